@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::array::{append_copy, vector_with_room};
 use crate::base::element::{Element, ElementType, match_element};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::dictionary::DataDictionary;
 use crate::serde::content::FoundTable;
 use crate::serde::dictionary::size_of_texts;
@@ -98,7 +98,7 @@ impl ArchiveContent {
             Self::Homogeneous { .. } => HOMOGENEOUS,
             Self::Arrays(kind) => kind,
         };
-        Error::TableKindMismatch { expected: expected.name(), found, path: None }
+        Error::new(ErrorKind::TableKindMismatch { expected: expected.name(), found })
     }
 }
 
@@ -137,8 +137,8 @@ macro_rules! stored_kinds {
             /// Reads a table from an archive. What it holds is checked as what a caller supplies.
             ///
             /// # Errors
-            /// [`Error::Format`] with what is wrong, and where; [`Error::TableKindMismatch`] if it holds another kind
-            /// of table; [`Error::OutOfMemory`].
+            /// [`ErrorKind::Format`] with what is wrong, and where; [`ErrorKind::TableKindMismatch`] if it holds
+            /// another kind of table; [`ErrorKind::OutOfMemory`].
             ///
             /// # Examples
             /// ```
@@ -196,15 +196,17 @@ impl<T: Element> HomogenNumericTable<T> {
     /// checks neither the format nor the type.
     ///
     /// # Errors
-    /// [`Error::Format`] with what is wrong; [`Error::ElementTypeMismatch`]; [`Error::TableKindMismatch`];
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::Format`] with what is wrong; [`ErrorKind::ElementTypeMismatch`]; [`ErrorKind::TableKindMismatch`];
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
     /// let bytes = HomogenNumericTable::from_rows(&[[1_i16, 2]])?.to_bytes()?;
-    /// assert!(matches!(HomogenNumericTable::<i32>::from_bytes(&bytes), Err(Error::ElementTypeMismatch { .. })));
-    /// assert!(matches!(HomogenNumericTable::<i16>::from_bytes(&bytes[..20]), Err(Error::Format { .. })));
+    /// let error = HomogenNumericTable::<i32>::from_bytes(&bytes).unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::ElementTypeMismatch { .. }));
+    /// let error = HomogenNumericTable::<i16>::from_bytes(&bytes[..20]).unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::Format { .. }));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
@@ -291,7 +293,7 @@ fn read_kind(bytes: &[u8]) -> Result<(&str, usize)> {
 /// Encodes a value. There is room for `room` bytes at first.
 ///
 /// # Errors
-/// [`Error::Format`] if its `Serialize` fails; [`Error::OutOfMemory`].
+/// [`ErrorKind::Format`] if its `Serialize` fails; [`ErrorKind::OutOfMemory`].
 pub(crate) fn encode(room: usize, value: &impl Serialize) -> Result<Vec<u8>> {
     let mut archive = Archive(vector_with_room(room)?);
     take_refusal(); // clears that of an earlier encoding

@@ -221,7 +221,7 @@ pub use crate::archive::from_bytes_any;
 pub use crate::array::{AnyArray, AnyArrayRef, Array, MemoryKind};
 pub use crate::base::copy::{CopyPolicy, CopyReason};
 pub use crate::base::element::{Element, ElementType};
-pub use crate::base::error::{Error, Result};
+pub use crate::base::error::{Difference, Error, ErrorKind, Hint, Place, Result};
 pub use crate::base::mode::{BlockKind, ReadWriteMode};
 pub use crate::base::progress::Progress;
 pub use crate::base::shape::Shape;
@@ -317,7 +317,7 @@ pub mod prelude {
     pub use crate::ArrowTables;
     pub use crate::{
         AllocationFlag, Array, Block, BlockAccess, BlockDescriptor, BlockMut, BlockUpdate, ConversionPolicy,
-        ConversionReport, DataDictionary, DataLayout, Element, ElementType, Error, Feature, FeatureType,
+        ConversionReport, DataDictionary, DataLayout, Element, ElementType, Error, ErrorKind, Feature, FeatureType,
         HomogenNumericTable, MemoryStatus, NamedColumns, NumericTable, ReadWriteMode, SaveOptions, Shape, Table,
         TableCombination, TableConversion, TableOutput, TableSelection, TableView, TableViewMut, load_any,
     };

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
@@ -89,10 +89,10 @@ impl<'a> AnyLines<'a> {
     /// Checks that the table has not got another shape since the lines were created.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`].
+    /// [`ErrorKind::ShapeMismatch`].
     pub(crate) fn check_shape(&self) -> Result<()> {
         let (expected, found) = (self.shape, self.table.shape());
-        if expected == found { Ok(()) } else { Err(Error::ShapeMismatch { expected, found }) }
+        if expected == found { Ok(()) } else { Err(Error::new(ErrorKind::ShapeMismatch { expected, found })) }
     }
 }
 

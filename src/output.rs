@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 
 #[cfg(doc)]
-use crate::base::error::Error;
+use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::display::TableDisplay;
 use crate::files::options::SaveOptions;
@@ -51,8 +51,8 @@ pub trait TableOutput: AsTable {
     /// Source: DAAL `serialize(InputDataArchive)`.
     ///
     /// # Errors
-    /// [`Error::NotAllocated`] if there are rows without memory; [`Error::ColumnNotSet`]; [`Error::BlockOutstanding`];
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::NotAllocated`] if there are rows without memory; [`ErrorKind::ColumnNotSet`];
+    /// [`ErrorKind::BlockOutstanding`]; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -83,12 +83,13 @@ pub trait TableOutput: AsTable {
     /// Source: DAAL's `serialize` into a file archive, which has no checksums and is not replaced atomically.
     ///
     /// # Errors
-    /// [`Error::Io`] with `path`; [`Error::RenameUnsupported`]; [`Error::NotAllocated`]; [`Error::ColumnNotSet`];
-    /// [`Error::BlockOutstanding`]; [`Error::OutOfMemory`]; [`Error::Format`] if the names of the columns take more
-    /// than 16 MiB; [`Error::ShapeMismatch`], [`Error::LengthMismatch`], [`Error::ElementTypeMismatch`] if the table
-    /// changed while it was read; [`Error::DictionaryMismatch`], [`Error::SizeOverflow`] if its answers contradict each
-    /// other. The old file is then unchanged, with one exception: if flushing the directory fails at the end, the new
-    /// file is in place, and may not survive a loss of power.
+    /// [`ErrorKind::Io`] with `path`; [`ErrorKind::RenameUnsupported`]; [`ErrorKind::NotAllocated`];
+    /// [`ErrorKind::ColumnNotSet`]; [`ErrorKind::BlockOutstanding`]; [`ErrorKind::OutOfMemory`]; [`ErrorKind::Format`]
+    /// if the names of the columns take more than 16 MiB; [`ErrorKind::ShapeMismatch`], [`ErrorKind::LengthMismatch`],
+    /// [`ErrorKind::ElementTypeMismatch`] if the table changed while it was read; [`ErrorKind::DictionaryMismatch`],
+    /// [`ErrorKind::SizeOverflow`] if its answers contradict each other. The old file is then unchanged, with one
+    /// exception: if flushing the directory fails at the end, the new file is in place, and may not survive a loss of
+    /// power.
     ///
     /// # Examples
     /// ```
@@ -131,11 +132,12 @@ pub trait TableOutput: AsTable {
     /// header.
     ///
     /// # Errors
-    /// [`Error::CsvShape`] for rows without columns, which would leave no trace, and for a header of more than 256 MiB,
-    /// which many columns need even without names; [`Error::Io`] with `path`; [`Error::RenameUnsupported`];
-    /// [`Error::NotAllocated`]; [`Error::BlockOutstanding`]; [`Error::OutOfMemory`]; [`Error::ShapeMismatch`],
-    /// [`Error::ElementTypeMismatch`] if the table changed while it was read; [`Error::DictionaryMismatch`],
-    /// [`Error::SizeOverflow`] if its answers contradict each other.
+    /// [`ErrorKind::Unsupported`] for rows without columns, which would leave no trace, and for a header of more than
+    /// 256 MiB, which many columns need even without names; [`ErrorKind::Io`] with `path`;
+    /// [`ErrorKind::RenameUnsupported`]; [`ErrorKind::NotAllocated`]; [`ErrorKind::BlockOutstanding`];
+    /// [`ErrorKind::OutOfMemory`]; [`ErrorKind::ShapeMismatch`], [`ErrorKind::ElementTypeMismatch`] if the table
+    /// changed while it was read; [`ErrorKind::DictionaryMismatch`], [`ErrorKind::SizeOverflow`] if its answers
+    /// contradict each other.
     ///
     /// # Examples
     /// ```
@@ -161,8 +163,8 @@ pub trait TableOutput: AsTable {
     /// Writes the table as [`write_csv`](Self::write_csv) does, with options.
     ///
     /// # Errors
-    /// Those of [`write_csv`](Self::write_csv); [`Error::CsvOption`] if an option does not fit the table, or a value is
-    /// not an index of the labels that the dictionary or the options state for its column.
+    /// Those of [`write_csv`](Self::write_csv); [`ErrorKind::CsvOption`] if an option does not fit the table, or a
+    /// value is not an index of the labels that the dictionary or the options state for its column.
     ///
     /// # Examples
     /// ```
@@ -186,7 +188,7 @@ pub trait TableOutput: AsTable {
     /// table may have been written.
     ///
     /// # Errors
-    /// Those of [`write_csv_with`](Self::write_csv_with), with `(writer)` as the path of [`Error::Io`].
+    /// Those of [`write_csv_with`](Self::write_csv_with), with `(writer)` as the path of [`ErrorKind::Io`].
     ///
     /// # Examples
     /// ```
@@ -210,8 +212,8 @@ pub trait TableOutput: AsTable {
     /// [`AosNumericTable`] has a call of this name of its own, which writes structured arrays.
     ///
     /// # Errors
-    /// [`Error::MixedElementTypes`]; [`Error::UnsupportedElementType`] for `bf16`, which NumPy does not support;
-    /// otherwise those of [`save`](Self::save).
+    /// [`ErrorKind::MixedElementTypes`]; [`ErrorKind::UnsupportedElementType`] for `bf16`, which NumPy does not
+    /// support; otherwise those of [`save`](Self::save).
     ///
     /// # Examples
     /// ```
@@ -255,7 +257,7 @@ pub trait TableOutput: AsTable {
     /// sequence.
     ///
     /// # Errors
-    /// [`Error::Stream`] for errors of the stream; otherwise those of [`save_npy`](Self::save_npy).
+    /// [`ErrorKind::Io`] for errors of the stream; otherwise those of [`save_npy`](Self::save_npy).
     ///
     /// # Examples
     /// ```

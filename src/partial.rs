@@ -75,21 +75,23 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
     /// Returns the same question without rows: as many columns, the same bins, the same centroids.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     fn empty(&self) -> Result<Self>;
 
     /// Adds rows: all of a table's, which is a block of a larger one as a rule. On an error the result is discarded by
     /// whoever called.
     ///
     /// # Errors
-    /// Those of reading the table, and the result's own: [`Error::LengthMismatch`](crate::Error::LengthMismatch) if the
-    /// numbers of columns differ. An error of another type is [`Error::other`](crate::Error::other).
+    /// Those of reading the table, and the result's own:
+    /// [`ErrorKind::LengthMismatch`](crate::ErrorKind::LengthMismatch) if the numbers of columns differ. An error of
+    /// another type is [`Error::other`](crate::Error::other).
     fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()>;
 
     /// Adds the rows of another result, which come after those of this one.
     ///
     /// # Errors
-    /// Those of the result: [`Error::LengthMismatch`](crate::Error::LengthMismatch) if the numbers of columns differ.
+    /// Those of the result: [`ErrorKind::LengthMismatch`](crate::ErrorKind::LengthMismatch) if the numbers of columns
+    /// differ.
     fn merge(&mut self, other: &Self) -> Result<()>;
 
     /// Returns about how many bytes of memory a result of this question takes. Up to four results for each thread are
@@ -124,9 +126,10 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
 
     /// Computes the result of a table as [`compute`](Self::compute) does, with a callback for progress.
     ///
-    /// The callback is called at the beginning, after every block, and at the end, with the number of bytes of values that
-    /// are done and of all of them, in the types of the table's columns; on any of the threads that do the work, but by
-    /// one thread at a time. If it panics, the call panics, and does not call it again: a program can end a computation so.
+    /// The callback is called at the beginning, after every block, and at the end, with the number of bytes of values
+    /// that are done and of all of them, in the types of the table's columns; on any of the threads that do the work,
+    /// but by one thread at a time. If it panics, the call panics, and does not call it again: a program can end a
+    /// computation so.
     ///
     /// # Errors
     /// Those of [`compute`](Self::compute).
@@ -155,8 +158,8 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
     /// Writes the result to bytes, with its name, its version and a checksum.
     ///
     /// # Errors
-    /// [`Error::Format`](crate::Error::Format) if its `Serialize` fails, or its name is empty or too long;
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::Format`](crate::ErrorKind::Format) if its `Serialize` fails, or its name is empty or too long;
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     fn to_bytes(&self) -> Result<Vec<u8>> {
         let name = Self::NAME.as_bytes();
         if name.is_empty() || name.len() > NAME_LIMIT {
@@ -166,7 +169,7 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
         let head = (MAGIC, FORMAT, Self::VERSION, Self::NAME);
         let mut bytes = encode(256, &(head, self))?;
         let sum = crc32fast::hash(&bytes);
-        bytes.try_reserve_exact(SUM_BYTES).map_err(|_| Error::OutOfMemory { bytes: bytes.len() + SUM_BYTES })?;
+        bytes.try_reserve_exact(SUM_BYTES).map_err(|_| Error::out_of_memory(bytes.len() + SUM_BYTES))?;
         bytes.extend(sum.to_le_bytes());
         Ok(bytes)
     }
@@ -177,8 +180,8 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
     /// most 4 times the bytes, plus 1 MiB.
     ///
     /// # Errors
-    /// [`Error::Format`](crate::Error::Format) with what is wrong: other bytes, another kind of result, another
-    /// version, damage; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::Format`](crate::ErrorKind::Format) with what is wrong: other bytes, another kind of result, another
+    /// version, damage; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let body = checked_body(bytes, Self::NAME, Self::VERSION)?;
         let all = bytes.len() - SUM_BYTES;

@@ -45,7 +45,7 @@ thread_local! {
 
 /// Converts an error to that of a format, and remembers it if it is a failed allocation.
 pub(crate) fn remember<E: de::Error>(error: Error) -> E {
-    if let Error::OutOfMemory { bytes } = error {
+    if let Some(bytes) = error.refused_bytes() {
         REFUSED.set(Some(bytes));
     }
     E::custom(error)
@@ -53,7 +53,7 @@ pub(crate) fn remember<E: de::Error>(error: Error) -> E {
 
 /// Like [`remember`], for what is serialized.
 pub(crate) fn refused<E: serde::ser::Error>(error: Error) -> E {
-    if let Error::OutOfMemory { bytes } = error {
+    if let Some(bytes) = error.refused_bytes() {
         REFUSED.set(Some(bytes));
     }
     E::custom(error)
@@ -61,7 +61,7 @@ pub(crate) fn refused<E: serde::ser::Error>(error: Error) -> E {
 
 /// Returns and clears the failed allocation of this thread's last encoding or decoding, if there was one.
 pub(crate) fn take_refusal() -> Option<Error> {
-    REFUSED.take().map(|bytes| Error::OutOfMemory { bytes })
+    REFUSED.take().map(|bytes| Error::out_of_memory(bytes))
 }
 
 impl Serialize for ElementType {
@@ -265,7 +265,7 @@ impl<'de> Visitor<'de> for AnyBytes {
 
     fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Bytes<'de>, E> {
         let mut owned = Vec::new();
-        owned.try_reserve_exact(bytes.len()).map_err(|_| remember(Error::OutOfMemory { bytes: bytes.len() }))?;
+        owned.try_reserve_exact(bytes.len()).map_err(|_| remember(Error::out_of_memory(bytes.len())))?;
         owned.extend_from_slice(bytes);
         Ok(Bytes(Cow::Owned(owned)))
     }
@@ -382,7 +382,7 @@ impl<T: Element> Serialize for HomogenNumericTable<T> {
         let whole;
         let values = match self.as_slice() {
             Ok(values) => values,
-            Err(crate::base::error::Error::NotContiguous) => {
+            Err(error) if matches!(error.kind(), crate::base::error::ErrorKind::MemoryLayout { .. }) => {
                 whole = self.to_compact().map_err(S::Error::custom)?;
                 whole.as_slice().map_err(S::Error::custom)?
             }

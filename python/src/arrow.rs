@@ -1,5 +1,5 @@
-//! Tables to and from what has Arrow's PyCapsules: pyarrow, polars and others. Columns are shared where memory allows. What
-//! comes in, `capsules` has read and checked.
+//! Tables to and from what has Arrow's PyCapsules: pyarrow, polars and others. Columns are shared where memory allows.
+//! What comes in, `capsules` has read and checked.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use arrow_array::{Array as _, FixedSizeListArray, RecordBatch, RecordBatchIterat
 use arrow_data::ArrayData;
 use arrow_schema::{DataType, Field, Fields, Schema};
 use numeric_table::{
-    ArrowOptions, ArrowTables, CopyPolicy, ElementType, Error, HomogenNumericTable, NumericTable, SoaNumericTable,
+    ArrowOptions, ArrowTables, CopyPolicy, ElementType, HomogenNumericTable, NumericTable, SoaNumericTable,
     from_record_batches_any,
 };
 use pyo3::exceptions::PyValueError;
@@ -19,7 +19,7 @@ use pyo3::types::{PyCapsule, PyDict};
 use crate::capsules::{self, Arrays};
 use crate::describe::set_name;
 use crate::element::with_type;
-use crate::error::{OrRaise, TableError, TableTypeError};
+use crate::error::{OrRaise, TableError, TableTypeError, foreign};
 use crate::table::Table;
 
 type Capsules<'py> = (Bound<'py, PyCapsule>, Bound<'py, PyCapsule>);
@@ -47,12 +47,12 @@ pub(crate) fn stream<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py,
     PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
 }
 
-/// Returns a table of what lends Arrow's data: of structs, a column for each field; of lists of one length, a row for each; of
-/// other values, one column with their name. `None` if the object exports no Arrow data; every other failure is an error,
-/// and the object is not read in another way.
+/// Returns a table of what lends Arrow's data: of structs, a column for each field; of lists of one length, a row for
+/// each; of other values, one column with their name. `None` if the object exports no Arrow data; every other failure
+/// is an error, and the object is not read in another way.
 ///
-/// Shares memory with `copy=False` only: Arrow's rule is that nobody writes what is lent, but pyarrow lends memory of NumPy's
-/// arrays, which are written.
+/// Shares memory with `copy=False` only: Arrow's rule is that nobody writes what is lent, but pyarrow lends memory of
+/// NumPy's arrays, which are written.
 pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Box<dyn NumericTable>>> {
     let data = checked_by_pyarrow(data)?;
     let Some(Arrays { field, mut arrays }) = capsules::arrays(&data, check)? else { return Ok(None) };
@@ -79,7 +79,7 @@ fn made(field: &Field, arrays: Vec<ArrayData>, options: ArrowOptions) -> numeric
             let schema = Arc::new(Schema::new(vec![field.clone()]));
             let batch = |array: ArrayData| RecordBatch::try_new(schema.clone(), vec![make_array(array)]);
             let batches: Result<Vec<_>, _> = arrays.into_iter().map(batch).collect();
-            let batches = batches.map_err(|source| Error::ArrowReader { source })?;
+            let batches = batches.map_err(foreign)?;
             let mut table = from_record_batches_any(batches, options)?;
             if field.name().is_empty() {
                 let mut dictionary = table.dictionary().clone();
@@ -116,7 +116,8 @@ fn check(field: &Field) -> PyResult<()> {
     SoaNumericTable::from_record_batches([none], ArrowOptions::new()).or_raise().map(drop)
 }
 
-/// Lets pyarrow check what is its own: it knows how long its memory is, which a capsule does not say. O(columns x chunks).
+/// Lets pyarrow check what is its own: it knows how long its memory is, which a capsule does not say. O(columns x
+/// chunks).
 fn checked_by_pyarrow<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = data.py();
     let modules = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;

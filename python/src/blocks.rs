@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread::{Builder, available_parallelism};
 
-use numeric_table::{BlockAccess, BlockUpdate, Error};
+use numeric_table::{BlockAccess, BlockUpdate, Error, ErrorKind};
 use pyo3::exceptions::{PyRecursionError, PyRuntimeError};
 use pyo3::prelude::*;
 
@@ -31,7 +31,7 @@ pub(crate) struct RowBlocks {
 
 /// Refuses blocks of no rows.
 pub(crate) fn check(rows: usize) -> PyResult<()> {
-    if rows == 0 { Err(TableError::new_err(Error::EmptyBlocks.to_string())) } else { Ok(()) }
+    if rows == 0 { Err(TableError::new_err("a block must have at least one row")) } else { Ok(()) }
 }
 
 impl RowBlocks {
@@ -68,8 +68,8 @@ thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// A function that is called with each block of a table. The threads that do so share it, and none borrows from another: when
-/// the interpreter ends, threads stay where they are, or vanish.
+/// A function that is called with each block of a table. The threads that do so share it, and none borrows from
+/// another: when the interpreter ends, threads stay where they are, or vanish.
 struct Job {
     table: Py<Table>,
     f: Py<PyAny>,
@@ -205,7 +205,7 @@ impl BlockWriter {
                     let values = edited.rows::<T>(..)?;
                     let (expected, found) = (block.len(), values.len());
                     if expected != found {
-                        return Err(Error::LengthMismatch { expected, found });
+                        return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
                     }
                     block.copy_from_slice(&values);
                     Ok(())

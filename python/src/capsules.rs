@@ -1,9 +1,10 @@
 //! Arrow's C interface: the one place where schemas, arrays and streams of other libraries are read, and checked.
 //!
-//! A capsule holds structures of C with pointers, and no lengths of memory. What they say is compared with what their type
-//! asks for before a pointer is followed, and the arrays are built by Arrow's checking builder: text is UTF-8, offsets rise,
-//! keys of dictionaries have words, counts of nulls are right. The interface does not say how long memory is: that it holds
-//! as many values as the array has, and as many bytes as the last offset says, is the promise of the library that lends it.
+//! A capsule holds structures of C with pointers, and no lengths of memory. What they say is compared with what their
+//! type asks for before a pointer is followed, and the arrays are built by Arrow's checking builder: text is UTF-8,
+//! offsets rise, keys of dictionaries have words, counts of nulls are right. The interface does not say how long memory
+//! is: that it holds as many values as the array has, and as many bytes as the last offset says, is the promise of the
+//! library that lends it.
 //!
 //! Metadata that is not UTF-8 is left out, entry by entry: types, names and all other metadata stay.
 
@@ -17,7 +18,7 @@ use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_buffer::{Buffer, MutableBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{DataType, Field, Fields};
-use numeric_table::Error;
+use numeric_table::{Error, ErrorKind};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -65,11 +66,12 @@ pub(crate) struct Arrays {
     pub(crate) arrays: Vec<ArrayData>,
 }
 
-/// Reads what an object lends through Arrow's PyCapsules, a stream or one array; `None` if it has neither method. `check` sees
-/// the field before any array is read.
+/// Reads what an object lends through Arrow's PyCapsules, a stream or one array; `None` if it has neither method.
+/// `check` sees the field before any array is read.
 ///
 /// # Errors
-/// `TableError` for arrays that are not valid, with the column; the exception of the object's own method, or of `check`.
+/// `TableError` for arrays that are not valid, with the column; the exception of the object's own method, or of
+/// `check`.
 pub(crate) fn arrays(data: &Bound<'_, PyAny>, check: impl FnOnce(&Field) -> PyResult<()>) -> PyResult<Option<Arrays>> {
     if data.hasattr("__arrow_c_stream__")? {
         let capsule = data.call_method0("__arrow_c_stream__")?;
@@ -291,7 +293,7 @@ fn imported(array: FFI_ArrowArray, field: &Field, batch: Option<usize>) -> Resul
             Some(batch) if batch > 0 => format!("in batch {batch}: {reason}"),
             _ => reason,
         };
-        Error::Arrow { column: column.unwrap_or(0), name: name.to_owned(), reason }
+        Error::new(ErrorKind::Unsupported { target: "Arrow", column, name: Some(name.to_owned()), reason })
     })
 }
 

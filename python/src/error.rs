@@ -1,9 +1,9 @@
 //! The library's errors as exceptions of Python's, with the same sentences.
 
-use std::io::ErrorKind;
+use std::io;
 use std::path::Path;
 
-use numeric_table::Error;
+use numeric_table::{Error, ErrorKind, Hint};
 use pyo3::exceptions::{
     PyFileNotFoundError, PyIndexError, PyMemoryError, PyOSError, PyPermissionError, PyTypeError, PyValueError,
 };
@@ -72,11 +72,11 @@ impl<'e> Refusal<'e> {
         let Self { source, path, reason } = self;
         let reason = format!("{said}{reason}");
         let number = source.raw_os_error().or(match source.kind() {
-            ErrorKind::NotFound => Some(2),
-            ErrorKind::PermissionDenied => Some(13),
-            ErrorKind::AlreadyExists => Some(17),
-            ErrorKind::NotADirectory => Some(20),
-            ErrorKind::IsADirectory => Some(21),
+            io::ErrorKind::NotFound => Some(2),
+            io::ErrorKind::PermissionDenied => Some(13),
+            io::ErrorKind::AlreadyExists => Some(17),
+            io::ErrorKind::NotADirectory => Some(20),
+            io::ErrorKind::IsADirectory => Some(21),
             _ => None,
         });
         let kind = source.kind();
@@ -86,8 +86,8 @@ impl<'e> Refusal<'e> {
         };
         Python::attach(|py| {
             let class = match kind {
-                ErrorKind::NotFound => not_found(py),
-                ErrorKind::PermissionDenied => not_permitted(py),
+                io::ErrorKind::NotFound => not_found(py),
+                io::ErrorKind::PermissionDenied => not_permitted(py),
                 _ => Ok(py.get_type::<TableFileError>()),
             };
             match class {
@@ -119,96 +119,76 @@ pub(crate) fn say(py: Python<'_>) -> PyResult<()> {
     py.get_type::<TableFileError>().setattr("__str__", py.eval(code, None, None)?)
 }
 
-/// Advice of the library, and what it is here: the longer ones first. Options of CSV of other names than these are keywords.
-const NAMES: [(&str, &str); 35] = [
-    ("has no NaN for them", "has no NaN for them: fill them first, or cast to floats"),
-    ("and nothing is said about what to do then", "and missing= says what becomes of such values"),
-    ("CsvOptions::delimiter(b", "delimiter=("),
-    ("CsvOptions::kind", "words="),
+/// Calls and options that the library's hints name, and what they are here: an option is a keyword. Of two that are one
+/// here, the first says it; those that are not listed have no counterpart.
+const CALLS: [(&str, &str); 20] = [
+    ("ConversionPolicy::Saturate", "policy='saturate'"),
     ("CsvOptions::column_type", "dtypes="),
+    ("CsvOptions::decimal", "decimal="),
+    ("CsvOptions::delimiter", "delimiter="),
+    ("CsvOptions::kind", "words="),
+    ("CsvOptions::max_buffered_bytes", "max_buffered_bytes="),
+    ("CsvOptions::missing", "missing="),
     ("CsvOptions::missing_in", "missing="),
-    ("TimeUnit::Seconds and finer units keep the time", "seconds and finer units keep the time"),
-    ("which the feature `csv-compressed` reads", "which has to be decompressed first"),
-    (": `load_any` and `from_bytes_any` read any kind", ": load reads any kind, and astype makes one block of a table"),
-    ("`allocate_data_memory` allocates it, `set_array` supplies it", "Table.zeros has some"),
-    ("one element type is needed, which `convert` makes", "one element type is needed, which astype makes"),
-    (": `set_column` supplies them", ""),
-    ("; `load_as` converts", "; load and astype convert"),
-    ("and CsvOptions::sample has decided", "and the first rows have decided"),
-    ("the most that CsvOptions::max_decompression_ratio permits, which is", "which is the limit:"),
-    ("the most that CsvOptions::max_decompressed_bytes permits", "which is the limit"),
-    (": CsvWriteOptions::times(false) writes numbers", ""),
-    (
-        "this is an archive of `to_bytes`; `from_bytes` reads it",
-        "this is an archive, as pickles have them, and no file",
-    ),
-    ("there is no file before `finish`", "the file is not written yet"),
-    ("there is no table before `finish`", "the table is not written yet"),
-    ("; several arrays in one file are read by `read_npy`", "; a file has one array"),
-    ("`load` reads it", "load reads it"),
-    ("perhaps .npz: `NpzReader` reads those", "perhaps .npz, which numpy.load reads"),
-    ("`AosNumericTable::load_npy` reads it", "numpy.load reads it"),
-    ("`HomogenNumericTable::load_npy` reads it", "load_npy reads it"),
-    ("`Shards::of_files` opens it", "Shards([path]) opens it"),
-    ("`Shards::append` adds files", "ShardsWriter begins a new folder"),
-    ("`uniform` or `each`", "'uniform' or 'each'"),
-    ("neither `uniform` nor `each`", "neither 'uniform' nor 'each'"),
-    (": `#[repr(align(8))]` helps", ""),
-    ("`release` it, or use `update_rows` or `update_column`", "write_rows writes it back"),
-    ("`release` it", "write_rows writes it back"),
-    ("`{Self}` is not", "it is not"),
-    ("of type `{Self}`", "of this type"),
-    ("`{converter}` converts", "astype converts"),
+    ("CsvOptions::missing_texts", "missing_texts="),
+    ("CsvOptions::sample", "sample="),
+    ("CsvOptions::thousands", "thousands="),
+    ("CsvOptions::trailing_delimiter", "trailing_delimiter="),
+    ("HomogenNumericTable::load_npy", "load_npy"),
+    ("Shards::of_files", "Shards([path])"),
+    ("TimeUnit::Seconds", "the unit of seconds"),
+    ("allocate_data_memory", "Table.zeros"),
+    ("convert", "astype"),
+    ("load_any", "load"),
+    ("load_as", "astype"),
+    ("load_npy_as", "astype"),
 ];
 
-/// Puts the names that calls and options have here into advice, which names those of the library.
-fn in_python(text: String) -> String {
-    let is_plain = ["`", "Csv", "TimeUnit", "nothing is said", "has no NaN"].iter().all(|part| !text.contains(part));
-    if is_plain {
-        return text;
+/// Returns what an error says, with hints that name calls and keywords of Python.
+fn sentence(error: &Error) -> String {
+    let here = |hint: &Hint| {
+        let (_, name) = CALLS.iter().find(|(call, _)| *call == hint.call())?;
+        Some(format!("{name} {}", hint.effect()))
+    };
+    let hints: Vec<String> = error.hints().iter().filter_map(here).collect();
+    match hints.is_empty() {
+        true => error.message().to_string(),
+        false => format!("{}: {}", error.message(), hints.join(", ")),
     }
-    const OPTION: &str = "CsvOptions::";
-    let mut text = NAMES.iter().fold(text, |text, (name, here)| text.replace(name, here));
-    while let Some(start) = text.find(OPTION) {
-        let name = start + OPTION.len();
-        let is_end = |character: char| !character.is_ascii_alphanumeric() && character != '_';
-        let end = text[name..].find(is_end).map_or(text.len(), |length| name + length);
-        text = format!("{}{}={}", &text[..start], &text[name..end], &text[end..]);
-    }
-    text
 }
 
-/// Returns what becomes of a sentence of the library: for the tests, which have all of them.
+/// Returns the names of the library's calls that a hint may have here: for the tests.
 #[function]
-pub(crate) fn _in_python(text: String) -> String {
-    in_python(text)
+pub(crate) fn _calls_of_hints() -> Vec<(&'static str, &'static str)> {
+    CALLS.to_vec()
 }
 
 /// Returns the exception of an error.
 pub(crate) fn exception(error: Error) -> PyErr {
-    let text = in_python(error.to_string());
-    match error {
-        Error::RowsOutOfRange { .. }
-        | Error::ColumnOutOfRange { .. }
-        | Error::ColumnsOutOfRange { .. }
-        | Error::ElementsOutOfRange { .. }
-        | Error::CategoryOutOfRange { .. }
-        | Error::ShardOutOfRange { .. } => TableIndexError::new_err(text),
-        Error::OutOfMemory { .. } => PyMemoryError::new_err(text),
-        Error::ValueNotRepresentable { .. } => NotRepresentableError::new_err(text),
-        Error::CopyRequired { .. } => CopyRequiredError::new_err(text),
-        Error::UnknownColumn { .. } => TableError::new_err(text),
-        Error::ReadOnlyTable | Error::MixedElementTypes { .. } => TableTypeError::new_err(text),
-        Error::Format { path: Some(path), .. } | Error::ShardChanged { path, .. } => {
-            in_file::<FormatError>(text, &path)
+    let text = sentence(&error);
+    let path = error.path().map(Path::to_owned);
+    match error.into_kind() {
+        ErrorKind::RowsOutOfRange { .. } | ErrorKind::ColumnOutOfRange { .. } | ErrorKind::OutOfRange { .. } => {
+            TableIndexError::new_err(text)
         }
-        Error::Format { path: None, .. } => FormatError::new_err(text),
-        Error::Io { path, source } => Refusal::new(&source, &path).raised(""),
-        Error::RenameUnsupported { path, source } => {
-            Refusal::new(&source, &path).raised("the file cannot be replaced at once, only written in place: ")
-        }
+        ErrorKind::OutOfMemory => PyMemoryError::new_err(text),
+        ErrorKind::ValueNotRepresentable { .. } => NotRepresentableError::new_err(text),
+        ErrorKind::CopyRequired { .. } => CopyRequiredError::new_err(text),
+        ErrorKind::ReadOnlyTable | ErrorKind::MixedElementTypes { .. } => TableTypeError::new_err(text),
+        ErrorKind::Format { .. } | ErrorKind::ShardChanged { .. } => match path {
+            Some(path) => in_file::<FormatError>(text, &path),
+            None => FormatError::new_err(text),
+        },
+        ErrorKind::Io { source } if path.is_some() => Refusal::new(&source, &path.unwrap_or_default()).raised(""),
+        ErrorKind::RenameUnsupported { source } => Refusal::new(&source, &path.unwrap_or_default())
+            .raised("the file cannot be replaced at once, only written in place: "),
         _ => TableError::new_err(text),
     }
+}
+
+/// Returns the error of Arrow's own calls.
+pub(crate) fn foreign(source: arrow_schema::ArrowError) -> Error {
+    Error::new(ErrorKind::Foreign { reason: format!("Arrow failed: {source}"), source: Box::new(source) })
 }
 
 /// `?` for results of the library.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 use numeric_table::table::TableKind;
-use numeric_table::{Error, HomogenNumericTable, SaveOptions, TableOutput, TableReader};
+use numeric_table::{ErrorKind, HomogenNumericTable, SaveOptions, TableOutput, TableReader};
 use pyo3::prelude::*;
 
 use crate::boundary::function;
@@ -16,7 +16,7 @@ use crate::table::Table;
 /// Returns a reader that reports its progress; `None` if the file holds a table of another kind, which has no reader.
 fn reader(py: Python<'_>, path: &Path) -> PyResult<Option<TableReader>> {
     match py.detach(|| TableReader::open(path)) {
-        Err(Error::TableKindMismatch { .. }) => Ok(None),
+        Err(error) if matches!(error.kind(), ErrorKind::TableKindMismatch { .. }) => Ok(None),
         opened => Ok(Some(opened.or_raise()?.on_progress(hear))),
     }
 }
@@ -27,9 +27,9 @@ fn length(path: &Path) -> u64 {
 
 /// Loads a table file (``.ntb``), with all its checksums compared.
 ///
-/// ``progress`` is a function of ``(done, total)`` in bytes, which is called on this thread from time to time, or ``True`` for a
-/// bar of the package tqdm. An exception that it raises ends the work, as Ctrl-C does. (Of tables that are not of one type it
-/// hears at the beginning and at the end only.)
+/// ``progress`` is a function of ``(done, total)`` in bytes, which is called on this thread from time to time, or
+/// ``True`` for a bar of the package tqdm. An exception that it raises ends the work, as Ctrl-C does. (Of tables that
+/// are not of one type it hears at the beginning and at the end only.)
 ///
 /// >>> import numeric_table as nt, tempfile, os
 /// >>> path = os.path.join(tempfile.mkdtemp(), "table.ntb")
@@ -63,7 +63,8 @@ pub(crate) fn map(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
 
 /// Saves a table: the old file stays until the new one is whole. ``durable=False`` does not wait for the disk.
 ///
-/// ``progress`` is as that of :func:`load`. When it raises an exception, the old file stays as well, unless all was written.
+/// ``progress`` is as that of :func:`load`. When it raises an exception, the old file stays as well, unless all was
+/// written.
 #[function]
 #[pyo3(signature = (table, path, *, durable = true, progress = None))]
 pub(crate) fn save(
@@ -85,8 +86,8 @@ pub(crate) fn save(
     })
 }
 
-/// Compares all checksums of a table file: raises :class:`FormatError` if it is damaged, and returns whether it has any.
-/// ``progress`` is as that of :func:`load`.
+/// Compares all checksums of a table file: raises :class:`FormatError` if it is damaged, and returns whether it has
+/// any. ``progress`` is as that of :func:`load`.
 #[function]
 #[pyo3(signature = (path, *, progress = None))]
 pub(crate) fn verify(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
@@ -97,9 +98,10 @@ pub(crate) fn verify(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, 
     }
 }
 
-/// Lists the files that programs have left in a folder which were killed while they wrote into it, in the order of their
-/// names: new files that have no name yet (``.<16 hexadecimal digits>.ntb.tmp``, of tables, ``.npy``, CSV and any other
-/// format) and locks of manifests. What a program uses that is alive is not among them: the system knows, by its lock.
+/// Lists the files that programs have left in a folder which were killed while they wrote into it, in the order of
+/// their names: new files that have no name yet (``.<16 hexadecimal digits>.ntb.tmp``, of tables, ``.npy``, CSV and any
+/// other format) and locks of manifests. What a program uses that is alive is not among them: the system knows, by its
+/// lock.
 ///
 /// >>> import numeric_table as nt, tempfile
 /// >>> nt.leftovers(tempfile.mkdtemp())
@@ -132,7 +134,8 @@ pub(crate) fn load_npy(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
     py.detach(|| numeric_table::load_npy_any(&path)).or_raise().map(Table::new)
 }
 
-/// Saves a table as a NumPy array (``.npy``): the old file stays until the new one is whole, also if Ctrl-C ends the work.
+/// Saves a table as a NumPy array (``.npy``): the old file stays until the new one is whole, also if Ctrl-C ends the
+/// work.
 #[function]
 pub(crate) fn save_npy(py: Python<'_>, table: &Bound<'_, Table>, path: PathBuf) -> PyResult<()> {
     let table = table.get().steady(py)?;

@@ -1,8 +1,8 @@
 //! Frames of pandas': tables of them, and they of tables. What pandas knows of columns is in the module `_pandas`.
 
 use numeric_table::{
-    Categories, Error, Feature, FeatureType, HomogenNumericTable, NumericTable, Shape, SoaNumericTable, TimeUnit,
-    table::Refused,
+    Categories, Error, ErrorKind, Feature, FeatureType, HomogenNumericTable, NumericTable, Shape, SoaNumericTable,
+    TimeUnit, table::Refused,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -18,8 +18,8 @@ type Column<'py> = (Option<String>, Bound<'py, PyAny>, Option<Vec<String>>, bool
 
 #[methods]
 impl Table {
-    /// The words of the columns whose values are indices of them, by the names of the columns, or by their numbers if they
-    /// have none, or not alone.
+    /// The words of the columns whose values are indices of them, by the names of the columns, or by their numbers if
+    /// they have none, or not alone.
     ///
     /// >>> import numeric_table as nt
     /// >>> nt.Table([[1], [0]]).categories
@@ -38,10 +38,10 @@ impl Table {
     }
 
     /// Returns a frame of pandas': columns without a name get their number, categories with words become
-    /// ``pandas.Categorical``, in which an index without a word, or NaN, is missing. A sparse table becomes a sparse frame, by
-    /// SciPy. Dates and times become ``datetime64`` (days in seconds, pandas' coarsest unit), in which NaN is missing.
-    /// ``copy=False`` shares the memory of columns that lie by themselves, or have one type: pandas cannot write these
-    /// in place.
+    /// ``pandas.Categorical``, in which an index without a word, or NaN, is missing. A sparse table becomes a sparse
+    /// frame, by SciPy. Dates and times become ``datetime64`` (days in seconds, pandas' coarsest unit), in which NaN is
+    /// missing. ``copy=False`` shares the memory of columns that lie by themselves, or have one type: pandas cannot
+    /// write these in place.
     #[pyo3(signature = (*, copy = true))]
     fn to_pandas<'py>(slf: &Bound<'py, Self>, copy: bool) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
@@ -100,8 +100,8 @@ fn is_frame(data: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(false)
 }
 
-/// Makes a table of the columns of a frame, or of one of a series, an index or an array of pandas'; `None` if it is neither. `copy` is that of [`source::table`], for each
-/// column.
+/// Makes a table of the columns of a frame, or of one of a series, an index or an array of pandas'; `None` if it is
+/// neither. `copy` is that of [`source::table`], for each column.
 pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Box<dyn NumericTable>>> {
     if !is_frame(data)? {
         return Ok(None);
@@ -127,7 +127,7 @@ pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Opt
     }
     let found = table.row_count();
     if found != rows {
-        return Err(Error::LengthMismatch { expected: rows, found }).or_raise();
+        return Err(Error::new(ErrorKind::LengthMismatch { expected: rows, found })).or_raise();
     }
     Ok(Some(Box::new(table)))
 }

@@ -1,13 +1,14 @@
 //! The Python package `numeric_table`: tables of the library's, with NumPy's arrays at both ends.
 //!
-//! `table` is the class, `surgery` cuts and widens it; `reading` its locks and what is read of it, `choose` its brackets,
-//! `blocks` its blocks, `files` what loads and saves it; `source` makes tables of what Python has, `share`, `dlpack`, `arrow`,
-//! `scipy` and `frames` lend their memory to it, `capsules` reads and checks Arrow's C interface; `sparse` keeps sparse tables
-//! so. `reader`, `writer` and `csv` are files that are larger than memory, `progress` who hears of the work on them. `partial`
-//! is the class of results that merge; `columns`, `products`, `counts`, `groups`, `learning` and `bayes` are its kinds.
-//! `shards` is the class of tables of many files, `reduce` computes results of them, `shards_writer` writes them. `element`,
-//! `numbers`, `lists` and `error` translate types, numbers, lists and exceptions; at the `boundary` to Python, panics become
-//! exceptions. `exit` stops threads when the interpreter ends. Passes over values let other Python threads run.
+//! `table` is the class, `surgery` cuts and widens it; `reading` its locks and what is read of it, `choose` its
+//! brackets, `blocks` its blocks, `files` what loads and saves it; `source` makes tables of what Python has, `share`,
+//! `dlpack`, `arrow`, `scipy` and `frames` lend their memory to it, `capsules` reads and checks Arrow's C interface;
+//! `sparse` keeps sparse tables so. `reader`, `writer` and `csv` are files that are larger than memory, `progress` who
+//! hears of the work on them. `partial` is the class of results that merge; `columns`, `products`, `counts`, `groups`,
+//! `learning` and `bayes` are its kinds. `shards` is the class of tables of many files, `reduce` computes results of
+//! them, `shards_writer` writes them. `element`, `numbers`, `lists` and `error` translate types, numbers, lists and
+//! exceptions; at the `boundary` to Python, panics become exceptions. `exit` stops threads when the interpreter ends.
+//! Passes over values let other Python threads run.
 
 #[forbid(unsafe_code)]
 mod arrow;
@@ -97,7 +98,8 @@ fn statistics(py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<Py<columns::
     columns::of(table)
 }
 
-/// Returns the rows of several tables of the same columns, one after another, in memory of their own: sparse if all are.
+/// Returns the rows of several tables of the same columns, one after another, in memory of their own: sparse if all
+/// are.
 #[function]
 fn vstack<'py>(
     py: Python<'py>,
@@ -106,8 +108,8 @@ fn vstack<'py>(
     together::stack(py, &tables, true)
 }
 
-/// Returns the columns of several tables of the same rows, side by side, in memory of their own: sparse if all are, and of one
-/// type.
+/// Returns the columns of several tables of the same rows, side by side, in memory of their own: sparse if all are, and
+/// of one type.
 #[function]
 fn hstack<'py>(
     py: Python<'py>,
@@ -130,8 +132,8 @@ mod _native {
     use super::csv::{Csv, CsvBlocks, open_csv, read_csv, write_csv};
     #[pymodule_export]
     use super::error::{
-        _in_python, CopyRequiredError, FormatError, NotRepresentableError, TableError, TableFileError, TableIndexError,
-        TableTypeError,
+        _calls_of_hints, CopyRequiredError, FormatError, NotRepresentableError, TableError, TableFileError,
+        TableIndexError, TableTypeError,
     };
     #[pymodule_export]
     use super::exit::{_after_fork, _at_exit};

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use numeric_table::{
-    Array, BasicStatistics, ConversionPolicy, DataDictionary, DataLayout, Element, ElementType, Error,
+    Array, BasicStatistics, ConversionPolicy, DataDictionary, DataLayout, Element, ElementType, Error, ErrorKind,
     HomogenNumericTable, NumericTable, Result, Shape, TableConversion, TableReader,
 };
 use pyo3::exceptions::PyTypeError;
@@ -17,7 +17,7 @@ use pyo3::{PyTraverseError, PyVisit};
 
 use crate::boundary::{function, methods};
 use crate::element::{self, with_type};
-use crate::error::{CopyRequiredError, OrRaise, TableError};
+use crate::error::{CopyRequiredError, OrRaise, TableError, exception};
 use crate::numbers;
 use crate::progress::{Listener, hear, watch};
 use crate::reading::{index, listed, policy_of};
@@ -53,8 +53,8 @@ impl<V> Closable<V> {
 
 /// A table file that may be larger than memory, read part by part: what :func:`open` returns.
 ///
-/// Reading rows does not compare checksums, which belong to larger parts of the file: :meth:`verify` does. Files of tables
-/// whose columns have types of their own, and of sparse tables, are loaded as a whole: :func:`load`.
+/// Reading rows does not compare checksums, which belong to larger parts of the file: :meth:`verify` does. Files of
+/// tables whose columns have types of their own, and of sparse tables, are loaded as a whole: :func:`load`.
 ///
 /// >>> import numpy as np, numeric_table as nt, tempfile, os
 /// >>> path = os.path.join(tempfile.mkdtemp(), "table.ntb")
@@ -75,8 +75,8 @@ pub(crate) struct Reader {
 
 /// Opens a table file (``.ntb``) that may be larger than memory, for reading part by part.
 ///
-/// ``progress``, a function of ``(done, total)`` in bytes, or ``True`` for a bar of the package tqdm, hears of each pass over
-/// the file: of ``row_blocks``, of ``verify`` and of ``statistics(reader)``.
+/// ``progress``, a function of ``(done, total)`` in bytes, or ``True`` for a bar of the package tqdm, hears of each
+/// pass over the file: of ``row_blocks``, of ``verify`` and of ``statistics(reader)``.
 ///
 /// >>> import numeric_table as nt, tempfile, os
 /// >>> folder = tempfile.mkdtemp()
@@ -91,13 +91,14 @@ pub(crate) struct Reader {
 #[pyo3(signature = (path, *, progress = None))]
 pub(crate) fn open(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Reader> {
     let listener = Listener::of(progress, &path)?;
-    let file = match py.detach(|| TableReader::open(&path)) {
-        Err(Error::TableKindMismatch { found, .. }) => {
+    let file = py.detach(|| TableReader::open(&path)).map_err(|error| match error.kind() {
+        ErrorKind::TableKindMismatch { found, .. } => {
             let path = path.display();
-            return Err(TableError::new_err(format!("{path}: a table of kind {found} is loaded as a whole, by load")));
+            TableError::new_err(format!("{path}: a table of kind {found} is loaded as a whole, by load"))
         }
-        file => file.or_raise()?.on_progress(hear),
-    };
+        _ => exception(error),
+    })?;
+    let file = file.on_progress(hear);
     let (shape, element, layout) = (file.shape(), file.element_type(), file.data_layout());
     let dictionary = file.dictionary().clone();
     Ok(Reader { file: Closable::new(file), shape, element, layout, dictionary, listener })
@@ -105,11 +106,11 @@ pub(crate) fn open(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, Py
 
 /// Returns an error with the row of the file, if the work began at row `first`.
 pub(crate) fn from_row(first: usize, error: Error) -> Error {
-    match error {
-        Error::ValueNotRepresentable { row, column, value, target } => {
-            Error::ValueNotRepresentable { row: row.saturating_add(first), column, value, target }
+    match *error.kind() {
+        ErrorKind::ValueNotRepresentable { row, column, value, target } => {
+            Error::new(ErrorKind::ValueNotRepresentable { row: row.saturating_add(first), column, value, target })
         }
-        other => other,
+        _ => error,
     }
 }
 
@@ -218,7 +219,8 @@ impl Reader {
         types.into_iter().map(|element| element::dtype(py, element)).collect()
     }
 
-    /// ``"C"`` if the values lie row by row, ``"F"`` if they lie column by column: then few blocks of many rows are best.
+    /// ``"C"`` if the values lie row by row, ``"F"`` if they lie column by column: then few blocks of many rows are
+    /// best.
     #[getter]
     fn order(&self) -> &'static str {
         if self.layout == DataLayout::RowMajor { "C" } else { "F" }
@@ -274,9 +276,9 @@ impl Reader {
         self.read(py, start..stop.unwrap_or(self.shape.rows), element, policy)
     }
 
-    /// Reads all rows in blocks of ``n``, each an array of NumPy's of its own; the last may be shorter. One block is in memory
-    /// at a time, if the caller keeps none. A block that cannot be read is an error, and the next one the same block again; an
-    /// exception of ``progress`` ends the blocks.
+    /// Reads all rows in blocks of ``n``, each an array of NumPy's of its own; the last may be shorter. One block is in
+    /// memory at a time, if the caller keeps none. A block that cannot be read is an error, and the next one the same
+    /// block again; an exception of ``progress`` ends the blocks.
     #[pyo3(signature = (n, dtype = None, *, policy = "saturate"))]
     fn row_blocks(
         slf: Bound<'_, Self>,
@@ -290,8 +292,8 @@ impl Reader {
         Ok(FileBlocks { reader: slf.unbind(), next: 0, rows: n, element, policy, listener, is_begun: false })
     }
 
-    /// Reads all values and compares their checksums: raises :class:`FormatError` if they are damaged, and returns whether the
-    /// file has any.
+    /// Reads all values and compares their checksums: raises :class:`FormatError` if they are damaged, and returns
+    /// whether the file has any.
     fn verify(&self, py: Python<'_>) -> PyResult<bool> {
         let listener = self.listener.as_ref().map(|listener| listener.again(py));
         watch(py, listener, None, || self.file.get()?.verify())

@@ -6,9 +6,9 @@
 
 use std::cell::Cell;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::Path;
 
-use numeric_table::{Error, NumericTable, Result, Shards};
+use numeric_table::{Error, ErrorKind, NumericTable, Result, Shards};
 use pyo3::exceptions::PyRecursionError;
 use pyo3::prelude::*;
 use serde::de::{Deserialize, Deserializer, Error as _};
@@ -110,8 +110,8 @@ thread_local! {
 struct Call;
 
 impl Call {
-    /// Begins a call, unless a partial result has asked for another one too often: each takes a part of the stack, which
-    /// Python does not count.
+    /// Begins a call, unless a partial result has asked for another one too often: each takes a part of the stack,
+    /// which Python does not count.
     fn begin() -> PyResult<Self> {
         let depth = DEPTH.get();
         if depth == DEPTH_LIMIT {
@@ -139,23 +139,26 @@ fn attached<R>(work: impl FnOnce(Python<'_>) -> PyResult<R>) -> Result<R> {
 
 /// Returns the exception that code of the user's has raised, with a note that names the file, or that of the library.
 fn raised(py: Python<'_>, error: Error) -> PyErr {
-    let (path, source) = match error {
-        Error::Shard { path, source } => match *source {
-            Error::Other { source } => (Some(path), source),
-            source => return exception(Error::Shard { path, source: Box::new(source) }),
-        },
-        Error::Other { source } => (None::<PathBuf>, source),
-        error => return exception(error),
-    };
+    if !matches!(error.kind(), ErrorKind::Other { .. }) {
+        return exception(error);
+    }
+    let path = error.path().map(Path::to_owned);
+    let ErrorKind::Other { source } = error.into_kind() else { unreachable!("it was looked at") };
     match source.downcast::<PyErr>() {
         Ok(own) => {
-            if let Some(path) = path {
+            if let Some(path) = &path {
                 let note = format!("in {}", path.display());
                 let _ = own.value(py).call_method1("add_note", (note,)); // what was raised matters more
             }
             *own
         }
-        Err(source) => exception(Error::Other { source }),
+        Err(source) => {
+            let error = Error::other(source);
+            exception(match path {
+                Some(path) => error.in_file(path),
+                None => error,
+            })
+        }
     }
 }
 

@@ -1,9 +1,9 @@
-//! SciPy's sparse arrays: tables of them, and they of tables, in compressed sparse rows. SciPy itself is imported only to make
-//! one of its arrays.
+//! SciPy's sparse arrays: tables of them, and they of tables, in compressed sparse rows. SciPy itself is imported only
+//! to make one of its arrays.
 
 use numeric_table::table::{CsrParts, Refused};
 use numeric_table::{
-    AnyArray, Array, ConversionPolicy, CsrNumericTable, Element, ElementType, Error, Indices, NumericTable, Shape,
+    AnyArray, Array, ConversionPolicy, CsrNumericTable, Element, ElementType, ErrorKind, Indices, NumericTable, Shape,
     TableConversion, TableOutput,
 };
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError, PyValueError};
@@ -35,8 +35,9 @@ impl Table {
         sparse::of(&**table).map_or(rows.saturating_mul(columns), CsrNumericTable::nnz)
     }
 
-    /// Returns a ``scipy.sparse.csr_array``, read-only. A sparse table shares its memory, if the type is its own; of a dense
-    /// table, what is not zero is copied. SciPy has no arrays of ``float16`` and ``bfloat16``: ask for another type.
+    /// Returns a ``scipy.sparse.csr_array``, read-only. A sparse table shares its memory, if the type is its own; of a
+    /// dense table, what is not zero is copied. SciPy has no arrays of ``float16`` and ``bfloat16``: ask for another
+    /// type.
     ///
     /// ``policy`` is that of :meth:`rows`.
     #[pyo3(signature = (dtype = None, *, policy = None))]
@@ -89,7 +90,8 @@ fn sparse_of(
     }
 }
 
-/// Returns a table with its offsets and its indices in a type that SciPy has, the same for both, where they have another one.
+/// Returns a table with its offsets and its indices in a type that SciPy has, the same for both, where they have
+/// another one.
 fn with_numbers(
     table: CsrNumericTable,
 ) -> numeric_table::Result<(CsrNumericTable, Option<AnyArray>, Option<AnyArray>)> {
@@ -125,12 +127,13 @@ fn typed<T: Element>(array: AnyArray) -> PyResult<Array<T>> {
     array.downcast::<T>().map_err(|_| TableTypeError::new_err("an array of another type"))
 }
 
-/// Makes a table of a sparse array or matrix of SciPy's, or of what SciPy's rows can be made of (`tocsr`); `None` if it is
-/// neither. Rows that are not sorted, or name a column twice, are sorted and added up, as SciPy does, in memory of their own.
+/// Makes a table of a sparse array or matrix of SciPy's, or of what SciPy's rows can be made of (`tocsr`); `None` if it
+/// is neither. Rows that are not sorted, or name a column twice, are sorted and added up, as SciPy does, in memory of
+/// their own.
 ///
-/// `copy` is that of [`source::table`], for the values. Offsets and indices have to stay as they were checked, or no row could be
-/// read any more, so that a promise not to write them is not enough: with `copy=False` too, they are shared only if no other code can
-/// write them.
+/// `copy` is that of [`source::table`], for the values. Offsets and indices have to stay as they were checked, or no
+/// row could be read any more, so that a promise not to write them is not enough: with `copy=False` too, they are
+/// shared only if no other code can write them.
 pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Box<dyn NumericTable>>> {
     let py = data.py();
     if !data.hasattr("tocsr")? {
@@ -171,7 +174,7 @@ pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Opt
     });
     match made {
         Ok(table) => Ok(Some(Box::new(table))),
-        Err(error @ Error::IndicesNotAscending { .. }) if copy == Some(false) => {
+        Err(error) if copy == Some(false) && matches!(error.kind(), ErrorKind::SparseStructure { .. }) => {
             Err(CopyRequiredError::new_err(format!("a copy is required: {error}")))
         }
         Err(error) => Err(exception(error)),

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use numeric_table::{
-    Array, BlockAccess, ConversionPolicy, DataLayout, Element, ElementType, Error, HomogenNumericTable, NumericTable,
-    Shape,
+    Array, BlockAccess, ConversionPolicy, DataLayout, Element, ElementType, Error, ErrorKind, HomogenNumericTable,
+    NumericTable, Shape,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -29,23 +29,23 @@ type ShardsState = (Option<PathBuf>, Vec<Known>, bool);
 
 /// A table as many table files (``.ntb``), end to end, which may be larger than memory.
 ///
-/// ``Shards(path)`` opens a folder: by its manifest, ``shards.ntm``, or without one all of its ``.ntb`` files, in the order
-/// of their names. It also opens a manifest, a pattern (``"data/part-*.ntb"``), and a list of files. All have the same
-/// columns.
+/// ``Shards(path)`` opens a folder: by its manifest, ``shards.ntm``, or without one all of its ``.ntb`` files, in the
+/// order of their names. It also opens a manifest, a pattern (``"data/part-*.ntb"``), and a list of files. All have the
+/// same columns.
 ///
 /// Files are opened when their rows are wanted, and compared with what is known of them: one that is missing, or has
 /// another size, number of rows or header by now, is an error that names it. ``reduce`` and its parts also compare the
-/// checksums of the values that the file states, so that any file that was replaced is an error; ``load``, ``load_shard``
-/// and ``verify`` also the values with them, so that a damaged one is. ``rows``, ``row_blocks`` and ``map`` compare no
-/// checksums of values: other values of the same shape, type and names are read without an error.
+/// checksums of the values that the file states, so that any file that was replaced is an error; ``load``,
+/// ``load_shard`` and ``verify`` also the values with them, so that a damaged one is. ``rows``, ``row_blocks`` and
+/// ``map`` compare no checksums of values: other values of the same shape, type and names are read without an error.
 ///
-/// ``Shards(paths, verify=True)`` compares the values with their checksums in all of these calls before they are used, at
-/// the price of reading them once more: a damaged value is a :class:`FormatError` that names the file, never a part of a
-/// result. Files without checksums are refused then.
+/// ``Shards(paths, verify=True)`` compares the values with their checksums in all of these calls before they are used,
+/// at the price of reading them once more: a damaged value is a :class:`FormatError` that names the file, never a part
+/// of a result. Files without checksums are refused then.
 ///
-/// ``reduce(partial)`` computes a partial result of all rows: one of the package's kinds on all threads, or an object with
-/// the methods ``empty()``, ``update(table)`` and ``merge(other)``, of the thread that asks. Results are merged in an order
-/// that depends on the files only, and so have the same bits anywhere.
+/// ``reduce(partial)`` computes a partial result of all rows: one of the package's kinds on all threads, or an object
+/// with the methods ``empty()``, ``update(table)`` and ``merge(other)``, of the thread that asks. Results are merged in
+/// an order that depends on the files only, and so have the same bits anywhere.
 ///
 /// >>> import numeric_table as nt, tempfile, os
 /// >>> folder = tempfile.mkdtemp()
@@ -81,7 +81,7 @@ fn change(known: &Known, found: &Known) -> Option<Error> {
         ("checksum of the values", values.into(), found.3[1].into()),
     ];
     let (part, expected, found) = parts.into_iter().find(|(_, expected, found)| expected != found)?;
-    Some(Error::ShardChanged { path: known.0.clone(), part, expected, found })
+    Some(Error::new(ErrorKind::ShardChanged { part, expected, found }).in_file(&known.0))
 }
 
 impl Shards {
@@ -155,7 +155,7 @@ impl Shards {
     ) -> numeric_table::Result<HomogenNumericTable<T>> {
         let Shape { rows: row_count, columns } = self.shards.shape();
         if rows.start > rows.end || rows.end > row_count {
-            return Err(Error::RowsOutOfRange { rows, row_count });
+            return Err(Error::new(ErrorKind::RowsOutOfRange { rows, row_count }));
         }
         let (shape, is_all) = (Shape { rows: rows.len(), columns }, rows == (0..row_count));
         let mut array = Array::<T>::zeros(shape.element_count_of(T::TYPE)?)?;
@@ -267,8 +267,8 @@ impl Shards {
     /// Returns rows as a NumPy array of any type, read-only: of one file or of several. Checksums of values are
     /// compared if the table was opened with ``verify=True``. Of columns of several types, if no ``dtype`` is stated, a
     /// value that the type of the array does not have raises :class:`NotRepresentableError`, also in ``row_blocks`` and
-    /// ``load``. To find such values, these calls load whole files and compare all checksums, unless the type of the array
-    /// holds all values of the types of the columns.
+    /// ``load``. To find such values, these calls load whole files and compare all checksums, unless the type of the
+    /// array holds all values of the types of the columns.
     #[pyo3(signature = (start = 0, stop = None, dtype = None))]
     fn rows<'py>(
         &self,
@@ -281,9 +281,9 @@ impl Shards {
         self.array(py, start..stop.unwrap_or(self.shards.shape().rows), wanted, &LastFile::default())
     }
 
-    /// Goes through the rows in blocks of ``n``, each an array of NumPy's, also across the ends of files; the last may be
-    /// shorter. Checksums of values are compared if the table was opened with ``verify=True``; then each block compares all
-    /// chunks that it touches, 1 MiB each unless they were saved otherwise: larger blocks are better.
+    /// Goes through the rows in blocks of ``n``, each an array of NumPy's, also across the ends of files; the last may
+    /// be shorter. Checksums of values are compared if the table was opened with ``verify=True``; then each block
+    /// compares all chunks that it touches, 1 MiB each unless they were saved otherwise: larger blocks are better.
     #[pyo3(signature = (n, dtype = None))]
     fn row_blocks(
         slf: Bound<'_, Self>,
@@ -318,13 +318,17 @@ impl Shards {
     /// ['a', 'b']
     fn load_shard(&self, py: Python<'_>, #[pyo3(from_py_with = numbers::place)] shard: usize) -> PyResult<Table> {
         let Some(known) = self.known().nth(shard) else {
-            return Err(exception(Error::ShardOutOfRange { shard, shard_count: self.shards.shard_count() }));
+            return Err(exception(Error::new(ErrorKind::OutOfRange {
+                what: "shards",
+                range: shard..shard.saturating_add(1),
+                count: self.shards.shard_count(),
+            })));
         };
         py.detach(|| load_known(&known)).or_raise().map(Table::new)
     }
 
-    /// Maps all files as one table: nothing is read before it is asked for, and checksums of values are not compared, unless
-    /// the table was opened with ``verify=True``: then all files are read once, here.
+    /// Maps all files as one table: nothing is read before it is asked for, and checksums of values are not compared,
+    /// unless the table was opened with ``verify=True``: then all files are read once, here.
     ///
     /// The files must not be changed in place as long as the table, or an array of its values, exists: :func:`save`
     /// replaces files, and so does no harm.
@@ -334,8 +338,8 @@ impl Shards {
         Ok(Table::new(Box::new(mapped.or_raise()?)))
     }
 
-    /// Compares all files with what is known of them, and all checksums: an error names the first file that is damaged or
-    /// replaced. Returns whether all files have checksums of their values.
+    /// Compares all files with what is known of them, and all checksums: an error names the first file that is damaged
+    /// or replaced. Returns whether all files have checksums of their values.
     fn verify(&self, py: Python<'_>) -> PyResult<bool> {
         watch(py, None, None, || self.shards.verify())
     }
@@ -343,10 +347,11 @@ impl Shards {
     /// Returns a new result of the same question as ``partial``, of all rows: that of each file, merged in their order,
     /// those of each of the ``runs`` first.
     ///
-    /// ``partial`` is one of the package's kinds, computed on all threads, or any object with these methods, of the thread
-    /// that asks: ``empty()`` returns the same question without rows, ``update(table)`` adds the rows of a table, a block
-    /// of a file, and ``merge(other)`` those of another result, which come after its own. Their exceptions end the call,
-    /// with a note that names the file. They may ask for results of their own, not more than 32 deep.
+    /// ``partial`` is one of the package's kinds, computed on all threads, or any object with these methods, of the
+    /// thread that asks: ``empty()`` returns the same question without rows, ``update(table)`` adds the rows of a
+    /// table, a block of a file, and ``merge(other)`` those of another result, which come after its own. Their
+    /// exceptions end the call, with a note that names the file. They may ask for results of their own, not more than
+    /// 32 deep.
     ///
     /// >>> import numpy as np, numeric_table as nt, tempfile, os
     /// >>> class Largest:
@@ -375,8 +380,8 @@ impl Shards {
         reduce::reduce(&self.shards, partial, Part::One(shard))
     }
 
-    /// Returns a new result of the rows of the files from ``start`` to before ``stop``. Of a run, it is a part of the work
-    /// of ``reduce``.
+    /// Returns a new result of the rows of the files from ``start`` to before ``stop``. Of a run, it is a part of the
+    /// work of ``reduce``.
     fn reduce_shards(
         &self,
         #[pyo3(from_py_with = numbers::place)] start: usize,
@@ -386,11 +391,11 @@ impl Shards {
         reduce::reduce(&self.shards, partial, Part::Some(start..stop))
     }
 
-    /// Divides the files into runs, ``(start, stop)``, whose results are merged before those of different runs are: merged
-    /// in their order into ``partial.empty()``, they have the bits of ``reduce(partial)``.
+    /// Divides the files into runs, ``(start, stop)``, whose results are merged before those of different runs are:
+    /// merged in their order into ``partial.empty()``, they have the bits of ``reduce(partial)``.
     ///
-    /// Each of up to 4,096 files is a run of its own; of more there are some to a run, depending on their number, and on
-    /// whether ``partial.nbytes`` is above 65,536. Objects without ``nbytes`` count as small.
+    /// Each of up to 4,096 files is a run of its own; of more there are some to a run, depending on their number, and
+    /// on whether ``partial.nbytes`` is above 65,536. Objects without ``nbytes`` count as small.
     fn runs(&self, partial: &Bound<'_, PyAny>) -> PyResult<Vec<(usize, usize)>> {
         Ok(reduce::runs(&self.shards, partial)?.into_iter().map(|run| (run.start, run.end)).collect())
     }

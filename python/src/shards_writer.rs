@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use numeric_table::{ConversionPolicy, Element, Error, NumericTable, Result, SaveOptions, TableConversion};
+use numeric_table::{ConversionPolicy, Element, Error, ErrorKind, NumericTable, Result, SaveOptions, TableConversion};
 use pyo3::prelude::*;
 
 use crate::boundary::methods;
@@ -24,7 +24,8 @@ const LAST: usize = 999_999;
 /// As many missing files are named.
 const NAMED: usize = 10;
 
-/// What tells a file from one that somebody puts in its place: its size, when it was written, and its number on its disk.
+/// What tells a file from one that somebody puts in its place: its size, when it was written, and its number on its
+/// disk.
 type Made = (u64, SystemTime, u64);
 
 fn made(path: &Path) -> Option<Made> {
@@ -58,7 +59,7 @@ impl<T: Element> AnyWriter for Typed<T> {
     fn write(&self, number: usize, path: &Path, table: &dyn NumericTable, is_damaged: bool) -> Result<()> {
         let (expected, found) = (self.columns, table.column_count());
         if expected != found {
-            return Err(Error::LengthMismatch { expected, found });
+            return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
         }
         let mut shard = self.writer.shard(number)?;
         match describe::policy_of_file(self.is_stated) {
@@ -68,7 +69,7 @@ impl<T: Element> AnyWriter for Typed<T> {
             _ => shard.append_table(table)?,
         }
         if !is_damaged && fs::symlink_metadata(path).is_ok() {
-            return Err(refused(path, ErrorKind::AlreadyExists, "another writer has written this file"));
+            return Err(refused(path, io::ErrorKind::AlreadyExists, "another writer has written this file"));
         }
         shard.finish()
     }
@@ -86,8 +87,8 @@ impl<T: Element> AnyWriter for Typed<T> {
     }
 }
 
-fn refused(path: &Path, kind: ErrorKind, reason: &'static str) -> Error {
-    Error::Io { path: path.to_owned(), source: io::Error::new(kind, reason) }
+fn refused(path: &Path, kind: io::ErrorKind, reason: &'static str) -> Error {
+    Error::io(path, io::Error::new(kind, reason))
 }
 
 fn closed() -> Error {
@@ -104,14 +105,14 @@ fn path_of(folder: &Path, number: usize) -> PathBuf {
 
 /// Checks that nobody has left files which would be taken for parts of the table.
 fn check_no_files(folder: &Path) -> Result<()> {
-    let named = |source| Error::Io { path: folder.to_owned(), source };
+    let named = |source| Error::io(folder, source);
     for entry in fs::read_dir(folder).map_err(named)? {
         let entry = entry.map_err(named)?;
         let name = entry.file_name();
         let name = name.as_encoded_bytes();
         if name.starts_with(b"part-") && name.ends_with(b".ntb") {
             let reason = "the folder has files of a writer that has not finished: remove them, or take another folder";
-            return Err(refused(&entry.path(), ErrorKind::AlreadyExists, reason));
+            return Err(refused(&entry.path(), io::ErrorKind::AlreadyExists, reason));
         }
     }
     Ok(())
@@ -119,7 +120,7 @@ fn check_no_files(folder: &Path) -> Result<()> {
 
 /// Returns the numbers of the files in a folder that have the names of a table's.
 fn numbers_of_files(folder: &Path) -> Result<Vec<usize>> {
-    let named = |source| Error::Io { path: folder.to_owned(), source };
+    let named = |source| Error::io(folder, source);
     let mut numbers = Vec::new();
     for entry in fs::read_dir(folder).map_err(named)? {
         let name = entry.map_err(named)?.file_name();
@@ -149,8 +150,8 @@ struct State {
     writer: Option<Arc<dyn AnyWriter>>,
     /// The number after the largest one.
     next: usize,
-    /// The numbers of files that were not written, which the next ones get, and whether there has to be such a file: it was
-    /// to have the rows of a table.
+    /// The numbers of files that were not written, which the next ones get, and whether there has to be such a file: it
+    /// was to have the rows of a table.
     missing: BTreeMap<usize, bool>,
     /// The numbers of files that another writer left, and that are damaged.
     damaged: BTreeSet<usize>,
@@ -180,11 +181,11 @@ impl State {
         let number = wanted.or_else(|| self.missing.keys().next().copied()).unwrap_or(self.next);
         let refused = |kind, reason| Err(refused(&path_of(folder, number), kind, reason));
         if number > LAST {
-            return refused(ErrorKind::InvalidInput, "the largest number of a file is 999999");
+            return refused(io::ErrorKind::InvalidInput, "the largest number of a file is 999999");
         }
         match self.files.get(&number) {
-            Some(File::Begun) => return refused(ErrorKind::AlreadyExists, "the file is being written"),
-            Some(File::Finished(_)) => return refused(ErrorKind::AlreadyExists, "the file is finished"),
+            Some(File::Begun) => return refused(io::ErrorKind::AlreadyExists, "the file is being written"),
+            Some(File::Finished(_)) => return refused(io::ErrorKind::AlreadyExists, "the file is finished"),
             None => {}
         }
         let has_to_be = self.missing.remove(&number).unwrap_or(false);
@@ -193,8 +194,8 @@ impl State {
         Ok((writer, Begun { number, has_to_be, is_damaged: self.damaged.contains(&number) }))
     }
 
-    /// Says what has become of a file: without one, the next append is to have its number. Returns whether the writer is
-    /// still open.
+    /// Says what has become of a file: without one, the next append is to have its number. Returns whether the writer
+    /// is still open.
     fn end(&mut self, Begun { number, has_to_be, .. }: Begun, file: Option<File>) -> bool {
         let is_open = self.writer.is_some();
         match file.filter(|_| is_open) {
@@ -228,21 +229,21 @@ impl State {
             )));
         }
         if self.files.is_empty() {
-            return Err(Error::NoTables);
+            return Err(Error::other("a table has at least one file"));
         }
         self.writer.take().ok_or_else(closed)
     }
 }
 
-/// Writes a table as many files in a folder of their own, ``part-000000.ntb`` and so on, and at the end a manifest, which
-/// says that they are a table: :class:`Shards` opens the folder.
+/// Writes a table as many files in a folder of their own, ``part-000000.ntb`` and so on, and at the end a manifest,
+/// which says that they are a table: :class:`Shards` opens the folder.
 ///
-/// A context manager: the manifest is written when the ``with`` block ends; if a file is missing then, the exception says
-/// which, and the writer stays open. If the block ends with an exception of its own, the files that this writer has written
-/// are removed, and there is no table. If the process is killed, or there is no ``with`` block, they stay, and a folder
-/// without a manifest is opened by its files, as many as there are. :meth:`resume` continues such a table; :meth:`create`
-/// refuses the folder until the files are removed. :func:`remove_leftovers` removes the file that was being written, which
-/// has another name. One writer at a time has the folder. Threads may append at once.
+/// A context manager: the manifest is written when the ``with`` block ends; if a file is missing then, the exception
+/// says which, and the writer stays open. If the block ends with an exception of its own, the files that this writer
+/// has written are removed, and there is no table. If the process is killed, or there is no ``with`` block, they stay,
+/// and a folder without a manifest is opened by its files, as many as there are. :meth:`resume` continues such a table;
+/// :meth:`create` refuses the folder until the files are removed. :func:`remove_leftovers` removes the file that was
+/// being written, which has another name. One writer at a time has the folder. Threads may append at once.
 ///
 /// >>> import numeric_table as nt, tempfile, os
 /// >>> folder = os.path.join(tempfile.mkdtemp(), "table")
@@ -304,8 +305,8 @@ impl ShardsWriter {
 #[methods]
 impl ShardsWriter {
     /// Creates the folder, if there is none, for files of columns with these names, of so many without names, or of the
-    /// columns of a table, of what :func:`open` returns, or of a source of CSV. A folder that has a manifest is refused, and
-    /// one that has files ``part-*.ntb``, which another writer has left or is writing.
+    /// columns of a table, of what :func:`open` returns, or of a source of CSV. A folder that has a manifest is
+    /// refused, and one that has files ``part-*.ntb``, which another writer has left or is writing.
     #[staticmethod]
     #[pyo3(signature = (folder, columns, dtype = None, *, durable = true))]
     fn create(
@@ -326,13 +327,14 @@ impl ShardsWriter {
         Ok(Self { folder, state: Mutex::new(State::new(writer)) })
     }
 
-    /// Continues a table that a killed process has left half-written: the files ``part-000000.ntb`` and so on that are in the
-    /// folder are kept, and :meth:`missing` returns the numbers of those to write. The parameters are those of
+    /// Continues a table that a killed process has left half-written: the files ``part-000000.ntb`` and so on that are
+    /// in the folder are kept, and :meth:`missing` returns the numbers of those to write. The parameters are those of
     /// :meth:`create`. All checksums of all files are compared, in one pass over their values; a damaged file has to be
-    /// written again. A file of other columns or of another type, and a folder that has a manifest, raise an exception. If
-    /// the ``with`` block ends with an exception, the files that were there stay.
+    /// written again. A file of other columns or of another type, and a folder that has a manifest, raise an exception.
+    /// If the ``with`` block ends with an exception, the files that were there stay.
     ///
-    /// The process that was killed must not be running any more: :func:`leftovers` lists what only killed ones have left.
+    /// The process that was killed must not be running any more: :func:`leftovers` lists what only killed ones have
+    /// left.
     ///
     /// >>> import numeric_table as nt, tempfile
     /// >>> folder = tempfile.mkdtemp()
@@ -381,9 +383,8 @@ impl ShardsWriter {
     /// parts of the table in the order of their numbers.
     ///
     /// Values that the type does not have raise :class:`NotRepresentableError`; if :meth:`create` was given no
-    /// ``dtype``, also those that lose digits in it. A file that could not be written has to
-    /// be, whether its number was given or not: the next one without a number gets it, or one that is given it. What is no
-    /// table changes nothing.
+    /// ``dtype``, also those that lose digits in it. A file that could not be written has to be, whether its number was
+    /// given or not: the next one without a number gets it, or one that is given it. What is no table changes nothing.
     #[pyo3(signature = (table, number = None))]
     fn append(
         &self,
@@ -413,8 +414,8 @@ impl ShardsWriter {
     }
 
     /// Writes the manifest of all files, whole or not at all, and opens the table. While files are missing or being
-    /// written, or there are none, it raises an exception that says so, and the writer stays open. If the manifest cannot be
-    /// written, the writer is closed.
+    /// written, or there are none, it raises an exception that says so, and the writer stays open. If the manifest
+    /// cannot be written, the writer is closed.
     fn finish(&self, py: Python<'_>) -> PyResult<Shards> {
         Shards::of_folder(py.detach(|| self.written()).or_raise()?, self.folder.clone())
     }

@@ -1,9 +1,11 @@
-//! Tables of what Python has: arrays of NumPy's, buffers, sequences. What others lend is in `frames`, `scipy` and `arrow`.
+//! Tables of what Python has: arrays of NumPy's, buffers, sequences. What others lend is in `frames`, `scipy` and
+//! `arrow`.
 
 use std::cell::RefCell;
 
 use numeric_table::{
-    AnyArray, Array, CopyReason, DataLayout, Element, ElementType, Error, HomogenNumericTable, NumericTable, Shape,
+    AnyArray, Array, CopyReason, DataLayout, Element, ElementType, Error, ErrorKind, HomogenNumericTable, NumericTable,
+    Shape,
 };
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -17,8 +19,8 @@ use crate::{arrow, frames, scipy, sequences};
 
 /// Makes a table of an array, a buffer or a sequence of rows.
 ///
-/// `copy`: `Some(true)` copies, `None` shares what nobody can write, `Some(false)` shares whatever lies right, which the
-/// caller promises not to write.
+/// `copy`: `Some(true)` copies, `None` shares what nobody can write, `Some(false)` shares whatever lies right, which
+/// the caller promises not to write.
 pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Box<dyn NumericTable>> {
     table_of(data, copy, false)
 }
@@ -148,7 +150,7 @@ fn of_buffer(
     let Some(layout) = layout.filter(|_| is_aligned) else {
         if copy == Some(false) {
             let reason = if is_aligned { CopyReason::Layout } else { CopyReason::Alignment };
-            return Err(exception(Error::CopyRequired { reason }));
+            return Err(exception(Error::new(ErrorKind::CopyRequired { reason })));
         }
         drop(buffer);
         // A private copy: nobody else can write it.
@@ -192,7 +194,8 @@ pub(crate) fn array_of_bytes(values: &Bound<'_, PyAny>, element: ElementType) ->
     values_of(&*of_bytes(values, element, Shape { rows, columns: 1 }, DataLayout::RowMajor)?)
 }
 
-/// Makes a table of the values of a buffer, which are as many as the shape has, aligned, and in the order of the layout.
+/// Makes a table of the values of a buffer, which are as many as the shape has, aligned, and in the order of the
+/// layout.
 fn homogeneous<T: Element>(
     py: Python<'_>,
     buffer: PyUntypedBuffer,
@@ -211,8 +214,8 @@ fn homogeneous<T: Element>(
     Ok(Box::new(HomogenNumericTable::from_array_in(array, shape, layout).or_raise()?))
 }
 
-/// Copies values of a buffer that is held. If somebody writes them meanwhile, which the page asks not to do, they are any
-/// values.
+/// Copies values of a buffer that is held. If somebody writes them meanwhile, which the page asks not to do, they are
+/// any values.
 fn copied<T: Element>(py: Python<'_>, address: usize, count: usize) -> PyResult<Array<T>> {
     let mut array = Array::<T>::zeros(count).or_raise()?;
     let target = array.mutable_data().or_raise()?;

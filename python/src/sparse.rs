@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use numeric_table::table::{CsrParts, Refused};
 use numeric_table::{
     AnyArray, Array, ConversionPolicy, ConversionReport, CsrNumericTable, DataDictionary, Element, ElementType, Error,
-    HomogenNumericTable, NumericTable, Result, Shape, TableCombination, TableSelection,
+    ErrorKind, HomogenNumericTable, NumericTable, Result, Shape, TableCombination, TableSelection,
 };
 
 use crate::element::with_type;
@@ -49,14 +49,14 @@ pub(crate) fn bytes(table: &CsrNumericTable) -> usize {
 pub(crate) fn room<V>(count: usize) -> Result<Vec<V>> {
     let mut vector = Vec::new();
     let bytes = count.saturating_mul(size_of::<V>());
-    vector.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+    vector.try_reserve_exact(count).map_err(|_| Error::out_of_memory(bytes))?;
     Ok(vector)
 }
 
 fn push<V>(vector: &mut Vec<V>, item: V) -> Result<()> {
     if vector.len() == vector.capacity() {
         let bytes = vector.len().saturating_mul(2).saturating_mul(size_of::<V>());
-        vector.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes })?;
+        vector.try_reserve(1).map_err(|_| Error::out_of_memory(bytes))?;
     }
     vector.push(item);
     Ok(())
@@ -122,7 +122,8 @@ pub(crate) fn select_columns(table: &CsrNumericTable, chosen: &[usize]) -> Resul
     })
 }
 
-/// Puts tables of one element type one below the other, or side by side. `None` if some are not sparse, or of another type.
+/// Puts tables of one element type one below the other, or side by side. `None` if some are not sparse, or of another
+/// type.
 pub(crate) fn stack(tables: &[&dyn NumericTable], is_vertical: bool) -> Result<Option<CsrNumericTable>> {
     let parts: Option<Vec<&CsrNumericTable>> = tables.iter().map(|table| of(*table)).collect();
     let Some(parts) = parts else { return Ok(None) };
@@ -139,7 +140,7 @@ pub(crate) fn stack(tables: &[&dyn NumericTable], is_vertical: bool) -> Result<O
         let stacked = first.hstack(others)?;
         (stacked.shape(), stacked.dictionary().clone())
     };
-    let too_many = || Error::SizeOverflow { shape, element: Some(element) };
+    let too_many = || Error::new(ErrorKind::SizeOverflow { shape, element: Some(element) });
     let stored = parts.iter().try_fold(0_usize, |sum, part| sum.checked_add(part.nnz())).ok_or_else(too_many)?;
     with_type!(element, T => {
         let mut rows = Rows { ends: room(shape.rows)?, columns: room(stored)? };

@@ -3,7 +3,7 @@
 use std::sync::RwLock;
 
 use numeric_table::{
-    ConversionPolicy, CopyReason, DataLayout, ElementType, Error, HomogenNumericTable, NumericTable, Shape,
+    ConversionPolicy, CopyReason, DataLayout, ElementType, Error, ErrorKind, HomogenNumericTable, NumericTable, Shape,
     SoaNumericTable, TableOutput,
 };
 use pyo3::exceptions::PyBufferError;
@@ -24,14 +24,13 @@ use crate::{scipy, source, sparse, together};
 
 /// A table of numbers: rows are observations, columns are features, in one shared block of memory or in a column each.
 ///
-/// ``Table(data, *, dtype=None, names=None, copy=None, policy="saturate")``: of an array, a buffer, rows of numbers, a sparse
-/// array of SciPy's, a frame of pandas', or what lends Arrow's columns or DLPack's tensors.
-/// Of rows of numbers, a whole number beside floats that float64 does not have is an error, unless ``dtype`` is a type
-/// of floats.
-/// ``copy=None`` shares memory that nobody can write, and copies all other; ``copy=False`` shares it in any case, or raises
-/// :class:`CopyRequiredError`: the caller promises that nobody writes it as long as the table, or an array of its values,
-/// exists. Of a sparse array it shares the values; writable indices are copied in any case. ``copy=True`` always
-/// copies.
+/// ``Table(data, *, dtype=None, names=None, copy=None, policy="saturate")``: of an array, a buffer, rows of numbers, a
+/// sparse array of SciPy's, a frame of pandas', or what lends Arrow's columns or DLPack's tensors. Of rows of numbers,
+/// a whole number beside floats that float64 does not have is an error, unless ``dtype`` is a type of floats.
+/// ``copy=None`` shares memory that nobody can write, and copies all other; ``copy=False`` shares it in any case, or
+/// raises :class:`CopyRequiredError`: the caller promises that nobody writes it as long as the table, or an array of
+/// its values, exists. Of a sparse array it shares the values; writable indices are copied in any case. ``copy=True``
+/// always copies.
 ///
 /// >>> import numpy as np, numeric_table as nt
 /// >>> table = nt.Table(np.array([[1, 2], [3, 4], [5, 6]], dtype="int16"), names=["a", "b"])
@@ -67,7 +66,7 @@ impl Table {
             && table.uniform_type() != Some(element)
         {
             if copy == Some(false) {
-                return Err(exception(Error::CopyRequired { reason: CopyReason::ElementType }));
+                return Err(exception(Error::new(ErrorKind::CopyRequired { reason: CopyReason::ElementType })));
             }
             let whole = &*table;
             table = py.detach(|| converted(whole, element, policy)).or_raise()?;
@@ -179,9 +178,10 @@ impl Table {
 
     /// Returns rows as an array of NumPy's, of any type, read-only: the table's memory if it lies so, else a copy.
     ///
-    /// ``policy`` says what becomes of values that the type does not have: ``"saturate"`` takes the nearest one (NaN is the
-    /// integer 0), ``"checked"`` and ``"exact"`` raise :class:`NotRepresentableError`, the latter also where digits are lost. It
-    /// is ``"saturate"`` where nothing is said; but of columns of several types, for which no ``dtype`` is asked, ``"exact"``.
+    /// ``policy`` says what becomes of values that the type does not have: ``"saturate"`` takes the nearest one (NaN is
+    /// the integer 0), ``"checked"`` and ``"exact"`` raise :class:`NotRepresentableError`, the latter also where digits
+    /// are lost. It is ``"saturate"`` where nothing is said; but of columns of several types, for which no ``dtype`` is
+    /// asked, ``"exact"``.
     ///
     /// >>> import numpy as np, numeric_table as nt
     /// >>> table = nt.Table([[1.5, 300.0], [2.5, -1.0]])
@@ -255,11 +255,11 @@ impl Table {
         crate::blocks::par_map(&slf, f.unbind(), n, wanted)
     }
 
-    /// Lends rows for writing: a context manager, whose array is written to the table when the block ends, and is thrown
-    /// away if it ends with an exception. Values out of the range of the table's type raise
-    /// :class:`NotRepresentableError`, and nothing is written then; fractions are cut off in whole numbers; values that were
-    /// not changed keep all digits. Of columns of several types, if no ``dtype`` is stated, a value that the type of
-    /// the block does not have raises it when the block begins.
+    /// Lends rows for writing: a context manager, whose array is written to the table when the block ends, and is
+    /// thrown away if it ends with an exception. Values out of the range of the table's type raise
+    /// :class:`NotRepresentableError`, and nothing is written then; fractions are cut off in whole numbers; values that
+    /// were not changed keep all digits. Of columns of several types, if no ``dtype`` is stated, a value that the type
+    /// of the block does not have raises it when the block begins.
     ///
     /// >>> import numeric_table as nt
     /// >>> table = nt.Table([[1, 2], [3, 4]])
@@ -301,8 +301,8 @@ impl Table {
         Ok(found)
     }
 
-    /// Returns a table of this type: itself if it has that type, else a copy. A table of a column each (``kind``) becomes one
-    /// block, which :func:`map` and :func:`open` take from files; a sparse one stays sparse.
+    /// Returns a table of this type: itself if it has that type, else a copy. A table of a column each (``kind``)
+    /// becomes one block, which :func:`map` and :func:`open` take from files; a sparse one stays sparse.
     #[pyo3(signature = (dtype, *, policy = "saturate"))]
     fn astype(slf: Bound<'_, Self>, dtype: &Bound<'_, PyAny>, policy: &str) -> PyResult<Py<Self>> {
         let (py, element, policy) = (slf.py(), element::of_object(dtype)?, policy_of(policy)?);
@@ -317,16 +317,16 @@ impl Table {
         Py::new(py, Self::new(converted))
     }
 
-    /// ``table[3]`` is a row, ``table[2:5]`` a table of rows that shares the memory, ``table["a"]`` a column, ``table[["a",
-    /// "b"]]`` a table of columns, ``table[mask]`` and ``table[numbers]`` tables of those rows, ``table[3, "a"]`` a value, and
-    /// ``table[rows, columns]`` all of these columns of these rows.
+    /// ``table[3]`` is a row, ``table[2:5]`` a table of rows that shares the memory, ``table["a"]`` a column,
+    /// ``table[["a", "b"]]`` a table of columns, ``table[mask]`` and ``table[numbers]`` tables of those rows,
+    /// ``table[3, "a"]`` a value, and ``table[rows, columns]`` all of these columns of these rows.
     fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         choose::item(py, self, key)
     }
 
-    /// Returns an array of NumPy's, read-only, of the table's memory if that can be shared. ``copy=True`` returns one that can
-    /// be written, ``copy=False`` raises :class:`ValueError` if a copy is needed. Of a sparse table, all values are copied, the
-    /// zeros too: :meth:`to_scipy` shares what is stored.
+    /// Returns an array of NumPy's, read-only, of the table's memory if that can be shared. ``copy=True`` returns one
+    /// that can be written, ``copy=False`` raises :class:`ValueError` if a copy is needed. Of a sparse table, all
+    /// values are copied, the zeros too: :meth:`to_scipy` shares what is stored.
     #[pyo3(signature = (dtype = None, *, copy = None))]
     fn __array__<'py>(
         &self,
@@ -336,7 +336,7 @@ impl Table {
     ) -> PyResult<Bound<'py, PyAny>> {
         let wanted = self.wanted(py, dtype, None)?;
         if copy == Some(false) && !self.is_shared(py, wanted.element)? {
-            return Err(exception(Error::CopyRequired { reason: self.reason(py) }));
+            return Err(exception(Error::new(ErrorKind::CopyRequired { reason: self.reason(py) })));
         }
         let array = self.all_by(py, wanted)?.into_numpy(py)?;
         if copy == Some(true) { array.call_method0("copy") } else { Ok(array) }
@@ -353,8 +353,9 @@ impl Table {
         arrow::array(py, self)
     }
 
-    /// Lends the columns to libraries that take streams of Arrow's: ``polars.DataFrame(table)``, ``pyarrow.table(table)``.
-    /// Columns that lie by themselves are not copied; names and words of categories travel along.
+    /// Lends the columns to libraries that take streams of Arrow's: ``polars.DataFrame(table)``,
+    /// ``pyarrow.table(table)``. Columns that lie by themselves are not copied; names and words of categories travel
+    /// along.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -388,7 +389,7 @@ impl Table {
         let is_shared = self.is_shared(py, wanted.element)?;
         if copy == Some(false) && !is_shared {
             let reason = self.reason(py);
-            return Err(PyBufferError::new_err(Error::CopyRequired { reason }.to_string()));
+            return Err(PyBufferError::new_err(Error::new(ErrorKind::CopyRequired { reason }).to_string()));
         }
         if copy == Some(true) && is_shared {
             let copied = Self::new(self.duplicate(py)?);

@@ -1,7 +1,7 @@
 //! Table files that are written block by block, and so may be larger than memory.
 //!
-//! The file appears when it is whole. A thread that works on it takes it out of the writer, and others wait: no lock is held
-//! meanwhile, since signals are looked for, whose functions are the user's. The lock is held for a moment only.
+//! The file appears when it is whole. A thread that works on it takes it out of the writer, and others wait: no lock is
+//! held meanwhile, since signals are looked for, whose functions are the user's. The lock is held for a moment only.
 
 use std::mem::{forget, replace};
 use std::ops::Range;
@@ -13,8 +13,8 @@ use std::thread::{self, ThreadId};
 
 use numeric_table::table::{Region, TableId, Target};
 use numeric_table::{
-    ConversionPolicy, DataDictionary, DataLayout, Element, ElementType, Error, NumericTable, Result, SaveOptions,
-    Shape, TableConversion, TableReader, TableWriter,
+    ConversionPolicy, DataDictionary, DataLayout, Difference, Element, ElementType, Error, ErrorKind, NumericTable,
+    Result, SaveOptions, Shape, TableConversion, TableReader, TableWriter,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -200,14 +200,16 @@ impl Drop for Writer {
 
 /// Creates a table file (``.ntb``) that is written block by block, and so may be larger than memory.
 ///
-/// ``columns``: the number of columns, their names, or what has such columns, with names and categories: a :class:`Table`, a
-/// :class:`TableReader`, a :class:`CsvSource`. ``dtype`` is that of all values. If it is
-/// not stated, that is the type of such columns, or float64, and values that lose digits in it are refused.
+/// ``columns``: the number of columns, their names, or what has such columns, with names and categories: a
+/// :class:`Table`, a :class:`TableReader`, a :class:`CsvSource`. ``dtype`` is that of all values. If it is not stated,
+/// that is the type of such columns, or float64, and values that lose digits in it are refused.
 ///
-/// The file appears when the ``with`` block ends, whole. An exception that leaves the block leaves no file, and an older one of
-/// this name as it is; so does one that leaves :meth:`TableWriter.append` in the middle. ``durable=False`` does not wait for the disk.
+/// The file appears when the ``with`` block ends, whole. An exception that leaves the block leaves no file, and an
+/// older one of this name as it is; so does one that leaves :meth:`TableWriter.append` in the middle. ``durable=False``
+/// does not wait for the disk.
 ///
-/// ``progress``, a function of ``(done, None)`` in bytes, or ``True`` for a counter of the package tqdm, hears of each append.
+/// ``progress``, a function of ``(done, None)`` in bytes, or ``True`` for a counter of the package tqdm, hears of each
+/// append.
 ///
 /// >>> import numpy as np, numeric_table as nt, tempfile, os
 /// >>> path = os.path.join(tempfile.mkdtemp(), "table.ntb")
@@ -240,18 +242,17 @@ pub(crate) fn create(
 
 /// Returns an error that speaks of the rows that are appended, and of the file.
 fn of_append(error: Error) -> Error {
-    match error {
-        Error::UnequalColumns { expected, found, .. } => {
-            Error::other(format!("the file has {expected} columns, and these rows have {found}"))
+    match error.kind() {
+        ErrorKind::UnequalTables { difference, reason, .. } => {
+            let advice = match difference {
+                Difference::Categories => {
+                    "; create the file with the table, the reader or the source that they come from, instead of names"
+                }
+                _ => "",
+            };
+            Error::other(format!("these rows do not fit the file: {reason}{advice}"))
         }
-        Error::NamesInAnotherOrder { column, name, .. } => {
-            Error::other(format!("column {column} of these rows is {name:?}, which is another column of the file"))
-        }
-        Error::UnequalCategories { column, .. } => Error::other(format!(
-            "column {column} has categories of other words than the file: create it with the table, the reader or the source \
-             that they come from, instead of names"
-        )),
-        other => other,
+        _ => error,
     }
 }
 
@@ -330,12 +331,14 @@ impl Writer {
         describe::names(&self.dictionary)
     }
 
-    /// Appends rows: an array, a :class:`Table`, rows of numbers, or a :class:`TableReader`, which stands for all rows of its
-    /// file. All of them are appended, or an exception is raised and none is, and the writer can be used as before.
+    /// Appends rows: an array, a :class:`Table`, rows of numbers, or a :class:`TableReader`, which stands for all rows
+    /// of its file. All of them are appended, or an exception is raised and none is, and the writer can be used as
+    /// before.
     ///
-    /// An exception of ``progress``, which comes when the rows are there, and one that comes in the middle of a large file (an
-    /// interrupt, a value that does not fit, damage), give the writer up: then it takes no more rows, and no file appears, not
-    /// even if the exception is caught. Then :meth:`close`, or the end of the ``with`` block, raises :class:`TableError`.
+    /// An exception of ``progress``, which comes when the rows are there, and one that comes in the middle of a large
+    /// file (an interrupt, a value that does not fit, damage), give the writer up: then it takes no more rows, and no
+    /// file appears, not even if the exception is caught. Then :meth:`close`, or the end of the ``with`` block, raises
+    /// :class:`TableError`.
     ///
     /// ``policy`` says what becomes of values that the file's type does not have: ``"checked"`` and ``"exact"`` raise
     /// :class:`NotRepresentableError`, the latter also where digits are lost; ``"saturate"`` takes the nearest one. By

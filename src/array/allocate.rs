@@ -2,11 +2,13 @@
 //!
 //! Small blocks come from the global allocator, 64-byte aligned. From [`LARGE_BLOCK`] bytes on, with the feature
 //! `mmap`, they are anonymous memory maps: zero without being touched, page aligned, with huge pages advised. Nothing
-//! here depends on an element type. A refusal is [`Error::OutOfMemory`], never an abort.
+//! here depends on an element type. A refusal is [`ErrorKind::OutOfMemory`], never an abort.
 
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 
 /// Alignment in bytes of every block that the library allocates: a cache line, an AVX-512 register.
@@ -55,16 +57,16 @@ impl Allocation {
         if bytes >= LARGE_BLOCK {
             return Self::map(bytes);
         }
-        let layout = Layout::from_size_align(bytes, ALIGNMENT).map_err(|_| Error::OutOfMemory { bytes })?;
+        let layout = Layout::from_size_align(bytes, ALIGNMENT).map_err(|_| Error::out_of_memory(bytes))?;
         match NonNull::new(heap(layout)) {
             Some(data) => Ok(Self::Heap { data, layout }),
-            None => Err(Error::OutOfMemory { bytes }),
+            None => Err(Error::out_of_memory(bytes)),
         }
     }
 
     #[cfg(feature = "mmap")]
     fn map(bytes: usize) -> Result<Self> {
-        let map = memmap2::MmapOptions::new().len(bytes).map_anon().map_err(|_| Error::OutOfMemory { bytes })?;
+        let map = memmap2::MmapOptions::new().len(bytes).map_anon().map_err(|_| Error::out_of_memory(bytes))?;
         // Advice only: a kernel without huge pages refuses it, and the block has ordinary pages.
         #[cfg(target_os = "linux")]
         let _ = map.advise(memmap2::Advice::HugePage);
@@ -87,7 +89,7 @@ impl Allocation {
 /// to the caller.
 pub(crate) fn vector_with_room(bytes: usize) -> Result<Vec<u8>> {
     let mut vector = Vec::new();
-    vector.try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+    vector.try_reserve_exact(bytes).map_err(|_| Error::out_of_memory(bytes))?;
     #[cfg(target_os = "linux")]
     advise_huge_pages(&mut vector);
     Ok(vector)
@@ -128,6 +130,7 @@ impl Drop for Allocation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::error::ErrorKind;
 
     #[test]
     fn every_allocation_is_aligned_and_zeroed_ones_are_zero() {
@@ -145,8 +148,8 @@ mod tests {
     #[test]
     fn a_refused_allocation_is_an_error() {
         for bytes in [isize::MAX as usize, isize::MAX as usize - 4096, usize::MAX] {
-            assert!(matches!(Allocation::zeroed(bytes), Err(Error::OutOfMemory { bytes: b }) if b == bytes));
-            assert!(matches!(Allocation::uninit(bytes), Err(Error::OutOfMemory { .. })));
+            assert!(Allocation::zeroed(bytes).is_err_and(|error| error.refused_bytes() == Some(bytes)));
+            assert!(Allocation::uninit(bytes).is_err_and(|error| matches!(error.kind(), ErrorKind::OutOfMemory)));
         }
     }
 }

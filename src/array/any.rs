@@ -10,6 +10,8 @@ use std::ops::Range;
 
 use super::Array;
 use crate::base::element::{Element, ElementType, match_element};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::window::{AnySlice, AnySliceMut};
 
@@ -193,7 +195,7 @@ impl AnyArray {
     /// reading only.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(crate) fn need_mutable_data(&mut self) -> Result<AnySliceMut<'_>> {
         match_element!(self.element, T => match self.downcast_mut::<T>() {
             Some(array) => array.need_mutable_data().map(AnySliceMut::new),
@@ -212,7 +214,7 @@ impl AnyArray {
     /// Returns an array of another length: the first values, and zeros after them. Fewer values share the memory.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(crate) fn resized(&self, count: usize) -> Result<Self> {
         match_element!(self.element, T => {
             let Some(old) = self.downcast_ref::<T>() else { return Self::zeros(self.element, count) }; // never

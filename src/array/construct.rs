@@ -9,6 +9,8 @@ use super::allocate::Allocation;
 use super::block::{MemoryBlock, PinnedOwner};
 use super::kind::MemoryKind;
 use super::{Array, Element, Error, Result, assume_init_mut, write_copy};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::parallel;
 use crate::base::shape::Shape;
 
@@ -33,7 +35,8 @@ impl<T: Element> Array<T> {
     /// Source: oneDAL `array::zeros`.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`] if `count` values cannot be addressed; [`Error::OutOfMemory`] if they are refused.
+    /// [`ErrorKind::SizeOverflow`] if `count` values cannot be addressed; [`ErrorKind::OutOfMemory`] if they are
+    /// refused.
     ///
     /// # Examples
     /// ```
@@ -111,7 +114,7 @@ impl<T: Element> Array<T> {
     /// Copies a slice into memory that the library allocates.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -132,7 +135,7 @@ impl<T: Element> Array<T> {
     /// Copies elements from little-endian bytes of any alignment.
     ///
     /// # Errors
-    /// [`Error::Format`] if the bytes are not a whole number of elements; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Format`] if the bytes are not a whole number of elements; [`ErrorKind::OutOfMemory`].
     pub(crate) fn from_little_endian(bytes: &[u8]) -> Result<Self> {
         if !bytes.len().is_multiple_of(size_of::<T>()) {
             let reason = format!("{} bytes are not a whole number of {} values", bytes.len(), T::TYPE);

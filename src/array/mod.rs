@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::range::resolve;
 use block::MemoryBlock;
 
@@ -43,8 +43,8 @@ use block::MemoryBlock;
 /// ```
 ///
 /// A clone or a slice has a window of its own, and one more share in the same block. No write is ever visible through
-/// another array: in this state `a.mutable_data()` returns [`Error::SharedData`], and `a.need_mutable_data()?[0] = 9`
-/// copies first.
+/// another array: in this state `a.mutable_data()` returns [`ErrorKind::ImmutableData`], and `a.need_mutable_data()?[0]
+/// = 9` copies first.
 ///
 /// ```text
 ///   a     ────► [ 9 2 3 4 5 6 ]   1 share: written in place from now on
@@ -209,8 +209,8 @@ impl<T> Array<T> {
     /// Source: oneDAL `get_mutable_data`, which throws where this returns an error.
     ///
     /// # Errors
-    /// [`Error::ImmutableData`] if the memory is read-only, or there is no block; [`Error::SharedData`] while another
-    /// array shares the block.
+    /// [`ErrorKind::ImmutableData`] if the memory is read-only, or there is no block; [`ErrorKind::ImmutableData`]
+    /// while another array shares the block.
     ///
     /// # Examples
     /// ```
@@ -218,7 +218,7 @@ impl<T> Array<T> {
     /// let mut array = Array::from(vec![1_u8, 2]);
     /// array.mutable_data()?[1] = 7;
     /// let clone = array.clone();
-    /// assert!(matches!(array.mutable_data(), Err(Error::SharedData { owner_count: 2 })));
+    /// assert!(matches!(array.mutable_data().unwrap_err().kind(), ErrorKind::ImmutableData { owner_count: 2 }));
     /// drop(clone);
     /// assert_eq!(array.mutable_data()?, [1, 7]);
     /// # Ok::<(), numeric_table::Error>(())
@@ -226,7 +226,7 @@ impl<T> Array<T> {
     #[inline]
     pub fn mutable_data(&mut self) -> Result<&mut [T]> {
         if !self.mutable || self.block.is_none() {
-            return Err(Error::ImmutableData);
+            return Err(Error::new(ErrorKind::ImmutableData { owner_count: 1 }));
         }
         match self.owner_count() {
             1 => {
@@ -237,7 +237,7 @@ impl<T> Array<T> {
                 // nothing borrows from it or makes another owner of it.
                 Ok(unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr(), self.count) })
             }
-            owner_count => Err(Error::SharedData { owner_count }),
+            owner_count => Err(Error::new(ErrorKind::ImmutableData { owner_count })),
         }
     }
 
@@ -246,7 +246,7 @@ impl<T> Array<T> {
     /// Source: oneDAL `array(ref, ptr, count)` and `get_slice`, with the range checked.
     ///
     /// # Errors
-    /// [`Error::ElementsOutOfRange`] if the range does not lie inside the array or runs backwards.
+    /// [`ErrorKind::OutOfRange`] if the range does not lie inside the array or runs backwards.
     ///
     /// # Examples
     /// ```
@@ -284,7 +284,7 @@ impl<T> Array<T> {
     }
 
     fn out_of_range(&self, range: Range<usize>) -> Error {
-        Error::ElementsOutOfRange { range, count: self.count }
+        Error::new(ErrorKind::OutOfRange { what: "elements", range, count: self.count })
     }
 
     /// Releases the share in the block; the array is empty afterwards. O(1), plus freeing if it was the last share.
@@ -345,7 +345,7 @@ impl<T: Element> Array<T> {
     /// Source: oneDAL `need_mutable_data`.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] if the copy cannot be allocated; the array is unchanged.
+    /// [`ErrorKind::OutOfMemory`] if the copy cannot be allocated; the array is unchanged.
     ///
     /// # Examples
     /// ```
@@ -368,7 +368,7 @@ impl<T: Element> Array<T> {
     /// Source: oneDAL `reinterpret_array_cast`, with the alignment checked as well.
     ///
     /// # Errors
-    /// [`Error::NotReinterpretable`] if the bytes are not a multiple of `U`'s size, or not aligned for it.
+    /// [`ErrorKind::MemoryLayout`] if the bytes are not a multiple of `U`'s size, or not aligned for it.
     ///
     /// # Examples
     /// ```
@@ -383,7 +383,9 @@ impl<T: Element> Array<T> {
         let data = self.data.cast::<U>();
         if !bytes.is_multiple_of(size_of::<U>()) || (bytes > 0 && !data.is_aligned()) {
             let alignment = 1 << self.data.addr().trailing_zeros();
-            return Err(Error::NotReinterpretable { bytes, alignment, target: U::TYPE });
+            return Err(Error::new(ErrorKind::MemoryLayout {
+                reason: format!("{bytes} bytes at {alignment}-byte alignment cannot be seen as {}", U::TYPE),
+            }));
         }
         // An empty array may have any address.
         let data = if bytes == 0 { NonNull::dangling() } else { data };
@@ -397,7 +399,7 @@ impl<T: Element> Array<T> {
     /// Source: oneDAL `reset(count)`, whose new elements are uninitialised.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`]; the array is unchanged.
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`]; the array is unchanged.
     ///
     /// # Examples
     /// ```

@@ -6,7 +6,7 @@ use std::sync::atomic::{Ordering, fence};
 
 use super::{AnyArray, Array};
 use crate::base::element::{Element, match_element};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
 use crate::base::shape::Shape;
 use crate::window::AnySliceMut;
@@ -37,9 +37,9 @@ pub(crate) fn write_copy<'t, T: Copy>(target: &'t mut [MaybeUninit<T>], values: 
 /// Appends a copy of bytes, made by several threads if there are many; they also touch the pages of a new vector first.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`]; the vector is unchanged.
+/// [`ErrorKind::OutOfMemory`]; the vector is unchanged.
 pub(crate) fn append_copy(target: &mut Vec<u8>, bytes: &[u8]) -> Result<()> {
-    target.try_reserve(bytes.len()).map_err(|_| Error::OutOfMemory { bytes: bytes.len() })?;
+    target.try_reserve(bytes.len()).map_err(|_| Error::out_of_memory(bytes.len()))?;
     let room = &mut target.spare_capacity_mut()[..bytes.len()];
     parallel::for_each_chunk_mut(room, &|offset, chunk| {
         write_copy(chunk, &bytes[offset..offset + chunk.len()]);
@@ -90,7 +90,7 @@ impl<T: Element> Array<T> {
     /// immutable memory is copied, and memory that the library has not allocated.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`]; the array is unchanged.
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`]; the array is unchanged.
     pub(crate) fn reserve(&mut self, additional: usize) -> Result<()> {
         if let Some(copy) = self.with_room(additional)? {
             *self = copy;
@@ -106,7 +106,10 @@ impl<T: Element> Array<T> {
         if additional <= self.room() {
             return Ok(None);
         }
-        let too_large = Error::SizeOverflow { shape: Shape { rows: usize::MAX, columns: 1 }, element: Some(T::TYPE) };
+        let too_large = Error::new(ErrorKind::SizeOverflow {
+            shape: Shape { rows: usize::MAX, columns: 1 },
+            element: Some(T::TYPE),
+        });
         let wanted = self.len().checked_add(additional).ok_or(too_large)?;
         // There may be room for what is wanted, and not for more.
         let grown = wanted.max(self.len().saturating_add(self.len() / 2));

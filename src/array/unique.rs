@@ -27,7 +27,7 @@ impl<T: Element> UniqueArray<T> {
     /// Takes over an array; copies it if it is shared or immutable.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub(crate) fn from_array(mut array: Array<T>) -> Result<Self> {
         if array.is_empty() {
             return Ok(Self::new());

@@ -160,14 +160,14 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
     use super::*;
-    use crate::base::error::Error;
+    use crate::base::error::{Error, ErrorKind};
 
     fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
     }
 
     fn refusal(index: usize) -> Error {
-        Error::LengthMismatch { expected: index, found: 0 }
+        Error::new(ErrorKind::LengthMismatch { expected: index, found: 0 })
     }
 
     /// Work that takes differently long.
@@ -247,10 +247,19 @@ mod tests {
                 put += 1;
                 Ok(())
             });
-            assert!(matches!(found, Err(Error::LengthMismatch { expected: 17, .. })) && put == 17);
+            assert!(
+                found
+                    .as_ref()
+                    .is_err_and(|error| matches!(error.kind(), ErrorKind::LengthMismatch { expected: 17, .. }))
+                    && put == 17
+            );
             let refuse = |index: usize| if index == 5 { Err(refusal(index)) } else { Ok(()) };
             let found = in_order(0..1000, 4, 16, work, refuse);
-            assert!(matches!(found, Err(Error::LengthMismatch { expected: 5, .. })));
+            assert!(
+                found
+                    .as_ref()
+                    .is_err_and(|error| matches!(error.kind(), ErrorKind::LengthMismatch { expected: 5, .. }))
+            );
         }
     }
 

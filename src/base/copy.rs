@@ -3,7 +3,7 @@
 use std::fmt;
 
 #[cfg(any(feature = "arrow", feature = "ndarray", feature = "ndarray-016", feature = "npy"))]
-use super::error::{Error, Result};
+use super::error::{Error, ErrorKind, Result};
 
 /// Whether values may, may not or must be copied on their way in or out.
 ///
@@ -25,7 +25,7 @@ use super::error::{Error, Result};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CopyPolicy {
-    /// Share the memory, or fail with [`Error::CopyRequired`](crate::Error::CopyRequired) and its reason.
+    /// Share the memory, or fail with [`ErrorKind::CopyRequired`](crate::ErrorKind::CopyRequired) and its reason.
     Never,
     /// Share the memory if that is possible, else copy.
     #[default]
@@ -39,10 +39,10 @@ impl CopyPolicy {
     /// Returns whether to copy; `reason` is why the values cannot be used in place, if there is one.
     ///
     /// # Errors
-    /// [`Error::CopyRequired`].
+    /// [`ErrorKind::CopyRequired`].
     pub(crate) fn copies(self, reason: Option<CopyReason>) -> Result<bool> {
         match (self, reason) {
-            (Self::Never, Some(reason)) => Err(Error::CopyRequired { reason }),
+            (Self::Never, Some(reason)) => Err(Error::new(ErrorKind::CopyRequired { reason })),
             (Self::Always, _) | (Self::IfNeeded, Some(_)) => Ok(true),
             (_, None) => Ok(false),
         }

@@ -1,15 +1,15 @@
 //! Numbers of rows and columns: those that must be equal, and sums that do not overflow.
 
-use super::error::{Error, Result};
+use super::error::{Error, ErrorKind, Result};
 
 /// Checks that as many values, rows or columns were found as must be there.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`].
+/// [`ErrorKind::LengthMismatch`].
 pub(crate) fn same_count(expected: usize, found: usize) -> Result<()> {
     match found == expected {
         true => Ok(()),
-        false => Err(Error::LengthMismatch { expected, found }),
+        false => Err(Error::new(ErrorKind::LengthMismatch { expected, found })),
     }
 }
 
@@ -17,7 +17,13 @@ pub(crate) fn same_count(expected: usize, found: usize) -> Result<()> {
 /// every row has one value of each column, and is in one group.
 ///
 /// # Errors
-/// [`Error::RowCountOverflow`].
+/// [`ErrorKind::LimitExceeded`].
 pub(crate) fn rows_after(rows: u64, added: u64) -> Result<u64> {
-    rows.checked_add(added).ok_or(Error::RowCountOverflow { rows, added })
+    rows.checked_add(added).ok_or_else(|| {
+        Error::new(ErrorKind::LimitExceeded {
+            what: "counted rows",
+            found: u128::from(rows) + u128::from(added),
+            limit: u64::MAX,
+        })
+    })
 }

@@ -6,7 +6,7 @@
 use std::fmt::{self, Debug, Display};
 use std::str::FromStr;
 
-use crate::base::error::Error;
+use crate::base::error::{Error, ErrorKind};
 
 /// Passes the list of element types to a macro: `with_elements!(callback (arguments))` expands to
 /// `callback!((arguments) [(Variant, type, "name", id) ...])`.
@@ -200,7 +200,13 @@ impl FromStr for ElementType {
 
     fn from_str(name: &str) -> Result<Self, Error> {
         let known = Self::ALL.iter().find(|element| element.name() == name);
-        known.copied().ok_or_else(|| Error::UnknownElementType { name: name.chars().take(32).collect() })
+        known.copied().ok_or_else(|| {
+            Error::new(ErrorKind::UnknownName {
+                what: "element type",
+                name: name.chars().take(32).collect(),
+                near: String::new(),
+            })
+        })
     }
 }
 

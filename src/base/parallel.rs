@@ -94,24 +94,40 @@ fn threads() -> usize {
 
 /// Calls `work` on every piece, several at a time if there are several; the results are in the order of the pieces.
 pub(crate) fn map<P: Send, R: Send>(pieces: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
-    map_on(false, pieces, work)
+    map_on(false, pieces, &work)
 }
 
 /// Like [`map`]; with `takes_own`, a thread of the pool begins with the piece of its own number.
-fn map_on<P: Send, R: Send>(takes_own: bool, pieces: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
+///
+/// It is compiled for each type of pieces and results, not for each work: `work` is a `dyn Fn`, and lists are filled in
+/// loops, because `collect` is compiled for each of them.
+#[inline(never)]
+fn map_on<P: Send, R: Send>(takes_own: bool, pieces: Vec<P>, work: &(dyn Fn(P) -> R + Sync)) -> Vec<R> {
     let threads = if pieces.len() < 2 || IS_SERIAL.get() { 1 } else { threads() };
+    let mut results = Vec::with_capacity(pieces.len());
     if threads == 1 {
-        return pieces.into_iter().map(work).collect();
+        for piece in pieces {
+            results.push(work(piece));
+        }
+        return results;
     }
-    let slots: Vec<_> = pieces.into_iter().map(|piece| Mutex::new((Some(piece), None))).collect();
+    let mut slots = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        slots.push(Mutex::new((Some(piece), None)));
+    }
     let slot = |index: usize| slots[index].lock().unwrap_or_else(PoisonError::into_inner);
     share(slots.len(), threads, takes_own, &|index| {
         let piece = slot(index).0.take();
-        let result = piece.map(&work);
+        let result = piece.map(work);
         slot(index).1 = result;
     });
-    // Every slot has a result: a panic of the work does not get here.
-    slots.into_iter().filter_map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner).1).collect()
+    for slot in slots {
+        // Every slot has a result: a panic of the work does not get here.
+        if let Some(result) = slot.into_inner().unwrap_or_else(PoisonError::into_inner).1 {
+            results.push(result);
+        }
+    }
+    results
 }
 
 #[cfg(feature = "rayon")]
@@ -148,7 +164,7 @@ pub(crate) fn fixed_share(items: usize, bytes: usize) -> usize {
 /// Calls `work` on every piece; piece `i` goes to thread `i` if that is idle, so that memory stays with the thread that
 /// touched it first. Inside, all work is serial. The results are in the order of the pieces.
 pub(crate) fn map_fixed<P: Send, R: Send>(pieces: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
-    map_on(true, pieces, |piece| serially(|| work(piece)))
+    map_on(true, pieces, &|piece| serially(|| work(piece)))
 }
 
 /// Calls `work` with every piece, several at a time if that pays for work on `bytes` bytes, and on the calling thread

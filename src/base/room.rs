@@ -1,22 +1,24 @@
 //! Vectors whose memory may be refused.
 
 use super::error::{Error, Result};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 
 /// Allocates a vector with room for exactly so many items.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`].
+/// [`ErrorKind::OutOfMemory`].
 pub(crate) fn with_room<V>(count: usize) -> Result<Vec<V>> {
     let mut vector = Vec::new();
     let bytes = count.saturating_mul(size_of::<V>());
-    vector.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+    vector.try_reserve_exact(count).map_err(|_| Error::out_of_memory(bytes))?;
     Ok(vector)
 }
 
 /// Allocates so many copies of a value.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`].
+/// [`ErrorKind::OutOfMemory`].
 pub(crate) fn filled<V: Clone>(count: usize, value: V) -> Result<Vec<V>> {
     let mut vector = with_room(count)?;
     vector.resize(count, value);
@@ -27,7 +29,7 @@ pub(crate) fn filled<V: Clone>(count: usize, value: V) -> Result<Vec<V>> {
 /// kept.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`].
+/// [`ErrorKind::OutOfMemory`].
 pub(crate) fn first_of<V: Clone + Default>(buffer: &mut Vec<V>, count: usize) -> Result<&mut [V]> {
     if buffer.len() < count {
         *buffer = filled(count, V::default())?;

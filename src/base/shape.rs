@@ -9,7 +9,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::base::element::{Element, ElementType};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 
 /// Rows (observations) and columns (features) of a table.
 ///
@@ -45,7 +45,7 @@ impl Shape {
     /// Returns the number of values: rows times columns.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`] if the product does not fit in memory at all, even with one byte per value.
+    /// [`ErrorKind::SizeOverflow`] if the product does not fit in memory at all, even with one byte per value.
     ///
     /// # Examples
     /// ```
@@ -57,14 +57,14 @@ impl Shape {
     pub fn element_count(self) -> Result<usize> {
         match self.rows.checked_mul(self.columns) {
             Some(count) if count <= isize::MAX as usize => Ok(count),
-            _ => Err(Error::SizeOverflow { shape: self, element: None }),
+            _ => Err(Error::new(ErrorKind::SizeOverflow { shape: self, element: None })),
         }
     }
 
     /// Returns the number of values, after checking that this many of type `element` can be addressed.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`] if the values would take more than `isize::MAX` bytes.
+    /// [`ErrorKind::SizeOverflow`] if the values would take more than `isize::MAX` bytes.
     ///
     /// # Examples
     /// ```
@@ -78,7 +78,7 @@ impl Shape {
         let count = self.element_count().ok();
         match count.and_then(|count| Some((count, count.checked_mul(element.size_in_bytes())?))) {
             Some((count, bytes)) if bytes <= isize::MAX as usize => Ok(count),
-            _ => Err(Error::SizeOverflow { shape: self, element: Some(element) }),
+            _ => Err(Error::new(ErrorKind::SizeOverflow { shape: self, element: Some(element) })),
         }
     }
 
@@ -86,9 +86,9 @@ impl Shape {
     pub(crate) fn check_length<T: Element>(self, have: usize) -> Result<usize> {
         let need = self.element_count_of(T::TYPE)?;
         match have.cmp(&need) {
-            Ordering::Less => Err(Error::ArrayTooShort { have, need }),
+            Ordering::Less => Err(Error::new(ErrorKind::ArrayLength { have, need })),
             Ordering::Equal => Ok(need),
-            Ordering::Greater => Err(Error::ArrayTooLong { have, need }),
+            Ordering::Greater => Err(Error::new(ErrorKind::ArrayLength { have, need })),
         }
     }
 

@@ -7,7 +7,7 @@ use super::fill::fill;
 use super::values::ValuesMut;
 use super::{Block, BlockDescriptor, BlockMut};
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::mode::{BlockKind, ReadWriteMode};
 #[cfg(feature = "rayon")]
 use crate::base::parallel::{self, IndexedParallelIterator};
@@ -21,11 +21,11 @@ use crate::window::AnySliceMut;
 /// type and the values are contiguous, otherwise converted ([`ConversionPolicy::Saturate`] when reading,
 /// [`ConversionPolicy::Checked`] when writing back). Blocks of rows are row-major whatever the table's layout.
 ///
-/// Every call, or every item of its iterator, fails with [`Error::NotAllocated`] on a table that has rows but no
-/// memory; with [`Error::BlockOutstanding`] while a writable [`BlockDescriptor`] is outstanding, if the table lends its
-/// memory to it, as the homogeneous one does; and with [`Error::OutOfMemory`] if a converted copy cannot be allocated.
-/// Calls that write fail with [`Error::ReadOnlyTable`] on a kind of table that cannot be written. A call that fails
-/// changes nothing.
+/// Every call, or every item of its iterator, fails with [`ErrorKind::NotAllocated`] on a table that has rows but no
+/// memory; with [`ErrorKind::BlockOutstanding`] while a writable [`BlockDescriptor`] is outstanding, if the table lends
+/// its memory to it, as the homogeneous one does; and with [`ErrorKind::OutOfMemory`] if a converted copy cannot be
+/// allocated. Calls that write fail with [`ErrorKind::ReadOnlyTable`] on a kind of table that cannot be written. A call
+/// that fails changes nothing.
 ///
 /// # Examples
 /// ```
@@ -46,9 +46,9 @@ pub trait BlockAccess: NumericTable {
     /// without rows.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`] if `first_row` is past the end of the table; [`Error::BlockOutstanding`] also if the
-    /// descriptor holds a writable block; [`Error::ReadOnlyTable`] if the mode is for writing and the table cannot be
-    /// written; [`Error::ValueNotRepresentable`] under the descriptor's policy.
+    /// [`ErrorKind::RowsOutOfRange`] if `first_row` is past the end of the table; [`ErrorKind::BlockOutstanding`] also
+    /// if the descriptor holds a writable block; [`ErrorKind::ReadOnlyTable`] if the mode is for writing and the table
+    /// cannot be written; [`ErrorKind::ValueNotRepresentable`] under the descriptor's policy.
     ///
     /// # Examples
     /// ```
@@ -82,9 +82,10 @@ pub trait BlockAccess: NumericTable {
     /// Source: DAAL `releaseBlockOfRows`.
     ///
     /// # Errors
-    /// [`Error::NoBlock`] if the descriptor holds none; [`Error::WrongTable`]; [`Error::WrongBlockKind`];
-    /// [`Error::ValueNotRepresentable`] with the table's row and column; [`Error::ReadOnlyTable`] if the kind of table
-    /// can be written, but not with these values. The block is still held, so that a value can be corrected.
+    /// [`ErrorKind::WrongBlockKind`] if the descriptor holds none; [`ErrorKind::WrongTable`];
+    /// [`ErrorKind::WrongBlockKind`]; [`ErrorKind::ValueNotRepresentable`] with the table's row and column;
+    /// [`ErrorKind::ReadOnlyTable`] if the kind of table can be written, but not with these values. The block is still
+    /// held, so that a value can be corrected.
     ///
     /// # Examples
     /// ```
@@ -93,7 +94,8 @@ pub trait BlockAccess: NumericTable {
     /// let mut block = BlockDescriptor::<i32>::new();
     /// table.get_block_of_rows(0, 2, ReadWriteMode::ReadWrite, &mut block)?;
     /// block.as_mut_slice()?[1] = 256;
-    /// assert!(matches!(table.release_block_of_rows(&mut block), Err(Error::ValueNotRepresentable { row: 1, .. })));
+    /// let error = table.release_block_of_rows(&mut block).unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::ValueNotRepresentable { row: 1, .. }));
     /// block.as_mut_slice()?[1] = 255;
     /// table.release_block_of_rows(&mut block)?;
     /// assert_eq!(table.as_slice()?, [1, 255]);
@@ -112,8 +114,8 @@ pub trait BlockAccess: NumericTable {
     /// the column.
     ///
     /// # Errors
-    /// Those of [`get_block_of_rows`](Self::get_block_of_rows), including [`Error::ReadOnlyTable`];
-    /// [`Error::ColumnOutOfRange`].
+    /// Those of [`get_block_of_rows`](Self::get_block_of_rows), including [`ErrorKind::ReadOnlyTable`];
+    /// [`ErrorKind::ColumnOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -165,7 +167,7 @@ pub trait BlockAccess: NumericTable {
     /// else one pass.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`] if `rows` does not lie inside the table.
+    /// [`ErrorKind::RowsOutOfRange`] if `rows` does not lie inside the table.
     ///
     /// # Examples
     /// ```
@@ -183,7 +185,7 @@ pub trait BlockAccess: NumericTable {
     /// Like [`rows`](Self::rows), converted under a policy.
     ///
     /// # Errors
-    /// Those of [`rows`](Self::rows); [`Error::ValueNotRepresentable`] with the table's row and column.
+    /// Those of [`rows`](Self::rows); [`ErrorKind::ValueNotRepresentable`] with the table's row and column.
     ///
     /// # Examples
     /// ```
@@ -202,7 +204,7 @@ pub trait BlockAccess: NumericTable {
     /// writing back, or use [`update_rows`](super::BlockUpdate::update_rows).
     ///
     /// # Errors
-    /// Those of [`rows`](Self::rows); [`Error::ReadOnlyTable`].
+    /// Those of [`rows`](Self::rows); [`ErrorKind::ReadOnlyTable`].
     ///
     /// # Examples
     /// ```
@@ -223,7 +225,7 @@ pub trait BlockAccess: NumericTable {
     /// Lends consecutive values of one column as `U`.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::RowsOutOfRange`].
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::RowsOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -240,7 +242,7 @@ pub trait BlockAccess: NumericTable {
     /// Like [`column`](Self::column), converted under a policy.
     ///
     /// # Errors
-    /// Those of [`column`](Self::column); [`Error::ValueNotRepresentable`] with the table's row and column.
+    /// Those of [`column`](Self::column); [`ErrorKind::ValueNotRepresentable`] with the table's row and column.
     ///
     /// # Examples
     /// ```
@@ -263,7 +265,7 @@ pub trait BlockAccess: NumericTable {
     /// back, or use [`update_column`](super::BlockUpdate::update_column).
     ///
     /// # Errors
-    /// Those of [`column`](Self::column); [`Error::ReadOnlyTable`].
+    /// Those of [`column`](Self::column); [`ErrorKind::ReadOnlyTable`].
     ///
     /// # Examples
     /// ```
@@ -288,8 +290,8 @@ pub trait BlockAccess: NumericTable {
     /// copies: [`discard`](BlockDescriptor::discard) the block to write in place.
     ///
     /// # Errors
-    /// Those of [`rows`](Self::rows); [`Error::BlockOutstanding`] also if the descriptor holds a writable block;
-    /// [`Error::ValueNotRepresentable`] under the descriptor's policy.
+    /// Those of [`rows`](Self::rows); [`ErrorKind::BlockOutstanding`] also if the descriptor holds a writable block;
+    /// [`ErrorKind::ValueNotRepresentable`] under the descriptor's policy.
     ///
     /// # Examples
     /// ```
@@ -346,7 +348,8 @@ pub trait BlockAccess: NumericTable {
     /// Blocks that are skipped (`nth`, `skip`, `step_by`, `last`, `count`) are not read: O(1) for any number of them.
     ///
     /// # Errors
-    /// [`Error::EmptyBlocks`] if `rows_per_block` is 0. Each item can fail with the errors of [`rows`](Self::rows).
+    /// [`ErrorKind::ParameterOutOfRange`] if `rows_per_block` is 0. Each item can fail with the errors of
+    /// [`rows`](Self::rows).
     ///
     /// # Examples
     /// ```
@@ -369,9 +372,10 @@ pub trait BlockAccess: NumericTable {
     /// [`update_row_blocks`](super::BlockUpdate::update_row_blocks). Blocks that are skipped are not read.
     ///
     /// # Errors
-    /// [`Error::EmptyBlocks`] if `rows_per_block` is 0; those of [`rows_mut`](Self::rows_mut). [`Error::ReadOnlyTable`]
-    /// also for a kind of table that overrides writing and has no [pieces](NumericTable::pieces_mut), since only pieces
-    /// can be lent disjointly. Each item can fail if its converted copy cannot be allocated.
+    /// [`ErrorKind::ParameterOutOfRange`] if `rows_per_block` is 0; those of [`rows_mut`](Self::rows_mut).
+    /// [`ErrorKind::ReadOnlyTable`] also for a kind of table that overrides writing and has no
+    /// [pieces](NumericTable::pieces_mut), since only pieces can be lent disjointly. Each item can fail if its
+    /// converted copy cannot be allocated.
     ///
     /// # Examples
     /// ```
@@ -423,7 +427,7 @@ pub trait BlockAccess: NumericTable {
     /// [`par_update_row_blocks`](super::BlockUpdate::par_update_row_blocks).
     ///
     /// # Errors
-    /// Those of [`row_blocks_mut`](Self::row_blocks_mut), including [`Error::ReadOnlyTable`].
+    /// Those of [`row_blocks_mut`](Self::row_blocks_mut), including [`ErrorKind::ReadOnlyTable`].
     ///
     /// # Examples
     /// ```
@@ -452,7 +456,7 @@ pub trait BlockAccess: NumericTable {
     /// Reads one value as `U`, saturating. For many values, blocks are faster. Source: DAAL `getValue`.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`].
+    /// [`ErrorKind::RowsOutOfRange`], [`ErrorKind::ColumnOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -472,8 +476,8 @@ pub trait BlockAccess: NumericTable {
     /// Writes one value under [`ConversionPolicy::Checked`].
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`], [`Error::ValueNotRepresentable`],
-    /// [`Error::ReadOnlyTable`].
+    /// [`ErrorKind::RowsOutOfRange`], [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::ValueNotRepresentable`],
+    /// [`ErrorKind::ReadOnlyTable`].
     ///
     /// # Examples
     /// ```
@@ -501,9 +505,9 @@ pub trait BlockAccess: NumericTable {
     /// Source: DAAL `assign`.
     ///
     /// # Errors
-    /// [`Error::ValueNotRepresentable`] at row 0 of the first column whose type cannot hold the value: column 0 if all
-    /// columns have the same type. [`Error::ReadOnlyTable`]. A table without values accepts any value, even if it is
-    /// read-only.
+    /// [`ErrorKind::ValueNotRepresentable`] at row 0 of the first column whose type cannot hold the value: column 0 if
+    /// all columns have the same type. [`ErrorKind::ReadOnlyTable`]. A table without values accepts any value, even if
+    /// it is read-only.
     ///
     /// # Examples
     /// ```
@@ -525,12 +529,16 @@ impl<N: NumericTable + ?Sized> BlockAccess for N {}
 fn cut_rows(table: &(impl NumericTable + ?Sized), first_row: usize, row_count: usize) -> Result<Range<usize>> {
     let end = first_row.saturating_add(row_count);
     if first_row > table.row_count() {
-        return Err(Error::RowsOutOfRange { rows: first_row..end, row_count: table.row_count() });
+        return Err(Error::new(ErrorKind::RowsOutOfRange { rows: first_row..end, row_count: table.row_count() }));
     }
     Ok(first_row..end.min(table.row_count()))
 }
 
 pub(super) fn one_column(table: &(impl NumericTable + ?Sized), column: usize) -> Result<Range<usize>> {
     let column_count = table.column_count();
-    if column < column_count { Ok(column..column + 1) } else { Err(Error::ColumnOutOfRange { column, column_count }) }
+    if column < column_count {
+        Ok(column..column + 1)
+    } else {
+        Err(Error::new(ErrorKind::ColumnOutOfRange { column, column_count }))
+    }
 }

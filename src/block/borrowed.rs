@@ -241,7 +241,7 @@ macro_rules! block_facts {
         /// Copies the values into an array.
         ///
         /// # Errors
-        /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+        /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
         ///
         /// # Examples
         /// ```
@@ -291,7 +291,7 @@ impl<'t, U: Element> Block<'t, U> {
     /// Returns the values as an array: copied only if they are the table's own memory.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     ///
     /// # Examples
     /// ```
@@ -432,9 +432,9 @@ impl<'t, U: Element> BlockMut<'t, U> {
     /// not by this call.
     ///
     /// # Errors
-    /// [`Error::ValueNotRepresentable`](crate::Error::ValueNotRepresentable) with the table's row and column; correct
-    /// the value and try again. [`Error::ReadOnlyTable`](crate::Error::ReadOnlyTable) if the kind of table can be
-    /// written, but not with these values.
+    /// [`ErrorKind::ValueNotRepresentable`](crate::ErrorKind::ValueNotRepresentable) with the table's row and column;
+    /// correct the value and try again. [`ErrorKind::ReadOnlyTable`](crate::ErrorKind::ReadOnlyTable) if the kind of
+    /// table can be written, but not with these values.
     ///
     /// # Examples
     /// ```

@@ -25,7 +25,7 @@ pub(crate) struct Cuts {
 
 impl Cuts {
     pub(crate) fn new(rows: usize, rows_per_block: usize) -> Result<Self> {
-        if rows_per_block == 0 { Err(Error::EmptyBlocks) } else { Ok(Self { rows, rows_per_block }) }
+        if rows_per_block == 0 { Err(Error::empty_blocks()) } else { Ok(Self { rows, rows_per_block }) }
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -65,7 +65,7 @@ impl<'t> BlocksMut<'t> {
 
     /// Returns all that is left as one block.
     pub(super) fn into_block<U: Element>(self) -> Result<BlockMut<'t, U>> {
-        let rest = self.rest.ok_or(Error::EmptyBlocks)?;
+        let rest = self.rest.ok_or_else(Error::empty_blocks)?;
         let region = rest.region().clone();
         Ok(BlockMut::new(ValuesMut::of_region(rest)?, region))
     }
@@ -80,7 +80,7 @@ impl BlocksMut<'_> {
 
     /// Calls `edit` with a copy of all that is left, and writes it back if that succeeds.
     pub(super) fn update<U: Element>(self, edit: impl FnOnce(&mut BlockMut<'_, U>) -> Result<()>) -> Result<()> {
-        let mut rest = self.rest.ok_or(Error::EmptyBlocks)?;
+        let mut rest = self.rest.ok_or_else(Error::empty_blocks)?;
         let region = rest.region().clone();
         let count = region.shape().element_count()?;
         let mut buffer = Buffer::from_any(rest.copy(U::TYPE, ConversionPolicy::Saturate)?, count)?;

@@ -7,7 +7,7 @@ use super::borrowed::row_range;
 use super::values::{Buffer, check_count};
 use crate::array::Array;
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::mode::{BlockKind, ReadWriteMode};
 use crate::base::shape::Shape;
 use crate::convert::{ConversionPolicy, WriteRule};
@@ -35,7 +35,7 @@ use crate::window::AnySlice;
 /// # While a writable block is outstanding
 ///
 /// A table that lends its memory is leased to the block, whether that is in place or a copy: every other access to its
-/// values returns [`Error::BlockOutstanding`], until the block is released, discarded or dropped. So there is one
+/// values returns [`ErrorKind::BlockOutstanding`], until the block is released, discarded or dropped. So there is one
 /// writable descriptor at a time, even for disjoint rows: the whole array of the table is moved into the descriptor, so
 /// that nothing can alias. Lending only some rows of it would need a check on the fast path of every access. For
 /// disjoint writers use [`row_blocks_mut`] and `par_row_blocks_mut`, which borrow the table once and cut it.
@@ -160,7 +160,7 @@ impl<U: Element> BlockDescriptor<U> {
     /// Borrows the values mutably, row by row.
     ///
     /// # Errors
-    /// [`Error::NotWritable`] if the block was taken for reading; [`Error::NoBlock`].
+    /// [`ErrorKind::NotWritable`] if the block was taken for reading; [`ErrorKind::WrongBlockKind`].
     ///
     /// # Examples
     /// ```
@@ -168,17 +168,20 @@ impl<U: Element> BlockDescriptor<U> {
     /// let mut table = HomogenNumericTable::from_rows(&[[1.5_f64]])?;
     /// let mut block = BlockDescriptor::<f64>::new();
     /// table.get_block_of_rows(0, 1, ReadWriteMode::ReadOnly, &mut block)?;
-    /// assert!(matches!(block.as_mut_slice(), Err(Error::NotWritable { mode: ReadWriteMode::ReadOnly })));
+    /// let error = block.as_mut_slice().unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::NotWritable { mode: ReadWriteMode::ReadOnly }));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     #[inline]
     pub fn as_mut_slice(&mut self) -> Result<&mut [U]> {
         match &mut self.held {
-            None => Err(Error::NoBlock),
-            Some(held) if !held.mode.is_writable() => Err(Error::NotWritable { mode: held.mode }),
-            Some(Held { place: Place::Leased, .. }) => self.lease.values_mut().ok_or(Error::ImmutableData),
+            None => Err(Error::new(ErrorKind::WrongBlockKind { expected: BlockKind::Rows, found: None })),
+            Some(held) if !held.mode.is_writable() => Err(Error::new(ErrorKind::NotWritable { mode: held.mode })),
+            Some(Held { place: Place::Leased, .. }) => {
+                self.lease.values_mut().ok_or_else(|| Error::new(ErrorKind::ImmutableData { owner_count: 1 }))
+            }
             Some(Held { place: Place::Buffer(count), .. }) => Ok(&mut self.buffer.as_mut_slice()[..*count]),
-            Some(Held { place: Place::Shared(_), .. }) => Err(Error::ImmutableData),
+            Some(Held { place: Place::Shared(_), .. }) => Err(Error::new(ErrorKind::ImmutableData { owner_count: 1 })),
         }
     }
 
@@ -397,7 +400,7 @@ impl<U: Element> BlockDescriptor<U> {
             let (expected, found) = (region.shape().element_count()?, self.lease.values::<U>().map_or(0, <[U]>::len));
             if expected != found {
                 self.lease.end();
-                return Err(Error::LengthMismatch { expected, found });
+                return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
             }
             self.held = Some(Held { table: table.id(), kind, mode, region, place: Place::Leased });
             return Ok(());
@@ -442,7 +445,7 @@ impl<U: Element> BlockDescriptor<U> {
             && let Some(array) = array.downcast::<U>()
         {
             if range.start > range.end || range.end > array.len() {
-                return Err(Error::ElementsOutOfRange { range, count: array.len() });
+                return Err(Error::new(ErrorKind::OutOfRange { what: "elements", range, count: array.len() }));
             }
             check_count(&array[range.clone()], region.shape().element_count()?)?;
             self.hold(table, Region { rows, columns }, kind, Place::Shared(array.part(range)));
@@ -476,12 +479,13 @@ impl<U: Element> BlockDescriptor<U> {
     /// Releases the block: what `release_block_of_*` do. On an error the block is kept.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn release<N: NumericTable + ?Sized>(&mut self, table: &mut N, kind: BlockKind) -> Result<()> {
-        let held = self.held.as_mut().ok_or(Error::NoBlock)?;
+        let held =
+            self.held.as_mut().ok_or_else(|| Error::new(ErrorKind::WrongBlockKind { expected: kind, found: None }))?;
         if held.table != table.id() {
-            return Err(Error::WrongTable);
+            return Err(Error::new(ErrorKind::WrongTable));
         }
         if held.kind != kind {
-            return Err(Error::WrongBlockKind { expected: kind, found: held.kind });
+            return Err(Error::new(ErrorKind::WrongBlockKind { expected: kind, found: Some(held.kind) }));
         }
         if held.mode.is_writable() {
             if let Place::Buffer(count) = held.place {
@@ -499,7 +503,9 @@ impl<U: Element> BlockDescriptor<U> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn check_free(&self) -> Result<()> {
         match &self.held {
-            Some(held) if held.mode.is_writable() => Err(Error::BlockOutstanding { rows: held.region.rows.clone() }),
+            Some(held) if held.mode.is_writable() => {
+                Err(Error::new(ErrorKind::BlockOutstanding { rows: held.region.rows.clone() }))
+            }
             _ => Ok(()),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::array::Array;
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::value::AnyValue;
 use crate::convert::kernel::Origin;
 use crate::convert::{ConversionPolicy, WriteRule, check_value};
@@ -32,12 +32,14 @@ pub(super) fn fill<U: Element>(table: &mut (impl NumericTable + ?Sized), region:
     }
     let (row, column) = (region.rows.start, region.columns.start);
     if table.piece(row, column)?.is_some_and(|piece| piece.region().place_of(region).is_some()) {
-        let piece = table.piece_mut(row, column)?.ok_or(Error::ReadOnlyTable)?;
-        return RegionMut::of_piece(piece, region).ok_or(Error::NotContiguous)?.fill(AnyValue::from(value), policy);
+        let piece = table.piece_mut(row, column)?.ok_or_else(|| Error::new(ErrorKind::ReadOnlyTable))?;
+        return RegionMut::of_piece(piece, region)
+            .ok_or_else(Error::not_contiguous)?
+            .fill(AnyValue::from(value), policy);
     }
     match table.pieces_around(region, Token::new()).and_then(|pieces| RegionMut::of_pieces(pieces, region)) {
         Ok(mut region) => region.fill(AnyValue::from(value), policy),
-        Err(Error::ReadOnlyTable | Error::NotInMemory { .. }) => {
+        Err(error) if matches!(error.kind(), ErrorKind::ReadOnlyTable | ErrorKind::NotInMemory { .. }) => {
             table.check_region_writable(region, Token::new())?;
             fill_region(table, region, value)
         }

@@ -5,13 +5,13 @@ use std::ops::RangeBounds;
 use super::{Block, BlockAccess, BlockMut};
 use crate::base::element::Element;
 #[cfg(doc)]
-use crate::base::error::Error;
+use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::table::{NumericTable, Token};
 
 /// Columns by their names, of every kind of table, `dyn NumericTable` included.
 ///
-/// A name that several columns have is that of the first one. An unknown name is [`Error::UnknownColumn`], which says
+/// A name that several columns have is that of the first one. An unknown name is [`ErrorKind::UnknownName`], which says
 /// which names are similar.
 ///
 /// # Examples
@@ -43,7 +43,7 @@ pub trait NamedColumns: NumericTable {
     /// Returns the number of the first column with this name. O(columns) for one name, O(1) for each of many.
     ///
     /// # Errors
-    /// [`Error::UnknownColumn`].
+    /// [`ErrorKind::UnknownName`].
     ///
     /// # Examples
     /// ```
@@ -60,7 +60,7 @@ pub trait NamedColumns: NumericTable {
     /// Borrows the values of a column, as [`BlockAccess::column`] does.
     ///
     /// # Errors
-    /// [`Error::UnknownColumn`]; those of [`BlockAccess::column`].
+    /// [`ErrorKind::UnknownName`]; those of [`BlockAccess::column`].
     ///
     /// # Examples
     /// ```
@@ -77,7 +77,7 @@ pub trait NamedColumns: NumericTable {
     /// Borrows the values of a column for writing, as [`BlockAccess::column_mut`] does.
     ///
     /// # Errors
-    /// [`Error::UnknownColumn`]; those of [`BlockAccess::column_mut`].
+    /// [`ErrorKind::UnknownName`]; those of [`BlockAccess::column_mut`].
     ///
     /// # Examples
     /// ```
@@ -97,15 +97,16 @@ pub trait NamedColumns: NumericTable {
     /// Names all columns; what else is known of them stays.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if there are not as many names as columns; [`Error::ReadOnlyTable`] of a table whose
-    /// dictionary cannot be changed. No name has changed.
+    /// [`ErrorKind::LengthMismatch`] if there are not as many names as columns; [`ErrorKind::ReadOnlyTable`] of a table
+    /// whose dictionary cannot be changed. No name has changed.
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::prelude::*;
     /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2]])?;
     /// table.set_names(["a", "b"])?;
-    /// assert!(matches!(table.set_names(["a"]), Err(Error::LengthMismatch { expected: 2, found: 1 })));
+    /// let error = table.set_names(["a"]).unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::LengthMismatch { expected: 2, found: 1 }));
     /// assert_eq!(table.column_names(), [Some("a"), Some("b")]);
     /// # Ok::<(), Error>(())
     /// ```
@@ -117,8 +118,8 @@ pub trait NamedColumns: NumericTable {
     /// tables, unless a clone of the table or of its dictionary shares the names: that is then copied once.
     ///
     /// # Errors
-    /// [`Error::UnknownColumn`]; [`Error::OutOfMemory`]; [`Error::ReadOnlyTable`] of a table whose dictionary cannot be
-    /// changed. No name has changed.
+    /// [`ErrorKind::UnknownName`]; [`ErrorKind::OutOfMemory`]; [`ErrorKind::ReadOnlyTable`] of a table whose dictionary
+    /// cannot be changed. No name has changed.
     ///
     /// # Examples
     /// ```

@@ -39,7 +39,7 @@ impl<U: Element> Pooled<U> {
     /// Takes a buffer from a pool, or makes one of `room` values, at least `count`; the values are any.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub(crate) fn new(home: &Arc<Pool<Buffer<U>>>, room: usize, count: usize) -> Result<Self> {
         let mut buffer = home.take().unwrap_or_else(Buffer::new);
         if buffer.capacity() < count {

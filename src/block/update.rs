@@ -12,8 +12,10 @@ use super::cuts::Cuts;
 use super::values::Buffer;
 use super::{BlockAccess, BlockMut};
 use crate::base::element::Element;
-#[cfg_attr(not(feature = "rayon"), expect(unused_imports, reason = "only the pages name errors then"))]
+#[cfg(doc)]
 use crate::base::error::Error;
+#[cfg_attr(not(feature = "rayon"), expect(unused_imports, reason = "only the pages name errors then"))]
+use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 #[cfg(feature = "rayon")]
 use crate::base::parallel;
@@ -31,18 +33,18 @@ use crate::window::AnySlice;
 /// | `update_row_blocks`, `par_update_row_blocks` | a copy of each block | that block is unchanged | one pass each way |
 ///
 /// Values are written back under [`ConversionPolicy::Checked`]: a value that the table cannot hold is
-/// [`Error::ValueNotRepresentable`], and nothing is written. An unchanged value keeps every digit that the table holds:
-/// what a block shows of NaN or 300 as `u8`, 0 or 255, is no change when it is assigned. A block that is only written
-/// ([`WriteOnly`](crate::ReadWriteMode::WriteOnly)) and `fill` assign whatever was there.
+/// [`ErrorKind::ValueNotRepresentable`], and nothing is written. An unchanged value keeps every digit that the table
+/// holds: what a block shows of NaN or 300 as `u8`, 0 or 255, is no change when it is assigned. A block that is only
+/// written ([`WriteOnly`](crate::ReadWriteMode::WriteOnly)) and `fill` assign whatever was there.
 ///
-/// For a kind of table that cannot be written the error is [`Error::ReadOnlyTable`]. Calls that edit a copy detect that
-/// when they write it back: **the closure has been called by then**, and its other effects remain. Only
+/// For a kind of table that cannot be written the error is [`ErrorKind::ReadOnlyTable`]. Calls that edit a copy detect
+/// that when they write it back: **the closure has been called by then**, and its other effects remain. Only
 /// `update_row_blocks`, `par_update_row_blocks` and the calls that edit in place detect it before.
 /// [`check_writable`](NumericTable::check_writable) checks it in advance.
 ///
 /// A closure returns the library's [`Result`], so it needs no type annotations; `?` works inside it for everything that
 /// returns the library's [`Error`]. Any other error is wrapped by [`Error::other`], and is the source of the returned
-/// [`Error::Other`].
+/// [`ErrorKind::Other`].
 ///
 /// # Examples
 /// ```
@@ -82,10 +84,10 @@ pub trait BlockUpdate: NumericTable {
     /// Cost: memory for the block, one pass to read it, two to write it back (one if `U` is the stored type).
     ///
     /// # Errors
-    /// Before the closure is called: [`Error::RowsOutOfRange`], [`Error::NotAllocated`], [`Error::BlockOutstanding`],
-    /// [`Error::OutOfMemory`]. The error of the closure. After the closure has been called:
-    /// [`Error::ValueNotRepresentable`] with the table's row and column; [`Error::ReadOnlyTable`];
-    /// [`Error::OutOfMemory`] if memory that the table shares cannot be copied.
+    /// Before the closure is called: [`ErrorKind::RowsOutOfRange`], [`ErrorKind::NotAllocated`],
+    /// [`ErrorKind::BlockOutstanding`], [`ErrorKind::OutOfMemory`]. The error of the closure. After the closure has
+    /// been called: [`ErrorKind::ValueNotRepresentable`] with the table's row and column; [`ErrorKind::ReadOnlyTable`];
+    /// [`ErrorKind::OutOfMemory`] if memory that the table shares cannot be copied.
     ///
     /// # Examples
     /// ```
@@ -101,7 +103,7 @@ pub trait BlockUpdate: NumericTable {
     ///     block.copy_from_slice(&[7.0, 300.0]);
     ///     Ok(())
     /// });
-    /// assert!(matches!(result, Err(Error::ValueNotRepresentable { row: 0, column: 1, .. })));
+    /// assert!(matches!(result.unwrap_err().kind(), ErrorKind::ValueNotRepresentable { row: 0, column: 1, .. }));
     /// assert_eq!(table.as_slice()?, [1, 2, 30, 4, 5, 6]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -147,8 +149,8 @@ pub trait BlockUpdate: NumericTable {
     /// Edits consecutive values of one column as `U`, all or nothing, like [`update_rows`](Self::update_rows).
     ///
     /// # Errors
-    /// Those of [`update_rows`](Self::update_rows), including [`Error::ReadOnlyTable`] after the closure has been
-    /// called; [`Error::ColumnOutOfRange`].
+    /// Those of [`update_rows`](Self::update_rows), including [`ErrorKind::ReadOnlyTable`] after the closure has been
+    /// called; [`ErrorKind::ColumnOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -158,7 +160,10 @@ pub trait BlockUpdate: NumericTable {
     ///     column.fill(300.0);
     ///     Ok(())
     /// });
-    /// assert_eq!(result.unwrap_err().to_string(), "the value 300 at row 0, column 0 is not representable as u8");
+    /// assert_eq!(
+    ///     result.unwrap_err().to_string(),
+    ///     "the value 300 at row 0, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it"
+    /// );
     /// table.update_column::<f64, _>(1, .., |column| {
     ///     column.fill(9.0);
     ///     Ok(())
@@ -182,7 +187,7 @@ pub trait BlockUpdate: NumericTable {
     /// Otherwise the closure edits a copy, as in [`update_column`](Self::update_column).
     ///
     /// # Errors
-    /// Those of [`update_rows_in_place`](Self::update_rows_in_place); [`Error::ColumnOutOfRange`].
+    /// Those of [`update_rows_in_place`](Self::update_rows_in_place); [`ErrorKind::ColumnOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -219,10 +224,11 @@ pub trait BlockUpdate: NumericTable {
     /// Cost: that of [`update_rows`](Self::update_rows), with memory for one block.
     ///
     /// # Errors
-    /// Before the closure is called: [`Error::EmptyBlocks`] if `rows_per_block` is 0; [`Error::NotAllocated`],
-    /// [`Error::BlockOutstanding`], [`Error::ReadOnlyTable`]. For each block those of
+    /// Before the closure is called: [`ErrorKind::ParameterOutOfRange`] if `rows_per_block` is 0;
+    /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`], [`ErrorKind::ReadOnlyTable`]. For each block those
+    /// of
     /// [`update_rows`](Self::update_rows); one of several merged tables that has no pieces refuses
-    /// ([`Error::ReadOnlyTable`]) when the closure has been called.
+    /// ([`ErrorKind::ReadOnlyTable`]) when the closure has been called.
     ///
     /// # Examples
     /// ```
@@ -232,7 +238,7 @@ pub trait BlockUpdate: NumericTable {
     ///     block.iter_mut().for_each(|value| *value *= 2.0);
     ///     Ok(())
     /// });
-    /// assert!(matches!(result, Err(Error::ValueNotRepresentable { row: 1, .. })));
+    /// assert!(matches!(result.unwrap_err().kind(), ErrorKind::ValueNotRepresentable { row: 1, .. }));
     /// assert_eq!(table.as_slice()?, [1, 200, 6, 8, 10]); // 400 is no u8, and its block as it was
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -286,7 +292,7 @@ pub trait BlockUpdate: NumericTable {
         edit: impl Fn(&mut BlockMut<'_, U>) -> Result<()> + Send + Sync,
     ) -> Result<()> {
         let blocks = match BlocksMut::new(self, rows_per_block) {
-            Err(Error::ReadOnlyTable) => {
+            Err(error) if matches!(error.kind(), ErrorKind::ReadOnlyTable) => {
                 // It may be a table without pieces that overrides writing: one block at a time.
                 return self.update_row_blocks(rows_per_block, edit);
             }

@@ -4,7 +4,7 @@
 use super::pool::Pooled;
 use crate::array::{AnyArray, Array, UniqueArray};
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::convert::{ConversionPolicy, WriteRule};
 use crate::table::{NumericTable, Region, RegionMut, Target, Token, copy_of};
 use crate::window::{AnySlice, AnySliceMut};
@@ -81,7 +81,11 @@ impl<U: Element> Buffer<U> {
 /// Checks that a table returned as many values as the block has.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn check_count<U>(values: &[U], expected: usize) -> Result<()> {
-    if values.len() == expected { Ok(()) } else { Err(Error::LengthMismatch { expected, found: values.len() }) }
+    if values.len() == expected {
+        Ok(())
+    } else {
+        Err(Error::new(ErrorKind::LengthMismatch { expected, found: values.len() }))
+    }
 }
 
 /// The values of a block that borrows its table for reading.
@@ -178,7 +182,7 @@ impl<'t, U: Element> ValuesMut<'t, U> {
         }
         if table.slice_of(region, U::TYPE)?.is_some() {
             let values = table.slice_of_mut(region, U::TYPE)?.and_then(AnySliceMut::downcast);
-            let values = values.ok_or(Error::NotContiguous)?;
+            let values = values.ok_or_else(|| Error::not_contiguous())?;
             check_count(values, region.shape().element_count()?)?;
             return Ok(Self::Borrowed(values));
         }
@@ -199,8 +203,8 @@ impl<'t, U: Element> ValuesMut<'t, U> {
         let (row, column) = (region.rows.start, region.columns.start);
         let is_one = table.piece(row, column)?.is_some_and(|piece| piece.region().place_of(region).is_some());
         if is_one {
-            let piece = table.piece_mut(row, column)?.ok_or(Error::ReadOnlyTable)?;
-            return Self::of_region(RegionMut::of_piece(piece, region).ok_or(Error::NotContiguous)?);
+            let piece = table.piece_mut(row, column)?.ok_or_else(|| Error::new(ErrorKind::ReadOnlyTable))?;
+            return Self::of_region(RegionMut::of_piece(piece, region).ok_or_else(|| Error::not_contiguous())?);
         }
         table.check_region_writable(region, Token::new())?;
         let values = copy_of(table, region, U::TYPE, ConversionPolicy::Saturate)?;

@@ -17,7 +17,7 @@ use std::fmt;
 use std::ops::AddAssign;
 
 use crate::base::element::{Element, ElementType};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::number::{self, Loss};
 use crate::window::{AnySlice, AnySliceMut, AnyWindow, Window};
 use kernel::Origin;
@@ -205,13 +205,17 @@ pub fn cast<S: Element, D: Element>(value: S) -> D {
 /// Converts one value under a policy.
 ///
 /// # Errors
-/// [`Error::ValueNotRepresentable`] at row 0, column 0, if the policy refuses the value.
+/// [`ErrorKind::ValueNotRepresentable`] at row 0, column 0, if the policy refuses the value.
 ///
 /// # Examples
 /// ```
 /// use numeric_table::{ConversionPolicy, convert::try_cast};
 /// let error = try_cast::<i64, f64>((1 << 53) + 1, ConversionPolicy::Exact).unwrap_err();
-/// assert_eq!(error.to_string(), "the value 9007199254740993 at row 0, column 0 is not representable as f64");
+/// assert_eq!(
+///     error.to_string(),
+///     "the value 9007199254740993 at row 0, column 0 is not representable as f64: `ConversionPolicy::Saturate` \
+///      allows it"
+/// );
 /// ```
 pub fn try_cast<S: Element, D: Element>(value: S, policy: ConversionPolicy) -> Result<D> {
     let mut target = [D::default()];
@@ -222,8 +226,8 @@ pub fn try_cast<S: Element, D: Element>(value: S, policy: ConversionPolicy) -> R
 /// Converts a slice into another of the same length. One pass under `Saturate`, two under the checking policies.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`]; [`Error::ValueNotRepresentable`] with the index of the first refused value as its row.
-/// The target is unchanged on either.
+/// [`ErrorKind::LengthMismatch`]; [`ErrorKind::ValueNotRepresentable`] with the index of the first refused value as its
+/// row. The target is unchanged on either.
 ///
 /// # Examples
 /// ```
@@ -243,7 +247,7 @@ pub fn convert_slice<S: Element, D: Element>(source: &[S], target: &mut [D], pol
 
 #[cold]
 fn other_length(expected: usize, found: usize) -> Error {
-    Error::LengthMismatch { expected, found }
+    Error::new(ErrorKind::LengthMismatch { expected, found })
 }
 
 /// Checks that a policy permits one value in a type that is known only at run time.

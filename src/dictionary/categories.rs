@@ -4,6 +4,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::room::with_room;
 use crate::base::text::excerpt;
@@ -49,12 +51,12 @@ impl Words {
     /// Adds a word.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     fn push(&mut self, word: &str) -> Result<()> {
         let bytes = self.text.len().saturating_add(word.len());
-        self.text.try_reserve(word.len()).map_err(|_| Error::OutOfMemory { bytes })?;
+        self.text.try_reserve(word.len()).map_err(|_| Error::out_of_memory(bytes))?;
         let bytes = self.ends.len().saturating_add(1).saturating_mul(size_of::<usize>());
-        self.ends.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes })?;
+        self.ends.try_reserve(1).map_err(|_| Error::out_of_memory(bytes))?;
         self.text.push_str(word);
         self.ends.push(self.text.len());
         Ok(())
@@ -80,7 +82,12 @@ fn repeated<'a>(mut positions: Vec<usize>, word: impl Fn(usize) -> &'a [u8]) -> 
 
 /// Returns the error of a word that two indices have.
 fn refusal(word: &[u8], first: usize, second: usize) -> Error {
-    Error::RepeatedCategory { word: excerpt(word), first, second }
+    Error::unsupported(
+        "category",
+        None,
+        Some(excerpt(word)),
+        format!("it is listed twice, with the indices {first} and {second}"),
+    )
 }
 
 impl Categories {
@@ -99,7 +106,7 @@ impl Categories {
     /// Creates categories with these words, which are copied: the first has index 0. O(words log words).
     ///
     /// # Errors
-    /// [`Error::RepeatedCategory`] if two words are equal; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Unsupported`] if two words are equal; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -139,11 +146,11 @@ impl Categories {
     /// Creates categories with words of which no two are equal.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     #[cfg(feature = "csv")]
     pub(crate) fn of_distinct(words: &[String]) -> Result<Self> {
         let (mut text, bytes) = (String::new(), words.iter().map(String::len).sum());
-        text.try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+        text.try_reserve_exact(bytes).map_err(|_| Error::out_of_memory(bytes))?;
         let mut list = Words { text, ends: with_room(words.len())? };
         words.iter().try_for_each(|word| list.push(word))?;
         Ok(list.finish())
@@ -350,7 +357,7 @@ impl<'a> EncodedWords<'a> {
     /// Checks that the words differ. Takes as much memory as their lengths.
     ///
     /// # Errors
-    /// [`Error::RepeatedCategory`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::Unsupported`], [`ErrorKind::OutOfMemory`].
     pub(crate) fn check_distinct(self) -> Result<()> {
         let mut starts = with_room(self.count)?;
         starts.extend(self.starts());
@@ -381,7 +388,7 @@ impl<'a> EncodedWords<'a> {
     fn to_categories(self) -> Result<Categories> {
         let mut words = Words::default();
         let text = self.bytes.len() - self.count * LENGTH_BYTES;
-        words.text.try_reserve_exact(text).map_err(|_| Error::OutOfMemory { bytes: text })?;
+        words.text.try_reserve_exact(text).map_err(|_| Error::out_of_memory(text))?;
         words.ends = with_room(self.count)?;
         for word in self.iter() {
             words.push(word)?;

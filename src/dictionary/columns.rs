@@ -8,6 +8,8 @@ use super::feature::{Feature, FeatureView};
 use super::names::NameIndex;
 use super::{DataDictionary, Features};
 use crate::base::element::ElementType;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 
 /// A feature, and the number of columns that have it.
@@ -29,7 +31,7 @@ impl Columns {
     /// Creates `count` columns that share one feature, with room for one more feature, which is then set.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn equal(feature: &Feature, count: usize) -> Result<Self> {
         let mut new = Self::default();
         reserve(&mut new.of_column, count)?;
@@ -56,7 +58,7 @@ impl Columns {
     /// Replaces the feature of a column, which must exist. O(1), amortised.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`]; nothing is changed.
+    /// [`ErrorKind::OutOfMemory`]; nothing is changed.
     pub(super) fn set(&mut self, column: usize, feature: Feature) -> Result<()> {
         let old = self.of_column[column] as usize;
         let (old_name, new_name) = (self.features[old].feature.name.as_deref(), feature.name.as_deref());
@@ -76,7 +78,7 @@ impl Columns {
     /// Copies everything.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn try_clone(&self) -> Result<Self> {
         self.try_map(Feature::try_clone)
     }
@@ -84,7 +86,7 @@ impl Columns {
     /// Returns the same columns with one element type for all.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn with_element_type(&self, element_type: ElementType) -> Result<Self> {
         self.try_map(|feature| Ok(Feature { element_type, ..feature.try_clone()? }))
     }
@@ -112,7 +114,7 @@ impl Columns {
     /// Adds a feature for one column, and returns its index.
     fn push(&mut self, feature: Feature) -> Result<u32> {
         let count = self.features.len();
-        let full = Error::OutOfMemory { bytes: count.saturating_mul(size_of::<Shared>()) };
+        let full = Error::out_of_memory(count.saturating_mul(size_of::<Shared>()));
         let index = u32::try_from(count).map_err(|_| full)?;
         reserve_more(&mut self.features)?;
         self.features.push(Shared { feature, columns: 1 });
@@ -138,7 +140,7 @@ impl Columns {
 
     fn try_append(&mut self, other: &DataDictionary) -> Result<()> {
         let bytes = other.len().saturating_mul(size_of::<u32>());
-        self.of_column.try_reserve(other.len()).map_err(|_| Error::OutOfMemory { bytes })?;
+        self.of_column.try_reserve(other.len()).map_err(|_| Error::out_of_memory(bytes))?;
         match &other.features {
             Features::Equal(feature, count) => {
                 let last = self.of_column.last().copied();
@@ -266,7 +268,7 @@ impl Collector {
 /// Creates a dictionary from one feature per column.
 ///
 /// # Errors
-/// The first error of the features; `refuse` of [`Error::OutOfMemory`].
+/// The first error of the features; `refuse` of [`ErrorKind::OutOfMemory`].
 pub(crate) fn collect_columns<E>(
     features: impl Iterator<Item = Result<Feature, E>>,
     refuse: impl Fn(Error) -> E,
@@ -282,7 +284,7 @@ pub(crate) fn collect_columns<E>(
 /// all are known to be valid, and no more of it than they need.
 ///
 /// # Errors
-/// The first error of the features; `refuse` of [`Error::OutOfMemory`].
+/// The first error of the features; `refuse` of [`ErrorKind::OutOfMemory`].
 pub(crate) fn from_views<'a, E>(
     views: impl Iterator<Item = Result<FeatureView<'a>, E>> + Clone,
     refuse: impl Fn(Error) -> E,
@@ -306,11 +308,11 @@ pub(crate) fn from_views<'a, E>(
 /// Reserves exactly as much memory as `count` more items need.
 fn reserve<T>(items: &mut Vec<T>, count: usize) -> Result<()> {
     let bytes = count.saturating_mul(size_of::<T>());
-    items.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })
+    items.try_reserve_exact(count).map_err(|_| Error::out_of_memory(bytes))
 }
 
 /// Reserves room for one more item, and for some that may follow.
 fn reserve_more<T>(items: &mut Vec<T>) -> Result<()> {
     let bytes = items.len().saturating_add(1).saturating_mul(size_of::<T>());
-    items.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes })
+    items.try_reserve(1).map_err(|_| Error::out_of_memory(bytes))
 }

@@ -6,8 +6,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::{Categories, DataDictionary, Feature, FeatureType, Features};
-use crate::base::error::{Error, Result};
-use crate::base::text::excerpt;
+use crate::base::error::{Error, ErrorKind, Result};
 
 impl DataDictionary {
     /// Returns the columns with their features here and in another dictionary: as many as both have; of two uniform
@@ -22,7 +21,7 @@ impl DataDictionary {
     /// Checks that another dictionary has as many columns, of the same element types.
     ///
     /// # Errors
-    /// [`Error::DictionaryMismatch`] with the first feature of another element type, if there is one.
+    /// [`ErrorKind::DictionaryMismatch`] with the first feature of another element type, if there is one.
     pub(crate) fn check_types(&self, new: &Self) -> Result<()> {
         let (features, columns, element) = (new.len(), self.len(), self.uniform_type());
         new.check_count(columns, || element)?;
@@ -31,9 +30,12 @@ impl DataDictionary {
         }
         let mut types = self.pairs(new).map(|(column, old, new)| (column, old.element_type, new.element_type));
         match types.find(|(_, old, new)| old != new) {
-            Some((column, element, found)) => {
-                Err(Error::DictionaryMismatch { features, columns, element, found: Some((column, found)) })
-            }
+            Some((column, element, found)) => Err(Error::new(ErrorKind::DictionaryMismatch {
+                features,
+                columns,
+                element,
+                found: Some((column, found)),
+            })),
             None => Ok(()),
         }
     }
@@ -42,8 +44,7 @@ impl DataDictionary {
     /// of another one here, and what has words or is a time there has the same words or unit here. O(columns).
     ///
     /// # Errors
-    /// [`Error::NamesInAnotherOrder`], [`Error::UnequalCategories`], [`Error::UnequalFeatures`] with the number of that
-    /// table; [`Error::OutOfMemory`].
+    /// [`ErrorKind::UnequalTables`] with the number of that table; [`ErrorKind::OutOfMemory`].
     pub(crate) fn check_follower(&self, table: usize, other: &Self) -> Result<()> {
         self.check_columns(table, other, |_, _| false)
     }
@@ -76,17 +77,17 @@ impl DataDictionary {
                     none => none.insert(self.set_of_names()?),
                 };
                 if names.contains(name) {
-                    return Err(Error::NamesInAnotherOrder { table, column, name: excerpt(name.as_bytes()) });
+                    return Err(Error::named_elsewhere(table, column, name));
                 }
             }
             if let Some(words) = theirs.categories.as_ref().filter(|words| words.has_words())
                 && mine.categories.as_ref() != Some(words)
                 && !mine.categories.as_ref().is_some_and(|mine| is_same(mine, words))
             {
-                return Err(Error::UnequalCategories { table, column });
+                return Err(Error::unequal_categories(table, column));
             }
             if matches!(theirs.feature_type, FeatureType::Time(_)) && mine.feature_type != theirs.feature_type {
-                return Err(Error::UnequalFeatures { table, column, part: "feature type" });
+                return Err(Error::unequal_features(table, column, "feature type"));
             }
         }
         Ok(())
@@ -96,7 +97,7 @@ impl DataDictionary {
     fn set_of_names(&self) -> Result<HashSet<&str>> {
         let (names, mut set) = (self.listed().filter_map(|feature| feature.name.as_deref()), HashSet::new());
         for name in names {
-            set.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes: set.len() * size_of::<&str>() })?;
+            set.try_reserve(1).map_err(|_| Error::out_of_memory(set.len() * size_of::<&str>()))?;
             set.insert(name);
         }
         Ok(set)

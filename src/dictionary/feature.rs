@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::categories::{Categories, CategoriesView};
 use super::time_unit::TimeUnit;
 use crate::base::element::ElementType;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 
 /// Describes one column: its name, how its values are stored, and what kind of quantity they are.
@@ -118,8 +120,8 @@ impl Feature {
         Self { feature_type: FeatureType::Ordinal, ..self }
     }
 
-    /// Returns the feature as one of points in time: the values are numbers of units since 1970-01-01T00:00:00 UTC. What
-    /// writes text writes dates then.
+    /// Returns the feature as one of points in time: the values are numbers of units since 1970-01-01T00:00:00 UTC.
+    /// What writes text writes dates then.
     ///
     /// # Examples
     /// ```
@@ -176,7 +178,7 @@ impl FeatureView<'_> {
     /// Copies the name, and words that are not shared yet, if there is memory for them.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(crate) fn to_feature(self) -> Result<Feature> {
         let Self { name, element_type, feature_type, categories } = self;
         let categories = categories.map(CategoriesView::to_categories).transpose()?;
@@ -187,7 +189,7 @@ impl FeatureView<'_> {
 /// Copies text, if there is memory for it.
 fn try_to_string(text: &str) -> Result<String> {
     let mut string = String::new();
-    string.try_reserve_exact(text.len()).map_err(|_| Error::OutOfMemory { bytes: text.len() })?;
+    string.try_reserve_exact(text.len()).map_err(|_| Error::out_of_memory(text.len()))?;
     string.push_str(text);
     Ok(string)
 }

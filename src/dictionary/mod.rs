@@ -1,9 +1,9 @@
 //! The data dictionary: what each column of a table means.
 //!
 //! Features are defined in `feature`, the words of categories in `categories`; features that differ are stored in
-//! `columns`, and `names` finds their names; two dictionaries are compared in `compare`. The **table** owns its shape: a dictionary describes it, and
-//! a table refuses one that does not fit. Semantics: DAAL `DataDictionary`; a uniform dictionary is DAAL's "features
-//! equal".
+//! `columns`, and `names` finds their names; two dictionaries are compared in `compare`. The **table** owns its shape:
+//! a dictionary describes it, and a table refuses one that does not fit. Semantics: DAAL `DataDictionary`; a uniform
+//! dictionary is DAAL's "features equal".
 
 mod categories;
 mod columns;
@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use self::columns::Columns;
 use crate::base::element::ElementType;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::near::near;
 use crate::base::text::excerpt;
 
@@ -128,7 +128,7 @@ impl DataDictionary {
     /// Returns the feature of a column. O(1).
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`].
+    /// [`ErrorKind::ColumnOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -140,7 +140,11 @@ impl DataDictionary {
     /// ```
     pub fn feature(&self, column: usize) -> Result<&Feature> {
         let column_count = self.len();
-        if column < column_count { Ok(self.at(column)) } else { Err(Error::ColumnOutOfRange { column, column_count }) }
+        if column < column_count {
+            Ok(self.at(column))
+        } else {
+            Err(Error::new(ErrorKind::ColumnOutOfRange { column, column_count }))
+        }
     }
 
     /// Returns an iterator over the features, one per column.
@@ -174,7 +178,7 @@ impl DataDictionary {
     /// Like [`index_of`](Self::index_of), with an error that says which names are similar.
     ///
     /// # Errors
-    /// [`Error::UnknownColumn`].
+    /// [`ErrorKind::UnknownName`].
     ///
     /// # Examples
     /// ```
@@ -188,7 +192,11 @@ impl DataDictionary {
     pub fn find(&self, name: &str) -> Result<usize> {
         self.index_of(name).ok_or_else(|| {
             let names = self.listed().filter_map(|feature| feature.name.as_deref());
-            Error::UnknownColumn { name: excerpt(name.as_bytes()), near: near(name, names) }
+            Error::new(ErrorKind::UnknownName {
+                what: "column",
+                name: excerpt(name.as_bytes()),
+                near: near(name, names),
+            })
         })
     }
 
@@ -208,7 +216,7 @@ impl DataDictionary {
     /// Returns the same columns with these names, one for each.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if there are not as many names as columns.
+    /// [`ErrorKind::LengthMismatch`] if there are not as many names as columns.
     ///
     /// # Examples
     /// ```
@@ -228,17 +236,17 @@ impl DataDictionary {
         let found = found + usize::from(names.next().is_some()); // there may be no end of them
         match named.len() == self.len() && found == self.len() {
             true => Ok(named),
-            false => Err(Error::LengthMismatch { expected: self.len(), found }),
+            false => Err(Error::new(ErrorKind::LengthMismatch { expected: self.len(), found })),
         }
     }
 
-    /// Replaces the feature of one column; the others are unchanged. O(1), amortised; O(columns) the first time, and if a
-    /// clone shares the features.
+    /// Replaces the feature of one column; the others are unchanged. O(1), amortised; O(columns) the first time, and if
+    /// a clone shares the features.
     ///
     /// Source: DAAL `setFeature`, which changes all columns where "features equal" is set.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`]; [`Error::OutOfMemory`] if the features cannot be stored per column.
+    /// [`ErrorKind::ColumnOutOfRange`]; [`ErrorKind::OutOfMemory`] if the features cannot be stored per column.
     ///
     /// # Examples
     /// ```
@@ -273,7 +281,7 @@ impl DataDictionary {
     /// tables use this.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -313,7 +321,7 @@ impl DataDictionary {
     /// Returns the element type of all columns.
     ///
     /// # Errors
-    /// [`Error::MixedElementTypes`] if they do not have the same.
+    /// [`ErrorKind::MixedElementTypes`] if they do not have the same.
     pub(crate) fn one_type(&self) -> Result<ElementType> {
         if let Some(element) = self.uniform_type() {
             return Ok(element);
@@ -324,14 +332,14 @@ impl DataDictionary {
         let first = self.feature(0)?.element_type;
         let mut types = self.iter().map(|feature| feature.element_type).enumerate();
         let (column, found) = types.find(|&(_, found)| found != first).unwrap_or((0, first));
-        Err(Error::MixedElementTypes { column, first, found })
+        Err(Error::new(ErrorKind::MixedElementTypes { column, first, found }))
     }
 
     /// Adds the features of another dictionary at the end. O(added columns) if this dictionary is not shared, O(1) if
     /// all features are equal.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`]. Nothing has changed.
+    /// [`ErrorKind::OutOfMemory`]. Nothing has changed.
     pub(crate) fn append(&mut self, other: &Self) -> Result<()> {
         if other.is_empty() {
             return Ok(());
@@ -345,7 +353,7 @@ impl DataDictionary {
                 if let Features::Equal(theirs, others) = &other.features
                     && mine == theirs
                 {
-                    *count = count.checked_add(*others).ok_or(Error::OutOfMemory { bytes: usize::MAX })?;
+                    *count = count.checked_add(*others).ok_or(Error::out_of_memory(usize::MAX))?;
                     return Ok(());
                 }
                 Columns::equal(mine, *count)?
@@ -363,13 +371,13 @@ impl DataDictionary {
     /// Returns the features of consecutive columns. Those of all columns are shared: O(1); else O(columns returned).
     ///
     /// # Errors
-    /// [`Error::ColumnsOutOfRange`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfRange`], [`ErrorKind::OutOfMemory`].
     pub(crate) fn part(&self, columns: Range<usize>) -> Result<Self> {
         if columns == (0..self.len()) {
             return Ok(self.clone());
         }
         if columns.start > columns.end || columns.end > self.len() {
-            return Err(Error::ColumnsOutOfRange { columns, column_count: self.len() });
+            return Err(Error::new(ErrorKind::OutOfRange { what: "columns", range: columns, count: self.len() }));
         }
         match &self.features {
             Features::Equal(feature, _) if !columns.is_empty() => {
@@ -388,17 +396,17 @@ impl DataDictionary {
         self.set_feature(column, feature)
     }
 
-    /// Checks that a dictionary describes so many columns, of a table of that type if it has only one. O(1): the type is
-    /// asked for only if they are fewer or more.
+    /// Checks that a dictionary describes so many columns, of a table of that type if it has only one. O(1): the type
+    /// is asked for only if they are fewer or more.
     ///
     /// # Errors
-    /// [`Error::DictionaryMismatch`].
+    /// [`ErrorKind::DictionaryMismatch`].
     pub(crate) fn check_count(&self, columns: usize, element: impl FnOnce() -> Option<ElementType>) -> Result<()> {
         if self.len() == columns {
             return Ok(());
         }
         let element = element().unwrap_or(ElementType::F32);
-        Err(Error::DictionaryMismatch { features: self.len(), columns, element, found: None })
+        Err(Error::new(ErrorKind::DictionaryMismatch { features: self.len(), columns, element, found: None }))
     }
 
     /// Returns the features as files list them: one if uniform, even without columns; else one per column.
@@ -425,7 +433,7 @@ impl DataDictionary {
     /// such columns compares them one by one.
     ///
     /// # Errors
-    /// [`Error::DictionaryMismatch`] with the first feature of another element type, if there is one.
+    /// [`ErrorKind::DictionaryMismatch`] with the first feature of another element type, if there is one.
     ///
     /// # Examples
     /// ```
@@ -438,7 +446,7 @@ impl DataDictionary {
         let types = self.listed().take(self.len()).map(|feature| feature.element_type);
         let found = types.enumerate().find(|&(_, found)| found != element);
         if self.len() != columns || found.is_some() {
-            return Err(Error::DictionaryMismatch { features: self.len(), columns, element, found });
+            return Err(Error::new(ErrorKind::DictionaryMismatch { features: self.len(), columns, element, found }));
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ pub(crate) use grid::{Grid, cut_rows, label_of, name_of};
 use std::fmt;
 
 use crate::base::element::{Element, ElementType, match_element};
-use crate::base::error::{Error, Result};
+use crate::base::error::{ErrorKind, Result};
 use crate::base::shape::Shape;
 use crate::base::text::{DOTS, label};
 use crate::block::BlockAccess;
@@ -194,7 +194,8 @@ impl fmt::Display for TableDisplay<'_> {
         f.write_str("\n")?;
         grid.write(f)?;
         match refusal {
-            None | Some(Error::NotAllocated) => Ok(()), // the heading says so
+            None => Ok(()),
+            Some(error) if matches!(error.kind(), ErrorKind::NotAllocated) => Ok(()), // the heading says so
             Some(error) => write!(f, "\n({error})"),
         }
     }
@@ -242,7 +243,9 @@ impl DisplaySource for &(dyn NumericTable + '_) {
             (NumericTable::shape(*self), self.uniform_type().map_or("mixed", ElementType::name));
         write!(f, "{shape} {element_type}, {}", self.data_layout())?;
         // Some kinds of tables have values without memory.
-        let has_none = || shape.columns == 0 || matches!(self.number(0, 0), Err(Error::NotAllocated));
+        let has_none = || {
+            shape.columns == 0 || self.number(0, 0).is_err_and(|error| matches!(error.kind(), ErrorKind::NotAllocated))
+        };
         match self.data_memory_status() {
             MemoryStatus::NotAllocated if shape.rows > 0 && has_none() => f.write_str(", not allocated"),
             _ => Ok(()),

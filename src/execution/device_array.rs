@@ -6,7 +6,7 @@ use std::ops::{Range, RangeBounds};
 use super::{ArrayHandle, DeviceAdapter, ExecutionMemory, HandleError, Kernels, View, ViewMut};
 use crate::array::{Array, MemoryKind};
 use crate::base::element::Element;
-use crate::base::error::Error;
+use crate::base::error::{Error, ErrorKind};
 use crate::base::range::resolve;
 
 /// An array in a device's memory. Every copy to and from the program's memory is an explicit call; nothing is lazy or
@@ -187,7 +187,7 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
     /// Copies values to index `first` on the device.
     ///
     /// # Errors
-    /// [`Error::ElementsOutOfRange`] in [`HandleError::Library`]; what the device reports.
+    /// [`ErrorKind::OutOfRange`] in [`HandleError::Library`]; what the device reports.
     ///
     /// # Examples
     /// See the type.
@@ -199,14 +199,15 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
     /// Copies a range of values to the program's memory, and no others.
     ///
     /// # Errors
-    /// [`Error::ElementsOutOfRange`] in [`HandleError::Library`]; [`HandleError::LengthMismatch`] unless `target` is as
+    /// [`ErrorKind::OutOfRange`] in [`HandleError::Library`]; [`HandleError::LengthMismatch`] unless `target` is as
     /// long as the range; what the device reports.
     ///
     /// # Examples
     /// See the type.
     pub fn copy_to_host(&self, range: impl RangeBounds<usize>, target: &mut [T]) -> Result<(), HandleError> {
         let count = self.len();
-        let range = resolve(range, count, |range| Error::ElementsOutOfRange { range, count })?;
+        let range =
+            resolve(range, count, |range| Error::new(ErrorKind::OutOfRange { what: "elements", range, count }))?;
         self.check(range.clone())?;
         if range.len() != target.len() {
             return Err(HandleError::LengthMismatch { have: range.len(), want: target.len() });
@@ -241,7 +242,11 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
     fn check(&self, range: Range<usize>) -> Result<(), HandleError> {
         let count = self.len();
         let is_inside = range.start <= range.end && range.end <= count;
-        if is_inside { Ok(()) } else { Err(Error::ElementsOutOfRange { range, count }.into()) }
+        if is_inside {
+            Ok(())
+        } else {
+            Err(Error::new(ErrorKind::OutOfRange { what: "elements", range, count }).into())
+        }
     }
 }
 

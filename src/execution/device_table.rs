@@ -6,7 +6,7 @@ use std::ops::{Range, RangeBounds};
 use super::{ArrayHandle, DeviceAdapter, DeviceArray, ExecutionMemory, HandleError, Kernels, View, ViewMut};
 use crate::array::Array;
 use crate::base::element::Element;
-use crate::base::error::Error;
+use crate::base::error::{Error, ErrorKind};
 use crate::convert::ConversionPolicy;
 use crate::dictionary::DataDictionary;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region, Shape, rows_of};
@@ -42,7 +42,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Copies the table to a device, in its layout, under [`ConversionPolicy::Saturate`].
     ///
     /// # Errors
-    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`] in [`HandleError::Library`]; [`HandleError::DeviceAlloc`],
+    /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`] in [`HandleError::Library`];
+    /// [`HandleError::DeviceAlloc`],
     /// [`HandleError::HostAlloc`]; what the device reports.
     ///
     /// # Examples
@@ -61,15 +62,18 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Copies the table to a device under a policy.
     ///
     /// # Errors
-    /// Those of [`to_device`](Self::to_device); [`Error::ValueNotRepresentable`] in [`HandleError::Library`] with the
-    /// first refused value in row-major order.
+    /// Those of [`to_device`](Self::to_device); [`ErrorKind::ValueNotRepresentable`] in [`HandleError::Library`] with
+    /// the first refused value in row-major order.
     ///
     /// # Examples
     /// ```
     /// use numeric_table::{prelude::*, execution::Detached};
     /// let table = HomogenNumericTable::from_rows(&[[1.0_f64, 2.0], [300.0, 4.0]])?;
     /// let error = table.to_device_with::<u8, _>(&Detached::new(), ConversionPolicy::Checked).unwrap_err();
-    /// assert_eq!(error.to_string(), "the value 300 at row 1, column 0 is not representable as u8");
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "the value 300 at row 1, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it"
+    /// );
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn to_device_with<U: Element, D: Kernels>(
@@ -89,7 +93,7 @@ impl<T: Element> HomogenNumericTable<T> {
             let mut values = ArrayHandle::empty(device);
             let output = values.prepare_for_output(narrow.len())?;
             match device.convert(narrow.view()?, output, policy) {
-                Err(HandleError::Library(Error::ValueNotRepresentable { .. })) => {} // found below
+                Err(HandleError::Library(error)) if is_not_representable(&error) => {} // found below
                 result => return result.map(|()| DeviceTable { values, shape, layout, dictionary }),
             }
         }
@@ -227,7 +231,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// other rows are transferred.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`] in [`HandleError::Library`]; [`HandleError::HostAlloc`]; what the device reports.
+    /// [`ErrorKind::RowsOutOfRange`] in [`HandleError::Library`]; [`HandleError::HostAlloc`]; what the device reports.
     ///
     /// # Examples
     /// ```
@@ -246,8 +250,8 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// Copies some of the rows back under a policy.
     ///
     /// # Errors
-    /// Those of [`pull_rows`](Self::pull_rows); [`Error::ValueNotRepresentable`] in [`HandleError::Library`] with the
-    /// first refused value in row-major order, at its position in this table.
+    /// Those of [`pull_rows`](Self::pull_rows); [`ErrorKind::ValueNotRepresentable`] in [`HandleError::Library`] with
+    /// the first refused value in row-major order, at its position in this table.
     ///
     /// # Examples
     /// ```
@@ -255,7 +259,10 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// let table = HomogenNumericTable::from_rows(&[[1.0_f64], [2.0], [300.0]])?;
     /// let there = table.to_device::<f64, _>(&Detached::new())?;
     /// let error = there.pull_rows_with::<u8>(1..3, ConversionPolicy::Checked).unwrap_err();
-    /// assert_eq!(error.to_string(), "the value 300 at row 2, column 0 is not representable as u8");
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "the value 300 at row 2, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it"
+    /// );
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn pull_rows_with<U: Element>(
@@ -334,7 +341,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// Converts the table on the device under a policy.
     ///
     /// # Errors
-    /// [`HandleError::DeviceAlloc`]; what the device reports; [`Error::ValueNotRepresentable`] in
+    /// [`HandleError::DeviceAlloc`]; what the device reports; [`ErrorKind::ValueNotRepresentable`] in
     /// [`HandleError::Library`].
     ///
     /// # Examples
@@ -396,7 +403,8 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// Returns a table of some of the columns, copied on the device; a column may be selected more than once.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`] in [`HandleError::Library`]; [`HandleError::DeviceAlloc`]; what the device reports.
+    /// [`ErrorKind::ColumnOutOfRange`] in [`HandleError::Library`]; [`HandleError::DeviceAlloc`]; what the device
+    /// reports.
     ///
     /// # Examples
     /// ```
@@ -419,12 +427,15 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
 
 /// Converts the row of an error to one that is counted from the start of the table.
 pub(super) fn in_rows_from(first_row: usize, error: Error) -> HandleError {
-    match error {
-        Error::ValueNotRepresentable { row, column, value, target } => {
-            Error::ValueNotRepresentable { row: first_row.saturating_add(row), column, value, target }.into()
-        }
-        other => other.into(),
+    match is_not_representable(&error) {
+        true => error.moved(first_row, 0).into(),
+        false => error.into(),
     }
+}
+
+/// Returns whether an error is about a value that a conversion refuses.
+pub(super) fn is_not_representable(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::ValueNotRepresentable { .. })
 }
 
 /// Shares the values: O(1). The first write through either table copies them.

@@ -2,7 +2,7 @@
 //!
 //! A device reports a [`DeviceError`]; a handle reports a [`HandleError`]. Codes are those of the device.
 
-use crate::base::error::Error;
+use crate::base::error::{Error, ErrorKind};
 
 /// An error that a device reports.
 ///
@@ -132,10 +132,10 @@ impl From<DeviceError> for HandleError {
 
 impl From<Error> for HandleError {
     fn from(error: Error) -> Self {
-        match error {
-            Error::OutOfMemory { bytes } => Self::HostAlloc { bytes },
-            Error::SizeOverflow { .. } => Self::LengthOverflow,
-            other => Self::Library(other),
+        match (error.refused_bytes(), error.kind()) {
+            (Some(bytes), _) => Self::HostAlloc { bytes },
+            (_, ErrorKind::SizeOverflow { .. }) => Self::LengthOverflow,
+            _ => Self::Library(error),
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::device_table::in_rows_from;
+use super::device_table::{in_rows_from, is_not_representable};
 use super::{DeviceAdapter, ExecutionMemory, HandleError, Launch, View, ViewMut};
 use crate::base::element::Element;
-use crate::base::error::Error;
+use crate::base::error::{Error, ErrorKind};
 use crate::convert::kernel::{self, Origin};
 use crate::convert::{ConversionPolicy, convert_slice};
 use crate::statistics::BasicStatistics;
@@ -13,8 +13,8 @@ use crate::table::borrowed::BorrowedTable;
 use crate::table::{DataLayout, Region, Shape, TableView};
 use crate::window::{AnySliceMut, AnyWindow};
 
-/// The kernels that tables need on a device. Results are the same on every device, bit for bit. The
-/// exception is the sums of [`moments`](Self::moments), whose last digits may differ: each device adds in another order.
+/// The kernels that tables need on a device. Results are the same on every device, bit for bit. The exception is the
+/// sums of [`moments`](Self::moments), whose last digits may differ: each device adds in another order.
 ///
 /// Tables are views of `rows * columns` values in a layout. A device that runs Rust closures has these kernels through
 /// [`Launch`]; any other device implements them.
@@ -54,8 +54,8 @@ pub trait Kernels: DeviceAdapter {
     /// Converts values from any element type to any other, as [`convert_slice`] does.
     ///
     /// # Errors
-    /// Those of the trait; [`Error::ValueNotRepresentable`] in [`HandleError::Library`], with the index of the first
-    /// refused value as its row.
+    /// Those of the trait; [`ErrorKind::ValueNotRepresentable`] in [`HandleError::Library`], with the index of the
+    /// first refused value as its row.
     ///
     /// # Examples
     /// ```
@@ -74,12 +74,12 @@ pub trait Kernels: DeviceAdapter {
         policy: ConversionPolicy,
     ) -> Result<(), HandleError>;
 
-    /// Converts a region of a table into a table of its shape, in a layout, of any element type: rows and columns are cut,
-    /// turned and converted in one pass.
+    /// Converts a region of a table into a table of its shape, in a layout, of any element type: rows and columns are
+    /// cut, turned and converted in one pass.
     ///
     /// # Errors
-    /// Those of the trait; [`Error::RowsOutOfRange`], [`Error::ColumnsOutOfRange`], [`Error::ColumnOutOfRange`] in
-    /// [`HandleError::Library`]; [`Error::ValueNotRepresentable`] in it, with the first refused value in row-major order,
+    /// Those of the trait; [`ErrorKind::RowsOutOfRange`], [`ErrorKind::OutOfRange`], [`ErrorKind::ColumnOutOfRange`] in
+    /// [`HandleError::Library`]; [`ErrorKind::ValueNotRepresentable`] in it, with the first refused value in row-major order,
     /// at its position in the table.
     ///
     /// # Examples
@@ -124,7 +124,7 @@ pub trait Kernels: DeviceAdapter {
     /// once.
     ///
     /// # Errors
-    /// Those of the trait; [`Error::ColumnOutOfRange`] in [`HandleError::Library`].
+    /// Those of the trait; [`ErrorKind::ColumnOutOfRange`] in [`HandleError::Library`].
     ///
     /// # Examples
     /// ```
@@ -149,7 +149,7 @@ pub trait Kernels: DeviceAdapter {
     /// Copies rows of a table into a table of those rows, in the same layout.
     ///
     /// # Errors
-    /// Those of the trait; [`Error::RowsOutOfRange`] in [`HandleError::Library`].
+    /// Those of the trait; [`ErrorKind::RowsOutOfRange`] in [`HandleError::Library`].
     ///
     /// # Examples
     /// ```
@@ -171,11 +171,12 @@ pub trait Kernels: DeviceAdapter {
         output: ViewMut<'_, T, Self>,
     ) -> Result<(), HandleError>;
 
-    /// Computes the moments of each column of a table: for [`DeviceStatistics`](super::DeviceStatistics), which says what
-    /// they are good for. Of each column, ten words are written to each output: the number of finite values, of NaN, of
-    /// infinities, and of negative infinities; then, as bits of `f64`, the minimum and maximum of the finite values, their
-    /// sum, and the sum of their squared deviations from their mean, each sum in two parts. In the second output, sums are
-    /// those of the values times 2^-600; they count where those of the first one overflow, and otherwise are arbitrary.
+    /// Computes the moments of each column of a table: for [`DeviceStatistics`](super::DeviceStatistics), which says
+    /// what they are good for. Of each column, ten words are written to each output: the number of finite values, of
+    /// NaN, of infinities, and of negative infinities; then, as bits of `f64`, the minimum and maximum of the finite
+    /// values, their sum, and the sum of their squared deviations from their mean, each sum in two parts. In the second
+    /// output, sums are those of the values times 2^-600; they count where those of the first one overflow, and
+    /// otherwise are arbitrary.
     ///
     /// # Errors
     /// Those of the trait.
@@ -245,13 +246,13 @@ impl<D: Launch> Kernels for D {
             }
         });
         match converted {
-            Err(HandleError::Library(Error::ValueNotRepresentable { .. })) if order == DataLayout::ColumnMajor => {
+            Err(HandleError::Library(error)) if order == DataLayout::ColumnMajor && is_not_representable(&error) => {
                 // The first column with such a value need not have the first one in row-major order.
                 self.launch([input], (), rows, |rows, [values], ()| {
                     let view = TableView::new(values, shape, layout)?.region(region)?.rows(rows.clone())?;
                     kernel::check(AnyWindow::new(view.window()), T::TYPE, policy, origin(rows.start, 0))
                 })?;
-                converted
+                Err(error.into())
             }
             converted => converted,
         }
@@ -363,7 +364,7 @@ pub(super) fn check_columns<T: Element, D: DeviceAdapter>(
 ) -> Result<(), HandleError> {
     check_table::<T, D>(input, shape)?;
     if let Some(&column) = columns.iter().find(|&&column| column >= shape.columns) {
-        return Err(Error::ColumnOutOfRange { column, column_count: shape.columns }.into());
+        return Err(Error::new(ErrorKind::ColumnOutOfRange { column, column_count: shape.columns }).into());
     }
     check_count::<T, D>(output, Shape { columns: columns.len(), ..shape }.element_count()?)
 }

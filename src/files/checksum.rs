@@ -5,6 +5,8 @@
 
 use crc32fast::Hasher;
 
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 
 /// Checksums of the chunks in a run of consecutive bytes.
@@ -26,7 +28,7 @@ impl RunSums {
     /// Creates the checksums of a run of `length` bytes that begins at `position` in the payload.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(crate) fn new(chunk_size: u32, position: u64, length: usize) -> Result<Self> {
         let chunk_size = u64::from(chunk_size);
         let is_first_chunk_cut = chunk_size > 0 && !position.is_multiple_of(chunk_size);
@@ -41,7 +43,7 @@ impl RunSums {
     /// Reserves room for the checksums of `length` more bytes.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(crate) fn reserve(&mut self, length: usize) -> Result<()> {
         match (length as u64).checked_div(self.chunk_size) {
             Some(count) => self.whole.try_reserve(count as usize + 1).map_err(|_| Self::out_of_memory(count)),
@@ -50,7 +52,7 @@ impl RunSums {
     }
 
     fn out_of_memory(count: u64) -> Error {
-        Error::OutOfMemory { bytes: (count as usize).saturating_mul(4) }
+        Error::out_of_memory((count as usize).saturating_mul(4))
     }
 
     /// Adds the next bytes.

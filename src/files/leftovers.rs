@@ -5,12 +5,14 @@
 //! lock is not in use.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::lock::{Holder, is_at, try_lock};
 use super::replace::is_temporary_name;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 
 /// What the name of the lock of a manifest ends with.
@@ -86,7 +88,7 @@ impl Leftover {
     /// was removed; `false` also if it was gone.
     ///
     /// # Errors
-    /// [`Error::Io`] with the path.
+    /// [`ErrorKind::Io`] with the path.
     ///
     /// # Examples
     /// ```
@@ -100,12 +102,12 @@ impl Leftover {
     pub fn remove(self) -> Result<bool> {
         let removed = unused(&self.path).and_then(|file| match file {
             Some(_locked) => match fs::remove_file(&self.path) {
-                Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
                 removed => removed.map(|()| true),
             },
             None => Ok(false),
         });
-        removed.map_err(|source| Error::Io { path: self.path, source })
+        removed.map_err(|source| Error::io(self.path, source))
     }
 }
 
@@ -122,12 +124,12 @@ impl Leftover {
 /// file (`flock`), which ends with it. So neither the age of a file nor the number of a process matters, and a program
 /// in another container of the same machine counts. A new file can be listed in the moment before its writer locks it;
 /// if it is removed then, the writer makes another one. On a network file system this holds among machines whose locks
-/// are shared (NFS does so, unless it is mounted with `local_lock`): otherwise call it where the programs run. If a file
-/// is removed all the same, the save that was writing it is an error, and nothing is replaced.
+/// are shared (NFS does so, unless it is mounted with `local_lock`): otherwise call it where the programs run. If a
+/// file is removed all the same, the save that was writing it is an error, and nothing is replaced.
 ///
 /// # Errors
-/// [`Error::Io`] with the folder; with a file that cannot be opened; with a file on a file system without locks, where
-/// nothing can be known.
+/// [`ErrorKind::Io`] with the folder; with a file that cannot be opened; with a file on a file system without locks,
+/// where nothing can be known.
 ///
 /// # Examples
 /// ```
@@ -144,7 +146,7 @@ impl Leftover {
 /// ```
 pub fn leftovers(folder: impl AsRef<Path>) -> Result<Vec<Leftover>> {
     let folder = folder.as_ref();
-    let in_folder = |source| Error::Io { path: folder.to_owned(), source };
+    let in_folder = |source| Error::io(folder, source);
     let mut found = Vec::new();
     for item in fs::read_dir(folder).map_err(in_folder)? {
         let name = item.map_err(in_folder)?.file_name();
@@ -154,11 +156,11 @@ pub fn leftovers(folder: impl AsRef<Path>) -> Result<Vec<Leftover>> {
         let path = folder.join(name);
         match look(&path) {
             Ok(Some((bytes, modified))) => {
-                found.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes: size_of::<Leftover>() })?;
+                found.try_reserve(1).map_err(|_| Error::out_of_memory(size_of::<Leftover>()))?;
                 found.push(Leftover { path, bytes, modified });
             }
             Ok(None) => {}
-            Err(source) => return Err(Error::Io { path, source }),
+            Err(source) => return Err(Error::io(path, source)),
         }
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
@@ -169,7 +171,8 @@ fn is_lock_name(name: &str) -> bool {
     name.starts_with('.') && name.strip_suffix(LOCK_ENDING).is_some_and(|name| name.ends_with(".ntm"))
 }
 
-/// Returns the size of an unused file, and when it was written; `None` if it is in use, gone, or not a file of this library.
+/// Returns the size of an unused file, and when it was written; `None` if it is in use, gone, or not a file of this
+/// library.
 fn look(path: &Path) -> io::Result<Option<(u64, Option<SystemTime>)>> {
     let Some(file) = unused(path)? else { return Ok(None) };
     let found = file.metadata()?;
@@ -178,7 +181,7 @@ fn look(path: &Path) -> io::Result<Option<(u64, Option<SystemTime>)>> {
 
 /// Opens a file and locks it, if no program uses it.
 fn unused(path: &Path) -> io::Result<Option<File>> {
-    let gone = |error: io::Error| if error.kind() == ErrorKind::NotFound { Ok(None) } else { Err(error) };
+    let gone = |error: io::Error| if error.kind() == io::ErrorKind::NotFound { Ok(None) } else { Err(error) };
     match fs::symlink_metadata(path) {
         // Before opening: opening a pipe would wait for a writer. Locks are empty.
         Ok(found) if found.is_file() && (found.len() == 0 || !path.to_string_lossy().ends_with(LOCK_ENDING)) => {}
@@ -188,7 +191,7 @@ fn unused(path: &Path) -> io::Result<Option<File>> {
     // Network file systems lock files only that are open for writing.
     let opened = OpenOptions::new().read(true).write(true).open(path);
     let file = match opened.or_else(|error| match error.kind() {
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => File::open(path),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => File::open(path),
         _ => Err(error),
     }) {
         Ok(file) => file,
@@ -208,6 +211,7 @@ fn unused(path: &Path) -> io::Result<Option<File>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::error::ErrorKind;
     use crate::files::lock::LockFile;
 
     #[test]
@@ -234,7 +238,7 @@ mod tests {
             fs::write(folder.path().join("elsewhere"), "").unwrap();
             std::os::unix::fs::symlink(target, &path).unwrap();
             let error = LockFile::wait(path.clone()).unwrap_err();
-            assert!(matches!(&error, Error::Io { path: named, .. } if *named == path), "{error}");
+            assert!(error.path() == Some(path.as_path()) && matches!(error.kind(), ErrorKind::Io { .. }), "{error}");
             assert!(leftovers(folder.path()).unwrap().is_empty());
             fs::remove_file(&path).unwrap();
         }

@@ -1,14 +1,16 @@
 //! Locks of the system on files: who holds one is alive.
 //!
 //! A lock belongs to an open file, and ends when that is unlocked or closed, also by a signal that ends the program. (A
-//! process that is forked meanwhile keeps it open, too: what its parent locked is in use as long as one of them lives.) So
-//! it says whether a program is alive, without its number, and from any container of the machine. Where a file system has no
-//! locks, nothing is locked, and nothing is taken for dead.
+//! process that is forked meanwhile keeps it open, too: what its parent locked is in use as long as one of them lives.)
+//! So it says whether a program is alive, without its number, and from any container of the machine. Where a file
+//! system has no locks, nothing is locked, and nothing is taken for dead.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::{Path, PathBuf};
 
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 
 /// A file that exists while it is locked, for others to wait.
@@ -23,11 +25,11 @@ impl LockFile {
     /// Creates the file, and waits until this holds its lock alone.
     ///
     /// # Errors
-    /// [`Error::Io`] with `path`.
+    /// [`ErrorKind::Io`] with `path`.
     pub(crate) fn wait(path: PathBuf) -> Result<Self> {
         match wait(&path) {
             Ok(file) => Ok(Self { file, path }),
-            Err(source) => Err(Error::Io { path, source }),
+            Err(source) => Err(Error::io(path, source)),
         }
     }
 }
@@ -38,11 +40,11 @@ const ROUNDS: usize = 10_000;
 fn wait(path: &Path) -> io::Result<File> {
     for _ in 0..ROUNDS {
         if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
-            return Err(io::Error::new(ErrorKind::InvalidInput, "the lock is a link, or no file: remove it"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the lock is a link, or no file: remove it"));
         }
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         match file.lock() {
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             locked => locked?,
         }
         if is_at(&file, path)? {
@@ -79,7 +81,7 @@ pub(crate) fn try_lock(file: &File) -> Holder {
         return match file.try_lock() {
             Ok(()) => Holder::Mine,
             Err(TryLockError::WouldBlock) => Holder::Other,
-            Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(TryLockError::Error(error)) => Holder::Unknown(error),
         };
     }
@@ -92,7 +94,7 @@ pub(crate) fn means_no_locks(error: &io::Error) -> bool {
     if rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::NOLCK) {
         return true;
     }
-    error.kind() == ErrorKind::Unsupported
+    error.kind() == io::ErrorKind::Unsupported
 }
 
 /// Returns whether a path is the name of an open file, and not a link to it.
@@ -102,7 +104,7 @@ pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     let mine = file.metadata()?;
     match fs::symlink_metadata(path) {
         Ok(found) => Ok((found.dev(), found.ino()) == (mine.dev(), mine.ino())),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
     }
 }
@@ -110,7 +112,7 @@ pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 #[cfg(not(unix))]
 pub(crate) fn is_at(_: &File, path: &Path) -> io::Result<bool> {
     match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         found => found.map(|_| true),
     }
 }
@@ -121,8 +123,8 @@ mod tests {
 
     #[test]
     fn a_network_file_system_without_a_lock_server_has_no_locks() {
-        assert!(means_no_locks(&io::Error::from(ErrorKind::Unsupported)));
-        assert!(!means_no_locks(&io::Error::from(ErrorKind::PermissionDenied)));
+        assert!(means_no_locks(&io::Error::from(io::ErrorKind::Unsupported)));
+        assert!(!means_no_locks(&io::Error::from(io::ErrorKind::PermissionDenied)));
         #[cfg(target_os = "linux")]
         for (code, expected) in [(37, true), (95, true), (38, true), (13, false), (11, false)] {
             assert_eq!(means_no_locks(&io::Error::from_raw_os_error(code)), expected, "{code}");

@@ -6,6 +6,8 @@ use std::path::Path;
 use memmap2::{Mmap, MmapOptions};
 
 use crate::array::Array;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 
 /// A memory-mapped file, as the owner of an array of its bytes.
@@ -21,7 +23,7 @@ impl AsRef<[u8]> for Mapped {
 /// same alignment in memory as in the file.
 ///
 /// # Errors
-/// [`Error::Io`] with `path`.
+/// [`ErrorKind::Io`] with `path`.
 ///
 /// # Safety
 /// The file has at least `length` bytes, and is neither written to nor truncated while the array, or any array that
@@ -30,6 +32,6 @@ pub(crate) unsafe fn map_file(file: &File, path: &Path, length: usize) -> Result
     // SAFETY: the caller's promise.
     match unsafe { MmapOptions::new().len(length).map(file) } {
         Ok(map) => Ok(Array::from_owner(Mapped(map))),
-        Err(source) => Err(Error::Io { path: path.to_owned(), source }),
+        Err(source) => Err(Error::io(path, source)),
     }
 }

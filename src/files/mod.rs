@@ -64,6 +64,8 @@ pub(crate) mod stored;
 pub(crate) use leftovers::LOCK_ENDING;
 pub use leftovers::{Leftover, leftovers};
 
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::base::parallel;
 use crate::base::room::filled;
@@ -83,7 +85,7 @@ pub(crate) fn run_length(bytes: usize) -> usize {
 /// Allocates `count` zero bytes.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`].
+/// [`ErrorKind::OutOfMemory`].
 pub(crate) fn zeroed(count: usize) -> Result<Vec<u8>> {
     filled(count, 0)
 }

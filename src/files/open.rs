@@ -1,10 +1,12 @@
 //! Opening regular files for reading, and errors that name the file.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::Path;
 
 use super::position::read_at;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 
 /// Opens a regular file for reading; returns it and its length in bytes.
@@ -12,7 +14,7 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<(File, u64)> {
     // Before opening: opening a pipe would wait for a writer.
     let found = fs::metadata(path)?;
     if found.is_dir() {
-        return Err(ErrorKind::IsADirectory.into());
+        return Err(io::ErrorKind::IsADirectory.into());
     }
     if !found.is_file() {
         return Err(not_a_file());
@@ -23,16 +25,18 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<(File, u64)> {
 }
 
 pub(super) fn not_a_file() -> io::Error {
-    io::Error::new(ErrorKind::InvalidInput, "this is not a regular file")
+    io::Error::new(io::ErrorKind::InvalidInput, "this is not a regular file")
 }
 
 /// Fills a buffer from `offset` in a file, whose length has been checked before.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Error::Format`] if the file has become shorter since.
+/// [`ErrorKind::Io`]; [`ErrorKind::Format`] if the file has become shorter since.
 pub(crate) fn read(file: &File, path: &Path, buffer: &mut [u8], offset: u64) -> Result<()> {
     read_at(file, buffer, offset).map_err(|source| match source.kind() {
-        ErrorKind::UnexpectedEof => Error::format(offset, "the file became shorter while it was read").in_file(path),
-        _ => Error::Io { path: path.to_owned(), source },
+        io::ErrorKind::UnexpectedEof => {
+            Error::format(offset, "the file became shorter while it was read").in_file(path)
+        }
+        _ => Error::io(path, source),
     })
 }

@@ -1,5 +1,7 @@
 //! Options for saving files.
 
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::progress::{Hook, Progress};
 #[cfg(doc)]
 use crate::{Error, HomogenNumericTable};
@@ -82,8 +84,8 @@ impl SaveOptions {
     }
 
     /// Sets whether the old file is overwritten instead of replaced by a new one: for file systems that cannot rename
-    /// ([`Error::RenameUnsupported`]), for directories in which no file can be created, and for files whose owner, hard
-    /// links and attributes must be kept.
+    /// ([`ErrorKind::RenameUnsupported`]), for directories in which no file can be created, and for files whose owner,
+    /// hard links and attributes must be kept.
     ///
     /// **The old content is lost when the first value is written.** Whatever fails before that leaves the file
     /// unchanged: a table that cannot be read, invalid options, a [`TableWriter`](crate::TableWriter) that is dropped

@@ -9,6 +9,8 @@ use super::position::Sink;
 use super::{PIECE_BYTES, run_length, zeroed};
 use crate::array::Array;
 use crate::base::element::Element;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
 use crate::base::progress::Meter;
@@ -29,7 +31,7 @@ pub(crate) trait Lines<T>: Sync {
     /// Checks that shape and element type have not changed since the lines were created.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`], [`Error::ElementTypeMismatch`].
+    /// [`ErrorKind::ShapeMismatch`], [`ErrorKind::ElementTypeMismatch`].
     fn check_unchanged(&self) -> Result<()> {
         Ok(())
     }
@@ -43,17 +45,17 @@ pub(crate) struct Output<'a, S> {
 
 impl<S: Sink> Output<'_, S> {
     pub(crate) fn write(&self, bytes: &[u8], offset: u64) -> Result<()> {
-        self.sink.write_at(bytes, offset).map_err(|source| Error::Io { path: self.path.to_owned(), source })
+        self.sink.write_at(bytes, offset).map_err(|source| Error::io(self.path, source))
     }
 
     /// Reserves disk space for a file of `length` bytes.
     pub(crate) fn reserve(&self, length: u64) -> Result<()> {
-        self.sink.reserve(length).map_err(|source| Error::Io { path: self.path.to_owned(), source })
+        self.sink.reserve(length).map_err(|source| Error::io(self.path, source))
     }
 
     /// Begins a file of exactly `length` bytes, all of which are written before it is complete.
     pub(crate) fn begin(&self, length: u64) -> Result<()> {
-        self.sink.begin(length).map_err(|source| Error::Io { path: self.path.to_owned(), source })
+        self.sink.begin(length).map_err(|source| Error::io(self.path, source))
     }
 }
 
@@ -103,7 +105,7 @@ impl<S: Sink> PayloadWriter<'_, S> {
     fn write_run<T: Element>(&self, lines: &dyn Lines<T>, run: Range<usize>, position: u64) -> Result<RunSums> {
         let mut position = position + (run.start * size_of::<T>()) as u64;
         let mut sums = RunSums::new(self.chunk_size, position, run.len() * size_of::<T>())?;
-        for_each_piece(lines, run, |bytes| {
+        for_each_piece(lines, run, &mut |bytes| {
             sums.update(bytes);
             self.output.write(bytes, self.offset + position)?;
             position += bytes.len() as u64;
@@ -120,7 +122,7 @@ impl<S: Sink> PayloadWriter<'_, S> {
 pub(crate) fn for_each_piece<T: Element>(
     lines: &dyn Lines<T>,
     run: Range<usize>,
-    mut take: impl FnMut(&[u8]) -> Result<()>,
+    take: &mut dyn FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
     let size = size_of::<T>();
     let in_memory = lines.as_slice().filter(|_| cfg!(target_endian = "little") || size == 1);

@@ -9,7 +9,7 @@
 use std::fmt::{self, Debug, Formatter};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -18,7 +18,7 @@ use super::memory_file::MemoryFile;
 use super::open::not_a_file;
 use super::options::SaveOptions;
 use super::position::Sink;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 
 /// The largest number of symbolic links that are followed.
 const LINK_LIMIT: usize = 40;
@@ -94,7 +94,7 @@ impl Replacement {
     /// that file. Symbolic links are followed: their target is replaced, not the link.
     ///
     /// # Errors
-    /// [`Error::Io`] with `path`.
+    /// [`ErrorKind::Io`] with `path`.
     pub(crate) fn create(path: &Path, options: &SaveOptions) -> Result<Self> {
         let created = if options.is_in_place() { open_in_place(path) } else { create_beside(path) };
         match created {
@@ -108,7 +108,7 @@ impl Replacement {
                 is_durable: options.is_durable(),
                 permit: None,
             }),
-            Err(source) => Err(Error::Io { path: path.to_owned(), source }),
+            Err(source) => Err(Error::io(path, source)),
         }
     }
 
@@ -143,7 +143,7 @@ impl Replacement {
 
     /// Returns the new file, to be written to now; in place, discards the old content first.
     pub(crate) fn begun(&self) -> io::Result<&File> {
-        let file = self.file.as_ref().ok_or(ErrorKind::BrokenPipe)?; // committed already
+        let file = self.file.as_ref().ok_or(io::ErrorKind::BrokenPipe)?; // committed already
         let mut waiting = self.waiting();
         if let Some(room) = *waiting {
             let _permitted = self.permitted().map_err(|error| self.plain(error))?;
@@ -163,8 +163,8 @@ impl Replacement {
     /// returns.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::RenameUnsupported`]. The target is unchanged, unless it is written in place, or its
-    /// directory could not be synchronised.
+    /// [`ErrorKind::Io`]; [`ErrorKind::RenameUnsupported`]. The target is unchanged, unless it is written in place, or
+    /// its directory could not be synchronised.
     pub(crate) fn commit(mut self) -> Result<()> {
         self.begun().map_err(|source| self.error(source))?; // the new content may be empty
         let directory = self.synchronise().map_err(|source| self.error(source))?;
@@ -175,8 +175,8 @@ impl Replacement {
             }
             fs::rename(temporary, &self.target).map_err(|source| match source.kind() {
                 // Busy: a single mounted file, as in containers.
-                ErrorKind::Unsupported | ErrorKind::CrossesDevices | ErrorKind::ResourceBusy => {
-                    Error::RenameUnsupported { path: self.path.clone(), source }
+                io::ErrorKind::Unsupported | io::ErrorKind::CrossesDevices | io::ErrorKind::ResourceBusy => {
+                    Error::new(ErrorKind::RenameUnsupported { source }).in_file(&self.path)
                 }
                 _ => self.error(source),
             })?;
@@ -185,7 +185,7 @@ impl Replacement {
         self.way = Way::Done;
         match directory.map(|directory| directory.sync_all()) {
             // Some file systems cannot synchronise a directory.
-            Some(Err(source)) if !matches!(source.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {
+            Some(Err(source)) if !matches!(source.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
                 Err(self.error(source))
             }
             _ => Ok(()),
@@ -204,28 +204,31 @@ impl Replacement {
     /// Asks whether the target may be replaced.
     ///
     /// # Errors
-    /// Those of the permit; in place, [`Error::Io`] if another one with a permit is writing to the target.
+    /// Those of the permit; in place, [`ErrorKind::Io`] if another one with a permit is writing to the target.
     fn permitted(&self) -> Result<Option<LockFile>> {
         let (Some(Permit(ask)), Some(file)) = (&self.permit, &self.file) else { return Ok(None) };
         if let (Way::InPlace { .. }, true) = (&self.way, cfg!(unix))
             && matches!(try_lock(file), Holder::Other)
         {
             let reason = "another writer is writing the file";
-            return Err(self.error(io::Error::new(ErrorKind::AlreadyExists, reason)));
+            return Err(self.error(io::Error::new(io::ErrorKind::AlreadyExists, reason)));
         }
         ask()
     }
 
     /// Returns an error about the target without its path.
     fn plain(&self, error: Error) -> io::Error {
-        match error {
-            Error::Io { path, source } if path == self.path => source,
-            other => io::Error::other(other),
+        match error.path() == Some(self.path.as_path()) && matches!(error.kind(), ErrorKind::Io { .. }) {
+            true => match error.into_kind() {
+                ErrorKind::Io { source } => source,
+                other => io::Error::other(other),
+            },
+            false => io::Error::other(error),
         }
     }
 
     fn error(&self, source: io::Error) -> Error {
-        Error::Io { path: self.path.clone(), source }
+        Error::io(&self.path, source)
     }
 }
 
@@ -320,8 +323,8 @@ fn create_beside(path: &Path) -> io::Result<(File, Way, PathBuf)> {
         let temporary = directory_of(&target).join(format!(".{random:016x}{TEMPORARY_ENDING}"));
         let file = match create_new(&temporary, permissions.is_some()) {
             Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Err(without_folder(error, &target)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(without_folder(error, &target)),
             Err(error) => return Err(error),
         };
         // From now on the lock says that the file is in use. Until then it may have been taken for a leftover.
@@ -336,7 +339,7 @@ fn create_beside(path: &Path) -> io::Result<(File, Way, PathBuf)> {
         }
         return Ok((file, Way::Rename(temporary), target));
     }
-    Err(io::Error::new(ErrorKind::AlreadyExists, "no name is free for the new file"))
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, "no name is free for the new file"))
 }
 
 /// Names the folder, if that is what is missing.
@@ -362,10 +365,12 @@ fn resolve(path: &Path) -> io::Result<(PathBuf, Option<Permissions>)> {
     for _ in 0..LINK_LIMIT {
         match fs::symlink_metadata(&target) {
             Ok(found) if found.is_symlink() => target = directory_of(&target).join(fs::read_link(&target)?),
-            Ok(found) if found.is_dir() => return Err(ErrorKind::IsADirectory.into()),
+            Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
             Ok(found) if found.is_file() => return Ok((target, Some(found.permissions()))),
             Ok(_) => return Err(not_a_file()),
-            Err(error) if error.kind() == ErrorKind::NotFound && names_a_file(&target) => return Ok((target, None)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && names_a_file(&target) => {
+                return Ok((target, None));
+            }
             Err(error) => return Err(error),
         }
     }

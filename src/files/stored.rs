@@ -5,7 +5,7 @@
 use super::byte_order::swap_if_big_endian;
 use crate::array::Array;
 use crate::base::element::{ElementType, match_element};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
@@ -44,7 +44,8 @@ impl Stored {
         let geometry = Geometry { rows, columns, row_stride: 1, column_stride: rows };
         match_element!(element_type, S => {
             let values: &[S] = bytemuck::cast_slice(bytes);
-            let window = Window::new(values, geometry).ok_or(Error::ArrayTooShort { have: values.len(), need: count })?;
+            let too_short = || Error::new(ErrorKind::ArrayLength { have: values.len(), need: count });
+            let window = Window::new(values, geometry).ok_or_else(too_short)?;
             kernel::read_over(AnyWindow::new(window), target, ConversionPolicy::Saturate, Origin::default())
         })
     }

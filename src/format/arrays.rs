@@ -12,6 +12,8 @@ use super::preamble::{Major, Preamble};
 use super::values::{FileValues, skip};
 use crate::array::AnyArray;
 use crate::base::element::{ElementType, match_element};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::progress::Meter;
 use crate::base::room::with_room;
@@ -75,7 +77,7 @@ impl<'t> ArraysPlan<'t> {
     /// Lays out a file.
     ///
     /// # Errors
-    /// [`Error::Format`] if the header or the file is too long; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Format`] if the header or the file is too long; [`ErrorKind::OutOfMemory`].
     pub(super) fn new(content: Content<'t>, chunk_size: u32) -> Result<Self> {
         let header = encode(&content)?;
         let arrays = content.values.iter().map(|values| (values.element_type(), values.len() as u64));
@@ -102,7 +104,7 @@ impl<'t> ArraysPlan<'t> {
             let run = ((at - place.position) / size) as usize..((end - place.position) / size) as usize;
             match_element!(place.element, T => {
                 let lines: &dyn Lines<T> = values;
-                for_each_piece(lines, run, |bytes| {
+                for_each_piece(lines, run, &mut |bytes| {
                     take(bytes);
                     Ok(())
                 })?;
@@ -160,7 +162,7 @@ impl ArraysHeader {
     /// Decodes a header from position `start` on. Allocates no more than the header has bytes, times four.
     ///
     /// # Errors
-    /// [`Error::Format`] with the first rule that is broken; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Format`] with the first rule that is broken; [`ErrorKind::OutOfMemory`].
     pub(super) fn decode(bytes: Vec<u8>, start: usize, major: Major, payload_length: u64) -> Result<Self> {
         let mut fields = Fields { bytes: &bytes, at: start, major };
         let (rows, columns) = (fields.number()?, fields.number()?);
@@ -197,7 +199,7 @@ impl ArraysHeader {
     /// Builds the dictionary.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn dictionary(&self) -> Result<DataDictionary> {
         self.features.dictionary(&self.bytes, self.shape.columns, None)
     }
@@ -212,7 +214,7 @@ impl ArraysHeader {
     /// Combines the header with the arrays, read elsewhere: as many, of these types and lengths.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn with_arrays(&self, arrays: Vec<AnyArray>) -> Result<FoundContent> {
         let mut settings = with_room(self.settings.len())?;
         settings.extend_from_slice(&self.settings);
@@ -222,7 +224,7 @@ impl ArraysHeader {
     /// Reads all arrays and compares their checksums.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::Format`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::Io`], [`ErrorKind::Format`], [`ErrorKind::OutOfMemory`].
     pub(super) fn load(self, file: &TableFile, meter: Option<&Meter>) -> Result<FoundContent> {
         let (mut arrays, mut runs, mut end) = (Vec::new(), Vec::new(), 0);
         for place in &self.places {

@@ -28,7 +28,7 @@ impl<'t, U: Element> Arriving<'t, U> {
     /// all values; there are no checksums if `chunk_size` is 0.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub(crate) fn new(target: &'t mut [U], element_type: ElementType, position: u64, chunk_size: u32) -> Result<Self> {
         let sums = RunSums::new(chunk_size, position, target.len() * element_type.size_in_bytes())?;
         Ok(Self { target, element_type, done: 0, stored: Stored::new(element_type), waiting: 0, sums })
@@ -37,7 +37,7 @@ impl<'t, U: Element> Arriving<'t, U> {
     /// Takes the next bytes; of more than the target has room for, the first ones.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub(crate) fn put(&mut self, mut bytes: &[u8]) -> Result<()> {
         self.sums.update(bytes);
         if self.element_type == U::TYPE {

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use super::reader::TableReader;
 use crate::array::Array;
 use crate::base::element::Element;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 #[cfg(feature = "rayon")]
 use crate::base::parallel::{self, IndexedParallelIterator};
@@ -22,7 +24,8 @@ impl TableReader {
     /// block may be shorter.
     ///
     /// # Errors
-    /// [`Error::EmptyBlocks`] for blocks of no rows; [`Error::SizeOverflow`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::ParameterOutOfRange`] for blocks of no rows; [`ErrorKind::SizeOverflow`];
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -39,7 +42,7 @@ impl TableReader {
     /// ```
     pub fn row_blocks<U: Element>(&self, rows_per_block: usize) -> Result<FileBlocks<'_, U>> {
         if rows_per_block == 0 {
-            return Err(Error::EmptyBlocks);
+            return Err(Error::empty_blocks());
         }
         let Shape { rows, columns } = self.file.shape;
         let largest = Shape { rows: rows_per_block.min(rows), columns };
@@ -140,7 +143,8 @@ impl<U: Element> FileBlocks<'_, U> {
     /// next call tries the same block again.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::OutOfMemory`]; [`Error::Format`] if the file has become shorter since it was opened.
+    /// [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`]; [`ErrorKind::Format`] if the file has become shorter since it was
+    /// opened.
     ///
     /// # Examples
     /// ```

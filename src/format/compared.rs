@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::file::TableFile;
 use super::values::skip;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 
 /// The position in a file of the number of bytes per checksum.
@@ -21,7 +23,7 @@ impl Compared {
     /// Returns that no chunk of a file has been compared.
     ///
     /// # Errors
-    /// [`Error::Format`] if the file has values, and no checksums of them; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Format`] if the file has values, and no checksums of them; [`ErrorKind::OutOfMemory`].
     pub(super) fn none_of(file: &TableFile) -> Result<Self> {
         if !file.has_checksums() && file.payload_length() > 0 {
             let reason = "the file has no checksums of its values, which are to be compared";
@@ -30,7 +32,7 @@ impl Compared {
         // The file has 4 bytes for each chunk, and its length has been compared.
         let count = file.preamble().chunk_count().div_ceil(64) as usize;
         let mut words = Vec::new();
-        words.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes: count.saturating_mul(8) })?;
+        words.try_reserve_exact(count).map_err(|_| Error::out_of_memory(count.saturating_mul(8)))?;
         words.resize_with(count, AtomicU64::default);
         Ok(Self(words))
     }
@@ -51,7 +53,7 @@ impl Compared {
     /// Compares those chunks that have some of these bytes of the values, and have not been compared.
     ///
     /// # Errors
-    /// [`Error::Format`] with the first damaged one; [`Error::Io`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Format`] with the first damaged one; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`].
     pub(super) fn compare(&self, file: &TableFile, bytes: Range<u64>) -> Result<()> {
         let size = u64::from(file.chunk_size());
         if bytes.is_empty() || size == 0 {

@@ -7,7 +7,7 @@
 //! values that are converted.
 
 use std::fs::File;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::ops::{Range, RangeBounds};
 
 use super::file::TableFile;
@@ -15,6 +15,8 @@ use super::reader::TableReader;
 use super::writer::{Draft, TableWriter};
 use crate::array::Array;
 use crate::base::element::{Element, match_element};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
 use crate::base::shape::Shape;
@@ -57,12 +59,11 @@ impl<T: Element> TableWriter<T> {
     /// reported when all rows are there.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`]; [`Error::UnequalColumns`]; [`Error::NamesInAnotherOrder`];
-    /// [`Error::UnequalCategories`] of words that differ; [`Error::UnequalFeatures`] of times of other units;
-    /// [`Error::ValueNotRepresentable`] with the row in this file; [`Error::SizeOverflow`]; [`Error::Io`], also if the
-    /// rows would be read from the file that is overwritten [in place](crate::SaveOptions::in_place); [`Error::Format`]
-    /// if the source is damaged or has become shorter; [`Error::OutOfMemory`]. Nothing is appended then, and the writer
-    /// can still be used.
+    /// [`ErrorKind::RowsOutOfRange`]; [`ErrorKind::UnequalTables`] of words that differ; [`ErrorKind::UnequalTables`]
+    /// of times of other units; [`ErrorKind::ValueNotRepresentable`] with the row in this file;
+    /// [`ErrorKind::SizeOverflow`]; [`ErrorKind::Io`], also if the rows would be read from the file that is overwritten
+    /// [in place](crate::SaveOptions::in_place); [`ErrorKind::Format`] if the source is damaged or has become shorter;
+    /// [`ErrorKind::OutOfMemory`]. Nothing is appended then, and the writer can still be used.
     ///
     /// # Examples
     /// ```
@@ -76,7 +77,8 @@ impl<T: Element> TableWriter<T> {
     /// let mut writer = TableWriter::<f32>::create(&both, 2, monday.dictionary().clone())?;
     /// writer.copy_rows(&monday, ..)?; // as it is
     /// writer.copy_rows(&tuesday, 1..)?; // converted
-    /// assert!(matches!(writer.copy_rows(&tuesday, 1..4), Err(Error::RowsOutOfRange { row_count: 3, .. })));
+    /// let error = writer.copy_rows(&tuesday, 1..4).unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::RowsOutOfRange { row_count: 3, .. }));
     /// writer.finish()?;
     /// assert_eq!(HomogenNumericTable::<f32>::load(&both)?.as_slice()?, [1.5, 2.0, 3.0, 4.0, 7.0, 8.0, 9.0, 10.0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -96,8 +98,8 @@ impl<T: Element> TableWriter<T> {
         self.size_with(rows.len())?;
         if self.new.overwrites(file.parts.file(), file.parts.path()) {
             let reason = "the rows are in the file that is overwritten in place";
-            let source = io::Error::new(ErrorKind::InvalidInput, reason);
-            return Err(Error::Io { path: self.new.path().to_owned(), source });
+            let source = io::Error::new(io::ErrorKind::InvalidInput, reason);
+            return Err(Error::io(self.new.path(), source));
         }
         if !file.has_rows_of(T::TYPE) {
             let first = self.rows;
@@ -196,7 +198,7 @@ impl Transfer<'_> {
             let (from, to) = (self.source.payload().start + at, self.payload.offset + self.place(at));
             match (self.system)(self.source.file(), from, target, to, count as usize) {
                 Ok(copied @ 1..) => at += count.min(copied as u64),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 _ => break, // reading and writing the rest will tell why
             }
         }
@@ -280,6 +282,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
+    use crate::base::error::ErrorKind;
     use crate::files::position::{Sink, read_at};
     use crate::output::TableOutput;
     use crate::{HomogenNumericTable, SaveOptions, verify};
@@ -351,7 +354,12 @@ mod tests {
 
     #[test]
     fn what_the_system_refuses_is_read_and_written() {
-        for kind in [ErrorKind::Unsupported, ErrorKind::CrossesDevices, ErrorKind::InvalidInput, ErrorKind::Other] {
+        for kind in [
+            io::ErrorKind::Unsupported,
+            io::ErrorKind::CrossesDevices,
+            io::ErrorKind::InvalidInput,
+            io::ErrorKind::Other,
+        ] {
             check_copies(&|_, _, _, _, _| Err(kind.into())); // ENOSYS, EXDEV ...
             let calls = AtomicUsize::new(0);
             check_copies(&|source, from, target, to, count| match calls.fetch_add(1, Ordering::Relaxed) % 3 {
@@ -363,7 +371,7 @@ mod tests {
         let calls = AtomicUsize::new(0);
         check_copies(&|source, from, target, to, count| match calls.fetch_add(1, Ordering::Relaxed) % 3 {
             0 => by_hand(source, from, target, to, count.min(70)),
-            1 => Err(ErrorKind::Interrupted.into()), // which is tried again
+            1 => Err(io::ErrorKind::Interrupted.into()), // which is tried again
             _ => by_hand(source, from, target, to, count),
         });
     }
@@ -411,8 +419,9 @@ mod tests {
             let outcome = writer.copy_rows_by(&reader, .., &by_hand);
             let start = 4096 + damaged as u64 / 64 * 64;
             if is_refused {
-                let Err(Error::Format { path: Some(found), offset, .. }) = outcome else { panic!("{outcome:?}") };
-                assert_eq!((found, offset), (path, start));
+                let error = outcome.unwrap_err();
+                let ErrorKind::Format { offset, .. } = error.kind() else { panic!("{error:?}") };
+                assert_eq!((error.path(), *offset), (Some(path.as_path()), start));
                 assert_eq!(writer.shape().rows, 0);
                 writer.append(&[1_u16, 2, 3]).unwrap();
                 writer.finish().unwrap();
@@ -420,7 +429,11 @@ mod tests {
             } else {
                 outcome.unwrap();
                 writer.finish().unwrap();
-                assert!(matches!(verify(&copy), Err(Error::Format { offset, .. }) if offset == start));
+                assert!(
+                    verify(&copy).is_err_and(
+                        |error| matches!(error.kind(), ErrorKind::Format { offset, .. } if *offset == start)
+                    )
+                );
             }
         }
     }
@@ -443,7 +456,9 @@ mod tests {
                 };
                 let outcome = writer.copy_rows_by(&reader, 32.., &cut);
                 assert!(
-                    matches!(&outcome, Err(Error::Format { reason, .. }) if reason.contains("shorter")),
+                    outcome.as_ref().is_err_and(
+                        |error| matches!(error.kind(), ErrorKind::Format { reason, .. } if reason.contains("shorter"))
+                    ),
                     "{outcome:?}"
                 );
                 assert_eq!(writer.shape().rows, 32);

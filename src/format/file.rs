@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use super::compared::Compared;
 use super::preamble::{PREAMBLE_BYTES, Preamble};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::files::checksum::{RunSums, merge};
 use crate::files::open::{open_regular, read};
@@ -27,9 +29,9 @@ impl TableFile {
     /// Opens a file, and reads its header and checks its checksum. Allocates only the bytes of the header.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::Format`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::Io`], [`ErrorKind::Format`], [`ErrorKind::OutOfMemory`].
     pub(super) fn open(path: &Path) -> Result<(Self, Vec<u8>)> {
-        let in_file = |source| Error::Io { path: path.to_owned(), source };
+        let in_file = |source| Error::io(path, source);
         let (file, real_length) = open_regular(path).map_err(in_file)?;
 
         let mut start = [0; PREAMBLE_BYTES];
@@ -133,7 +135,7 @@ impl TableFile {
     /// Starts to read the checksums of chunks from the given one on, after it has compared how many there are.
     ///
     /// # Errors
-    /// [`Error::Format`]; [`Error::Io`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Format`]; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`].
     pub(super) fn stored_sums(&self, chunk: u64) -> Result<ChecksumReader<'_>> {
         let (offset, count) = (self.preamble.checksums_offset(), self.preamble.chunk_count());
         let mut stated = [0; 8];

@@ -9,7 +9,7 @@ use super::kind::{HOMOGENEOUS, Header, table_of};
 use super::preamble::{PREAMBLE_BYTES, Preamble};
 use crate::array::AnyArray;
 use crate::base::element::ElementType;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::room::with_room;
 use crate::base::shape::Shape;
 use crate::dictionary::DataDictionary;
@@ -39,7 +39,7 @@ impl Front {
     /// of them, or all if there are fewer.
     ///
     /// # Errors
-    /// [`Error::Format`] with the first rule that is broken.
+    /// [`ErrorKind::Format`] with the first rule that is broken.
     pub(crate) fn length(start: &[u8], real_length: u64) -> Result<usize> {
         Ok(PREAMBLE_BYTES + Preamble::decode(start, real_length)?.header_length as usize)
     }
@@ -48,7 +48,7 @@ impl Front {
     /// returns.
     ///
     /// # Errors
-    /// [`Error::Format`] with the first rule that is broken; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Format`] with the first rule that is broken; [`ErrorKind::OutOfMemory`].
     pub(crate) fn decode(start: &[u8], real_length: u64) -> Result<Self> {
         let preamble = Preamble::decode(start, real_length)?;
         let end = PREAMBLE_BYTES + preamble.header_length as usize;
@@ -88,10 +88,10 @@ impl Front {
     /// Returns the values of a homogeneous table.
     ///
     /// # Errors
-    /// [`Error::TableKindMismatch`].
+    /// [`ErrorKind::TableKindMismatch`].
     pub(crate) fn homogeneous(&self) -> Result<StoredValues> {
         let expected = TableKind::HOMOGENEOUS.name();
-        self.values().ok_or(Error::TableKindMismatch { expected, found: self.kind(), path: None })
+        self.values().ok_or_else(|| Error::new(ErrorKind::TableKindMismatch { expected, found: self.kind() }))
     }
 
     fn kind(&self) -> &'static str {
@@ -114,10 +114,10 @@ impl Front {
     /// Makes a table of its arrays.
     ///
     /// # Errors
-    /// [`Error::Format`] if they are no table of its kind; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Format`] if they are no table of its kind; [`ErrorKind::OutOfMemory`].
     pub(crate) fn table_of(&self, arrays: Vec<AnyArray>) -> Result<Box<dyn NumericTable>> {
         match &self.header {
-            Header::Homogeneous(_) => self.homogeneous().and(Err(Error::NoTables)),
+            Header::Homogeneous(_) => self.homogeneous().and(Err(Error::no_tables())),
             Header::Arrays(kind, header) => table_of(kind, header.with_arrays(arrays)?),
         }
     }
@@ -140,7 +140,7 @@ impl Front {
     /// Compares the checksums of all values with those that the file states: the words of [`sums`](Self::sums).
     ///
     /// # Errors
-    /// [`Error::Format`] with the first damaged chunk.
+    /// [`ErrorKind::Format`] with the first damaged chunk.
     pub(crate) fn check_sums(&self, runs: Vec<RunSums>, stated: &[u32]) -> Result<()> {
         let (count, sums) = match stated {
             [low, high, sums @ ..] => (u64::from(*low) | u64::from(*high) << 32, sums),

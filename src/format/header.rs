@@ -8,7 +8,7 @@ use std::ops::Deref;
 use super::kind::append_kind;
 use super::preamble::{HEADER_LIMIT, KIND_LIMIT, Major, PREAMBLE_BYTES};
 use crate::base::element::ElementType;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::room::with_room;
 use crate::base::shape::Shape;
 use crate::dictionary::{
@@ -43,7 +43,7 @@ impl EncodedHeader {
     /// Creates a header whose bytes before the features `append` writes. There is room for `room` bytes of them.
     ///
     /// # Errors
-    /// [`Error::Format`] if it would be longer than [`HEADER_LIMIT`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Format`] if it would be longer than [`HEADER_LIMIT`]; [`ErrorKind::OutOfMemory`].
     pub(super) fn new(
         kind: TableKind,
         room: usize,
@@ -73,7 +73,7 @@ impl Deref for EncodedHeader {
 /// Encodes a header, of at most [`HEADER_LIMIT`] bytes after the kind's name.
 ///
 /// # Errors
-/// [`Error::Format`] if it would be longer; [`Error::OutOfMemory`].
+/// [`ErrorKind::Format`] if it would be longer; [`ErrorKind::OutOfMemory`].
 pub(super) fn encode(
     element_type: ElementType,
     layout: DataLayout,
@@ -102,7 +102,7 @@ fn append_dictionary(bytes: &mut Vec<u8>, dictionary: &DataDictionary, have_type
 /// Returns the size in bytes of a header without the kind's name, if there is room for it.
 ///
 /// # Errors
-/// [`Error::Format`].
+/// [`ErrorKind::Format`].
 fn check_room(room: usize) -> Result<usize> {
     if room > HEADER_LIMIT {
         let reason =
@@ -146,7 +146,7 @@ impl HomogeneousHeader {
     /// Decodes a header of a version from position `start`, and checks that it matches the length of the payload.
     ///
     /// # Errors
-    /// [`Error::Format`] with the first rule that is broken.
+    /// [`ErrorKind::Format`] with the first rule that is broken.
     pub(super) fn decode(bytes: Vec<u8>, start: usize, major: Major, payload_length: u64) -> Result<Self> {
         let mut fields = Fields { bytes: &bytes, at: start, major };
         let element_type = fields.element_type()?;
@@ -174,7 +174,7 @@ impl HomogeneousHeader {
     /// 8.5 times if categories have words.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn dictionary(&self, element_type: ElementType) -> Result<DataDictionary> {
         self.features.dictionary(&self.bytes, self.shape.columns, Some(element_type))
     }
@@ -209,16 +209,16 @@ impl Features {
     /// one feature.
     ///
     /// # Errors
-    /// [`Error::Format`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::Format`], [`ErrorKind::OutOfMemory`].
     pub(super) fn check(&self, header: &[u8], element_type: Option<ElementType>) -> Result<()> {
         let mut records = self.records(header, element_type);
         while let Some(record) = records.next() {
             if let Some(CategoriesView::Encoded(words)) = record?.categories {
-                words.check_distinct().map_err(|error| match error {
-                    Error::RepeatedCategory { .. } => {
+                words.check_distinct().map_err(|error| match error.kind() {
+                    ErrorKind::Unsupported { .. } => {
                         refusal(records.fields.at, format!("the header is damaged: {error}"))
                     }
-                    other => other,
+                    _ => error,
                 })?;
             }
         }
@@ -232,7 +232,7 @@ impl Features {
     /// Builds the dictionary of so many columns, which [`check`](Self::check) has permitted.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn dictionary(
         &self,
         header: &[u8],

@@ -5,7 +5,7 @@ use super::header::HomogeneousHeader;
 use super::values::FileValues;
 use crate::array::Array;
 use crate::base::element::{Element, ElementType};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, Hint, Result};
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
 use crate::table::DataLayout;
@@ -54,12 +54,9 @@ impl HomogeneousFile {
     pub(super) fn check_type(&self, expected: ElementType) -> Result<()> {
         match self.element_type {
             found if found == expected => Ok(()),
-            found => Err(Error::ElementTypeMismatch {
-                expected,
-                found,
-                path: Some(self.parts.path().to_owned()),
-                converter: Some("load_as"),
-            }),
+            found => Err(Error::element_type_mismatch(expected, found)
+                .with_hint(Hint::new("load_as", "converts"))
+                .in_file(self.parts.path())),
         }
     }
 }

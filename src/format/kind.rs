@@ -11,7 +11,7 @@ use super::homogeneous::HomogeneousFile;
 use super::load::load_stored;
 use super::preamble::{PREAMBLE_BYTES, Preamble};
 use super::values::verify;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::progress::Meter;
 use crate::table::content::{self, FoundContent, Stored};
 use crate::table::{NumericTable, TableKind};
@@ -34,7 +34,7 @@ impl Header {
     /// Decodes the header of a file.
     ///
     /// # Errors
-    /// [`Error::Format`] with the first rule that is broken; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Format`] with the first rule that is broken; [`ErrorKind::OutOfMemory`].
     pub(super) fn decode(preamble: &Preamble, header: Vec<u8>) -> Result<Self> {
         let (kind, start) = if preamble.names_kind() { read_kind(&header)? } else { (HOMOGENEOUS, 0) };
         let &Preamble { major, payload_length, .. } = preamble;
@@ -60,8 +60,8 @@ impl FileContent {
     /// dictionary can be built.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io), [`Error::Format`](crate::Error::Format),
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io), [`ErrorKind::Format`](crate::ErrorKind::Format),
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub(super) fn open(path: &Path) -> Result<Self> {
         Self::open_known(path).map_err(|error| error.in_file(path))
     }
@@ -77,7 +77,7 @@ impl FileContent {
     /// Returns the file of a homogeneous table and its header.
     ///
     /// # Errors
-    /// [`Error::TableKindMismatch`](crate::Error::TableKindMismatch).
+    /// [`ErrorKind::TableKindMismatch`](crate::ErrorKind::TableKindMismatch).
     pub(super) fn homogeneous(self) -> Result<(HomogeneousFile, HomogeneousHeader)> {
         match self {
             Self::Homogeneous(file, header) => Ok((file, header)),
@@ -88,7 +88,8 @@ impl FileContent {
     /// Loads the table, of whatever kind it is.
     ///
     /// # Errors
-    /// Those of reading the file; [`Error::Format`](crate::Error::Format) if what it holds is no table of its kind.
+    /// Those of reading the file; [`ErrorKind::Format`](crate::ErrorKind::Format) if what it holds is no table of its
+    /// kind.
     pub(super) fn load(self, meter: Option<&Meter>) -> Result<Box<dyn NumericTable>> {
         match self {
             Self::Homogeneous(file, header) => load_stored(&file, |element| header.dictionary(element), meter),
@@ -101,7 +102,7 @@ impl FileContent {
     /// Loads the table, which must be of a certain kind.
     ///
     /// # Errors
-    /// Those of [`load`](Self::load); [`Error::TableKindMismatch`](crate::Error::TableKindMismatch).
+    /// Those of [`load`](Self::load); [`ErrorKind::TableKindMismatch`](crate::ErrorKind::TableKindMismatch).
     pub(super) fn load_kind<K: Stored>(self) -> Result<K> {
         match self {
             Self::Arrays(kind, header, file) if kind == K::KIND.name() => {
@@ -152,13 +153,13 @@ fn read_kind(header: &[u8]) -> Result<(&str, usize)> {
 /// Makes a table of what has been read of it.
 ///
 /// # Errors
-/// [`Error::Format`] if it is no table of its kind.
+/// [`ErrorKind::Format`] if it is no table of its kind.
 pub(super) fn table_of(kind: &str, content: FoundContent) -> Result<Box<dyn NumericTable>> {
     content.into_table(kind).unwrap_or_else(|| Err(TableKind::unknown(kind, NAME_AT)))
 }
 
 fn mismatch(expected: TableKind, found: &'static str, file: &TableFile) -> Error {
-    Error::TableKindMismatch { expected: expected.name(), found, path: Some(file.path().to_owned()) }
+    Error::new(ErrorKind::TableKindMismatch { expected: expected.name(), found }).in_file(file.path())
 }
 
 /// Appends the length and the bytes of a kind's name, with which a header begins.

@@ -18,10 +18,10 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Safe with untrusted files: a load that fails has allocated at most twice the file's real size, plus 1 MiB.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) with `path`; [`Error::Format`](crate::Error::Format) with what is wrong, and
-    /// where; [`Error::ElementTypeMismatch`](crate::Error::ElementTypeMismatch);
-    /// [`Error::TableKindMismatch`](crate::Error::TableKindMismatch);
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) with `path`; [`ErrorKind::Format`](crate::ErrorKind::Format) with what
+    /// is wrong, and where; [`ErrorKind::ElementTypeMismatch`](crate::ErrorKind::ElementTypeMismatch);
+    /// [`ErrorKind::TableKindMismatch`](crate::ErrorKind::TableKindMismatch);
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     ///
     /// # Examples
     /// ```
@@ -30,7 +30,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// let path = folder.path().join("table.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(&path)?;
     /// assert_eq!(HomogenNumericTable::<i16>::load(&path)?.as_slice()?, [1, 2, 3, 4]);
-    /// assert!(matches!(HomogenNumericTable::<f32>::load(&path), Err(Error::ElementTypeMismatch { .. })));
+    /// let error = HomogenNumericTable::<f32>::load(&path).unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::ElementTypeMismatch { .. }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
@@ -45,7 +46,7 @@ impl<T: Element> HomogenNumericTable<T> {
     ///
     /// # Errors
     /// Those of [`load`](Self::load), except that any element type and any kind of table is accepted;
-    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow).
+    /// [`ErrorKind::SizeOverflow`](crate::ErrorKind::SizeOverflow).
     ///
     /// # Examples
     /// ```
@@ -138,8 +139,8 @@ macro_rules! stored_kinds {
             /// Safe with untrusted files, as [`HomogenNumericTable::load`] is.
             ///
             /// # Errors
-            /// Those of [`load_any`]; [`Error::TableKindMismatch`](crate::Error::TableKindMismatch) if the file holds
-            /// another kind of table.
+            /// Those of [`load_any`]; [`ErrorKind::TableKindMismatch`](crate::ErrorKind::TableKindMismatch) if the file
+            /// holds another kind of table.
             pub fn load(path: impl AsRef<Path>) -> Result<Self> {
                 FileContent::open(path.as_ref())?.load_kind()
             }

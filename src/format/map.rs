@@ -8,7 +8,7 @@ use super::kind::FileContent;
 use super::load::load;
 use super::opened::OpenedTable;
 use crate::base::element::{Element, match_element};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::dictionary::DataDictionary;
 use crate::files::map::map_file;
 use crate::table::{HomogenNumericTable, NumericTable};
@@ -62,7 +62,7 @@ impl<T: Element> HomogenNumericTable<T> {
         if cfg!(target_endian = "big") && size_of::<T>() > 1 {
             return load(file, |_| Ok(dictionary), None);
         }
-        let too_large = Error::SizeOverflow { shape: file.shape, element: Some(T::TYPE) };
+        let too_large = Error::new(ErrorKind::SizeOverflow { shape: file.shape, element: Some(T::TYPE) });
         let Range { start, end } = file.parts.payload();
         let (Ok(start), Ok(end)) = (usize::try_from(start), usize::try_from(end)) else { return Err(too_large) };
         // SAFETY: the caller promises that the file is not changed. `open` has checked that it has the stated length.

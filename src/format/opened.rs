@@ -40,8 +40,8 @@ impl OpenedTable {
         Ok(Self { content, dictionary })
     }
 
-    /// Returns whether a newer version of the library wrote a file that [`open`](Self::open) refuses: the checksums of its
-    /// beginning match, so that it is not damaged.
+    /// Returns whether a newer version of the library wrote a file that [`open`](Self::open) refuses: the checksums of
+    /// its beginning match, so that it is not damaged.
     pub(crate) fn is_newer(path: &Path) -> bool {
         TableFile::open(path).is_ok() || TableFile::has_newer_version(path).unwrap_or(false)
     }
@@ -94,8 +94,8 @@ impl OpenedTable {
     /// Has all values compared with their checksums before they are read.
     ///
     /// # Errors
-    /// [`Error::Format`](crate::Error::Format) if there are values and no checksums of them;
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::Format`](crate::ErrorKind::Format) if there are values and no checksums of them;
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub(crate) fn compare_values(&mut self) -> Result<()> {
         self.content.compare_values(true)
     }

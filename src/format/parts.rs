@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use super::plan::{FilePlan, checksums, front};
 use crate::base::element::match_element;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::progress::{Hook, Meter};
 use crate::base::room::with_room;
@@ -35,7 +37,7 @@ impl<'t> FileParts<'t> {
         let (preamble, header) = plan.parts();
         let front = front(preamble, header)?;
         let length = preamble.payload_length;
-        let too_long = |_| Error::OutOfMemory { bytes: usize::MAX };
+        let too_long = |_| Error::out_of_memory(usize::MAX);
         let sums = Some(RunSums::new(chunk_size, 0, usize::try_from(length).map_err(too_long)?)?);
         Ok(Self { plan, front, end: Vec::new(), sums, position: 0, meter: Meter::start(hook, length) })
     }
@@ -49,7 +51,7 @@ impl<'t> FileParts<'t> {
     /// left. No bytes are left after the last part.
     ///
     /// # Errors
-    /// Those of reading the table; an error if its shape or types have changed; [`Error::OutOfMemory`].
+    /// Those of reading the table; an error if its shape or types have changed; [`ErrorKind::OutOfMemory`].
     pub(crate) fn next_part(&mut self, length: usize) -> Result<Vec<u8>> {
         let start = self.position;
         let end = self.file_length().min(start.saturating_add(length as u64));
@@ -89,7 +91,7 @@ impl<'t> FileParts<'t> {
             FilePlan::Lines { element, lines, .. } => match_element!(*element, T => {
                 let lines: &dyn Lines<T> = lines;
                 let size = size_of::<T>() as u64;
-                for_each_piece(lines, (range.start / size) as usize..(range.end / size) as usize, |bytes| {
+                for_each_piece(lines, (range.start / size) as usize..(range.end / size) as usize, &mut |bytes| {
                     take(bytes);
                     Ok(())
                 })?;

@@ -4,6 +4,8 @@ use super::arrays::ArraysPlan;
 use super::header::{self, EncodedHeader};
 use super::preamble::{PREAMBLE_BYTES, Preamble};
 use crate::base::element::{ElementType, match_element};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::progress::{Hook, Meter};
 use crate::files::checksum::{RunSums, merge};
@@ -26,8 +28,9 @@ impl<'t> FilePlan<'t> {
     /// Lays out the file of a table.
     ///
     /// # Errors
-    /// Those of a table that cannot be read; [`Error::Format`] if the dictionary is too long; [`Error::SizeOverflow`],
-    /// [`Error::DictionaryMismatch`] if a user's own kind of table contradicts itself; [`Error::OutOfMemory`].
+    /// Those of a table that cannot be read; [`ErrorKind::Format`] if the dictionary is too long;
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::DictionaryMismatch`] if a user's own kind of table contradicts itself;
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn new(table: &'t (dyn NumericTable + 't), chunk_size: u32) -> Result<Self> {
         let element = match Content::of(table)? {
             Form::Arrays(content) => return Ok(Self::Arrays(ArraysPlan::new(content, chunk_size)?)),
@@ -100,7 +103,7 @@ pub(super) fn checksums(preamble: &Preamble, runs: Vec<RunSums>) -> Result<Vec<u
     let padding = (preamble.checksums_offset() - preamble.payload_end()) as usize;
     let room = (count as usize).saturating_mul(4).saturating_add(padding + 8);
     let mut bytes = Vec::new();
-    bytes.try_reserve_exact(room).map_err(|_| Error::OutOfMemory { bytes: room })?;
+    bytes.try_reserve_exact(room).map_err(|_| Error::out_of_memory(room))?;
     bytes.resize(padding, 0);
     bytes.extend(count.to_le_bytes());
     merge(runs, |sum| {

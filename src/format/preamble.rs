@@ -4,7 +4,9 @@
 //! are in `README.md`, "Rules for readers".
 
 use super::header::EncodedHeader;
-use crate::base::error::{Error, Result};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
+use crate::base::error::{Error, Hint, Result};
 use crate::table::TableKind;
 
 /// Not valid text; the line ends reveal a transfer that converted them.
@@ -68,7 +70,7 @@ impl Preamble {
     /// Lays out a file, with a header of at most [`HEADER_LIMIT`] + [`KIND_LIMIT`] bytes.
     ///
     /// # Errors
-    /// [`Error::Format`] if the file would be longer than a file can be.
+    /// [`ErrorKind::Format`] if the file would be longer than a file can be.
     pub(super) fn new(header: &EncodedHeader, payload_length: u64, chunk_size: u32) -> Result<Self> {
         Self::with_room(header, 0, payload_length, chunk_size)
     }
@@ -131,7 +133,7 @@ impl Preamble {
     /// Decodes the start of a file of `real_length` bytes: at least the first 64 bytes, or all if there are fewer.
     ///
     /// # Errors
-    /// [`Error::Format`] with the first rule that is broken.
+    /// [`ErrorKind::Format`] with the first rule that is broken.
     pub(super) fn decode(start: &[u8], real_length: u64) -> Result<Self> {
         check_magic(start)?;
         let Some(bytes) = start.first_chunk::<PREAMBLE_BYTES>() else {
@@ -169,7 +171,7 @@ impl Preamble {
     /// Checks the checksum of the header.
     ///
     /// # Errors
-    /// [`Error::Format`].
+    /// [`ErrorKind::Format`].
     pub(super) fn check_header(&self, header: &[u8]) -> Result<()> {
         match crc32fast::hash(header) == self.header_checksum {
             true => Ok(()),
@@ -183,7 +185,7 @@ impl Preamble {
     /// Checks that a file states as many checksums as its values have chunks.
     ///
     /// # Errors
-    /// [`Error::Format`].
+    /// [`ErrorKind::Format`].
     pub(super) fn check_count(&self, stated: u64) -> Result<()> {
         let count = self.chunk_count();
         match stated == count {
@@ -297,7 +299,8 @@ fn check_magic(start: &[u8]) -> Result<()> {
         [0x28, 0xb5, 0x2f, 0xfd, ..] => "this is compressed with zstd; decompress it first",
         [b'P', b'K', 3, 4, ..] => "this is a zip file (or .npz), not a table file",
         [b'N', b'U', b'M', b'T', b'A', b'B', b'L', b'E', ..] => {
-            "this is an archive of `to_bytes`; `from_bytes` reads it"
+            let error = Error::format(0, "this is an archive of a table, not a table file");
+            return Err(error.with_hint(Hint::new("from_bytes_any", "reads it")));
         }
         _ => "this is not a table file",
     };

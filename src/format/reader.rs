@@ -10,7 +10,7 @@ use super::load::{load, load_stored};
 use super::values::verify;
 use crate::array::Array;
 use crate::base::element::{Element, ElementType};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::progress::{Hook, Meter, Progress};
 use crate::base::shape::Shape;
 use crate::dictionary::DataDictionary;
@@ -56,7 +56,7 @@ impl TableReader {
     /// Opens a file: O(columns), whatever the number of rows.
     ///
     /// # Errors
-    /// [`Error::Io`] with `path`; [`Error::Format`] with what is wrong, and where; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Io`] with `path`; [`ErrorKind::Format`] with what is wrong, and where; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -64,7 +64,7 @@ impl TableReader {
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// std::fs::write(&path, "5.1,3.5,1.4,0.2,setosa\n")?;
-    /// assert!(matches!(TableReader::open(&path), Err(Error::Format { offset: 0, .. })));
+    /// assert!(matches!(TableReader::open(&path).unwrap_err().kind(), ErrorKind::Format { offset: 0, .. }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
@@ -113,8 +113,8 @@ impl TableReader {
     /// [many-files]: crate::guide::many_files#what-is-compared-when
     ///
     /// # Errors
-    /// [`Error::Format`] if the file has values and no checksums of them; [`Error::OutOfMemory`]. Reading damaged
-    /// values is [`Error::Format`] then, with the chunk.
+    /// [`ErrorKind::Format`] if the file has values and no checksums of them; [`ErrorKind::OutOfMemory`]. Reading
+    /// damaged values is [`ErrorKind::Format`] then, with the chunk.
     ///
     /// # Examples
     /// ```
@@ -200,7 +200,7 @@ impl TableReader {
     /// Reads all values and verifies their checksums. Returns whether the file has checksums of values.
     ///
     /// # Errors
-    /// [`Error::Format`] with the first damaged chunk; [`Error::Io`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Format`] with the first damaged chunk; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -280,7 +280,7 @@ impl TableReader {
     /// [`ConversionPolicy::Saturate`](crate::ConversionPolicy::Saturate) if the file holds another type.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`]; [`Error::SizeOverflow`]; [`Error::OutOfMemory`]; [`Error::Io`].
+    /// [`ErrorKind::RowsOutOfRange`]; [`ErrorKind::SizeOverflow`]; [`ErrorKind::OutOfMemory`]; [`ErrorKind::Io`].
     ///
     /// # Examples
     /// ```
@@ -310,11 +310,11 @@ impl TableReader {
     /// Resolves a range of rows.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`].
+    /// [`ErrorKind::RowsOutOfRange`].
     pub(super) fn checked_rows(&self, rows: impl RangeBounds<usize>) -> Result<Range<usize>> {
         let (row_count, rows) = (self.file.shape.rows, rows_of(self.file.shape, rows)?);
         match rows.start > rows.end || rows.end > row_count {
-            true => Err(Error::RowsOutOfRange { rows, row_count }),
+            true => Err(Error::new(ErrorKind::RowsOutOfRange { rows, row_count })),
             false => Ok(rows),
         }
     }

@@ -61,8 +61,8 @@ fn a_save_that_fails_after_any_number_of_bytes_changes_nothing() {
         fs::write(&path, &old_bytes).unwrap();
         let mut room = 0;
         while let Err(error) = save_with_room(new, &path, room, false) {
-            let is_full = matches!(&error, Error::Io { path: found, source }
-                if *found == path && source.kind() == io::ErrorKind::StorageFull);
+            let is_full = error.path() == Some(path.as_path())
+                && matches!(error.kind(), ErrorKind::Io { source } if source.kind() == io::ErrorKind::StorageFull);
             assert!(is_full, "{room}: {error:?}");
             assert_eq!(fs::read(&path).unwrap(), old_bytes, "{room}");
             assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "{room}: something is left behind");

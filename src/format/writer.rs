@@ -8,7 +8,7 @@ use super::header;
 use super::plan::{write_checksums, write_front};
 use super::preamble::Preamble;
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
@@ -77,8 +77,8 @@ impl<T: Element> TableWriter<T> {
     /// names.
     ///
     /// # Errors
-    /// [`Error::Io`] with `path`; [`Error::DictionaryMismatch`]; [`Error::Format`] if the names of the columns take
-    /// more than 16 MiB; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Io`] with `path`; [`ErrorKind::DictionaryMismatch`]; [`ErrorKind::Format`] if the names of the
+    /// columns take more than 16 MiB; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -159,8 +159,9 @@ impl<T: Element> TableWriter<T> {
     /// under [`ConversionPolicy::Checked`], like blocks that are written back.
     ///
     /// # Errors
-    /// [`Error::NotWholeRows`]; [`Error::ValueNotRepresentable`] with the row in the file; [`Error::SizeOverflow`];
-    /// [`Error::Io`]; [`Error::OutOfMemory`]. Nothing is appended then, and the writer can still be used.
+    /// [`ErrorKind::NotWholeRows`]; [`ErrorKind::ValueNotRepresentable`] with the row in the file;
+    /// [`ErrorKind::SizeOverflow`]; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`]. Nothing is appended then, and the
+    /// writer can still be used.
     ///
     /// For a table of any kind there is [`append_table`](Self::append_table), for rows of another file
     /// [`copy_rows`](Self::copy_rows).
@@ -173,7 +174,10 @@ impl<T: Element> TableWriter<T> {
     /// let mut writer = TableWriter::<u8>::create(&path, 2, None)?;
     /// writer.append(&[1.0_f32, 2.0])?;
     /// let error = writer.append(&[3.0_f32, 4000.0]).unwrap_err();
-    /// assert_eq!(error.to_string(), "the value 4000 at row 1, column 1 is not representable as u8");
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "the value 4000 at row 1, column 1 is not representable as u8: `ConversionPolicy::Saturate` allows it"
+    /// );
     /// assert!(writer.append(&[5_u8, 6, 7]).is_err()); // a row and a half
     /// writer.finish()?;
     /// assert_eq!(HomogenNumericTable::<u8>::load(&path)?.as_slice()?, [1, 2]);
@@ -183,7 +187,7 @@ impl<T: Element> TableWriter<T> {
         let columns = self.dictionary.len();
         let count = rows.len().checked_div(columns).unwrap_or(0);
         if count * columns != rows.len() {
-            return Err(Error::NotWholeRows { values: rows.len(), columns });
+            return Err(Error::new(ErrorKind::NotWholeRows { values: rows.len(), columns }));
         }
         self.size_with(count)?;
         if U::TYPE != T::TYPE {
@@ -203,12 +207,11 @@ impl<T: Element> TableWriter<T> {
     /// their meaning.
     ///
     /// # Errors
-    /// [`Error::UnequalColumns`]; [`Error::NamesInAnotherOrder`]; [`Error::UnequalCategories`] of words that differ;
-    /// [`Error::UnequalFeatures`] of times of other units; [`Error::ValueNotRepresentable`] with the row in the file;
-    /// those of reading the table; [`Error::SizeOverflow`]; [`Error::Io`]; [`Error::OutOfMemory`];
-    /// [`Error::ShapeMismatch`] if the table changed while it was read. Nothing is appended then, and the writer can
-    /// still be used. (To keep that promise [in place](SaveOptions::in_place), the table is read twice before the first
-    /// row is written.)
+    /// [`ErrorKind::UnequalTables`] of words that differ; [`ErrorKind::UnequalTables`] of times of other units;
+    /// [`ErrorKind::ValueNotRepresentable`] with the row in the file; those of reading the table;
+    /// [`ErrorKind::SizeOverflow`]; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`]; [`ErrorKind::ShapeMismatch`] if the
+    /// table changed while it was read. Nothing is appended then, and the writer can still be used. (To keep that
+    /// promise [in place](SaveOptions::in_place), the table is read twice before the first row is written.)
     ///
     /// # Examples
     /// ```
@@ -219,12 +222,13 @@ impl<T: Element> TableWriter<T> {
     /// let mixed = SoaNumericTable::from_columns([("a", vec![5.0_f64, 300.0])])?;
     /// let mut writer = TableWriter::<u8>::create(&path, 2, None)?;
     /// writer.append_table(&columns)?;
-    /// assert!(matches!(writer.append_table(&mixed), Err(Error::UnequalColumns { expected: 2, found: 1, .. })));
+    /// assert!(matches!(writer.append_table(&mixed).unwrap_err().kind(), ErrorKind::UnequalTables { .. }));
     /// writer.finish()?;
     /// assert_eq!(HomogenNumericTable::<u8>::load(&path)?.as_slice()?, [1, 2, 3, 4]);
     ///
     /// let mut writer = TableWriter::<u8>::create(&path, 1, None)?;
-    /// assert!(matches!(writer.append_table(&mixed), Err(Error::ValueNotRepresentable { row: 1, column: 0, .. })));
+    /// let error = writer.append_table(&mixed).unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::ValueNotRepresentable { row: 1, column: 0, .. }));
     /// assert_eq!(writer.shape().rows, 0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -235,11 +239,9 @@ impl<T: Element> TableWriter<T> {
         self.size_with(rows)?;
         let first = self.rows;
         self.append_by(rows, &|payload, position| {
-            let runs = payload.write::<T>(&lines, position).map_err(|error| match error {
-                Error::ValueNotRepresentable { row, column, value, target } => {
-                    Error::ValueNotRepresentable { row: row.saturating_add(first), column, value, target }
-                }
-                other => other,
+            let runs = payload.write::<T>(&lines, position).map_err(|error| match error.kind() {
+                ErrorKind::ValueNotRepresentable { .. } => error.moved(first, 0),
+                _ => error,
             })?;
             lines.check_shape()?;
             Ok(runs)
@@ -249,11 +251,11 @@ impl<T: Element> TableWriter<T> {
     /// Checks that rows that are appended, with their dictionary, have as many columns as the file, and no other words.
     ///
     /// # Errors
-    /// [`Error::UnequalColumns`], [`Error::UnequalCategories`], [`Error::UnequalFeatures`].
+    /// [`ErrorKind::UnequalTables`].
     pub(super) fn check_columns(&self, found: usize, dictionary: &DataDictionary) -> Result<()> {
         let expected = self.dictionary.len();
         if expected != found {
-            return Err(Error::UnequalColumns { table: 1, expected, found });
+            return Err(Error::unequal_columns(1, expected, found));
         }
         self.dictionary.check_follower(1, dictionary)
     }
@@ -261,10 +263,10 @@ impl<T: Element> TableWriter<T> {
     /// Returns the number of rows with `count` more, if a table can have so many.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`].
+    /// [`ErrorKind::SizeOverflow`].
     pub(super) fn size_with(&self, count: usize) -> Result<usize> {
         let shape = self.shape();
-        let too_large = Error::SizeOverflow { shape, element: Some(T::TYPE) };
+        let too_large = Error::new(ErrorKind::SizeOverflow { shape, element: Some(T::TYPE) });
         let rows = shape.rows.checked_add(count).ok_or(too_large)?;
         Shape { rows, ..shape }.element_count_of(T::TYPE)?;
         Ok(rows)
@@ -321,8 +323,8 @@ impl<T: Element> TableWriter<T> {
     /// does.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::RenameUnsupported`]; [`Error::OutOfMemory`]. The file at the path is then unchanged,
-    /// unless it is written in place, and what was appended is discarded.
+    /// [`ErrorKind::Io`]; [`ErrorKind::RenameUnsupported`]; [`ErrorKind::OutOfMemory`]. The file at the path is then
+    /// unchanged, unless it is written in place, and what was appended is discarded.
     ///
     /// # Examples
     /// ```
@@ -352,7 +354,7 @@ impl<T: Element> TableWriter<T> {
         let preamble = Preamble::with_room(&header, start, payload_length as u64, self.start.chunk_size)?;
         // Past the rows there may be bytes of an append that failed or panicked, and there is space that was reserved.
         let cut = self.new.set_written(preamble.payload_end());
-        cut.map_err(|source| Error::Io { path: self.new.path().to_owned(), source })?;
+        cut.map_err(|source| Error::io(self.new.path(), source))?;
         output.reserve(preamble.file_length)?;
         let values_checksum = write_checksums(&output, &preamble, vec![self.sums])?;
         write_front(&output, &preamble, &header)?;
@@ -372,7 +374,7 @@ impl<T: Element> TableWriter<T> {
     /// Leaves so many bytes of room for words that [`describe`](Self::describe) adds later, unless there are rows.
     ///
     /// # Errors
-    /// [`Error::Format`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::Format`], [`ErrorKind::OutOfMemory`].
     pub(crate) fn reserve_words(&mut self, bytes: u64) -> Result<()> {
         if self.rows == 0 {
             let header = header::encode(T::TYPE, DataLayout::RowMajor, self.shape(), &self.dictionary);
@@ -386,8 +388,8 @@ impl<T: Element> TableWriter<T> {
     /// Replaces the description of the columns.
     ///
     /// # Errors
-    /// [`Error::DictionaryMismatch`]; [`Error::Format`] if there is no room for it before the values. Nothing is
-    /// changed.
+    /// [`ErrorKind::DictionaryMismatch`]; [`ErrorKind::Format`] if there is no room for it before the values. Nothing
+    /// is changed.
     pub(crate) fn describe(&mut self, dictionary: DataDictionary) -> Result<()> {
         dictionary.check(self.dictionary.len(), T::TYPE)?;
         let header = header::encode(T::TYPE, DataLayout::RowMajor, self.shape(), &dictionary);

@@ -1,6 +1,9 @@
 //! Systems of linear equations whose matrix is symmetric and positive definite: Cholesky's decomposition.
 
-use crate::base::error::{Error, Result};
+use super::failure;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
+use crate::base::error::Result;
 use crate::base::room::filled;
 
 /// The lower half of a symmetric matrix, decomposed: `A = LDL'`. There are no roots, so that rounding does not depend
@@ -14,12 +17,12 @@ impl Cholesky {
     /// Decomposes a matrix, of whose lower half `at` returns the values. O(n³).
     ///
     /// A pivot, divided by the value on the diagonal, is the share of a column that those before it do not explain. One
-    /// that is as small as rounding makes the pivot of a column that they explain is an error. The smallest eigenvalue of
-    /// the scaled matrix is not above that share, and the largest is at least 1: so the root of the inverse is a lower bound
-    /// of the condition number of the features.
+    /// that is as small as rounding makes the pivot of a column that they explain is an error. The smallest eigenvalue
+    /// of the scaled matrix is not above that share, and the largest is at least 1: so the root of the inverse is a
+    /// lower bound of the condition number of the features.
     ///
     /// # Errors
-    /// [`Error::DependentColumn`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::NotSolvable`]; [`ErrorKind::OutOfMemory`].
     pub(super) fn new(n: usize, at: impl Fn(usize, usize) -> f64) -> Result<Self> {
         let least = 64.0 * f64::EPSILON * n as f64;
         let mut lower = filled(n * (n + 1) / 2, 0.0)?;
@@ -37,7 +40,7 @@ impl Cholesky {
             }
             let is_independent = pivot > least * at(i, i) && pivot.is_finite(); // not if it is NaN, or all is zero
             if !is_independent {
-                return Err(Error::DependentColumn { column: i, condition: least.recip().sqrt() });
+                return Err(failure::dependent_column(i, least.recip().sqrt()));
             }
             row[i] = pivot;
         }
@@ -58,12 +61,12 @@ impl Cholesky {
     }
 }
 
-/// Returns about the condition number of a symmetric matrix, in the norm of the largest sum of a column: `at` returns its
-/// values, and `solve` replaces a right-hand side by the solution. O(n²), and some solutions. Source: Hager 1984; Higham
-/// 1988.
+/// Returns about the condition number of a symmetric matrix, in the norm of the largest sum of a column: `at` returns
+/// its values, and `solve` replaces a right-hand side by the solution. O(n²), and some solutions. Source: Hager 1984;
+/// Higham 1988.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`].
+/// [`ErrorKind::OutOfMemory`].
 pub(super) fn condition_of(n: usize, at: impl Fn(usize, usize) -> f64, solve: impl Fn(&mut [f64])) -> Result<f64> {
     const STEPS: usize = 5;
     let sum_of = |values: &[f64]| values.iter().map(|value| value.abs()).sum::<f64>();
@@ -112,6 +115,7 @@ pub(super) fn dot(left: &[f64], right: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::error::ErrorKind;
 
     #[test]
     fn a_system_is_solved_and_a_singular_one_names_its_column() {
@@ -126,9 +130,13 @@ mod tests {
             [([[1.0, 1.0], [1.0, 1.0]], 1), ([[0.0, 0.0], [0.0, 1.0]], 0), ([[1.0, 2.0], [2.0, 1.0]], 1)]
         {
             let found = Cholesky::new(2, |i, j| bad[i][j]).err();
-            assert!(matches!(found, Some(Error::DependentColumn { column: found, .. }) if found == column));
+            assert!(found.as_ref().is_some_and(
+                |error| matches!(error.kind(), ErrorKind::NotSolvable { column: Some(found), .. } if *found == column)
+            ));
         }
         let found = Cholesky::new(1, |_, _| f64::NAN).err();
-        assert!(matches!(found, Some(Error::DependentColumn { column: 0, .. })));
+        assert!(
+            found.as_ref().is_some_and(|error| matches!(error.kind(), ErrorKind::NotSolvable { column: Some(0), .. }))
+        );
     }
 }

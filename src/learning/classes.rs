@@ -3,36 +3,32 @@
 use super::rows::map_rows;
 use crate::base::count::same_count;
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::room::with_room;
 use crate::table::{HomogenNumericTable, NumericTable};
 
 /// Checks the numbers that counts of classes are created with.
 ///
 /// # Errors
-/// [`Error::ColumnOutOfRange`]; [`Error::ParameterOutOfRange`].
+/// [`ErrorKind::ColumnOutOfRange`]; [`ErrorKind::ParameterOutOfRange`].
 pub(super) fn check(columns: usize, by: usize, classes: usize) -> Result<()> {
     if by >= columns {
-        return Err(Error::ColumnOutOfRange { column: by, column_count: columns });
+        return Err(Error::new(ErrorKind::ColumnOutOfRange { column: by, column_count: columns }));
     }
     match (1..=i32::MAX as usize).contains(&classes) {
         true => Ok(()),
-        false => Err(Error::ParameterOutOfRange {
-            name: "the number of classes",
-            value: classes as f64,
-            allowed: "1 to 2147483647 are needed",
-        }),
+        false => Err(Error::parameter("the number of classes", classes as f64, "1 to 2147483647 are needed")),
     }
 }
 
 /// Returns the natural logarithm of the share of each class in all rows.
 ///
 /// # Errors
-/// [`Error::TooFewRows`]; [`Error::OutOfMemory`].
+/// [`ErrorKind::TooFewRows`]; [`ErrorKind::OutOfMemory`].
 pub(super) fn log_shares(rows: &[u64]) -> Result<Vec<f64>> {
     let all: u64 = rows.iter().sum();
     if all == 0 {
-        return Err(Error::TooFewRows { rows: 0, needed: 1 });
+        return Err(Error::new(ErrorKind::TooFewRows { rows: 0, needed: 1 }));
     }
     let mut logarithms = with_room(rows.len())?;
     logarithms.extend(rows.iter().map(|&rows| (rows as f64 / all as f64).ln()));
@@ -42,11 +38,11 @@ pub(super) fn log_shares(rows: &[u64]) -> Result<Vec<f64>> {
 /// Returns the natural logarithms of prior probabilities: minus infinity for classes without rows.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`]; [`Error::ParameterOutOfRange`] if they are none; [`Error::TooFewRows`] if no class that
-/// may be has rows; [`Error::OutOfMemory`].
+/// [`ErrorKind::LengthMismatch`]; [`ErrorKind::ParameterOutOfRange`] if they are none; [`ErrorKind::TooFewRows`] if no
+/// class that may be has rows; [`ErrorKind::OutOfMemory`].
 pub(super) fn log_priors(rows: &[u64], priors: &[f64]) -> Result<Vec<f64>> {
     same_count(rows.len(), priors.len())?;
-    let refusal = |name, value, allowed| Err(Error::ParameterOutOfRange { name, value, allowed });
+    let refusal = |name, value, allowed| Err(Error::parameter(name, value, allowed));
     if let Some(&prior) = priors.iter().find(|prior| !(0.0..=f64::MAX).contains(*prior)) {
         return refusal("a prior probability", prior, "0 or a finite number above it is needed");
     }
@@ -59,7 +55,7 @@ pub(super) fn log_priors(rows: &[u64], priors: &[f64]) -> Result<Vec<f64>> {
     logarithms.extend(pairs.map(|(&rows, prior)| if rows == 0 { f64::NEG_INFINITY } else { prior.ln() }));
     match logarithms.iter().any(|logarithm| logarithm.is_finite()) {
         true => Ok(logarithms),
-        false => Err(Error::TooFewRows { rows: 0, needed: 1 }),
+        false => Err(Error::new(ErrorKind::TooFewRows { rows: 0, needed: 1 })),
     }
 }
 

@@ -12,8 +12,11 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::cholesky::{condition_of, row_at};
+use super::failure;
 use super::rows::{Reader, blocks, shape_with};
 use crate::base::count::same_count;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::room::{filled, with_room};
 use crate::convert::level::{Level, LongLoop};
@@ -106,17 +109,17 @@ impl Extended {
     /// Creates the sums of no rows.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn new(columns: usize) -> Result<Self> {
         let count = columns.checked_add(1).and_then(|n| n.checked_add(1)?.checked_mul(n)).map(|twice| twice / 2);
-        let count = count.ok_or(Error::OutOfMemory { bytes: usize::MAX })?;
+        let count = count.ok_or(Error::out_of_memory(usize::MAX))?;
         Ok(Self { columns, sums: filled(count, Pair::default())? })
     }
 
     /// Computes the sums of the rows of a table.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`]; [`Error::OutOfMemory`]; those of reading the table.
+    /// [`ErrorKind::LengthMismatch`]; [`ErrorKind::OutOfMemory`]; those of reading the table.
     pub(super) fn of(table: &dyn NumericTable, columns: usize) -> Result<Self> {
         let shape = shape_with(table, columns)?;
         let mut all = Self::new(columns)?;
@@ -156,10 +159,10 @@ impl Extended {
     /// Fits each target, a column after the features, by the features: with a penalty, and an intercept or none.
     ///
     /// # Errors
-    /// [`Error::SumsNotFinite`]; [`Error::DependentColumn`]; [`Error::IllConditioned`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::NotSolvable`]; [`ErrorKind::OutOfMemory`].
     pub(super) fn fit(&self, features: usize, lambda: f64, has_intercept: bool) -> Result<Vec<Fit>> {
         if let Some(column) = (0..self.columns).find(|&column| !self.sum(column + 1, column + 1).value().is_finite()) {
-            return Err(Error::SumsNotFinite { column });
+            return Err(failure::sums_not_finite(column));
         }
         // The columns that are fitted by: ones, if there is an intercept, and the features.
         let first = usize::from(!has_intercept);
@@ -183,7 +186,7 @@ impl Extended {
         )?;
         let is_solved = condition <= LIMIT; // not if it is NaN
         if !is_solved {
-            return Err(Error::IllConditioned { condition: condition.sqrt(), limit: LIMIT.sqrt(), is_extended: true });
+            return Err(failure::ill_conditioned(condition.sqrt(), LIMIT.sqrt(), true));
         }
         let targets = features + 1..self.columns + 1;
         targets.map(|target| self.fit_one(target, first, &scales, &lower, &at)).collect()
@@ -236,7 +239,7 @@ fn power_below(value: f64) -> f64 {
 /// column in the table.
 ///
 /// # Errors
-/// [`Error::DependentColumn`]; [`Error::OutOfMemory`].
+/// [`ErrorKind::NotSolvable`]; [`ErrorKind::OutOfMemory`].
 fn decompose(count: usize, at: &dyn Fn(usize, usize) -> Pair, column_of: impl Fn(usize) -> usize) -> Result<Vec<Pair>> {
     let least = 64.0 * f64::EPSILON * f64::EPSILON * count as f64;
     let mut lower = filled(row_at(count), Pair::default())?;
@@ -255,7 +258,7 @@ fn decompose(count: usize, at: &dyn Fn(usize, usize) -> Pair, column_of: impl Fn
         }
         let is_independent = pivot.high > least * at(i, i).high && pivot.high.is_finite();
         if !is_independent {
-            return Err(Error::DependentColumn { column: column_of(i), condition: least.recip().sqrt() });
+            return Err(failure::dependent_column(column_of(i), least.recip().sqrt()));
         }
         row[i] = pivot;
     }
@@ -321,7 +324,7 @@ impl Parts<'_> {
     /// Takes sums apart.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn of(all: &Extended) -> Result<Self> {
         let (mut sums, mut rests) = (with_room(all.sums.len())?, with_room(all.sums.len())?);
         sums.extend(all.sums.iter().map(|sum| sum.high));
@@ -332,7 +335,7 @@ impl Parts<'_> {
     /// Combines the sums of `count` columns.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::LengthMismatch`]; [`ErrorKind::OutOfMemory`].
     pub(super) fn join(&self, columns: usize) -> Result<Extended> {
         let mut all = Extended::new(columns)?;
         same_count(all.sums.len(), self.sums.0.len())?;

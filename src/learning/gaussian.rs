@@ -5,6 +5,8 @@ use serde::ser::{Serialize, Serializer};
 
 use super::classes;
 use super::gaussian_model::GaussianNaiveBayesModel;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::partial::Partial;
 use crate::statistics::GroupStatistics;
@@ -57,8 +59,8 @@ impl GaussianNaiveBayes {
     /// classes a row belongs to.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`] for `by`; [`Error::ParameterOutOfRange`] if there are no classes, or more than
-    /// 2^31 - 1; [`Error::OutOfMemory`].
+    /// [`ErrorKind::ColumnOutOfRange`] for `by`; [`ErrorKind::ParameterOutOfRange`] if there are no classes, or more
+    /// than 2^31 - 1; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -77,8 +79,9 @@ impl GaussianNaiveBayes {
     /// each row. With `None`, there are as many classes as the dictionary says.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`] for `by`; [`Error::CategoriesNotKnown`] if nobody says how
-    /// many classes there are; [`Error::NotACategory`] for the first value of that column that is no class; those of
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`] for `by`; [`ErrorKind::NotSolvable`] if nobody says
+    /// how many classes there are; [`ErrorKind::ValueNotAllowed`] for the first value of that column that is no class;
+    /// those of
     /// [`new`](Self::new) and of reading the table.
     ///
     /// # Examples
@@ -168,10 +171,10 @@ impl GaussianNaiveBayes {
     /// variance: 1e-9 in scikit-learn. Variances are those of a population: divided by the number of values.
     ///
     /// # Errors
-    /// [`Error::ParameterOutOfRange`] if `var_smoothing` is negative or not finite; [`Error::TooFewRows`] without rows;
-    /// [`Error::SumsNotFinite`] for the first column with an infinity, or whose mean or variance in a class is beyond
-    /// the range of `f64`, or that has only NaN in a class; [`Error::ConstantFeature`] if a variance is zero after
-    /// smoothing; [`Error::OutOfMemory`].
+    /// [`ErrorKind::ParameterOutOfRange`] if `var_smoothing` is negative or not finite; [`ErrorKind::TooFewRows`]
+    /// without rows; [`ErrorKind::NotSolvable`] for the first column with an infinity, or whose mean or variance in a
+    /// class is beyond the range of `f64`, or that has only NaN in a class; [`ErrorKind::NotSolvable`] if a variance is
+    /// zero after smoothing; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -182,7 +185,7 @@ impl GaussianNaiveBayes {
     /// assert_eq!(model.log_priors(), [(2.0_f64 / 3.0).ln(), (1.0_f64 / 3.0).ln()]);
     /// let variances = model.variances()?;
     /// assert!((variances.value::<f64>(0, 0)? - (1.0 + 19.0 / 9.0)).abs() < 1e-14);
-    /// assert!(matches!(statistics.model(0.0), Err(Error::ConstantFeature { column: 0, class: 1 })));
+    /// assert!(matches!(statistics.model(0.0).unwrap_err().kind(), ErrorKind::NotSolvable { .. }));
     /// # Ok::<(), Error>(())
     /// ```
     pub fn model(&self, var_smoothing: f64) -> Result<GaussianNaiveBayesModel> {
@@ -193,8 +196,8 @@ impl GaussianNaiveBayes {
     /// is never predicted, whatever is said here. O(classes * features). Source: scikit-learn `GaussianNB(priors=..)`.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if there is not one prior for each class; [`Error::ParameterOutOfRange`] for one that
-    /// is negative or NaN, or if their sum differs from 1 by more than 1e-8; those of [`model`](Self::model).
+    /// [`ErrorKind::LengthMismatch`] if there is not one prior for each class; [`ErrorKind::ParameterOutOfRange`] for
+    /// one that is negative or NaN, or if their sum differs from 1 by more than 1e-8; those of [`model`](Self::model).
     ///
     /// # Examples
     /// ```
@@ -237,7 +240,7 @@ impl Partial for GaussianNaiveBayes {
 
 /// Takes statistics that there are already; their categories are the classes.
 ///
-/// [`Error::ParameterOutOfRange`] if there are no categories, or more than 2^31 - 1.
+/// [`ErrorKind::ParameterOutOfRange`] if there are no categories, or more than 2^31 - 1.
 impl TryFrom<GroupStatistics> for GaussianNaiveBayes {
     type Error = Error;
 

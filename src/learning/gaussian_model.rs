@@ -3,7 +3,8 @@
 use std::f64::consts::TAU;
 
 use super::classes::{Classifier, relate};
-use crate::base::error::{Error, Result};
+use super::failure;
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::room::with_room;
 use crate::base::shape::Shape;
 use crate::statistics::GroupStatistics;
@@ -73,7 +74,7 @@ impl GaussianNaiveBayesModel {
     pub(super) fn new(groups: &GroupStatistics, log_priors: Vec<f64>, var_smoothing: f64) -> Result<Self> {
         if !(0.0..f64::INFINITY).contains(&var_smoothing) {
             let allowed = "0 or a finite number above it is needed";
-            return Err(Error::ParameterOutOfRange { name: "var_smoothing", value: var_smoothing, allowed });
+            return Err(Error::parameter("var_smoothing", var_smoothing, allowed));
         }
         let (columns, by) = groups.columns_and_key();
         let features = columns - 1;
@@ -82,7 +83,7 @@ impl GaussianNaiveBayesModel {
         for feature in 0..features {
             match groups.column_of_all(column_of(feature)).population_variance() {
                 variance if variance.is_finite() => largest = largest.max(variance),
-                _ => return Err(Error::SumsNotFinite { column: column_of(feature) }),
+                _ => return Err(failure::sums_not_finite(column_of(feature))),
             }
         }
         let mut densities = with_room(features.saturating_mul(log_priors.len()))?;
@@ -92,10 +93,10 @@ impl GaussianNaiveBayesModel {
                 let (mean, variance) = (found.mean(), found.population_variance() + var_smoothing * largest);
                 let column = column_of(feature);
                 if rows > 0 && !(mean.is_finite() && variance.is_finite()) {
-                    return Err(Error::SumsNotFinite { column });
+                    return Err(failure::sums_not_finite(column));
                 }
                 if rows > 0 && variance == 0.0 {
-                    return Err(Error::ConstantFeature { column, class });
+                    return Err(failure::constant_feature(column, class));
                 }
                 densities.push(Density::new(mean, variance));
             }
@@ -148,7 +149,7 @@ impl GaussianNaiveBayesModel {
     /// O(classes * features). Source: scikit-learn `theta_`.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -166,7 +167,7 @@ impl GaussianNaiveBayesModel {
     /// class without rows. O(classes * features). Source: scikit-learn `var_`.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -185,8 +186,8 @@ impl GaussianNaiveBayesModel {
     /// large. O(rows * classes * features).
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the table has another number of columns than there are features;
-    /// [`Error::NotFinite`] for an infinity; those of reading the table; [`Error::OutOfMemory`].
+    /// [`ErrorKind::LengthMismatch`] if the table has another number of columns than there are features;
+    /// [`ErrorKind::ValueNotAllowed`] for an infinity; those of reading the table; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -239,7 +240,12 @@ impl Classifier for GaussianNaiveBayesModel {
 
     fn logarithms(&self, row: usize, values: &[f64], logarithms: &mut [f64]) -> Result<()> {
         if let Some(column) = values.iter().position(|value| value.is_infinite()) {
-            return Err(Error::NotFinite { row, column, value: values[column] });
+            return Err(Error::new(ErrorKind::ValueNotAllowed {
+                row,
+                column,
+                value: values[column],
+                reason: "is not finite".to_owned(),
+            }));
         }
         logarithms.copy_from_slice(&self.log_priors);
         for (class, logarithm) in logarithms.iter_mut().enumerate() {

@@ -9,7 +9,7 @@ use super::rows::{Reader, block_rows, blocks, fits_f32, for_each_row, shape_with
 use super::sum::{self, DOWN, Sum};
 use crate::base::count::{rows_after, same_count};
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::room::filled;
 use crate::base::shape::Shape;
 use crate::convert::level::Level;
@@ -84,9 +84,9 @@ impl KMeansStep {
     /// Creates a step without rows: with a row of `centroids` for each cluster.
     ///
     /// # Errors
-    /// [`Error::ParameterOutOfRange`] if there are no centroids, more than 2^31 - 1 of them, or no columns;
-    /// [`Error::NotFinite`] for the first value that is NaN or infinite; those of reading the table;
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::ParameterOutOfRange`] if there are no centroids, more than 2^31 - 1 of them, or no columns;
+    /// [`ErrorKind::ValueNotAllowed`] for the first value that is NaN or infinite; those of reading the table;
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -111,7 +111,12 @@ impl KMeansStep {
 
     fn from_values(centroids: Vec<f64>, columns: usize) -> Result<Self> {
         if let Some(at) = centroids.iter().position(|value| !value.is_finite()) {
-            return Err(Error::NotFinite { row: at / columns, column: at % columns, value: centroids[at] });
+            return Err(Error::new(ErrorKind::ValueNotAllowed {
+                row: at / columns,
+                column: at % columns,
+                value: centroids[at],
+                reason: "is not finite".to_owned(),
+            }));
         }
         let centroids = Centroids::new(centroids, columns)?;
         Ok(Self { totals: Totals::new(centroids.count(), columns)?, centroids })
@@ -187,7 +192,7 @@ impl KMeansStep {
     /// `f64` are infinite.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -220,7 +225,7 @@ impl KMeansStep {
     /// rows. O(clusters * columns).
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -256,7 +261,8 @@ impl KMeansStep {
     /// clusters * columns). Source: scikit-learn `labels_`, DAAL's assignments.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the numbers of columns differ; those of reading the table; [`Error::OutOfMemory`].
+    /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; those of reading the table;
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -357,8 +363,8 @@ impl KMeansStep {
 }
 
 /// `update_table` reads the table once, in O(rows * clusters * columns); an error adds nothing. `merge` is in
-/// O(clusters * columns); other centroids are [`Error::ShapeMismatch`] or [`Error::UnequalCentroids`]. The same rows,
-/// dealt out to calls otherwise, may differ in the last digits of sums and of the inertia.
+/// O(clusters * columns); other centroids are [`ErrorKind::ShapeMismatch`] or [`ErrorKind::NotCombinable`]. The same
+/// rows, dealt out to calls otherwise, may differ in the last digits of sums and of the inertia.
 impl Partial for KMeansStep {
     const NAME: &'static str = "k-means-step";
     const VERSION: u32 = 2; // since sums beyond the range of `f64` are kept
@@ -381,11 +387,14 @@ impl Partial for KMeansStep {
     fn merge(&mut self, other: &Self) -> Result<()> {
         let shape = |step: &Self| Shape { rows: step.cluster_count(), columns: step.column_count() };
         if shape(self) != shape(other) {
-            return Err(Error::ShapeMismatch { expected: shape(self), found: shape(other) });
+            return Err(Error::new(ErrorKind::ShapeMismatch { expected: shape(self), found: shape(other) }));
         }
         let mut pairs = self.centroids.values().iter().zip(other.centroids.values());
         if let Some(place) = pairs.position(|(mine, theirs)| mine != theirs) {
-            return Err(Error::UnequalCentroids { cluster: place / self.column_count() });
+            return Err(Error::not_combinable(format!(
+                "the centroid of cluster {} is another one in the step that is merged",
+                place / self.column_count()
+            )));
         }
         self.add(&other.totals)
     }
@@ -400,7 +409,7 @@ impl Partial for KMeansStep {
 fn check_shape(shape: Shape) -> Result<()> {
     let check = |name, count: usize, limit: usize, allowed| match (1..=limit).contains(&count) {
         true => Ok(()),
-        false => Err(Error::ParameterOutOfRange { name, value: count as f64, allowed }),
+        false => Err(Error::parameter(name, count as f64, allowed)),
     };
     check("the number of centroids", shape.rows, i32::MAX as usize, "1 to 2147483647 are needed")?;
     check("the number of columns of centroids", shape.columns, usize::MAX, "at least 1 is needed")

@@ -2,7 +2,8 @@
 //!
 //! Each is a [`Partial`](crate::Partial): k-means (`kmeans`, with the loops in `nearest` and `avx2`), naive Bayes
 //! (`naive_bayes` of counts, `gaussian` of any numbers; predictions in `classes`), and linear regression by normal
-//! equations (`regression`, solved in `cholesky`, or with twice the digits in `extended`). Moments, covariances, Gram matrices and groups are in
+//! equations (`regression`, solved in `cholesky`, or with twice the digits in `extended`). Moments, covariances, Gram
+//! matrices and groups are in
 //! [`crate::statistics`].
 //!
 //! Tables of any kind are read a block at a time (`rows`). Whatever is added is computed of all rows of a call first,
@@ -18,6 +19,8 @@ mod cholesky;
 mod classes;
 #[forbid(unsafe_code)]
 mod extended;
+#[forbid(unsafe_code)]
+mod failure;
 #[forbid(unsafe_code)]
 mod gaussian;
 #[forbid(unsafe_code)]

@@ -11,7 +11,7 @@ use super::naive_bayes_model::NaiveBayesModel;
 use super::rows::{Reader, blocks, shape_with};
 use super::sum::{self, Sum};
 use crate::base::count::rows_after;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::room::filled;
 use crate::base::shape::Shape;
 use crate::partial::Partial;
@@ -75,8 +75,8 @@ impl NaiveBayes {
     /// row belongs to.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`] for `by`; [`Error::ParameterOutOfRange`] if there are no classes, or more than
-    /// 2^31 - 1; [`Error::OutOfMemory`].
+    /// [`ErrorKind::ColumnOutOfRange`] for `by`; [`ErrorKind::ParameterOutOfRange`] if there are no classes, or more
+    /// than 2^31 - 1; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -96,9 +96,10 @@ impl NaiveBayes {
     /// row. With `None`, there are as many classes as the dictionary says.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`] for `by`; [`Error::CategoriesNotKnown`] if nobody says how
-    /// many classes there are; those of [`new`](Self::new), and those of `update_table`: [`Error::NotACategory`] for a
-    /// value of that column that is no class, [`Error::NotACount`] for any other that is negative or not finite.
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`] for `by`; [`ErrorKind::NotSolvable`] if nobody says
+    /// how many classes there are; those of [`new`](Self::new), and those of `update_table`:
+    /// [`ErrorKind::ValueNotAllowed`] for a value of that column that is no class, [`ErrorKind::ValueNotAllowed`] for
+    /// any other that is negative or not finite.
     ///
     /// # Examples
     /// ```
@@ -170,7 +171,7 @@ impl NaiveBayes {
     /// Returns the sum of each feature over the rows of each class: a row for each class. O(classes * features).
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -191,8 +192,8 @@ impl NaiveBayes {
     /// impossible in that class.
     ///
     /// # Errors
-    /// [`Error::ParameterOutOfRange`] if `alpha` is negative or not finite; [`Error::TooFewRows`] without rows;
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::ParameterOutOfRange`] if `alpha` is negative or not finite; [`ErrorKind::TooFewRows`] without rows;
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -226,7 +227,7 @@ impl NaiveBayes {
     fn add_row(&self, row: usize, values: &[f64], found: &mut Found) -> Result<()> {
         let (class, classes, by) = (values[self.by], self.class_count(), self.by);
         if !(class >= 0.0 && class < classes as f64 && class.fract() == 0.0) {
-            return Err(Error::NotACategory { row, column: by, value: class, categories: classes });
+            return Err(Error::not_a_category(row, by, class, classes));
         }
         let (before, after) = (&values[..by], &values[by + 1..]);
         check_counts(before, row, 0)?;
@@ -249,14 +250,19 @@ pub(super) fn check_counts(values: &[f64], row: usize, first: usize) -> Result<(
         return Ok(());
     }
     match values.iter().position(|&value| !is_count(value)) {
-        Some(at) => Err(Error::NotACount { row, column: first + at, value: values[at] }),
+        Some(at) => Err(Error::new(ErrorKind::ValueNotAllowed {
+            row: row,
+            column: first + at,
+            value: values[at],
+            reason: "is not a count: finite numbers from 0 on are allowed".to_owned(),
+        })),
         None => Ok(()),
     }
 }
 
 /// `update_table` reads the table once, in O(rows * columns); an error adds nothing. `merge` is in O(classes *
-/// features); another number of classes or columns is [`Error::ShapeMismatch`], another column that tells the class
-/// [`Error::UnequalGroups`].
+/// features); another number of classes or columns is [`ErrorKind::ShapeMismatch`], another column that tells the class
+/// [`ErrorKind::NotCombinable`].
 impl Partial for NaiveBayes {
     const NAME: &'static str = "naive-bayes-counts";
     const VERSION: u32 = 2; // since sums beyond the range of `f64` are kept
@@ -280,10 +286,13 @@ impl Partial for NaiveBayes {
     fn merge(&mut self, other: &Self) -> Result<()> {
         let shape = |counts: &Self| Shape { rows: counts.class_count(), columns: counts.columns };
         if shape(self) != shape(other) {
-            return Err(Error::ShapeMismatch { expected: shape(self), found: shape(other) });
+            return Err(Error::new(ErrorKind::ShapeMismatch { expected: shape(self), found: shape(other) }));
         }
         if self.by != other.by {
-            return Err(Error::UnequalGroups { expected: self.by, found: other.by });
+            return Err(Error::not_combinable(format!(
+                "the groups are those of column {}, not of column {}",
+                other.by, self.by
+            )));
         }
         rows_after(self.row_count(), other.row_count())?;
         self.rows.iter_mut().zip(&other.rows).for_each(|(mine, theirs)| *mine += theirs);

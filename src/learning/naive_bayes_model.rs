@@ -5,6 +5,8 @@ use std::f64::consts::LN_2;
 use super::classes::{Classifier, log_shares, relate};
 use super::naive_bayes::check_counts;
 use super::sum::{DOWN, Sum, UP};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::room::filled;
 use crate::base::shape::Shape;
@@ -39,7 +41,7 @@ impl NaiveBayesModel {
     pub(super) fn new(features: usize, rows: &[u64], sum: impl Fn(usize) -> Sum, alpha: f64) -> Result<Self> {
         if !(0.0..f64::INFINITY).contains(&alpha) {
             let allowed = "0 or a finite number above it is needed";
-            return Err(Error::ParameterOutOfRange { name: "alpha", value: alpha, allowed });
+            return Err(Error::parameter("alpha", alpha, allowed));
         }
         let log_priors = log_shares(rows)?;
         let mut log_probabilities = filled(features * rows.len(), 0.0)?;
@@ -107,7 +109,7 @@ impl NaiveBayesModel {
     /// Without smoothing, minus infinity for a feature that no row of the class has.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -126,9 +128,9 @@ impl NaiveBayesModel {
     /// large. O(rows * classes * features).
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the table has another number of columns than there are features;
-    /// [`Error::NotACount`] for a value that is negative or not finite; those of reading the table;
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::LengthMismatch`] if the table has another number of columns than there are features;
+    /// [`ErrorKind::ValueNotAllowed`] for a value that is negative or not finite; those of reading the table;
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```

@@ -35,7 +35,7 @@ impl Centroids {
     /// Arranges centroids. There is one column at least, and there are only whole rows.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub(super) fn new(values: Vec<f64>, columns: usize) -> Result<Self> {
         let mut grouped = filled(values.len(), 0.0)?;
         grouped.copy_from_slice(&values);
@@ -80,7 +80,7 @@ impl<'c> Finder<'c> {
     /// Makes room for blocks of up to so many rows.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub(super) fn new(centroids: &'c Centroids, rows: usize) -> Result<Self> {
         let lanes = filled(centroids.columns, [0.0; LANES])?;
         let rows = rows.next_multiple_of(LANES);

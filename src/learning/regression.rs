@@ -7,9 +7,10 @@ use serde::ser::{Serialize, Serializer};
 
 use super::cholesky::{Cholesky, condition_of, row_at};
 use super::extended::{self, Extended};
+use super::failure;
 use super::regression_model::{RegressionModel, System};
 use crate::base::count::same_count;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::room::with_room;
 use crate::partial::Partial;
 use crate::serde::{refused, remember};
@@ -26,7 +27,8 @@ use crate::table::NumericTable;
 /// The sums are those of [`Covariance`]: about the means, in one pass, exact to the last digits. The equations are
 /// solved by Cholesky's decomposition, `LDL'`. The error of coefficients grows with the condition of the correlations
 /// of the features, which is the square of that of the centred and scaled table: of 16 digits, 11 to 13 are left of
-/// NIST's Longley data, and 6 of its Wampler data, whose coefficients are small beside each other. Where less would be, [`solve`](Self::solve) is an error with the condition number, and
+/// NIST's Longley data, and 6 of its Wampler data, whose coefficients are small beside each other. Where less would be,
+/// [`solve`](Self::solve) is an error with the condition number, and
 /// [`with_extended_precision`](Self::with_extended_precision) keeps sums of twice the digits: 7 digits and more of all
 /// of NIST's linear data sets, the polynomial of degree 10 (Filip) included.
 ///
@@ -125,7 +127,7 @@ impl LinearRegression {
     /// Creates equations without rows, of tables of `features` columns, followed by `targets` columns. O(columns²).
     ///
     /// # Errors
-    /// [`Error::ParameterOutOfRange`] if there are no targets; [`Error::OutOfMemory`].
+    /// [`ErrorKind::ParameterOutOfRange`] if there are no targets; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -138,14 +140,15 @@ impl LinearRegression {
     pub fn new(features: usize, targets: usize) -> Result<Self> {
         if targets == 0 {
             let allowed = "at least 1 is needed";
-            return Err(Error::ParameterOutOfRange { name: "the number of targets", value: 0.0, allowed });
+            return Err(Error::parameter("the number of targets", 0.0, allowed));
         }
-        let columns = features.checked_add(targets).ok_or(Error::OutOfMemory { bytes: usize::MAX })?;
+        let columns = features.checked_add(targets).ok_or(Error::out_of_memory(usize::MAX))?;
         Ok(Self { covariance: Covariance::new(columns)?, features, extended: None })
     }
 
     /// Creates equations whose sums have twice the digits of `f64`, for features that nearly depend on each other, such
-    /// as the powers of a number: up to a condition number of 1e12 of the features, each scaled to the same length, where
+    /// as the powers of a number: up to a condition number of 1e12 of the features, each scaled to the same length,
+    /// where
     /// [`new`](Self::new) ends at 3e4. Sums take about five times as long, and 16 bytes more for each pair of columns. The
     /// equations are solved in that precision. Products below 1e-290 have fewer digits.
     ///
@@ -159,7 +162,7 @@ impl LinearRegression {
     /// let rows = (1..40).map(|i| f64::from(i)).map(|x| [x, x + 1e-6 * x * x, 1e-6 * x * x]);
     /// let table = HomogenNumericTable::from_row_iter(rows)?;
     /// let error = LinearRegression::new(2, 1)?.compute(&table)?.solve().unwrap_err();
-    /// assert!(matches!(error, Error::IllConditioned { .. }));
+    /// assert!(matches!(error.kind(), ErrorKind::NotSolvable { .. }));
     /// let model = LinearRegression::with_extended_precision(2, 1)?.compute(&table)?.solve()?;
     /// assert!((model.coefficients()?.value::<f64>(0, 1)? - 1.0).abs() < 1e-6);
     /// # Ok::<(), Error>(())
@@ -235,13 +238,13 @@ impl LinearRegression {
     /// Solves the equations. O(features³ + features² * targets).
     ///
     /// # Errors
-    /// [`Error::TooFewRows`] if there are not more rows than features; [`Error::SumsNotFinite`] for a column with a NaN
-    /// or an infinity; [`Error::DependentColumn`] for the first feature that is constant, or a linear combination of
-    /// the features before it, to within rounding: either there are many solutions, and
+    /// [`ErrorKind::TooFewRows`] if there are not more rows than features; [`ErrorKind::NotSolvable`] for a column with
+    /// a NaN or an infinity; [`ErrorKind::NotSolvable`] for the first feature that is constant, or a linear combination
+    /// of the features before it, to within rounding: either there are many solutions, and
     /// [`solve_ridge`](Self::solve_ridge) chooses one, or the features differ in digits that
-    /// [extended precision](Self::with_extended_precision) keeps; [`Error::IllConditioned`] if fewer than six digits of
-    /// the largest coefficient would be right, each coefficient times the deviation of its feature (of much smaller ones,
-    /// fewer digits are right); [`Error::OutOfMemory`].
+    /// [extended precision](Self::with_extended_precision) keeps; [`ErrorKind::NotSolvable`] if fewer than six digits
+    /// of the largest coefficient would be right, each coefficient times the deviation of its feature (of much smaller
+    /// ones, fewer digits are right); [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -252,7 +255,7 @@ impl LinearRegression {
     ///
     /// let doubled = HomogenNumericTable::from_rows(&[[1, 2, 5], [2, 4, 5], [4, 8, 6], [3, 6, 1]])?;
     /// let error = LinearRegression::new(2, 1)?.compute(&doubled)?.solve().unwrap_err();
-    /// assert!(matches!(error, Error::DependentColumn { column: 1, .. }));
+    /// assert!(matches!(error.kind(), ErrorKind::NotSolvable { .. }));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn solve(&self) -> Result<RegressionModel> {
@@ -264,9 +267,9 @@ impl LinearRegression {
     /// `Ridge(alpha=lambda)`.
     ///
     /// # Errors
-    /// [`Error::ParameterOutOfRange`] if `lambda` is negative or not finite; [`Error::TooFewRows`] without rows; those
-    /// of [`solve`](Self::solve). Columns that depend on each other are none, unless `lambda` is next to nothing beside
-    /// them.
+    /// [`ErrorKind::ParameterOutOfRange`] if `lambda` is negative or not finite; [`ErrorKind::TooFewRows`] without
+    /// rows; those of [`solve`](Self::solve). Columns that depend on each other are none, unless `lambda` is next to
+    /// nothing beside them.
     ///
     /// # Examples
     /// ```
@@ -294,19 +297,19 @@ impl LinearRegression {
         let RegressionOptions { lambda, has_intercept } = options;
         if !(0.0..f64::INFINITY).contains(&lambda) {
             let allowed = "0 or a finite number above it is needed";
-            return Err(Error::ParameterOutOfRange { name: "lambda", value: lambda, allowed });
+            return Err(Error::parameter("lambda", lambda, allowed));
         }
         let (rows, features) = (self.row_count(), self.features);
         let unknown = features as u64 + u64::from(has_intercept);
         let needed = if lambda > 0.0 { 1 } else { unknown.max(1) };
         if rows < needed {
-            return Err(Error::TooFewRows { rows, needed });
+            return Err(Error::new(ErrorKind::TooFewRows { rows, needed }));
         }
         let (mut means, products) = (self.covariance.means(), self.covariance.cross_product()?);
         let mut sums = Cow::Borrowed(products.packed::<f64>()?);
         let is_finite = |column: usize| means[column].is_finite() && sums[row_at(column) + column].is_finite();
         if let Some(column) = (0..means.len()).find(|&column| !is_finite(column)) {
-            return Err(Error::SumsNotFinite { column });
+            return Err(failure::sums_not_finite(column));
         }
         if let Some(extended) = &self.extended {
             let fits = extended.fit(features, lambda, has_intercept)?;
@@ -333,7 +336,7 @@ impl LinearRegression {
         )?;
         let is_solved = condition <= LIMIT; // not if it is NaN
         if !is_solved {
-            return Err(Error::IllConditioned { condition: condition.sqrt(), limit: LIMIT.sqrt(), is_extended: false });
+            return Err(failure::ill_conditioned(condition.sqrt(), LIMIT.sqrt(), false));
         }
         RegressionModel::new(&system, &decomposed)
     }
@@ -342,20 +345,20 @@ impl LinearRegression {
 /// Returns the sums of products of columns, from those about their means.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`]; [`Error::SumsNotFinite`].
+/// [`ErrorKind::OutOfMemory`]; [`ErrorKind::NotSolvable`].
 fn about_zero(sums: &[f64], means: &[f64], rows: u64) -> Result<Vec<f64>> {
     let mut all = with_room(sums.len())?;
     for (row, mean) in means.iter().enumerate() {
         let own = &sums[row_at(row)..row_at(row + 1)];
         all.extend(own.iter().zip(means).map(|(sum, other)| sum + mean * other * rows as f64));
         if !all[row_at(row) + row].is_finite() {
-            return Err(Error::SumsNotFinite { column: row });
+            return Err(failure::sums_not_finite(row));
         }
     }
     Ok(all)
 }
 
-/// `update_table` and `merge` are those of [`Covariance`]; other numbers of columns are [`Error::LengthMismatch`].
+/// `update_table` and `merge` are those of [`Covariance`]; other numbers of columns are [`ErrorKind::LengthMismatch`].
 impl Partial for LinearRegression {
     const NAME: &'static str = "linear-regression";
     const VERSION: u32 = 2; // since sums may have extended precision
@@ -379,7 +382,7 @@ impl Partial for LinearRegression {
         same_count(self.features, other.features)?;
         if self.has_extended_precision() != other.has_extended_precision() {
             let (name, allowed) = ("extended precision of the other equations", "both or neither must have it");
-            return Err(Error::ParameterOutOfRange { name, value: f64::from(other.has_extended_precision()), allowed });
+            return Err(Error::parameter(name, f64::from(other.has_extended_precision()), allowed));
         }
         self.covariance.merge(&other.covariance)?;
         if let (Some(mine), Some(theirs)) = (&mut self.extended, &other.extended) {

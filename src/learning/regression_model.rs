@@ -147,7 +147,7 @@ impl RegressionModel {
     /// Returns the coefficients: a row for each target, and a column for each feature. O(targets * features).
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     ///
     /// # Examples
     /// ```
@@ -196,8 +196,8 @@ impl RegressionModel {
     /// infinity makes the targets of its row NaN or infinite.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) if the table has another number of columns
-    /// than there are features; those of reading the table; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::LengthMismatch`](crate::ErrorKind::LengthMismatch) if the table has another number of columns
+    /// than there are features; those of reading the table; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     ///
     /// # Examples
     /// ```

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use crate::base::count::same_count;
 use crate::base::element::{Element, ElementType};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::base::parallel;
 use crate::base::room::{filled, first_of};
@@ -40,7 +42,7 @@ pub(super) fn fits_f32(table: &dyn NumericTable) -> bool {
 /// time.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`].
+/// [`ErrorKind::LengthMismatch`].
 pub(super) fn shape_with(table: &dyn NumericTable, columns: usize) -> Result<Shape> {
     let shape = table.shape();
     same_count(columns, shape.columns)?;
@@ -73,7 +75,7 @@ impl<'t, T: Element> Reader<'t, T> {
 /// part of the result, on several threads if that pays.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`], [`Error::SizeOverflow`]; that of `fill` for the first rows for which it fails.
+/// [`ErrorKind::OutOfMemory`], [`ErrorKind::SizeOverflow`]; that of `fill` for the first rows for which it fails.
 pub(super) fn for_each_row<R: Element>(
     shape: Shape,
     width: usize,
@@ -101,7 +103,8 @@ pub(super) fn for_each_row<R: Element>(
 /// number of a row, its values, `room` numbers to use, and its row of the result, on several threads if that pays.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`](crate::Error::LengthMismatch); those of reading the table; those of [`for_each_row`].
+/// [`ErrorKind::LengthMismatch`](crate::ErrorKind::LengthMismatch); those of reading the table; those of
+/// [`for_each_row`].
 pub(super) fn map_rows<R: Element>(
     table: &dyn NumericTable,
     columns: usize,

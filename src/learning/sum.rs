@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::base::count::same_count;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::room::with_room;
 use crate::serde::numbers::Numbers;
 
@@ -113,7 +113,7 @@ impl Parts<'_> {
     /// Takes sums apart.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn of(all: &[Sum]) -> Result<Self> {
         let (mut sums, mut rests) = (with_room(all.len())?, with_room(all.len())?);
         sums.extend(all.iter().map(|sum| sum.high));
@@ -128,8 +128,8 @@ impl Parts<'_> {
     /// Puts sums together, of which so many must be there.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`]; [`Error::ElementsOutOfRange`] for the place of a scaled sum that is not there, or
-    /// named twice; [`Error::OutOfMemory`].
+    /// [`ErrorKind::LengthMismatch`]; [`ErrorKind::OutOfRange`] for the place of a scaled sum that is not there, or
+    /// named twice; [`ErrorKind::OutOfMemory`].
     pub(super) fn join(&self, expected: usize) -> Result<Vec<Sum>> {
         for found in [self.sums.0.len(), self.rests.0.len()] {
             same_count(expected, found)?;
@@ -141,7 +141,13 @@ impl Parts<'_> {
             let place = usize::try_from(place).unwrap_or(usize::MAX);
             match all.get_mut(place..).and_then(<[Sum]>::first_mut) {
                 Some(sum) if !sum.is_scaled => sum.is_scaled = true,
-                _ => return Err(Error::ElementsOutOfRange { range: place..place.saturating_add(1), count: expected }),
+                _ => {
+                    return Err(Error::new(ErrorKind::OutOfRange {
+                        what: "elements",
+                        range: place..place.saturating_add(1),
+                        count: expected,
+                    }));
+                }
             }
         }
         Ok(all)
@@ -151,6 +157,7 @@ impl Parts<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::error::ErrorKind;
 
     #[test]
     fn what_rounding_takes_is_kept_and_infinities_stay_what_they_are() {
@@ -194,7 +201,7 @@ mod tests {
         assert_eq!((&*parts.scaled.0, join(&parts).unwrap()), (&[1_u64][..], sums.to_vec()));
         for scaled in [vec![3], vec![1, 1], vec![u64::MAX]] {
             let parts = Parts { scaled: Numbers(Cow::Owned(scaled)), ..Parts::of(&sums).unwrap() };
-            assert!(matches!(join(&parts), Err(Error::ElementsOutOfRange { count: 3, .. })));
+            assert!(join(&parts).is_err_and(|error| matches!(error.kind(), ErrorKind::OutOfRange { count: 3, .. })));
         }
     }
 }

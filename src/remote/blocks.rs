@@ -28,9 +28,9 @@ impl RemoteTable {
     /// twice that for a column-major object.
     ///
     /// # Errors
-    /// [`Error::EmptyBlocks`](crate::Error::EmptyBlocks) for blocks of no rows;
-    /// [`Error::TableKindMismatch`](crate::Error::TableKindMismatch) if the table is not homogeneous;
-    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow).
+    /// [`ErrorKind::ParameterOutOfRange`](crate::ErrorKind::ParameterOutOfRange) for blocks of no rows;
+    /// [`ErrorKind::TableKindMismatch`](crate::ErrorKind::TableKindMismatch) if the table is not homogeneous;
+    /// [`ErrorKind::SizeOverflow`](crate::ErrorKind::SizeOverflow).
     ///
     /// # Examples
     /// ```

@@ -27,7 +27,7 @@ use object_store::path::Path;
 
 use self::object::Object;
 use crate::base::element::{Element, ElementType, match_element};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Hint, Result};
 use crate::base::progress::{Hook, Meter, Progress};
 use crate::base::shape::Shape;
 use crate::dictionary::DataDictionary;
@@ -46,7 +46,8 @@ const LEAST_REQUEST: usize = 4096;
 /// Opening reads the beginning of the object; values are read when they are wanted, by several requests at a time, each
 /// for a range of its bytes. Whatever is read is of **the object that was opened**: its entity tag (or, in stores that
 /// have none, its version, size and time of change) is a condition of every request and compared with every answer. An
-/// object that was replaced is [`Error::Store`] with a source of `Precondition`, never a mixture of old and new values.
+/// object that was replaced is [`ErrorKind::Foreign`] with a source of `Precondition`, never a mixture of old and new
+/// values.
 ///
 /// Calls run on the caller's runtime, or on any executor where the store needs none. They wait for requests, and
 /// convert what has arrived in between, on the calling task. Dropping a call cancels it. Futures are [`Send`]. A clone
@@ -93,8 +94,8 @@ impl RemoteTable {
     /// size.
     ///
     /// # Errors
-    /// [`Error::Store`] of the store, with a source of `NotFound` if there is no such object; [`Error::Format`] with
-    /// what is wrong, and where; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Foreign`] of the store, with a source of `NotFound` if there is no such object;
+    /// [`ErrorKind::Format`] with what is wrong, and where; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -103,7 +104,7 @@ impl RemoteTable {
     /// # use object_store::{Error as StoreError, memory::InMemory};
     /// # pollster::block_on(async {
     /// let error = RemoteTable::open(Arc::new(InMemory::new()), &"none.ntb".into()).await.unwrap_err();
-    /// assert!(matches!(error, Error::Store { source: StoreError::NotFound { .. }, .. }));
+    /// assert!(matches!(error.kind(), ErrorKind::Foreign { .. }));
     /// assert_eq!(error.to_string(), "none.ntb: there is no such object");
     /// # })
     /// ```
@@ -282,9 +283,9 @@ impl RemoteTable {
     /// by one request for several columns where few bytes are between them: few blocks of many rows are best.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`]; [`Error::TableKindMismatch`], for which [`load_any`](Self::load_any) is there;
-    /// [`Error::SizeOverflow`]; [`Error::OutOfMemory`]; [`Error::Store`], also if the object was replaced;
-    /// [`Error::Format`] if the store does not send what was requested.
+    /// [`ErrorKind::RowsOutOfRange`]; [`ErrorKind::TableKindMismatch`], for which [`load_any`](Self::load_any) is
+    /// there; [`ErrorKind::SizeOverflow`]; [`ErrorKind::OutOfMemory`]; [`ErrorKind::Foreign`], also if the object was
+    /// replaced; [`ErrorKind::Format`] if the store does not send what was requested.
     ///
     /// # Examples
     /// ```
@@ -297,7 +298,8 @@ impl RemoteTable {
     /// save_to_store(&store, &path, &table, StoreOptions::new()).await?;
     /// let remote = RemoteTable::open(store, &path).await?;
     /// assert_eq!(remote.load_rows::<f32>(1..).await?.as_slice()?, [3.0, 4.0, 5.0, 6.0]);
-    /// assert!(matches!(remote.load_rows::<f32>(1..4).await, Err(Error::RowsOutOfRange { row_count: 3, .. })));
+    /// let error = remote.load_rows::<f32>(1..4).await.unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::RowsOutOfRange { row_count: 3, .. }));
     /// # Ok::<(), numeric_table::Error>(())
     /// # }).unwrap();
     /// ```
@@ -314,7 +316,7 @@ impl RemoteTable {
     /// Loads the whole table, which must be homogeneous and of `T`, and compares the checksums of its values.
     ///
     /// # Errors
-    /// Those of [`load_as`](Self::load_as); [`Error::ElementTypeMismatch`]; [`Error::TableKindMismatch`].
+    /// Those of [`load_as`](Self::load_as); [`ErrorKind::ElementTypeMismatch`]; [`ErrorKind::TableKindMismatch`].
     ///
     /// # Examples
     /// ```
@@ -326,7 +328,7 @@ impl RemoteTable {
     /// # save_to_store(&store, &path, &HomogenNumericTable::from_rows(&[[1_i16, 2, 3]])?, StoreOptions::new()).await?;
     /// let remote = RemoteTable::open(store, &path).await?;
     /// assert_eq!(remote.load::<i16>().await?.as_slice()?, [1, 2, 3]);
-    /// assert!(matches!(remote.load::<f32>().await, Err(Error::ElementTypeMismatch { .. })));
+    /// assert!(matches!(remote.load::<f32>().await.unwrap_err().kind(), ErrorKind::ElementTypeMismatch { .. }));
     /// # Ok::<(), numeric_table::Error>(())
     /// # }).unwrap();
     /// ```
@@ -334,10 +336,9 @@ impl RemoteTable {
         let values = self.homogeneous()?;
         match values.element_type {
             found if found == T::TYPE => self.load_values(values).await,
-            found => {
-                let path = Some(self.path().as_ref().into());
-                Err(Error::ElementTypeMismatch { expected: T::TYPE, found, path, converter: Some("load_as") })
-            }
+            found => Err(Error::element_type_mismatch(T::TYPE, found)
+                .with_hint(Hint::new("load_as", "converts"))
+                .in_file(self.path().as_ref())),
         }
     }
 
@@ -345,8 +346,8 @@ impl RemoteTable {
     /// table of another kind than homogeneous is loaded first, and then converted.
     ///
     /// # Errors
-    /// [`Error::Store`], also if the object was replaced; [`Error::Format`] with the first damaged chunk, or if the
-    /// store does not send what was requested; [`Error::SizeOverflow`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Foreign`], also if the object was replaced; [`ErrorKind::Format`] with the first damaged chunk, or
+    /// if the store does not send what was requested; [`ErrorKind::SizeOverflow`]; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -401,8 +402,8 @@ impl RemoteTable {
     /// Reads all values and compares their checksums; keeps none. Returns whether the object has checksums of values.
     ///
     /// # Errors
-    /// [`Error::Format`] with the first damaged chunk; [`Error::Store`], also if the object was replaced;
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::Format`] with the first damaged chunk; [`ErrorKind::Foreign`], also if the object was replaced;
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -431,7 +432,7 @@ impl RemoteTable {
     /// Returns where the values are, if the table is homogeneous.
     ///
     /// # Errors
-    /// [`Error::TableKindMismatch`].
+    /// [`ErrorKind::TableKindMismatch`].
     fn homogeneous(&self) -> Result<StoredValues> {
         self.front.homogeneous().map_err(|error| self.object.name(error))
     }
@@ -439,11 +440,11 @@ impl RemoteTable {
     /// Resolves a range of rows.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`].
+    /// [`ErrorKind::RowsOutOfRange`].
     fn checked_rows(&self, rows: impl RangeBounds<usize>) -> Result<Range<usize>> {
         let (row_count, rows) = (self.shape().rows, rows_of(self.shape(), rows)?);
         match rows.start > rows.end || rows.end > row_count {
-            true => Err(Error::RowsOutOfRange { rows, row_count }),
+            true => Err(Error::new(ErrorKind::RowsOutOfRange { rows, row_count })),
             false => Ok(rows),
         }
     }

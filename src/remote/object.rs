@@ -8,6 +8,8 @@ use futures_util::{StreamExt, stream};
 use object_store::path::Path;
 use object_store::{Error as StoreError, GetOptions, GetResult, GetResultPayload, ObjectMeta, ObjectStore};
 
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::room::with_room;
 use crate::format::Front;
@@ -26,7 +28,7 @@ impl Object {
     /// Opens the object of a table file, and reads its beginning: by one request, or by two if it is long.
     ///
     /// # Errors
-    /// [`Error::Store`]; [`Error::Format`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Foreign`]; [`ErrorKind::Format`]; [`ErrorKind::OutOfMemory`].
     pub(super) async fn open(store: Arc<dyn ObjectStore>, path: &Path) -> Result<(Self, Front)> {
         let options = GetOptions::new().with_range(Some(0..FIRST_BYTES));
         let first = match store.get_opts(path, options).await {
@@ -43,14 +45,14 @@ impl Object {
                 Ok(())
             })
             .await?;
-        let front = object.front(start).await.map_err(|error| error.in_file(path.as_ref().as_ref()))?;
+        let front = object.front(start).await.map_err(|error| error.in_file(path.as_ref()))?;
         Ok((object, front))
     }
 
     async fn front(&self, mut start: Vec<u8>) -> Result<Front> {
         let (length, found) = (Front::length(&start, self.meta.size)?, start.len());
         if found < length {
-            start.try_reserve_exact(length - found).map_err(|_| Error::OutOfMemory { bytes: length })?;
+            start.try_reserve_exact(length - found).map_err(|_| Error::out_of_memory(length))?;
             self.get(found as u64..length as u64, |bytes| {
                 start.extend_from_slice(bytes);
                 Ok(())
@@ -66,7 +68,7 @@ impl Object {
             let found = store.get_opts(path, GetOptions::new().with_head(true)).await;
             if let (Ok(GetResult { meta: ObjectMeta { size: 0, .. }, .. }), Err(empty)) = (found, Front::length(&[], 0))
             {
-                return empty.in_file(path.as_ref().as_ref());
+                return empty.in_file(path.as_ref());
             }
         }
         failed(path, source)
@@ -83,19 +85,14 @@ impl Object {
 
     /// Names the object in an error.
     pub(super) fn name(&self, error: Error) -> Error {
-        let path = || self.path().as_ref().into();
-        match error {
-            Error::TableKindMismatch { path: None, expected, found } => {
-                Error::TableKindMismatch { path: Some(path()), expected, found }
-            }
-            other => other.in_file(&path()),
-        }
+        error.in_file(self.path().as_ref())
     }
 
     /// Requests bytes, and calls `take` with all of them, in order, in pieces of any length.
     ///
     /// # Errors
-    /// [`Error::Store`], also if the object was replaced; [`Error::Format`] if the store sends fewer bytes, or more.
+    /// [`ErrorKind::Foreign`], also if the object was replaced; [`ErrorKind::Format`] if the store sends fewer bytes,
+    /// or more.
     pub(super) async fn get(&self, range: Range<u64>, take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut options = GetOptions::new().with_range(Some(range.clone()));
         match (&self.meta.e_tag, &self.meta.version) {
@@ -111,7 +108,7 @@ impl Object {
     /// Checks that an answer is about the object that was opened.
     ///
     /// # Errors
-    /// [`Error::Store`].
+    /// [`ErrorKind::Foreign`].
     fn check_same(&self, found: &ObjectMeta) -> Result<()> {
         let replaced = |part: &str, expected: &dyn Display, now: &dyn Display| {
             let source = format!("its {part} was {expected}, and is {now}").into();
@@ -166,5 +163,15 @@ fn is_strong(tag: &str) -> bool {
 
 /// Returns the error of a store about an object.
 pub(super) fn failed(path: &Path, source: StoreError) -> Error {
-    Error::Store { object: path.to_string(), source }
+    Error::foreign(what_happened(&source), source).in_file(path.as_ref())
+}
+
+/// Returns what a store says, in plain words where it uses its own.
+fn what_happened(error: &StoreError) -> String {
+    match error {
+        StoreError::NotFound { .. } => "there is no such object".to_owned(),
+        StoreError::AlreadyExists { .. } => "there is such an object already".to_owned(),
+        StoreError::Precondition { source, .. } => format!("the object was replaced after it was opened: {source}"),
+        other => other.to_string(),
+    }
 }

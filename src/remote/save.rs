@@ -89,7 +89,7 @@ impl StoreOptions {
     /// # let table = HomogenNumericTable::from_rows(&[[1_i16, 2, 3]])?;
     /// save_to_store(&store, &path, &table, StoreOptions::new()).await?;
     /// let again = save_to_store(&store, &path, &table, StoreOptions::new().create_only(true)).await;
-    /// assert!(matches!(again, Err(Error::Store { source: StoreError::AlreadyExists { .. }, .. })));
+    /// assert!(matches!(again.unwrap_err().kind(), ErrorKind::Foreign { .. }));
     /// # Ok::<(), numeric_table::Error>(())
     /// # }).unwrap();
     /// ```
@@ -188,7 +188,7 @@ impl Default for StoreOptions {
 /// 4 x 8 MiB unless [`StoreOptions::parts`] sets others.
 ///
 /// # Errors
-/// [`Error::Store`](crate::Error::Store), with a source of `AlreadyExists` if the object was
+/// [`ErrorKind::Foreign`](crate::ErrorKind::Foreign), with a source of `AlreadyExists` if the object was
 /// [only to be created](StoreOptions::create_only); those of [`save`](crate::HomogenNumericTable#method.save) of a
 /// table that cannot be read. The old object is unchanged, with one exception: if the answer to the last request is
 /// lost, the new one may be in place.
@@ -214,7 +214,7 @@ pub async fn save_to_store(
     table: &dyn NumericTable,
     options: StoreOptions,
 ) -> Result<()> {
-    let in_file = |error: crate::base::error::Error| error.in_file(path.as_ref().as_ref());
+    let in_file = |error: crate::base::error::Error| error.in_file(path.as_ref());
     let mut parts = FileParts::new(table, options.chunk_size, &options.hook).map_err(in_file)?;
     let (file_length, part_length) = (parts.file_length(), options.part_length(parts.file_length()));
     if options.is_created || file_length <= part_length as u64 {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::{FoundValues, SerializedValues, remember};
 use crate::array::AnyArray;
 use crate::base::element::{ElementType, match_element, with_elements};
-use crate::base::error::Error;
+use crate::base::error::{Error, ErrorKind};
 use crate::dictionary::DataDictionary;
 use crate::table::content::{Content, FoundContent, Stored, Values, with_stored_kinds};
 use crate::table::{NumericTable, Shape};
@@ -134,7 +134,7 @@ impl FoundTable<'_> {
     /// Returns the content, of which nothing has been checked.
     ///
     /// # Errors
-    /// [`Error::Format`] if this machine cannot count the rows or the columns.
+    /// [`ErrorKind::Format`] if this machine cannot count the rows or the columns.
     pub(crate) fn into_content(self) -> Result<FoundContent, Error> {
         let Self { rows, columns, settings, dictionary, arrays, .. } = self;
         let too_large = |_| Error::format(0, format!("{rows} x {columns} values are too many for this machine"));
@@ -146,7 +146,7 @@ impl FoundTable<'_> {
     /// Makes the table again, of whatever kind it is.
     ///
     /// # Errors
-    /// [`Error::Format`].
+    /// [`ErrorKind::Format`].
     pub(crate) fn into_table(self) -> Result<Box<dyn NumericTable>, Error> {
         let kind = self.kind.clone().into_owned();
         let unknown = || Err(Error::format(0, format!("unknown kind of table: {kind:?}; a newer library may know it")));
@@ -156,7 +156,7 @@ impl FoundTable<'_> {
     /// Makes a table of a known kind again.
     ///
     /// # Errors
-    /// [`Error::Format`].
+    /// [`ErrorKind::Format`].
     fn into_kind<K: Stored>(self) -> Result<K, Error> {
         if self.kind != K::KIND.name() {
             let found = &self.kind;
@@ -168,9 +168,9 @@ impl FoundTable<'_> {
 
 /// Returns the reason of an error, for a format that has its own positions.
 fn reason<E: de::Error>(error: Error) -> E {
-    match error {
-        Error::Format { reason, .. } => E::custom(reason),
-        other => remember(other),
+    match error.kind() {
+        ErrorKind::Format { reason, .. } => E::custom(reason),
+        _ => remember(error),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Values in either form, human-readable or binary, whichever comes.
 //!
-//! serde replays what it has read ahead from a buffer that calls itself human-readable, whatever the format is. The form
-//! shows in what is replayed: bytes are no numbers, and no name of a field is in both forms. Formats that are
+//! serde replays what it has read ahead from a buffer that calls itself human-readable, whatever the format is. The
+//! form shows in what is replayed: bytes are no numbers, and no name of a field is in both forms. Formats that are
 //! human-readable themselves have the human-readable form, which is read as it always was.
 
 use std::fmt;
@@ -84,7 +84,7 @@ impl<'de> Visitor<'de> for AnyDictionary {
     type Value = DataDictionary;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a dictionary: `uniform` or `each`")
+        f.write_str("a dictionary: \"uniform\" or \"each\"")
     }
 
     /// Other keys are skipped: where a dictionary is flattened into a structure of a user, they are other fields of
@@ -107,7 +107,7 @@ impl<'de> Visitor<'de> for AnyDictionary {
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
         }
-        found.ok_or_else(|| de::Error::custom("neither `uniform` nor `each` is there: this is no dictionary"))
+        found.ok_or_else(|| de::Error::custom("neither \"uniform\" nor \"each\" is there: this is no dictionary"))
     }
 
     /// A format that drops the name of the variant `each` has its features here.
@@ -131,7 +131,8 @@ impl<'de> Visitor<'de> for AnyDictionary {
     }
 }
 
-/// The two variants of [`ReadableDictionary`], whose fields may be in a sequence in a format that has no names for them.
+/// The two variants of [`ReadableDictionary`], whose fields may be in a sequence in a format that has no names for
+/// them.
 #[derive(Deserialize)]
 struct Uniform {
     feature: Feature,

@@ -105,7 +105,7 @@ pub(crate) fn list_of<'de, D: Deserializer<'de>, I: Deserialize<'de>, M>(
                 if made.len() == made.capacity() {
                     let more = (made.len() / 2).max(16);
                     let bytes = (made.len() + more).saturating_mul(size_of::<M>());
-                    made.try_reserve_exact(more).map_err(|_| remember(Error::OutOfMemory { bytes }))?;
+                    made.try_reserve_exact(more).map_err(|_| remember(Error::out_of_memory(bytes)))?;
                 }
                 made.push((self.0)(item, &made).map_err(de::Error::custom)?);
             }

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use super::Shards;
-use crate::base::error::{Error, Result};
-use crate::base::text::excerpt;
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::dictionary::{Categories, DataDictionary, Feature};
 use crate::format::OpenedTable;
 
@@ -32,7 +31,7 @@ impl Described {
     /// Opens a file and describes it.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::Format`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::Io`], [`ErrorKind::Format`], [`ErrorKind::OutOfMemory`].
     pub(super) fn open(path: PathBuf) -> Result<Self> {
         let opened = OpenedTable::open(&path)?;
         let entry = Entry {
@@ -60,26 +59,26 @@ impl Shards {
     /// their checksums.
     ///
     /// # Errors
-    /// [`Error::ShardChanged`]; [`Error::Shard`] if it has other columns; [`Error::Io`]; [`Error::Format`], also if
-    /// values are to be compared with their checksums and it has none;
-    /// [`Error::OutOfMemory`]. All but the last name the file.
+    /// [`ErrorKind::ShardChanged`]; [`ErrorKind::Shard`] if it has other columns; [`ErrorKind::Io`];
+    /// [`ErrorKind::Format`], also if values are to be compared with their checksums and it has none;
+    /// [`ErrorKind::OutOfMemory`]. All but the last name the file.
     pub(super) fn open_shard(&self, shard: usize, check: Check) -> Result<OpenedTable> {
         let entry = &self.entries[shard];
-        let mut opened = OpenedTable::open(&entry.path).map_err(|error| error.in_shard(&entry.path))?;
+        let mut opened = OpenedTable::open(&entry.path).map_err(|error| error.in_file(&entry.path))?;
         let changed = |part, expected: u64, found: u64| match expected == found {
             true => Ok(()),
-            false => Err(Error::ShardChanged { path: entry.path.clone(), part, expected, found }),
+            false => Err(Error::new(ErrorKind::ShardChanged { part, expected, found }).in_file(&entry.path)),
         };
         changed("size in bytes", entry.bytes, opened.file_length())?;
         changed("number of rows", entry.rows as u64, opened.shape().rows as u64)?;
         let same = check_same(&self.dictionary, shard, opened.dictionary());
-        same.map_err(|error| error.in_shard(&entry.path))?;
+        same.map_err(|error| error.in_file(&entry.path))?;
         changed("checksum of the header", entry.header_checksum.into(), opened.header_checksum().into())?;
         if self.is_verified || check == Check::Values {
             changed("checksum of the values", entry.values_checksum.into(), opened.values_checksum()?.into())?;
         }
         if self.is_verified {
-            opened.compare_values().map_err(|error| error.in_shard(&entry.path))?;
+            opened.compare_values().map_err(|error| error.in_file(&entry.path))?;
         }
         Ok(opened)
     }
@@ -88,20 +87,19 @@ impl Shards {
 /// Checks that a table has the columns of the first one, exactly. O(columns).
 ///
 /// # Errors
-/// [`Error::UnequalColumns`], [`Error::UnequalTypes`], [`Error::NamesInAnotherOrder`], [`Error::UnequalFeatures`],
-/// [`Error::UnequalCategories`], with the number of that table.
+/// [`ErrorKind::UnequalTables`], with the number of that table.
 pub(super) fn check_same(first: &DataDictionary, table: usize, other: &DataDictionary) -> Result<()> {
     if first == other {
         return Ok(());
     }
     let (expected, found) = (first.len(), other.len());
     if expected != found {
-        return Err(Error::UnequalColumns { table, expected, found });
+        return Err(Error::unequal_columns(table, expected, found));
     }
     for (column, mine, theirs) in first.pairs(other) {
         let (expected, found) = (mine.element_type, theirs.element_type);
         if expected != found {
-            return Err(Error::UnequalTypes { table, column, expected, found });
+            return Err(Error::unequal_types(table, column, expected, found));
         }
     }
     for (column, mine, theirs) in first.pairs(other) {
@@ -114,12 +112,10 @@ pub(super) fn check_same(first: &DataDictionary, table: usize, other: &DataDicti
 
 /// Says how a column differs from that of the first table.
 fn difference(first: &DataDictionary, table: usize, column: usize, mine: &Feature, theirs: &Feature) -> Error {
-    let unequal = |part| Error::UnequalFeatures { table, column, part };
+    let unequal = |part| Error::unequal_features(table, column, part);
     if mine.name != theirs.name {
         return match theirs.name.as_deref() {
-            Some(name) if first.index_of(name).is_some() => {
-                Error::NamesInAnotherOrder { table, column, name: excerpt(name.as_bytes()) }
-            }
+            Some(name) if first.index_of(name).is_some() => Error::named_elsewhere(table, column, name),
             _ => unequal("name"),
         };
     }
@@ -128,7 +124,7 @@ fn difference(first: &DataDictionary, table: usize, column: usize, mine: &Featur
     }
     let has_words = |feature: &Feature| feature.categories.as_ref().is_some_and(Categories::has_words);
     match has_words(mine) || has_words(theirs) {
-        true => Error::UnequalCategories { table, column },
+        true => Error::unequal_categories(table, column),
         false => unequal("number of categories"),
     }
 }

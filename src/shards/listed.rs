@@ -2,14 +2,14 @@
 //! dropped from the list, and none is added that is not the one that was looked at.
 
 use std::collections::HashSet;
-use std::io::ErrorKind;
+use std::io;
 use std::path::Path;
 
 use super::entry::Check;
 use super::manifest::{is_there, lock, set_with_room};
 use super::names::{Folder, refused};
 use super::{FILES_AT_ONCE, Shards};
-use crate::base::error::{Error, Result};
+use crate::base::error::{ErrorKind, Result};
 use crate::base::parallel::in_order;
 use crate::files::lock::{LockFile, means_no_locks};
 
@@ -38,7 +38,7 @@ impl Listed {
     /// Checks that all files that are listed are among others.
     ///
     /// # Errors
-    /// [`Error::Io`] with the first one that is not.
+    /// [`ErrorKind::Io`] with the first one that is not.
     pub(super) fn check_kept(&self, paths: &[String], folder: &Folder) -> Result<()> {
         let Some(manifest) = &self.manifest else { return Ok(()) };
         let mut known = set_with_room(paths.len())?;
@@ -46,7 +46,7 @@ impl Listed {
         for entry in &manifest.entries {
             if !known.contains(&*folder.relative(&entry.path)?) {
                 let reason = "the manifest lists the file, and the table to be saved does not have it";
-                return Err(refused(&entry.path, ErrorKind::AlreadyExists, reason));
+                return Err(refused(&entry.path, io::ErrorKind::AlreadyExists, reason));
             }
         }
         Ok(())
@@ -70,11 +70,11 @@ impl Listed {
 /// A file system without locks cannot have a manifest written, so that there is nothing to keep back.
 ///
 /// # Errors
-/// [`Error::Io`] with the file, if it is listed; those of reading the manifest.
+/// [`ErrorKind::Io`] with the file, if it is listed; those of reading the manifest.
 pub(super) fn keep_unlisted(manifest: &Path, file: &Path) -> Result<Option<LockFile>> {
     let folder = Folder::of(manifest)?;
     let locked = match lock(&folder.manifest) {
-        Err(Error::Io { source, .. }) if means_no_locks(&source) => None,
+        Err(error) if matches!(error.kind(), ErrorKind::Io { source } if means_no_locks(source)) => None,
         locked => Some(locked?),
     };
     check_unlisted(manifest, &folder, file)?;
@@ -87,7 +87,7 @@ pub(super) fn keep_unlisted(manifest: &Path, file: &Path) -> Result<Option<LockF
 /// Those of [`keep_unlisted`].
 pub(super) fn check_unlisted(manifest: &Path, folder: &Folder, file: &Path) -> Result<()> {
     match is_there(manifest)? && Listed::at(manifest, folder)?.paths.contains(&folder.relative(file)?) {
-        true => Err(refused(file, ErrorKind::AlreadyExists, "the manifest lists the file, which is not replaced")),
+        true => Err(refused(file, io::ErrorKind::AlreadyExists, "the manifest lists the file, which is not replaced")),
         false => Ok(()),
     }
 }

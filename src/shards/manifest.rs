@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 use std::hash::Hash;
-use std::io::ErrorKind;
+use std::io;
 use std::path::Path;
 
 use super::Shards;
@@ -13,7 +13,7 @@ use super::entry::{Check, Described, Entry};
 use super::listed::Listed;
 use super::names::{Folder, refused};
 use crate::archive::{decode, encode};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Hint, Result};
 use crate::base::progress::Hook;
 use crate::base::room::with_room;
 use crate::base::text::excerpt;
@@ -44,9 +44,9 @@ impl Shards {
     /// Reads the manifest at a path.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::Format`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::Io`], [`ErrorKind::Format`], [`ErrorKind::OutOfMemory`].
     pub(super) fn read_manifest(path: &Path) -> Result<Self> {
-        let in_file = |source| Error::Io { path: path.to_owned(), source };
+        let in_file = |source| Error::io(path, source);
         let (file, length) = open_regular(path).map_err(in_file)?;
         let mut start = [0; MAGIC.len()];
         let start = &mut start[..length.min(MAGIC.len() as u64) as usize];
@@ -79,12 +79,12 @@ impl Shards {
     /// name in the same folder, and rename that over the old one ([`std::fs::rename`]).
     ///
     /// # Errors
-    /// [`Error::Io`] with `path`, also if it is a link that leads nowhere; with the path of a file that the manifest at
-    /// `path` lists and this table has not; of one that is not in the folder of the manifest or a folder in it, or
-    /// whose path is not UTF-8, or that is there twice. [`Error::ShardChanged`] or [`Error::Shard`] with a file that
-    /// was replaced since this table was opened. [`Error::Format`] if what is at `path` is not a manifest or is
-    /// damaged, or the new one would be larger than 1 GiB; [`Error::RenameUnsupported`]; [`Error::OutOfMemory`].
-    /// Nothing has changed then.
+    /// [`ErrorKind::Io`] with `path`, also if it is a link that leads nowhere; with the path of a file that the
+    /// manifest at `path` lists and this table has not; of one that is not in the folder of the manifest or a folder in
+    /// it, or whose path is not UTF-8, or that is there twice. [`ErrorKind::ShardChanged`] or [`ErrorKind::Shard`] with
+    /// a file that was replaced since this table was opened. [`ErrorKind::Format`] if what is at `path` is not a
+    /// manifest or is damaged, or the new one would be larger than 1 GiB; [`ErrorKind::RenameUnsupported`];
+    /// [`ErrorKind::OutOfMemory`]. Nothing has changed then.
     ///
     /// # Examples
     /// ```
@@ -158,7 +158,7 @@ impl Shards {
     /// Returns the paths of all files as they are in a manifest.
     ///
     /// # Errors
-    /// [`Error::Io`] with a file that cannot be in it, or is there twice; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Io`] with a file that cannot be in it, or is there twice; [`ErrorKind::OutOfMemory`].
     fn paths_in(&self, folder: &Folder) -> Result<Vec<String>> {
         let mut paths = with_room(self.entries.len())?;
         for entry in &self.entries {
@@ -168,7 +168,7 @@ impl Shards {
         match paths.iter().position(|path| !known.insert(path)) {
             Some(index) => {
                 let path = &self.entries[index].path;
-                Err(refused(path, ErrorKind::AlreadyExists, "the file is in the manifest already"))
+                Err(refused(path, io::ErrorKind::AlreadyExists, "the file is in the manifest already"))
             }
             None => Ok(paths),
         }
@@ -257,12 +257,12 @@ impl Shards {
 /// Returns whether there is anything at a path: also a link that leads nowhere.
 ///
 /// # Errors
-/// [`Error::Io`].
+/// [`ErrorKind::Io`].
 pub(super) fn is_there(path: &Path) -> Result<bool> {
     match path.symlink_metadata() {
         Ok(_) => Ok(true),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-        Err(source) => Err(Error::Io { path: path.to_owned(), source }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(Error::io(path, source)),
     }
 }
 
@@ -275,14 +275,14 @@ fn write(path: &Path, options: &SaveOptions, bytes: &[u8]) -> Result<()> {
 pub(super) fn set_with_room<S: Eq + Hash>(count: usize) -> Result<HashSet<S>> {
     let mut set = HashSet::new();
     let bytes = count.saturating_mul(size_of::<S>());
-    set.try_reserve(count).map_err(|_| Error::OutOfMemory { bytes })?;
+    set.try_reserve(count).map_err(|_| Error::out_of_memory(bytes))?;
     Ok(set)
 }
 
 /// Waits until no other thread or program writes a manifest. The lock ends when it is dropped, or the program ends.
 ///
 /// # Errors
-/// [`Error::Io`] with the file that is locked.
+/// [`ErrorKind::Io`] with the file that is locked.
 pub(super) fn lock(manifest: &Path) -> Result<LockFile> {
     let name = manifest.file_name().unwrap_or_default().to_string_lossy();
     LockFile::wait(manifest.with_file_name(format!(".{name}{LOCK_ENDING}")))
@@ -297,7 +297,7 @@ fn encode_manifest(shards: &Shards, paths: &[String]) -> Result<Vec<u8>> {
         let reason = format!("the manifest would have {} bytes, and {LIMIT} are the most", bytes.len() + rest);
         return Err(Error::format(0, reason));
     }
-    bytes.try_reserve_exact(rest).map_err(|_| Error::OutOfMemory { bytes: rest })?;
+    bytes.try_reserve_exact(rest).map_err(|_| Error::out_of_memory(rest))?;
     for (path, entry) in paths.iter().zip(&shards.entries) {
         bytes.extend((path.len() as u64).to_le_bytes());
         bytes.extend(path.bytes());
@@ -316,7 +316,10 @@ fn check_magic(start: &[u8]) -> Result<()> {
         return Ok(());
     }
     let reason = match start {
-        [0x89, b'N', b'T', b'B', ..] => "this is a table file, not a manifest of several: `Shards::of_files` opens it",
+        [0x89, b'N', b'T', b'B', ..] => {
+            let error = Error::format(0, "this is a table file, not a manifest of several");
+            return Err(error.with_hint(Hint::new("Shards::of_files", "opens it")));
+        }
         _ if MAGIC.starts_with(start) => "the manifest is cut off within its first 8 bytes",
         _ => "this is not a manifest of table files",
     };
@@ -360,9 +363,9 @@ fn decode_manifest(bytes: &[u8], folder: &Folder) -> Result<Shards> {
         if !known.insert(path) {
             return refusal(at, format!("the file {:?} is in the manifest already", excerpt(path.as_bytes())));
         }
-        new.push_entry(entry).map_err(|error| match error {
-            Error::Shard { .. } => Error::format(at as u64, "the files have more rows than can be counted"),
-            other => other,
+        new.push_entry(entry).map_err(|error| match error.kind() {
+            ErrorKind::OutOfMemory => error,
+            _ => Error::format(at as u64, "the files have more rows than can be counted"),
         })?;
     }
     match sum_at - fields.at {

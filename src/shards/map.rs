@@ -18,8 +18,8 @@ impl Shards {
     /// that without mapping them.
     ///
     /// # Errors
-    /// Those of [`verify`](Self::verify) but for damaged values; [`Error::Io`](crate::Error::Io) also if the system
-    /// permits no more maps: Linux 65,530 for a program.
+    /// Those of [`verify`](Self::verify) but for damaged values; [`ErrorKind::Io`](crate::ErrorKind::Io) also if the
+    /// system permits no more maps: Linux 65,530 for a program.
     ///
     /// # Safety
     /// That of [`HomogenNumericTable::map`](crate::HomogenNumericTable#method.map), for every file: while the table, or
@@ -43,10 +43,10 @@ impl Shards {
         let map = |shard: usize| {
             let opened = self.open_shard(shard, Check::Description)?;
             if self.is_verified {
-                opened.verify(None).map_err(|error| error.in_shard(&self.entries[shard].path))?;
+                opened.verify(None).map_err(|error| error.in_file(&self.entries[shard].path))?;
             }
             // SAFETY: the caller's promise.
-            unsafe { opened.map() }.map_err(|error| error.in_shard(&self.entries[shard].path))
+            unsafe { opened.map() }.map_err(|error| error.in_file(&self.entries[shard].path))
         };
         let (shards, mut tables) = (0..self.entries.len(), Vec::new());
         let work = self.work_of(shards.len(), 0);

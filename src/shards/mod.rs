@@ -39,7 +39,7 @@ use std::path::{Path, PathBuf};
 
 use self::entry::{Described, Entry, check_same};
 use crate::base::element::ElementType;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel::in_order;
 use crate::base::progress::{Hook, Progress};
 use crate::base::shape::Shape;
@@ -137,15 +137,15 @@ impl Shards {
     /// [finished](ShardsWriter::finish): only a manifest says what belongs together.
     ///
     /// # Errors
-    /// [`Error::Io`] with `path`, also if there are no such files; [`Error::Format`] if the manifest is damaged or
-    /// none; [`Error::OutOfMemory`]; of a folder those of [`of_files`](Self::of_files).
+    /// [`ErrorKind::Io`] with `path`, also if there are no such files; [`ErrorKind::Format`] if the manifest is damaged
+    /// or none; [`ErrorKind::OutOfMemory`]; of a folder those of [`of_files`](Self::of_files).
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{Shards, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let folder = folder.path();
-    /// assert!(matches!(Shards::open(folder), Err(Error::Io { .. }))); // no files are here
+    /// assert!(matches!(Shards::open(folder).unwrap_err().kind(), ErrorKind::Io { .. })); // no files are here
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(folder.join("part-0.ntb"))?;
     /// Shards::open(folder)?.save_manifest(folder.join("shards.ntm"))?;
     /// assert_eq!(Shards::open(folder.join("shards.ntm"))?.shape(), Shards::open(folder)?.shape());
@@ -168,10 +168,9 @@ impl Shards {
     /// Cost: O(shards x columns): the beginning of each file is read, in parallel if there are many.
     ///
     /// # Errors
-    /// [`Error::NoTables`]; [`Error::Io`] and [`Error::Format`] of a file; [`Error::Shard`], which names the first file
-    /// that has other columns than the first one, with [`Error::UnequalColumns`], [`Error::UnequalTypes`],
-    /// [`Error::NamesInAnotherOrder`], [`Error::UnequalFeatures`] or [`Error::UnequalCategories`], or with
-    /// [`Error::SizeOverflow`] if there are too many rows; [`Error::OutOfMemory`].
+    /// [`ErrorKind::ParameterOutOfRange`]; [`ErrorKind::Io`] and [`ErrorKind::Format`] of a file; [`ErrorKind::Shard`],
+    /// which names the first file that has other columns than the first one, with [`ErrorKind::UnequalTables`], or with
+    /// [`ErrorKind::SizeOverflow`] if there are too many rows; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -182,7 +181,7 @@ impl Shards {
     /// HomogenNumericTable::from_rows(&[[3_i16, 4, 5]])?.save(&wide)?;
     /// assert_eq!(Shards::of_files([&narrow])?.shape(), Shape { rows: 1, columns: 2 });
     /// let error = Shards::of_files([&narrow, &wide]).unwrap_err().to_string();
-    /// assert!(error.ends_with("wide.ntb: table 1 has 3 columns, and the first has 2"));
+    /// assert!(error.ends_with("wide.ntb: table 1 does not fit the first: 3 columns instead of 2"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn of_files(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Self> {
@@ -198,7 +197,8 @@ impl Shards {
     /// one by one ([`of_files`](Self::of_files)).
     ///
     /// # Errors
-    /// Those of [`of_files`](Self::of_files); [`Error::Io`] if no file matches, or the pattern has no last component.
+    /// Those of [`of_files`](Self::of_files); [`ErrorKind::Io`] if no file matches, or the pattern has no last
+    /// component.
     ///
     /// # Examples
     /// ```
@@ -221,7 +221,7 @@ impl Shards {
             None => Self::of_first(found).map(|first| all = Some(first)),
             Some(all) => all.push(found),
         })?;
-        all.ok_or(Error::NoTables)
+        all.ok_or_else(|| Error::no_tables())
     }
 
     /// Opens files and describes them, several at a time if there are many; `put` gets them in order.
@@ -256,16 +256,16 @@ impl Shards {
     fn push(&mut self, next: Described) -> Result<()> {
         let Described { entry, dictionary } = next;
         let same = check_same(&self.dictionary, self.entries.len(), &dictionary);
-        same.map_err(|error| error.in_shard(&entry.path))?;
+        same.map_err(|error| error.in_file(&entry.path))?;
         self.push_entry(entry)
     }
 
     /// Adds a file whose columns are known to be those of the others.
     fn push_entry(&mut self, entry: Entry) -> Result<()> {
         let shape = Shape { rows: usize::MAX, columns: self.dictionary.len() };
-        let too_many = || Error::SizeOverflow { shape, element: None }.in_shard(&entry.path);
+        let too_many = || Error::new(ErrorKind::SizeOverflow { shape, element: None }).in_file(&entry.path);
         let end = self.row_count().checked_add(entry.rows).ok_or_else(too_many)?;
-        let refused = |_| Error::OutOfMemory { bytes: size_of::<Entry>() };
+        let refused = |_| Error::out_of_memory(size_of::<Entry>());
         self.entries.try_reserve(1).map_err(refused)?;
         self.ends.try_reserve(1).map_err(refused)?;
         self.entries.push(entry);
@@ -309,8 +309,8 @@ impl Shards {
     /// Cost: each chunk is read once more, whole. Files must have checksums of values.
     ///
     /// # Errors
-    /// None here. Of those calls, in addition: [`Error::Format`] with the file and the chunk that is damaged, or with a
-    /// file that has values and no checksums of them.
+    /// None here. Of those calls, in addition: [`ErrorKind::Format`] with the file and the chunk that is damaged, or
+    /// with a file that has values and no checksums of them.
     ///
     /// [many-files]: crate::guide::many_files#what-is-compared-when
     ///

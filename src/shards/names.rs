@@ -2,28 +2,30 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 
 /// What the names of table files end with.
 const EXTENSION: &str = ".ntb";
 
 /// Returns an error about a path, in words.
-pub(super) fn refused(path: &Path, kind: ErrorKind, reason: &'static str) -> Error {
-    Error::Io { path: path.to_owned(), source: io::Error::new(kind, reason) }
+pub(super) fn refused(path: &Path, kind: io::ErrorKind, reason: &'static str) -> Error {
+    Error::io(path, io::Error::new(kind, reason))
 }
 
 /// Returns the table files of a folder, in the order of their names.
 ///
 /// # Errors
-/// [`Error::Io`], also if there are none.
+/// [`ErrorKind::Io`], also if there are none.
 pub(super) fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
     let is_table = |name: &[u8]| !name.starts_with(b".") && name.ends_with(EXTENSION.as_bytes());
     let found = listed(folder, folder, is_table)?;
     match found.is_empty() {
-        true => Err(refused(folder, ErrorKind::NotFound, "the folder has no file whose name ends with .ntb")),
+        true => Err(refused(folder, io::ErrorKind::NotFound, "the folder has no file whose name ends with .ntb")),
         false => Ok(found),
     }
 }
@@ -31,17 +33,17 @@ pub(super) fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
 /// Returns the files whose names match the last component of a path, in the order of their names.
 ///
 /// # Errors
-/// [`Error::Io`], also if there are none.
+/// [`ErrorKind::Io`], also if there are none.
 pub(super) fn matching(pattern: &Path) -> Result<Vec<PathBuf>> {
     let last =
-        pattern.file_name().ok_or_else(|| refused(pattern, ErrorKind::InvalidInput, "the pattern has no name"))?;
+        pattern.file_name().ok_or_else(|| refused(pattern, io::ErrorKind::InvalidInput, "the pattern has no name"))?;
     let last = last.as_encoded_bytes();
     let folder = pattern.parent().unwrap_or(Path::new(""));
     let read = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let is_hidden = |name: &[u8]| name.starts_with(b".") && !last.starts_with(b".");
     let found = listed(read, folder, |name| !is_hidden(name) && matches(last, name))?;
     match found.is_empty() {
-        true => Err(refused(pattern, ErrorKind::NotFound, "no file matches the pattern")),
+        true => Err(refused(pattern, io::ErrorKind::NotFound, "no file matches the pattern")),
         false => Ok(found),
     }
 }
@@ -49,7 +51,7 @@ pub(super) fn matching(pattern: &Path) -> Result<Vec<PathBuf>> {
 /// Returns the files of a folder that have the names of those of a writer, with their numbers, in their order.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Error::OutOfMemory`].
+/// [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`].
 pub(super) fn numbered(folder: &Path) -> Result<Vec<(usize, PathBuf)>> {
     let found = listed(folder, folder, |name| number_of(name).is_some())?;
     let number = |path: PathBuf| Some((number_of(path.file_name()?.as_encoded_bytes())?, path));
@@ -69,12 +71,12 @@ fn number_of(name: &[u8]) -> Option<usize> {
 
 /// Returns the paths of what a folder has of some names, in the order of the names, but for folders.
 fn listed(folder: &Path, prefix: &Path, is_wanted: impl Fn(&[u8]) -> bool) -> Result<Vec<PathBuf>> {
-    let in_folder = |source| Error::Io { path: folder.to_owned(), source };
+    let in_folder = |source| Error::io(folder, source);
     let mut found = Vec::new();
     for item in fs::read_dir(folder).map_err(in_folder)? {
         let name = item.map_err(in_folder)?.file_name();
         if is_wanted(name.as_encoded_bytes()) && !folder.join(&name).is_dir() {
-            found.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes: size_of::<PathBuf>() })?;
+            found.try_reserve(1).map_err(|_| Error::out_of_memory(size_of::<PathBuf>()))?;
             found.push(prefix.join(name));
         }
     }
@@ -132,10 +134,10 @@ impl Folder {
     /// Returns the folder of a manifest, which need not exist.
     ///
     /// # Errors
-    /// [`Error::Io`] if its folder does not exist.
+    /// [`ErrorKind::Io`] if its folder does not exist.
     pub(super) fn of(manifest: &Path) -> Result<Self> {
-        let in_file = |source| Error::Io { path: manifest.to_owned(), source };
-        let name = manifest.file_name().ok_or_else(|| in_file(ErrorKind::InvalidInput.into()))?;
+        let in_file = |source| Error::io(manifest, source);
+        let name = manifest.file_name().ok_or_else(|| in_file(io::ErrorKind::InvalidInput.into()))?;
         let given = folder_of(manifest);
         let real = fs::canonicalize(given).map_err(in_file)?;
         let plain = real.join(name);
@@ -147,27 +149,26 @@ impl Folder {
             _ => (plain, manifest.parent().unwrap_or(Path::new("")).to_owned()),
         };
         let real = folder_of(&manifest).to_owned();
-        let absolute =
-            std::path::absolute(folder_or_dot(&given)).map_err(|source| Error::Io { path: given.clone(), source })?;
+        let absolute = std::path::absolute(folder_or_dot(&given)).map_err(|source| Error::io(&given, source))?;
         Ok(Self { manifest, given, absolute, real })
     }
 
     /// Returns the path of a file relative to the folder, with `/` between its components.
     ///
     /// # Errors
-    /// [`Error::Io`] if the file is not in the folder or a folder in it, or the path is not UTF-8.
+    /// [`ErrorKind::Io`] if the file is not in the folder or a folder in it, or the path is not UTF-8.
     pub(super) fn relative(&self, file: &Path) -> Result<String> {
-        let in_file = |source| Error::Io { path: file.to_owned(), source };
+        let in_file = |source| Error::io(file, source);
         let absolute = std::path::absolute(file).map_err(in_file)?;
         if let Some(path) = absolute.strip_prefix(&self.absolute).ok().and_then(joined) {
             return Ok(path); // without a look at the disk
         }
         let (parent, name) = (fs::canonicalize(folder_of(file)).map_err(in_file)?, file.file_name());
         let real = parent.join(name.unwrap_or(OsStr::new("")));
-        let outside = || refused(file, ErrorKind::InvalidInput, "the file is not in the folder of the manifest");
+        let outside = || refused(file, io::ErrorKind::InvalidInput, "the file is not in the folder of the manifest");
         let inside = real.strip_prefix(&self.real).map_err(|_| outside())?;
         let not_text = "a path in a manifest is UTF-8";
-        joined(inside).ok_or_else(|| refused(file, ErrorKind::InvalidInput, not_text))
+        joined(inside).ok_or_else(|| refused(file, io::ErrorKind::InvalidInput, not_text))
     }
 
     /// Returns the path of a file that a manifest names. `None` if it leads out of the folder, or is no relative path.

@@ -6,7 +6,7 @@ use super::Shards;
 use super::entry::Check;
 use crate::array::Array;
 use crate::base::element::{Element, ElementType};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Hint, Result};
 use crate::base::parallel::{map, task_count};
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
@@ -46,8 +46,9 @@ impl Shards {
     /// Cost: O(values read), and O(columns) for each file that has any of the rows. Several files are read in parallel.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`]; [`Error::SizeOverflow`]; [`Error::OutOfMemory`]; and of the first file that cannot be
-    /// read: [`Error::ShardChanged`] if it was replaced, [`Error::Shard`], [`Error::Io`], [`Error::Format`].
+    /// [`ErrorKind::RowsOutOfRange`]; [`ErrorKind::SizeOverflow`]; [`ErrorKind::OutOfMemory`]; and of the first file
+    /// that cannot be read: [`ErrorKind::ShardChanged`] if it was replaced, [`ErrorKind::Shard`], [`ErrorKind::Io`],
+    /// [`ErrorKind::Format`].
     ///
     /// # Examples
     /// ```
@@ -58,13 +59,14 @@ impl Shards {
     /// HomogenNumericTable::from_rows(&[[5_i16, 6]])?.save(folder.join("part-1.ntb"))?;
     /// let shards = Shards::open(folder)?;
     /// assert_eq!(shards.load_rows::<f32>(1..)?.as_slice()?, [3.0, 4.0, 5.0, 6.0]);
-    /// assert!(matches!(shards.load_rows::<f32>(1..4), Err(Error::RowsOutOfRange { row_count: 3, .. })));
+    /// let error = shards.load_rows::<f32>(1..4).unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::RowsOutOfRange { row_count: 3, .. }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn load_rows<U: Element>(&self, rows: impl RangeBounds<usize>) -> Result<HomogenNumericTable<U>> {
         let (row_count, rows) = (self.row_count(), rows_of(self.shape(), rows)?);
         match rows.start > rows.end || rows.end > row_count {
-            true => Err(Error::RowsOutOfRange { rows, row_count }),
+            true => Err(Error::new(ErrorKind::RowsOutOfRange { rows, row_count })),
             false => self.gather(rows, Check::Description),
         }
     }
@@ -72,7 +74,7 @@ impl Shards {
     /// Loads the whole table, of files that hold `T`, and compares the checksums of the values in the same pass.
     ///
     /// # Errors
-    /// Those of [`load_as`](Self::load_as); [`Error::ElementTypeMismatch`]; [`Error::MixedElementTypes`].
+    /// Those of [`load_as`](Self::load_as); [`ErrorKind::ElementTypeMismatch`]; [`ErrorKind::MixedElementTypes`].
     ///
     /// # Examples
     /// ```
@@ -81,14 +83,16 @@ impl Shards {
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(folder.path().join("part-0.ntb"))?;
     /// let shards = Shards::open(folder.path())?;
     /// assert_eq!(shards.load::<i16>()?.as_slice()?, [1, 2, 3, 4]);
-    /// assert!(matches!(shards.load::<f32>(), Err(Error::ElementTypeMismatch { .. })));
+    /// assert!(matches!(shards.load::<f32>().unwrap_err().kind(), ErrorKind::ElementTypeMismatch { .. }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn load<T: Element>(&self) -> Result<HomogenNumericTable<T>> {
         match self.dictionary.one_type()? {
             found if found != T::TYPE && !self.dictionary.is_empty() => {
                 let (expected, path) = (T::TYPE, Some(self.entries[0].path.clone()));
-                Err(Error::ElementTypeMismatch { expected, found, path, converter: Some("load_as") })
+                Err(Error::element_type_mismatch(expected, found)
+                    .with_hint(Hint::new("load_as", "converts"))
+                    .in_some_file(path))
             }
             _ => self.load_as(),
         }
@@ -97,8 +101,9 @@ impl Shards {
     /// Loads the whole table converted to `U`, row-major, and compares the checksums of the values in the same pass.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`]; [`Error::OutOfMemory`]; and of the first file that cannot be read or is damaged:
-    /// [`Error::ShardChanged`] if it was replaced, [`Error::Shard`], [`Error::Io`], [`Error::Format`].
+    /// [`ErrorKind::SizeOverflow`]; [`ErrorKind::OutOfMemory`]; and of the first file that cannot be read or is
+    /// damaged: [`ErrorKind::ShardChanged`] if it was replaced, [`ErrorKind::Shard`], [`ErrorKind::Io`],
+    /// [`ErrorKind::Format`].
     ///
     /// # Examples
     /// ```
@@ -117,7 +122,8 @@ impl Shards {
     /// [that is asked for](Self::with_verification).
     ///
     /// # Errors
-    /// [`Error::EmptyBlocks`] for blocks of no rows; [`Error::SizeOverflow`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::ParameterOutOfRange`] for blocks of no rows; [`ErrorKind::SizeOverflow`];
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -135,7 +141,7 @@ impl Shards {
     /// ```
     pub fn row_blocks<U: Element>(&self, rows_per_block: usize) -> Result<ShardBlocks<'_, U>> {
         if rows_per_block == 0 {
-            return Err(Error::EmptyBlocks);
+            return Err(Error::empty_blocks());
         }
         let Shape { rows, columns } = self.shape();
         let largest = Shape { rows: rows_per_block.min(rows), columns };
@@ -153,7 +159,7 @@ impl Shards {
         let (mut parts, mut rest) = (Vec::new(), array.mutable_data()?);
         for (shard, rows) in self.parts_of(rows.clone(), check == Check::Values) {
             let (target, tail) = rest.split_at_mut(rows.len() * shape.columns);
-            parts.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes: size_of_val(&parts) })?;
+            parts.try_reserve(1).map_err(|_| Error::out_of_memory(size_of_val(&parts)))?;
             parts.push((shard, rows, target));
             rest = tail;
         }
@@ -198,12 +204,12 @@ impl Shards {
                 open.read(rows, target, None)
             }
         };
-        outcome.map_err(|error| error.in_shard(&self.entries[shard].path))
+        outcome.map_err(|error| error.in_file(&self.entries[shard].path))
     }
 
     fn open_rows(&self, shard: usize, check: Check) -> Result<Open> {
         let opened = self.open_shard(shard, check)?;
-        let rows = opened.into_rows().map_err(|error| error.in_shard(&self.entries[shard].path))?;
+        let rows = opened.into_rows().map_err(|error| error.in_file(&self.entries[shard].path))?;
         let element = match &rows {
             StoredRows::File(reader) => reader.element_type(),
             StoredRows::Table(_) => ElementType::U8, // which needs no buffer
@@ -275,7 +281,7 @@ impl<U: Element> ShardBlocks<'_, U> {
                 _ => self.shards.open_rows(shard, Check::Description)?,
             };
             let outcome = open.read(part, target, None);
-            outcome.map_err(|error| error.in_shard(&self.shards.entries[shard].path))?;
+            outcome.map_err(|error| error.in_file(&self.shards.entries[shard].path))?;
             self.open = Some(open);
             rest = tail;
         }

@@ -11,6 +11,8 @@ use super::Shards;
 use super::entry::Check;
 use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, match_element};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::parallel::in_order;
 use crate::base::progress::Meter;
@@ -62,7 +64,7 @@ impl Shards {
     ///
     /// # Errors
     /// The first in the order of the rows: those of [`verify`](Self::verify) but for damaged values; those of
-    /// [`Partial::update_table`] and [`Partial::merge`], in [`Error::Shard`], which names the file.
+    /// [`Partial::update_table`] and [`Partial::merge`], in [`ErrorKind::Shard`], which names the file.
     ///
     /// # Examples
     /// ```
@@ -114,7 +116,7 @@ impl Shards {
     /// in the last digits.)
     ///
     /// # Errors
-    /// [`Error::ShardOutOfRange`]; those of [`reduce`](Self::reduce).
+    /// [`ErrorKind::OutOfRange`]; those of [`reduce`](Self::reduce).
     ///
     /// # Examples
     /// ```
@@ -135,13 +137,13 @@ impl Shards {
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(folder.path().join("part-0.ntb"))?;
     /// let shards = Shards::open(folder.path())?;
     /// assert_eq!(shards.reduce_shard(0, &Rows(0))?.0, 2);
-    /// assert!(matches!(shards.reduce_shard(1, &Rows(0)), Err(Error::ShardOutOfRange { shard: 1, shard_count: 1 })));
+    /// assert!(matches!(shards.reduce_shard(1, &Rows(0)).unwrap_err().kind(), ErrorKind::OutOfRange { .. }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn reduce_shard<P: Partial>(&self, shard: usize, empty: &P) -> Result<P> {
         let shard_count = self.entries.len();
         if shard >= shard_count {
-            return Err(Error::ShardOutOfRange { shard, shard_count });
+            return Err(Error::index_out_of_range("shards", shard, shard_count));
         }
         let mut own = None;
         self.fold(shard..shard + 1, empty, &OpenedTable::into_rows, |_, found| {
@@ -155,7 +157,7 @@ impl Shards {
     /// [`runs`](Self::runs), it is a part of the work of [`reduce`](Self::reduce).
     ///
     /// # Errors
-    /// [`Error::ShardOutOfRange`]; those of [`reduce`](Self::reduce).
+    /// [`ErrorKind::OutOfRange`]; those of [`reduce`](Self::reduce).
     ///
     /// # Examples
     /// ```
@@ -175,7 +177,7 @@ impl Shards {
     pub fn reduce_shards<P: Partial>(&self, shards: Range<usize>, empty: &P) -> Result<P> {
         let shard_count = self.entries.len();
         if shards.start > shards.end || shards.end > shard_count {
-            return Err(Error::ShardOutOfRange { shard: shards.end.max(shards.start), shard_count });
+            return Err(Error::index_out_of_range("shards", shards.end.max(shards.start), shard_count));
         }
         let mut run = None;
         self.fold(shards, empty, &OpenedTable::into_rows, |shard, own| self.extend(&mut run, shard, own))?;
@@ -217,7 +219,7 @@ impl Shards {
     /// Adds the result of the next file to that of its run.
     fn extend<P: Partial>(&self, run: &mut Option<P>, shard: usize, own: P) -> Result<()> {
         match run {
-            Some(run) => run.merge(&own).map_err(|error| error.in_shard(&self.entries[shard].path)),
+            Some(run) => run.merge(&own).map_err(|error| error.in_file(&self.entries[shard].path)),
             None => {
                 *run = Some(own);
                 Ok(())
@@ -232,7 +234,7 @@ impl Shards {
         self.fold(0..count, empty, rows_of, |shard, own| {
             self.extend(&mut run, shard, own)?;
             match run.take_if(|_| (shard + 1).is_multiple_of(length) || shard + 1 == count) {
-                Some(run) => all.merge(&run).map_err(|error| error.in_shard(&self.entries[shard].path)),
+                Some(run) => all.merge(&run).map_err(|error| error.in_file(&self.entries[shard].path)),
                 None => Ok(()),
             }
         })?;
@@ -255,7 +257,7 @@ impl Shards {
         let all_units = shards.flat_map(|shard| work.units_of(shard));
         let compute = |unit: Result<Unit>| unit.and_then(|unit| Ok((unit.shard, work.compute(unit)?)));
         in_order(all_units, bytes, at_once(empty), compute, |(shard, found)| {
-            let named = |error: Error| error.in_shard(&self.entries[shard].path);
+            let named = |error: Error| error.in_file(&self.entries[shard].path);
             if let Some((at, own)) = &mut current
                 && *at == shard
             {
@@ -296,7 +298,7 @@ impl<P: Partial> Work<'_, P> {
 
     fn open(&self, shard: usize) -> Result<StoredRows> {
         let opened = self.shards.open_shard(shard, Check::Values)?;
-        (self.rows_of)(opened).map_err(|error| error.in_shard(&self.shards.entries[shard].path))
+        (self.rows_of)(opened).map_err(|error| error.in_file(&self.shards.entries[shard].path))
     }
 
     fn compute(&self, unit: Unit) -> Result<P> {
@@ -312,7 +314,7 @@ impl<P: Partial> Work<'_, P> {
                 of_unit(self.empty, rows, table.shape().columns, |rows| table.select_rows(rows), done)
             }
         };
-        found.map_err(|error| error.in_shard(&self.shards.entries[shard].path))
+        found.map_err(|error| error.in_file(&self.shards.entries[shard].path))
     }
 
     /// Computes the result of some rows of a file, block by block in one buffer.

@@ -7,7 +7,7 @@ use super::names::numbered;
 use super::writer::{LAST, ShardsWriter, State};
 use super::{FILE_BYTES, FILES_AT_ONCE};
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+use crate::base::error::{ErrorKind, Result};
 use crate::base::parallel::in_order;
 use crate::dictionary::DataDictionary;
 use crate::files::options::SaveOptions;
@@ -28,8 +28,9 @@ impl<T: Element> ShardsWriter<T> {
     ///
     /// # Errors
     /// Those of [`create`](Self::create), also if the folder has a manifest: the table is complete, and
-    /// [`Shards::open`](crate::Shards::open) opens it. [`Error::Shard`] with a file of other columns, and with one that a
-    /// newer version of the library wrote; [`Error::Io`] with a file that cannot be read; [`Error::OutOfMemory`].
+    /// [`Shards::open`](crate::Shards::open) opens it. [`ErrorKind::UnequalTables`] with a file of other columns, and with one that a
+    /// newer version of the library wrote; [`ErrorKind::Io`] with a file that cannot be read;
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -115,7 +116,7 @@ impl<T: Element> ShardsWriter<T> {
 /// an error: it may be whole.
 fn whole(index: usize, path: PathBuf, dictionary: &DataDictionary) -> Result<Option<Entry>> {
     let mut is_newer = false;
-    let mut look = || {
+    let mut look = || -> Result<_> {
         let opened = OpenedTable::open(&path).inspect_err(|_| is_newer = OpenedTable::is_newer(&path))?;
         check_same(dictionary, index, opened.dictionary())?;
         opened.verify(None)?;
@@ -125,7 +126,7 @@ fn whole(index: usize, path: PathBuf, dictionary: &DataDictionary) -> Result<Opt
         Ok((rows, bytes, header_checksum, values_checksum)) => {
             Ok(Some(Entry { path, rows, bytes, header_checksum, values_checksum }))
         }
-        Err(Error::Format { .. }) if !is_newer => Ok(None),
-        Err(error) => Err(error.in_shard(&path)),
+        Err(error) if !is_newer && matches!(error.kind(), ErrorKind::Format { .. }) => Ok(None),
+        Err(error) => Err(error.in_file(&path)),
     }
 }

@@ -13,10 +13,11 @@ impl Shards {
     /// values of the others cannot be detected.
     ///
     /// # Errors
-    /// [`Error::ShardChanged`](crate::Error::ShardChanged) if a file was replaced by another one;
-    /// [`Error::Shard`](crate::Error::Shard) if it has other columns; [`Error::Format`](crate::Error::Format) with the
-    /// first damaged chunk of a file; [`Error::Io`](crate::Error::Io); all of them name the file;
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::ShardChanged`](crate::ErrorKind::ShardChanged) if a file was replaced by another one;
+    /// [`ErrorKind::Shard`](crate::ErrorKind::Shard) if it has other columns;
+    /// [`ErrorKind::Format`](crate::ErrorKind::Format) with the first damaged chunk of a file;
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io); all of them name the file;
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     ///
     /// # Examples
     /// ```
@@ -37,7 +38,7 @@ impl Shards {
             let values = self.size_of_rows(self.entries[shard].rows);
             // Other kinds of tables store other things than all values of all columns.
             let exact = Some(&meter).filter(|_| opened.payload_length() == values);
-            let verified = opened.verify(exact).map_err(|error| error.in_shard(&self.entries[shard].path))?;
+            let verified = opened.verify(exact).map_err(|error| error.in_file(&self.entries[shard].path))?;
             if exact.is_none() {
                 meter.add(values);
             }

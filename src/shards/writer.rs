@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as Slot;
 use std::fs;
-use std::io::ErrorKind;
+use std::io;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,9 @@ use super::listed::{Listed, check_unlisted, keep_unlisted};
 use super::manifest::is_there;
 use super::names::{Folder, name_of, refused};
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
+use crate::base::error::{Error, Hint, Result};
 use crate::dictionary::{DataDictionary, Feature};
 use crate::files::options::SaveOptions;
 use crate::files::replace::Permit;
@@ -99,8 +101,8 @@ impl<T: Element> ShardsWriter<T> {
     /// they are continuous and have no names.
     ///
     /// # Errors
-    /// [`Error::Io`] with `folder`, also if the folder has a manifest: its table stays as it is;
-    /// [`Error::DictionaryMismatch`].
+    /// [`ErrorKind::Io`] with `folder`, also if the folder has a manifest: its table stays as it is;
+    /// [`ErrorKind::DictionaryMismatch`].
     ///
     /// # Examples
     /// ```
@@ -146,7 +148,7 @@ impl<T: Element> ShardsWriter<T> {
         let folder = folder.as_ref().to_owned();
         let dictionary = dictionary.into().unwrap_or_else(|| DataDictionary::uniform(Feature::new(T::TYPE), columns));
         dictionary.check(columns, T::TYPE)?;
-        fs::create_dir_all(&folder).map_err(|source| Error::Io { path: folder.clone(), source })?;
+        fs::create_dir_all(&folder).map_err(|source| Error::io(&folder, source))?;
         check_no_manifest(&folder.join(Shards::MANIFEST))?;
         let state = Arc::default();
         Ok(Self { folder, columns, dictionary, options, state, element: PhantomData })
@@ -174,9 +176,9 @@ impl<T: Element> ShardsWriter<T> {
     /// their numbers, of which some may be left out.
     ///
     /// # Errors
-    /// [`Error::Io`] with the path, also if the number is being written or is finished already, or is larger than
-    /// 999,999, or if the manifest of the folder lists the file by now; [`Error::Format`] if the names of the columns
-    /// take more than 16 MiB; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Io`] with the path, also if the number is being written or is finished already, or is larger than
+    /// 999,999, or if the manifest of the folder lists the file by now; [`ErrorKind::Format`] if the names of the
+    /// columns take more than 16 MiB; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -193,16 +195,16 @@ impl<T: Element> ShardsWriter<T> {
     pub fn shard(&self, index: usize) -> Result<ShardWriter<T>> {
         let path = self.folder.join(name_of(index));
         if index > LAST {
-            return Err(refused(&path, ErrorKind::InvalidInput, "the largest number of a file is 999999"));
+            return Err(refused(&path, io::ErrorKind::InvalidInput, "the largest number of a file is 999999"));
         }
         match locked(&self.state).entry(index) {
             Slot::Vacant(slot) => drop(slot.insert(State::Begun { is_dropped: false })),
             Slot::Occupied(mut slot) => match slot.get_mut() {
                 State::Begun { is_dropped } if *is_dropped => *is_dropped = false,
                 State::Begun { .. } => {
-                    return Err(refused(&path, ErrorKind::AlreadyExists, "the file is being written"));
+                    return Err(refused(&path, io::ErrorKind::AlreadyExists, "the file is being written"));
                 }
-                State::Finished(_) => return Err(refused(&path, ErrorKind::AlreadyExists, "the file is finished")),
+                State::Finished(_) => return Err(refused(&path, io::ErrorKind::AlreadyExists, "the file is finished")),
             },
         }
         let begun = Begun { states: Arc::clone(&self.state), index };
@@ -217,9 +219,9 @@ impl<T: Element> ShardsWriter<T> {
     /// Writes the manifest of all files that have been finished, whole or not at all, and opens the table.
     ///
     /// # Errors
-    /// [`Error::Io`] with the path of a file that was begun and not finished, or if the folder has a manifest by now;
-    /// [`Error::ShardChanged`] with a file that another writer has replaced since it was finished; [`Error::NoTables`]
-    /// if there are no files; those of [`Shards::save_manifest`].
+    /// [`ErrorKind::Io`] with the path of a file that was begun and not finished, or if the folder has a manifest by
+    /// now; [`ErrorKind::ShardChanged`] with a file that another writer has replaced since it was finished;
+    /// [`ErrorKind::ParameterOutOfRange`] if there are no files; those of [`Shards::save_manifest`].
     ///
     /// # Examples
     /// ```
@@ -236,12 +238,12 @@ impl<T: Element> ShardsWriter<T> {
         for (index, state) in std::mem::take(&mut *locked(&self.state)) {
             let State::Finished(entry) = state else {
                 let path = self.folder.join(name_of(index));
-                return Err(refused(&path, ErrorKind::NotFound, "the file was begun and is not finished"));
+                return Err(refused(&path, io::ErrorKind::NotFound, "the file was begun and is not finished"));
             };
             all.push_entry(entry)?;
         }
         if all.entries.is_empty() {
-            return Err(Error::NoTables);
+            return Err(Error::no_tables());
         }
         let path = self.folder.join(Shards::MANIFEST);
         all.write_if(&path, &self.options, |_, _| check_no_manifest(&path).map(|()| Listed::default()))?;
@@ -252,7 +254,10 @@ impl<T: Element> ShardsWriter<T> {
 fn check_no_manifest(path: &Path) -> Result<()> {
     match is_there(path)? {
         false => Ok(()),
-        true => Err(refused(path, ErrorKind::AlreadyExists, "the folder has a table: `Shards::append` adds files")),
+        true => {
+            let error = refused(path, io::ErrorKind::AlreadyExists, "the folder has a table");
+            Err(error.with_hint(Hint::new("Shards::append", "adds files")))
+        }
     }
 }
 
@@ -298,8 +303,8 @@ impl<T: Element> ShardWriter<T> {
     /// Completes the file and puts it in place. It is part of the table when [`ShardsWriter::finish`] is called.
     ///
     /// # Errors
-    /// Those of [`TableWriter::finish`]; [`Error::Io`] with the path if the manifest of the folder lists the file by
-    /// now: another writer has finished the table, whose file stays.
+    /// Those of [`TableWriter::finish`]; [`ErrorKind::Io`] with the path if the manifest of the folder lists the file
+    /// by now: another writer has finished the table, whose file stays.
     ///
     /// # Examples
     /// ```

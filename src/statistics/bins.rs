@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::room::filled;
 use crate::serde::numbers::Numbers;
 
@@ -32,8 +32,9 @@ impl HistogramBins {
     /// Creates `bins` bins of equal width. The edges are those of NumPy's `linspace`.
     ///
     /// # Errors
-    /// [`Error::TooFewEdges`] for no bins; [`Error::EdgesNotAscending`] if `upper` is not above `lower`, if one of them
-    /// is not finite, or if they are so near that bins would have no width; [`Error::OutOfMemory`].
+    /// [`ErrorKind::ParameterOutOfRange`] for no bins; [`ErrorKind::ParameterOutOfRange`] if `upper` is not above
+    /// `lower`, if one of them is not finite, or if they are so near that bins would have no width;
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -44,12 +45,12 @@ impl HistogramBins {
     /// ```
     pub fn uniform(lower: f64, upper: f64, bins: usize) -> Result<Self> {
         if bins == 0 {
-            return Err(Error::TooFewEdges { found: 1 });
+            return Err(Error::parameter("the number of edges", 1 as f64, "2 or more are needed"));
         }
         if !(lower < upper && lower.is_finite() && upper.is_finite()) {
-            return Err(Error::EdgesNotAscending { position: bins, before: lower, edge: upper });
+            return Err(not_ascending(bins, lower, upper));
         }
-        let count = bins.checked_add(1).ok_or(Error::OutOfMemory { bytes: usize::MAX })?;
+        let count = bins.checked_add(1).ok_or(Error::out_of_memory(usize::MAX))?;
         let mut edges = filled(count, upper)?;
         let uniform = edges.iter_mut().zip(uniform_edges(lower, upper, bins));
         uniform.for_each(|(edge, uniform)| *edge = uniform);
@@ -60,15 +61,15 @@ impl HistogramBins {
     /// Creates bins with these edges, which may be infinite. A value is found in O(log n).
     ///
     /// # Errors
-    /// [`Error::TooFewEdges`] for less than two; [`Error::EdgesNotAscending`] if an edge is not above the one before,
-    /// or is NaN.
+    /// [`ErrorKind::ParameterOutOfRange`] for less than two; [`ErrorKind::ParameterOutOfRange`] if an edge is not above
+    /// the one before, or is NaN.
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{Error, HistogramBins};
     /// assert_eq!(HistogramBins::with_edges([0.0, 1.0, 10.0])?.bin_of(2.0), Some(1));
     /// let error = HistogramBins::with_edges([0.0, 1.0, 1.0]).unwrap_err();
-    /// assert!(matches!(error, Error::EdgesNotAscending { position: 2, .. }));
+    /// assert!(matches!(error.kind(), ErrorKind::ParameterOutOfRange { .. }));
     /// # Ok::<(), Error>(())
     /// ```
     pub fn with_edges(edges: impl Into<Vec<f64>>) -> Result<Self> {
@@ -138,8 +139,8 @@ impl HistogramBins {
     }
 }
 
-/// Returns the lower edges of bins of equal width. Where the width of all of them is beyond the range of `f64`, they are
-/// computed of halves.
+/// Returns the lower edges of bins of equal width. Where the width of all of them is beyond the range of `f64`, they
+/// are computed of halves.
 fn uniform_edges(lower: f64, upper: f64, bins: usize) -> impl Iterator<Item = f64> {
     let width = upper - lower;
     let (unit, width) = if width.is_finite() { (1.0, width) } else { (2.0, upper / 2.0 - lower / 2.0) };
@@ -188,13 +189,21 @@ impl<'de> Deserialize<'de> for HistogramBins {
 
 fn check(edges: &[f64]) -> Result<()> {
     if edges.len() < 2 {
-        return Err(Error::TooFewEdges { found: edges.len() });
+        return Err(Error::parameter("the number of edges", edges.len() as f64, "2 or more are needed"));
     }
     if edges[0].is_nan() {
-        return Err(Error::EdgesNotAscending { position: 0, before: edges[0], edge: edges[0] });
+        return Err(not_ascending(0, edges[0], edges[0]));
     }
     match edges.windows(2).position(|pair| !matches!(pair, [before, edge] if before < edge)) {
-        Some(at) => Err(Error::EdgesNotAscending { position: at + 1, before: edges[at], edge: edges[at + 1] }),
+        Some(at) => Err(not_ascending(at + 1, edges[at], edges[at + 1])),
         None => Ok(()),
     }
+}
+
+fn not_ascending(position: usize, before: f64, edge: f64) -> Error {
+    Error::new(ErrorKind::ParameterOutOfRange {
+        name: format!("edge {position} of the histogram").into(),
+        value: edge,
+        allowed: format!("edges ascend, and the one before is {before}").into(),
+    })
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::options::StatisticsOptions;
 use crate::base::count::same_count;
 use crate::base::element::{Element, ElementType};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::progress::Meter;
 use crate::base::room::filled;
 use crate::base::shape::Shape;
@@ -73,7 +73,7 @@ impl<'t> Work<'t> {
     /// Begins work on a table that must have so many columns. A user's kind of table may answer otherwise every time.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`].
+    /// [`ErrorKind::LengthMismatch`].
     pub(super) fn on_columns(
         expected: usize,
         table: &dyn NumericTable,
@@ -100,7 +100,7 @@ impl<'t> Work<'t> {
     /// are not borrowed.
     ///
     /// # Errors
-    /// Those of reading the table; [`Error::OutOfMemory`].
+    /// Those of reading the table; [`ErrorKind::OutOfMemory`].
     pub(super) fn read_all<'v>(&'v self, buffer: &'v mut Vec<f64>) -> Result<&'v [f64]> {
         let region = Region::whole(self.shape);
         *buffer = filled(self.shape.element_count()?, 0.0)?;
@@ -132,7 +132,7 @@ impl<'t> Work<'t> {
 /// Calls `work` with a slice of whole rows as a source.
 ///
 /// # Errors
-/// [`Error::NotWholeRows`]; those of `work`.
+/// [`ErrorKind::NotWholeRows`]; those of `work`.
 pub(super) fn with_rows<U: Element, R>(
     rows: &[U],
     columns: usize,
@@ -140,7 +140,7 @@ pub(super) fn with_rows<U: Element, R>(
 ) -> Result<R> {
     let count = rows.len().checked_div(columns).unwrap_or(0);
     if count * columns != rows.len() {
-        return Err(Error::NotWholeRows { values: rows.len(), columns });
+        return Err(Error::new(ErrorKind::NotWholeRows { values: rows.len(), columns }));
     }
     let shape = Shape { rows: count, columns };
     let source = ViewSource(TableView::new(rows, shape, DataLayout::RowMajor)?);
@@ -157,9 +157,7 @@ pub(super) fn dictionary_of(table: &dyn NumericTable, columns: usize) -> Option<
 /// checked.
 ///
 /// # Errors
-/// [`Error::NamesInAnotherOrder`](crate::Error::NamesInAnotherOrder),
-/// [`Error::UnequalCategories`](crate::Error::UnequalCategories),
-/// [`Error::UnequalFeatures`](crate::Error::UnequalFeatures), with the number 1.
+/// [`ErrorKind::UnequalTables`](crate::ErrorKind::UnequalTables), with the number 1.
 pub(super) fn check_addition(mine: Option<&DataDictionary>, theirs: Option<&DataDictionary>) -> Result<()> {
     match mine.zip(theirs) {
         Some((mine, theirs)) if mine.len() == theirs.len() => mine.check_addition(theirs),
@@ -170,7 +168,8 @@ pub(super) fn check_addition(mine: Option<&DataDictionary>, theirs: Option<&Data
 /// Returns the number of a column of a result, by number or name; `dictionary` has the names, if there are any.
 ///
 /// # Errors
-/// [`Error::ColumnOutOfRange`](crate::Error::ColumnOutOfRange), [`Error::UnknownColumn`](crate::Error::UnknownColumn).
+/// [`ErrorKind::ColumnOutOfRange`](crate::ErrorKind::ColumnOutOfRange),
+/// [`ErrorKind::UnknownName`](crate::ErrorKind::UnknownName).
 pub(super) fn column_by(key: impl ColumnKey, dictionary: Option<&DataDictionary>, columns: usize) -> Result<usize> {
     match dictionary.filter(|dictionary| dictionary.len() == columns) {
         Some(dictionary) => key.column_in(dictionary),

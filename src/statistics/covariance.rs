@@ -67,7 +67,7 @@ impl Covariance {
     /// Creates the covariance of `columns` columns, without rows. O(columns²).
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     ///
     /// # Examples
     /// ```
@@ -83,8 +83,9 @@ impl Covariance {
     /// Computes the covariance of the columns of a table of any kind. O(rows * columns²).
     ///
     /// # Errors
-    /// [`Error::NotAllocated`](crate::Error::NotAllocated),
-    /// [`Error::BlockOutstanding`](crate::Error::BlockOutstanding), [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::NotAllocated`](crate::ErrorKind::NotAllocated),
+    /// [`ErrorKind::BlockOutstanding`](crate::ErrorKind::BlockOutstanding),
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     ///
     /// # Examples
     /// ```
@@ -118,9 +119,9 @@ impl Covariance {
     /// each call. The last digits of the results may depend on the number of rows per call.
     ///
     /// # Errors
-    /// [`Error::NotWholeRows`](crate::Error::NotWholeRows);
-    /// [`Error::RowCountOverflow`](crate::Error::RowCountOverflow); [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    /// Nothing is added then.
+    /// [`ErrorKind::NotWholeRows`](crate::ErrorKind::NotWholeRows);
+    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded);
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory). Nothing is added then.
     ///
     /// # Examples
     /// ```
@@ -139,9 +140,9 @@ impl Covariance {
     /// Adds the sums of other tables. O(columns²).
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) if the numbers of columns differ;
-    /// [`Error::RowCountOverflow`](crate::Error::RowCountOverflow) if the tables have 2^64 rows or more together;
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory). Nothing is added then.
+    /// [`ErrorKind::LengthMismatch`](crate::ErrorKind::LengthMismatch) if the numbers of columns differ;
+    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) if the tables have 2^64 rows or more together;
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory). Nothing is added then.
     ///
     /// # Examples
     /// ```
@@ -198,7 +199,7 @@ impl Covariance {
     /// Returns the sums of the products of deviations from the means. O(columns²). Source: DAAL `crossProduct`.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     ///
     /// # Examples
     /// ```
@@ -215,7 +216,7 @@ impl Covariance {
     /// rows. O(columns²).
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     ///
     /// # Examples
     /// ```
@@ -232,7 +233,7 @@ impl Covariance {
     /// Returns the covariances of a whole population: sums of products, divided by the number of rows. O(columns²).
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     ///
     /// # Examples
     /// ```
@@ -250,7 +251,7 @@ impl Covariance {
     /// O(columns²). Source: NumPy `corrcoef`.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     ///
     /// # Examples
     /// ```

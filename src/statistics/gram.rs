@@ -68,7 +68,7 @@ impl GramMatrix {
     /// Creates the matrix of `columns` columns, without rows: of zeros. O(columns²).
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     ///
     /// # Examples
     /// ```
@@ -84,8 +84,9 @@ impl GramMatrix {
     /// Computes the matrix of the columns of a table of any kind. O(rows * columns²).
     ///
     /// # Errors
-    /// [`Error::NotAllocated`](crate::Error::NotAllocated),
-    /// [`Error::BlockOutstanding`](crate::Error::BlockOutstanding), [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::NotAllocated`](crate::ErrorKind::NotAllocated),
+    /// [`ErrorKind::BlockOutstanding`](crate::ErrorKind::BlockOutstanding),
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     ///
     /// # Examples
     /// ```
@@ -119,9 +120,9 @@ impl GramMatrix {
     /// each call. The last digits of the results may depend on the number of rows per call.
     ///
     /// # Errors
-    /// [`Error::NotWholeRows`](crate::Error::NotWholeRows);
-    /// [`Error::RowCountOverflow`](crate::Error::RowCountOverflow); [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    /// Nothing is added then.
+    /// [`ErrorKind::NotWholeRows`](crate::ErrorKind::NotWholeRows);
+    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded);
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory). Nothing is added then.
     ///
     /// # Examples
     /// ```
@@ -140,9 +141,9 @@ impl GramMatrix {
     /// Adds the sums of other tables. O(columns²).
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) if the numbers of columns differ;
-    /// [`Error::RowCountOverflow`](crate::Error::RowCountOverflow) if the tables have 2^64 rows or more together;
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory). Nothing is added then.
+    /// [`ErrorKind::LengthMismatch`](crate::ErrorKind::LengthMismatch) if the numbers of columns differ;
+    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) if the tables have 2^64 rows or more together;
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory). Nothing is added then.
     ///
     /// # Examples
     /// ```
@@ -183,7 +184,7 @@ impl GramMatrix {
     /// Returns the sum of every column. O(columns).
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     ///
     /// # Examples
     /// ```
@@ -200,7 +201,7 @@ impl GramMatrix {
     /// Returns the matrix: the sums of the products of all pairs of columns, with their names. O(columns²).
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     ///
     /// # Examples
     /// ```

@@ -20,7 +20,7 @@ use super::options::StatisticsOptions;
 use super::{BasicStatistics, block};
 use crate::base::count::rows_after;
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel::in_order;
 use crate::base::room::filled;
 use crate::base::shape::Shape;
@@ -93,7 +93,7 @@ impl GroupStatistics {
     /// category, without rows.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`] for `by`; [`Error::OutOfMemory`].
+    /// [`ErrorKind::ColumnOutOfRange`] for `by`; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -105,7 +105,7 @@ impl GroupStatistics {
     /// ```
     pub fn new(columns: usize, by: usize, categories: usize) -> Result<Self> {
         if by >= columns {
-            return Err(Error::ColumnOutOfRange { column: by, column_count: columns });
+            return Err(Error::new(ErrorKind::ColumnOutOfRange { column: by, column_count: columns }));
         }
         let statistics = filled(categories.saturating_mul(columns), ColumnStatistics::EMPTY)?;
         let (missing, rows) = (MissingCategories::Refuse, filled(categories, 0)?);
@@ -116,9 +116,10 @@ impl GroupStatistics {
     /// of each row. With `None`, there are as many categories as the dictionary says.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`] for `by`; [`Error::CategoriesNotKnown`] if nobody says how
-    /// many categories there are; [`Error::NotACategory`] for the first value of that column that is no whole
-    /// number below `categories`; [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`] for `by`; [`ErrorKind::NotSolvable`] if nobody says
+    /// how many categories there are; [`ErrorKind::ValueNotAllowed`] for the first value of that column that is no
+    /// whole number below `categories`; [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`],
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -133,7 +134,7 @@ impl GroupStatistics {
     /// let features = [Feature::new(ElementType::F64), answer].into_iter().collect();
     /// let described = table.slice_rows(..3)?.described_by(features)?;
     /// assert_eq!(GroupStatistics::of(&described, "answer", None)?.column(2, 0)?.mean(), 9.0);
-    /// assert!(matches!(GroupStatistics::of(&described, 0, None), Err(Error::CategoriesNotKnown { column: 0 })));
+    /// assert!(matches!(GroupStatistics::of(&described, 0, None).unwrap_err().kind(), ErrorKind::NotSolvable { .. }));
     /// # Ok::<(), Error>(())
     /// ```
     pub fn of(table: &dyn NumericTable, by: impl ColumnKey, categories: impl Into<Option<usize>>) -> Result<Self> {
@@ -169,7 +170,7 @@ impl GroupStatistics {
     /// dictionary says.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`]; [`Error::CategoriesNotKnown`].
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`]; [`ErrorKind::NotSolvable`].
     pub(crate) fn categories_of(
         table: &dyn NumericTable,
         by: impl ColumnKey,
@@ -177,14 +178,23 @@ impl GroupStatistics {
     ) -> Result<(usize, usize)> {
         let by = by.column_in(table.dictionary())?;
         let known = || table.dictionary().feature(by).ok().and_then(Feature::category_count);
-        Ok((by, categories.or_else(known).ok_or(Error::CategoriesNotKnown { column: by })?))
+        Ok((
+            by,
+            categories.or_else(known).ok_or_else(|| {
+                Error::new(ErrorKind::NotSolvable {
+                    column: Some(by),
+                    condition: None,
+                    reason: format!("the number of categories of column {by} is not known"),
+                })
+            })?,
+        ))
     }
 
     /// Adds the rows of a table.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the numbers of columns differ; those of [`merge`](Self::merge) about columns; those
-    /// of [`update`](Self::update) and of reading. Nothing is added then.
+    /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; those of [`merge`](Self::merge) about columns;
+    /// those of [`update`](Self::update) and of reading. Nothing is added then.
     pub(super) fn add_table(&mut self, table: &dyn NumericTable, options: &StatisticsOptions) -> Result<()> {
         let source = TableSource(table);
         let work = Work::on_columns(self.column_count, table, &source, options)?;
@@ -201,7 +211,7 @@ impl GroupStatistics {
     /// Returns the same groups without rows.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn without_rows(&self) -> Result<Self> {
         let empty = Self::new(self.column_count, self.by, self.rows.len())?;
         Ok(Self { missing: self.missing, ..empty })
@@ -215,8 +225,8 @@ impl GroupStatistics {
     /// Adds rows: a row block, or any other slice of contiguous whole rows.
     ///
     /// # Errors
-    /// [`Error::NotWholeRows`]; [`Error::NotACategory`], with the row among these;
-    /// [`Error::RowCountOverflow`]; [`Error::OutOfMemory`]. Nothing is added then.
+    /// [`ErrorKind::NotWholeRows`]; [`ErrorKind::ValueNotAllowed`], with the row among these;
+    /// [`ErrorKind::LimitExceeded`]; [`ErrorKind::OutOfMemory`]. Nothing is added then.
     ///
     /// # Examples
     /// ```
@@ -225,7 +235,7 @@ impl GroupStatistics {
     /// groups.update(&[1_i16, 7, 0, 9])?; // two rows
     /// groups.update(&[1.0, 9.0])?;
     /// assert_eq!(groups.column(1, 1)?.mean(), 8.0);
-    /// assert!(matches!(groups.update(&[0, 1, 2, 1]), Err(Error::NotACategory { row: 1, column: 0, .. })));
+    /// assert!(matches!(groups.update(&[0, 1, 2, 1]).unwrap_err().kind(), ErrorKind::ValueNotAllowed { .. }));
     /// # Ok::<(), Error>(())
     /// ```
     pub fn update<U: Element>(&mut self, rows: &[U]) -> Result<()> {
@@ -240,10 +250,9 @@ impl GroupStatistics {
     /// Adds the statistics of other tables.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] if the numbers of categories or of columns differ; [`Error::UnequalGroups`] if another
-    /// column has the categories; [`Error::NamesInAnotherOrder`], [`Error::UnequalCategories`],
-    /// [`Error::UnequalFeatures`] if the columns of both are known and differ; [`Error::RowCountOverflow`] if the tables
-    /// have 2^64 rows or more together. Nothing is added then.
+    /// [`ErrorKind::ShapeMismatch`] if the numbers of categories or of columns differ; [`ErrorKind::NotCombinable`] if
+    /// another column has the categories; [`ErrorKind::UnequalTables`] if the columns of both are known and differ;
+    /// [`ErrorKind::LimitExceeded`] if the tables have 2^64 rows or more together. Nothing is added then.
     ///
     /// # Examples
     /// ```
@@ -257,15 +266,18 @@ impl GroupStatistics {
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         let shape = |groups: &Self| Shape { rows: groups.rows.len(), columns: groups.column_count };
         if shape(self) != shape(other) {
-            return Err(Error::ShapeMismatch { expected: shape(self), found: shape(other) });
+            return Err(Error::new(ErrorKind::ShapeMismatch { expected: shape(self), found: shape(other) }));
         }
         if self.by != other.by {
-            return Err(Error::UnequalGroups { expected: self.by, found: other.by });
+            return Err(Error::not_combinable(format!(
+                "the groups are those of column {}, not of column {}",
+                other.by, self.by
+            )));
         }
         if self.missing != other.missing {
             let name = "what becomes of missing categories in the other groups";
             let allowed = "the same is needed as here";
-            return Err(Error::ParameterOutOfRange { name, value: f64::from(other.missing as u8), allowed });
+            return Err(Error::parameter(name, f64::from(other.missing as u8), allowed));
         }
         check_addition(self.dictionary.as_ref(), other.dictionary.as_ref())?;
         rows_after(self.row_count() + self.skipped, other.row_count() + other.skipped)?;
@@ -306,7 +318,7 @@ impl GroupStatistics {
     /// Returns the number of rows of one category.
     ///
     /// # Errors
-    /// [`Error::CategoryOutOfRange`].
+    /// [`ErrorKind::OutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -343,8 +355,8 @@ impl GroupStatistics {
     /// name.
     ///
     /// # Errors
-    /// [`Error::CategoryOutOfRange`]; [`Error::ColumnOutOfRange`]; [`Error::UnknownColumn`], also if the rows were added
-    /// without names.
+    /// [`ErrorKind::OutOfRange`]; [`ErrorKind::ColumnOutOfRange`]; [`ErrorKind::UnknownName`], also if the rows were
+    /// added without names.
     ///
     /// # Examples
     /// ```
@@ -362,7 +374,7 @@ impl GroupStatistics {
     /// Returns the statistics of the rows of one category, with the names of the columns. O(columns).
     ///
     /// # Errors
-    /// [`Error::CategoryOutOfRange`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfRange`]; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -382,7 +394,7 @@ impl GroupStatistics {
     fn check(&self, category: usize) -> Result<()> {
         match category < self.rows.len() {
             true => Ok(()),
-            false => Err(Error::CategoryOutOfRange { category, categories: self.rows.len() }),
+            false => Err(Error::index_out_of_range("categories", category, self.rows.len())),
         }
     }
 
@@ -469,7 +481,7 @@ impl GroupStatistics {
         }
         match value >= 0.0 && value < categories as f64 && value.fract() == 0.0 && (value as usize) < categories {
             true => Ok(value as usize),
-            false => Err(Error::NotACategory { row, column: self.by, value, categories }),
+            false => Err(Error::not_a_category(row, self.by, value, categories)),
         }
     }
 }

@@ -15,7 +15,7 @@ use super::counts::{ColumnHistogram, Columns};
 use super::options::StatisticsOptions;
 use crate::base::count::{rows_after, same_count};
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel::in_order;
 use crate::base::room::{filled, with_room};
 use crate::table::{NumericTable, Region};
@@ -58,7 +58,7 @@ impl Histogram {
     /// Creates histograms of `columns` columns with the same bins, without rows.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -79,7 +79,7 @@ impl Histogram {
     /// Creates histograms with bins for each column, without rows.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -100,7 +100,7 @@ impl Histogram {
     /// [`with_bins`](Self::with_bins) and [`add_table`](Self::add_table).
     ///
     /// # Errors
-    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -137,7 +137,7 @@ impl Histogram {
     /// Adds the rows of a table of any kind.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the numbers of columns differ; [`Error::RowCountOverflow`]; those of
+    /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; [`ErrorKind::LimitExceeded`]; those of
     /// [`of`](Self::of). Nothing is added then.
     ///
     /// # Examples
@@ -158,7 +158,7 @@ impl Histogram {
     /// Adds rows: a row block, or any other slice of contiguous whole rows.
     ///
     /// # Errors
-    /// [`Error::NotWholeRows`]; [`Error::RowCountOverflow`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::NotWholeRows`]; [`ErrorKind::LimitExceeded`]; [`ErrorKind::OutOfMemory`].
     /// Nothing is added then.
     ///
     /// # Examples
@@ -177,8 +177,8 @@ impl Histogram {
     /// Adds the counts of other tables.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the numbers of columns differ; [`Error::UnequalEdges`]; [`Error::RowCountOverflow`]
-    /// if the tables have 2^64 rows or more together. Nothing is added then.
+    /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; [`ErrorKind::NotCombinable`];
+    /// [`ErrorKind::LimitExceeded`] if the tables have 2^64 rows or more together. Nothing is added then.
     ///
     /// # Examples
     /// ```
@@ -190,14 +190,16 @@ impl Histogram {
     /// all.merge(&other)?;
     /// assert_eq!((all.row_count(), all.column(0)?.counts()), (3, &[1, 2][..]));
     /// let finer = Histogram::new(1, &HistogramBins::uniform(0.0, 10.0, 4)?)?;
-    /// assert!(matches!(all.merge(&finer), Err(Error::UnequalEdges { column: 0 })));
+    /// assert!(matches!(all.merge(&finer).unwrap_err().kind(), ErrorKind::NotCombinable { .. }));
     /// # Ok::<(), Error>(())
     /// ```
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         same_count(self.columns.len(), other.columns.len())?;
         let mut pairs = self.columns.iter().zip(&other.columns);
         if let Some(column) = pairs.position(|(mine, theirs)| mine.bins.edges() != theirs.bins.edges()) {
-            return Err(Error::UnequalEdges { column });
+            return Err(Error::not_combinable(format!(
+                "column {column} has other edges in the histogram that is merged"
+            )));
         }
         self.rows = rows_after(self.rows, other.rows)?;
         self.add(0, &other.columns);
@@ -234,7 +236,7 @@ impl Histogram {
     /// Returns the histogram of one column.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`].
+    /// [`ErrorKind::ColumnOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -246,7 +248,9 @@ impl Histogram {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn column(&self, column: usize) -> Result<&ColumnHistogram> {
-        self.columns.get(column).ok_or(Error::ColumnOutOfRange { column, column_count: self.columns.len() })
+        self.columns
+            .get(column)
+            .ok_or_else(|| Error::new(ErrorKind::ColumnOutOfRange { column, column_count: self.columns.len() }))
     }
 
     /// Adds counts of columns, of which `start` is the first. Counts do not overflow: rows do not.
@@ -289,7 +293,7 @@ impl Histogram {
     /// Returns the same bins without rows.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn without_rows(&self) -> Result<Self> {
         self.without_rows_of(0..self.columns.len())
     }

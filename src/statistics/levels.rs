@@ -6,6 +6,8 @@
 //! Source: Munro, Paterson 1980; Manku, Rajagopalan, Lindsay 1998; merging levels: Karnin, Lang, Liberty 2016.
 
 use super::quantiles::{from_ordered, to_ordered};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::room::with_room;
 
@@ -35,7 +37,7 @@ impl Levels {
     /// Makes room for so many more values: adding them cannot fail then.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`]; nothing has changed then.
+    /// [`ErrorKind::OutOfMemory`]; nothing has changed then.
     pub(super) fn reserve(&mut self, added: u64) -> Result<()> {
         reserve(&mut self.levels, self.capacity, self.count.saturating_add(added), 2)
     }
@@ -60,7 +62,7 @@ impl Levels {
     /// Returns the sketch of the values of both.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn merged(&self, other: &Self) -> Result<Self> {
         let mut all = Self::new(self.capacity);
         (all.count, all.nan) = (self.count + other.count, self.nan + other.nan);
@@ -175,7 +177,7 @@ impl Levels {
     /// Puts parts together that are read. The capacity must be even, and 2 or more.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`]; what is wrong with the parts, which no sketch has then.
+    /// [`ErrorKind::OutOfMemory`]; what is wrong with the parts, which no sketch has then.
     pub(super) fn from_parts(parts: &Parts<'_>) -> Result<std::result::Result<Self, &'static str>> {
         let Parts { capacity, count, nan, lengths, over, under, .. } = *parts;
         let (least, most) = parts.extremes;
@@ -224,7 +226,7 @@ fn level_count(capacity: usize, count: u64) -> usize {
 fn reserve(levels: &mut Vec<Vec<i64>>, capacity: usize, count: u64, times: usize) -> Result<()> {
     let needed = level_count(capacity, count);
     let most = capacity.saturating_mul(times);
-    let out_of_memory = |values: usize| Error::OutOfMemory { bytes: values.saturating_mul(size_of::<i64>()) };
+    let out_of_memory = |values: usize| Error::out_of_memory(values.saturating_mul(size_of::<i64>()));
     levels.try_reserve(needed.saturating_sub(levels.len())).map_err(|_| out_of_memory(needed))?;
     while levels.len() < needed {
         levels.push(Vec::new());

@@ -51,7 +51,7 @@ use serde::ser::{Serialize, Serializer};
 use crate::base::count::{rows_after, same_count};
 use crate::base::element::Element;
 #[cfg(doc)]
-use crate::base::error::Error;
+use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::base::parallel::in_order;
 use crate::base::room::filled;
@@ -136,7 +136,7 @@ impl BasicStatistics {
     /// Creates the statistics of `columns` columns, without rows.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -152,7 +152,7 @@ impl BasicStatistics {
     /// Computes the statistics of a table of any kind.
     ///
     /// # Errors
-    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -196,7 +196,7 @@ impl BasicStatistics {
     /// on the number of rows per call.
     ///
     /// # Errors
-    /// [`Error::NotWholeRows`]; [`Error::RowCountOverflow`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::NotWholeRows`]; [`ErrorKind::LimitExceeded`]; [`ErrorKind::OutOfMemory`].
     /// Nothing is added then.
     ///
     /// # Examples
@@ -240,9 +240,9 @@ impl BasicStatistics {
     /// Adds the statistics of other tables.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the numbers of columns differ; [`Error::NamesInAnotherOrder`],
-    /// [`Error::UnequalCategories`], [`Error::UnequalFeatures`] if the columns of both are known and differ;
-    /// [`Error::RowCountOverflow`] if the tables have 2^64 rows or more together. Nothing is added then.
+    /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; [`ErrorKind::UnequalTables`] if the columns of
+    /// both are known and differ; [`ErrorKind::LimitExceeded`] if the tables have 2^64 rows or more together. Nothing
+    /// is added then.
     ///
     /// # Examples
     /// ```
@@ -310,7 +310,7 @@ impl BasicStatistics {
     /// Returns the statistics of one column, by number or name.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`]; [`Error::UnknownColumn`], also if the rows were added without names.
+    /// [`ErrorKind::ColumnOutOfRange`]; [`ErrorKind::UnknownName`], also if the rows were added without names.
     ///
     /// # Examples
     /// ```
@@ -319,7 +319,7 @@ impl BasicStatistics {
     /// let table = Table::from_rows(&[[1, 2], [3, 4], [5, 6]])?.described_by(names.into_iter().collect())?;
     /// let statistics = BasicStatistics::of(&table)?;
     /// assert_eq!((statistics.column(1)?.sum(), statistics.column("length")?.sum()), (12.0, 9.0));
-    /// assert!(matches!(statistics.column("height"), Err(Error::UnknownColumn { .. })));
+    /// assert!(matches!(statistics.column("height").unwrap_err().kind(), ErrorKind::UnknownName { .. }));
     /// # Ok::<(), Error>(())
     /// ```
     pub fn column(&self, column: impl ColumnKey) -> Result<&ColumnStatistics> {

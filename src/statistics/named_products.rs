@@ -16,6 +16,8 @@ use super::options::StatisticsOptions;
 use super::product::{BLOCK_ROWS, Block, Centre, Products, cost, lower_half};
 use crate::base::count::{rows_after, same_count};
 use crate::base::element::Element;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::base::parallel::{self, in_order};
 use crate::base::room::with_room;
@@ -52,7 +54,7 @@ impl NamedProducts {
     /// Creates the sums of so many columns, without rows.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub(super) fn new(columns: usize, centre: Centre) -> Result<Self> {
         Ok(Self { products: Products::new(columns, centre)?, dictionary: None })
     }
@@ -60,7 +62,7 @@ impl NamedProducts {
     /// Computes the sums of a table.
     ///
     /// # Errors
-    /// Those of reading the table; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// Those of reading the table; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub(super) fn of_with(table: &dyn NumericTable, centre: Centre, options: &StatisticsOptions) -> Result<Self> {
         let source = TableSource(table);
         let products = compute(&Work::on_table(table, &source, options), centre)?;
@@ -72,7 +74,7 @@ impl NamedProducts {
     /// each block of rows. How it is done depends only on the shape.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) if the numbers of columns differ; those of
+    /// [`ErrorKind::LengthMismatch`](crate::ErrorKind::LengthMismatch) if the numbers of columns differ; those of
     /// [`add_rows`](Self::add_rows) and of reading the table. Nothing is added then.
     pub(super) fn add_table(&mut self, table: &dyn NumericTable) -> Result<()> {
         let (source, options) = (TableSource(table), StatisticsOptions::new());
@@ -86,9 +88,9 @@ impl NamedProducts {
     /// Adds whole rows, as [`add_table`](Self::add_table) does.
     ///
     /// # Errors
-    /// [`Error::NotWholeRows`](crate::Error::NotWholeRows);
-    /// [`Error::RowCountOverflow`](crate::Error::RowCountOverflow);
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory). Nothing is added then.
+    /// [`ErrorKind::NotWholeRows`](crate::ErrorKind::NotWholeRows);
+    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded);
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory). Nothing is added then.
     pub(super) fn add_rows<U: Element>(&mut self, rows: &[U]) -> Result<()> {
         with_rows(rows, self.products.columns, |work| add(work, &mut self.products))
     }
@@ -108,9 +110,9 @@ impl NamedProducts {
     /// Adds the sums of other tables.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch) if the numbers of columns differ;
-    /// [`Error::RowCountOverflow`](crate::Error::RowCountOverflow);
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory). Nothing is added then.
+    /// [`ErrorKind::LengthMismatch`](crate::ErrorKind::LengthMismatch) if the numbers of columns differ;
+    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded);
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory). Nothing is added then.
     pub(super) fn merge(&mut self, other: &Self) -> Result<()> {
         same_count(self.products.columns, other.products.columns)?;
         rows_after(self.products.rows, other.products.rows)?;
@@ -129,13 +131,13 @@ impl NamedProducts {
     /// Makes a matrix with the names of the columns; `value` is called with a sum of products, its row and its column.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub(super) fn matrix(&self, value: impl Fn(f64, usize, usize) -> f64) -> Result<PackedSymmetricMatrix> {
         let (products, columns) = (&self.products, self.products.columns);
         let mut values = with_room(columns * (columns + 1) / 2)?; // in range, as are the sums
         values.extend(lower_half(columns).map(|(row, column)| value(products.get(row, column), row, column)));
         let matrix = PackedSymmetricMatrix::from_packed(values, Triangle::Lower, PackedOrder::Rows);
-        let mut matrix = matrix.map_err(|refused| *refused.error)?;
+        let mut matrix = matrix?;
         matrix.set_dictionary(names_of(self.dictionary.as_ref(), columns))?;
         Ok(matrix)
     }
@@ -143,7 +145,7 @@ impl NamedProducts {
     /// Takes the sums apart.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub(super) fn to_fields(&self) -> Result<Fields<'_>> {
         Ok(Fields {
             rows: self.products.rows,
@@ -156,7 +158,7 @@ impl NamedProducts {
     /// Puts sums together, unless they do not fit each other.
     ///
     /// # Errors
-    /// What does not fit; or [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// What does not fit; or [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub(super) fn from_fields<E: de::Error>(fields: Fields<'_>, centre: Centre) -> std::result::Result<Self, E> {
         let Fields { rows, means, products, dictionary } = fields;
         let (means, sums) = (&means.0, &products.0);
@@ -182,7 +184,7 @@ impl NamedProducts {
 /// Adds rows to products: at once, if they are few; else merges the products of theirs.
 ///
 /// # Errors
-/// [`Error::RowCountOverflow`], and those of reading the rows. Nothing is added then.
+/// [`ErrorKind::LimitExceeded`], and those of reading the rows. Nothing is added then.
 fn add(work: &Work<'_>, products: &mut Products) -> Result<()> {
     rows_after(products.rows, work.shape.rows as u64)?;
     let centre = products.centre();

@@ -13,6 +13,8 @@ use std::ops::Range;
 
 use super::blocks::ValueSource;
 use super::double::Double;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
 use crate::base::room::{filled, with_room};
@@ -53,7 +55,7 @@ impl Block {
     /// Creates a block with room for `rows` rows.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn new(columns: usize, rows: usize, centre: Centre) -> Result<Self> {
         let count = columns.div_ceil(STRIP);
         let zeros = |count| filled(count, [0.0; STRIP]);
@@ -122,8 +124,8 @@ impl Block {
     }
 }
 
-/// Computes those means again that left the range of `f64` because a value is farther from the first one than any `f64`:
-/// of halves. Those of columns with a value that is not finite stay infinite or NaN.
+/// Computes those means again that left the range of `f64` because a value is farther from the first one than any
+/// `f64`: of halves. Those of columns with a value that is not finite stay infinite or NaN.
 #[cold]
 #[inline(never)]
 fn far_means(strip: &[Lanes], part: f64, means: &mut Lanes) {
@@ -177,11 +179,11 @@ impl Products {
     /// Creates the sums of no rows.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn new(columns: usize, centre: Centre) -> Result<Self> {
         let strips = columns.div_ceil(STRIP);
         let tiles = strips.checked_add(1).and_then(|next| strips.checked_mul(next)).map(|twice| twice / 2);
-        let count = tiles.and_then(|tiles| tiles.checked_mul(TILE)).ok_or(Error::OutOfMemory { bytes: usize::MAX })?;
+        let count = tiles.and_then(|tiles| tiles.checked_mul(TILE)).ok_or(Error::out_of_memory(usize::MAX))?;
         let tiles = filled(count, 0.0)?;
         Ok(Self { centre, columns, rows: 0, means: filled(strips * STRIP, Double::ZERO)?, tiles })
     }
@@ -199,7 +201,7 @@ impl Products {
     /// Adds blocks, the tiles by several threads if that pays. The number of rows must not overflow.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`]. Nothing is added then.
+    /// [`ErrorKind::OutOfMemory`]. Nothing is added then.
     pub(super) fn add(&mut self, blocks: &[Block]) -> Result<()> {
         let room = |block: &Block| {
             let zeros = || filled(block.rests.len(), [0.0; STRIP]);
@@ -278,7 +280,7 @@ impl Products {
     /// `n (n + 1) / 2` numbers.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn packed(&self) -> Result<Vec<f64>> {
         let mut sums = with_room(self.columns * (self.columns + 1) / 2)?; // in range, as are the sums
         sums.extend(lower_half(self.columns).map(|(row, column)| self.tiles[place_of(row, column)]));
@@ -288,7 +290,7 @@ impl Products {
     /// Puts together what [`packed`](Self::packed) and the other fields are; there are as many sums as there must be.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn from_packed(rows: u64, means: &[Double], sums: &[f64], centre: Centre) -> Result<Self> {
         let mut all = Self::new(means.len(), centre)?;
         all.rows = rows;

@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::block::BLOCK_ROWS;
 use super::blocks::{TableSource, Work, column_by, cut, names_of};
 use super::options::StatisticsOptions;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel::{self, in_order};
 use crate::base::room::filled;
 use crate::base::shape::Shape;
@@ -135,8 +135,8 @@ impl Quantiles {
     /// Computes quantiles of every column of a table of any kind.
     ///
     /// # Errors
-    /// [`Error::QuantileOutOfRange`] if a quantile is not between 0 and 1; [`Error::NotAllocated`],
-    /// [`Error::BlockOutstanding`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::ParameterOutOfRange`] if a quantile is not between 0 and 1; [`ErrorKind::NotAllocated`],
+    /// [`ErrorKind::BlockOutstanding`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -144,7 +144,7 @@ impl Quantiles {
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 30], [2, 10], [3, 20]])?;
     /// let medians = Quantiles::of(&table, &[0.5])?;
     /// assert_eq!((medians.value(0, 0)?, medians.value(1, 0)?), (2.0, 20.0));
-    /// assert!(matches!(Quantiles::of(&table, &[50.0]), Err(Error::QuantileOutOfRange { position: 0, .. })));
+    /// assert!(matches!(Quantiles::of(&table, &[50.0]).unwrap_err().kind(), ErrorKind::ParameterOutOfRange { .. }));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn of(table: &dyn NumericTable, probabilities: &[f64]) -> Result<Self> {
@@ -218,7 +218,7 @@ impl Quantiles {
     /// Returns the quantiles of one column, in the order in which they were asked for.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`].
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`].
     ///
     /// # Examples
     /// ```
@@ -234,7 +234,7 @@ impl Quantiles {
     /// Returns one quantile of one column: that at a position of those that were asked for.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`]; [`Error::ElementsOutOfRange`] for the position.
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`]; [`ErrorKind::OutOfRange`] for the position.
     ///
     /// # Examples
     /// ```
@@ -248,14 +248,16 @@ impl Quantiles {
     pub fn value(&self, column: impl ColumnKey, position: usize) -> Result<f64> {
         let (places, count) = (&self.of_column(column)?.places, self.probabilities.len());
         let range = || position..position.saturating_add(1);
-        let place = places.get(position).ok_or_else(|| Error::ElementsOutOfRange { range: range(), count })?;
+        let place = places
+            .get(position)
+            .ok_or_else(|| Error::new(ErrorKind::OutOfRange { what: "elements", range: range(), count }))?;
         Ok(place.value(self.method))
     }
 
     /// Returns the number of values of a column that are not NaN.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`].
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`].
     ///
     /// # Examples
     /// ```
@@ -271,7 +273,7 @@ impl Quantiles {
     /// Returns the number of NaN values of a column, which are left out.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`].
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`].
     ///
     /// # Examples
     /// ```
@@ -288,7 +290,7 @@ impl Quantiles {
     /// their names.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -312,10 +314,14 @@ impl Quantiles {
 /// Checks that all quantiles are between 0 and 1.
 ///
 /// # Errors
-/// [`Error::QuantileOutOfRange`].
+/// [`ErrorKind::ParameterOutOfRange`].
 pub(super) fn check_probabilities(probabilities: &[f64]) -> Result<()> {
     match probabilities.iter().position(|probability| !(0.0..=1.0).contains(probability)) {
-        Some(position) => Err(Error::QuantileOutOfRange { position, quantile: probabilities[position] }),
+        Some(position) => Err(Error::new(ErrorKind::ParameterOutOfRange {
+            name: format!("the quantile at position {position}").into(),
+            value: probabilities[position],
+            allowed: "a number from 0 to 1 is needed".into(),
+        })),
         None => Ok(()),
     }
 }
@@ -327,7 +333,7 @@ fn select(work: &Work<'_>, columns: Range<usize>, probabilities: &[f64]) -> Resu
     for _ in columns.clone() {
         let mut copy: Vec<i64> = Vec::new();
         let bytes = rows.saturating_mul(size_of::<i64>());
-        copy.try_reserve_exact(rows).map_err(|_| Error::OutOfMemory { bytes })?;
+        copy.try_reserve_exact(rows).map_err(|_| Error::out_of_memory(bytes))?;
         copies.push(copy);
     }
     let mut buffer = filled(columns.len().saturating_mul(rows.min(BLOCK_ROWS)), 0.0)?;

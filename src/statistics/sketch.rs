@@ -13,6 +13,8 @@ use super::options::StatisticsOptions;
 use super::quantiles::check_probabilities;
 use crate::base::count::{rows_after, same_count};
 use crate::base::element::Element;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::parallel::in_order;
 use crate::base::room::filled;
@@ -81,7 +83,7 @@ impl QuantileSketch {
     /// Creates a sketch of `columns` columns, without rows.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -99,7 +101,7 @@ impl QuantileSketch {
     /// capacity, half the error. It is made even, and at least 2.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -122,7 +124,7 @@ impl QuantileSketch {
     /// Makes a sketch of a table of any kind.
     ///
     /// # Errors
-    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -157,8 +159,8 @@ impl QuantileSketch {
     /// Adds the rows of a table of any kind.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the numbers of columns differ; [`Error::NamesInAnotherOrder`];
-    /// [`Error::RowCountOverflow`]; those of [`of`](Self::of). Nothing is added then.
+    /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; [`ErrorKind::UnequalTables`];
+    /// [`ErrorKind::LimitExceeded`]; those of [`of`](Self::of). Nothing is added then.
     ///
     /// # Examples
     /// ```
@@ -180,7 +182,7 @@ impl QuantileSketch {
     /// Adds rows: a row block, or any other slice of contiguous whole rows. Cheap for few rows, too.
     ///
     /// # Errors
-    /// [`Error::NotWholeRows`]; [`Error::RowCountOverflow`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::NotWholeRows`]; [`ErrorKind::LimitExceeded`]; [`ErrorKind::OutOfMemory`].
     /// Nothing is added then.
     ///
     /// # Examples
@@ -203,10 +205,9 @@ impl QuantileSketch {
     /// Adds the sketch of other tables.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the numbers of columns differ; [`Error::UnequalCapacities`];
-    /// [`Error::NamesInAnotherOrder`] if the names of both are known, and in another order;
-    /// [`Error::RowCountOverflow`] if the tables have 2^64 rows or more together; [`Error::OutOfMemory`]. Nothing is
-    /// added then.
+    /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; [`ErrorKind::NotCombinable`];
+    /// [`ErrorKind::UnequalTables`] if the names of both are known, and in another order; [`ErrorKind::LimitExceeded`]
+    /// if the tables have 2^64 rows or more together; [`ErrorKind::OutOfMemory`]. Nothing is added then.
     ///
     /// # Examples
     /// ```
@@ -217,13 +218,16 @@ impl QuantileSketch {
     /// all.merge(&other)?;
     /// assert_eq!((all.row_count(), all.quantile(0, 0.5)?), (3, 3.0));
     /// let finer = QuantileSketch::with_capacity(1, 10_000)?;
-    /// assert!(matches!(all.merge(&finer), Err(Error::UnequalCapacities { expected: 2048, found: 10_000 })));
+    /// assert!(matches!(all.merge(&finer).unwrap_err().kind(), ErrorKind::NotCombinable { .. }));
     /// # Ok::<(), Error>(())
     /// ```
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         same_count(self.columns.len(), other.columns.len())?;
         if self.capacity != other.capacity {
-            return Err(Error::UnequalCapacities { expected: self.capacity, found: other.capacity });
+            return Err(Error::not_combinable(format!(
+                "a sketch of {} values is merged into one of {}",
+                other.capacity, self.capacity
+            )));
         }
         check_addition(self.dictionary.as_ref(), other.dictionary.as_ref())?;
         let rows = rows_after(self.rows, other.rows)?;
@@ -241,7 +245,8 @@ impl QuantileSketch {
     /// Returns about the quantile `quantile` of one column: see [the page of the type](Self). NaN without values.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`]; [`Error::QuantileOutOfRange`] if it is not between 0 and 1.
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`]; [`ErrorKind::ParameterOutOfRange`] if it is not
+    /// between 0 and 1.
     ///
     /// # Examples
     /// ```
@@ -276,7 +281,7 @@ impl QuantileSketch {
     /// many or too few; NaN is above all values, and -0.0 is below 0.0.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`].
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`].
     ///
     /// # Examples
     /// ```
@@ -293,7 +298,7 @@ impl QuantileSketch {
     /// Returns by how many ranks the quantiles of a column can be off: see [the page of the type](Self).
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`].
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`].
     ///
     /// # Examples
     /// ```
@@ -309,7 +314,7 @@ impl QuantileSketch {
     /// Returns the smallest and the largest value of a column, which are exact; `None` without values.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`].
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`].
     ///
     /// # Examples
     /// ```
@@ -325,7 +330,7 @@ impl QuantileSketch {
     /// Returns the number of values of a column that are not NaN.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`].
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`].
     ///
     /// # Examples
     /// ```
@@ -341,7 +346,7 @@ impl QuantileSketch {
     /// Returns the number of NaN values of a column, which are left out.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`].
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`].
     ///
     /// # Examples
     /// ```
@@ -425,7 +430,7 @@ impl QuantileSketch {
     /// Returns the same sketch without rows.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn without_rows(&self) -> Result<Self> {
         Self::with_capacity(self.columns.len(), self.capacity)
     }

@@ -75,7 +75,7 @@ impl Sorted {
     fn sort(&mut self, block: &SparseBlock<'_, f64>) -> Result<()> {
         let Self { ends: next, values } = self;
         let bytes = block.nnz().saturating_mul(size_of::<f64>());
-        values.try_reserve(block.nnz().saturating_sub(values.len())).map_err(|_| Error::OutOfMemory { bytes })?;
+        values.try_reserve(block.nnz().saturating_sub(values.len())).map_err(|_| Error::out_of_memory(bytes))?;
         values.resize(block.nnz(), 0.0);
         next.fill(0);
         block.indices().for_each(|column| next[column] += 1);

@@ -12,7 +12,7 @@ use super::column::ColumnStatistics;
 use super::{BasicStatistics, GROUP_ROWS, PANEL, add_blocks, empty, merge_groups};
 use crate::array::Array;
 #[cfg(doc)]
-use crate::base::error::Error;
+use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
@@ -34,7 +34,8 @@ impl BasicStatistics {
     /// [`verify`](TableReader::verify) does that. The reader's progress callback is called.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Format`] if the file has become shorter since it was opened; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Io`]; [`ErrorKind::Format`] if the file has become shorter since it was opened;
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```

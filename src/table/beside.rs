@@ -8,7 +8,7 @@ use super::tiling::copy_of;
 use super::{HomogenNumericTable, MemoryStatus, MergedNumericTable, NumericTable, Refused, Region, SoaNumericTable};
 use crate::array::AnyArray;
 use crate::base::element::match_element;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::room::with_room;
 use crate::convert::ConversionPolicy;
 use crate::dictionary::{DataDictionary, Feature};
@@ -36,7 +36,7 @@ pub(super) fn with_feature<'t>(
 fn beside<'t>(table: &'t (dyn NumericTable + 't), feature: Feature, array: AnyArray) -> Result<MergedNumericTable<'t>> {
     let (shape, found) = (table.shape(), array.len());
     if found != shape.rows {
-        return Err(Error::LengthMismatch { expected: shape.rows, found });
+        return Err(Error::new(ErrorKind::LengthMismatch { expected: shape.rows, found }));
     }
     let replaced = feature.name.as_deref().and_then(|name| table.dictionary().index_of(name));
     let new = table_of(feature, array);
@@ -75,7 +75,7 @@ pub(super) fn to_columns(table: &(dyn NumericTable + '_)) -> Result<SoaNumericTa
             // What a user's kind of table lends is not trusted.
             Some((array, range)) if array.element_type() == element => match range.len() {
                 found if found == shape.rows => array.slice(range)?,
-                found => return Err(Error::LengthMismatch { expected: shape.rows, found }),
+                found => return Err(Error::new(ErrorKind::LengthMismatch { expected: shape.rows, found })),
             },
             _ => copy_of(table, &region, element, ConversionPolicy::Saturate)?,
         });

@@ -189,7 +189,7 @@ pub fn by_mut<'t>(table: &'t mut (dyn NumericTable + 't)) -> Box<dyn NumericTabl
 /// let (head, tail) = (HomogenNumericTable::from_rows(&[[1_u8, 2]])?, HomogenNumericTable::from_rows(&[[3_u8, 4]])?);
 /// let mut table = RowMergedNumericTable::new([by_ref(&head), by_ref(&tail), by_ref(&head)])?;
 /// assert_eq!(table.rows::<u8>(..)?[..], [1, 2, 3, 4, 1, 2]);
-/// assert!(matches!(table.set_value(0, 0, 9_u8), Err(Error::ReadOnlyTable)));
+/// assert!(matches!(table.set_value(0, 0, 9_u8).unwrap_err().kind(), ErrorKind::ReadOnlyTable));
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 pub fn by_ref<'t>(table: &'t (dyn NumericTable + 't)) -> Box<dyn NumericTable + 't> {

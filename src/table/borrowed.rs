@@ -9,7 +9,7 @@ use super::numeric_table::describe;
 use super::{DataLayout, NumericTable, Piece, PieceMut, Shape, TableId, TableView, TableViewMut, Token};
 use crate::base::element::{Element, ElementType};
 #[cfg(doc)]
-use crate::base::error::Error;
+use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::dictionary::{DataDictionary, Feature};
 
@@ -75,8 +75,8 @@ impl<'t, T: Element> BorrowedTable<'t, T> {
     /// [`From<TableView>`](#trait-implementations).
     ///
     /// # Errors
-    /// [`Error::ArrayTooShort`], [`Error::ArrayTooLong`] if the slice does not hold exactly the values of the shape;
-    /// [`Error::SizeOverflow`].
+    /// [`ErrorKind::ArrayLength`] if the slice does not hold exactly the values of the shape;
+    /// [`ErrorKind::SizeOverflow`].
     ///
     /// # Examples
     /// ```
@@ -109,8 +109,8 @@ impl<'t, T: Element> BorrowedTableMut<'t, T> {
     /// [`From<TableViewMut>`](#trait-implementations).
     ///
     /// # Errors
-    /// [`Error::ArrayTooShort`], [`Error::ArrayTooLong`] if the slice does not hold exactly the values of the shape;
-    /// [`Error::SizeOverflow`].
+    /// [`ErrorKind::ArrayLength`] if the slice does not hold exactly the values of the shape;
+    /// [`ErrorKind::SizeOverflow`].
     ///
     /// # Examples
     /// ```

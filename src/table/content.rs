@@ -8,7 +8,7 @@ use super::tiling;
 use super::{DataLayout, HomogenNumericTable, MemoryStatus, NumericTable, Region, Shape, SoaNumericTable, TableKind};
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::convert::ConversionPolicy;
 use crate::dictionary::{DataDictionary, Feature};
 
@@ -40,13 +40,13 @@ impl Column<'_> {
     /// Checks that the table still has the column that was described.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`], [`Error::ElementTypeMismatch`].
+    /// [`ErrorKind::LengthMismatch`], [`ErrorKind::ElementTypeMismatch`].
     pub(crate) fn check_unchanged(&self) -> Result<()> {
         let (rows, element) = (self.table.shape().rows, self.table.column_type(self.column)?);
         match rows == self.rows {
             true if element == self.element => Ok(()),
             true => Err(Error::element_type_mismatch(self.element, element)),
-            false => Err(Error::LengthMismatch { expected: self.rows, found: rows }),
+            false => Err(Error::new(ErrorKind::LengthMismatch { expected: self.rows, found: rows })),
         }
     }
 }
@@ -113,7 +113,7 @@ impl<'t> Content<'t> {
     /// setting.
     ///
     /// # Errors
-    /// Those of [`of`](Self::of); [`Error::OutOfMemory`].
+    /// Those of [`of`](Self::of); [`ErrorKind::OutOfMemory`].
     pub(crate) fn of_any(table: &'t (dyn NumericTable + 't)) -> Result<Self> {
         let element = match Self::of(table)? {
             Form::Arrays(content) => return Ok(content),
@@ -159,7 +159,7 @@ impl FoundContent {
     /// Returns the arrays, which must be as many as the kind has.
     ///
     /// # Errors
-    /// [`Error::Format`].
+    /// [`ErrorKind::Format`].
     pub(super) fn take_arrays<const N: usize>(&mut self, kind: TableKind) -> Result<[AnyArray; N]> {
         let arrays = std::mem::take(&mut self.arrays);
         let found = arrays.len();
@@ -169,7 +169,7 @@ impl FoundContent {
     /// Returns the settings, which must be as many as the kind has.
     ///
     /// # Errors
-    /// [`Error::Format`].
+    /// [`ErrorKind::Format`].
     pub(super) fn settings<const N: usize>(&self, kind: TableKind) -> Result<[u64; N]> {
         let found = self.settings.len();
         let settings = self.settings[..].try_into();
@@ -179,7 +179,7 @@ impl FoundContent {
     /// Makes a homogeneous table again, of the type that its values have.
     ///
     /// # Errors
-    /// [`Error::Format`] if it is none.
+    /// [`ErrorKind::Format`] if it is none.
     fn into_homogeneous(mut self) -> Result<Box<dyn NumericTable>> {
         let kind = TableKind::HOMOGENEOUS;
         let layout = match self.settings(kind)? {
@@ -198,7 +198,7 @@ impl FoundContent {
             let other = |array: AnyArray| Error::element_type_mismatch(T::TYPE, array.element_type());
             let array = array.downcast::<T>().map_err(other)?;
             if expected != found {
-                return Err(Error::LengthMismatch { expected, found });
+                return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
             }
             Ok(HomogenNumericTable::internal(array, shape, layout).described_by(dictionary)?.into_dyn())
         }
@@ -209,7 +209,7 @@ impl FoundContent {
     /// Makes the table again, of the kind with this name. `None` if there is no such kind.
     ///
     /// # Errors
-    /// [`Error::Format`] if it is none; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Format`] if it is none; [`ErrorKind::OutOfMemory`].
     pub(crate) fn into_table(self, kind: &str) -> Option<Result<Box<dyn NumericTable>>> {
         if kind == TableKind::HOMOGENEOUS.name() {
             return Some(self.into_homogeneous());
@@ -228,7 +228,7 @@ impl FoundContent {
     /// Makes a table of a known kind again.
     ///
     /// # Errors
-    /// [`Error::Format`] if it is none; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Format`] if it is none; [`ErrorKind::OutOfMemory`].
     pub(crate) fn into_kind<K: Stored>(self) -> Result<K> {
         let (shape, dictionary) = (self.shape, self.dictionary.clone());
         let mut table = K::from_content(self).map_err(|error| as_format(K::KIND, error))?;
@@ -256,9 +256,9 @@ pub(super) fn refusal(kind: TableKind, reason: impl std::fmt::Display) -> Error 
 
 /// Turns the error of a kind that refuses what was read into one of the format.
 fn as_format(kind: TableKind, error: Error) -> Error {
-    match error {
-        error @ (Error::Format { .. } | Error::OutOfMemory { .. }) => error,
-        other => refusal(kind, other),
+    match error.kind() {
+        ErrorKind::Format { .. } | ErrorKind::OutOfMemory => error,
+        _ => refusal(kind, error),
     }
 }
 
@@ -277,7 +277,7 @@ pub(crate) trait Stored: NumericTable + Sized + 'static {
     /// afterwards.
     ///
     /// # Errors
-    /// What is wrong; [`Error::OutOfMemory`].
+    /// What is wrong; [`ErrorKind::OutOfMemory`].
     fn from_content(found: FoundContent) -> Result<Self>;
 }
 
@@ -334,7 +334,7 @@ impl Stored for SoaNumericTable {
         }
         let (expected, arrays) = (found.shape.rows, found.arrays);
         if let Some(array) = arrays.iter().find(|array| array.len() != expected) {
-            return Err(Error::LengthMismatch { expected, found: array.len() });
+            return Err(Error::new(ErrorKind::LengthMismatch { expected, found: array.len() }));
         }
         let plain = arrays.iter().map(|array| Feature::new(array.element_type())).collect();
         Ok(Self::of_arrays(plain, expected, arrays, MemoryStatus::InternallyAllocated))

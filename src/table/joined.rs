@@ -16,7 +16,7 @@ use super::{
 };
 use crate::array::AnyArrayRef;
 use crate::base::element::ElementType;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::convert::WriteRule;
 use crate::convert::kernel::OldValues;
 use crate::dictionary::DataDictionary;
@@ -83,7 +83,7 @@ impl<'t> Joined<'t> {
     /// Begins with one table.
     ///
     /// # Errors
-    /// [`Error::DictionaryMismatch`] if its dictionary does not describe its columns.
+    /// [`ErrorKind::DictionaryMismatch`] if its dictionary does not describe its columns.
     pub(super) fn of(axis: Axis, first: Member<'t>) -> Result<Self> {
         check_count(&*first)?;
         let depth = depth_with(&*first)?;
@@ -96,9 +96,7 @@ impl<'t> Joined<'t> {
     /// Adds a table at the end of the axis.
     ///
     /// # Errors
-    /// The table, with [`Error::UnequalRows`], [`Error::UnequalColumns`], [`Error::UnequalTypes`],
-    /// [`Error::UnequalCategories`], [`Error::UnequalFeatures`] or [`Error::SizeOverflow`]. The joined tables are
-    /// unchanged.
+    /// The table, with [`ErrorKind::UnequalTables`] or [`ErrorKind::SizeOverflow`]. The joined tables are unchanged.
     pub(super) fn push(&mut self, table: Member<'t>) -> Result<(), Refused<Member<'t>>> {
         let shape = match self.shape_with(&*table) {
             Ok(shape) => shape,
@@ -129,11 +127,11 @@ impl<'t> Joined<'t> {
         check_count(table)?;
         depth_with(table)?;
         let (mine, theirs, index) = (self.shape, table.shape(), self.tables.len());
-        let too_many = |shape| Error::SizeOverflow { shape, element: None };
+        let too_many = |shape| Error::new(ErrorKind::SizeOverflow { shape, element: None });
         match self.axis {
             Axis::Rows => {
                 if mine.columns != theirs.columns {
-                    return Err(Error::UnequalColumns { table: index, expected: mine.columns, found: theirs.columns });
+                    return Err(Error::unequal_columns(index, mine.columns, theirs.columns));
                 }
                 self.check_types(index, table.dictionary())?;
                 self.dictionary.check_follower(index, table.dictionary())?;
@@ -142,7 +140,7 @@ impl<'t> Joined<'t> {
             }
             Axis::Columns => {
                 if mine.rows != theirs.rows {
-                    return Err(Error::UnequalRows { table: index, expected: mine.rows, found: theirs.rows });
+                    return Err(Error::unequal_rows(index, mine.rows, theirs.rows));
                 }
                 let columns = mine.columns.checked_add(theirs.columns);
                 let columns = columns.ok_or_else(|| too_many(Shape { columns: usize::MAX, ..mine }))?;
@@ -160,7 +158,7 @@ impl<'t> Joined<'t> {
         let pairs = self.dictionary.pairs(dictionary);
         let mut types = pairs.map(|(column, mine, theirs)| (column, mine.element_type, theirs.element_type));
         match types.find(|(_, expected, found)| expected != found) {
-            Some((column, expected, found)) => Err(Error::UnequalTypes { table, column, expected, found }),
+            Some((column, expected, found)) => Err(Error::unequal_types(table, column, expected, found)),
             None => Ok(()),
         }
     }
@@ -301,11 +299,11 @@ const DEPTH_LIMIT: usize = 64;
 /// Returns the depth of a table that shows another one.
 ///
 /// # Errors
-/// [`Error::TooDeep`].
+/// [`ErrorKind::LimitExceeded`].
 pub(super) fn depth_with(table: &dyn NumericTable) -> Result<usize> {
     match table.depth() {
         depth if depth < DEPTH_LIMIT => Ok(depth + 1),
-        _ => Err(Error::TooDeep { limit: DEPTH_LIMIT }),
+        _ => Err(Error::limit("levels of tables within tables", DEPTH_LIMIT + 1, DEPTH_LIMIT)),
     }
 }
 
@@ -389,8 +387,10 @@ impl NumericTable for Joined<'_> {
         }
         match tiling::parts(&|row, column| self.piece(row, column), region) {
             Ok(parts) => tiling::read_parts(&parts, region, target),
-            Err(Error::NotInMemory { .. }) => self.read_each(region, target), // a table computes its values
-            Err(error) => Err(error),
+            Err(error) => match error.kind() {
+                ErrorKind::NotInMemory { .. } => self.read_each(region, target), // a table computes its values
+                _ => Err(error),
+            },
         }
     }
 
@@ -465,6 +465,6 @@ impl NumericTable for Joined<'_> {
             }
             lease.move_by((rows, columns));
         }
-        Err(Error::WrongTable)
+        Err(Error::new(ErrorKind::WrongTable))
     }
 }

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use super::Region;
 use crate::array::{AnyArray, Array};
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 
 /// Memory that a table has lent to a writable block. It is returned by [`take_back`](super::NumericTable::take_back),
 /// or when the lease is dropped.
@@ -26,7 +26,8 @@ use crate::base::error::{Error, Result};
 /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
 /// let mut lease = Lease::new();
 /// table.lend_region(&Region { rows: 1..2, columns: 0..2 }, Some(ElementType::I16), &mut lease)?;
-/// assert!(matches!(table.as_slice(), Err(Error::BlockOutstanding { .. }))); // the values are elsewhere
+/// let error = table.as_slice().unwrap_err(); // the values are elsewhere
+/// assert!(matches!(error.kind(), ErrorKind::BlockOutstanding { .. }));
 /// drop(lease);
 /// assert_eq!(table.as_slice()?, [1, 2, 3, 4]);
 /// # Ok::<(), numeric_table::Error>(())
@@ -40,8 +41,8 @@ pub struct Lease {
     array: Option<AnyArray>,
     /// Where the array is left if the lease is dropped; kept from one use to the next.
     slot: Option<Arc<Slot>>,
-    /// How far the region is moved down and to the right in the table that the caller knows, which may show the one that
-    /// has lent the memory.
+    /// How far the region is moved down and to the right in the table that the caller knows, which may show the one
+    /// that has lent the memory.
     offset: (usize, usize),
     /// What the table was when it was asked, if nothing is lent: a number that it has chosen.
     mark: u64,
@@ -303,7 +304,7 @@ impl<A: Held> Memory<A> {
                 let _ = self.returned.set(array); // it was empty, and is set under the lock only
             }
         }
-        self.returned.get().ok_or_else(|| Error::BlockOutstanding { rows: self.lent_rows.clone() })
+        self.returned.get().ok_or_else(|| Error::new(ErrorKind::BlockOutstanding { rows: self.lent_rows.clone() }))
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -312,18 +313,18 @@ impl<A: Held> Memory<A> {
             self.collect()?;
             self.array = self.returned.take();
         }
-        self.array.as_mut().ok_or(Error::BlockOutstanding { rows: 0..0 })
+        self.array.as_mut().ok_or_else(|| Error::new(ErrorKind::BlockOutstanding { rows: 0..0 }))
     }
 
     /// Moves the array into a lease. What that held is returned first.
     ///
     /// # Errors
-    /// [`Error::BlockOutstanding`].
+    /// [`ErrorKind::BlockOutstanding`].
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn lend(&mut self, region: &Region, in_place: Option<Range<usize>>, lease: &mut Lease) -> Result<()> {
         self.array_mut()?;
         lease.reset(region);
-        let Some(array) = self.array.take() else { return Err(Error::BlockOutstanding { rows: 0..0 }) };
+        let Some(array) = self.array.take() else { return Err(Error::new(ErrorKind::BlockOutstanding { rows: 0..0 })) };
         let slot = match &mut self.slot {
             // No table waits: neither this one, which is mutably borrowed and has its array, nor a clone of it.
             Some(slot) if self.is_lender && slot.waiting.load(Ordering::Acquire) == 0 => slot,
@@ -341,14 +342,16 @@ impl<A: Held> Memory<A> {
     /// Moves the array back out of a lease.
     ///
     /// # Errors
-    /// [`Error::WrongTable`] if the lease is not of this memory, or empty; it is unchanged.
+    /// [`ErrorKind::WrongTable`] if the lease is not of this memory, or empty; it is unchanged.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
-        let slot = self.slot_of(lease).ok_or(Error::WrongTable)?;
+        let slot = self.slot_of(lease).ok_or_else(|| Error::new(ErrorKind::WrongTable))?;
         if !lease.array.as_ref().is_some_and(A::is) {
-            return Err(Error::WrongTable);
+            return Err(Error::new(ErrorKind::WrongTable));
         }
-        let Some(array) = lease.array.take().and_then(A::from_any) else { return Err(Error::WrongTable) };
+        let Some(array) = lease.array.take().and_then(A::from_any) else {
+            return Err(Error::new(ErrorKind::WrongTable));
+        };
         if slot.waiting.load(Ordering::Acquire) == 1 {
             slot.waiting.store(0, Ordering::Relaxed); // only this table has waited
         } else {
@@ -363,8 +366,8 @@ impl<A: Held> Memory<A> {
     /// # Errors
     /// Those of [`take_back`](Self::take_back).
     pub(super) fn lent<'l>(&self, lease: &'l mut Lease) -> Result<&'l mut A> {
-        self.slot_of(lease).ok_or(Error::WrongTable)?;
-        lease.array.as_mut().and_then(A::of_any).ok_or(Error::WrongTable)
+        self.slot_of(lease).ok_or_else(|| Error::new(ErrorKind::WrongTable))?;
+        lease.array.as_mut().and_then(A::of_any).ok_or_else(|| Error::new(ErrorKind::WrongTable))
     }
 
     fn is_out(&self) -> bool {
@@ -412,6 +415,7 @@ impl<A> Drop for Memory<A> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::error::ErrorKind;
 
     fn lend(values: Vec<u8>) -> (Memory<Array<u8>>, Lease) {
         let (mut memory, mut lease) = (Memory::new(Array::from(values)), Lease::new());
@@ -426,7 +430,11 @@ mod tests {
 
     #[track_caller]
     fn assert_out(memory: &Memory<Array<u8>>, count: usize) {
-        assert!(matches!(memory.array(), Err(Error::BlockOutstanding { rows }) if rows == (0..count)));
+        assert!(
+            memory.array().is_err_and(
+                |error| matches!(error.kind(), ErrorKind::BlockOutstanding { rows } if *rows == (0..count))
+            )
+        );
     }
 
     #[test]
@@ -458,12 +466,14 @@ mod tests {
     fn an_empty_lease_or_that_of_another_table_is_not_taken_back() {
         let (mut memory, mut lease) = lend(vec![1]);
         let (mut other, mut lease_of_other) = lend(vec![2]);
-        assert!(matches!(memory.take_back(&mut Lease::new()), Err(Error::WrongTable)));
-        assert!(matches!(memory.take_back(&mut lease_of_other), Err(Error::WrongTable)));
+        assert!(memory.take_back(&mut Lease::new()).is_err_and(|error| matches!(error.kind(), ErrorKind::WrongTable)));
+        assert!(
+            memory.take_back(&mut lease_of_other).is_err_and(|error| matches!(error.kind(), ErrorKind::WrongTable))
+        );
         let mut clone = memory.share();
-        assert!(matches!(clone.take_back(&mut lease), Err(Error::WrongTable)));
+        assert!(clone.take_back(&mut lease).is_err_and(|error| matches!(error.kind(), ErrorKind::WrongTable)));
         memory.take_back(&mut lease).unwrap();
-        assert!(matches!(memory.take_back(&mut lease), Err(Error::WrongTable)));
+        assert!(memory.take_back(&mut lease).is_err_and(|error| matches!(error.kind(), ErrorKind::WrongTable)));
         other.take_back(&mut lease_of_other).unwrap();
         assert_eq!((memory.array().unwrap()[0], other.array().unwrap()[0], clone.array().unwrap()[0]), (1, 2, 1));
     }

@@ -6,6 +6,8 @@ use super::borrow::{forwards_reading, forwards_writing};
 use super::joined::{Axis, Joined};
 use super::numeric_table::describe;
 use super::{NumericTable, Refused, TableKind};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 
 /// Several tables side by side: the columns of the first, then those of the second, and so on. Nothing is copied.
@@ -32,8 +34,8 @@ use crate::base::error::{Error, Result};
 ///
 /// Sparse, packed and other tables without [pieces](NumericTable::pieces_mut) for writing are written where a region
 /// lies in one of them alone: single values, and columns. Blocks of rows that have columns of another table too can be
-/// read, and edited; what writes them back, and [`fill`](crate::BlockAccess::fill), is [`Error::ReadOnlyTable`], and
-/// nothing is written.
+/// read, and edited; what writes them back, and [`fill`](crate::BlockAccess::fill), is [`ErrorKind::ReadOnlyTable`],
+/// and nothing is written.
 ///
 /// Source: DAAL `MergedNumericTable`, which cuts the tables that it is given to the fewest rows.
 ///
@@ -73,7 +75,7 @@ pub struct MergedNumericTable<'t>(Joined<'t>);
 /// Sparse, packed and other tables without [pieces](NumericTable::pieces_mut) for writing are written where a region
 /// lies in one of them alone: single values, and blocks of rows that are all in one table. Blocks that have rows of
 /// another table too can be read, and edited; what writes them back, and [`fill`](crate::BlockAccess::fill), is
-/// [`Error::ReadOnlyTable`], and nothing is written.
+/// [`ErrorKind::ReadOnlyTable`], and nothing is written.
 ///
 /// Source: DAAL `RowMergedNumericTable`, which describes all columns as the first table does, whatever the others hold.
 ///
@@ -91,17 +93,18 @@ pub struct MergedNumericTable<'t>(Joined<'t>);
 pub struct RowMergedNumericTable<'t>(Joined<'t>);
 
 macro_rules! joined_tables {
-    ($Table:ident, $name:literal, $axis:expr, $kind:expr, $errors:literal) => {
+    ($Table:ident, $name:literal, $axis:expr, $kind:expr) => {
         impl<'t> $Table<'t> {
             /// Joins tables. O(columns) for each.
             ///
             /// # Errors
-            #[doc = concat!("[`Error::NoTables`]; ", $errors, "; [`Error::DictionaryMismatch`] of a kind of table whose")]
-            #[doc = "dictionary does not describe its columns; [`Error::TooDeep`], [`Error::SizeOverflow`], [`Error::OutOfMemory`]."]
-            /// The tables are dropped with the error; [`push`](Self::push) returns what it refuses.
+            /// [`ErrorKind::ParameterOutOfRange`] without tables; [`ErrorKind::UnequalTables`];
+            /// [`ErrorKind::DictionaryMismatch`] of a kind of table whose dictionary does not describe its columns;
+            /// [`ErrorKind::LimitExceeded`], [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`]. The tables are
+            /// dropped with the error; [`push`](Self::push) returns what it refuses.
             pub fn new(tables: impl IntoIterator<Item = Box<dyn NumericTable + 't>>) -> Result<Self> {
                 let mut tables = tables.into_iter();
-                let mut joined = Self(Joined::of($axis, tables.next().ok_or(Error::NoTables)?)?);
+                let mut joined = Self(Joined::of($axis, tables.next().ok_or_else(Error::no_tables)?)?);
                 tables.try_for_each(|table| joined.push(table).map_err(Refused::into_error))?;
                 Ok(joined)
             }
@@ -109,9 +112,9 @@ macro_rules! joined_tables {
             /// Adds a table after the last one. O(columns).
             ///
             /// # Errors
-            #[doc = concat!($errors, "; [`Error::DictionaryMismatch`] of a kind of table whose dictionary does not")]
-            /// describe its columns; [`Error::TooDeep`], [`Error::SizeOverflow`], [`Error::OutOfMemory`].
-            /// The table is returned with the error, and this one is unchanged.
+            /// [`ErrorKind::UnequalTables`]; [`ErrorKind::DictionaryMismatch`] of a kind of table whose dictionary does
+            /// not describe its columns; [`ErrorKind::LimitExceeded`], [`ErrorKind::SizeOverflow`],
+            /// [`ErrorKind::OutOfMemory`]. The table is returned with the error, and this one is unchanged.
             pub fn push(
                 &mut self,
                 table: Box<dyn NumericTable + 't>,
@@ -157,11 +160,5 @@ macro_rules! joined_tables {
     };
 }
 
-joined_tables!(MergedNumericTable, "MergedNumericTable", Axis::Columns, TableKind::MERGED, "[`Error::UnequalRows`]");
-joined_tables!(
-    RowMergedNumericTable,
-    "RowMergedNumericTable",
-    Axis::Rows,
-    TableKind::ROW_MERGED,
-    "[`Error::UnequalColumns`], [`Error::UnequalTypes`], [`Error::NamesInAnotherOrder`], [`Error::UnequalCategories`]"
-);
+joined_tables!(MergedNumericTable, "MergedNumericTable", Axis::Columns, TableKind::MERGED);
+joined_tables!(RowMergedNumericTable, "RowMergedNumericTable", Axis::Rows, TableKind::ROW_MERGED);

@@ -10,7 +10,7 @@ use super::tiling;
 use super::{DataLayout, Lease, MemoryStatus, Piece, PieceMut, Region, TableId, TableKind, Target};
 use crate::array::AnyArrayRef;
 use crate::base::element::ElementType;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::shape::Shape;
 use crate::convert::WriteRule;
 use crate::convert::kernel;
@@ -19,9 +19,9 @@ use crate::window::{AnySlice, AnySliceMut};
 
 /// Every kind of numeric table.
 ///
-/// Dyn-compatible: a pipeline holds `Box<dyn NumericTable>` and never names the element type. The calls that you make on
-/// tables are in the traits of the prelude, which every kind of table, `dyn NumericTable` and so boxes and references
-/// have. `use numeric_table::prelude::*` imports them all:
+/// Dyn-compatible: a pipeline holds `Box<dyn NumericTable>` and never names the element type. The calls that you make
+/// on tables are in the traits of the prelude, which every kind of table, `dyn NumericTable` and so boxes and
+/// references have. `use numeric_table::prelude::*` imports them all:
 ///
 /// | calls | trait |
 /// | --- | --- |
@@ -226,7 +226,7 @@ pub trait NumericTable: Send + Sync {
     /// Returns the element type of a column.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`].
+    /// [`ErrorKind::ColumnOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -291,8 +291,8 @@ pub trait NumericTable: Send + Sync {
     /// Replaces the description of the columns, but never their number or element types.
     ///
     /// # Errors
-    /// [`Error::DictionaryMismatch`] if it does not describe these columns; [`Error::ReadOnlyTable`], which is the
-    /// default. The table is unchanged.
+    /// [`ErrorKind::DictionaryMismatch`] if it does not describe these columns; [`ErrorKind::ReadOnlyTable`], which is
+    /// the default. The table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -306,7 +306,7 @@ pub trait NumericTable: Send + Sync {
     /// ```
     fn set_dictionary(&mut self, dictionary: DataDictionary) -> Result<()> {
         let _ = dictionary;
-        Err(Error::ReadOnlyTable)
+        Err(Error::new(ErrorKind::ReadOnlyTable))
     }
 
     /// Replaces the description of the columns by the default one: continuous features without names.
@@ -334,7 +334,7 @@ pub trait NumericTable: Send + Sync {
     /// Returns the kind of quantity of a column. Source: DAAL `getFeatureType`.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`].
+    /// [`ErrorKind::ColumnOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -353,7 +353,7 @@ pub trait NumericTable: Send + Sync {
     /// Returns the number of categories of a column, if it is known. Source: DAAL `getNumberOfCategories`.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`].
+    /// [`ErrorKind::ColumnOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -387,8 +387,8 @@ pub trait NumericTable: Send + Sync {
     /// Source: DAAL `resize`, which loses the values and does not check the size of the user's memory.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`], [`Error::BlockOutstanding`]; [`Error::ReadOnlyTable`], which is
-    /// the default. The table is unchanged.
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`], [`ErrorKind::BlockOutstanding`];
+    /// [`ErrorKind::ReadOnlyTable`], which is the default. The table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -404,7 +404,7 @@ pub trait NumericTable: Send + Sync {
     /// ```
     fn resize(&mut self, rows: usize) -> Result<()> {
         let _ = rows;
-        Err(Error::ReadOnlyTable)
+        Err(Error::new(ErrorKind::ReadOnlyTable))
     }
 
     /// Returns the largest piece around a value: a rectangle of values of one type in memory, with constant row and
@@ -416,7 +416,7 @@ pub trait NumericTable: Send + Sync {
     /// means that nothing can be read now. Cost: it must not allocate.
     ///
     /// # Errors
-    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`] if the values cannot be read.
+    /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`] if the values cannot be read.
     ///
     /// # Examples
     /// ```
@@ -438,7 +438,7 @@ pub trait NumericTable: Send + Sync {
     /// Shared or immutable memory is copied first.
     ///
     /// # Errors
-    /// Those of [`piece`](Self::piece); [`Error::OutOfMemory`]; [`Error::ReadOnlyTable`], which is the default.
+    /// Those of [`piece`](Self::piece); [`ErrorKind::OutOfMemory`]; [`ErrorKind::ReadOnlyTable`], which is the default.
     ///
     /// # Examples
     /// ```
@@ -449,7 +449,7 @@ pub trait NumericTable: Send + Sync {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     fn pieces_mut(&mut self) -> Result<Vec<PieceMut<'_>>> {
-        Err(Error::ReadOnlyTable)
+        Err(Error::new(ErrorKind::ReadOnlyTable))
     }
 
     /// Returns the piece around a value, for writing: one of [`pieces_mut`](Self::pieces_mut).
@@ -549,9 +549,10 @@ pub trait NumericTable: Send + Sync {
     /// the first-level cache, large regions by several threads.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`], [`Error::ColumnsOutOfRange`], [`Error::ShapeMismatch`];
-    /// those of [`piece`](Self::piece); [`Error::NotInMemory`] if there is no piece; [`Error::ValueNotRepresentable`]
-    /// under a checking policy, for the first such value in row-major order. The target is unchanged, except after
+    /// [`ErrorKind::RowsOutOfRange`], [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::OutOfRange`],
+    /// [`ErrorKind::ShapeMismatch`]; those of [`piece`](Self::piece); [`ErrorKind::NotInMemory`] if there is no piece;
+    /// [`ErrorKind::ValueNotRepresentable`] under a checking policy, for the first such value in row-major order. The
+    /// target is unchanged, except after
     /// [`Target::over`].
     ///
     /// # Examples
@@ -573,9 +574,10 @@ pub trait NumericTable: Send + Sync {
     /// The default writes the pieces that the region covers. A refused write copies no shared memory.
     ///
     /// # Errors
-    /// Those of [`read_region`](Self::read_region) and [`pieces_mut`](Self::pieces_mut), and [`Error::ReadOnlyTable`]
-    /// if a value is in no piece; [`Error::LengthMismatch`]; [`Error::ElementTypeMismatch`] if a piece for writing has
-    /// another type than the [piece](Self::piece) for reading. Nothing is written.
+    /// Those of [`read_region`](Self::read_region) and [`pieces_mut`](Self::pieces_mut), and
+    /// [`ErrorKind::ReadOnlyTable`] if a value is in no piece; [`ErrorKind::LengthMismatch`];
+    /// [`ErrorKind::ElementTypeMismatch`] if a piece for writing has another type than the [piece](Self::piece) for
+    /// reading. Nothing is written.
     ///
     /// # Examples
     /// ```
@@ -600,7 +602,7 @@ pub trait NumericTable: Send + Sync {
                 return Ok(());
             }
             let checked = window.element_type();
-            let piece = self.piece_mut(row, column)?.ok_or(Error::ReadOnlyTable)?;
+            let piece = self.piece_mut(row, column)?.ok_or_else(|| Error::new(ErrorKind::ReadOnlyTable))?;
             let covered = piece.region().clone();
             let window = piece.into_window_of(region).ok_or_else(|| tiling::misplaced(row, column, &covered))?;
             tiling::check_type(checked, window.element_type())?;
@@ -629,7 +631,7 @@ pub trait NumericTable: Send + Sync {
     /// # use numeric_table::prelude::*;
     /// let shape = Shape { rows: 3, columns: 2 };
     /// let mut table = HomogenNumericTable::<f32>::new(shape, AllocationFlag::DoNotAllocate)?;
-    /// assert!(matches!(table.check_writable(), Err(Error::NotAllocated)));
+    /// assert!(matches!(table.check_writable().unwrap_err().kind(), ErrorKind::NotAllocated));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     fn check_writable(&mut self) -> Result<()> {
@@ -657,7 +659,7 @@ pub trait NumericTable: Send + Sync {
     /// let rows = Region { rows: 1..3, columns: 0..2 };
     /// assert!(!table.lend_region(&rows, Some(ElementType::F64), &mut lease)?);
     /// assert!(table.lend_region(&rows, Some(ElementType::I16), &mut lease)?);
-    /// assert!(matches!(table.as_slice(), Err(Error::BlockOutstanding { rows }) if rows == (1..3)));
+    /// assert!(matches!(table.as_slice().unwrap_err().kind(), ErrorKind::BlockOutstanding { rows }) if rows == (1..3));
     /// table.take_back(&mut lease)?;
     /// assert_eq!(table.as_slice()?, [1, 2, 3, 4, 5, 6]);
     /// # Ok::<(), numeric_table::Error>(())
@@ -676,7 +678,7 @@ pub trait NumericTable: Send + Sync {
     /// The default writes into the table, which has lent nothing.
     ///
     /// # Errors
-    /// Those of [`write_region`](Self::write_region); [`Error::WrongTable`] if the lease holds the
+    /// Those of [`write_region`](Self::write_region); [`ErrorKind::WrongTable`] if the lease holds the
     /// memory of another table.
     ///
     /// # Examples
@@ -692,13 +694,17 @@ pub trait NumericTable: Send + Sync {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     fn write_lent(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
-        if lease.is_empty() { self.write_region(lease.region(), values, rule) } else { Err(Error::WrongTable) }
+        if lease.is_empty() {
+            self.write_region(lease.region(), values, rule)
+        } else {
+            Err(Error::new(ErrorKind::WrongTable))
+        }
     }
 
     /// Moves the memory of a lease back into the table. The lease is empty afterwards.
     ///
     /// # Errors
-    /// [`Error::WrongTable`] if the lease holds the memory of another table; it is unchanged.
+    /// [`ErrorKind::WrongTable`] if the lease holds the memory of another table; it is unchanged.
     ///
     /// # Examples
     /// ```
@@ -707,13 +713,13 @@ pub trait NumericTable: Send + Sync {
     /// let mut lease = Lease::new();
     /// table.lend_region(&Region { rows: 1..3, columns: 0..2 }, Some(ElementType::I16), &mut lease)?;
     /// let mut other = table.clone(); // which waits for the same memory
-    /// assert!(matches!(other.take_back(&mut lease), Err(Error::WrongTable)));
+    /// assert!(matches!(other.take_back(&mut lease).unwrap_err().kind(), ErrorKind::WrongTable));
     /// table.take_back(&mut lease)?;
     /// assert!(lease.is_empty());
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
-        if lease.is_empty() { Ok(()) } else { Err(Error::WrongTable) }
+        if lease.is_empty() { Ok(()) } else { Err(Error::new(ErrorKind::WrongTable)) }
     }
 
     /// Returns `Some(self)` if the kind of table can be downcast from `dyn NumericTable` (`downcast_ref`). The default
@@ -747,8 +753,8 @@ pub trait NumericTable: Send + Sync {
         0
     }
 
-    /// Like [`pieces_mut`](Self::pieces_mut), of those tables only that have values of a region. More pieces are correct
-    /// too. No other crate can name the argument, so none can override it.
+    /// Like [`pieces_mut`](Self::pieces_mut), of those tables only that have values of a region. More pieces are
+    /// correct too. No other crate can name the argument, so none can override it.
     #[doc(hidden)]
     fn pieces_around(&mut self, region: &Region, _: Token) -> Result<Vec<PieceMut<'_>>> {
         let _ = region;
@@ -798,7 +804,7 @@ impl dyn NumericTable + '_ {
     /// Returns the element type of all columns.
     ///
     /// # Errors
-    /// [`Error::MixedElementTypes`] if they do not have the same.
+    /// [`ErrorKind::MixedElementTypes`] if they do not have the same.
     pub(crate) fn one_type(&self) -> Result<ElementType> {
         self.uniform_type().map_or_else(|| self.dictionary().one_type(), Ok)
     }

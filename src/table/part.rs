@@ -8,7 +8,7 @@ use super::region::{columns_of, rows_of};
 use super::{DataLayout, MemoryStatus, MergedNumericTable, NumericTable, Piece, Region, Shape, TableId, Target};
 use crate::array::AnyArrayRef;
 use crate::base::element::ElementType;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::dictionary::DataDictionary;
 use crate::window::AnySlice;
 
@@ -107,7 +107,7 @@ pub trait ColumnKey {
     /// Returns the number of the column.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`].
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`].
     ///
     /// # Examples
     /// ```
@@ -123,7 +123,11 @@ pub trait ColumnKey {
 impl ColumnKey for usize {
     fn column_in(&self, dictionary: &DataDictionary) -> Result<usize> {
         let (column, column_count) = (*self, dictionary.len());
-        if column < column_count { Ok(column) } else { Err(Error::ColumnOutOfRange { column, column_count }) }
+        if column < column_count {
+            Ok(column)
+        } else {
+            Err(Error::new(ErrorKind::ColumnOutOfRange { column, column_count }))
+        }
     }
 }
 
@@ -204,7 +208,7 @@ pub trait ColumnChoice {
     /// Returns the numbers of the columns, in order, as ranges of consecutive ones.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::ColumnsOutOfRange`], [`Error::UnknownColumn`].
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::OutOfRange`], [`ErrorKind::UnknownName`].
     ///
     /// # Examples
     /// ```

@@ -3,7 +3,7 @@
 use std::ops::{Range, RangeBounds};
 
 use super::NumericTable;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::range::resolve;
 use crate::base::shape::Shape;
 use crate::convert::kernel::Origin;
@@ -42,7 +42,8 @@ impl Region {
     /// Checks that the region lies inside a table of this shape.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`]; [`Error::ColumnOutOfRange`] for one column, [`Error::ColumnsOutOfRange`] for several.
+    /// [`ErrorKind::RowsOutOfRange`]; [`ErrorKind::ColumnOutOfRange`] for one column, [`ErrorKind::OutOfRange`] for
+    /// several.
     ///
     /// # Examples
     /// ```
@@ -50,7 +51,7 @@ impl Region {
     /// let region = Region { rows: 0..5, columns: 1..3 };
     /// assert!(region.check(Shape { rows: 5, columns: 3 }).is_ok());
     /// let error = region.check(Shape { rows: 3, columns: 5 }).unwrap_err(); // axes swapped
-    /// assert!(matches!(error, Error::RowsOutOfRange { row_count: 3, .. }));
+    /// assert!(matches!(error.kind(), ErrorKind::RowsOutOfRange { row_count: 3, .. }));
     /// ```
     #[inline]
     pub fn check(&self, table: Shape) -> Result<()> {
@@ -75,14 +76,17 @@ impl Region {
     /// Returns the region of one value of a table.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`].
+    /// [`ErrorKind::RowsOutOfRange`], [`ErrorKind::ColumnOutOfRange`].
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn of_cell(table: Shape, row: usize, column: usize) -> Result<Self> {
         if row >= table.rows {
-            return Err(Error::RowsOutOfRange { rows: row..row.saturating_add(1), row_count: table.rows });
+            return Err(Error::new(ErrorKind::RowsOutOfRange {
+                rows: row..row.saturating_add(1),
+                row_count: table.rows,
+            }));
         }
         if column >= table.columns {
-            return Err(Error::ColumnOutOfRange { column, column_count: table.columns });
+            return Err(Error::new(ErrorKind::ColumnOutOfRange { column, column_count: table.columns }));
         }
         Ok(Self::of_value(row, column))
     }
@@ -142,11 +146,13 @@ impl Region {
     #[cold]
     fn refusal(&self, table: Shape) -> Error {
         if self.rows.start > self.rows.end || self.rows.end > table.rows {
-            return Error::RowsOutOfRange { rows: self.rows.clone(), row_count: table.rows };
+            return Error::new(ErrorKind::RowsOutOfRange { rows: self.rows.clone(), row_count: table.rows });
         }
         match self.columns.len() {
-            1 => Error::ColumnOutOfRange { column: self.columns.start, column_count: table.columns },
-            _ => Error::ColumnsOutOfRange { columns: self.columns.clone(), column_count: table.columns },
+            1 => Error::new(ErrorKind::ColumnOutOfRange { column: self.columns.start, column_count: table.columns }),
+            _ => {
+                Error::new(ErrorKind::OutOfRange { what: "columns", range: self.columns.clone(), count: table.columns })
+            }
         }
     }
 }
@@ -154,13 +160,15 @@ impl Region {
 /// Resolves a range of rows of a table. Whether they exist is checked by the caller.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn rows_of(table: Shape, rows: impl RangeBounds<usize>) -> Result<Range<usize>> {
-    resolve(rows, table.rows, |rows| Error::RowsOutOfRange { rows, row_count: table.rows })
+    resolve(rows, table.rows, |rows| Error::new(ErrorKind::RowsOutOfRange { rows, row_count: table.rows }))
 }
 
 /// Like [`rows_of`], for columns.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn columns_of(table: Shape, columns: impl RangeBounds<usize>) -> Result<Range<usize>> {
-    resolve(columns, table.columns, |columns| Error::ColumnsOutOfRange { columns, column_count: table.columns })
+    resolve(columns, table.columns, |columns| {
+        Error::new(ErrorKind::OutOfRange { what: "columns", range: columns, count: table.columns })
+    })
 }
 
 /// Returns the number of bytes of a row, in the types of its columns, in which progress is counted.

@@ -10,7 +10,7 @@ use super::tiling::{
 };
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
 use crate::base::value::AnyValue;
 use crate::convert::kernel;
@@ -64,7 +64,7 @@ impl<'t> RegionMut<'t> {
     /// Returns a region of the pieces of a table.
     ///
     /// # Errors
-    /// [`Error::NotInMemory`] if they do not cover it, or overlap in it.
+    /// [`ErrorKind::NotInMemory`] if they do not cover it, or overlap in it.
     pub(crate) fn of_pieces(pieces: Vec<PieceMut<'t>>, region: &Region) -> Result<Self> {
         let (mut parts, mut covered) = (Vec::new(), 0_usize);
         for piece in pieces {
@@ -79,7 +79,7 @@ impl<'t> RegionMut<'t> {
         }
         parts.sort_by_key(|part| (part.region.rows.start, part.region.columns.start));
         if covered != region.shape().element_count()? || overlap(&parts) {
-            return Err(Error::NotInMemory { row: region.rows.start, column: region.columns.start });
+            return Err(Error::new(ErrorKind::NotInMemory { row: region.rows.start, column: region.columns.start }));
         }
         Ok(Self::of_parts(region.clone(), parts.into()))
     }
@@ -138,7 +138,7 @@ impl<'t> RegionMut<'t> {
     /// Like [`write`](Self::write), for values that have been checked for the types of the pieces for reading.
     ///
     /// # Errors
-    /// [`Error::ElementTypeMismatch`] if a part has another type than the one that was checked. Nothing is written.
+    /// [`ErrorKind::ElementTypeMismatch`] if a part has another type than the one that was checked. Nothing is written.
     pub(super) fn write_as_checked(
         &mut self,
         checked: &[Within<ElementType>],

@@ -7,7 +7,7 @@
 use super::NumericTable;
 use super::part::ColumnKey;
 use super::take::{Sorted, filter_rows, take_rows};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::random::Random;
 use crate::base::room::with_room;
 
@@ -15,7 +15,7 @@ use crate::base::room::with_room;
 pub(super) fn sample_rows(table: &(dyn NumericTable + '_), count: usize, seed: u64) -> Result<Box<dyn NumericTable>> {
     let row_count = table.shape().rows;
     if count > row_count {
-        return Err(Error::RowsOutOfRange { rows: 0..count, row_count });
+        return Err(Error::new(ErrorKind::RowsOutOfRange { rows: 0..count, row_count }));
     }
     let mut is_chosen = flags(row_count)?;
     choose(&mut is_chosen, row_count, count, &mut Random::new(seed), |row| row);
@@ -84,7 +84,7 @@ fn flags(rows: usize) -> Result<Vec<bool>> {
 /// Returns a fraction of a number of rows.
 fn part_of(rows: usize, fraction: f64) -> Result<usize> {
     if !(0.0..=1.0).contains(&fraction) {
-        return Err(Error::FractionOutOfRange { fraction });
+        return Err(Error::parameter("the fraction", fraction, "a number from 0 to 1 is needed"));
     }
     Ok(((fraction * rows as f64).round() as usize).min(rows)) // more than 2^53 rows are rounded, too
 }

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, ElementType};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Hint, Result};
 use crate::convert::WriteRule;
 use crate::convert::kernel;
 use crate::dictionary::{DataDictionary, Feature};
@@ -35,8 +35,8 @@ use crate::window::{AnySlice, AnyWindow};
 /// A column in its own type is borrowed, as a slice ([`column_as`](Self::column_as)) or as a block; a block of rows is
 /// a converted copy, gathered from the columns in bands of rows. Cloning shares the arrays, O(columns); the first write
 /// to a column copies that column, if it is shared. A writable block of one column in its own type is lent the column,
-/// which nobody else can use meanwhile; any other block is a copy, and locks nothing: what is written to the table before
-/// it is released is overwritten where the block shows something else.
+/// which nobody else can use meanwhile; any other block is a copy, and locks nothing: what is written to the table
+/// before it is released is overwritten where the block shows something else.
 ///
 /// Files and archives hold it as it is, each column in its own type.
 ///
@@ -107,12 +107,12 @@ impl SoaNumericTable {
 
     /// Creates a table of the columns that a dictionary describes: of zeros, or without values, which
     /// [`set_column`](Self::set_column) supplies later. A column without values cannot be read:
-    /// [`Error::ColumnNotSet`].
+    /// [`ErrorKind::ColumnNotSet`].
     ///
     /// Source: DAAL `create(dictionary, rows, flag)`.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`], [`Error::SizeOverflow`].
+    /// [`ErrorKind::OutOfMemory`], [`ErrorKind::SizeOverflow`].
     ///
     /// # Examples
     /// ```
@@ -128,7 +128,7 @@ impl SoaNumericTable {
         Shape { rows: row_count, columns: count }.element_count()?;
         let mut columns = Vec::new();
         let bytes = count.saturating_mul(size_of::<Option<Memory<AnyArray>>>());
-        columns.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+        columns.try_reserve_exact(count).map_err(|_| Error::out_of_memory(bytes))?;
         for feature in dictionary.iter() {
             columns.push(match allocates {
                 true => Some(Memory::new(AnyArray::zeros(feature.element_type, row_count)?)),
@@ -142,8 +142,8 @@ impl SoaNumericTable {
     /// Creates a table of named columns.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] for the first column that is longer or shorter than the first one;
-    /// [`Error::OutOfMemory`]. The arrays are dropped; [`push_column`](Self::push_column) returns what it refuses.
+    /// [`ErrorKind::LengthMismatch`] for the first column that is longer or shorter than the first one;
+    /// [`ErrorKind::OutOfMemory`]. The arrays are dropped; [`push_column`](Self::push_column) returns what it refuses.
     ///
     /// # Examples
     /// ```
@@ -155,13 +155,13 @@ impl SoaNumericTable {
     /// assert_eq!(table.dictionary().index_of("count"), Some(1));
     /// let unequal = [("a", vec![1, 2]), ("b", vec![3])];
     /// let error = SoaNumericTable::from_columns(unequal).unwrap_err();
-    /// assert!(matches!(error, Error::LengthMismatch { expected: 2, found: 1 }));
+    /// assert!(matches!(error.kind(), ErrorKind::LengthMismatch { expected: 2, found: 1 }));
     /// # Ok::<(), Error>(())
     /// ```
     pub fn from_columns<N: Into<String>, A: Into<AnyArray>>(columns: impl IntoIterator<Item = (N, A)>) -> Result<Self> {
         let mut table = Self::new();
         for (name, array) in columns {
-            table.push_column(name, array).map_err(Refused::into_error)?;
+            table.push_column(name, array)?;
         }
         Ok(table)
     }
@@ -170,8 +170,8 @@ impl SoaNumericTable {
     /// O(1), besides what the name takes, unless the dictionary is shared.
     ///
     /// # Errors
-    /// The array, with [`Error::LengthMismatch`] if it has not one value for each row, or [`Error::OutOfMemory`]. The
-    /// table is unchanged.
+    /// The array, with [`ErrorKind::LengthMismatch`] if it has not one value for each row, or
+    /// [`ErrorKind::OutOfMemory`]. The table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -213,11 +213,11 @@ impl SoaNumericTable {
         let refused = |error, given| Err(Refused::new(given, error));
         if !is_first && array.len() != self.row_count {
             let (expected, found) = (self.row_count, array.len());
-            return refused(Error::LengthMismatch { expected, found }, array);
+            return refused(Error::new(ErrorKind::LengthMismatch { expected, found }), array);
         }
         let bytes = size_of::<Option<Memory<AnyArray>>>();
         if self.columns.try_reserve(1).is_err() {
-            return refused(Error::OutOfMemory { bytes }, array);
+            return refused(Error::out_of_memory(bytes), array);
         }
         if let Err(error) = self.dictionary.append(&DataDictionary::uniform(feature, 1)) {
             return refused(error, array);
@@ -236,8 +236,8 @@ impl SoaNumericTable {
     /// Source: DAAL `setArray`.
     ///
     /// # Errors
-    /// The array, with [`Error::ColumnOutOfRange`], [`Error::LengthMismatch`] or [`Error::OutOfMemory`]. The table is
-    /// unchanged.
+    /// The array, with [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::LengthMismatch`] or [`ErrorKind::OutOfMemory`].
+    /// The table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -267,7 +267,7 @@ impl SoaNumericTable {
         let feature = self.dictionary.feature(column)?;
         if array.len() != self.row_count {
             let (expected, found) = (self.row_count, array.len());
-            return Err(Error::LengthMismatch { expected, found });
+            return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
         }
         if feature.element_type != array.element_type() {
             let feature = Feature { element_type: array.element_type(), ..feature.clone() };
@@ -277,10 +277,11 @@ impl SoaNumericTable {
     }
 
     /// Takes a column out of the table, with all that is known of it. Those after it move up by one. O(columns). A
-    /// converted block that was taken for writing before is refused when it comes back: [`Error::WrongTable`].
+    /// converted block that was taken for writing before is refused when it comes back: [`ErrorKind::WrongTable`].
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::ColumnNotSet`]; [`Error::BlockOutstanding`] while a writable block has it.
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::ColumnNotSet`]; [`ErrorKind::BlockOutstanding`] while a writable
+    /// block has it.
     ///
     /// # Examples
     /// ```
@@ -305,7 +306,8 @@ impl SoaNumericTable {
     /// Returns all columns, with what is known of them.
     ///
     /// # Errors
-    /// The table, with [`Error::ColumnNotSet`], or [`Error::BlockOutstanding`] while a writable block has a column.
+    /// The table, with [`ErrorKind::ColumnNotSet`], or [`ErrorKind::BlockOutstanding`] while a writable block has a
+    /// column.
     ///
     /// # Examples
     /// ```
@@ -327,7 +329,8 @@ impl SoaNumericTable {
     /// Borrows the array of a column, of which a clone is a share.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::ColumnNotSet`]; [`Error::BlockOutstanding`] while a writable block has it.
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::ColumnNotSet`]; [`ErrorKind::BlockOutstanding`] while a writable
+    /// block has it.
     ///
     /// # Examples
     /// ```
@@ -339,13 +342,13 @@ impl SoaNumericTable {
     /// ```
     pub fn array(&self, column: usize) -> Result<&AnyArray> {
         self.check_column(column)?;
-        self.columns[column].as_ref().ok_or(Error::ColumnNotSet { column })?.array()
+        self.columns[column].as_ref().ok_or_else(|| Error::new(ErrorKind::ColumnNotSet { column }))?.array()
     }
 
     /// Borrows the values of a column.
     ///
     /// # Errors
-    /// Those of [`array`](Self::array); [`Error::ElementTypeMismatch`] if it has another type.
+    /// Those of [`array`](Self::array); [`ErrorKind::ElementTypeMismatch`] if it has another type.
     ///
     /// # Examples
     /// ```
@@ -358,13 +361,13 @@ impl SoaNumericTable {
     pub fn column_as<T: Element>(&self, column: usize) -> Result<&[T]> {
         let array = self.array(column)?;
         let values = array.downcast_ref::<T>().map(Array::as_slice);
-        values.ok_or_else(|| Error::element_type_mismatch(T::TYPE, array.element_type()))
+        values.ok_or_else(|| other_type(column, T::TYPE, array.element_type()))
     }
 
     /// Borrows the values of a column for writing. Shared or immutable memory is copied first.
     ///
     /// # Errors
-    /// Those of [`column_as`](Self::column_as); [`Error::OutOfMemory`].
+    /// Those of [`column_as`](Self::column_as); [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -378,18 +381,22 @@ impl SoaNumericTable {
     pub fn column_as_mut<T: Element>(&mut self, column: usize) -> Result<&mut [T]> {
         let array = self.array_mut(column)?;
         let found = array.element_type();
-        let array = array.downcast_mut::<T>().ok_or_else(|| Error::element_type_mismatch(T::TYPE, found))?;
+        let array = array.downcast_mut::<T>().ok_or_else(|| other_type(column, T::TYPE, found))?;
         array.need_mutable_data()
     }
 
     fn array_mut(&mut self, column: usize) -> Result<&mut AnyArray> {
         self.check_column(column)?;
-        self.columns[column].as_mut().ok_or(Error::ColumnNotSet { column })?.array_mut()
+        self.columns[column].as_mut().ok_or_else(|| Error::new(ErrorKind::ColumnNotSet { column }))?.array_mut()
     }
 
     fn check_column(&self, column: usize) -> Result<()> {
         let column_count = self.columns.len();
-        if column < column_count { Ok(()) } else { Err(Error::ColumnOutOfRange { column, column_count }) }
+        if column < column_count {
+            Ok(())
+        } else {
+            Err(Error::new(ErrorKind::ColumnOutOfRange { column, column_count }))
+        }
     }
 }
 
@@ -411,6 +418,13 @@ impl fmt::Debug for SoaNumericTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         describe("SoaNumericTable", self, f)
     }
+}
+
+/// Returns the error of a column of another type than the one that its values are borrowed in.
+#[cold]
+fn other_type(column: usize, expected: ElementType, found: ElementType) -> Error {
+    Error::new(ErrorKind::ElementTypeMismatch { expected, found, column: Some(column) })
+        .with_hint(Hint::new("column", "converts"))
 }
 
 impl NumericTable for SoaNumericTable {
@@ -454,7 +468,7 @@ impl NumericTable for SoaNumericTable {
         let (mut moved, count) = (Vec::new(), self.columns.len());
         Shape { rows, columns: count }.element_count()?;
         let bytes = count.saturating_mul(size_of::<Option<AnyArray>>());
-        moved.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+        moved.try_reserve_exact(count).map_err(|_| Error::out_of_memory(bytes))?;
         let added = rows.saturating_sub(self.row_count);
         for (column, memory) in self.columns.iter().enumerate() {
             moved.push(match memory {
@@ -482,8 +496,10 @@ impl NumericTable for SoaNumericTable {
     fn piece(&self, _: usize, column: usize) -> Result<Option<Piece<'_>>> {
         match self.array(column) {
             Ok(array) => Ok(Some(Piece::of_column(column, array.as_ref()))),
-            Err(Error::ColumnOutOfRange { .. }) => Ok(None),
-            Err(error) => Err(error),
+            Err(error) => match error.kind() {
+                ErrorKind::ColumnOutOfRange { .. } => Ok(None),
+                _ => Err(error),
+            },
         }
     }
 
@@ -511,7 +527,7 @@ impl NumericTable for SoaNumericTable {
         self.check_writable()?; // before any column is copied
         let columns = self.columns.iter_mut().enumerate();
         let pieces = columns.map(|(column, memory)| {
-            let array = memory.as_mut().ok_or(Error::ColumnNotSet { column })?.array_mut()?;
+            let array = memory.as_mut().ok_or_else(|| Error::new(ErrorKind::ColumnNotSet { column }))?.array_mut()?;
             Ok(PieceMut::of_column(column, array.need_mutable_data()?))
         });
         pieces.collect()
@@ -552,17 +568,17 @@ impl NumericTable for SoaNumericTable {
         if lease.is_empty() {
             return match lease.mark_is(self.moves) {
                 true => self.write_region(&region, values, rule),
-                false => Err(Error::WrongTable),
+                false => Err(Error::new(ErrorKind::WrongTable)),
             };
         }
         for memory in self.columns.iter().flatten() {
             if let Ok(array) = memory.lent(lease) {
                 let window = PieceMut::of_column(region.columns.start, array.need_mutable_data()?);
-                let window = window.into_window_of(&region).ok_or(Error::WrongTable)?;
+                let window = window.into_window_of(&region).ok_or_else(|| Error::new(ErrorKind::WrongTable))?;
                 return kernel::write(window, values, rule, region.origin());
             }
         }
-        Err(Error::WrongTable)
+        Err(Error::new(ErrorKind::WrongTable))
     }
 
     /// Finds the column that has lent the memory, wherever it is by now.
@@ -573,7 +589,11 @@ impl NumericTable for SoaNumericTable {
         let expected = lease.region().columns.start.min(self.columns.len());
         let (before, from) = self.columns.split_at_mut(expected);
         let mut columns = from.iter_mut().chain(before).flatten();
-        if columns.any(|memory| memory.take_back(lease).is_ok()) { Ok(()) } else { Err(Error::WrongTable) }
+        if columns.any(|memory| memory.take_back(lease).is_ok()) {
+            Ok(())
+        } else {
+            Err(Error::new(ErrorKind::WrongTable))
+        }
     }
 
     fn as_any(&self) -> Option<&dyn std::any::Any> {

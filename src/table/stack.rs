@@ -11,6 +11,8 @@ use super::tiling::copy_of;
 use super::{NumericTable, Region};
 use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, ElementType, match_element};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::convert::{ConversionPolicy, cast};
 use crate::dictionary::{Categories, Feature};
@@ -32,7 +34,7 @@ pub(super) fn vstack_recoded<'s>(
     let expected = first.shape().columns;
     for (table, found) in tables.iter().map(|table| table.dictionary().len()).enumerate() {
         if found != expected {
-            return Err(Error::UnequalColumns { table, expected, found });
+            return Err(Error::unequal_columns(table, expected, found));
         }
     }
     let mut replaced = tables.iter().map(|_| Vec::new()).collect::<Vec<_>>();
@@ -66,7 +68,8 @@ impl Union {
     /// Collects the words of a column of all tables; `None` if there is nothing to recode.
     ///
     /// # Errors
-    /// [`Error::UnequalCategories`] if a table has no words, and others have different ones; [`Error::OutOfMemory`].
+    /// [`ErrorKind::UnequalTables`] if a table has no words, and others have different ones;
+    /// [`ErrorKind::OutOfMemory`].
     fn of(column: usize, features: &[&Feature]) -> Result<Option<Self>> {
         let words = |feature: &Feature| feature.categories.clone().filter(Categories::has_words);
         let known = features.iter().map(|feature| words(feature)).collect::<Vec<_>>();
@@ -77,7 +80,7 @@ impl Union {
             return Ok(None);
         }
         if let Some(table) = known.iter().position(Option::is_none) {
-            return Err(Error::UnequalCategories { table, column });
+            return Err(Error::unequal_categories(table, column));
         }
         let (mut of_word, mut all, mut indices) = (HashMap::<&str, usize>::new(), Vec::new(), Vec::new());
         for words in known.iter().flatten() {
@@ -118,7 +121,7 @@ fn recode<T: Element>(values: &[f64], indices: &[usize]) -> Result<Array<T>> {
         *target = match old.and_then(|index| indices.get(index)) {
             Some(&new) => cast::<f64, T>(new as f64),
             None if value.is_nan() && T::TYPE.is_float() => cast::<f64, T>(value),
-            None => return Err(Error::NotACategory { row, column: 0, value, categories: indices.len() }),
+            None => return Err(Error::not_a_category(row, 0, value, indices.len())),
         };
     }
     Ok(array)

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::text::label;
 
@@ -59,15 +61,15 @@ pub enum AllocationFlag {
 ///
 /// | status | values |
 /// | --- | --- |
-/// | `NotAllocated` | none: reading and writing return [`Error::NotAllocated`], unless there are no rows |
+/// | `NotAllocated` | none: reading and writing return [`ErrorKind::NotAllocated`], unless there are no rows |
 /// | `UserAllocated` | in an [`Array`](crate::Array) of the user's; written in place if it is mutable and not shared |
 /// | `InternallyAllocated` | in an array of the library's; written in place if it is not shared |
 ///
 /// While a writable [`BlockDescriptor`](crate::BlockDescriptor) is outstanding, the status cannot change: `set_array`,
-/// `resize`, `allocate_data_memory` and `free_data_memory` return [`Error::BlockOutstanding`]. A call that fails leaves
-/// status and values unchanged. Dropping a table, in any state, releases its share of the memory. Memory is freed when
-/// the last share of it is released: the library's by the library, the user's by dropping its owner or by calling its
-/// deleter.
+/// `resize`, `allocate_data_memory` and `free_data_memory` return [`ErrorKind::BlockOutstanding`]. A call that fails
+/// leaves status and values unchanged. Dropping a table, in any state, releases its share of the memory. Memory is
+/// freed when the last share of it is released: the library's by the library, the user's by dropping its owner or by
+/// calling its deleter.
 ///
 /// Source: "Numeric Table Lifecycle" in DAAL's developer guide.
 ///
@@ -209,7 +211,7 @@ impl TableKind {
     /// Checks the length in bytes of a name that an archive or a file states at position `at`.
     ///
     /// # Errors
-    /// [`Error::Format`].
+    /// [`ErrorKind::Format`].
     pub(crate) fn check_length(length: u64, at: u64) -> Result<usize> {
         match usize::try_from(length) {
             Ok(0) => Err(Error::format(at, "the name of the table's kind is empty")),
@@ -226,7 +228,7 @@ impl TableKind {
     /// Checks that bytes of an archive or a file at position `at` are a name.
     ///
     /// # Errors
-    /// [`Error::Format`] at the first byte that no name may have.
+    /// [`ErrorKind::Format`] at the first byte that no name may have.
     pub(crate) fn check_name(name: &[u8], at: u64) -> Result<&str> {
         let is_allowed = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
         let valid = name.iter().take_while(|&byte| is_allowed(byte)).count();

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::number::Exact;
 use crate::base::parallel;
 use crate::base::room::{first_of, with_room};
@@ -33,7 +33,7 @@ pub(super) fn take_rows(table: &(dyn NumericTable + '_), rows: &[usize]) -> Resu
 pub(super) fn filter_rows(table: &(dyn NumericTable + '_), is_kept: &[bool]) -> Result<Box<dyn NumericTable>> {
     let (expected, found) = (table.shape().rows, is_kept.len());
     if expected != found {
-        return Err(Error::LengthMismatch { expected, found });
+        return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
     }
     choose(table, Wanted::Flagged(is_kept))
 }
@@ -81,7 +81,7 @@ impl Sorted {
         };
         let values = match &copy {
             Some(copy) => copy.as_slice(),
-            None => lent_slice(table, &all, element)?.ok_or(Error::NotContiguous)?,
+            None => lent_slice(table, &all, element)?.ok_or_else(|| Error::not_contiguous())?,
         };
         let mut keys = with_room(values.len())?;
         match_element!(element, T => {
@@ -200,7 +200,7 @@ fn choose(table: &(dyn NumericTable + '_), wanted: Wanted<'_>) -> Result<Box<dyn
         let (all, element) = (column_of(shape, column), target.element_type());
         let from = match copy {
             Some(copy) => copy.as_slice(),
-            None => lent_slice(table, &all, element)?.ok_or(Error::NotContiguous)?,
+            None => lent_slice(table, &all, element)?.ok_or_else(|| Error::not_contiguous())?,
         };
         lanes.push(lane(from, target, 1)?);
     }
@@ -284,7 +284,7 @@ fn gather(wanted: Wanted<'_>, chosen: &Chosen<'_>, lanes: Vec<Lane<'_>>, shape: 
 }
 
 fn no_such_row(row: usize, row_count: usize) -> Error {
-    Error::RowsOutOfRange { rows: row..row.saturating_add(1), row_count }
+    Error::new(ErrorKind::RowsOutOfRange { rows: row..row.saturating_add(1), row_count })
 }
 
 /// Checks that all rows that are wanted exist.

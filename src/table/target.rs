@@ -2,7 +2,7 @@
 
 use super::{Region, Shape, TableView};
 use crate::base::element::{Element, ElementType};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, OldValues, Origin};
@@ -38,7 +38,7 @@ impl<'t> Target<'t> {
     /// known to permit all new ones.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`], [`Error::SizeOverflow`].
+    /// [`ErrorKind::LengthMismatch`], [`ErrorKind::SizeOverflow`].
     ///
     /// # Examples
     /// ```
@@ -50,7 +50,7 @@ impl<'t> Target<'t> {
     pub fn new(values: AnySliceMut<'t>, shape: Shape, policy: ConversionPolicy) -> Result<Self> {
         let (expected, found) = (shape.element_count()?, values.len());
         if expected != found {
-            return Err(Error::LengthMismatch { expected, found });
+            return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
         }
         let values = AnyRows::new(values.into_room(), shape.rows, shape.columns);
         Ok(Self { values, policy, old: OldValues::Kept })
@@ -111,18 +111,18 @@ impl<'t> Target<'t> {
     /// Checks that the region lies inside a table, and has the shape of this target.
     ///
     /// # Errors
-    /// Those of [`Region::check`]; [`Error::ShapeMismatch`].
+    /// Those of [`Region::check`]; [`ErrorKind::ShapeMismatch`].
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn check(&self, region: &Region, table: Shape) -> Result<()> {
         region.check(table)?;
         let (expected, found) = (region.shape(), self.shape());
-        if expected == found { Ok(()) } else { Err(Error::ShapeMismatch { expected, found }) }
+        if expected == found { Ok(()) } else { Err(Error::new(ErrorKind::ShapeMismatch { expected, found })) }
     }
 
     /// Converts the values of a view, which are those of the region.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`]; [`Error::ValueNotRepresentable`] with the position in the table.
+    /// [`ErrorKind::ShapeMismatch`]; [`ErrorKind::ValueNotRepresentable`] with the position in the table.
     ///
     /// # Examples
     /// ```
@@ -137,7 +137,7 @@ impl<'t> Target<'t> {
     pub fn read<T: Element>(self, region: &Region, values: TableView<'_, T>) -> Result<()> {
         let (expected, found) = (self.shape(), values.shape());
         if expected != found {
-            return Err(Error::ShapeMismatch { expected, found });
+            return Err(Error::new(ErrorKind::ShapeMismatch { expected, found }));
         }
         kernel::read_rows(AnyWindow::new(values.window()), self.values, self.policy, region.origin(), self.old)
     }
@@ -147,7 +147,7 @@ impl<'t> Target<'t> {
     pub(super) fn read_rows(self, region: &Region, values: AnySlice<'_>) -> Result<()> {
         let (expected, found) = (region.shape(), self.shape());
         if expected != found {
-            return Err(Error::ShapeMismatch { expected, found });
+            return Err(Error::new(ErrorKind::ShapeMismatch { expected, found }));
         }
         let window = AnyWindow::of_rows(values, expected.rows, expected.columns);
         kernel::read_rows(window, self.values, self.policy, region.origin(), self.old)
@@ -157,7 +157,8 @@ impl<'t> Target<'t> {
     /// threads if there are many, and twice for each if the values are checked before they are written.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`]; [`Error::ValueNotRepresentable`] for the first refused value in row-major order.
+    /// [`ErrorKind::ShapeMismatch`]; [`ErrorKind::ValueNotRepresentable`] for the first refused value in row-major
+    /// order.
     ///
     /// # Examples
     /// ```
@@ -171,7 +172,7 @@ impl<'t> Target<'t> {
     pub fn fill_with<S: Element>(self, region: &Region, value: impl Fn(usize, usize) -> S + Sync) -> Result<()> {
         let (expected, found) = (region.shape(), self.shape());
         if expected != found {
-            return Err(Error::ShapeMismatch { expected, found });
+            return Err(Error::new(ErrorKind::ShapeMismatch { expected, found }));
         }
         if found.is_empty() {
             return Ok(()); // rows without columns may be too many to count

@@ -11,7 +11,7 @@ use super::piece::Piece;
 use super::{NumericTable, Region, Target};
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
 use crate::convert::kernel::{self, OldValues};
 use crate::convert::{ConversionPolicy, WriteRule};
@@ -45,7 +45,7 @@ pub(super) fn parts<'t>(look_up: LookUp<'_, 't>, region: &Region) -> Result<Vec<
     while row < region.rows.end {
         let (first, mut end, mut column) = (parts.len(), region.rows.end, region.columns.start);
         while column < region.columns.end {
-            let piece = look_up(row, column)?.ok_or(Error::NotInMemory { row, column })?;
+            let piece = look_up(row, column)?.ok_or_else(|| Error::new(ErrorKind::NotInMemory { row, column }))?;
             let rest = Region { rows: row..region.rows.end, columns: column..region.columns.end };
             let common = piece.region().common(&rest);
             let is_there = common.rows.start == row && common.columns.start == column && !common.shape().is_empty();
@@ -64,18 +64,17 @@ pub(super) fn parts<'t>(look_up: LookUp<'_, 't>, region: &Region) -> Result<Vec<
 }
 
 pub(super) fn misplaced(row: usize, column: usize, piece: &Region) -> Error {
-    Error::MisplacedPiece { row, column, rows: piece.rows.clone(), columns: piece.columns.clone() }
+    Error::new(ErrorKind::MisplacedPiece { row, column, rows: piece.rows.clone(), columns: piece.columns.clone() })
 }
 
 /// Returns the one of two results whose value is earlier in row-major order, `mine` for the same cell; any other error
 /// has priority.
 pub(super) fn earlier(mine: Result<()>, theirs: Result<()>) -> Result<()> {
-    let place = |result: &Result<()>| match result {
+    let place = |result: &Result<()>| match result.as_ref().map_err(Error::kind) {
         Err(
-            Error::ValueNotRepresentable { row, column, .. }
-            | Error::NotStored { row, column }
-            | Error::OutsideTriangle { row, column, .. }
-            | Error::UnequalMirror { row, column, .. },
+            ErrorKind::ValueNotRepresentable { row, column, .. }
+            | ErrorKind::NotStored { row, column, .. }
+            | ErrorKind::UnequalMirror { row, column, .. },
         ) => (1, *row, *column),
         Err(_) => (0, 0, 0),
         Ok(()) => (2, 0, 0),
@@ -260,7 +259,7 @@ pub(crate) fn copy_of<N: NumericTable + ?Sized>(
 /// table lends is not trusted.
 ///
 /// # Errors
-/// Those of [`NumericTable::slice_of`]; [`Error::LengthMismatch`] if there are not as many values as cells.
+/// Those of [`NumericTable::slice_of`]; [`ErrorKind::LengthMismatch`] if there are not as many values as cells.
 pub(crate) fn lent_slice<'t, N: NumericTable + ?Sized>(
     table: &'t N,
     region: &Region,
@@ -311,9 +310,10 @@ pub(super) fn check_write(
     values: AnySlice<'_>,
     rule: WriteRule,
 ) -> Result<Vec<Within<ElementType>>> {
-    let parts = parts(look_up, region).map_err(|error| match error {
-        Error::NotInMemory { .. } => Error::ReadOnlyTable, // values that are not in memory need an override
-        other => other,
+    let parts = parts(look_up, region).map_err(|error| match error.kind() {
+        // Values that are not in memory need an override.
+        ErrorKind::NotInMemory { .. } => Error::new(ErrorKind::ReadOnlyTable),
+        _ => error,
     })?;
     check_parts(&parts, region, values, rule)?;
     let types = parts.into_iter().map(|Part { region, window }| Within { region, window: window.element_type() });
@@ -368,7 +368,7 @@ pub(super) fn check_parts(parts: &[Part<'_>], region: &Region, values: AnySlice<
 pub(super) fn new_values<'s>(region: &Region, values: AnySlice<'s>) -> Result<AnyWindow<'s>> {
     let (expected, found) = (region.shape().element_count()?, values.len());
     if expected != found {
-        return Err(Error::LengthMismatch { expected, found });
+        return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
     }
     Ok(AnyWindow::of_rows(values, region.rows.len(), region.columns.len()))
 }

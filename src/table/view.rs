@@ -10,7 +10,7 @@ use super::region::{columns_of, rows_of};
 use super::{DataLayout, Region, Shape};
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::convert::kernel::{self, Origin};
 use crate::convert::{ConversionPolicy, ConversionReport};
 use crate::window::{AnySliceMut, AnyWindow, Geometry, Window, WindowMut};
@@ -60,8 +60,8 @@ impl<'t, T: Element> TableView<'t, T> {
     /// Returns a view of a slice as a table.
     ///
     /// # Errors
-    /// [`Error::ArrayTooShort`], [`Error::ArrayTooLong`] if the slice does not hold exactly the values of the shape;
-    /// [`Error::SizeOverflow`].
+    /// [`ErrorKind::ArrayLength`] if the slice does not hold exactly the values of the shape;
+    /// [`ErrorKind::SizeOverflow`].
     ///
     /// # Examples
     /// ```
@@ -72,7 +72,8 @@ impl<'t, T: Element> TableView<'t, T> {
     /// ```
     pub fn new(values: &'t [T], shape: Shape, layout: DataLayout) -> Result<Self> {
         let (have, need) = (values.len(), shape.check_length::<T>(values.len())?);
-        Self::with_geometry(values, dense(shape, layout)).ok_or(Error::ArrayTooShort { have, need })
+        Self::with_geometry(values, dense(shape, layout))
+            .ok_or_else(|| Error::new(ErrorKind::ArrayLength { have, need }))
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -165,7 +166,7 @@ impl<'t, T: Element> TableView<'t, T> {
     /// Returns a view of some of the rows.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`].
+    /// [`ErrorKind::RowsOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -182,7 +183,7 @@ impl<'t, T: Element> TableView<'t, T> {
     /// Returns a view of some of the columns.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::ColumnsOutOfRange`].
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::OutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -263,8 +264,8 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// Returns a view of a slice as a table.
     ///
     /// # Errors
-    /// [`Error::ArrayTooShort`], [`Error::ArrayTooLong`] if the slice does not hold exactly the values of the shape;
-    /// [`Error::SizeOverflow`].
+    /// [`ErrorKind::ArrayLength`] if the slice does not hold exactly the values of the shape;
+    /// [`ErrorKind::SizeOverflow`].
     ///
     /// # Examples
     /// ```
@@ -276,7 +277,8 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// ```
     pub fn new(values: &'t mut [T], shape: Shape, layout: DataLayout) -> Result<Self> {
         let (have, need) = (values.len(), shape.check_length::<T>(values.len())?);
-        Self::with_geometry(values, dense(shape, layout)).ok_or(Error::ArrayTooShort { have, need })
+        Self::with_geometry(values, dense(shape, layout))
+            .ok_or_else(|| Error::new(ErrorKind::ArrayLength { have, need }))
     }
 
     pub(crate) fn with_geometry(values: &'t mut [T], geometry: Geometry) -> Option<Self> {
@@ -328,7 +330,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// Writes one value.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`].
+    /// [`ErrorKind::RowsOutOfRange`], [`ErrorKind::ColumnOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -362,7 +364,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// Returns a view of some of the rows, for writing.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`].
+    /// [`ErrorKind::RowsOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -381,7 +383,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// Returns a view of some of the columns, for writing.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::ColumnsOutOfRange`].
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::OutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -405,7 +407,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// Splits into the first `rows` rows and the rest: two disjoint views.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`] if there are fewer rows.
+    /// [`ErrorKind::RowsOutOfRange`] if there are fewer rows.
     ///
     /// # Examples
     /// ```
@@ -446,7 +448,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// Copies the values of another view of the same shape.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`]; nothing is copied.
+    /// [`ErrorKind::ShapeMismatch`]; nothing is copied.
     ///
     /// # Examples
     /// ```
@@ -459,7 +461,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// ```
     pub fn copy_from(&mut self, other: TableView<'_, T>) -> Result<()> {
         if self.shape() != other.shape() {
-            return Err(Error::ShapeMismatch { expected: self.shape(), found: other.shape() });
+            return Err(Error::new(ErrorKind::ShapeMismatch { expected: self.shape(), found: other.shape() }));
         }
         self.window.reborrow().copy_from(other.window);
         Ok(())

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use numeric_table::{Array, Error, Shape};
+use numeric_table::{Array, Error, ErrorKind, Shape};
 use test_support::{CountingOwner, DropCount, SmallNumber, for_each_element};
 
 use super::{LARGE_BYTES, LIBRARY_ALIGNMENT, from_raw, from_raw_mut, one_to_four};
@@ -238,8 +238,11 @@ fn a_count_that_cannot_be_addressed_is_a_size_overflow() {
         let limit = isize::MAX as usize / size_of::<T>();
         for count in [limit + 1, usize::MAX / 2 + 1, usize::MAX - 1, usize::MAX] {
             let is_overflow = |error: Error| {
-                matches!(error, Error::SizeOverflow { shape, element: Some(element) }
-                    if shape == Shape { rows: count, columns: 1 } && element == T::TYPE)
+                matches!(
+                    error.kind(),
+                    ErrorKind::SizeOverflow { shape, element: Some(element) }
+                        if *shape == Shape { rows: count, columns: 1 } && *element == T::TYPE
+                )
             };
             assert!(is_overflow(Array::<T>::zeros(count).unwrap_err()), "zeros({count})");
             assert!(is_overflow(Array::full(count, T::small(1)).unwrap_err()), "full({count})");
@@ -255,7 +258,8 @@ fn a_count_that_the_system_refuses_is_out_of_memory() {
     fn check<T: SmallNumber>() {
         let count = isize::MAX as usize / size_of::<T>();
         let expected = count * size_of::<T>();
-        let is_refusal = |error: Error| matches!(error, Error::OutOfMemory { bytes } if bytes == expected);
+        let is_refusal =
+            |error: Error| matches!(error.kind(), ErrorKind::OutOfMemory) && error.refused_bytes().unwrap() == expected;
         assert!(is_refusal(Array::<T>::zeros(count).unwrap_err()));
         assert!(is_refusal(Array::full(count, T::small(1)).unwrap_err()));
         assert!(is_refusal(Array::<T>::uninit(count).err().unwrap()));

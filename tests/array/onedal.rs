@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use numeric_table::{Array, ElementType, Error};
+use numeric_table::{Array, ErrorKind};
 use test_support::{DropCount, SmallNumber};
 
 use super::{CONSTANTS, from_raw, from_raw_mut, one_to_four};
@@ -215,7 +215,7 @@ fn mutable_floats_seen_as_bytes_are_the_same_mutable_memory() {
 #[test]
 fn three_floats_are_no_doubles() {
     let error = Array::<f32>::zeros(3).unwrap().reinterpret::<f64>().unwrap_err();
-    assert!(matches!(error, Error::NotReinterpretable { bytes: 12, target: ElementType::F64, .. }), "{error}");
+    assert!(matches!(error.kind(), ErrorKind::MemoryLayout { reason, .. } if reason.contains("alignment")), "{error}");
 }
 
 // oneDAL test/array_cast.cpp: "discard mutability". There the original stays mutable; here once it is the only owner.
@@ -224,7 +224,9 @@ fn a_view_without_mutability_leaves_the_original_mutable() {
     let array = Array::<f32>::zeros(3).unwrap();
     let mut view = array.project(|all| all);
     assert_eq!((view.as_ptr(), view.len()), (array.as_ptr(), 3));
-    assert!(matches!(view.mutable_data(), Err(Error::ImmutableData)));
+    assert!(
+        view.mutable_data().is_err_and(|error| matches!(error.kind(), ErrorKind::ImmutableData { owner_count: 1 }))
+    );
     drop(view);
     assert!(array.has_mutable_data());
 }
@@ -288,8 +290,14 @@ fn assignment_releases_the_memory_at_once() {
 fn two_arrays_never_write_the_same_memory() {
     let mut array = one_to_four();
     let mut copy = array.clone();
-    assert!(matches!(array.mutable_data(), Err(Error::SharedData { owner_count: 2 })));
-    assert!(matches!(copy.mutable_data(), Err(Error::SharedData { owner_count: 2 })));
+    assert!(
+        array
+            .mutable_data()
+            .is_err_and(|error| matches!(error.kind(), ErrorKind::ImmutableData { owner_count: 2, .. }))
+    );
+    assert!(
+        copy.mutable_data().is_err_and(|error| matches!(error.kind(), ErrorKind::ImmutableData { owner_count: 2, .. }))
+    );
     copy.need_mutable_data().unwrap()[0] = 9.0;
     array.mutable_data().unwrap()[1] = 8.0; // the only owner again
     assert_eq!((array.as_slice(), copy.as_slice()), (&[1.0, 8.0, 3.0, 4.0][..], &[9.0, 2.0, 3.0, 4.0][..]));
@@ -298,7 +306,11 @@ fn two_arrays_never_write_the_same_memory() {
 /// Fault 56: copies alias the same mutable memory, and slices are not checked in release builds.
 #[test]
 fn slices_are_checked_in_every_build() {
-    assert!(matches!(one_to_four().slice(3..5), Err(Error::ElementsOutOfRange { count: 4, .. })));
+    assert!(
+        one_to_four()
+            .slice(3..5)
+            .is_err_and(|error| matches!(error.kind(), ErrorKind::OutOfRange { what: "elements", count: 4, .. }))
+    );
 }
 
 /// Fault 56: copies alias the same mutable memory, and slices are not checked in release builds.

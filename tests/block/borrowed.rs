@@ -15,7 +15,8 @@ fn ranges_of_borrowing_blocks_are_strict() {
         let mut block = BlockDescriptor::<f32>::new();
         macro_rules! refused {
             ($($call:expr;)*) => { $(assert_error!(
-                $call, Error::RowsOutOfRange { rows: found, row_count: 3 } if found == rows
+                $call,
+                ErrorKind::RowsOutOfRange { rows: found, row_count: 3 } if *found == rows
             );)* };
         }
         refused! {
@@ -31,8 +32,8 @@ fn ranges_of_borrowing_blocks_are_strict() {
             table.read_rows(rows.clone(), &mut block);
         }
     }
-    assert_error!(table.column::<f32>(2, 0..3), Error::ColumnOutOfRange { column: 2, column_count: 2 });
-    assert_error!(table.column_mut::<f64>(usize::MAX, 0..3), Error::ColumnOutOfRange { column_count: 2, .. });
+    assert_error!(table.column::<f32>(2, 0..3), ErrorKind::ColumnOutOfRange { column: 2, column_count: 2 });
+    assert_error!(table.column_mut::<f64>(usize::MAX, 0..3), ErrorKind::ColumnOutOfRange { column_count: 2, .. });
 }
 
 #[test]
@@ -86,13 +87,13 @@ fn write_back_that_fails_can_be_corrected() {
     let mut block = table.rows_mut::<i32>(0..2).unwrap();
     block[0] = 50;
     block[3] = 256;
-    assert_error!(block.write_back(), Error::ValueNotRepresentable { row: 1, column: 1, .. });
+    assert_error!(block.write_back(), ErrorKind::ValueNotRepresentable { row: 1, column: 1, .. });
     block[3] = 255;
     block.write_back().unwrap();
     block.release().unwrap();
     let mut column = table.column_mut::<i32>(1, 0..2).unwrap();
     column[0] = -1;
-    assert_error!(column.write_back(), Error::ValueNotRepresentable { row: 0, column: 1, .. });
+    assert_error!(column.write_back(), ErrorKind::ValueNotRepresentable { row: 0, column: 1, .. });
     column[0] = 60;
     column.release().unwrap();
     assert_eq!(values_of(&table), [50, 60, 3, 255]);

@@ -32,7 +32,7 @@ fn a_clone_made_while_leased_waits_and_then_shares_what_comes_back() {
         let mut block = BlockDescriptor::<f64>::new();
         table.get_block_of_rows(0, 1, ReadWrite, &mut block).unwrap();
         let mut clone = table.clone();
-        assert_error!(clone.as_slice(), Error::BlockOutstanding { rows } if rows == (0..1));
+        assert_error!(clone.as_slice(), ErrorKind::BlockOutstanding { rows } if *rows == (0..1));
         block.as_mut_slice().unwrap()[0] = 9.0;
         table.release_block_of_rows(&mut block).unwrap();
         assert_eq!((values_of(&table), values_of(&clone)), (vec![9.0, 2.0, 3.0, 4.0], vec![9.0, 2.0, 3.0, 4.0]));
@@ -50,8 +50,8 @@ fn a_clone_made_while_leased_outlives_the_table() {
     block.as_mut_slice().unwrap()[0] = 9.0;
     let mut clone = table.clone();
     drop(table);
-    assert_error!(clone.as_slice(), Error::BlockOutstanding { .. });
-    assert_error!(clone.release_block_of_rows(&mut block), Error::WrongTable);
+    assert_error!(clone.as_slice(), ErrorKind::BlockOutstanding { .. });
+    assert_error!(clone.release_block_of_rows(&mut block), ErrorKind::WrongTable);
     drop(block);
     assert_eq!(values_of(&clone), [9.0, 2.0, 3.0, 4.0]);
 }
@@ -127,15 +127,15 @@ fn a_lease_is_written_only_through_the_table_that_made_it() {
             let mut clone_of_clone = clone.clone();
             for stranger in [&mut clone, &mut clone_of_clone, &mut other] {
                 let written = stranger.write_lent(&mut lease, AnySlice::new(&[7_u8, 8]), rule);
-                assert_error!(written, Error::WrongTable);
-                assert_error!(stranger.take_back(&mut lease), Error::WrongTable);
+                assert_error!(written, ErrorKind::WrongTable);
+                assert_error!(stranger.take_back(&mut lease), ErrorKind::WrongTable);
             }
             table.write_lent(&mut lease, AnySlice::new(&[5_u8, 6]), rule).unwrap();
             if is_in_place {
                 drop(lease);
             } else {
                 table.take_back(&mut lease).unwrap();
-                assert_error!(table.take_back(&mut lease), Error::WrongTable); // it holds nothing any more
+                assert_error!(table.take_back(&mut lease), ErrorKind::WrongTable); // it holds nothing any more
             }
             assert_eq!((values_of(&table), values_of(&clone), values_of(&other)), (vec![5, 6], vec![5, 6], vec![1, 2]));
         }
@@ -150,7 +150,7 @@ fn a_lease_whose_table_is_gone_is_written_by_no_clone() {
     table.lend_region(&Region { rows: 0..2, columns: 0..1 }, None, &mut lease).unwrap();
     let mut clone = table.clone();
     drop(table);
-    assert_error!(clone.write_lent(&mut lease, AnySlice::new(&[7_u8, 8]), rule), Error::WrongTable);
+    assert_error!(clone.write_lent(&mut lease, AnySlice::new(&[7_u8, 8]), rule), ErrorKind::WrongTable);
     drop(lease);
     assert_eq!(values_of(&clone), [1, 2]);
     // What comes back to the clone is its own, to be lent again.

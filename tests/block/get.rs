@@ -42,11 +42,11 @@ fn get_past_the_last_row_is_an_error() {
             for mode in MODES {
                 assert_error!(
                     table.get_block_of_rows(first, count, mode, &mut block),
-                    Error::RowsOutOfRange { rows, row_count: 3 } if rows.start == first
+                    ErrorKind::RowsOutOfRange { rows, row_count: 3 } if rows.start == first
                 );
                 assert_error!(
                     table.get_block_of_column_values(0, first, count, mode, &mut block),
-                    Error::RowsOutOfRange { rows, row_count: 3 } if rows.start == first
+                    ErrorKind::RowsOutOfRange { rows, row_count: 3 } if rows.start == first
                 );
             }
         }
@@ -87,7 +87,7 @@ fn get_of_a_column_outside_is_an_error() {
         for mode in MODES {
             assert_error!(
                 table.get_block_of_column_values(column, 0, 3, mode, &mut block),
-                Error::ColumnOutOfRange { column: found, column_count: 2 } if found == column
+                ErrorKind::ColumnOutOfRange { column: found, column_count: 2 } if *found == column
             );
         }
     }
@@ -98,18 +98,18 @@ fn a_table_without_memory_lends_no_block() {
     let mut table = HomogenNumericTable::<f32>::new(shape(3, 2), AllocationFlag::DoNotAllocate).unwrap();
     let (mut same, mut other) = (BlockDescriptor::<f32>::new(), BlockDescriptor::<i32>::new());
     for mode in MODES {
-        assert_error!(table.get_block_of_rows(0, 3, mode, &mut same), Error::NotAllocated);
-        assert_error!(table.get_block_of_rows(0, 3, mode, &mut other), Error::NotAllocated);
-        assert_error!(table.get_block_of_column_values(0, 0, 3, mode, &mut same), Error::NotAllocated);
-        assert_error!(table.get_block_of_column_values(0, 0, 3, mode, &mut other), Error::NotAllocated);
+        assert_error!(table.get_block_of_rows(0, 3, mode, &mut same), ErrorKind::NotAllocated);
+        assert_error!(table.get_block_of_rows(0, 3, mode, &mut other), ErrorKind::NotAllocated);
+        assert_error!(table.get_block_of_column_values(0, 0, 3, mode, &mut same), ErrorKind::NotAllocated);
+        assert_error!(table.get_block_of_column_values(0, 0, 3, mode, &mut other), ErrorKind::NotAllocated);
     }
-    assert_error!(table.rows::<f32>(0..3), Error::NotAllocated);
-    assert_error!(table.rows_mut::<i32>(0..3), Error::NotAllocated);
-    assert_error!(table.column::<f32>(0, 0..3), Error::NotAllocated);
-    assert_error!(table.column_mut::<i32>(0, 0..3), Error::NotAllocated);
-    assert_error!(table.value::<f32>(0, 0), Error::NotAllocated);
-    assert_error!(table.set_value(0, 0, 1.0), Error::NotAllocated);
-    assert_error!(table.fill(1.0), Error::NotAllocated);
+    assert_error!(table.rows::<f32>(0..3), ErrorKind::NotAllocated);
+    assert_error!(table.rows_mut::<i32>(0..3), ErrorKind::NotAllocated);
+    assert_error!(table.column::<f32>(0, 0..3), ErrorKind::NotAllocated);
+    assert_error!(table.column_mut::<i32>(0, 0..3), ErrorKind::NotAllocated);
+    assert_error!(table.value::<f32>(0, 0), ErrorKind::NotAllocated);
+    assert_error!(table.set_value(0, 0, 1.0), ErrorKind::NotAllocated);
+    assert_error!(table.fill(1.0), ErrorKind::NotAllocated);
 }
 
 #[test]

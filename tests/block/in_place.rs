@@ -14,10 +14,10 @@ fn a_block_taken_for_reading_is_not_writable() {
     let (mut same, mut other) = (BlockDescriptor::<f32>::new(), BlockDescriptor::<i32>::new());
     table.get_block_of_rows(0, 2, ReadOnly, &mut same).unwrap();
     table.get_block_of_column_values(0, 0, 2, ReadOnly, &mut other).unwrap();
-    assert_error!(same.as_mut_slice(), Error::NotWritable { mode: ReadOnly });
-    assert_error!(other.as_mut_slice(), Error::NotWritable { mode: ReadOnly });
+    assert_error!(same.as_mut_slice(), ErrorKind::NotWritable { mode: ReadOnly });
+    assert_error!(other.as_mut_slice(), ErrorKind::NotWritable { mode: ReadOnly });
     table.read_rows(0..1, &mut same).unwrap();
-    assert_error!(same.as_mut_slice(), Error::NotWritable { mode: ReadOnly });
+    assert_error!(same.as_mut_slice(), ErrorKind::NotWritable { mode: ReadOnly });
 }
 
 #[test]

@@ -12,8 +12,8 @@ use DataLayout::{ColumnMajor, RowMajor};
 use ReadWriteMode::{ReadOnly, ReadWrite, WriteOnly};
 
 fn assert_leased<R>(what: &str, rows: &Range<usize>, result: Result<R, Error>) {
-    match result {
-        Err(Error::BlockOutstanding { rows: found }) => assert_eq!(found, *rows, "{what}"),
+    match result.map_err(Error::into_kind) {
+        Err(ErrorKind::BlockOutstanding { rows: found }) => assert_eq!(found, *rows, "{what}"),
         Err(other) => panic!("{what}: {other:?}"),
         Ok(_) => panic!("{what} succeeded although a writable block is out"),
     }
@@ -150,7 +150,7 @@ fn a_leaked_block_leaves_the_table_leased_and_nothing_worse() {
     let mut block = BlockDescriptor::<f32>::new();
     table.get_block_of_rows(0, 1, ReadWrite, &mut block).unwrap();
     let leaked = std::mem::ManuallyDrop::new(block);
-    assert_error!(table.as_slice(), Error::BlockOutstanding { .. });
+    assert_error!(table.as_slice(), ErrorKind::BlockOutstanding { .. });
     table = numbered::<f32>(1, 1, RowMajor);
     assert!(table.as_slice().is_ok());
     drop(std::mem::ManuallyDrop::into_inner(leaked)); // for the leak checker's sake

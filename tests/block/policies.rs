@@ -19,13 +19,13 @@ fn the_first_value_that_does_not_fit_is_named_in_table_coordinates() {
         block.as_mut_slice().unwrap()[3 + 2] = -1;
         assert_error!(
             table.release_block_of_rows(&mut block),
-            Error::ValueNotRepresentable { row: 2, column: 2, value: AnyValue::I32(-1), target: ElementType::U8 }
+            ErrorKind::ValueNotRepresentable { row: 2, column: 2, value: AnyValue::I32(-1), target: ElementType::U8 }
         );
         drop(block);
         let mut rows = table.rows_mut::<i32>(1..4).unwrap();
         rows.row_mut(2)[1] = 300;
         rows.row_mut(1)[2] = -1;
-        assert_error!(rows.release(), Error::ValueNotRepresentable { row: 2, column: 2, .. });
+        assert_error!(rows.release(), ErrorKind::ValueNotRepresentable { row: 2, column: 2, .. });
         assert_eq!(values_of(&table), numbers::<u8>(3, 0..5));
     }
 }
@@ -39,12 +39,12 @@ fn the_first_value_of_a_column_that_does_not_fit_is_named_in_table_coordinates()
         block.as_mut_slice().unwrap()[2..].copy_from_slice(&[f32::NAN, 256.0]);
         assert_error!(
             table.release_block_of_column_values(&mut block),
-            Error::ValueNotRepresentable { row: 3, column: 2, target: ElementType::U8, .. }
+            ErrorKind::ValueNotRepresentable { row: 3, column: 2, target: ElementType::U8, .. }
         );
         drop(block);
         let mut column = table.column_mut::<f32>(2, 1..5).unwrap();
         column[3] = f32::INFINITY;
-        assert_error!(column.release(), Error::ValueNotRepresentable { row: 4, column: 2, .. });
+        assert_error!(column.release(), ErrorKind::ValueNotRepresentable { row: 4, column: 2, .. });
         assert_eq!(values_of(&table), numbers::<u8>(3, 0..5));
     }
 }
@@ -57,18 +57,18 @@ fn the_first_value_that_cannot_be_read_is_named_in_table_coordinates() {
         table.set_value(3, 2, 0.5).unwrap();
         assert_error!(
             table.rows_with::<u8>(1..5, ConversionPolicy::Exact),
-            Error::ValueNotRepresentable { row: 3, column: 2, value: AnyValue::F64(0.5), target: ElementType::U8 }
+            ErrorKind::ValueNotRepresentable { row: 3, column: 2, value: AnyValue::F64(0.5), target: ElementType::U8 }
         );
         assert_error!(
             table.rows_with::<u8>(1..5, ConversionPolicy::Checked),
-            Error::ValueNotRepresentable { row: 4, column: 0, .. }
+            ErrorKind::ValueNotRepresentable { row: 4, column: 0, .. }
         );
         assert_error!(
             table.column_with::<u8>(2, 1..5, ConversionPolicy::Exact),
-            Error::ValueNotRepresentable { row: 3, column: 2, .. }
+            ErrorKind::ValueNotRepresentable { row: 3, column: 2, .. }
         );
         let mut block = BlockDescriptor::<u8>::with_policy(ConversionPolicy::Exact);
-        assert_error!(table.read_rows(2..5, &mut block), Error::ValueNotRepresentable { row: 3, column: 2, .. });
+        assert_error!(table.read_rows(2..5, &mut block), ErrorKind::ValueNotRepresentable { row: 3, column: 2, .. });
     }
 }
 
@@ -79,8 +79,11 @@ fn a_release_that_fails_writes_nothing_and_can_be_corrected() {
         let mut block = BlockDescriptor::<i32>::new();
         table.get_block_of_rows(0, 2, ReadWrite, &mut block).unwrap();
         block.as_mut_slice().unwrap().copy_from_slice(&[50, 51, 52, 256]);
-        assert_error!(table.release_block_of_rows(&mut block), Error::ValueNotRepresentable { row: 1, column: 1, .. });
-        assert_error!(table.as_slice(), Error::BlockOutstanding { .. }); // still held
+        assert_error!(
+            table.release_block_of_rows(&mut block),
+            ErrorKind::ValueNotRepresentable { row: 1, column: 1, .. }
+        );
+        assert_error!(table.as_slice(), ErrorKind::BlockOutstanding { .. }); // still held
         block.as_mut_slice().unwrap()[3] = 53;
         table.release_block_of_rows(&mut block).unwrap();
         assert_eq!(values_of(&table), [50, 51, 52, 53]);
@@ -108,7 +111,7 @@ fn a_large_write_back_is_whole_or_nothing() {
     block.fill(7);
     block[2 * 150_000 + 1] = 999;
     block[2 * 199_999] = -1;
-    assert_error!(block.release(), Error::ValueNotRepresentable { row: 150_000, column: 1, .. });
+    assert_error!(block.release(), ErrorKind::ValueNotRepresentable { row: 150_000, column: 1, .. });
     assert!(table.as_slice().unwrap().iter().all(|&value| value == 1));
 }
 
@@ -146,7 +149,7 @@ fn the_policy_of_a_borrowing_block_decides_what_is_written_back() {
     let mut table = numbered::<u8>(1, 1, RowMajor);
     let mut block = table.rows_mut::<f32>(0..1).unwrap().with_policy(ConversionPolicy::Exact);
     block[0] = 7.5;
-    assert_error!(block.release(), Error::ValueNotRepresentable { row: 0, column: 0, .. });
+    assert_error!(block.release(), ErrorKind::ValueNotRepresentable { row: 0, column: 0, .. });
 }
 
 #[test]

@@ -31,12 +31,12 @@ fn row_blocks_are_counted_and_walked_backwards() {
 #[test]
 fn blocks_of_no_rows_are_refused() {
     let mut table = numbered::<u8>(7, 2, RowMajor);
-    assert_error!(table.row_blocks::<f32>(0), Error::EmptyBlocks);
-    assert_error!(table.row_blocks_mut::<f32>(0), Error::EmptyBlocks);
+    assert_error!(table.row_blocks::<f32>(0), ErrorKind::ParameterOutOfRange { .. }, "rows of a block");
+    assert_error!(table.row_blocks_mut::<f32>(0), ErrorKind::ParameterOutOfRange { .. }, "rows of a block");
     #[cfg(feature = "rayon")]
     {
-        assert_error!(table.par_row_blocks::<f32>(0), Error::EmptyBlocks);
-        assert_error!(table.par_row_blocks_mut::<f32>(0), Error::EmptyBlocks);
+        assert_error!(table.par_row_blocks::<f32>(0), ErrorKind::ParameterOutOfRange { .. }, "rows of a block");
+        assert_error!(table.par_row_blocks_mut::<f32>(0), ErrorKind::ParameterOutOfRange { .. }, "rows of a block");
     }
     assert_eq!(values_of(&table), numbers::<u8>(2, 0..7));
 }

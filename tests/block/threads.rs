@@ -104,9 +104,9 @@ fn threads_that_wait_for_a_block_all_get_what_comes_back() {
                 scope.spawn(|| {
                     loop {
                         let was_dropped = is_dropped.load(Ordering::SeqCst);
-                        match table.rows::<i32>(0..2) {
+                        match table.rows::<i32>(0..2).map_err(Error::into_kind) {
                             Ok(rows) => break assert_eq!(&rows[..], [9, 2, 3, 4]),
-                            Err(Error::BlockOutstanding { .. }) if !was_dropped => thread::yield_now(),
+                            Err(ErrorKind::BlockOutstanding { .. }) if !was_dropped => thread::yield_now(),
                             Err(other) => panic!("{other:?}"),
                         }
                     }

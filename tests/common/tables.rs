@@ -6,9 +6,26 @@ use numeric_table::prelude::*;
 
 use crate::SmallNumber;
 
-/// Asserts that a call fails with an error that matches a pattern.
+/// Asserts that a call fails with an error whose kind matches a pattern, and with the given words in its message.
 #[macro_export]
 macro_rules! assert_error {
+    ($call:expr, $pattern:pat $(if $guard:expr)? $(, $words:literal)?) => {
+        match $call {
+            Err(error) => match error.kind() {
+                $pattern $(if $guard)? => {
+                    $(assert!(error.to_string().contains($words), "{} failed with {error}", stringify!($call));)?
+                }
+                _ => panic!("{} failed with another error: {error:?}", stringify!($call)),
+            },
+            Ok(_) => panic!("{} succeeded", stringify!($call)),
+        }
+    };
+}
+pub use crate::assert_error;
+
+/// Checks that a call on arrays of a device fails with an error of a pattern, and with a condition if there is one.
+#[macro_export]
+macro_rules! assert_fault {
     ($call:expr, $pattern:pat $(if $guard:expr)?) => {
         match $call {
             Err($pattern) $(if $guard)? => {}
@@ -17,7 +34,7 @@ macro_rules! assert_error {
         }
     };
 }
-pub use crate::assert_error;
+pub use crate::assert_fault;
 
 pub const LAYOUTS: [DataLayout; 2] = [DataLayout::RowMajor, DataLayout::ColumnMajor];
 pub const MODES: [ReadWriteMode; 3] = [ReadWriteMode::ReadOnly, ReadWriteMode::WriteOnly, ReadWriteMode::ReadWrite];

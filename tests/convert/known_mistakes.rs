@@ -51,7 +51,11 @@ fn two_to_the_53rd_and_one_is_not_exact_as_f64() {
     let table = Table::from_rows(&[[1_i64 << 53, (1 << 53) + 1]]).unwrap();
     assert!(table.convert_with::<f64>(ConversionPolicy::Checked).is_ok());
     let error = table.convert_with::<f64>(ConversionPolicy::Exact).unwrap_err();
-    assert_eq!(error.to_string(), "the value 9007199254740993 at row 0, column 1 is not representable as f64");
+    assert_eq!(
+        error.to_string(),
+        "the value 9007199254740993 at row 0, column 1 is not representable as f64: `ConversionPolicy::Saturate` \
+             allows it"
+    );
 }
 
 /// One NaN in a slice of every length, at every place: single values, the rest of a packed loop and its middle.

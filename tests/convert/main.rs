@@ -110,14 +110,14 @@ impl Case {
         let positions = || rows.clone().flat_map(|row| columns.clone().map(move |column| (row, column)));
         let at = |(row, column)| row * self.columns + column;
         let refused = positions().find(|&position| !permits(policy, self.expected[at(position)].1));
-        match (outcome, refused) {
+        match (outcome.map_err(Error::kind), refused) {
             (Ok(found), None) => {
                 assert_eq!(found.len(), rows.len() * columns.len());
                 for (&found, position) in found.iter().zip(positions()) {
                     self.assert_value(found, at(position));
                 }
             }
-            (Err(Error::ValueNotRepresentable { row, column, value, target }), Some(position)) => {
+            (Err(ErrorKind::ValueNotRepresentable { row, column, value, target }), Some(position)) => {
                 assert_eq!(((*row, *column), *target), (position, self.target), "{policy} from {}", self.source);
                 let source = (self.show)(self.values[at(position)]);
                 assert_eq!((value.element_type(), value.to_string()), (self.source, source));
@@ -160,9 +160,9 @@ fn check_single_values<S: Element, D: Element>(values: &[S]) {
         case.assert_value(bits(cast::<S, D>(value)), index);
         for policy in POLICIES {
             let is_permitted = permits(policy, case.expected[index].1);
-            match try_cast::<S, D>(value, policy) {
+            match try_cast::<S, D>(value, policy).map_err(Error::into_kind) {
                 Ok(found) if is_permitted => case.assert_value(bits(found), index),
-                Err(Error::ValueNotRepresentable { row: 0, column: 0, target, .. }) if !is_permitted => {
+                Err(ErrorKind::ValueNotRepresentable { row: 0, column: 0, target, .. }) if !is_permitted => {
                     assert_eq!(target, D::TYPE);
                 }
                 other => panic!("{value:?} from {} under {policy}: {other:?}", S::TYPE),

@@ -44,7 +44,7 @@ fn numbers_become_the_nearest_value() {
     assert_values(&table, &texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<f64>>());
     let table = load::<f32>(&text, policy(ConversionPolicy::Saturate)).unwrap();
     assert_values(&table, &texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<f32>>());
-    assert_error!(load::<f32>(&text, policy(ConversionPolicy::Checked)), Error::Csv { .. });
+    assert_error!(load::<f32>(&text, policy(ConversionPolicy::Checked)), ErrorKind::Text { .. });
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn halves_are_rounded_once_from_the_decimal() {
     let expected = [f16::from_bits(0x3C01), f16::from_bits(0x3C00), f16::MAX];
     assert_values(&numbers::<f16>(text).unwrap(), &expected);
     assert_values(&numbers::<bf16>("1.00390625000000000000000000000001").unwrap(), &[bf16::from_bits(0x3F81)]);
-    assert_error!(numbers::<f16>("65520"), Error::Csv { .. });
+    assert_error!(numbers::<f16>("65520"), ErrorKind::Text { .. });
     let table = load::<f16>("65520,-65520\n", CsvOptions::new().policy(ConversionPolicy::Saturate)).unwrap();
     assert_values(&table, &[f16::INFINITY, f16::NEG_INFINITY]);
 }
@@ -131,7 +131,7 @@ fn words_become_indices_in_the_order_in_which_they_appear() {
         assert_eq!(table.feature_type(0).unwrap(), FeatureType::Continuous);
         assert_eq!(source.categories(1).unwrap().unwrap(), ["red", "blue", "light, blue"]);
         assert_eq!(source.categories(0).unwrap(), None);
-        assert_error!(source.categories(2), Error::ColumnOutOfRange { column: 2, column_count: 2 });
+        assert_error!(source.categories(2), ErrorKind::ColumnOutOfRange { column: 2, column_count: 2 });
         assert_eq!(&source.dictionary(T::TYPE).unwrap(), table.dictionary());
     }
     for_each_element!(check);
@@ -187,7 +187,7 @@ fn stated_categories_have_the_indices_that_are_stated() {
     let one_hot = load::<u8>("level\nhigh\nlow\n", options.kind("level", CsvKind::OneHot)).unwrap();
     assert_values(&one_hot, &[0, 0, 1, 1, 0, 0]);
     let wrong = CsvOptions::new().kind(0, CsvKind::Ordinal).categories(0, ["low"]);
-    assert_error!(source("level\nlow\n", wrong), Error::CsvOption { .. });
+    assert_error!(source("level\nlow\n", wrong), ErrorKind::CsvOption { .. });
 }
 
 #[test]
@@ -199,7 +199,10 @@ fn missing_values_become_what_is_asked_for() {
     assert_values(&with(CsvMissing::SkipRow).unwrap(), &[1., 0., 5., 0.]);
     assert_values(&with(CsvMissing::Value(-1.0)).unwrap(), &[1., 0., -1., 1., 3., -1., 5., 0.]);
     let error = with(CsvMissing::Error).unwrap_err();
-    assert_eq!(error.to_string(), "line 3, column 0 (a): \"\" is missing, and nothing is said about what to do then");
+    assert_eq!(
+        error.to_string(),
+        "line 3, column 0 (a): \"\" is missing: `CsvOptions::missing` says what becomes of such values"
+    );
     let error = load::<i32>(text, CsvOptions::new().missing(CsvMissing::Nan)).unwrap_err();
     assert_eq!(error.to_string(), "line 3, column 0 (a): \"\" is missing, and i32 has no NaN");
 
@@ -249,7 +252,7 @@ fn blocks_hold_the_rows_of_the_whole_table() {
         assert_eq!(next, 57);
         assert!(blocks.next_block().unwrap().is_none());
     }
-    assert_error!(source.row_blocks::<f32>(0), Error::EmptyBlocks);
+    assert_error!(source.row_blocks::<f32>(0), ErrorKind::ParameterOutOfRange { .. }, "rows of a block");
 }
 
 #[test]
@@ -373,12 +376,15 @@ fn no_memory_is_taken_for_rows_that_are_not_there() {
 fn files_that_cannot_be_read_say_so() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("none.csv");
-    assert_error!(CsvSource::open(&path), Error::Io { path: named, .. } if named == path);
-    assert_error!(CsvSource::open(folder.path()), Error::Io { .. });
+    assert!(
+        CsvSource::open(&path)
+            .is_err_and(|error| matches!(error.kind(), ErrorKind::Io { .. }) && error.path().unwrap() == path)
+    );
+    assert_error!(CsvSource::open(folder.path()), ErrorKind::Io { .. });
     std::fs::write(&path, "1,2\n3,4\n").unwrap();
     let source = CsvSource::open(&path).unwrap();
     std::fs::write(&path, "1,2\n").unwrap(); // shorter than it was
-    assert_error!(source.load::<f64>(), Error::Io { .. });
+    assert_error!(source.load::<f64>(), ErrorKind::Io { .. });
     struct Broken;
     impl std::io::Read for Broken {
         fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
@@ -399,7 +405,7 @@ fn a_file_that_changes_while_it_is_read_is_an_error_or_another_table() {
         let source = CsvSource::open(&path).unwrap();
         let length = source.load::<f64>().unwrap().row_count();
         std::fs::write(&path, changed).unwrap();
-        assert_error!(source.load::<f64>(), Error::Csv { .. }); // the rows have been counted before
+        assert_error!(source.load::<f64>(), ErrorKind::Text { .. }); // the rows have been counted before
         std::fs::write(&path, "1,2\n3,4\n5,6\n").unwrap();
         assert_eq!(length, 3);
     }

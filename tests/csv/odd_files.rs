@@ -138,7 +138,11 @@ fn the_first_error_in_the_file_is_the_one_that_is_given() {
     let numbers = || CsvOptions::new().kind(.., CsvKind::Continuous);
     check_error("a,b\n1,x\ny,2\n", numbers(), "line 2, column 1 (b): \"x\" is not a number");
     check_error("a,b\n1,2\n1,2,3\ny,2\n", numbers(), "line 3: \"1,2,3\" has 3 fields, not 2");
-    check_error("1,2\n,x\n", numbers(), "line 2, column 0: \"\" is missing, and nothing is said about what to do then");
+    check_error(
+        "1,2\n,x\n",
+        numbers(),
+        "line 2, column 0: \"\" is missing: `CsvOptions::missing` says what becomes of such values",
+    );
     check_error("a\n1e400\n", numbers(), "line 2, column 0 (a): \"1e400\" is not representable as f64");
 }
 
@@ -153,7 +157,7 @@ fn blank_fields_are_missing() {
     check("a,b,c\n,1,\n2,,NA\n", options(), &["a", "b", "c"], 2, &[NAN, 1., NAN, 2., NAN, NAN]);
     check("a,b\n  ,\t\n", options(), &["a", "b"], 1, &[NAN, NAN]);
     check("a\n\"\"\n\n1\n", options(), &["a"], 2, &[NAN, 1.0]);
-    let error = "line 2, column 1 (b): \"\" is missing, and nothing is said about what to do then";
+    let error = "line 2, column 1 (b): \"\" is missing: `CsvOptions::missing` says what becomes of such values";
     check_error("a,b\n1,\n", CsvOptions::new(), error);
     // Other spellings of "missing" are words, unless one says so.
     check("a\nw\nnull\n", options(), &["a"], 2, &[0.0, 1.0]);

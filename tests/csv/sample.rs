@@ -16,7 +16,7 @@ fn a_sample_decides_and_a_later_value_that_does_not_fit_is_an_error() {
     assert!(error(numbers, first(2)).starts_with(&format!("line 4, column 0 (a): {shown}")));
     let words = error("a\nx\ny\n3\n", first(2));
     assert!(
-        words.starts_with("line 4, column 0 (a): \"3\" is a number, and CsvOptions::sample has decided"),
+        words.starts_with("line 4, column 0 (a): \"3\" is a number, and the rows that were looked at have decided"),
         "{words}"
     );
     let fraction = error("a\n1\n2\n3.5\n", first(2));
@@ -29,7 +29,8 @@ fn a_sample_decides_and_a_later_value_that_does_not_fit_is_an_error() {
     let nothing = error("a,b\n,1\n9007199254740993,2\n", first(1).missing(CsvMissing::SkipRow));
     assert!(
         nothing.ends_with(
-            "CsvOptions::sample has decided on f64: CsvOptions::column_type can state a type, also f64, which rounds"
+            "the rows that were looked at have decided on f64: `CsvOptions::column_type` can state a type, also \
+                 f64, which rounds"
         ),
         "{nothing}"
     );

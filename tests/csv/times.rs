@@ -66,7 +66,7 @@ fn what_is_no_time_is_refused_with_its_line_and_why() {
         (
             "2024-01-01T12:00",
             TimeUnit::Days,
-            "is not the beginning of a day in UTC: TimeUnit::Seconds and finer units keep the time",
+            "is not the beginning of a day in UTC: `TimeUnit::Seconds` and finer units keep the time",
         ),
         (
             "2024-01-01T12:00:00.5",
@@ -133,7 +133,7 @@ fn gaps_among_times_follow_the_options() {
     assert_eq!(
         error.to_string(),
         "line 1, column 0: \"2024-02-29T00:00:00.000000001\" is a number of nanoseconds that f64 does not hold, and \
-         the column needs f64 for the missing value on line 2: CsvOptions::missing_in can state a number for that"
+         the column needs f64 for the missing value on line 2: `CsvOptions::missing_in` can state a number for that"
     );
     let stated = times(TimeUnit::Nanoseconds).missing(CsvMissing::Value(0.0));
     assert_eq!(types(&typed(text, stated).unwrap()), [I64]);

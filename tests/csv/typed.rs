@@ -223,7 +223,7 @@ fn missing_values_become_what_is_asked_for() {
     assert_column(&table, 1, &[0.0, 1.0, 0.5, 0.0]);
     assert_eq!(
         with(CsvMissing::Error).unwrap_err().to_string(),
-        "line 3, column 0 (a): \"\" is missing, and nothing is said about what to do then"
+        "line 3, column 0 (a): \"\" is missing: `CsvOptions::missing` says what becomes of such values"
     );
     // A value that stands for nothing decides nothing.
     assert_eq!(types(&typed("1,x\n2,y\n", CsvOptions::new().missing(CsvMissing::Value(0.5))).unwrap()), [I64, U8]);

@@ -62,11 +62,11 @@ fn a_file_is_written_whole_or_not_at_all() {
     assert!(error.to_string().ends_with("4 at row 1, column 1 is no index of 3 categories"), "{error}");
     assert_error!(
         table.write_csv_with(&path, CsvWriteOptions::new().categories(2, ["a"])),
-        Error::ColumnOutOfRange { column: 2, column_count: 2 }
+        ErrorKind::ColumnOutOfRange { column: 2, column_count: 2 }
     );
-    assert_error!(table.write_csv_with(&path, CsvWriteOptions::new().delimiter(b'1')), Error::CsvOption { .. });
+    assert_error!(table.write_csv_with(&path, CsvWriteOptions::new().delimiter(b'1')), ErrorKind::CsvOption { .. });
     let empty = Table::<i16>::new(shape(2, 2), AllocationFlag::DoNotAllocate).unwrap();
-    assert_error!(empty.write_csv(&path), Error::NotAllocated);
+    assert_error!(empty.write_csv(&path), ErrorKind::NotAllocated);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "1,2\n3,4\n");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     let dynamic: &dyn NumericTable = &table.slice_rows(1..2).unwrap();

@@ -4,7 +4,7 @@
 
 use numeric_table::execution::*;
 use numeric_table::prelude::*;
-use test_support::tables::assert_error;
+use test_support::tables::assert_fault;
 
 /// A handle whose values are 7, 7, 7, on the device only.
 fn result(device: &Detached) -> ArrayHandle<i32, Detached> {
@@ -34,7 +34,7 @@ fn a_failed_upload_leaves_control_valid_and_nothing_on_the_device() {
             let device = Detached::new();
             let mut handle = input(&device);
             arm(&device, 0);
-            assert_error!(call(&mut handle), HandleError::Device(_) | HandleError::DeviceAlloc { bytes: 12, .. });
+            assert_fault!(call(&mut handle), HandleError::Device(_) | HandleError::DeviceAlloc { bytes: 12, .. });
             assert_eq!(sides(&handle), (true, false));
             assert_eq!(device.stats().uploads, Traffic::default());
             call(&mut handle).unwrap();
@@ -61,7 +61,7 @@ fn a_failed_download_leaves_the_execution_copy_valid() {
         let device = Detached::new();
         let mut handle = result(&device);
         device.fail_download(0);
-        assert_error!(call(&mut handle), HandleError::Device(_));
+        assert_fault!(call(&mut handle), HandleError::Device(_));
         assert_eq!(sides(&handle), (false, true));
         assert_eq!(call(&mut handle).unwrap(), [7; 3]);
     }
@@ -84,7 +84,7 @@ fn a_failed_allocation_changes_nothing() {
     for (mut handle, values) in [(input(&device), [1, 2, 3]), (result(&device), [7; 3])] {
         let before = sides(&handle);
         device.fail_allocation(0);
-        assert_error!(handle.prepare_for_output(100), HandleError::DeviceAlloc { bytes: 400, free: None });
+        assert_fault!(handle.prepare_for_output(100), HandleError::DeviceAlloc { bytes: 400, free: None });
         assert_eq!((sides(&handle), handle.len()), (before, 3));
         assert_eq!(handle.copy_of().unwrap(), values);
     }
@@ -96,7 +96,7 @@ fn a_failed_allocation_changes_nothing() {
         let mut clone = handle.clone();
         let before = sides(&clone);
         device.fail_allocation(0);
-        assert_error!(clone.prepare_in_place(), HandleError::DeviceAlloc { bytes: 12, .. });
+        assert_fault!(clone.prepare_in_place(), HandleError::DeviceAlloc { bytes: 12, .. });
         assert_eq!((sides(&clone), sides(&handle)), (before, before));
         device.fill(clone.prepare_in_place().unwrap(), 9).unwrap();
         assert_eq!((clone.copy_of().unwrap(), handle.copy_of().unwrap()), (vec![9; 3], values.to_vec()));
@@ -142,11 +142,11 @@ fn a_refused_control_allocation_changes_nothing_on<D: DeviceAdapter + Kernels>(d
     let set = |value| refuses.store(value, std::sync::atomic::Ordering::SeqCst);
     set(true);
     if <D::Memory as ExecutionMemory>::IS_SHARED {
-        assert_error!(handle.prepare_for_output(5), HandleError::HostAlloc { bytes: 20 });
+        assert_fault!(handle.prepare_for_output(5), HandleError::HostAlloc { bytes: 20 });
         assert_eq!(handle.read_portal().unwrap(), [1, 2, 3]);
     } else {
         device.fill(handle.prepare_for_output(5).unwrap(), 7).unwrap();
-        assert_error!(handle.read_portal(), HandleError::HostAlloc { bytes: 20 });
+        assert_fault!(handle.read_portal(), HandleError::HostAlloc { bytes: 20 });
         assert!(handle.is_on_device() && !handle.is_on_host());
         set(false);
         assert_eq!(handle.read_portal().unwrap(), [7; 5]);
@@ -165,7 +165,7 @@ fn a_kernel_that_fails_later_is_reported_when_somebody_waits() {
     let device = Detached::new();
     device.fail_kernel(0);
     let handle = result(&device);
-    assert_error!(device.synchronize(), HandleError::EarlierFault(DeviceError::Earlier { .. }));
+    assert_fault!(device.synchronize(), HandleError::EarlierFault(DeviceError::Earlier { .. }));
     device.synchronize().unwrap(); // once
     assert!(handle.is_on_device());
 
@@ -175,7 +175,7 @@ fn a_kernel_that_fails_later_is_reported_when_somebody_waits() {
     let block = stream.next().unwrap().unwrap();
     let mut copy = DeviceArray::allocate(&device, 4).unwrap();
     device.convert::<i32, i32>(block.view(), copy.view_mut().unwrap(), Default::default()).unwrap();
-    assert_error!(stream.finish(), HandleError::EarlierFault(_));
+    assert_fault!(stream.finish(), HandleError::EarlierFault(_));
 }
 
 #[test]
@@ -187,12 +187,12 @@ fn a_lost_device_leaves_the_control_copies() {
     let view = on_both.prepare_for_input().unwrap();
     device.lose();
     let mut output = ArrayHandle::<i32, Detached>::empty(&device);
-    assert_error!(output.prepare_for_output(1), HandleError::DeviceLost);
+    assert_fault!(output.prepare_for_output(1), HandleError::DeviceLost);
     for mut handle in [on_host, on_both.clone()] {
-        assert_error!(handle.prepare_for_input(), HandleError::DeviceLost);
-        assert_error!(handle.prepare_in_place(), HandleError::DeviceLost);
-        assert_error!(handle.prepare_for_output(3), HandleError::DeviceLost);
-        assert_error!(handle.release_control(), HandleError::DeviceLost);
+        assert_fault!(handle.prepare_for_input(), HandleError::DeviceLost);
+        assert_fault!(handle.prepare_in_place(), HandleError::DeviceLost);
+        assert_fault!(handle.prepare_for_output(3), HandleError::DeviceLost);
+        assert_fault!(handle.release_control(), HandleError::DeviceLost);
         assert_eq!(sides(&handle), (true, false));
         handle.write_portal().unwrap()[0] = 9;
         assert_eq!(handle.copy_of().unwrap(), [9, 2, 3]);
@@ -201,12 +201,12 @@ fn a_lost_device_leaves_the_control_copies() {
     }
     drop(view);
     assert_eq!(sides(&only_there), (false, false));
-    assert_error!(only_there.release_execution(), HandleError::DeviceLost); // it cannot be saved
-    assert_error!(only_there.copy_of(), HandleError::NoValidData);
-    assert_error!(clone.prepare_for_input(), HandleError::NoValidData);
-    assert_error!(clone.get_values(&[0]), HandleError::NoValidData);
-    assert_error!(clone.into_container(), HandleError::NoValidData);
-    assert_error!(device.synchronize(), HandleError::DeviceLost);
+    assert_fault!(only_there.release_execution(), HandleError::DeviceLost); // it cannot be saved
+    assert_fault!(only_there.copy_of(), HandleError::NoValidData);
+    assert_fault!(clone.prepare_for_input(), HandleError::NoValidData);
+    assert_fault!(clone.get_values(&[0]), HandleError::NoValidData);
+    assert_fault!(clone.into_container(), HandleError::NoValidData);
+    assert_fault!(device.synchronize(), HandleError::DeviceLost);
     // A handle can begin anew with control data.
     only_there.discard();
     assert_eq!(only_there.len(), 0);
@@ -224,10 +224,10 @@ fn a_full_device_frees_copies_that_control_has_too_and_nothing_else() {
     device.fill(output.prepare_for_output(3).unwrap(), 5).unwrap(); // in the place of `cached`
     assert_eq!((sides(&cached), sides(&used), sides(&only_there)), ((true, false), (true, true), (false, true)));
     // Now nothing is idle.
-    assert_error!(cached.prepare_for_input(), HandleError::DeviceAlloc { bytes: 12, free: Some(0) });
+    assert_fault!(cached.prepare_for_input(), HandleError::DeviceAlloc { bytes: 12, free: Some(0) });
     let mut doubled = vec![0; 3];
     let mut copy = output.clone();
-    assert_error!(copy.prepare_in_place(), HandleError::DeviceAlloc { .. });
+    assert_fault!(copy.prepare_in_place(), HandleError::DeviceAlloc { .. });
     drop(copy);
     // What a view looks at is still there.
     device.convert(view, output.prepare_in_place().unwrap(), Default::default()).unwrap();
@@ -273,9 +273,9 @@ fn views_of_another_device_are_refused() {
     let (foreign, mut own) = (input(&there), ArrayHandle::<i32, _>::empty(&here));
     let view = foreign.prepare_for_input().unwrap();
     let output = own.prepare_for_output(3).unwrap();
-    assert_error!(here.convert(view.clone(), output, Default::default()), HandleError::WrongDevice);
+    assert_fault!(here.convert(view.clone(), output, Default::default()), HandleError::WrongDevice);
     let output = own.prepare_for_output(3).unwrap();
-    assert_error!(there.convert(view, output, Default::default()), HandleError::WrongDevice);
+    assert_fault!(there.convert(view, output, Default::default()), HandleError::WrongDevice);
     let clone = here.clone(); // the same device
     clone.fill(own.prepare_for_output(3).unwrap(), 1).unwrap();
     assert_eq!(own.copy_of().unwrap(), [1; 3]);

@@ -13,15 +13,15 @@ fn foreign_bytes_and_other_types_are_refused() {
     let mut bytes = numbered::<f32>(2, 2, RowMajor).to_bytes().unwrap();
     assert_error!(
         HomogenNumericTable::<f64>::from_bytes(&bytes),
-        Error::ElementTypeMismatch { expected: ElementType::F64, found: ElementType::F32, .. }
+        ErrorKind::ElementTypeMismatch { expected: ElementType::F64, found: ElementType::F32, .. }
     );
     for position in 0..8 {
         bytes[position] ^= 1;
-        assert_error!(HomogenNumericTable::<f32>::from_bytes(&bytes), Error::Format { .. });
-        assert_error!(from_bytes_any(&bytes), Error::Format { .. });
+        assert_error!(HomogenNumericTable::<f32>::from_bytes(&bytes), ErrorKind::Format { .. });
+        assert_error!(from_bytes_any(&bytes), ErrorKind::Format { .. });
         bytes[position] ^= 1;
     }
-    assert_error!(from_bytes_any(b"DAAL"), Error::Format { offset: 0, .. });
+    assert_error!(from_bytes_any(b"DAAL"), ErrorKind::Format { offset: 0, .. });
 }
 
 /// Fault 34: short archives leave values uninitialised.
@@ -29,8 +29,8 @@ fn foreign_bytes_and_other_types_are_refused() {
 fn an_archive_that_is_cut_off_anywhere_is_refused() {
     let bytes = numbered::<f32>(3, 2, ColumnMajor).to_bytes().unwrap();
     for length in 0..bytes.len() {
-        assert_error!(HomogenNumericTable::<f32>::from_bytes(&bytes[..length]), Error::Format { .. });
-        assert_error!(from_bytes_any(&bytes[..length]), Error::Format { .. });
+        assert_error!(HomogenNumericTable::<f32>::from_bytes(&bytes[..length]), ErrorKind::Format { .. });
+        assert_error!(from_bytes_any(&bytes[..length]), ErrorKind::Format { .. });
     }
 }
 
@@ -39,7 +39,7 @@ fn an_archive_that_is_cut_off_anywhere_is_refused() {
 fn bytes_past_the_table_are_refused() {
     let mut bytes = numbered::<f32>(3, 2, RowMajor).to_bytes().unwrap();
     bytes.push(0);
-    assert_error!(HomogenNumericTable::<f32>::from_bytes(&bytes), Error::Format { .. });
+    assert_error!(HomogenNumericTable::<f32>::from_bytes(&bytes), ErrorKind::Format { .. });
 }
 
 /// Returns the archive of a table of 251 x 3 bytes, with every 8-byte number 251 or 3 replaced in turn.
@@ -77,7 +77,7 @@ fn an_archive_of_any_type_is_read_as_that_type_only() {
         } else {
             assert_error!(
                 read,
-                Error::ElementTypeMismatch { expected, found, .. } if (expected, found) == (T::TYPE, S::TYPE)
+                ErrorKind::ElementTypeMismatch { expected, found, .. } if (*expected, *found) == (T::TYPE, S::TYPE)
             );
         }
         assert_eq!(from_bytes_any(&bytes).unwrap().uniform_type(), Some(S::TYPE));
@@ -121,8 +121,5 @@ fn sizes_in_an_archive_that_do_not_fit_the_values_are_refused() {
 fn an_archive_of_another_version_is_refused() {
     let mut bytes = numbered::<f32>(2, 2, RowMajor).to_bytes().unwrap();
     bytes[8..12].copy_from_slice(&99_u32.to_le_bytes()); // after the eight bytes of the magic number
-    assert_error!(
-        HomogenNumericTable::<f32>::from_bytes(&bytes),
-        Error::Format { offset: 8, reason, .. } if reason.contains("99")
-    );
+    assert_error!(HomogenNumericTable::<f32>::from_bytes(&bytes), ErrorKind::Format { offset: 8, .. }, "99");
 }

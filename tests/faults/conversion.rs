@@ -13,7 +13,10 @@ fn every_float_has_a_defined_integer() {
     assert_eq!(&table.rows::<i32>(0..1).unwrap()[..], [0, i32::MAX, i32::MIN, i32::MAX, 0]);
     assert_eq!(&table.rows::<u8>(0..1).unwrap()[..], [0, 255, 0, 255, 0]);
     assert_eq!(&table.rows::<u64>(0..1).unwrap()[..], [0, u64::MAX, 0, u64::MAX, 0]);
-    assert_error!(table.convert_with::<i64>(ConversionPolicy::Checked), Error::ValueNotRepresentable { column: 0, .. });
+    assert_error!(
+        table.convert_with::<i64>(ConversionPolicy::Checked),
+        ErrorKind::ValueNotRepresentable { column: 0, .. }
+    );
 }
 
 /// Fault 20: `convertToHomogen` goes through `float`, even from `int64` to `int64`, and keeps the source's dictionary.

@@ -41,7 +41,11 @@ fn adding_a_table_keeps_the_features_and_the_rows_of_the_others() {
     assert_eq!(names, ["first", "second", "third"]);
 
     let refused = merged.push(Box::new(numbered::<f32>(2, 1, RowMajor))).unwrap_err();
-    assert!(matches!(*refused.error, Error::UnequalRows { .. }), "{:?}", refused.error);
+    assert!(
+        matches!(refused.error.kind(), ErrorKind::UnequalTables { reason, .. } if reason.contains("rows")),
+        "{:?}",
+        refused.error
+    );
     assert_eq!(refused.given.row_count(), 2);
     assert!(merged.tables().iter().all(|table| table.row_count() == 3));
     assert_eq!(merged.column_count(), 3);
@@ -55,8 +59,9 @@ fn indices_count_from_what_the_constructor_says() {
     let from_one = CsrNumericTable::from_one_based(shape, vec![1, 2, 4], vec![3, 1, 2], vec![7.0, 8.0, 9.0]).unwrap();
     for mut table in [from_zero, from_one] {
         assert_eq!(table.rows::<f64>(..).unwrap()[..], [0.0, 0.0, 7.0, 8.0, 9.0, 0.0]);
-        assert_error!(table.rows::<f64>(1..3), Error::RowsOutOfRange { .. }); // more rows than there are
-        assert_error!(table.set_value(0, 0, 1.0), Error::NotStored { row: 0, column: 0 }); // not dropped in silence
+        assert_error!(table.rows::<f64>(1..3), ErrorKind::RowsOutOfRange { .. }); // more rows than there are
+        // It is not dropped in silence.
+        assert_error!(table.set_value(0, 0, 1.0), ErrorKind::NotStored { row: 0, column: 0, .. });
         let bytes = table.to_bytes().unwrap();
         let copy = CsrNumericTable::from_bytes(&bytes).unwrap();
         assert_eq!(copy.indices().iter().collect::<Vec<_>>(), [2, 0, 1]);
@@ -77,7 +82,11 @@ fn a_table_of_records_has_memory_and_fields_end_inside_the_record() {
     let table = AosNumericTable::from_records(vec![Pair { x: 1.5, kind: 7 }; 3]).unwrap();
     assert_eq!(table.data_memory_status(), MemoryStatus::UserAllocated);
     assert_eq!(table.rows::<f64>(2..).unwrap()[..], [1.5, 7.0]);
-    assert_error!(RecordLayout::new(8).field("x", ElementType::F32, 5), Error::FieldOutsideRecord { .. });
+    assert_error!(
+        RecordLayout::new(8).field("x", ElementType::F32, 5),
+        ErrorKind::RecordLayout { .. },
+        "outside its record"
+    );
 }
 
 /// Fault 47: rows of a table whose columns are not set are read through a null pointer.
@@ -87,7 +96,7 @@ fn a_column_that_was_not_set_is_an_error_until_it_is_set() {
     let mut soa =
         SoaNumericTable::with_dictionary(features.into_iter().collect(), 2, AllocationFlag::DoNotAllocate).unwrap();
     soa.set_column(0, vec![1.5, 2.5]).unwrap();
-    assert_error!(soa.rows::<f64>(..), Error::ColumnNotSet { column: 1 });
+    assert_error!(soa.rows::<f64>(..), ErrorKind::ColumnNotSet { column: 1 });
     assert_eq!(soa.column::<f64>(0, ..).unwrap()[..], [1.5, 2.5]);
     soa.set_column(1, vec![3_u8, 4]).unwrap();
     assert_eq!(soa.rows::<f64>(..).unwrap()[..], [1.5, 3.0, 2.5, 4.0]);
@@ -101,7 +110,7 @@ fn a_write_request_to_read_only_values_is_refused_and_blocks_nothing() {
     let mut lent = numeric_table::BorrowedTable::from(view);
     let mut block = BlockDescriptor::<f64>::new();
     let refused = lent.get_block_of_rows(0, 2, ReadWriteMode::ReadWrite, &mut block);
-    assert_error!(refused, Error::ReadOnlyTable);
+    assert_error!(refused, ErrorKind::ReadOnlyTable);
     lent.get_block_of_rows(0, 2, ReadWriteMode::ReadOnly, &mut block).unwrap();
     assert_eq!(block.as_slice(), [1.5, 2.5, 3.5, 4.5]);
     lent.release_block_of_rows(&mut block).unwrap();
@@ -140,7 +149,7 @@ fn a_row_appended_to_a_clone_does_not_show_in_the_original() {
 fn a_column_of_another_length_is_refused_and_given_back() {
     let mut soa = SoaNumericTable::from_columns([("a", vec![1.5, 2.5])]).unwrap();
     let refused = soa.set_column(0, vec![1.5]).unwrap_err();
-    assert!(matches!(*refused.error, Error::LengthMismatch { expected: 2, found: 1 }), "{:?}", refused.error);
+    assert!(matches!(refused.error.kind(), ErrorKind::LengthMismatch { expected: 2, found: 1 }), "{:?}", refused.error);
     assert_eq!(refused.given.len(), 1);
     assert_eq!(soa.column::<f64>(0, ..).unwrap()[..], [1.5, 2.5]);
 }

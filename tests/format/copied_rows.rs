@@ -105,7 +105,7 @@ fn a_refused_value_leaves_nothing_of_the_rows_and_its_row_is_the_files() {
         let mut writer = TableWriter::<u8>::create_with(&path, 2, None, fast()).unwrap();
         writer.append(&[7_u8; 4]).unwrap();
         let refused = writer.copy_rows(&reader, 10..);
-        assert_error!(refused, Error::ValueNotRepresentable { row, column: 1, .. } if row == rows - 2 - 10 + 2);
+        assert_error!(refused, ErrorKind::ValueNotRepresentable { row, column: 1, .. } if *row == rows - 2 - 10 + 2);
         assert_eq!(writer.shape(), shape(2, 2));
         writer.copy_rows(&reader, ..1).unwrap();
         writer.finish().unwrap();
@@ -122,10 +122,10 @@ fn rows_outside_and_other_numbers_of_columns_are_refused() {
     #[expect(clippy::reversed_empty_ranges, reason = "it is to be refused")]
     for rows in [3..5, 5..5, 2..1, 0..usize::MAX] {
         let refused = writer.copy_rows(&reader, rows.clone());
-        assert_error!(refused, Error::RowsOutOfRange { rows: r, row_count: 4 } if r == rows);
+        assert_error!(refused, ErrorKind::RowsOutOfRange { rows: r, row_count: 4 } if *r == rows);
     }
     let mut other = TableWriter::<f32>::create_with(folder.path().join("other.ntb"), 3, None, fast()).unwrap();
-    assert_error!(other.copy_rows(&reader, ..), Error::UnequalColumns { table: 1, expected: 3, found: 2 });
+    assert_error!(other.copy_rows(&reader, ..), ErrorKind::UnequalTables { table: 1, .. }, "columns");
     writer.copy_rows(&reader, 1..=1).unwrap();
     writer.finish().unwrap();
     assert_eq!(Table::<u8>::load(&path).unwrap().as_slice().unwrap(), [3, 4]);
@@ -141,7 +141,7 @@ fn rows_of_empty_files_are_copied() {
             let mut writer = TableWriter::<u8>::create_with(&path, columns, None, fast()).unwrap();
             writer.copy_rows(&reader, ..).unwrap();
             if rows == usize::MAX {
-                assert_error!(writer.copy_rows(&reader, 1..2), Error::SizeOverflow { .. });
+                assert_error!(writer.copy_rows(&reader, 1..2), ErrorKind::SizeOverflow { .. });
             }
             writer.finish().unwrap();
             assert_eq!(Table::<u8>::load(&path).unwrap().shape(), shape(rows, columns));
@@ -162,8 +162,8 @@ fn a_source_that_has_become_shorter_is_an_error_and_the_writer_can_still_be_used
             let other = folder.path().join("other.ntb");
             let mut converted = TableWriter::<f32>::create_with(&other, 3, None, fast()).unwrap();
             fs::OpenOptions::new().write(true).open(&source).unwrap().set_len(4096 + 50).unwrap();
-            assert_error!(as_it_is.copy_rows(&reader, ..), Error::Format { reason, .. } if reason.contains("shorter"));
-            assert_error!(converted.copy_rows(&reader, ..), Error::Format { reason, .. } if reason.contains("shorter"));
+            assert_error!(as_it_is.copy_rows(&reader, ..), ErrorKind::Format { .. }, "shorter");
+            assert_error!(converted.copy_rows(&reader, ..), ErrorKind::Format { .. }, "shorter");
             assert_eq!((as_it_is.shape(), converted.shape()), (shape(0, 3), shape(0, 3)));
             fs::write(&source, bytes).unwrap(); // the same file, whole again
             as_it_is.copy_rows(&reader, 1..).unwrap();
@@ -183,7 +183,11 @@ fn a_file_may_be_replaced_by_a_copy_of_its_rows_but_not_overwritten_while_they_a
     table.save_with(&path, fast()).unwrap();
     let reader = TableReader::open(&path).unwrap();
     let mut writer = TableWriter::<u8>::create_with(&path, 3, None, fast().in_place(true)).unwrap();
-    assert_error!(writer.copy_rows(&reader, 1..), Error::Io { path: p, .. } if p == path);
+    assert!(
+        writer
+            .copy_rows(&reader, 1..)
+            .is_err_and(|error| matches!(error.kind(), ErrorKind::Io { .. }) && error.path().unwrap() == path)
+    );
     drop(writer);
     assert_eq!(Table::<u8>::load(&path).unwrap(), table);
 
@@ -209,8 +213,8 @@ fn refused_first_rows_leave_a_file_that_is_written_in_place() {
     fs::write(folder.path().join("damaged.ntb"), bytes).unwrap();
 
     let mut writer = TableWriter::<u8>::create_with(&path, 2, None, fast().in_place(true)).unwrap();
-    assert_error!(writer.copy_rows(&wrong, ..), Error::ValueNotRepresentable { row: 1, column: 1, .. });
-    assert_error!(writer.copy_rows(&damaged, ..), Error::Format { offset: 4112, .. });
+    assert_error!(writer.copy_rows(&wrong, ..), ErrorKind::ValueNotRepresentable { row: 1, column: 1, .. });
+    assert_error!(writer.copy_rows(&damaged, ..), ErrorKind::Format { offset: 4112, .. });
     assert_eq!(Table::<u8>::load(&path).unwrap(), old);
     writer.copy_rows(&wrong, ..1).unwrap();
     writer.finish().unwrap();
@@ -244,11 +248,23 @@ fn rows_that_the_disk_has_no_room_for_leave_the_file_as_long_as_it_was() {
         let (folder, path) = scratch();
         let length = || fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().metadata().unwrap().len();
         let mut writer = TableWriter::<u8>::create_with(&path, 2, None, fast().checksums(chunk_size)).unwrap();
-        assert_error!(writer.copy_rows(&reader, ..), Error::Io { path: p, .. } if p == path);
+        assert!(
+            writer
+                .copy_rows(&reader, ..)
+                .is_err_and(|error| matches!(error.kind(), ErrorKind::Io { .. }) && error.path().unwrap() == path)
+        );
         assert_eq!((writer.shape(), length()), (shape(0, 2), 4096));
         writer.append(&[7_u8; 6]).unwrap();
-        assert_error!(writer.copy_rows(&reader, ..), Error::Io { path: p, .. } if p == path);
-        assert_error!(writer.append_table(&table), Error::Io { path: p, .. } if p == path);
+        assert!(
+            writer
+                .copy_rows(&reader, ..)
+                .is_err_and(|error| matches!(error.kind(), ErrorKind::Io { .. }) && error.path().unwrap() == path)
+        );
+        assert!(
+            writer
+                .append_table(&table)
+                .is_err_and(|error| matches!(error.kind(), ErrorKind::Io { .. }) && error.path().unwrap() == path)
+        );
         assert_eq!((writer.shape(), length()), (shape(3, 2), 4096 + 6));
         writer.copy_rows(&reader, ..1).unwrap();
         writer.finish().unwrap();

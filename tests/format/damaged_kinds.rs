@@ -74,9 +74,11 @@ fn refusal_of_file(scratch: &Scratch, bytes: &[u8]) -> (u64, String) {
         #[cfg(feature = "mmap")]
         unsafe { Table::<i16>::map(path) }.map(drop),
     ];
-    let refusals = results.into_iter().map(|result| match result {
-        Err(Error::Format { path: Some(named), offset, reason }) if named == *path => (offset, reason),
-        other => panic!("{other:?}"),
+    let refusals = results.into_iter().map(|result| {
+        match result.map_err(|error| (error.path().map(Path::to_owned), error.into_kind())) {
+            Err((Some(named), ErrorKind::Format { offset, reason })) if named == *path => (offset, reason),
+            other => panic!("{other:?}"),
+        }
     });
     same(refusals.collect())
 }
@@ -92,8 +94,8 @@ fn refusal_of_archive(bytes: &[u8]) -> (u64, String) {
 }
 
 fn refusal_of_bytes(result: Result<(), Error>) -> (u64, String) {
-    match result {
-        Err(Error::Format { path: None, offset, reason }) => (offset, reason),
+    match result.map_err(|error| (error.path().is_some(), error.into_kind())) {
+        Err((false, ErrorKind::Format { offset, reason })) => (offset, reason),
         other => panic!("{other:?}"),
     }
 }

@@ -94,7 +94,7 @@ fn a_file_that_has_become_shorter_is_an_error() {
         let reader = TableReader::open(&path).unwrap();
         fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(9_000_000).unwrap();
         let refused = BasicStatistics::of_file(&reader);
-        assert_error!(refused, Error::Format { reason, .. } if reason.contains("shorter"));
+        assert_error!(refused, ErrorKind::Format { .. }, "shorter");
     }
 }
 

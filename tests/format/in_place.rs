@@ -44,7 +44,10 @@ impl Target {
 fn a_save_that_is_refused_leaves_the_old_file() {
     let target = Target::new();
     let mut table = Table::<f32>::new(shape(2, 2), AllocationFlag::DoNotAllocate).unwrap();
-    assert_error!(Err::<(), _>(target.assert_refused(|path| table.save_with(path, in_place()))), Error::NotAllocated);
+    assert_error!(
+        Err::<(), _>(target.assert_refused(|path| table.save_with(path, in_place()))),
+        ErrorKind::NotAllocated
+    );
     table.allocate_data_memory().unwrap();
     let mut block = BlockDescriptor::<f32>::new();
     table.get_block_of_rows(0, 1, ReadWriteMode::ReadWrite, &mut block).unwrap();
@@ -53,7 +56,7 @@ fn a_save_that_is_refused_leaves_the_old_file() {
         target.assert_refused(|path| table.save_with(path, in_place())),
         target.assert_refused(|path| any.save_with(path, in_place())),
     ] {
-        assert!(matches!(refused, Error::BlockOutstanding { .. }), "{refused:?}");
+        assert!(matches!(refused.kind(), ErrorKind::BlockOutstanding { .. }), "{refused:?}");
     }
     let mut named = numbered::<f32>(2, 2, DataLayout::RowMajor);
     let long = ["a", "b"].map(|name| feature::<f32>().named(name.repeat(9 << 20)));
@@ -72,15 +75,15 @@ fn a_numpy_file_that_is_refused_leaves_the_old_file() {
     let target = Target::new();
     let mut table = Table::<f32>::new(shape(2, 2), AllocationFlag::DoNotAllocate).unwrap();
     let refused = target.assert_refused(|path| table.save_npy_with(path, in_place()));
-    assert!(matches!(refused, Error::NotAllocated), "{refused:?}");
+    assert!(matches!(refused.kind(), ErrorKind::NotAllocated), "{refused:?}");
     table.allocate_data_memory().unwrap();
     let mut block = BlockDescriptor::<f32>::new();
     table.get_block_of_rows(0, 1, ReadWriteMode::ReadWrite, &mut block).unwrap();
     let refused = target.assert_refused(|path| table.save_npy_with(path, in_place()));
-    assert!(matches!(refused, Error::BlockOutstanding { .. }), "{refused:?}");
+    assert!(matches!(refused.kind(), ErrorKind::BlockOutstanding { .. }), "{refused:?}");
     let other = numbered::<numeric_table::bf16>(2, 2, DataLayout::RowMajor);
     let refused = target.assert_refused(|path| other.save_npy_with(path, in_place()));
-    assert!(matches!(refused, Error::UnsupportedElementType { .. }), "{refused:?}");
+    assert!(matches!(refused.kind(), ErrorKind::UnsupportedElementType { .. }), "{refused:?}");
 }
 
 #[cfg(feature = "csv")]
@@ -91,7 +94,7 @@ fn a_csv_file_that_is_refused_leaves_the_old_file() {
     let options = || CsvWriteOptions::new().durable(false).in_place(true);
     let mut table = Table::<f32>::new(shape(2, 2), AllocationFlag::DoNotAllocate).unwrap();
     let refused = target.assert_refused(|path| table.write_csv_with(path, options().header(true)));
-    assert!(matches!(refused, Error::NotAllocated), "{refused:?}");
+    assert!(matches!(refused.kind(), ErrorKind::NotAllocated), "{refused:?}");
     table.allocate_data_memory().unwrap();
     let any: &dyn NumericTable = &table;
     for (bad, words) in [
@@ -108,11 +111,11 @@ fn a_csv_file_that_is_refused_leaves_the_old_file() {
     }
     let rows = Table::<f32>::full(shape(2, 0), 0.0).unwrap();
     let refused = target.assert_refused(|path| rows.write_csv_with(path, options()));
-    assert!(matches!(refused, Error::CsvShape { .. }), "{refused:?}");
+    assert!(matches!(refused.kind(), ErrorKind::Unsupported { target: "CSV", .. }), "{refused:?}");
     let mut block = BlockDescriptor::<f32>::new();
     table.get_block_of_rows(0, 1, ReadWriteMode::ReadWrite, &mut block).unwrap();
     let refused = target.assert_refused(|path| table.write_csv_with(path, options().header(true)));
-    assert!(matches!(refused, Error::BlockOutstanding { .. }), "{refused:?}");
+    assert!(matches!(refused.kind(), ErrorKind::BlockOutstanding { .. }), "{refused:?}");
 }
 
 #[test]
@@ -121,7 +124,7 @@ fn a_writer_that_is_dropped_before_it_has_written_leaves_the_old_file() {
     let create = |path: &Path| TableWriter::<u8>::create_with(path, 2, None, in_place());
     target.assert_refused(|path| {
         drop(create(path)?);
-        Err::<(), _>(Error::EmptyBlocks) // what has been dropped is refused
+        Err::<(), _>(Error::other("refused")) // what has been dropped is refused
     });
     target.assert_refused(|path| create(path)?.append(&[1_u8, 2, 3]));
     target.assert_refused(|path| create(path)?.append(&[1.0, 256.0]));
@@ -151,7 +154,7 @@ fn a_writer_that_has_written_empties_the_file_and_nothing_of_the_old_content_is_
     assert!(writer.append(&[1.0, -1.0]).is_err());
     assert_eq!(Table::<u8>::load(&target.path).unwrap(), long); // nor now
     writer.append(&[1_u8, 2]).unwrap();
-    assert_error!(Table::<u8>::load(&target.path), Error::Format { offset: 0, .. });
+    assert_error!(Table::<u8>::load(&target.path), ErrorKind::Format { offset: 0, .. });
     writer.finish().unwrap();
     assert_eq!(Table::<u8>::load(&target.path).unwrap().as_slice().unwrap(), [1, 2]);
 
@@ -190,5 +193,9 @@ fn a_file_that_may_not_be_written_is_an_error_at_once() {
     let target = Target::new();
     let missing = target.path.join("missing");
     let created = TableWriter::<u8>::create_with(&missing, 2, None, in_place());
-    assert_error!(created, Error::Io { path, .. } if path == missing);
+    assert!(
+        created
+            .as_ref()
+            .is_err_and(|error| matches!(error.kind(), ErrorKind::Io { .. }) && error.path().unwrap() == missing)
+    );
 }

@@ -118,9 +118,9 @@ fn rows_outside_and_empty_blocks_are_refused() {
     #[expect(clippy::reversed_empty_ranges, reason = "it is to be refused")]
     for rows in [3..5, 5..5, 2..1, 0..usize::MAX] {
         let refused = reader.load_rows::<u8>(rows.clone());
-        assert_error!(refused, Error::RowsOutOfRange { rows: r, row_count: 4 } if r == rows);
+        assert_error!(refused, ErrorKind::RowsOutOfRange { rows: r, row_count: 4 } if *r == rows);
     }
-    assert_error!(reader.row_blocks::<u8>(0), Error::EmptyBlocks);
+    assert_error!(reader.row_blocks::<u8>(0), ErrorKind::ParameterOutOfRange { .. }, "rows of a block");
 }
 
 #[test]
@@ -148,9 +148,9 @@ fn a_file_that_becomes_shorter_while_it_is_read_is_an_error() {
     numbered::<u8>(4, 2, DataLayout::RowMajor).save_with(&path, fast()).unwrap();
     let reader = TableReader::open(&path).unwrap();
     fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(4098).unwrap();
-    assert_error!(reader.load_rows::<u8>(0..4), Error::Format { reason, .. } if reason.contains("shorter"));
-    assert_error!(reader.load_rows::<f32>(0..4), Error::Format { .. });
-    assert_error!(reader.verify(), Error::Format { .. });
+    assert_error!(reader.load_rows::<u8>(0..4), ErrorKind::Format { .. }, "shorter");
+    assert_error!(reader.load_rows::<f32>(0..4), ErrorKind::Format { .. });
+    assert_error!(reader.verify(), ErrorKind::Format { .. });
     assert_eq!(reader.load_rows::<u8>(0..1).unwrap().as_slice().unwrap(), [1, 2]);
 }
 
@@ -163,7 +163,7 @@ fn after_an_error_the_same_block_is_next() {
     let mut blocks = reader.row_blocks::<f32>(2).unwrap();
     let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
     file.set_len(4098).unwrap();
-    assert_error!(blocks.next_block(), Error::Format { .. });
+    assert_error!(blocks.next_block(), ErrorKind::Format { .. });
     fs::write(&path, bytes).unwrap(); // the same file, whole again
     assert_eq!(blocks.next_block().unwrap().unwrap()[..], [1.0, 2.0, 3.0, 4.0]);
 }
@@ -176,7 +176,7 @@ fn damage_is_seen_by_the_readers_verify() {
     bytes[4100] ^= 0x40;
     fs::write(&path, bytes).unwrap();
     let reader = TableReader::open(&path).unwrap();
-    assert_error!(reader.verify(), Error::Format { offset: 4096, .. });
+    assert_error!(reader.verify(), ErrorKind::Format { offset: 4096, .. });
 }
 
 // --- writing -------------------------------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ fn a_refused_value_in_a_large_block_leaves_nothing_of_the_block() {
     block[2_999_998] = 300.0;
     let mut writer = TableWriter::<u8>::create_with(&path, 3, None, fast()).unwrap();
     writer.append(&[7_u8; 3]).unwrap();
-    assert_error!(writer.append(&block), Error::ValueNotRepresentable { row: 1_000_000, column: 1, .. });
+    assert_error!(writer.append(&block), ErrorKind::ValueNotRepresentable { row: 1_000_000, column: 1, .. });
     writer.append(&[8_u8; 3]).unwrap();
     writer.finish().unwrap();
     assert_eq!(Table::<u8>::load(&path).unwrap().as_slice().unwrap(), [7, 7, 7, 8, 8, 8]);
@@ -253,7 +253,7 @@ fn other_element_types_are_converted_and_checked() {
     writer.append::<i64>(&[]).unwrap();
     assert_error!(
         writer.append(&[3_i64, 4, 5, -6]),
-        Error::ValueNotRepresentable { row: 2, column: 1, target: ElementType::U8, .. }
+        ErrorKind::ValueNotRepresentable { row: 2, column: 1, target: ElementType::U8, .. }
     );
     writer.append(&[7_i64, 8, 9, 10]).unwrap();
     writer.finish().unwrap();
@@ -264,14 +264,14 @@ fn other_element_types_are_converted_and_checked() {
 fn values_that_are_not_whole_rows_are_refused() {
     let (_folder, path) = scratch();
     let mut writer = TableWriter::<u8>::create_with(&path, 3, None, fast()).unwrap();
-    assert_error!(writer.append(&[1_u8, 2, 3, 4]), Error::NotWholeRows { values: 4, columns: 3 });
+    assert_error!(writer.append(&[1_u8, 2, 3, 4]), ErrorKind::NotWholeRows { values: 4, columns: 3 });
     let error = writer.append(&[1_u8, 2]).unwrap_err();
     assert_eq!(error.to_string(), "2 values are not whole rows of 3 columns");
     writer.append(&[1_u8, 2, 3]).unwrap();
     writer.finish().unwrap();
     assert_eq!(Table::<u8>::load(&path).unwrap().as_slice().unwrap(), [1, 2, 3]);
     let mut writer = TableWriter::<u8>::create_with(&path, 0, None, fast()).unwrap();
-    assert_error!(writer.append(&[1_u8]), Error::NotWholeRows { values: 1, columns: 0 });
+    assert_error!(writer.append(&[1_u8]), ErrorKind::NotWholeRows { values: 1, columns: 0 });
     writer.finish().unwrap();
     assert_eq!(Table::<u8>::load(&path).unwrap().shape(), shape(0, 0));
 }
@@ -288,8 +288,8 @@ fn nothing_appears_before_the_end_and_nothing_is_left_without_it() {
     assert_eq!(Table::<u8>::load(&path).unwrap(), old);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     let wrong = DataDictionary::uniform(feature::<u8>(), 2);
-    assert_error!(TableWriter::<f32>::create(&path, 2, wrong), Error::DictionaryMismatch { .. });
-    assert_error!(TableWriter::<f32>::create(folder.path(), 2, None), Error::Io { .. });
+    assert_error!(TableWriter::<f32>::create(&path, 2, wrong), ErrorKind::DictionaryMismatch { .. });
+    assert_error!(TableWriter::<f32>::create(folder.path(), 2, None), ErrorKind::Io { .. });
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
@@ -338,7 +338,11 @@ fn a_block_that_the_disk_has_no_room_for_leaves_the_file_as_long_as_it_was() {
     writer.append(&[7_u8; 6]).unwrap();
     for size in [5 << 20, 40 << 20] {
         let refused = writer.append(&vec![1_u8; size]); // one task, and several
-        assert_error!(refused, Error::Io { path: p, .. } if p == path);
+        assert!(
+            refused
+                .as_ref()
+                .is_err_and(|error| matches!(error.kind(), ErrorKind::Io { .. }) && error.path().unwrap() == path)
+        );
         assert_eq!((writer.shape(), length()), (shape(3, 2), 4096 + 6));
     }
     writer.append(&[8_u8; 2]).unwrap();

@@ -108,9 +108,7 @@ proptest! {
                     let outcome =
                         if is_file { writer.copy_rows(&refused_rows, ..) } else { writer.append_table(&refused) };
                     let expected = model.len() / COLUMNS + 1;
-                    assert_error!(
-                        outcome, Error::ValueNotRepresentable { row, column: 2, .. } if row == expected
-                    );
+                    assert_error!(outcome, ErrorKind::ValueNotRepresentable { row, column: 2, .. } if *row == expected);
                 }
             }
             prop_assert_eq!(writer.shape(), shape(model.len() / COLUMNS, COLUMNS));

@@ -80,7 +80,7 @@ fn values_with_nulls_are_shared_all_the_same() {
 fn a_copy_policy_is_options_and_refuses_as_before() {
     let rows = HomogenNumericTable::from_rows(&[[1.0, f64::NAN], [3.0, 4.0]]).unwrap();
     for options in [ArrowExportOptions::from(CopyPolicy::Never), nulls().copy(CopyPolicy::Never)] {
-        assert_error!(rows.to_record_batch_with(options), Error::CopyRequired { reason: CopyReason::Layout });
+        assert_error!(rows.to_record_batch_with(options), ErrorKind::CopyRequired { reason: CopyReason::Layout });
         assert!(rows.to_fixed_size_list_with(options).is_ok());
     }
     assert_eq!(rows.to_record_batch_with(CopyPolicy::Always).unwrap().column(1).null_count(), 0);

@@ -206,7 +206,7 @@ fn the_copy_policy_decides() {
     let (empty, two) = (batch.slice(2, 0), [batch.slice(0, 2), batch.slice(2, 3)]);
     assert_error!(
         SoaNumericTable::from_record_batches(&two, with(CopyPolicy::Never)),
-        Error::CopyRequired { reason: CopyReason::Layout }
+        ErrorKind::CopyRequired { reason: CopyReason::Layout }
     );
     // Batches without rows do no harm.
     let around = SoaNumericTable::from_record_batches([&empty, &batch, &empty], with(CopyPolicy::Never)).unwrap();
@@ -217,7 +217,7 @@ fn the_copy_policy_decides() {
             [self::batch(vec![("a", holes)])],
             with(CopyPolicy::Never).nulls_to_nan(true)
         ),
-        Error::CopyRequired { reason: CopyReason::Nulls }
+        ErrorKind::CopyRequired { reason: CopyReason::Nulls }
     );
 
     let table: &dyn NumericTable = &shared;
@@ -242,7 +242,7 @@ fn mixed_tables_of_every_kind_are_shown_column_by_column() {
     }
     assert_error!(
         merged.to_record_batch_with(CopyPolicy::Never),
-        Error::CopyRequired { reason: CopyReason::Layout } // columns of rows
+        ErrorKind::CopyRequired { reason: CopyReason::Layout }
     );
     let back = SoaNumericTable::from_record_batch(&batch).unwrap();
     assert_eq!(back.dictionary(), merged.dictionary());
@@ -259,11 +259,11 @@ fn columns_that_have_no_values_or_are_lent_are_errors() {
     let features = [Feature::new(ElementType::F32), Feature::new(ElementType::U8)];
     let dictionary: DataDictionary = features.into_iter().collect();
     let table = SoaNumericTable::with_dictionary(dictionary, 2, AllocationFlag::DoNotAllocate).unwrap();
-    assert_error!(table.to_record_batch(), Error::ColumnNotSet { column: 0 });
+    assert_error!(table.to_record_batch(), ErrorKind::ColumnNotSet { column: 0 });
     let mut table = mixed();
     let mut block = BlockDescriptor::<u16>::new();
     table.get_block_of_column_values(1, 0, 2, ReadWriteMode::ReadWrite, &mut block).unwrap();
-    assert_error!(table.to_record_batch(), Error::BlockOutstanding { .. });
+    assert_error!(table.to_record_batch(), ErrorKind::BlockOutstanding { .. });
     table.release_block_of_column_values(&mut block).unwrap();
     assert_eq!(table.to_record_batch().unwrap().num_rows(), 3);
 }
@@ -312,7 +312,7 @@ fn rows_without_columns_and_columns_without_rows_are_tables() {
     assert_eq!(SoaNumericTable::from_record_batch(&most).unwrap().row_count(), usize::MAX);
     assert_error!(
         SoaNumericTable::from_record_batches([&most, &most], ArrowOptions::new()),
-        Error::SizeOverflow { .. }
+        ErrorKind::SizeOverflow { .. }
     );
 }
 

@@ -52,7 +52,7 @@ fn truth_values_are_0_and_1_of_the_type_that_the_table_has() {
     let never = ArrowOptions::new().copy(CopyPolicy::Never);
     assert_error!(
         SoaNumericTable::from_record_batches([batch], never),
-        Error::CopyRequired { reason: CopyReason::ElementType }
+        ErrorKind::CopyRequired { reason: CopyReason::ElementType }
     );
 }
 
@@ -178,7 +178,13 @@ fn batches_of_another_unit_are_not_joined() {
     let mut writer = TableWriter::<i64>::create(folder.path().join("times.ntb"), 1, dictionary).unwrap();
     writer.append_record_batch(&seconds, &ArrowOptions::new()).unwrap();
     let error = writer.append_record_batch(&millis, &ArrowOptions::new()).unwrap_err();
-    assert!(matches!(error, Error::UnequalFeatures { table: 1, column: 0, .. }), "{error}");
+    assert!(
+        matches!(
+            error.kind(),
+            ErrorKind::UnequalTables { table: 1, column: Some(0), reason, .. } if reason.contains("has another")
+        ),
+        "{error}"
+    );
     writer.append_record_batch(&plain, &ArrowOptions::new()).unwrap();
     writer.finish().unwrap();
 }
@@ -216,11 +222,17 @@ fn the_policy_decides_about_decimals_and_errors_say_where() {
     let load = |policy| Table::<u8>::from_record_batches(&two, convert(policy));
     assert_eq!(load(ConversionPolicy::Saturate).unwrap().as_slice().unwrap(), [1, 2, 255, 0, 0]);
     let error = load(ConversionPolicy::Checked).unwrap_err().to_string();
-    assert_eq!(error, "the value 256 at row 2, column 0 is not representable as u8");
+    assert_eq!(
+        error,
+        "the value 256 at row 2, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it"
+    );
     let error = load(ConversionPolicy::Exact).unwrap_err().to_string();
-    assert_eq!(error, "the value 2.5 at row 1, column 0 is not representable as u8");
+    assert_eq!(
+        error,
+        "the value 2.5 at row 1, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it"
+    );
     let error = Table::<f32>::from_record_batches([decimals(vec![50, 10], 10, 2)], convert(ConversionPolicy::Exact));
-    assert_error!(error, Error::ValueNotRepresentable { row: 1, column: 0, .. }); // a tenth is no float
+    assert_error!(error, ErrorKind::ValueNotRepresentable { row: 1, column: 0, .. }); // a tenth is no float
     let huge = decimals(vec![10_i128.pow(37)], 38, 0);
     assert_eq!(
         Table::<f16>::from_record_batches([&huge], convert(ConversionPolicy::Saturate)).unwrap().as_slice().unwrap(),
@@ -228,7 +240,7 @@ fn the_policy_decides_about_decimals_and_errors_say_where() {
     );
     assert_error!(
         Table::<f16>::from_record_batches([&huge], convert(ConversionPolicy::Checked)),
-        Error::ValueNotRepresentable { row: 0, column: 0, .. }
+        ErrorKind::ValueNotRepresentable { row: 0, column: 0, .. }
     );
     // What lies below a null is not looked at.
     let holes = Decimal128Array::new(vec![100, 99_999, 300].into(), Some(vec![true, false, true].into()));
@@ -412,13 +424,13 @@ fn columns_of_structures_of_arrays_have_the_type_that_is_asked_for() {
 
     let narrow = ArrowOptions::new().column_type("count", ElementType::U8);
     let load = |options| SoaNumericTable::from_record_batches([&batch], options);
-    assert_error!(load(narrow.clone()), Error::ValueNotRepresentable { row: 1, column: 1, .. });
+    assert_error!(load(narrow.clone()), ErrorKind::ValueNotRepresentable { row: 1, column: 1, .. });
     assert_eq!(load(narrow.convert(ConversionPolicy::Saturate)).unwrap().column_as::<u8>(1).unwrap(), [3, 255]);
     let error = load(ArrowOptions::new().column_type("cuont", ElementType::U8)).unwrap_err().to_string();
     assert_eq!(error, r#"no column has the name "cuont"; near it are "count""#);
     assert_error!(
         load(options.column_type(4, ElementType::U8)),
-        Error::ColumnOutOfRange { column: 4, column_count: 4 }
+        ErrorKind::ColumnOutOfRange { column: 4, column_count: 4 }
     );
 }
 
@@ -465,8 +477,8 @@ fn columns_that_are_not_there_are_errors_that_name_near_ones() {
     let load = |options| SoaNumericTable::from_record_batches([&batch], options);
     let error = load(ArrowOptions::new().columns(["widht"])).unwrap_err().to_string();
     assert_eq!(error, r#"no column has the name "widht"; near it are "width""#);
-    assert_error!(load(ArrowOptions::new().columns([4])), Error::ColumnOutOfRange { column: 4, column_count: 4 });
-    assert_error!(load(ArrowOptions::new().columns(3..5)), Error::ColumnsOutOfRange { .. });
+    assert_error!(load(ArrowOptions::new().columns([4])), ErrorKind::ColumnOutOfRange { column: 4, column_count: 4 });
+    assert_error!(load(ArrowOptions::new().columns(3..5)), ErrorKind::OutOfRange { what: "columns", .. });
     // Of later batches, the columns that are chosen have to be those of the first.
     let chosen = ArrowOptions::new().columns(["height"]);
     let other = batch.project(&[0, 1, 3, 2]).unwrap();

@@ -15,11 +15,11 @@ enum Outcome {
 
 /// What came of a call, if the first value went in at an address.
 fn outcome<R>(result: Result<R, Error>, before: *const f32, first: impl Fn(&R) -> *const f32) -> Outcome {
-    match result {
+    match result.map_err(Error::into_kind) {
         Ok(result) if first(&result) == before => Outcome::Shared,
         Ok(_) => Outcome::Copied,
-        Err(Error::CopyRequired { reason }) => Outcome::Refused(reason),
-        Err(error) => panic!("{error}"),
+        Err(ErrorKind::CopyRequired { reason }) => Outcome::Refused(reason),
+        Err(error) => panic!("{error:?}"),
     }
 }
 
@@ -301,11 +301,11 @@ mod npy {
             std::fs::write(&path, bytes).unwrap();
             super::check(source, reason, |policy| {
                 // SAFETY: nobody else knows the file, and it is only written when no table maps it.
-                match unsafe { HomogenNumericTable::<f32>::map_npy_with(&path, policy) } {
+                match unsafe { HomogenNumericTable::<f32>::map_npy_with(&path, policy) }.map_err(Error::into_kind) {
                     Ok(table) if table.data_memory_status() == MemoryStatus::UserAllocated => Outcome::Shared,
                     Ok(_) => Outcome::Copied,
-                    Err(Error::CopyRequired { reason }) => Outcome::Refused(reason),
-                    Err(error) => panic!("{error}"),
+                    Err(ErrorKind::CopyRequired { reason }) => Outcome::Refused(reason),
+                    Err(error) => panic!("{error:?}"),
                 }
             });
         };

@@ -156,7 +156,7 @@ fn by_archive(table: &SoaNumericTable) -> Result<SoaNumericTable, Error> {
 }
 
 fn by_json(table: &SoaNumericTable) -> Result<SoaNumericTable, Error> {
-    let wrong = |error: serde_json::Error| Error::Stream { source: error.into() };
+    let wrong = |error: serde_json::Error| Error::other(error);
     serde_json::from_str(&serde_json::to_string(table).map_err(wrong)?).map_err(wrong)
 }
 
@@ -351,5 +351,5 @@ fn no_door_takes_a_file_without_a_size_for_an_empty_table() {
     }
     let options = CsvOptions::new().header(CsvHeader::No).delimiter(b'\t').kind(.., CsvKind::Categorical);
     let error = CsvSource::open_with(path, options).and_then(|source| source.load::<u8>()).err().unwrap();
-    assert!(matches!(error, Error::Csv { .. }), "{error}");
+    assert!(matches!(error.kind(), ErrorKind::Text { .. }), "{error}");
 }

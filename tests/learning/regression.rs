@@ -194,41 +194,51 @@ fn systems_without_one_solution_are_refused_and_say_which_column() {
     };
     let rows: Vec<Vec<f64>> = (0..200).map(row).collect();
     let dependent = equations(&table(&rows), 1);
-    assert_error!(dependent.solve(), Error::DependentColumn { column: 2, .. });
+    assert_error!(dependent.solve(), ErrorKind::NotSolvable { column: Some(2), .. }, "linear combination");
     assert!(dependent.solve_ridge(1.0).is_ok());
     let constant: Vec<Vec<f64>> = rows.iter().map(|row| vec![row[0], 0.1, row[1], row[3]]).collect();
-    assert_error!(equations(&table(&constant), 1).solve(), Error::DependentColumn { column: 1, .. });
+    assert_error!(
+        equations(&table(&constant), 1).solve(),
+        ErrorKind::NotSolvable { column: Some(1), .. },
+        "linear combination"
+    );
     let nan: Vec<Vec<f64>> =
         rows.iter().zip(0..).map(|(row, i)| vec![row[0], if i == 9 { f64::NAN } else { 1.0 }]).collect();
-    assert_error!(equations(&table(&nan), 1).solve(), Error::SumsNotFinite { column: 1 });
+    assert_error!(equations(&table(&nan), 1).solve(), ErrorKind::NotSolvable { column: Some(1), .. }, "not finite");
 
     let few = equations(&table(&rows[..2]), 2);
-    assert_error!(few.solve(), Error::TooFewRows { rows: 2, needed: 3 });
+    assert_error!(few.solve(), ErrorKind::TooFewRows { rows: 2, needed: 3 });
     assert!(few.solve_ridge(0.5).is_ok());
-    assert_error!(few.solve_ridge(0.0), Error::TooFewRows { rows: 2, needed: 3 });
+    assert_error!(few.solve_ridge(0.0), ErrorKind::TooFewRows { rows: 2, needed: 3 });
     let none = LinearRegression::new(1, 1).unwrap();
-    assert_error!(none.solve(), Error::TooFewRows { rows: 0, needed: 2 });
-    assert_error!(none.solve_ridge(1.0), Error::TooFewRows { rows: 0, needed: 1 });
+    assert_error!(none.solve(), ErrorKind::TooFewRows { rows: 0, needed: 2 });
+    assert_error!(none.solve_ridge(1.0), ErrorKind::TooFewRows { rows: 0, needed: 1 });
     for lambda in [-1.0, f64::NAN, f64::INFINITY] {
-        assert_error!(few.solve_ridge(lambda), Error::ParameterOutOfRange { name: "lambda", .. });
+        assert_error!(few.solve_ridge(lambda), ErrorKind::ParameterOutOfRange { name, .. } if name == "lambda");
     }
 }
 
 #[test]
 fn what_does_not_fit_is_refused_and_nothing_is_added() {
-    assert_error!(LinearRegression::new(3, 0), Error::ParameterOutOfRange { name: "the number of targets", .. });
-    assert_error!(LinearRegression::new(usize::MAX, 1), Error::OutOfMemory { .. });
-    assert_error!(LinearRegression::new(1 << 40, 1), Error::OutOfMemory { .. });
+    assert_error!(
+        LinearRegression::new(3, 0),
+        ErrorKind::ParameterOutOfRange { name, .. } if name == "the number of targets"
+    );
+    assert_error!(LinearRegression::new(usize::MAX, 1), ErrorKind::OutOfMemory);
+    assert_error!(LinearRegression::new(1 << 40, 1), ErrorKind::OutOfMemory);
     let rows = HomogenNumericTable::from_rows(&[[1.0, 2.0, 4.0], [3.0, 5.0, 6.0], [0.0, 1.0, 7.0]]).unwrap();
     let mut one = equations(&rows, 2);
     let before = bytes(&one);
-    assert_error!(one.merge(&equations(&rows, 1)), Error::LengthMismatch { expected: 1, found: 2 });
-    assert_error!(one.merge(&LinearRegression::new(1, 1).unwrap()), Error::LengthMismatch { expected: 3, found: 2 });
+    assert_error!(one.merge(&equations(&rows, 1)), ErrorKind::LengthMismatch { expected: 1, found: 2 });
+    assert_error!(
+        one.merge(&LinearRegression::new(1, 1).unwrap()),
+        ErrorKind::LengthMismatch { expected: 3, found: 2 }
+    );
     let wide = HomogenNumericTable::<f32>::zeros(shape(2, 4)).unwrap();
-    assert_error!(one.update_table(&wide), Error::LengthMismatch { expected: 3, found: 4 });
+    assert_error!(one.update_table(&wide), ErrorKind::LengthMismatch { expected: 3, found: 4 });
     assert_eq!(bytes(&one), before);
     let model = one.solve().unwrap();
-    assert_error!(model.predict(&rows), Error::LengthMismatch { expected: 1, found: 3 });
+    assert_error!(model.predict(&rows), ErrorKind::LengthMismatch { expected: 1, found: 3 });
     let covariance = Covariance::of(&rows).unwrap();
     assert_eq!(one.covariance().means(), covariance.means());
     let constant = solve(&HomogenNumericTable::from_rows(&[[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]]).unwrap(), 1);
@@ -236,8 +246,8 @@ fn what_does_not_fit_is_refused_and_nothing_is_added() {
     assert_eq!((constant.intercepts(), constant.residual_standard_deviations()), (&[5.0][..], &[0.0][..]));
 }
 
-/// A linear data set of NIST's StRD: the degree of the polynomial (0: the columns are the features), whether there is an
-/// intercept, the certified coefficients from the intercept on, residual standard deviation and share explained.
+/// A linear data set of NIST's StRD: the degree of the polynomial (0: the columns are the features), whether there is
+/// an intercept, the certified coefficients from the intercept on, residual standard deviation and share explained.
 struct Certified {
     name: &'static str,
     data: &'static str,
@@ -332,7 +342,7 @@ fn extended_precision_has_seven_digits_of_all_linear_sets_of_nist() {
 #[test]
 fn sums_in_f64_have_six_digits_of_all_linear_sets_of_nist_but_the_one_that_is_refused() {
     for certified in &NIST {
-        match equations(&certified.table(), 1).solve_with(certified.options()) {
+        match equations(&certified.table(), 1).solve_with(certified.options()).map_err(Error::into_kind) {
             Ok(model) => {
                 let found = certified.digits_of(&model);
                 println!("{}: {found:.1} digits", certified.name);
@@ -340,7 +350,7 @@ fn sums_in_f64_have_six_digits_of_all_linear_sets_of_nist_but_the_one_that_is_re
                 assert!(digits(model.r_squared()[0], certified.r_squared) > 6.0, "{}", certified.name);
             }
             // Sums in `f64` do not show whether the tenth power depends on the others or nearly does.
-            Err(Error::IllConditioned { condition, .. } | Error::DependentColumn { condition, .. }) => {
+            Err(ErrorKind::NotSolvable { condition: Some(condition), .. }) => {
                 assert_eq!(certified.name, "filip");
                 assert!((1e6..1e16).contains(&condition), "{condition:e}");
             }
@@ -373,16 +383,23 @@ fn polynomials_have_six_digits_in_f64_or_an_error_with_the_condition_number() {
                     println!("{degree}: {least:.1} digits");
                     assert!(least > 6.0, "{degree}: {least}");
                 }
-                Err(error @ Error::IllConditioned { condition, limit, is_extended: false }) => {
+                Err(error) if matches!(error.kind(), ErrorKind::NotSolvable { column: None, .. }) => {
                     println!("{degree}: {error}");
-                    assert!(condition > limit && condition < 1e11, "{condition:e}");
+                    let ErrorKind::NotSolvable { condition: Some(condition), .. } = *error.kind() else {
+                        panic!("{error:?}")
+                    };
+                    assert!((1e4..1e11).contains(&condition), "{condition:e}");
                     let error = error.to_string();
                     assert!(error.starts_with("the features nearly depend on each other: their condition number is "));
                     assert!(error.ends_with("sums in extended precision hold more"), "{error}");
                     refused += 1;
                 }
                 Err(error) => {
-                    let has_bound = matches!(error, Error::DependentColumn { condition, .. } if condition > 1e6);
+                    let has_bound = matches!(
+                        error.kind(),
+                        ErrorKind::NotSolvable { condition: Some(condition), reason, .. }
+                            if *condition > 1e6 && reason.contains("linear combination")
+                    );
                     assert!(has_bound && degree > 6, "{degree}: {error}")
                 }
             }
@@ -405,16 +422,16 @@ fn a_line_through_the_origin_has_no_intercept_and_may_have_a_constant_feature() 
         assert!(digits(found[1], with.coefficients().unwrap().as_slice().unwrap()[0]) > 13.0);
         let (deviation, expected) = (without.residual_standard_deviations()[0], with.residual_standard_deviations()[0]);
         assert!(digits(deviation, expected) > 12.0); // there are as many coefficients
-        assert_error!(regression.solve(), Error::DependentColumn { column: 0, .. });
+        assert_error!(regression.solve(), ErrorKind::NotSolvable { column: Some(0), .. }, "linear combination");
         let ridge = regression.solve_with(RegressionOptions::new().intercept(false).ridge(1e-9)).unwrap();
         assert!(digits(ridge.coefficients().unwrap().as_slice().unwrap()[1], found[1]) > 7.0);
     }
     let few = equations(&table.slice_rows(..2).unwrap(), 1);
     assert!(few.solve_with(RegressionOptions::new().intercept(false)).is_ok());
-    assert_error!(few.solve(), Error::TooFewRows { rows: 2, needed: 3 });
+    assert_error!(few.solve(), ErrorKind::TooFewRows { rows: 2, needed: 3 });
     assert_error!(
         LinearRegression::new(0, 1).unwrap().solve_with(RegressionOptions::new().intercept(false)),
-        Error::TooFewRows { rows: 0, needed: 1 }
+        ErrorKind::TooFewRows { rows: 0, needed: 1 }
     );
 }
 
@@ -450,8 +467,8 @@ fn extended_and_plain_sums_are_not_mixed_and_older_bytes_are_refused_by_their_ve
     let rows = table(&[vec![1.0, 2.0], vec![2.0, 3.0], vec![5.0, 5.5]]);
     let (mut plain, mut precise) = (equations(&rows, 1), extended(&rows, 1));
     let before = (bytes(&plain), bytes(&precise));
-    assert_error!(plain.merge(&precise.empty().unwrap()), Error::ParameterOutOfRange { value: 1.0, .. });
-    assert_error!(precise.merge(&plain), Error::ParameterOutOfRange { value: 0.0, .. });
+    assert_error!(plain.merge(&precise.empty().unwrap()), ErrorKind::ParameterOutOfRange { value: 1.0, .. });
+    assert_error!(precise.merge(&plain), ErrorKind::ParameterOutOfRange { value: 0.0, .. });
     assert!(precise.update_table(&table(&[vec![1.0; 3]])).is_err());
     assert_eq!((bytes(&plain), bytes(&precise)), before);
     check_promises(&precise.empty().unwrap(), &rows);
@@ -464,7 +481,7 @@ fn extended_and_plain_sums_are_not_mixed_and_older_bytes_are_refused_by_their_ve
     assert!(error.contains("\"linear-regression\" has version 1, and version 2 is read"), "{error}");
 
     let doubled = table(&(0..50).map(|x| [0.1, 0.3, 7.0].map(|by| f64::from(x) * by).to_vec()).collect::<Vec<_>>());
-    assert_error!(extended(&doubled, 1).solve(), Error::DependentColumn { column: 1, .. });
+    assert_error!(extended(&doubled, 1).solve(), ErrorKind::NotSolvable { column: Some(1), .. }, "linear combination");
     let huge = table(&[vec![1e200, 1.0], vec![2e200, 2.0], vec![4e200, 3.0]]);
-    assert_error!(extended(&huge, 1).solve(), Error::SumsNotFinite { column: 0 });
+    assert_error!(extended(&huge, 1).solve(), ErrorKind::NotSolvable { column: Some(0), .. }, "not finite");
 }

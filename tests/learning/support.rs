@@ -61,7 +61,7 @@ pub(crate) fn check_promises<P: Partial>(empty: &P, table: &dyn NumericTable) {
     let expected = table.column_count();
     test_support::tables::assert_error!(
         again.update_table(&one_more),
-        Error::LengthMismatch { expected: e, found: f } if e == expected && f == expected + 1
+        ErrorKind::LengthMismatch { expected: e, found: f } if *e == expected && *f == expected + 1
     );
     again.update_table(&*table.select_rows(0..0).unwrap()).unwrap();
     assert_eq!(bytes(&again), bytes(&found));

@@ -2,6 +2,7 @@
 //! reason, and a read that fails takes at most twice the real size plus 1 MiB of memory.
 
 use std::fs;
+use std::path::Path;
 
 use numeric_table::{CopyPolicy, load_npy_any, prelude::*, read_npy_any};
 use test_support::bits::Random;
@@ -23,7 +24,8 @@ impl Scratch {
         let shared =
             |policy| in_limits(bytes, name, &|| Ok(Box::new(Table::<i16>::from_npy(Array::copy_of(bytes)?, policy)?)));
         let shared = [shared(CopyPolicy::IfNeeded), shared(CopyPolicy::Always)];
-        match loaded {
+        let named = loaded.as_ref().err().and_then(Error::path).map(Path::to_owned);
+        match loaded.map_err(Error::into_kind) {
             Ok(table) => {
                 let (shape, element_type) = (table.shape(), table.uniform_type().unwrap());
                 assert!(shape.element_count().unwrap() * element_type.size_in_bytes() <= bytes.len(), "{name}");
@@ -31,22 +33,25 @@ impl Scratch {
                 for shared in shared {
                     match shared {
                         Ok(shared) => assert_eq!(shared.shape(), shape, "{name}"),
-                        Err(error) => assert!(matches!(error, Error::ElementTypeMismatch { .. }), "{name}: {error}"),
+                        Err(error) => {
+                            assert!(matches!(error.kind(), ErrorKind::ElementTypeMismatch { .. }), "{name}: {error}")
+                        }
                     }
                 }
                 None
             }
-            Err(Error::Format { path: Some(path), offset, reason }) => {
-                assert_eq!(path, self.path);
-                let text = Error::Format { path: None, offset, reason: reason.clone() }.to_string();
-                assert_eq!(converted.unwrap_err().to_string(), format!("{}: {text}", path.display()), "{name}");
+            Err(ErrorKind::Format { offset, reason, .. }) => {
+                let text = Error::new(ErrorKind::Format { offset, reason: reason.clone() }).to_string();
+                let converted = converted.unwrap_err();
+                assert_eq!((named.as_deref(), converted.path()), (Some(&*self.path), Some(&*self.path)), "{name}");
+                assert_eq!(converted.message().to_string(), format!("{}: {text}", self.path.display()), "{name}");
                 for shared in shared {
-                    assert_eq!(shared.unwrap_err().to_string(), text, "{name}");
+                    assert_eq!(shared.unwrap_err().message().to_string(), text, "{name}");
                 }
                 // A stream may go on past the array, and ends only when it is asked for more.
                 if let Err(error) = streamed {
                     let at_end = reason.contains("cut off") && error.to_string().contains("the stream ends");
-                    assert!(at_end || error.to_string() == text, "{name}: {error} is not {text}");
+                    assert!(at_end || error.message().to_string() == text, "{name}: {error} is not {text}");
                 } else {
                     assert!(reason.contains("bytes after the array"), "{name}: {reason}");
                 }

@@ -69,7 +69,7 @@ fn sizes_that_arrays_only_claim_take_no_memory() {
             let (result, peak, _) = measured(&|| format!("{size} by {method}"), || {
                 NpzReader::new(Cursor::new(&file), NpzOptions::new())?.load_any("x").map(drop)
             });
-            assert!(matches!(result, Err(Error::Format { .. })), "{result:?}");
+            assert!(result.as_ref().is_err_and(|error| matches!(error.kind(), ErrorKind::Format { .. })), "{result:?}");
             assert!(peak < 2 * file.len() + ROOM, "{peak} bytes for {size} by {method}");
         }
     }
@@ -86,7 +86,7 @@ fn bytes_that_end_too_early_take_a_multiple_of_those_that_came() {
     let (result, peak, _) = measured(&|| "early".into(), || {
         NpzReader::new(Cursor::new(&file), NpzOptions::new())?.load::<f32>("x").map(drop)
     });
-    assert!(matches!(result, Err(Error::Format { .. })), "{result:?}");
+    assert!(result.as_ref().is_err_and(|error| matches!(error.kind(), ErrorKind::Format { .. })), "{result:?}");
     assert!(peak < 2 * came + file.len() + ROOM, "{peak} bytes");
 }
 

@@ -34,7 +34,7 @@ fn sizes_in_a_matrix_market_header_take_no_memory() {
     ] {
         let text = format!("%%MatrixMarket matrix {size}");
         let read = in_limits(size, text.len(), 30, || CsrNumericTable::read_mtx::<f64>(text.as_bytes()));
-        assert!(matches!(read, Err(Error::SparseText { .. })), "{size}");
+        assert!(read.as_ref().is_err_and(|error| matches!(error.kind(), ErrorKind::Text { .. })), "{size}");
     }
 }
 
@@ -51,7 +51,7 @@ fn the_shortest_texts_of_rows_and_values_take_a_bounded_multiple_of_their_length
     assert_eq!(read.unwrap().features.nnz(), 1 << 19);
     let line = "x".repeat(16 << 20);
     let read = in_limits("line", line.len(), 4, || Svmlight::read_with::<f64>(line.as_bytes(), from_zero()));
-    assert!(matches!(read, Err(Error::SparseText { .. })));
+    assert!(read.as_ref().is_err_and(|error| matches!(error.kind(), ErrorKind::Text { .. })));
 }
 
 /// A zip file of one stored member after another, with sizes that the directory claims.
@@ -118,7 +118,7 @@ fn sizes_in_a_zip_file_take_no_memory() {
         let bytes = zip(&members);
         let read =
             in_limits("indptr", bytes.len(), 2, || CsrNumericTable::read_npz(Cursor::new(&bytes), NpzOptions::new()));
-        assert!(matches!(read, Err(Error::Format { .. })), "{read:?}");
+        assert!(read.as_ref().is_err_and(|error| matches!(error.kind(), ErrorKind::Format { .. })), "{read:?}");
     }
     // As many members as a directory can count, and none of them there.
     let mut end = b"PK\x05\x06\0\0\0\0\xFF\xFF\xFF\xFF".to_vec();

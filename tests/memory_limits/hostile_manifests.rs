@@ -23,9 +23,9 @@ fn open_within_limits(path: &Path, bytes: &[u8], files: usize) -> Option<usize> 
     let name = || format!("a manifest of {} bytes", bytes.len());
     let (result, peak, largest) = measured(&name, || Shards::open(path));
     assert!(peak <= limit && largest <= limit, "{}: {peak} bytes at once, {largest} for one request", name());
-    match result {
+    match result.map_err(Error::into_kind) {
         Ok(shards) => Some(shards.shard_count()),
-        Err(Error::Format { .. } | Error::OutOfMemory { .. }) => None,
+        Err(ErrorKind::Format { .. } | ErrorKind::OutOfMemory) => None,
         Err(other) => panic!("{other:?}"),
     }
 }

@@ -24,18 +24,20 @@ pub(crate) enum Fault {
 
 impl From<&Error> for Fault {
     fn from(error: &Error) -> Self {
-        match error {
-            Error::RowsOutOfRange { .. } => Self::Rows,
-            Error::ColumnOutOfRange { .. } => Self::Column,
-            &Error::ValueNotRepresentable { row, column, value, .. } => {
+        match error.kind() {
+            ErrorKind::RowsOutOfRange { .. } => Self::Rows,
+            ErrorKind::ColumnOutOfRange { .. } => Self::Column,
+            &ErrorKind::ValueNotRepresentable { row, column, value, .. } => {
                 number_of(value);
                 Self::Value(row, column)
             }
-            &Error::NotStored { row, column } => Self::NotStored(row, column),
-            &Error::UnequalMirror { row, column, mirror, .. } if mirror == (column, row) => Self::Mirror(row, column),
-            &Error::OutsideTriangle { row, column, .. } => Self::Outside(row, column),
-            Error::ReadOnlyTable => Self::ReadOnly,
-            other => Self::Unforeseen(other.to_string()),
+            &ErrorKind::NotStored { row, column, value: None } => Self::NotStored(row, column),
+            &ErrorKind::UnequalMirror { row, column, mirror, .. } if mirror == (column, row) => {
+                Self::Mirror(row, column)
+            }
+            &ErrorKind::NotStored { row, column, value: Some(_) } => Self::Outside(row, column),
+            ErrorKind::ReadOnlyTable => Self::ReadOnly,
+            _ => Self::Unforeseen(error.to_string()),
         }
     }
 }

@@ -390,12 +390,14 @@ impl Grid {
 }
 
 fn clone_of(error: &Error) -> Error {
-    match error {
-        Error::RowsOutOfRange { rows, row_count } => {
-            Error::RowsOutOfRange { rows: rows.clone(), row_count: *row_count }
+    match error.kind() {
+        ErrorKind::RowsOutOfRange { rows, row_count } => {
+            Error::new(ErrorKind::RowsOutOfRange { rows: rows.clone(), row_count: *row_count })
         }
-        &Error::ColumnOutOfRange { column, column_count } => Error::ColumnOutOfRange { column, column_count },
-        other => Error::other(other.to_string()),
+        &ErrorKind::ColumnOutOfRange { column, column_count } => {
+            Error::new(ErrorKind::ColumnOutOfRange { column, column_count })
+        }
+        _ => Error::other(error.to_string()),
     }
 }
 

@@ -37,24 +37,24 @@ pub(crate) enum Fault {
 
 impl From<Error> for Fault {
     fn from(error: Error) -> Self {
-        match error {
-            Error::RowsOutOfRange { .. } => Self::Rows,
-            Error::ColumnOutOfRange { .. } => Self::Column,
-            Error::NotAllocated => Self::NotAllocated,
-            Error::BlockOutstanding { .. } => Self::Outstanding,
-            Error::WrongTable => Self::WrongTable,
-            Error::WrongBlockKind { .. } => Self::WrongKind,
-            Error::NoBlock => Self::NoBlock,
-            Error::NotWritable { .. } => Self::NotWritable,
-            Error::ArrayTooShort { .. } => Self::TooShort,
-            Error::ArrayTooLong { .. } => Self::TooLong,
-            Error::SizeOverflow { .. } => Self::SizeOverflow,
-            Error::NotContiguous => Self::NotContiguous,
-            Error::DictionaryMismatch { .. } => Self::Dictionary,
-            Error::ValueNotRepresentable { row, column, value, target } => {
+        match *error.kind() {
+            ErrorKind::RowsOutOfRange { .. } => Self::Rows,
+            ErrorKind::ColumnOutOfRange { .. } => Self::Column,
+            ErrorKind::NotAllocated => Self::NotAllocated,
+            ErrorKind::BlockOutstanding { .. } => Self::Outstanding,
+            ErrorKind::WrongTable => Self::WrongTable,
+            ErrorKind::WrongBlockKind { found: None, .. } => Self::NoBlock,
+            ErrorKind::WrongBlockKind { .. } => Self::WrongKind,
+            ErrorKind::NotWritable { .. } => Self::NotWritable,
+            ErrorKind::ArrayLength { have, need } if have < need => Self::TooShort,
+            ErrorKind::ArrayLength { .. } => Self::TooLong,
+            ErrorKind::SizeOverflow { .. } => Self::SizeOverflow,
+            ErrorKind::MemoryLayout { .. } => Self::NotContiguous,
+            ErrorKind::DictionaryMismatch { .. } => Self::Dictionary,
+            ErrorKind::ValueNotRepresentable { row, column, value, target } => {
                 Self::Value { row, column, value: number_of(value), target }
             }
-            other => Self::Unforeseen(other.to_string()),
+            _ => Self::Unforeseen(error.to_string()),
         }
     }
 }

@@ -35,8 +35,9 @@ fn what_is_copied_is_what_the_policy_says() {
                         () => None,
                     };
                     for policy in [CopyPolicy::Never, CopyPolicy::IfNeeded, CopyPolicy::Always] {
-                        let table = match (Table::<T>::from_npy(file.clone(), policy), reason) {
-                            (Err(Error::CopyRequired { reason: found }), Some(reason)) => {
+                        let table = match (Table::<T>::from_npy(file.clone(), policy).map_err(Error::into_kind), reason)
+                        {
+                            (Err(ErrorKind::CopyRequired { reason: found }), Some(reason)) => {
                                 assert_eq!((policy, found), (CopyPolicy::Never, reason));
                                 continue;
                             }

@@ -102,7 +102,7 @@ fn what_tables_do_not_hold_is_refused_with_a_reason() {
             Table::<f32>::from_npy(bytes.clone(), CopyPolicy::IfNeeded).map(drop),
         ];
         for error in errors {
-            assert_error!(error, Error::Format { offset: 10..200, reason, .. } if reason.contains(words));
+            assert_error!(error, ErrorKind::Format { offset: 10..200, reason, .. } if reason.contains(words));
         }
     }
 }
@@ -112,7 +112,7 @@ fn an_error_about_a_file_begins_with_its_path_and_one_about_its_type_names_the_c
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("array.npy");
     numbered::<f32>(2, 2, DataLayout::RowMajor).save_npy(&path).unwrap();
-    let expected = format!("{}: the element type is f32, not f64; `load_npy_as` converts", path.display());
+    let expected = format!("{}: the element type is f32, not f64: `load_npy_as` converts", path.display());
     assert_eq!(Table::<f64>::load_npy(&path).unwrap_err().to_string(), expected);
     assert_eq!(Table::<f64>::load_npy_as(&path).unwrap().as_slice().unwrap(), [1.0, 2.0, 3.0, 4.0]);
     let bytes = fs::read(&path).unwrap();

@@ -51,7 +51,7 @@ fn a_file_that_cannot_be_mapped_is_loaded_or_refused_with_the_reason() {
         fs::write(&path, bytes).unwrap();
         // SAFETY: nobody else knows the file.
         let map = |policy| unsafe { Table::<i16>::map_npy_with(&path, policy) };
-        assert_error!(map(CopyPolicy::Never), Error::CopyRequired { reason: found } if found == reason);
+        assert_error!(map(CopyPolicy::Never), ErrorKind::CopyRequired { reason: found } if *found == reason);
         // SAFETY: as above.
         for table in [map(CopyPolicy::IfNeeded), map(CopyPolicy::Always), unsafe { Table::map_npy(&path) }] {
             let table = table.unwrap();
@@ -61,6 +61,6 @@ fn a_file_that_cannot_be_mapped_is_loaded_or_refused_with_the_reason() {
             );
         }
         // SAFETY: as above.
-        assert_error!(unsafe { Table::<u16>::map_npy(&path) }, Error::ElementTypeMismatch { .. });
+        assert_error!(unsafe { Table::<u16>::map_npy(&path) }, ErrorKind::ElementTypeMismatch { .. });
     }
 }

@@ -83,10 +83,16 @@ fn several_arrays_follow_each_other_in_a_stream_but_not_in_a_file() {
     for table in &tables {
         assert_eq!(&Table::<i16>::read_npy(&mut stream).unwrap(), table);
     }
-    assert_error!(read_npy_any(&mut stream), Error::Format { offset: 0, reason, .. } if reason == "there is nothing");
-    let words = "bytes after the array: 136; 2 x 3 i16 values end at byte 140; several arrays in one file";
+    assert_error!(
+        read_npy_any(&mut stream),
+        ErrorKind::Format { offset: 0, reason, .. } if reason == "there is nothing"
+    );
     let refused = Table::<i16>::from_npy(bytes, CopyPolicy::Always);
-    assert_error!(refused, Error::Format { offset: 140, reason, .. } if reason.starts_with(words));
+    assert_error!(
+        refused,
+        ErrorKind::Format { offset: 140, .. },
+        "bytes after the array: 136; 2 x 3 i16 values end at byte 140: `read_npy` reads several arrays of one file"
+    );
 }
 
 #[test]
@@ -128,10 +134,10 @@ fn what_a_stream_fails_with_is_handed_on() {
             Err(std::io::Error::other("not flushed"))
         }
     }
-    assert_error!(Table::<i16>::read_npy(Failing(0)), Error::Stream { source } if source.to_string() == "gone");
+    assert_error!(Table::<i16>::read_npy(Failing(0)), ErrorKind::Io { source, .. } if source.to_string() == "gone");
     let table = numbered::<i16>(3, 2, DataLayout::RowMajor);
     for (room, words) in [(0, "full"), (127, "full"), (139, "full"), (140, "not flushed")] {
-        assert_error!(table.write_npy(Failing(room)), Error::Stream { source } if source.to_string() == words);
+        assert_error!(table.write_npy(Failing(room)), ErrorKind::Io { source, .. } if source.to_string() == words);
     }
 }
 
@@ -149,14 +155,21 @@ fn a_save_that_fails_leaves_the_old_file() {
         assert_eq!(error.unwrap_err().to_string(), words);
     }
     let empty = Table::<f32>::new(shape(3, 2), AllocationFlag::DoNotAllocate).unwrap();
-    assert_error!(empty.save_npy(&path), Error::NotAllocated);
-    assert_error!(empty.write_npy(Vec::new()), Error::NotAllocated);
+    assert_error!(empty.save_npy(&path), ErrorKind::NotAllocated);
+    assert_error!(empty.write_npy(Vec::new()), ErrorKind::NotAllocated);
     let wrong = folder.path().join("missing/array.npy");
-    assert_error!(table.save_npy(&wrong), Error::Io { path, .. } if path == wrong);
+    assert!(
+        table
+            .save_npy(&wrong)
+            .is_err_and(|error| matches!(error.kind(), ErrorKind::Io { .. }) && error.path().unwrap() == wrong)
+    );
     assert_eq!(Table::<i16>::load_npy(&path).unwrap(), table);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-    assert_error!(Table::<i16>::load_npy(&wrong), Error::Io { path, .. } if path == wrong);
-    assert_error!(Table::<i16>::load_npy(folder.path()), Error::Io { .. });
+    assert!(
+        Table::<i16>::load_npy(&wrong)
+            .is_err_and(|error| matches!(error.kind(), ErrorKind::Io { .. }) && error.path().unwrap() == wrong)
+    );
+    assert_error!(Table::<i16>::load_npy(folder.path()), ErrorKind::Io { .. });
 }
 
 #[test]

@@ -111,17 +111,19 @@ fn gaps_and_names_of_any_alphabet_are_kept() {
 fn a_structure_is_refused_where_one_number_is_asked_for_and_the_other_way_round() {
     let path = golden_path("structures_aligned");
     let bytes = fs::read(&path).unwrap();
-    let words = "`AosNumericTable::load_npy` reads it";
     for error in [
         Table::<f32>::load_npy(&path).map(drop),
         Table::<f32>::load_npy_as(&path).map(drop),
         Table::<f32>::read_npy(&bytes[..]).map(drop),
         Table::<f32>::from_npy(bytes.clone(), CopyPolicy::IfNeeded).map(drop),
     ] {
-        assert_error!(error, Error::Format { offset: 20, reason, .. } if reason.contains(words));
+        assert_error!(error, ErrorKind::Format { offset: 20, .. }, "`AosNumericTable::load_npy` reads it");
     }
     let numbers = AosNumericTable::load_npy(golden_path("f4_c_v1"));
-    assert_error!(numbers, Error::Format { path: Some(_), reason, .. } if reason.contains("`HomogenNumericTable::load_npy`"));
+    assert!(numbers.as_ref().is_err_and(|error| matches!(
+        error.kind(),
+        ErrorKind::Format { .. } if error.to_string().contains("`HomogenNumericTable::load_npy`")
+    ) && error.path().is_some()));
 }
 
 #[test]
@@ -141,7 +143,7 @@ fn fields_that_no_column_can_be_are_refused_by_name() {
             load_npy_any(golden_path(name)).map(drop),
             read_npy_any(&bytes[..]).map(drop),
         ] {
-            assert_error!(error, Error::Format { offset: 10..200, reason, .. } if reason.contains(words));
+            assert_error!(error, ErrorKind::Format { offset: 10..200, reason, .. } if reason.contains(words));
         }
     }
 }
@@ -176,20 +178,23 @@ fn hostile_headers_are_errors_and_ask_for_no_memory() {
     ] {
         let bytes = header(descr, rows);
         fs::write(&path, &bytes).unwrap();
-        assert_error!(AosNumericTable::load_npy(&path), Error::Format { reason, .. } if reason.contains(words));
-        assert_error!(load_npy_any(&path).map(drop), Error::Format { reason, .. } if reason.contains(words));
+        assert_error!(AosNumericTable::load_npy(&path), ErrorKind::Format { reason, .. } if reason.contains(words));
+        assert_error!(load_npy_any(&path).map(drop), ErrorKind::Format { reason, .. } if reason.contains(words));
         let stream_words = words.replace("the file is cut off", "the stream ends");
-        assert_error!(AosNumericTable::read_npy(&bytes[..]), Error::Format { reason, .. } if reason.contains(&stream_words));
+        assert_error!(
+            AosNumericTable::read_npy(&bytes[..]),
+            ErrorKind::Format { reason, .. } if reason.contains(&stream_words)
+        );
     }
     // Cut off anywhere.
     let whole = fs::read(golden_path("structures_packed")).unwrap();
     for length in 0..whole.len() {
         fs::write(&path, &whole[..length]).unwrap();
-        assert_error!(AosNumericTable::load_npy(&path), Error::Format { .. });
-        assert_error!(AosNumericTable::read_npy(&whole[..length]), Error::Format { .. });
+        assert_error!(AosNumericTable::load_npy(&path), ErrorKind::Format { .. });
+        assert_error!(AosNumericTable::read_npy(&whole[..length]), ErrorKind::Format { .. });
     }
     fs::write(&path, [&whole[..], &[0]].concat()).unwrap();
-    assert_error!(AosNumericTable::load_npy(&path), Error::Format { reason, .. } if reason.contains("bytes after the array: 1"));
+    assert_error!(AosNumericTable::load_npy(&path), ErrorKind::Format { .. }, "bytes after the array: 1");
 }
 
 #[test]
@@ -216,13 +221,16 @@ fn names_and_types_that_numpy_does_not_have_are_refused_before_anything_is_writt
     };
     for names in [&["a", "a"][..], &["a", "b\\"], &["a", "b\n"], &["a", "'\""], &["f1", ""], &["v", "v[0]"]] {
         let refused = table(names).save_npy(&path);
-        assert_error!(refused, Error::UnsupportedName { column: 1, target: "NumPy", .. });
+        assert_error!(refused, ErrorKind::Unsupported { target: "NumPy", column: Some(1), .. });
     }
     let half = RecordLayout::new(2).field("h", ElementType::Bf16, 0).unwrap();
     let refused = AosNumericTable::zeros(&half, 1).unwrap().save_npy(&path);
-    assert_error!(refused, Error::UnsupportedElementType { element: ElementType::Bf16, target: "NumPy" });
+    assert_error!(refused, ErrorKind::UnsupportedElementType { element: ElementType::Bf16, target: "NumPy" });
     let long = "x".repeat(70_000);
-    assert_error!(table(&[&long]).save_npy(&path), Error::HeaderTooLong { limit: 65_535, .. });
+    assert_error!(
+        table(&[&long]).save_npy(&path),
+        ErrorKind::LimitExceeded { what: "bytes of names in a header", limit: 65_535, .. }
+    );
     assert!(!path.exists());
     table(&["v[0]", "v[1]", "w[1]", "u[0]"]).save_npy(&path).unwrap();
     assert_eq!(names(&AosNumericTable::load_npy(&path).unwrap()), ["v[0]", "v[1]", "w[1]", "u[0]"]);

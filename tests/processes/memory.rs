@@ -113,8 +113,10 @@ fn fill_address_space() -> Vec<Array<u8>> {
 #[track_caller]
 fn assert_refused<T: Debug>(result: Result<T, Error>, table: &HomogenNumericTable<u8>) {
     match result {
-        Err(Error::OutOfMemory { bytes }) => assert!(bytes >= LARGE, "{bytes}"),
-        Err(other) => panic!("another error: {other:?}"),
+        Err(error) => match error.refused_bytes() {
+            Some(bytes) => assert!(bytes >= LARGE, "{bytes}"),
+            None => panic!("another error: {error:?}"),
+        },
         Ok(_) => panic!("there was memory"),
     }
     assert_eq!((table.shape(), table.data_layout()), (shape(ROWS, COLUMNS), RowMajor));
@@ -170,7 +172,7 @@ fn blocks_that_are_refused_memory_are_an_error_and_the_table_is_not_lent() {
         for mode in [ReadOnly, WriteOnly, ReadWrite] {
             let result = table.get_block_of_rows(0, ROWS, mode, &mut block);
             assert_refused(result, &table);
-            assert_error!(table.release_block_of_rows(&mut block), Error::NoBlock);
+            assert_error!(table.release_block_of_rows(&mut block), ErrorKind::WrongBlockKind { found: None, .. });
         }
         let result = table.read_rows(0..ROWS, &mut block).map(<[f64]>::len);
         assert_refused(result, &table);
@@ -252,9 +254,9 @@ fn words_that_there_is_no_memory_for_are_an_error() {
         let text = || CsvSource::from_bytes_with(word.clone().into_bytes(), CsvOptions::new().header(CsvHeader::No));
         let (source, again, batch) = (text().unwrap(), text().unwrap(), table.to_record_batch().unwrap());
         let ballast = fill_address_space();
-        let refused = |result: Result<(), Error>| match result {
-            Err(Error::OutOfMemory { bytes }) => assert!(bytes >= 3 * LEFT, "{bytes}"),
-            other => panic!("{other:?}"),
+        let refused = |result: Result<(), Error>| {
+            let bytes = result.unwrap_err().refused_bytes().unwrap();
+            assert!(bytes >= 3 * LEFT, "{bytes}");
         };
         refused(source.load::<u8>().map(drop));
         refused(source.load_typed().map(drop));

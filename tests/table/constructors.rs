@@ -34,7 +34,7 @@ fn the_error_about_missing_memory_names_what_supplies_it() {
 fn sizes_first_and_memory_later() {
     let mut table = HomogenNumericTable::<f32>::new(shape(2, 3), DoNotAllocate).unwrap();
     assert_eq!((table.shape(), table.data_memory_status()), (shape(2, 3), NotAllocated));
-    assert_error!(table.as_slice(), Error::NotAllocated);
+    assert_error!(table.as_slice(), ErrorKind::NotAllocated);
     table.set_array(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 2).unwrap();
     assert_eq!(values_of(&table), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
 }
@@ -125,12 +125,15 @@ fn a_column_major_array_is_read_column_by_column() {
 fn an_array_is_as_long_as_the_shape_needs() {
     for layout in LAYOUTS {
         let from = |count: u8| HomogenNumericTable::from_array_in((0..count).collect::<Vec<_>>(), shape(3, 2), layout);
-        assert_error!(from(5), Error::ArrayTooShort { have: 5, need: 6 });
+        assert_error!(from(5), ErrorKind::ArrayLength { have: 5, need: 6, .. });
         assert_eq!(from(6).unwrap().as_slice().unwrap(), [0, 1, 2, 3, 4, 5]);
-        assert_error!(from(7), Error::ArrayTooLong { have: 7, need: 6 });
-        assert_error!(from(9), Error::ArrayTooLong { have: 9, need: 6 });
+        assert_error!(from(7), ErrorKind::ArrayLength { have: 7, need: 6, .. });
+        assert_error!(from(9), ErrorKind::ArrayLength { have: 9, need: 6, .. });
     }
-    assert_error!(HomogenNumericTable::from_array(vec![1; 9], shape(3, 2)), Error::ArrayTooLong { have: 9, need: 6 });
+    assert_error!(
+        HomogenNumericTable::from_array(vec![1; 9], shape(3, 2)),
+        ErrorKind::ArrayLength { have: 9, need: 6, .. }
+    );
 }
 
 #[test]
@@ -139,7 +142,7 @@ fn no_array_but_an_empty_one_holds_rows_of_no_columns() {
         for layout in LAYOUTS {
             let from = |values: Vec<i32>| HomogenNumericTable::from_array_in(values, shape(rows, columns), layout);
             assert_eq!(from(Vec::new()).unwrap().shape(), shape(rows, columns));
-            assert_error!(from(vec![1]), Error::ArrayTooLong { have: 1, need: 0 });
+            assert_error!(from(vec![1]), ErrorKind::ArrayLength { have: 1, need: 0, .. });
         }
     }
 }
@@ -148,9 +151,12 @@ fn no_array_but_an_empty_one_holds_rows_of_no_columns() {
 fn a_view_of_a_slice_is_as_long_as_the_shape_needs() {
     let mut values = [1, 2, 3, 4, 5];
     for layout in LAYOUTS {
-        assert_error!(TableView::new(&values, shape(2, 2), layout), Error::ArrayTooLong { have: 5, need: 4 });
-        assert_error!(TableViewMut::new(&mut values, shape(2, 2), layout), Error::ArrayTooLong { have: 5, need: 4 });
-        assert_error!(TableView::new(&values, shape(3, 2), layout), Error::ArrayTooShort { have: 5, need: 6 });
+        assert_error!(TableView::new(&values, shape(2, 2), layout), ErrorKind::ArrayLength { have: 5, need: 4, .. });
+        assert_error!(
+            TableViewMut::new(&mut values, shape(2, 2), layout),
+            ErrorKind::ArrayLength { have: 5, need: 4, .. }
+        );
+        assert_error!(TableView::new(&values, shape(3, 2), layout), ErrorKind::ArrayLength { have: 5, need: 6, .. });
         assert_eq!(TableView::new(&values[..4], shape(2, 2), layout).unwrap().value(1, 1), Some(4));
     }
 }
@@ -160,7 +166,7 @@ fn a_view_of_a_slice_is_as_long_as_the_shape_needs() {
 fn an_empty_array_holds_no_rows() {
     assert_error!(
         HomogenNumericTable::from_array(Vec::<f32>::new(), shape(1, 1)),
-        Error::ArrayTooShort { have: 0, need: 1 }
+        ErrorKind::ArrayLength { have: 0, need: 1, .. }
     );
     assert!(HomogenNumericTable::from_array(Vec::<f32>::new(), shape(0, 5)).is_ok());
 }
@@ -194,7 +200,7 @@ fn a_dictionary_of_another_type_makes_no_table() {
     let dictionary = DataDictionary::from_features([feature::<f64>(), feature::<i32>()]);
     assert_error!(
         HomogenNumericTable::<f64>::with_dictionary(dictionary),
-        Error::DictionaryMismatch { found: Some((1, ElementType::I32)), .. }
+        ErrorKind::DictionaryMismatch { found: Some((1, ElementType::I32)), .. }
     );
 }
 
@@ -214,17 +220,20 @@ fn no_rows_or_no_columns_are_allocated_like_any_others() {
 fn a_size_that_cannot_be_addressed_is_an_error_in_every_constructor() {
     let huge = shape(usize::MAX, 2);
     for flag in [DoAllocate, DoNotAllocate] {
-        assert_error!(HomogenNumericTable::<u8>::new(huge, flag), Error::SizeOverflow { shape, .. } if shape == huge);
+        assert_error!(
+            HomogenNumericTable::<u8>::new(huge, flag),
+            ErrorKind::SizeOverflow { shape, .. } if *shape == huge
+        );
     }
-    assert_error!(HomogenNumericTable::full(huge, 1_u8), Error::SizeOverflow { .. });
-    assert_error!(HomogenNumericTable::from_array(vec![1_u8], huge), Error::SizeOverflow { .. });
+    assert_error!(HomogenNumericTable::full(huge, 1_u8), ErrorKind::SizeOverflow { .. });
+    assert_error!(HomogenNumericTable::from_array(vec![1_u8], huge), ErrorKind::SizeOverflow { .. });
 }
 
 #[test]
 fn memory_that_the_system_refuses_is_an_error() {
     let columns = isize::MAX as usize / 8;
-    assert_error!(HomogenNumericTable::<f64>::new(shape(1, columns), DoAllocate), Error::OutOfMemory { .. });
-    assert_error!(HomogenNumericTable::full(shape(columns, 1), 1.0_f64), Error::OutOfMemory { .. });
+    assert_error!(HomogenNumericTable::<f64>::new(shape(1, columns), DoAllocate), ErrorKind::OutOfMemory);
+    assert_error!(HomogenNumericTable::full(shape(columns, 1), 1.0_f64), ErrorKind::OutOfMemory);
     assert!(HomogenNumericTable::<f64>::new(shape(1, columns), DoNotAllocate).is_ok());
 }
 
@@ -247,11 +256,11 @@ fn a_dictionary_comes_with_rows_memory_and_layout_in_one_call() {
         assert_eq!(table.dictionary().index_of("a"), Some(0));
         assert_error!(
             make(named(ElementType::U16), 3, DoAllocate),
-            Error::DictionaryMismatch { found: Some((0, _)), .. }
+            ErrorKind::DictionaryMismatch { found: Some((0, _)), .. }
         );
-        assert_error!(make(named(ElementType::I16), usize::MAX, DoAllocate), Error::SizeOverflow { .. });
+        assert_error!(make(named(ElementType::I16), usize::MAX, DoAllocate), ErrorKind::SizeOverflow { .. });
         let wide = DataDictionary::uniform(feature::<i16>(), usize::MAX);
-        assert_error!(make(wide, 2, DoNotAllocate), Error::SizeOverflow { .. });
+        assert_error!(make(wide, 2, DoNotAllocate), ErrorKind::SizeOverflow { .. });
 
         let array = Array::from(vec![1_i16, 2, 3, 4, 5, 6]);
         let from = |dictionary, rows| HomogenNumericTable::from_array_with(dictionary, array.clone(), rows, layout);
@@ -259,14 +268,14 @@ fn a_dictionary_comes_with_rows_memory_and_layout_in_one_call() {
         assert!(table.array().unwrap().shares_memory_with(&array));
         assert_eq!((table.data_layout(), table.dictionary().index_of("b")), (layout, Some(1)));
         assert_eq!(table.value::<i32>(2, 1).unwrap(), 6);
-        assert_error!(from(named(ElementType::I16), 4), Error::ArrayTooShort { have: 6, need: 8 });
-        assert_error!(from(named(ElementType::I16), 2), Error::ArrayTooLong { have: 6, need: 4 });
-        assert_error!(from(named(ElementType::F32), 3), Error::DictionaryMismatch { .. });
-        assert_error!(from(DataDictionary::from_features([]), 3), Error::ArrayTooLong { have: 6, need: 0 });
+        assert_error!(from(named(ElementType::I16), 4), ErrorKind::ArrayLength { have: 6, need: 8, .. });
+        assert_error!(from(named(ElementType::I16), 2), ErrorKind::ArrayLength { have: 6, need: 4, .. });
+        assert_error!(from(named(ElementType::F32), 3), ErrorKind::DictionaryMismatch { .. });
+        assert_error!(from(DataDictionary::from_features([]), 3), ErrorKind::ArrayLength { have: 6, need: 0, .. });
     }
     let table = HomogenNumericTable::full(shape(2, 2), 1.5_f32).unwrap().described_by(named(ElementType::F32)).unwrap();
     assert_eq!(table.dictionary().index_of("b"), Some(1));
-    assert_error!(table.described_by(named(ElementType::F64)), Error::DictionaryMismatch { .. });
+    assert_error!(table.described_by(named(ElementType::F64)), ErrorKind::DictionaryMismatch { .. });
 }
 
 /// DAAL's guide: "the constructor with default values and sizes"; the columns and the memory come later.
@@ -280,8 +289,8 @@ fn a_table_without_memory_gets_its_columns_later() {
     table.set_array(vec![1.0, 2.0, 3.0, 4.0], 2).unwrap();
     assert_eq!((values_of(&table), table.dictionary().index_of("n1")), (vec![1.0, 2.0, 3.0, 4.0], Some(1)));
     let before = state_of(&table);
-    assert_error!(table.set_columns(named(3)), Error::DictionaryMismatch { features: 3, columns: 2, .. });
-    assert_error!(table.set_columns(named(0)), Error::DictionaryMismatch { .. });
+    assert_error!(table.set_columns(named(3)), ErrorKind::DictionaryMismatch { features: 3, columns: 2, .. });
+    assert_error!(table.set_columns(named(0)), ErrorKind::DictionaryMismatch { .. });
     assert_eq!(state_of(&table), before);
     table.set_columns(DataDictionary::uniform(feature::<f32>(), 2)).unwrap(); // as many: only the description
     assert_eq!((state_of(&table), table.dictionary().index_of("n1")), (before, None));
@@ -292,8 +301,14 @@ fn a_table_without_memory_gets_its_columns_later() {
     assert_eq!(values_of(&table), [0.0; 2]);
 
     let mut table = HomogenNumericTable::<f32>::new_in(shape(4, 0), DoNotAllocate, ColumnMajor).unwrap();
-    assert_error!(table.set_columns(DataDictionary::uniform(feature::<f64>(), 2)), Error::DictionaryMismatch { .. });
-    assert_error!(table.set_columns(DataDictionary::uniform(feature::<f32>(), usize::MAX)), Error::SizeOverflow { .. });
+    assert_error!(
+        table.set_columns(DataDictionary::uniform(feature::<f64>(), 2)),
+        ErrorKind::DictionaryMismatch { .. }
+    );
+    assert_error!(
+        table.set_columns(DataDictionary::uniform(feature::<f32>(), usize::MAX)),
+        ErrorKind::SizeOverflow { .. }
+    );
     assert_eq!(table.shape(), shape(4, 0));
     table.set_columns(named(2)).unwrap();
     table.resize(4).unwrap();
@@ -302,7 +317,7 @@ fn a_table_without_memory_gets_its_columns_later() {
     let mut table = HomogenNumericTable::<f32>::new(shape(2, 2), DoAllocate).unwrap();
     let mut block = BlockDescriptor::<f32>::new();
     table.get_block_of_rows(0, 2, ReadWriteMode::ReadWrite, &mut block).unwrap();
-    assert_error!(table.set_columns(named(2)), Error::BlockOutstanding { .. });
+    assert_error!(table.set_columns(named(2)), ErrorKind::BlockOutstanding { .. });
 }
 
 #[test]
@@ -326,9 +341,9 @@ fn rows_of_any_kind_are_copied_and_a_ragged_one_is_named() {
     for_each_element!(T => check::<T>());
     let ragged = [vec![1, 2], vec![3, 4], vec![5], vec![6, 7, 8]];
     let refused = HomogenNumericTable::<i32>::from_row_iter(&ragged);
-    assert_error!(refused, Error::RaggedRow { row: 2, expected: 2, found: 1 });
+    assert_error!(refused, ErrorKind::UnequalLengths { what: "row", index: 2, expected: 2, found: 1, .. });
     let refused = HomogenNumericTable::<i32>::from_row_iter([&[][..], &[1]]);
-    assert_error!(refused, Error::RaggedRow { row: 1, expected: 0, found: 1 });
+    assert_error!(refused, ErrorKind::UnequalLengths { what: "row", index: 1, expected: 0, found: 1, .. });
     let none = HomogenNumericTable::<f64>::from_row_iter(Vec::<Vec<f64>>::new()).unwrap();
     assert_eq!((none.shape(), none.data_memory_status()), (shape(0, 0), InternallyAllocated));
     assert_eq!(HomogenNumericTable::<f64>::from_row_iter([[]; 3]).unwrap().shape(), shape(3, 0));

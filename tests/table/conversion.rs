@@ -51,7 +51,7 @@ fn a_refused_value_is_the_first_in_row_major_order_whatever_the_layout() {
         table.set_value(1, 2, f32::NAN).unwrap(); // first in row-major order
         assert_error!(
             table.convert_with::<i8>(ConversionPolicy::Checked),
-            Error::ValueNotRepresentable { row: 1, column: 2, target: ElementType::I8, .. }
+            ErrorKind::ValueNotRepresentable { row: 1, column: 2, target: ElementType::I8, .. }
         );
         assert_eq!(table.conversion_report::<i8>().unwrap().first, Some((1, 2)));
     }
@@ -63,6 +63,6 @@ fn an_unallocated_table_converts_to_an_unallocated_table() {
     let converted = table.convert::<i32>().unwrap();
     assert_eq!((converted.shape(), converted.data_layout()), (shape(0, 3), ColumnMajor));
     let table = HomogenNumericTable::<f32>::new(shape(2, 3), DoNotAllocate).unwrap();
-    assert_error!(table.convert::<i32>(), Error::NotAllocated);
-    assert_error!(table.conversion_report::<i32>(), Error::NotAllocated);
+    assert_error!(table.convert::<i32>(), ErrorKind::NotAllocated);
+    assert_error!(table.conversion_report::<i32>(), ErrorKind::NotAllocated);
 }

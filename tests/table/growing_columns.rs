@@ -58,32 +58,32 @@ fn what_one_column_refuses_changes_none() {
     };
     assert_error!(
         table.push_row(&[0.5, 256.0, f64::NAN]),
-        Error::ValueNotRepresentable { row: 1, column: 1, target: ElementType::U8, .. }
+        ErrorKind::ValueNotRepresentable { row: 1, column: 1, target: ElementType::U8, .. }
     );
     same(&table);
     // The first one in the order of the rows, which is not the first column that is looked at.
     let values = [1.0, 2.0, f64::INFINITY, 4.0, -1.0, 6.0];
-    assert_error!(table.append(&values), Error::ValueNotRepresentable { row: 1, column: 2, .. });
+    assert_error!(table.append(&values), ErrorKind::ValueNotRepresentable { row: 1, column: 2, .. });
     let theirs = HomogenNumericTable::from_array(values.to_vec(), shape(2, 3)).unwrap();
-    assert_error!(table.append_table(&theirs), Error::ValueNotRepresentable { row: 1, column: 2, .. });
-    assert_error!(table.push_row(&[1, 2]), Error::LengthMismatch { expected: 3, found: 2 });
-    assert_error!(table.append(&[1, 2]), Error::NotWholeRows { values: 2, columns: 3 });
-    assert_error!(table.reserve_rows(usize::MAX), Error::SizeOverflow { .. });
-    assert_error!(table.reserve_rows(usize::MAX / 16), Error::SizeOverflow { .. } | Error::OutOfMemory { .. });
+    assert_error!(table.append_table(&theirs), ErrorKind::ValueNotRepresentable { row: 1, column: 2, .. });
+    assert_error!(table.push_row(&[1, 2]), ErrorKind::LengthMismatch { expected: 3, found: 2 });
+    assert_error!(table.append(&[1, 2]), ErrorKind::NotWholeRows { values: 2, columns: 3 });
+    assert_error!(table.reserve_rows(usize::MAX), ErrorKind::SizeOverflow { .. });
+    assert_error!(table.reserve_rows(usize::MAX / 16), ErrorKind::SizeOverflow { .. } | ErrorKind::OutOfMemory);
     let narrow = numbered::<u8>(1, 2, DataLayout::RowMajor);
-    assert_error!(table.append_table(&narrow), Error::UnequalColumns { expected: 3, found: 2, .. });
+    assert_error!(table.append_table(&narrow), ErrorKind::UnequalTables { .. }, "columns");
     same(&table);
     table.push_row(&[4, 5, 6]).unwrap();
     same(&share);
 
     let mut block = BlockDescriptor::<i64>::new();
     table.get_block_of_column_values(2, 0, 2, ReadWriteMode::ReadWrite, &mut block).unwrap();
-    assert_error!(table.push_row(&[1, 2, 3]), Error::BlockOutstanding { .. });
+    assert_error!(table.push_row(&[1, 2, 3]), ErrorKind::BlockOutstanding { .. });
     table.release_block_of_column_values(&mut block).unwrap();
     assert_eq!(table.column_as::<f32>(0).unwrap(), [1.5, 4.0]);
     let dictionary = DataDictionary::uniform(Feature::new(ElementType::F32), 2);
     let mut unset = SoaNumericTable::with_dictionary(dictionary, 1, AllocationFlag::DoNotAllocate).unwrap();
-    assert_error!(unset.push_row(&[1, 2]), Error::ColumnNotSet { column: 0 });
+    assert_error!(unset.push_row(&[1, 2]), ErrorKind::ColumnNotSet { column: 0 });
     let mut none = SoaNumericTable::new();
     none.push_row::<f32>(&[]).unwrap();
     assert_eq!(none.shape(), shape(1, 0));
@@ -120,7 +120,7 @@ fn sparse_rows_are_added() {
     let wide = CsrNumericTable::try_new(shape(1, 4), vec![0_u64, 1], vec![2_i64], vec![4e4_f32]).unwrap();
     assert_error!(
         table.append_table(&wide),
-        Error::ValueNotRepresentable { row: 6, column: 2, target: ElementType::I16, .. }
+        ErrorKind::ValueNotRepresentable { row: 6, column: 2, target: ElementType::I16, .. }
     );
     let expected = [1, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, -7, 0, 8, 1, 0, 0, 2, 0, 0, 0, 0];
     assert_eq!(table.rows::<i32>(..).unwrap()[..], expected);
@@ -139,21 +139,26 @@ fn a_sparse_row_that_is_refused_changes_nothing() {
     let same = |table: &CsrNumericTable| {
         assert_eq!((table.shape(), table.nnz(), table.offsets().len(), table.indices().len()), (shape(2, 4), 2, 3, 2));
     };
-    assert_error!(table.push_row(&[0, 1], &[1]), Error::LengthMismatch { expected: 2, found: 1 });
+    assert_error!(table.push_row(&[0, 1], &[1]), ErrorKind::LengthMismatch { expected: 2, found: 1 });
     assert_error!(
         table.push_row(&[1, 4], &[1, 2]),
-        Error::IndexOutOfRange { row: Some(2), position: 1, first: 0, count: 4, .. }
+        ErrorKind::SparseStructure { row: Some(2), position: Some(1), .. },
+        "at position"
     );
-    assert_error!(table.push_row(&[3, 3], &[1, 2]), Error::IndicesNotAscending { row: 2, position: 1, .. });
-    assert_error!(table.push_row(&[1, 2], &[1, 40_000]), Error::ValueNotRepresentable { row: 2, column: 2, .. });
+    assert_error!(
+        table.push_row(&[3, 3], &[1, 2]),
+        ErrorKind::SparseStructure { row: Some(2), position: Some(1), .. },
+        "not ascend"
+    );
+    assert_error!(table.push_row(&[1, 2], &[1, 40_000]), ErrorKind::ValueNotRepresentable { row: 2, column: 2, .. });
     let narrow = CsrNumericTable::try_new(shape(0, 3), vec![0], Vec::<i32>::new(), Vec::<i16>::new()).unwrap();
-    assert_error!(table.append_table(&narrow), Error::UnequalColumns { expected: 4, found: 3, .. });
+    assert_error!(table.append_table(&narrow), ErrorKind::UnequalTables { .. }, "columns");
     same(&table);
     let wide = Shape { rows: 0, columns: 1 << 40 };
     let mut wide = CsrNumericTable::try_new(wide, vec![0], Vec::<u32>::new(), Vec::<f32>::new()).unwrap();
     assert_error!(
         wide.push_row(&[1 << 35], &[1.0]),
-        Error::ValueNotRepresentable { row: 0, target: ElementType::U32, .. }
+        ErrorKind::ValueNotRepresentable { row: 0, target: ElementType::U32, .. }
     );
     wide.push_row(&[1 << 31], &[1.0]).unwrap();
     let share = wide.clone();

@@ -45,7 +45,7 @@ fn into_array_returns_what_the_table_shows() {
 
 #[test]
 fn into_array_without_memory_is_an_error() {
-    assert_error!(HomogenNumericTable::<f32>::default().into_array(), Error::NotAllocated);
+    assert_error!(HomogenNumericTable::<f32>::default().into_array(), ErrorKind::NotAllocated);
 }
 
 #[test]
@@ -63,16 +63,16 @@ fn a_view_outside_the_table_is_an_error() {
     let mut table = numbered::<u8>(2, 3, RowMajor);
     let view = table.view().unwrap();
     let backwards = std::ops::Range { start: 2, end: 1 };
-    assert_error!(view.rows(1..3), Error::RowsOutOfRange { row_count: 2, .. });
-    assert_error!(view.rows(backwards.clone()), Error::RowsOutOfRange { .. });
+    assert_error!(view.rows(1..3), ErrorKind::RowsOutOfRange { row_count: 2, .. });
+    assert_error!(view.rows(backwards.clone()), ErrorKind::RowsOutOfRange { .. });
     assert_error!(
         view.columns(0..4),
-        Error::ColumnsOutOfRange { columns: std::ops::Range { start: 0, end: 4 }, column_count: 3 }
+        ErrorKind::OutOfRange { what: "columns", range: std::ops::Range { start: 0, end: 4 }, count: 3, .. }
     );
-    assert_error!(view.columns(backwards), Error::ColumnsOutOfRange { .. });
-    assert_error!(table.view_mut().unwrap().set_value(2, 0, 1), Error::RowsOutOfRange { .. });
-    assert_error!(table.view_mut().unwrap().set_value(usize::MAX, usize::MAX, 1), Error::RowsOutOfRange { .. });
-    assert_error!(table.view_mut().unwrap().split_at_row(3), Error::RowsOutOfRange { .. });
+    assert_error!(view.columns(backwards), ErrorKind::OutOfRange { what: "columns", .. });
+    assert_error!(table.view_mut().unwrap().set_value(2, 0, 1), ErrorKind::RowsOutOfRange { .. });
+    assert_error!(table.view_mut().unwrap().set_value(usize::MAX, usize::MAX, 1), ErrorKind::RowsOutOfRange { .. });
+    assert_error!(table.view_mut().unwrap().split_at_row(3), ErrorKind::RowsOutOfRange { .. });
 }
 
 #[test]
@@ -104,9 +104,9 @@ fn slice_rows_shares_the_memory_and_keeps_the_dictionary() {
 fn slice_rows_is_strict() {
     let table = numbered::<u8>(4, 2, RowMajor);
     let backwards = std::ops::Range { start: 3, end: 2 };
-    assert_error!(table.slice_rows(2..5), Error::RowsOutOfRange { rows, row_count: 4 } if rows == (2..5));
-    assert_error!(table.slice_rows(backwards), Error::RowsOutOfRange { .. });
-    assert_error!(table.slice_rows(0..usize::MAX), Error::RowsOutOfRange { .. });
+    assert_error!(table.slice_rows(2..5), ErrorKind::RowsOutOfRange { rows, row_count: 4 } if *rows == (2..5));
+    assert_error!(table.slice_rows(backwards), ErrorKind::RowsOutOfRange { .. });
+    assert_error!(table.slice_rows(0..usize::MAX), ErrorKind::RowsOutOfRange { .. });
     assert_eq!(table.slice_rows(4..4).unwrap().shape(), shape(0, 2));
 }
 

@@ -14,7 +14,7 @@ use MemoryStatus::NotAllocated;
 fn empty_table_has_no_data_and_no_sizes() {
     let table = HomogenNumericTable::<f32>::default();
     assert_eq!((table.row_count(), table.column_count()), (0, 0));
-    assert_error!(table.array(), Error::NotAllocated);
+    assert_error!(table.array(), ErrorKind::NotAllocated);
 }
 
 /// oneDAL `table/test/homogen.cpp`: 3 x 2 row-major float. `Continuous` is oneDAL's ratio (and interval).
@@ -92,8 +92,14 @@ fn upcast_keeps_shape_type_and_layout() {
 /// left of `domain_error` is sizes that do not fit the data, those without columns among them.
 #[test]
 fn sizes_that_do_not_fit_the_data_are_refused() {
-    assert_error!(HomogenNumericTable::from_array(vec![1.0_f32; 6], shape(4, 2)), Error::ArrayTooShort { .. });
-    assert_error!(HomogenNumericTable::from_array(vec![1.0_f32; 6], shape(3, 0)), Error::ArrayTooLong { .. });
+    assert_error!(
+        HomogenNumericTable::from_array(vec![1.0_f32; 6], shape(4, 2)),
+        ErrorKind::ArrayLength { have, need } if have < need
+    );
+    assert_error!(
+        HomogenNumericTable::from_array(vec![1.0_f32; 6], shape(3, 0)),
+        ErrorKind::ArrayLength { have, need } if have > need
+    );
     assert!(HomogenNumericTable::from_array(vec![1.0_f32; 6], shape(3, 2)).is_ok());
 }
 

@@ -36,10 +36,10 @@ fn columns_are_chosen_by_number_name_and_range_in_any_order() {
     let empty: [usize; 0] = [];
     assert_eq!(table.select_columns(empty).unwrap().shape(), shape(3, 0));
     assert_eq!(table.drop_columns(..).unwrap().shape(), shape(3, 0));
-    assert_error!(table.select_columns(["d"]), Error::UnknownColumn { .. });
-    assert_error!(table.select_columns([3]), Error::ColumnOutOfRange { column: 3, column_count: 3 });
-    assert_error!(table.select_columns(1..5), Error::ColumnsOutOfRange { .. });
-    assert_error!(table.drop_columns(["a", "z"]), Error::UnknownColumn { .. });
+    assert_error!(table.select_columns(["d"]), ErrorKind::UnknownName { what: "column", .. });
+    assert_error!(table.select_columns([3]), ErrorKind::ColumnOutOfRange { column: 3, column_count: 3 });
+    assert_error!(table.select_columns(1..5), ErrorKind::OutOfRange { what: "columns", .. });
+    assert_error!(table.drop_columns(["a", "z"]), ErrorKind::UnknownName { what: "column", .. });
 }
 
 #[test]
@@ -53,8 +53,8 @@ fn rows_are_those_of_the_table_in_any_layout_and_type() {
         assert_eq!(table.head(2).unwrap().rows::<u8>(..).unwrap()[..], numbers::<u8>(3, 0..2));
         assert_eq!(table.tail(2).unwrap().rows::<u8>(..).unwrap()[..], numbers::<u8>(3, 5..7));
         assert_eq!((table.head(99).unwrap().row_count(), table.tail(usize::MAX).unwrap().row_count()), (7, 7));
-        assert_error!(table.select_rows(5..8), Error::RowsOutOfRange { row_count: 7, .. });
-        assert_error!(middle.rows::<f32>(1..4), Error::RowsOutOfRange { row_count: 3, .. });
+        assert_error!(table.select_rows(5..8), ErrorKind::RowsOutOfRange { row_count: 7, .. });
+        assert_error!(middle.rows::<f32>(1..4), ErrorKind::RowsOutOfRange { row_count: 3, .. });
         let corner = middle.select_columns([2, 0]).unwrap();
         assert_eq!(corner.rows::<f64>(..).unwrap()[..], [9.0, 7.0, 12.0, 10.0, 15.0, 13.0]);
         assert_eq!(BasicStatistics::of(&corner).unwrap().columns()[0].mean(), 12.0);
@@ -71,7 +71,10 @@ fn parts_of_parts_end_at_a_limit() {
         if levels == 1 { part.value(0, 0) } else { deeper(&*part, levels - 1) }
     }
     assert_eq!(deeper(&whole, 64).unwrap(), 65);
-    assert_error!(deeper(&whole, 65), Error::TooDeep { limit: 64 });
+    assert_error!(
+        deeper(&whole, 65),
+        ErrorKind::LimitExceeded { what: "levels of tables within tables", limit: 64, .. }
+    );
 }
 
 #[test]
@@ -81,10 +84,10 @@ fn errors_name_places_in_the_part_and_writing_is_refused() {
     let mut part = part.select_columns(1..).unwrap();
     assert_error!(
         part.rows_with::<u8>(.., ConversionPolicy::Checked),
-        Error::ValueNotRepresentable { row: 1, column: 1, .. }
+        ErrorKind::ValueNotRepresentable { row: 1, column: 1, .. }
     );
-    assert_error!(part.set_value(0, 0, 1), Error::ReadOnlyTable);
-    assert_error!(part.resize(1), Error::ReadOnlyTable);
+    assert_error!(part.set_value(0, 0, 1), ErrorKind::ReadOnlyTable);
+    assert_error!(part.resize(1), ErrorKind::ReadOnlyTable);
 }
 
 #[test]

@@ -162,18 +162,18 @@ fn a_table_without_spare_rows_of_its_own_shows_none_of_another() {
 #[test]
 fn an_array_with_spare_rows_is_a_whole_number_of_rows() {
     let from = |count, rows, columns| Table::from_array_with_spare_rows(vec![1; count], shape(rows, columns));
-    assert_error!(from(5, 3, 2), Error::ArrayTooShort { have: 5, need: 6 });
+    assert_error!(from(5, 3, 2), ErrorKind::ArrayLength { have: 5, need: 6, .. });
     assert!(from(6, 3, 2).is_ok() && from(8, 3, 2).is_ok() && from(8, 0, 2).is_ok());
-    assert_error!(from(9, 3, 2), Error::ArrayTooLong { have: 9, need: 8 });
-    assert_error!(from(1, 0, 2), Error::ArrayTooLong { have: 1, need: 0 });
-    assert_error!(from(6, 3, 0), Error::ArrayTooLong { have: 6, need: 0 });
-    assert_error!(from(6, usize::MAX, 2), Error::SizeOverflow { .. });
+    assert_error!(from(9, 3, 2), ErrorKind::ArrayLength { have: 9, need: 8, .. });
+    assert_error!(from(1, 0, 2), ErrorKind::ArrayLength { have: 1, need: 0, .. });
+    assert_error!(from(6, 3, 0), ErrorKind::ArrayLength { have: 6, need: 0, .. });
+    assert_error!(from(6, usize::MAX, 2), ErrorKind::SizeOverflow { .. });
 }
 
 #[test]
 fn a_column_major_table_has_no_spare_rows() {
     let mut table = Table::new_in(shape(2, 2), AllocationFlag::DoAllocate, DataLayout::ColumnMajor).unwrap();
-    assert_error!(table.set_array_with_spare_rows(vec![1; 6], 2), Error::ArrayTooLong { have: 6, need: 4 });
+    assert_error!(table.set_array_with_spare_rows(vec![1; 6], 2), ErrorKind::ArrayLength { have: 6, need: 4, .. });
     table.set_array_with_spare_rows(vec![1, 2, 3, 4], 2).unwrap();
     assert_eq!(values_of(&table), [1, 3, 2, 4]);
 }
@@ -196,7 +196,7 @@ fn a_resize_that_is_refused_while_a_block_is_out_cuts_nothing_off() {
     let mut table = numbered::<u8>(3, 2, RowMajor);
     let mut block = BlockDescriptor::<u8>::new();
     table.get_block_of_rows(0, 3, ReadWriteMode::ReadWrite, &mut block).unwrap();
-    assert_error!(table.resize(1), Error::BlockOutstanding { .. });
+    assert_error!(table.resize(1), ErrorKind::BlockOutstanding { .. });
     table.release_block_of_rows(&mut block).unwrap();
     assert_eq!(values_of(&table), [1, 2, 3, 4, 5, 6]);
 }

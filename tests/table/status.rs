@@ -63,7 +63,7 @@ fn new_default_and_with_dictionary_without_memory_are_not_allocated() {
     ];
     for table in tables {
         assert_eq!(table.data_memory_status(), NotAllocated);
-        assert_error!(table.array(), Error::NotAllocated);
+        assert_error!(table.array(), ErrorKind::NotAllocated);
     }
 }
 
@@ -74,7 +74,7 @@ fn free_data_memory_keeps_the_shape_and_lets_go_of_the_memory() {
     let mut table = HomogenNumericTable::from_array(Array::from_owner(owner), shape(2, 2)).unwrap();
     table.free_data_memory().unwrap();
     assert_eq!((table.shape(), table.data_memory_status(), drops.get()), (shape(2, 2), NotAllocated, 1));
-    assert_error!(table.rows::<f32>(0..2), Error::NotAllocated);
+    assert_error!(table.rows::<f32>(0..2), ErrorKind::NotAllocated);
 }
 
 #[test]

@@ -126,9 +126,9 @@ fn a_column_takes_the_place_of_the_first_one_of_its_name() {
     assert_eq!((unnamed.column_names()[4], unnamed.column_type(4).unwrap()), (None, ElementType::U16));
     let given = AnyArray::from(vec![1.5_f32, 2.5]);
     let Refused { given, error } = table.with_column("a", given).unwrap_err();
-    assert!(matches!(*error, Error::LengthMismatch { expected: 3, found: 2 }) && given.len() == 2);
+    assert!(matches!(*error.kind(), ErrorKind::LengthMismatch { expected: 3, found: 2 }) && given.len() == 2);
     let short = numbered::<i32>(2, 1, DataLayout::RowMajor);
-    assert_error!(table.hstack(&[&short]), Error::UnequalRows { table: 1, expected: 3, found: 2 });
+    assert_error!(table.hstack(&[&short]), ErrorKind::UnequalTables { table: 1, .. }, "rows");
     let none = HomogenNumericTable::<f32>::zeros(shape(2, 0)).unwrap();
     assert_eq!(none.with_column("only", vec![1, 2]).unwrap().rows::<u8>(..).unwrap()[..], [1, 2]);
 }
@@ -198,7 +198,7 @@ fn a_sparse_table_stays_sparse() {
     assert_eq!(taken.values_as::<f32>().unwrap(), [2.5, 3.5, 1.5, 2.5, 3.5]);
     let (training, test) = table.split_rows(1.0, 1).unwrap();
     assert_eq!((training.kind(), training.shape(), test.row_count()), (TableKind::CSR, wide, 0));
-    assert_error!(table.take_rows(&[1, 3]), Error::RowsOutOfRange { rows, row_count: 3 } if rows == (3..4));
+    assert_error!(table.take_rows(&[1, 3]), ErrorKind::RowsOutOfRange { rows, row_count: 3 } if *rows == (3..4));
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn a_seed_chooses_the_same_rows_for_ever() {
     assert!(chosen(table.sample_rows(0, 3).unwrap()).is_empty());
     assert_eq!(chosen(table.sample_rows(5, 1).unwrap()), SAMPLE);
     assert_eq!(chosen(table.shuffle_rows(1).unwrap()), SHUFFLED);
-    assert_error!(table.sample_rows(21, 1), Error::RowsOutOfRange { row_count: 20, .. });
+    assert_error!(table.sample_rows(21, 1), ErrorKind::RowsOutOfRange { row_count: 20, .. });
 }
 
 /// Computed by a second implementation, in Python.
@@ -247,10 +247,10 @@ fn fractions_are_of_all_rows_or_of_each_class() {
     assert_eq!((of(&*test, &|class| class.is_nan()), of(&*test, &|class| class == 0.0)), (5, 10));
     assert!(training.column::<u32>(0, ..).unwrap().is_sorted());
     for fraction in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
-        assert_error!(table.split_rows(fraction, 1), Error::FractionOutOfRange { .. });
-        assert_error!(table.split_rows_by(0, fraction, 1), Error::FractionOutOfRange { .. });
+        assert_error!(table.split_rows(fraction, 1), ErrorKind::ParameterOutOfRange { .. }, "fraction");
+        assert_error!(table.split_rows_by(0, fraction, 1), ErrorKind::ParameterOutOfRange { .. }, "fraction");
     }
-    assert_error!(table.split_rows_by("klass", 0.5, 1), Error::UnknownColumn { .. });
+    assert_error!(table.split_rows_by("klass", 0.5, 1), ErrorKind::UnknownName { what: "column", .. });
     let none = HomogenNumericTable::<f32>::zeros(shape(0, 2)).unwrap();
     let (training, test) = none.split_rows_by(1, 0.5, 1).unwrap();
     assert_eq!((training.shape(), test.shape()), (shape(0, 2), shape(0, 2)));
@@ -266,13 +266,13 @@ fn closures_see_each_row_in_their_type_and_errors_come_out() {
     let none = HomogenNumericTable::<f32>::zeros(shape(4, 0)).unwrap();
     assert_eq!(none.filter_rows_by(|row: &[f32]| row.is_empty()).unwrap().shape(), shape(4, 0));
     let unset = Table::<f32>::new(shape(2, 2), AllocationFlag::DoNotAllocate).unwrap();
-    assert_error!(unset.filter_rows_by(|_: &[f64]| true), Error::NotAllocated);
-    assert_error!(table.filter_by_column(3, |_: u8| true), Error::ColumnOutOfRange { .. });
-    assert_error!(table.filter_by_column("x", |_: u8| true), Error::UnknownColumn { .. });
+    assert_error!(unset.filter_rows_by(|_: &[f64]| true), ErrorKind::NotAllocated);
+    assert_error!(table.filter_by_column(3, |_: u8| true), ErrorKind::ColumnOutOfRange { .. });
+    assert_error!(table.filter_by_column("x", |_: u8| true), ErrorKind::UnknownName { what: "column", .. });
     let endless = HomogenNumericTable::<f32>::zeros(shape(usize::MAX, 0)).unwrap();
-    assert_error!(endless.filter_rows_by(|_: &[f32]| true), Error::OutOfMemory { .. });
-    assert_error!(endless.sample_rows(1, 1), Error::OutOfMemory { .. });
-    assert_error!(endless.shuffle_rows(1), Error::OutOfMemory { .. });
+    assert_error!(endless.filter_rows_by(|_: &[f32]| true), ErrorKind::OutOfMemory);
+    assert_error!(endless.sample_rows(1, 1), ErrorKind::OutOfMemory);
+    assert_error!(endless.shuffle_rows(1), ErrorKind::OutOfMemory);
 }
 
 #[test]
@@ -280,11 +280,11 @@ fn a_column_of_another_length_is_given_back_and_columns_without_memory_are_not_c
     let table = HomogenNumericTable::from_rows(&[[1_u8], [2]]).unwrap();
     let feature = Feature::new(ElementType::F32).named("b");
     let refused = table.with_feature(feature, vec![1.5_f32]).unwrap_err();
-    assert!(matches!(*refused.error, Error::LengthMismatch { expected: 2, found: 1 }), "{refused:?}");
+    assert!(matches!(refused.error.kind(), ErrorKind::LengthMismatch { expected: 2, found: 1 }), "{refused:?}");
     assert_eq!(refused.given.as_slice().downcast::<f32>(), Some(&[1.5][..]));
     let none = HomogenNumericTable::<u8>::new(Shape { rows: 2, columns: 1 }, AllocationFlag::DoNotAllocate).unwrap();
-    assert!(matches!(none.to_columns(), Err(Error::NotAllocated)));
-    assert!(matches!(none.to_table(), Err(Error::NotAllocated)));
+    assert_error!(none.to_columns(), ErrorKind::NotAllocated);
+    assert_error!(none.to_table(), ErrorKind::NotAllocated);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::types::match_arrow;
 /// result shares that memory and keeps it alive; else it has a copy.
 ///
 /// # Errors
-/// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`]; [`Error::OutOfMemory`].
+/// [`ErrorKind::RowsOutOfRange`], [`ErrorKind::ColumnOutOfRange`]; [`ErrorKind::OutOfMemory`].
 pub(crate) fn column_of(table: &dyn NumericTable, rows: Range<usize>, column: usize) -> Result<ArrayRef> {
     let region = Region { rows, columns: column..column + 1 };
     match_arrow!(table.column_type(column)?, P => primitive::<P>(table, &region))
@@ -84,7 +84,8 @@ mod tests {
     #[test]
     fn rows_and_columns_out_of_range_are_errors() {
         let rows = HomogenNumericTable::from_rows(&[[1_i16, 2]]).unwrap();
-        assert!(matches!(column_of(&rows, 0..2, 1), Err(Error::RowsOutOfRange { .. })));
-        assert!(matches!(column_of(&rows, 0..1, 2), Err(Error::ColumnOutOfRange { .. })));
+        assert!(column_of(&rows, 0..2, 1).is_err_and(|error| matches!(error.kind(), ErrorKind::RowsOutOfRange { .. })));
+        let error = column_of(&rows, 0..1, 2).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::ColumnOutOfRange { .. }));
     }
 }

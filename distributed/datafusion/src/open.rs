@@ -22,7 +22,8 @@ pub(crate) enum Access {
 /// Opens a file, and checks that it is the one that is meant: O(columns), and 4 bytes for each checksum of values.
 ///
 /// # Errors
-/// [`Error::ShardChanged`]; [`Error::Io`]; [`Error::Format`]; [`Error::OutOfMemory`]. All but the last name the file.
+/// [`ErrorKind::ShardChanged`]; [`ErrorKind::Io`]; [`ErrorKind::Format`]; [`ErrorKind::OutOfMemory`]. All but the last
+/// name the file.
 pub(crate) fn open(file: &ShardInfo<'_>) -> Result<Shards> {
     let own = Shards::of_files([file.path])?;
     for found in own.files() {
@@ -34,7 +35,7 @@ pub(crate) fn open(file: &ShardInfo<'_>) -> Result<Shards> {
             ("checksum of the values", values),
         ];
         if let Some((part, (expected, found))) = facts.into_iter().find(|(_, (expected, found))| expected != found) {
-            return Err(Error::ShardChanged { path: file.path.to_owned(), part, expected, found });
+            return Err(Error::new(ErrorKind::ShardChanged { part, expected, found }).in_file(&file.path));
         }
     }
     Ok(own)

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::error::{DataFusionError, Result};
-use numeric_table::{DataDictionary, ElementType, Error};
+use numeric_table::{DataDictionary, ElementType, Error, ErrorKind};
 
 /// `match_arrow!(element_type, P => body)`: `body`, a `numeric_table::Result`, compiled for the primitive type of Arrow
 /// that columns of each element type have. It is that of the same values, and of `bf16`, which Arrow lacks, `f32`.
@@ -21,7 +21,7 @@ macro_rules! match_arrow {
                 type $P = datafusion::arrow::datatypes::$native;
                 $body
             })*
-            element => Err(numeric_table::Error::UnsupportedElementType { element, target: "DataFusion" }),
+            element => Err(Error::new(ErrorKind::UnsupportedElementType { element, target: "DataFusion" })),
         }
     };
 }

@@ -1,8 +1,8 @@
 //! Results of single shards, kept in a folder until the job has ended.
 //!
 //! A file holds the question (the empty result), which shard it is, and the answer. It is written whole or not at all,
-//! and used only if question and shard are the same, bit for bit: files of other jobs are ignored, and replaced. A shard
-//! without checksums of its values cannot be told from another one of the same shape: its result is not kept.
+//! and used only if question and shard are the same, bit for bit: files of other jobs are ignored, and replaced. A
+//! shard without checksums of its values cannot be told from another one of the same shape: its result is not kept.
 
 use std::fs;
 use std::ops::Range;
@@ -24,7 +24,7 @@ pub(crate) struct Checkpoint<'a> {
 
 impl<'a> Checkpoint<'a> {
     pub(crate) fn open<P: Partial>(folder: &'a Path, shards: &Shards, empty: &P) -> Result<Self> {
-        fs::create_dir_all(folder).map_err(|source| Error::Io { path: folder.to_owned(), source })?;
+        fs::create_dir_all(folder).map_err(|source| Error::io(folder, source))?;
         Ok(Self {
             folder,
             question: empty.empty()?.to_bytes()?,
@@ -90,7 +90,7 @@ impl<'a> Checkpoint<'a> {
         let written = fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, &path));
         written.map_err(|source| {
             let _ = fs::remove_file(&temporary); // the first failure is the error
-            Error::Io { path, source }
+            Error::io(path, source)
         })
     }
 }

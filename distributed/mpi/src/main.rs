@@ -84,7 +84,7 @@ fn run(world: &SimpleCommunicator) -> Result<()> {
         }
         "slow" => {
             let line = format!("rank {} is process {}\n", world.rank(), std::process::id());
-            std::io::stderr().write_all(line.as_bytes()).map_err(|source| Error::Stream { source })?;
+            std::io::stderr().write_all(line.as_bytes()).map_err(|source| Error::new(ErrorKind::Io { source }))?;
             job.answer(&Slow(BasicStatistics::new(columns)?), |slow| Ok(slow.0.to_string()))
         }
         "panic" => {
@@ -194,7 +194,7 @@ impl Job<'_> {
         println!("{} rows on {} processes\n{}", self.shards.shape().rows, self.world.size(), show(found)?);
         match &self.out {
             Some(path) => {
-                std::fs::write(path, found.to_bytes()?).map_err(|source| Error::Io { path: path.clone(), source })
+                std::fs::write(path, found.to_bytes()?).map_err(|source| Error::io(path, source))
             }
             None => Ok(()),
         }

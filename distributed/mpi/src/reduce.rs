@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use mpi::request::scope;
 use mpi::traits::*;
-use numeric_table::{Error, Partial, Result, Shards};
+use numeric_table::{Error, ErrorKind, Partial, Result, Shards};
 use rayon::prelude::*;
 
 use crate::agree::{AbortOnPanic, RankError, all_or_none, broadcast};
@@ -62,16 +62,16 @@ impl ReduceOptions {
 /// very many, or results are large) by rank `i % size`, merged by rank 0 in their order. Returns it there, and `None`
 /// elsewhere.
 ///
-/// The result is that of [`Shards::reduce`] in one process, bit for bit, for any number of processes and threads, if its
-/// bytes say all of it. Each process uses rayon's threads ([`share_cores`](crate::share_cores)), and computes two runs for
-/// each of them at a time, or fewer if results are large: up to 256 MiB, and one at least. At rank 0, up to four results
-/// of each other process wait for their turn, about 256 MiB together; with more, the processes wait.
+/// The result is that of [`Shards::reduce`] in one process, bit for bit, for any number of processes and threads, if
+/// its bytes say all of it. Each process uses rayon's threads ([`share_cores`](crate::share_cores)), and computes two
+/// runs for each of them at a time, or fewer if results are large: up to 256 MiB, and one at least. At rank 0, up to
+/// four results of each other process wait for their turn, about 256 MiB together; with more, the processes wait.
 ///
 /// Source: DAAL's distributed processing: step 1 on local nodes, step 2 on the master node.
 ///
 /// # Errors
-/// Those of [`Shards::reduce`] on the rank where they happened, and [`RankError`] (in [`Error::Other`]) on all others.
-/// The first error ends the work of all ranks, after the runs that they are at.
+/// Those of [`Shards::reduce`] on the rank where they happened, and [`RankError`] (in [`ErrorKind::Other`]) on all
+/// others. The first error ends the work of all ranks, after the runs that they are at.
 ///
 /// # Examples
 /// ```no_run
@@ -275,8 +275,8 @@ impl<C: Communicator> Others<'_, C> {
         let others = || (1..self.world.size()).map(|rank| self.world.process_at_rank(rank));
         let mut end = Vec::from([u8::from(outcome.is_err())]);
         if let Err(error) = &outcome {
-            let failed = match error {
-                Error::Other { source } => source.downcast_ref::<RankError>(),
+            let failed = match error.kind() {
+                ErrorKind::Other { source } => source.downcast_ref::<RankError>(),
                 _ => None,
             };
             end.extend(failed.map_or(ROOT, |failed| failed.rank).to_le_bytes());

@@ -65,7 +65,7 @@ fn share(rows: usize, rank: usize, size: usize) -> std::ops::Range<usize> {
 /// parts, in their own MPI type; of a column-major table, a copy of one part at a time is made.
 ///
 /// # Errors
-/// [`Error::Other`] if `root` passes `None`; those of reading the table; [`Error::OutOfMemory`] of any process;
+/// [`ErrorKind::Other`] if `root` passes `None`; those of reading the table; [`ErrorKind::OutOfMemory`] of any process;
 /// [`RankError`](crate::RankError) on the processes that did not fail.
 ///
 /// # Examples
@@ -138,8 +138,8 @@ pub fn scatter_rows<T: Transfer, C: Communicator>(
 /// errors.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] if numbers of columns differ; [`Error::Other`] if dictionaries do; those of reading the
-/// rows; [`Error::OutOfMemory`]; [`RankError`](crate::RankError) on the processes that did not fail.
+/// [`ErrorKind::LengthMismatch`] if numbers of columns differ; [`ErrorKind::Other`] if dictionaries do; those of
+/// reading the rows; [`ErrorKind::OutOfMemory`]; [`RankError`](crate::RankError) on the processes that did not fail.
 ///
 /// # Examples
 /// ```no_run
@@ -188,7 +188,7 @@ pub fn gather_rows<T: Transfer, C: Communicator>(
             let found = Head::<T>::from_bytes(&bytes?)?;
             let (expected, columns) = (head.table.column_count(), found.table.column_count());
             if expected != columns {
-                return Err(Error::LengthMismatch { expected, found: columns });
+                return Err(Error::new(ErrorKind::LengthMismatch { expected, found: columns }));
             }
             if found.table.dictionary() != head.table.dictionary() {
                 return Err(Error::other(format!(
@@ -214,11 +214,11 @@ pub fn gather_rows<T: Transfer, C: Communicator>(
 }
 
 /// Sends the rows of each process `by` ranks on, around the ring, and returns those that came: of the rank that is `by`
-/// before. With `by` 1, after as many calls as there are processes every process has seen all rows. Collective, with the
-/// same `by` everywhere.
+/// before. With `by` 1, after as many calls as there are processes every process has seen all rows. Collective, with
+/// the same `by` everywhere.
 ///
 /// # Errors
-/// Those of reading the rows; [`Error::OutOfMemory`]; [`RankError`](crate::RankError) on the processes that did not
+/// Those of reading the rows; [`ErrorKind::OutOfMemory`]; [`RankError`](crate::RankError) on the processes that did not
 /// fail.
 ///
 /// # Examples
@@ -256,7 +256,7 @@ pub fn shift_rows<T: Transfer, C: Communicator>(
     exchange(&to, &[described.len() as u64], &from, std::slice::from_mut(&mut length), HEAD);
     let mut bytes = Vec::new();
     let room = bytes.try_reserve_exact(length as usize);
-    all_or_none(world, room.map_err(|_| Error::OutOfMemory { bytes: length as usize }))?;
+    all_or_none(world, room.map_err(|_| Error::out_of_memory(length as usize)))?;
     bytes.resize(length as usize, 0);
     exchange(&to, &described, &from, &mut bytes, HEAD);
     let room = Head::<T>::from_bytes(&bytes).and_then(|head| Ok((head.room(head.rows)?, head)));

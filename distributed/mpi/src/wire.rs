@@ -78,5 +78,5 @@ pub(crate) fn receive_bytes(from: &impl Source, tag: Tag) -> Result<Vec<u8>> {
     for _ in 0..length.div_ceil(PART_BYTES as u64) {
         from.receive_into_with_tag(&mut part[..], tag);
     }
-    Err(Error::OutOfMemory { bytes: count })
+    Err(Error::out_of_memory(count))
 }

@@ -29,7 +29,7 @@ use std::mem::MaybeUninit;
 use super::ConversionPolicy;
 use crate::array::{AnyArray, Array, assume_init_mut};
 use crate::base::element::{Element, ElementType, match_element};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::number::{Exact, Loss, Number};
 use crate::base::value::{AnyValue, match_value};
 use crate::window::{AnyRoom, AnySlice, AnySliceMut, AnyWindow, Window};
@@ -51,7 +51,7 @@ impl Origin {
 /// Converts one value of any element type.
 ///
 /// # Errors
-/// [`Error::ValueNotRepresentable`] if the policy refuses the value.
+/// [`ErrorKind::ValueNotRepresentable`] if the policy refuses the value.
 pub(crate) fn value_as<D: Element>(value: AnyValue, policy: ConversionPolicy, origin: Origin) -> Result<D> {
     let mut target = [D::default()];
     let any = AnySliceMut::new(&mut target);
@@ -62,8 +62,8 @@ pub(crate) fn value_as<D: Element>(value: AnyValue, policy: ConversionPolicy, or
 /// Converts a window, row by row, into a new array.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`]; [`Error::ValueNotRepresentable`] for the first value in row-major order that the policy
-/// refuses.
+/// [`ErrorKind::OutOfMemory`]; [`ErrorKind::ValueNotRepresentable`] for the first value in row-major order that the
+/// policy refuses.
 pub(crate) fn to_array(
     window: AnyWindow<'_>,
     target: ElementType,
@@ -115,7 +115,7 @@ impl Scalar {
 
     fn refusal(&self, value: AnyValue, place: Origin) -> Error {
         let Origin { row, column } = place;
-        Error::ValueNotRepresentable { row, column, value, target: self.target }
+        Error::new(ErrorKind::ValueNotRepresentable { row, column, value, target: self.target })
     }
 }
 

@@ -5,7 +5,7 @@ use super::store::Store;
 use super::tiles::{Scratch, Tile, dense, first_in_row_order, tiles};
 use super::{Origin, Scalar};
 use crate::base::element::ElementType;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
 use crate::convert::ConversionPolicy;
 use crate::convert::level::Level;
@@ -23,8 +23,8 @@ pub(crate) enum OldValues {
 /// Converts a window, row by row, into a slice of the same length.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`]; [`Error::ValueNotRepresentable`] for the first value in row-major order that the policy
-/// refuses. The target is unchanged on either.
+/// [`ErrorKind::LengthMismatch`]; [`ErrorKind::ValueNotRepresentable`] for the first value in row-major order that the
+/// policy refuses. The target is unchanged on either.
 #[inline]
 pub(crate) fn read(
     window: AnyWindow<'_>,
@@ -105,7 +105,7 @@ fn read_column(values: AnySlice<'_>, target: AnyRoom<'_>, policy: ConversionPoli
 /// Converts a window into rows of its shape.
 ///
 /// # Errors
-/// [`Error::ValueNotRepresentable`] for the first value in row-major order that the policy refuses.
+/// [`ErrorKind::ValueNotRepresentable`] for the first value in row-major order that the policy refuses.
 #[inline(always)]
 pub(crate) fn read_rows(
     window: AnyWindow<'_>,
@@ -183,7 +183,7 @@ fn read_room(
 ) -> Result<()> {
     let expected = window.rows() * window.columns();
     if target.len() != expected {
-        return Err(Error::LengthMismatch { expected, found: target.len() });
+        return Err(Error::new(ErrorKind::LengthMismatch { expected, found: target.len() }));
     }
     read_window(window, AnyRows::new(target, window.rows(), window.columns()), pair, policy, origin, old)
 }
@@ -211,7 +211,7 @@ fn read_window(
 /// Checks that the policy permits every value of a window in the target type.
 ///
 /// # Errors
-/// [`Error::ValueNotRepresentable`] for the first value in row-major order that the policy refuses.
+/// [`ErrorKind::ValueNotRepresentable`] for the first value in row-major order that the policy refuses.
 pub(crate) fn check(
     window: AnyWindow<'_>,
     target: ElementType,

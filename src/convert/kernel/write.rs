@@ -9,7 +9,7 @@ use super::read::permits_window;
 use super::tiles::{Scratch, Tile, dense, first_in_row_order, tiles};
 use super::{Origin, Scalar};
 use crate::base::element::{ElementType, match_element, match_width};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::number::Number;
 use crate::base::parallel;
 use crate::base::value::AnyValue;
@@ -20,13 +20,13 @@ use crate::window::{AnyRoom, AnySlice, AnyWindow, AnyWindowMut, Geometry};
 /// Converts values, row by row, into a window: all of them or none.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`]; [`Error::ValueNotRepresentable`] for the first changed value in row-major order that the
-/// policy refuses.
+/// [`ErrorKind::LengthMismatch`]; [`ErrorKind::ValueNotRepresentable`] for the first changed value in row-major order
+/// that the policy refuses.
 pub(crate) fn write(mut window: AnyWindowMut<'_>, source: AnySlice<'_>, rule: WriteRule, origin: Origin) -> Result<()> {
     let Geometry { rows, columns, .. } = window.geometry();
     let (expected, found) = (rows * columns, source.len());
     if found != expected {
-        return Err(Error::LengthMismatch { expected, found });
+        return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
     }
     if source.len() <= FEW
         && source.element_type() != window.element_type()
@@ -46,7 +46,7 @@ pub(crate) fn write(mut window: AnyWindowMut<'_>, source: AnySlice<'_>, rule: Wr
 /// Checks that values may be written into a window of their shape.
 ///
 /// # Errors
-/// [`Error::ValueNotRepresentable`] for the first changed value in row-major order that the policy refuses.
+/// [`ErrorKind::ValueNotRepresentable`] for the first changed value in row-major order that the policy refuses.
 pub(crate) fn check_write(old: AnyWindow<'_>, new: AnyWindow<'_>, rule: WriteRule, origin: Origin) -> Result<()> {
     assert!(old.rows() == new.rows() && old.columns() == new.columns(), "the shapes are the same");
     if new.geometry().is_empty() || new.element_type() == old.element_type() {

@@ -11,9 +11,11 @@ use super::objects::{Function, Module};
 use super::{Cuda, CudaTransport};
 use crate::base::element::Element;
 use crate::base::error::Error;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::execution::{DeviceError, DeviceView, DeviceViewMut, HandleError};
 
-/// What the compiler says of CUDA C that it refuses. Found in [`Error::Other`].
+/// What the compiler says of CUDA C that it refuses. Found in [`ErrorKind::Other`].
 ///
 /// # Examples
 /// See [`Cuda::compile`].
@@ -75,11 +77,11 @@ pub struct CudaLaunch<'l> {
 }
 
 impl Cuda {
-    /// Compiles CUDA C (C++17, without the headers of the standard library) for this device. Kernels must be `extern "C"`,
-    /// so that they have the names that they are asked for. Takes about 0.1 s.
+    /// Compiles CUDA C (C++17, without the headers of the standard library) for this device. Kernels must be `extern
+    /// "C"`, so that they have the names that they are asked for. Takes about 0.1 s.
     ///
     /// # Errors
-    /// [`CudaCompileError`] in [`Error::Other`] in [`HandleError::Library`]; [`DeviceError::Unavailable`] in
+    /// [`CudaCompileError`] in [`ErrorKind::Other`] in [`HandleError::Library`]; [`DeviceError::Unavailable`] in
     /// [`HandleError::Device`] where the library of the compiler (NVRTC) is not installed; what the driver reports.
     ///
     /// # Examples
@@ -211,8 +213,8 @@ impl<'l> CudaLaunch<'l> {
         self
     }
 
-    /// Launches the kernel, after all work that it depends on, and returns. A failure of the kernel is reported by a later
-    /// call that waits.
+    /// Launches the kernel, after all work that it depends on, and returns. A failure of the kernel is reported by a
+    /// later call that waits.
     ///
     /// # Errors
     /// [`HandleError::WrongDevice`]; [`HandleError::DeviceLost`]; what the driver reports, for instance of a grid that the

@@ -2,7 +2,7 @@
 
 use super::ArrayHandle;
 use crate::base::element::Element;
-use crate::base::error::Error;
+use crate::base::error::{Error, ErrorKind};
 use crate::execution::{Container, DeviceAdapter, ExecutionMemory, HandleError};
 
 impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
@@ -39,7 +39,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     /// are copied in one call.
     ///
     /// # Errors
-    /// [`Error::ElementsOutOfRange`] in [`HandleError::Library`]; those of [`copy_into`](Self::copy_into).
+    /// [`ErrorKind::OutOfRange`] in [`HandleError::Library`]; those of [`copy_into`](Self::copy_into).
     ///
     /// # Examples
     /// ```
@@ -57,7 +57,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         }
         if let Some(&index) = at.iter().find(|&&index| index >= self.len) {
             let range = index..index.saturating_add(1);
-            return Err(Error::ElementsOutOfRange { range, count: self.len }.into());
+            return Err(Error::new(ErrorKind::OutOfRange { what: "elements", range, count: self.len }).into());
         }
         let mut values = Vec::new();
         let bytes = at.len() * size_of::<T>(); // cannot overflow: the indices take at least as much

@@ -12,7 +12,7 @@ use std::fmt;
 use super::{Container, ControlSlot, DeviceAdapter, ExecutionMemory, HandleError, View, ViewMut};
 use crate::array::Array;
 use crate::base::element::Element;
-use crate::base::error::Error;
+use crate::base::error::{Error, ErrorKind};
 use ahead::Ahead;
 
 /// An array in the control environment (the program's own memory) and the execution environment (where kernels run).
@@ -361,8 +361,8 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         self.is_on_device() || self.is_on_host()
     }
 
-    /// Borrows the container, with all values: they are copied from the device if control has none. A container may have
-    /// room for more than [`len`](Self::len) values.
+    /// Borrows the container, with all values: they are copied from the device if control has none. A container may
+    /// have room for more than [`len`](Self::len) values.
     ///
     /// Source: Dax `GetArrayContainerControl`.
     ///
@@ -387,7 +387,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     /// others are copied.
     ///
     /// # Errors
-    /// [`Error::ElementsOutOfRange`] in [`HandleError::Library`]; those of [`prepare_in_place`](Self::prepare_in_place).
+    /// [`ErrorKind::OutOfRange`] in [`HandleError::Library`]; those of [`prepare_in_place`](Self::prepare_in_place).
     ///
     /// # Examples
     /// ```
@@ -405,7 +405,9 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         }
         let end = first.saturating_add(values.len());
         if end > self.len {
-            return Err(Error::ElementsOutOfRange { range: first..end, count: self.len }.into());
+            return Err(
+                Error::new(ErrorKind::OutOfRange { what: "elements", range: first..end, count: self.len }).into()
+            );
         }
         if self.is_on_device() {
             self.control.check_writable()?;

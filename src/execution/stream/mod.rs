@@ -15,13 +15,14 @@ use std::ops::Range;
 pub use options::{Convert, StreamOptions, StreamStats};
 pub use results::ResultStream;
 
+use super::device_table::is_not_representable;
 use super::{
     ArrayHandle, Container, DeviceAdapter, Engine, Event, ExecutionMemory, HandleError, Kernels, StageTimes,
     TransferStats, View,
 };
 use crate::array::Array;
 use crate::base::element::{Element, ElementType, match_element};
-use crate::base::error::Error;
+use crate::base::error::{Error, ErrorKind};
 use crate::convert::ConversionPolicy;
 use crate::format::TableReader;
 use crate::table::{DataLayout, MemoryStatus, NumericTable, Region, Shape};
@@ -61,7 +62,8 @@ pub trait StreamRows {
     /// directly from there, without being packed.
     ///
     /// # Errors
-    /// [`Error::EmptyBlocks`], [`Error::NotAllocated`], [`Error::BlockOutstanding`] in [`HandleError::Library`].
+    /// [`ErrorKind::ParameterOutOfRange`], [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`] in
+    /// [`HandleError::Library`].
     ///
     /// # Examples
     /// Of a table file:
@@ -89,7 +91,7 @@ impl<N: NumericTable + ?Sized> StreamRows for N {
         options: StreamOptions,
     ) -> Result<RowStream<'_, U, D>, HandleError> {
         if self.data_memory_status() == MemoryStatus::NotAllocated {
-            return Err(Error::NotAllocated.into());
+            return Err(Error::new(ErrorKind::NotAllocated).into());
         }
         RowStream::new(Box::new(TableSource(self)), device, options)
     }
@@ -212,7 +214,7 @@ impl<'s, U: Element, D: DeviceAdapter> StreamBlock<'s, U, D> {
 impl<'t, U: Element, D: Kernels> RowStream<'t, U, D> {
     fn new(source: Box<dyn RowSource + 't>, device: &D, options: StreamOptions) -> Result<Self, HandleError> {
         if options.rows == 0 {
-            return Err(Error::EmptyBlocks.into());
+            return Err(Error::empty_blocks().into());
         }
         let is_converted = |&stored: &ElementType| {
             !D::Memory::IS_SHARED
@@ -250,7 +252,7 @@ impl<'t, U: Element, D: Kernels> RowStream<'t, U, D> {
     /// Packs the next block, starts to copy it, and lends it. Returns `None` after the last one.
     ///
     /// # Errors
-    /// [`Error::ValueNotRepresentable`] in [`HandleError::Library`], at its position in the table;
+    /// [`ErrorKind::ValueNotRepresentable`] in [`HandleError::Library`], at its position in the table;
     /// [`HandleError::HostAlloc`], [`HandleError::DeviceAlloc`]; what the device reports. The block is not skipped: the
     /// next call tries it again.
     ///
@@ -350,8 +352,8 @@ impl<'t, U: Element, D: Kernels> RowStream<'t, U, D> {
             false => device.convert(input, output, options.policy),
         });
         match converted {
-            Err(error @ HandleError::Library(Error::ValueNotRepresentable { .. })) => {
-                Err(first_refused::<U>(&**source, rows, options.policy).unwrap_or(error))
+            Err(HandleError::Library(error)) if is_not_representable(&error) => {
+                Err(first_refused::<U>(&**source, rows, options.policy).unwrap_or(error.into()))
             }
             result => result,
         }

@@ -12,7 +12,7 @@ use super::types::{no_element_type, values};
 use super::words::{Refusal, Words, is_words};
 use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, ElementType, match_element};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::number::{Loss, Number};
 use crate::base::parallel;
 use crate::base::value::{AnyValue, match_value};
@@ -56,7 +56,7 @@ impl<'a> ChunkColumn<'a> {
     /// Takes the values of an array of numbers, or of what can become numbers.
     ///
     /// # Errors
-    /// The reason why a table cannot hold them; [`Error::OutOfMemory`].
+    /// The reason why a table cannot hold them; [`ErrorKind::OutOfMemory`].
     pub(super) fn new(
         array: &'a dyn ArrowArray,
         mut nulls: Option<NullBuffer>,
@@ -122,7 +122,13 @@ impl<'a> ChunkColumn<'a> {
         match match_value!(null, value => T::loss(value.exact())) {
             Loss::None => {}
             Loss::Inexact if T::TYPE.is_float() => {}
-            Loss::NanToInteger => return Err(format!("{}, and {} has no NaN for them", what(), T::TYPE)),
+            Loss::NanToInteger => {
+                return Err(format!(
+                    "{}, and {} has no NaN for them: fill them first, or choose a type of floats",
+                    what(),
+                    T::TYPE
+                ));
+            }
             _ => return Err(format!("{}, and {} does not hold {null}, which stands for them", what(), T::TYPE)),
         }
         Ok(())
@@ -165,7 +171,7 @@ impl<'a> ChunkColumn<'a> {
 /// Returns truth values as 0 and 1.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`].
+/// [`ErrorKind::OutOfMemory`].
 fn bytes_of(values: &BooleanBuffer) -> Result<AnyArray> {
     let mut bytes = Array::<u8>::zeros(values.len())?;
     for (byte, is_true) in bytes.mutable_data()?.iter_mut().zip(values) {
@@ -192,8 +198,8 @@ fn convert<T: Element>(
 /// Concatenates columns of chunks.
 ///
 /// # Errors
-/// [`Error::ValueNotRepresentable`] with the first refused value in row-major order; [`Error::SizeOverflow`];
-/// [`Error::OutOfMemory`].
+/// [`ErrorKind::ValueNotRepresentable`] with the first refused value in row-major order; [`ErrorKind::SizeOverflow`];
+/// [`ErrorKind::OutOfMemory`].
 pub(super) fn assemble<T: Element>(
     chunks: &[Chunk<'_>],
     columns: Range<usize>,
@@ -223,7 +229,7 @@ pub(super) enum Room<'t, T> {
 /// Copies columns of chunks to where there is room for them; the first row becomes row `row` of the table.
 ///
 /// # Errors
-/// [`Error::ValueNotRepresentable`] with the first refused value in row-major order; [`Error::OutOfMemory`].
+/// [`ErrorKind::ValueNotRepresentable`] with the first refused value in row-major order; [`ErrorKind::OutOfMemory`].
 pub(super) fn fill<T: Element>(
     chunks: &[Chunk<'_>],
     columns: Range<usize>,
@@ -251,8 +257,8 @@ pub(super) fn fill<T: Element>(
 
 /// Returns the position of a refused value; `None`, which sorts first, for other errors.
 fn place(error: &Error) -> Option<(usize, usize)> {
-    match error {
-        Error::ValueNotRepresentable { row, column, .. } => Some((*row, *column)),
+    match error.kind() {
+        ErrorKind::ValueNotRepresentable { row, column, .. } => Some((*row, *column)),
         _ => None,
     }
 }

@@ -12,7 +12,7 @@ use crate::array::{AnyArray, Array};
 use crate::base::copy::{CopyPolicy, CopyReason};
 use crate::base::element::{Element, match_element};
 #[cfg(doc)]
-use crate::base::error::Error;
+use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::table::merged::RowMergedNumericTable;
 use crate::table::soa::SoaNumericTable;
@@ -26,8 +26,8 @@ impl SoaNumericTable {
     /// column copies that column. Names, types and numbers of categories are kept.
     ///
     /// # Errors
-    /// [`Error::Arrow`] with the first column whose type is none of tables, such as `Utf8` or `Boolean`, or that has
-    /// nulls: [`from_record_batches`](Self::from_record_batches) can replace them.
+    /// [`ErrorKind::Unsupported`] with the first column whose type is none of tables, such as `Utf8` or `Boolean`, or
+    /// that has nulls: [`from_record_batches`](Self::from_record_batches) can replace them.
     ///
     /// # Examples
     /// ```
@@ -58,11 +58,11 @@ impl SoaNumericTable {
     /// nulls.
     ///
     /// # Errors
-    /// [`Error::Arrow`] with the column, if its type is none of tables, or another one in a later batch and no
-    /// conversion was requested; if it has nulls and nothing was requested for them, or a value that its type does not
-    /// hold; if batches differ in the number or the names of columns. [`Error::ValueNotRepresentable`] for the first
-    /// value of a column that the conversion does not permit. [`Error::CopyRequired`]. [`Error::SizeOverflow`],
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::Unsupported`] with the column, if its type is none of tables, or another one in a later batch and
+    /// no conversion was requested; if it has nulls and nothing was requested for them, or a value that its type does
+    /// not hold; if batches differ in the number or the names of columns. [`ErrorKind::ValueNotRepresentable`] for the
+    /// first value of a column that the conversion does not permit. [`ErrorKind::CopyRequired`].
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```

@@ -17,7 +17,7 @@ use arrow_buffer::i256;
 use arrow_schema::DataType;
 
 use crate::base::element::{Element, ElementType};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::number::{Exact, Loss};
 use crate::base::value::AnyValue;
 use crate::convert::ConversionPolicy;
@@ -97,7 +97,7 @@ impl<'a> Decimals<'a> {
     /// Converts some values.
     ///
     /// # Errors
-    /// [`Error::ValueNotRepresentable`] with the first one that the policy refuses, shown as the nearest `f64`.
+    /// [`ErrorKind::ValueNotRepresentable`] with the first one that the policy refuses, shown as the nearest `f64`.
     pub(super) fn read<T: Element>(
         &self,
         rows: Range<usize>,
@@ -124,7 +124,7 @@ impl<'a> Decimals<'a> {
         };
         let value = AnyValue::from(long::<f64>(significand, scale).0);
         let row = origin.row.saturating_add(index);
-        Err(Error::ValueNotRepresentable { row, column: origin.column, value, target: T::TYPE })
+        Err(Error::new(ErrorKind::ValueNotRepresentable { row, column: origin.column, value, target: T::TYPE }))
     }
 }
 

@@ -12,7 +12,7 @@ use super::words::{Refusal, to_words};
 use crate::array::{AnyArray, Array};
 use crate::base::copy::{CopyPolicy, CopyReason};
 use crate::base::element::{Element, match_element};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::Origin;
 use crate::dictionary::{Categories, DataDictionary};
@@ -25,12 +25,12 @@ impl<T: Element> HomogenNumericTable<T> {
     /// several rows and columns is copied once; a table of one row or one column is shared as well.
     ///
     /// Columns without a name are named by their index and marked in the schema, so that they are read back without a
-    /// name. Of the columns, only those of words can have nulls: where the word is missing, the value being NaN. Dates and times
-    /// that are counted as Arrow counts them become `Date32` and `Timestamp`, in UTC without a zone.
+    /// name. Of the columns, only those of words can have nulls: where the word is missing, the value being NaN. Dates
+    /// and times that are counted as Arrow counts them become `Date32` and `Timestamp`, in UTC without a zone.
     ///
     /// # Errors
-    /// [`Error::UnsupportedElementType`] for `bf16`; [`Error::NotAllocated`]; [`Error::BlockOutstanding`];
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::UnsupportedElementType`] for `bf16`; [`ErrorKind::NotAllocated`]; [`ErrorKind::BlockOutstanding`];
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -53,14 +53,15 @@ impl<T: Element> HomogenNumericTable<T> {
     /// copied ([`CopyPolicy`]) or with other options: whether NaN becomes null.
     ///
     /// # Errors
-    /// Those of [`to_record_batch`](Self::to_record_batch); [`Error::CopyRequired`] under [`CopyPolicy::Never`] for a
-    /// row-major table of several rows and columns.
+    /// Those of [`to_record_batch`](Self::to_record_batch); [`ErrorKind::CopyRequired`] under [`CopyPolicy::Never`] for
+    /// a row-major table of several rows and columns.
     ///
     /// # Examples
     /// ```
     /// use numeric_table::{CopyPolicy, prelude::*};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
-    /// assert!(matches!(table.to_record_batch_with(CopyPolicy::Never), Err(Error::CopyRequired { .. })));
+    /// let error = table.to_record_batch_with(CopyPolicy::Never).unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::CopyRequired { .. }));
     /// assert_eq!(table.to_record_batch_with(CopyPolicy::Always)?.num_rows(), 2);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -89,8 +90,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Names and types of columns are lost.
     ///
     /// # Errors
-    /// [`Error::UnsupportedElementType`] for `bf16`; [`Error::SizeOverflow`] for more than 2,147,483,647 columns;
-    /// [`Error::NotAllocated`]; [`Error::BlockOutstanding`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::UnsupportedElementType`] for `bf16`; [`ErrorKind::SizeOverflow`] for more than 2,147,483,647
+    /// columns; [`ErrorKind::NotAllocated`]; [`ErrorKind::BlockOutstanding`]; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -111,8 +112,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// copied ([`CopyPolicy`]) or with other options: whether NaN becomes null.
     ///
     /// # Errors
-    /// Those of [`to_fixed_size_list`](Self::to_fixed_size_list); [`Error::CopyRequired`] under [`CopyPolicy::Never`]
-    /// for a column-major table of several rows and columns.
+    /// Those of [`to_fixed_size_list`](Self::to_fixed_size_list); [`ErrorKind::CopyRequired`] under
+    /// [`CopyPolicy::Never`] for a column-major table of several rows and columns.
     ///
     /// # Examples
     /// ```
@@ -120,14 +121,15 @@ impl<T: Element> HomogenNumericTable<T> {
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
     /// assert!(table.to_fixed_size_list_with(CopyPolicy::Never).is_ok());
     /// let columns = table.to_layout(DataLayout::ColumnMajor)?;
-    /// assert!(matches!(columns.to_fixed_size_list_with(CopyPolicy::Never), Err(Error::CopyRequired { .. })));
+    /// let error = columns.to_fixed_size_list_with(CopyPolicy::Never).unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::CopyRequired { .. }));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
     pub fn to_fixed_size_list_with(&self, options: impl Into<ArrowExportOptions>) -> Result<FixedSizeListArray> {
         let options = options.into();
         let (data_type, shape, view) = (data_type(T::TYPE)?, self.shape(), self.view()?);
-        let overflow = || Error::SizeOverflow { shape, element: Some(T::TYPE) };
+        let overflow = || Error::new(ErrorKind::SizeOverflow { shape, element: Some(T::TYPE) });
         let length = i32::try_from(shape.columns).map_err(|_| overflow())?;
         let (values, _) = lines(self, view, options.copy)?; // rows of row-major tables are contiguous
         let values = values.slice(..shape.element_count()?)?;
@@ -162,8 +164,9 @@ impl SoaNumericTable {
     /// missing words and dates. `StructArray::from` makes a struct array of the batch.
     ///
     /// # Errors
-    /// [`Error::UnsupportedElementType`] if all columns are of `bf16`, [`Error::Arrow`] with the first such column if
-    /// only some are; [`Error::ColumnNotSet`]; [`Error::BlockOutstanding`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::UnsupportedElementType`] if all columns are of `bf16`, [`ErrorKind::Unsupported`] with the first
+    /// such column if only some are; [`ErrorKind::ColumnNotSet`]; [`ErrorKind::BlockOutstanding`];
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -238,7 +241,8 @@ pub trait ArrowTables: AsTable {
     /// with other options: whether NaN becomes null.
     ///
     /// # Errors
-    /// Those of `to_record_batch`; [`Error::CopyRequired`] under [`CopyPolicy::Never`] if a column cannot be shared.
+    /// Those of `to_record_batch`; [`ErrorKind::CopyRequired`] under [`CopyPolicy::Never`] if a column cannot be
+    /// shared.
     ///
     /// # Examples
     /// ```
@@ -309,7 +313,7 @@ fn words_column<T: Element>(
         Refusal::Error(error) => error,
         Refusal::Reason(reason) => {
             let name = dictionary.feature(column).ok().and_then(|feature| feature.name.clone()).unwrap_or_default();
-            Error::Arrow { column, name, reason }
+            Error::unsupported("Arrow", Some(column), Some(name), reason)
         }
     })
 }
@@ -326,7 +330,7 @@ fn batch(schema: Schema, rows: usize, column: impl Fn(usize) -> Result<ArrayRef>
     let columns = (0..schema.fields().len()).map(column).collect::<Result<Vec<_>>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     RecordBatch::try_new_with_options(Arc::new(schema), columns, &options)
-        .map_err(|source| Error::ArrowReader { source })
+        .map_err(|source| Error::foreign(format!("Arrow failed: {source}"), source))
 }
 
 /// Downcasts an array, which succeeds unless a user's own kind of table reported a wrong element type.

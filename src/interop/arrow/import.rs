@@ -12,7 +12,7 @@ use super::types::{element_type, share};
 use super::words::Refusal;
 use crate::base::copy::CopyReason;
 use crate::base::element::{Element, match_element};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::dictionary::DataDictionary;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Shape};
 
@@ -22,8 +22,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// kept.
     ///
     /// # Errors
-    /// [`Error::Arrow`] for a column of another type or with nulls: see
-    /// [`from_record_batches`](Self::from_record_batches). [`Error::OutOfMemory`].
+    /// [`ErrorKind::Unsupported`] for a column of another type or with nulls: see
+    /// [`from_record_batches`](Self::from_record_batches). [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -51,10 +51,11 @@ impl<T: Element> HomogenNumericTable<T> {
     /// copies.
     ///
     /// # Errors
-    /// [`Error::Arrow`] with the column, if it holds another type and no conversion was requested, or a type that
-    /// tables do not support; if it has nulls and no NaN was requested for them, or the table's type has no NaN; if
-    /// batches differ in the number or the names of columns. [`Error::ValueNotRepresentable`] for the first value that
-    /// the conversion does not permit. [`Error::CopyRequired`]. [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::Unsupported`] with the column, if it holds another type and no conversion was requested, or a type
+    /// that tables do not support; if it has nulls and no NaN was requested for them, or the table's type has no NaN;
+    /// if batches differ in the number or the names of columns. [`ErrorKind::ValueNotRepresentable`] for the first
+    /// value that the conversion does not permit. [`ErrorKind::CopyRequired`]. [`ErrorKind::SizeOverflow`],
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -82,7 +83,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Creates a table from lists of the same length that hold `T`: each is a row. No copy.
     ///
     /// # Errors
-    /// [`Error::Arrow`] for values of another type, or nulls: see
+    /// [`ErrorKind::Unsupported`] for values of another type, or nulls: see
     /// [`from_fixed_size_lists`](Self::from_fixed_size_lists).
     ///
     /// # Examples
@@ -104,7 +105,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// otherwise they are copied. A list that is null is a row of nulls.
     ///
     /// # Errors
-    /// Those of [`from_record_batches`](Self::from_record_batches); [`Error::Arrow`] for lists of different lengths.
+    /// Those of [`from_record_batches`](Self::from_record_batches); [`ErrorKind::Unsupported`] for lists of different
+    /// lengths.
     ///
     /// # Examples
     /// ```
@@ -128,10 +130,13 @@ impl<T: Element> HomogenNumericTable<T> {
         let columns = length as usize; // not negative
         let mut chunks = Vec::new();
         for (index, list) in lists.iter().enumerate() {
-            let refused = |reason| Error::Arrow {
-                column: 0,
-                name: "list".to_owned(),
-                reason: in_chunk("array", index, lists.len(), reason),
+            let refused = |reason| {
+                Error::unsupported(
+                    "Arrow",
+                    Some(0),
+                    Some("list".to_owned()),
+                    in_chunk("array", index, lists.len(), reason),
+                )
             };
             if list.value_length() != length {
                 let reason = format!("lists of {} values, and those before are of {length}", list.value_length());
@@ -161,12 +166,14 @@ impl<T: Element> HomogenNumericTable<T> {
         }
         // Contiguous lists are one column.
         let layout = DataLayout::RowMajor;
-        let array = assemble(&chunks, 0..1, shape.element_count_of(T::TYPE)?, layout).map_err(|error| match error {
-            Error::ValueNotRepresentable { row, value, target, .. } => {
-                let (row, column) = (row / shape.columns, row % shape.columns);
-                Error::ValueNotRepresentable { row, column, value, target }
-            }
-            error => error,
+        let array = assemble(&chunks, 0..1, shape.element_count_of(T::TYPE)?, layout).map_err(|error| {
+            error.map_kind(|kind| match kind {
+                ErrorKind::ValueNotRepresentable { row, value, target, .. } => {
+                    let (row, column) = (row / shape.columns, row % shape.columns);
+                    ErrorKind::ValueNotRepresentable { row, column, value, target }
+                }
+                other => other,
+            })
         })?;
         let table = Self::internal(array, shape, layout);
         if options.layout == layout { Ok(table) } else { table.to_layout(options.layout) }
@@ -176,8 +183,8 @@ impl<T: Element> HomogenNumericTable<T> {
 /// Creates one table from record batches, of the element type of their first column; `f64` if there is none.
 ///
 /// # Errors
-/// Those of [`HomogenNumericTable::from_record_batches`]. [`Error::Arrow`] for a column of another type than the first,
-/// unless a conversion was requested.
+/// Those of [`HomogenNumericTable::from_record_batches`]. [`ErrorKind::Unsupported`] for a column of another type than
+/// the first, unless a conversion was requested.
 ///
 /// # Examples
 /// ```

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::base::copy::CopyPolicy;
 use crate::base::element::ElementType;
 #[cfg(doc)]
-use crate::base::error::Error;
+use crate::base::error::ErrorKind;
 use crate::base::value::AnyValue;
 use crate::convert::ConversionPolicy;
 use crate::table::{ColumnChoice, ColumnKey, DataLayout};
@@ -95,7 +95,8 @@ impl ArrowOptions {
     /// let options = |policy| ArrowOptions::new().convert(policy);
     /// let load = |policy| HomogenNumericTable::<u8>::from_record_batches([&batch], options(policy));
     /// assert_eq!(load(ConversionPolicy::Saturate)?.as_slice()?, [1, 255]);
-    /// assert!(matches!(load(ConversionPolicy::Checked), Err(Error::ValueNotRepresentable { row: 0, column: 1, .. })));
+    /// let error = load(ConversionPolicy::Checked).unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::ValueNotRepresentable { row: 0, column: 1, .. }));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn convert(self, policy: ConversionPolicy) -> Self {
@@ -161,8 +162,8 @@ impl ArrowOptions {
     /// Whoever reads the batches may do better: a Parquet reader does not even decode columns that are not asked for.
     ///
     /// # Errors
-    /// From the functions that take the options: [`Error::UnknownColumn`], which says which names are similar;
-    /// [`Error::ColumnOutOfRange`], [`Error::ColumnsOutOfRange`].
+    /// From the functions that take the options: [`ErrorKind::UnknownName`], which says which names are similar;
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::OutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -187,7 +188,7 @@ impl ArrowOptions {
     /// there is none. Homogeneous tables have a type of their own.
     ///
     /// # Errors
-    /// From the functions that take the options: [`Error::UnknownColumn`], [`Error::ColumnOutOfRange`].
+    /// From the functions that take the options: [`ErrorKind::UnknownName`], [`ErrorKind::ColumnOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -213,7 +214,8 @@ impl ArrowOptions {
     /// are given at once, this is not looked at.
     ///
     /// # Errors
-    /// From the functions that read: [`Error::OutOfMemory`], [`Error::SizeOverflow`] if there is no room for so many.
+    /// From the functions that read: [`ErrorKind::OutOfMemory`], [`ErrorKind::SizeOverflow`] if there is no room for so
+    /// many.
     ///
     /// # Examples
     /// ```
@@ -293,7 +295,7 @@ impl ArrowExportOptions {
     /// # use numeric_table::{ArrowExportOptions, CopyPolicy, prelude::*};
     /// let rows = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
     /// let error = rows.to_record_batch_with(ArrowExportOptions::new().copy(CopyPolicy::Never)).unwrap_err();
-    /// assert!(matches!(error, Error::CopyRequired { .. }));
+    /// assert!(matches!(error.kind(), ErrorKind::CopyRequired { .. }));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn copy(self, copy: CopyPolicy) -> Self {
@@ -322,8 +324,8 @@ impl ArrowExportOptions {
 
 impl ArrowExportOptions {
     /// Sets whether columns whose categories have words become dictionaries of these words, with keys of 32 bits, which
-    /// are copies. Every value must be the index of a word then, or NaN: a missing word, which is null. Otherwise they are numbers,
-    /// and the words are lost. On by default.
+    /// are copies. Every value must be the index of a word then, or NaN: a missing word, which is null. Otherwise they
+    /// are numbers, and the words are lost. On by default.
     ///
     /// # Examples
     /// ```

@@ -11,7 +11,7 @@ use super::schema::{had_type, is_time_of, times_follow, to_dictionary};
 use super::types::{element_type, no_element_type};
 use super::words::{Refusal, Words, is_words};
 use crate::base::element::{ElementType, match_element};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::value::match_value;
 use crate::convert::ConversionPolicy;
 use crate::dictionary::{Categories, DataDictionary, FeatureType};
@@ -82,7 +82,7 @@ impl<'o> Plan<'o> {
     /// Chooses the columns of a schema.
     ///
     /// # Errors
-    /// Those of a choice of columns; [`Error::Arrow`] for a chosen column that is none of numbers.
+    /// Those of a choice of columns; [`ErrorKind::Unsupported`] for a chosen column that is none of numbers.
     pub(super) fn new(all: &Fields, options: &'o ArrowOptions, kind: &'static str) -> Result<Self> {
         let names = to_dictionary(all, |_| ElementType::F64);
         let chosen = match &options.columns {
@@ -92,13 +92,13 @@ impl<'o> Plan<'o> {
         let mut columns = Vec::new();
         for index in chosen.into_iter().flatten() {
             // The choice may be one that a user has implemented.
-            let out = Error::ColumnOutOfRange { column: index, column_count: all.len() };
+            let out = Error::new(ErrorKind::ColumnOutOfRange { column: index, column_count: all.len() });
             let field = all.get(index).ok_or(out)?;
             let words = is_words(field.data_type()).then(Words::default);
             let own = if words.is_some() { had_type(field) } else { own_type(field.data_type()) };
             if words.is_none() && own.is_none() {
                 let (name, reason) = (field.name().clone(), no_element_type(field.data_type()));
-                return Err(Error::Arrow { column: index, name, reason });
+                return Err(Error::unsupported("Arrow", Some(index), Some(name), reason));
             }
             columns.push(PlannedColumn { index, asked: None, own, words, has_nulls: false });
         }
@@ -127,7 +127,7 @@ impl<'o> Plan<'o> {
     /// Says that columns of words have those of a dictionary, and no others.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn set_words(&mut self, dictionary: &DataDictionary) -> Result<()> {
         for (column, feature) in self.columns.iter_mut().zip(dictionary.iter()) {
             if let Some(words) = &mut column.words {
@@ -160,7 +160,7 @@ impl<'o> Plan<'o> {
     /// Describes the columns of a table, whose column `i` has the type `element_type(i)`, with the words so far.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn dictionary(&self, element_type: impl Fn(usize) -> ElementType) -> Result<DataDictionary> {
         let fields: Fields = self.columns.iter().filter_map(|column| self.all.get(column.index).cloned()).collect();
         let mut dictionary = to_dictionary(&fields, element_type);
@@ -177,8 +177,8 @@ impl<'o> Plan<'o> {
     /// Takes the columns of parts, for a table of one type or, with `None`, one whose columns have their own.
     ///
     /// # Errors
-    /// [`Error::Arrow`] if parts differ in the number or the names of columns, or a column cannot be taken;
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::Unsupported`] if parts differ in the number or the names of columns, or a column cannot be taken;
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn chunks<'a>(&mut self, parts: Parts<'a>, one: Option<ElementType>) -> Result<Vec<Chunk<'a>>> {
         let mut chunks = Vec::new();
         for (index, part) in parts.parts.iter().enumerate() {
@@ -220,12 +220,12 @@ impl<'o> Plan<'o> {
     /// Checks that columns that are times have the units of those of a table, to which they are added.
     ///
     /// # Errors
-    /// [`Error::UnequalFeatures`].
+    /// [`ErrorKind::UnequalTables`].
     pub(super) fn check_times(&self, dictionary: &DataDictionary) -> Result<()> {
         for (column, planned) in self.columns.iter().enumerate() {
             let feature = dictionary.feature(column)?;
             if !self.all.get(planned.index).is_none_or(|field| is_time_of(field, feature)) {
-                return Err(Error::UnequalFeatures { table: 1, column, part: "feature type" });
+                return Err(Error::unequal_features(1, column, "feature type"));
             }
         }
         Ok(())
@@ -293,9 +293,12 @@ impl ChunkPlace<'_> {
         let name = self.fields.get(column).map_or_else(String::new, |field| field.name().clone());
         match refusal {
             Refusal::Error(error) => error,
-            Refusal::Reason(reason) => {
-                Error::Arrow { column, name, reason: in_chunk(self.kind, self.index, self.count, reason) }
-            }
+            Refusal::Reason(reason) => Error::unsupported(
+                "Arrow",
+                Some(column),
+                Some(name),
+                in_chunk(self.kind, self.index, self.count, reason),
+            ),
         }
     }
 }
@@ -313,5 +316,5 @@ pub(super) fn whole_shape(
 ) -> Result<Shape> {
     let shape = |rows| Shape { rows, columns };
     let sum = rows.try_fold(0_usize, |sum, rows| sum.checked_add(rows));
-    sum.map(shape).ok_or(Error::SizeOverflow { shape: shape(usize::MAX), element })
+    sum.map(shape).ok_or_else(|| Error::new(ErrorKind::SizeOverflow { shape: shape(usize::MAX), element }))
 }

@@ -11,6 +11,8 @@ use super::options::ArrowExportOptions;
 use super::types::data_type;
 use super::words::words_type;
 use crate::base::element::ElementType;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::dictionary::{Categories, DataDictionary, Feature, FeatureType, TimeUnit};
 
@@ -29,12 +31,12 @@ const COLUMN_BYTES: usize = 512;
 /// Creates the schema of a table's columns.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`] if there is not enough memory for the columns, even without values;
-/// [`Error::UnsupportedElementType`] for `bf16`, if all columns have that type; else [`Error::Arrow`] for the first
-/// column that has.
+/// [`ErrorKind::OutOfMemory`] if there is not enough memory for the columns, even without values;
+/// [`ErrorKind::UnsupportedElementType`] for `bf16`, if all columns have that type; else [`ErrorKind::Unsupported`] for
+/// the first column that has.
 pub(super) fn to_schema(dictionary: &DataDictionary, columns: usize, options: ArrowExportOptions) -> Result<Schema> {
     let bytes = columns.saturating_mul(COLUMN_BYTES);
-    Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+    Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| Error::out_of_memory(bytes))?;
     let is_mixed = dictionary.uniform_type().is_none();
     let field = |column: usize| {
         let feature = dictionary.feature(column)?;
@@ -43,7 +45,12 @@ pub(super) fn to_schema(dictionary: &DataDictionary, columns: usize, options: Ar
             data_type(feature.element_type).map_err(|error| match is_mixed {
                 true => {
                     let name = feature.name.clone().unwrap_or_default();
-                    Error::Arrow { column, name, reason: format!("{} is not a type of Arrow", feature.element_type) }
+                    Error::unsupported(
+                        "Arrow",
+                        Some(column),
+                        Some(name),
+                        format!("{} is not a type of Arrow", feature.element_type),
+                    )
                 }
                 false => error,
             })

@@ -15,7 +15,7 @@ use super::plan::{Part, Parts, Plan, whole_shape};
 use crate::array::{AnyArray, Array};
 use crate::base::copy::CopyReason;
 use crate::base::element::{Element, match_element};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::files::options::SaveOptions;
 use crate::format::TableWriter;
 use crate::table::soa::SoaNumericTable;
@@ -38,7 +38,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// rows, its values are shared where [`from_record_batches`](Self::from_record_batches) would share them.
     ///
     /// # Errors
-    /// Those of [`from_record_batches`](Self::from_record_batches), and [`Error::ArrowReader`].
+    /// Those of [`from_record_batches`](Self::from_record_batches), and [`ErrorKind::Foreign`].
     ///
     /// # Examples
     /// ```
@@ -89,7 +89,7 @@ impl SoaNumericTable {
     /// its columns are shared where [`from_record_batches`](Self::from_record_batches) would share them.
     ///
     /// # Errors
-    /// Those of [`from_record_batches`](Self::from_record_batches), and [`Error::ArrowReader`].
+    /// Those of [`from_record_batches`](Self::from_record_batches), and [`ErrorKind::Foreign`].
     ///
     /// # Examples
     /// ```
@@ -135,8 +135,8 @@ impl<T: Element> TableWriter<T> {
     ///
     /// # Errors
     /// Those of [`HomogenNumericTable::read_record_batches`], [`create`](Self::create) and [`finish`](Self::finish);
-    /// [`Error::NotWholeRows`] for rows without columns; [`Error::Format`] if there is no room for more words. The file
-    /// at the path is then unchanged.
+    /// [`ErrorKind::NotWholeRows`] for rows without columns; [`ErrorKind::Format`] if there is no room for more words.
+    /// The file at the path is then unchanged.
     ///
     /// # Examples
     /// ```
@@ -206,9 +206,9 @@ impl<T: Element> TableWriter<T> {
     /// file. Allocates as much as the rows take in the file.
     ///
     /// # Errors
-    /// [`Error::UnequalColumns`] if there are not as many columns as in the file; [`Error::UnequalFeatures`] for times of
-    /// another unit; [`Error::NotWholeRows`] for rows
-    /// without columns; those of [`HomogenNumericTable::from_record_batches`], with the row in the file; those of
+    /// [`ErrorKind::UnequalTables`] if there are not as many columns as in the file; [`ErrorKind::UnequalTables`] for
+    /// times of another unit; [`ErrorKind::NotWholeRows`] for rows without columns; those of
+    /// [`HomogenNumericTable::from_record_batches`], with the row in the file; those of
     /// [`append`](Self::append).
     /// Nothing is appended then, and the writer can still be used.
     ///
@@ -222,7 +222,10 @@ impl<T: Element> TableWriter<T> {
     /// let first = ArrowOptions::new().convert(ConversionPolicy::Checked).columns([0]);
     /// writer.append_record_batch(&batch, &first)?;
     /// let error = writer.append_record_batch(&batch, &first.columns([1])).unwrap_err();
-    /// assert_eq!(error.to_string(), "the value 400 at row 3, column 0 is not representable as u8");
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "the value 400 at row 3, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it"
+    /// );
     /// writer.finish()?;
     /// assert_eq!(HomogenNumericTable::<u8>::load(&path)?.as_slice()?, [1, 3]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -233,7 +236,7 @@ impl<T: Element> TableWriter<T> {
         let mut plan = Plan::new(parts[0].fields, options, "batch")?;
         let (expected, found) = (self.shape().columns, plan.column_count());
         if expected != found {
-            return Err(Error::UnequalColumns { table: 1, expected, found });
+            return Err(Error::unequal_columns(1, expected, found));
         }
         plan.check_times(self.dictionary())?;
         plan.set_words(self.dictionary())?;
@@ -245,7 +248,7 @@ impl<T: Element> TableWriter<T> {
 /// are more rows is not the last.
 ///
 /// # Errors
-/// [`Error::ArrowReader`]; those of `take`.
+/// [`ErrorKind::Foreign`]; those of `take`.
 fn in_groups(
     reader: impl RecordBatchReader,
     columns: usize,
@@ -254,7 +257,7 @@ fn in_groups(
     let (mut group, mut rows, mut first) = (Vec::<RecordBatch>::new(), 0_usize, 0_usize);
     let most = GROUP_VALUES / columns.max(1);
     for batch in reader {
-        let batch = batch.map_err(|source| Error::ArrowReader { source })?;
+        let batch = batch.map_err(|source| Error::foreign(format!("Arrow failed: {source}"), source))?;
         let is_full = rows > 0 && (rows >= most || group.len() >= GROUP_BATCHES);
         if is_full && batch.num_rows() > 0 {
             let parts: Vec<Part<'_>> = group.iter().map(Part::of_batch).collect();
@@ -273,7 +276,7 @@ fn in_groups(
 /// Adds all rows of chunks to a table.
 ///
 /// # Errors
-/// Those of [`fill`]; [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+/// Those of [`fill`]; [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
 fn append<T: Element>(table: &mut HomogenNumericTable<T>, chunks: &[Chunk<'_>]) -> Result<()> {
     let Shape { rows: first, columns } = table.shape();
     let new = whole_shape(chunks.iter().map(|chunk| chunk.rows), columns, Some(T::TYPE))?.rows;
@@ -285,12 +288,16 @@ fn append<T: Element>(table: &mut HomogenNumericTable<T>, chunks: &[Chunk<'_>]) 
     let layout = table.data_layout();
     let rows = table.view_mut()?.rows(first..)?;
     let room = match layout {
-        DataLayout::RowMajor => Room::Rows(rows.try_into_slice().map_err(|_| Error::NotAllocated)?), // contiguous
+        DataLayout::RowMajor => {
+            // They are contiguous.
+            Room::Rows(rows.try_into_slice().map_err(|_| Error::new(ErrorKind::NotAllocated))?)
+        }
         DataLayout::ColumnMajor => {
             let (mut lanes, mut rest) = (Vec::new(), rows.into_window().transposed());
             for _ in 0..columns {
                 let (lane, tail) = rest.split_at_row(1);
-                lanes.push(lane.into_slice().map_err(|_| Error::NotAllocated)?); // columns are contiguous
+                // Columns are contiguous.
+                lanes.push(lane.into_slice().map_err(|_| Error::new(ErrorKind::NotAllocated))?);
                 rest = tail;
             }
             Room::Columns(lanes)
@@ -304,7 +311,7 @@ fn write<T: Element>(writer: &mut TableWriter<T>, chunks: &[Chunk<'_>]) -> Resul
     let Shape { rows: first, columns } = writer.shape();
     let rows = whole_shape(chunks.iter().map(|chunk| chunk.rows), columns, Some(T::TYPE))?.rows;
     if columns == 0 && rows > 0 {
-        return Err(Error::NotWholeRows { values: 0, columns }); // a file counts rows by their values
+        return Err(Error::new(ErrorKind::NotWholeRows { values: 0, columns })); // a file counts rows by their values
     }
     let values =
         assemble::<T>(chunks, 0..columns, rows, DataLayout::RowMajor).map_err(|error| error.moved(first, 0))?;
@@ -323,7 +330,7 @@ impl Growing {
     /// Adds all rows of chunks.
     ///
     /// # Errors
-    /// Those of [`fill`]; [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// Those of [`fill`]; [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     fn append(&mut self, plan: &Plan<'_>, chunks: &[Chunk<'_>]) -> Result<()> {
         let (first, counts) = (self.rows, chunks.iter().map(|chunk| chunk.rows));
         let rows = whole_shape([first].into_iter().chain(counts), plan.column_count(), None)?.rows;

@@ -21,7 +21,7 @@ use bytes::Bytes;
 use super::words::valid_where;
 use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, ElementType};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::window::AnySlice;
 
 /// Evaluates a body with `P`, the Arrow type of the same values, for all element types but `bf16`.
@@ -41,9 +41,10 @@ macro_rules! match_arrow {
 /// Returns the Arrow type of an element type.
 ///
 /// # Errors
-/// [`Error::UnsupportedElementType`] for `bf16`.
+/// [`ErrorKind::UnsupportedElementType`] for `bf16`.
 pub(super) fn data_type(element: ElementType) -> Result<DataType> {
-    match_arrow!(element, P => Ok(P::DATA_TYPE), none => Err(Error::UnsupportedElementType { element, target: "Arrow" }))
+    let none = || Error::new(ErrorKind::UnsupportedElementType { element, target: "Arrow" });
+    match_arrow!(element, P => Ok(P::DATA_TYPE), none => Err(none()))
 }
 
 /// Evaluates a body with the values of an array of numbers, or of what Arrow stores as numbers; `None` of another one.
@@ -86,7 +87,7 @@ pub(super) fn no_element_type(data_type: &DataType) -> String {
 /// Creates an Arrow array of values, which keeps their memory alive. No copy.
 ///
 /// # Errors
-/// [`Error::UnsupportedElementType`] for `bf16`.
+/// [`ErrorKind::UnsupportedElementType`] for `bf16`.
 pub(super) fn to_arrow<T: Element>(values: Array<T>, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
     fn make<P: ArrowPrimitiveType>(bytes: Array<u8>, nulls: Option<NullBuffer>) -> ArrayRef {
         let count = bytes.len() / size_of::<P::Native>();
@@ -98,12 +99,12 @@ pub(super) fn to_arrow<T: Element>(values: Array<T>, nulls: Option<NullBuffer>) 
     }
     let nulls = nulls.filter(|nulls| nulls.len() == values.len()); // always: they were made of the values
     let bytes = values.reinterpret::<u8>()?;
-    let unsupported = Error::UnsupportedElementType { element: T::TYPE, target: "Arrow" };
+    let unsupported = Error::new(ErrorKind::UnsupportedElementType { element: T::TYPE, target: "Arrow" });
     match_arrow!(T::TYPE, P => Ok(make::<P>(bytes, nulls)), none => Err(unsupported))
 }
 
-/// Returns an array of integers as one of the type of points in time that Arrow stores as these, on the same memory. Any
-/// other array stays as it is.
+/// Returns an array of integers as one of the type of points in time that Arrow stores as these, on the same memory.
+/// Any other array stays as it is.
 pub(super) fn of_type(array: ArrayRef, data_type: &DataType) -> ArrayRef {
     fn cast<F: ArrowPrimitiveType, T: ArrowPrimitiveType<Native = F::Native>>(array: &ArrayRef) -> Option<ArrayRef> {
         Some(Arc::new(array.as_primitive_opt::<F>()?.reinterpret_cast::<T>()))
@@ -122,7 +123,7 @@ pub(super) fn of_type(array: ArrayRef, data_type: &DataType) -> ArrayRef {
 /// Returns where the NaNs are, as nulls; `None` if there are none.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`].
+/// [`ErrorKind::OutOfMemory`].
 pub(super) fn nulls_of_nans<T: Element>(values: &[T]) -> Result<Option<NullBuffer>> {
     if !T::TYPE.is_float() {
         return Ok(None);

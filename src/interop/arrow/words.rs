@@ -18,6 +18,8 @@ use arrow_schema::DataType;
 use super::types::{nulls_of_nans, values};
 use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, ElementType, match_element};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::number::Exact;
 use crate::base::room::with_room;
@@ -81,11 +83,11 @@ impl Words {
     /// Returns the words in the order of their indices.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn to_categories(&self) -> Result<Categories> {
         let bytes = self.len().saturating_mul(size_of::<&str>());
         let mut words = Vec::new();
-        words.try_reserve_exact(self.len()).map_err(|_| Error::OutOfMemory { bytes })?;
+        words.try_reserve_exact(self.len()).map_err(|_| Error::out_of_memory(bytes))?;
         words.resize(self.len(), "");
         for (word, &index) in &self.indices {
             words[index as usize] = word; // indices are those below the number of words
@@ -96,13 +98,13 @@ impl Words {
     /// Creates the words of categories, to which no others are added.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn of(categories: &Categories) -> Result<Self> {
         let mut words = Self::default();
         for word in categories.words() {
             words.index_of(word).map_err(|refusal| match refusal {
                 Refusal::Error(error) => error,
-                Refusal::Reason(_) => Error::OutOfMemory { bytes: usize::MAX }, // never: 2^32 of them
+                Refusal::Reason(_) => Error::out_of_memory(usize::MAX), // never: 2^32 of them
             })?;
         }
         Ok(Self { are_all: true, ..words })
@@ -119,10 +121,10 @@ impl Words {
         }
         let index = u32::try_from(self.len()).map_err(|_| "more than 2^32 words".to_owned())?;
         let (mut owned, bytes) = (String::new(), word.len());
-        owned.try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+        owned.try_reserve_exact(bytes).map_err(|_| Error::out_of_memory(bytes))?;
         owned.push_str(word);
         let bytes = self.len().saturating_mul(size_of::<(String, u32)>());
-        self.indices.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes })?;
+        self.indices.try_reserve(1).map_err(|_| Error::out_of_memory(bytes))?;
         self.indices.insert(owned, index);
         Ok(index)
     }
@@ -173,7 +175,7 @@ impl Words {
             return Ok(());
         }
         let (mut known, bytes) = (Vec::new(), dictionary.len().saturating_mul(size_of::<Option<u32>>()));
-        known.try_reserve_exact(dictionary.len()).map_err(|_| Error::OutOfMemory { bytes })?;
+        known.try_reserve_exact(dictionary.len()).map_err(|_| Error::out_of_memory(bytes))?;
         for_each_word(dictionary, |_, word| {
             known.push(word.map(|word| self.index_of(word)).transpose()?);
             Ok(())
@@ -211,11 +213,11 @@ fn index_in<T: Element>(value: T, count: usize) -> Option<usize> {
 /// Returns which of `count` rows are valid; `None` if all are.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`].
+/// [`ErrorKind::OutOfMemory`].
 pub(super) fn valid_where(count: usize, is_valid: impl Fn(usize) -> bool) -> Result<Option<NullBuffer>> {
     let Some(first) = (0..count).position(|row| !is_valid(row)) else { return Ok(None) };
     let (mut bits, room) = (Vec::new(), count.div_ceil(8));
-    bits.try_reserve_exact(room).map_err(|_| Error::OutOfMemory { bytes: room })?;
+    bits.try_reserve_exact(room).map_err(|_| Error::out_of_memory(room))?;
     bits.resize(first / 8, u8::MAX);
     for start in (first / 8 * 8..count).step_by(8) {
         let rows = start..count.min(start + 8);
@@ -239,7 +241,7 @@ fn is_long(categories: &Categories) -> bool {
 /// Creates an array of the words, whose lengths together a `O` holds.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`].
+/// [`ErrorKind::OutOfMemory`].
 fn text_of<O: OffsetSizeTrait>(categories: &Categories) -> Result<GenericStringArray<O>> {
     let bytes = categories.words().fold(0_usize, |sum, word| sum.saturating_add(word.len()));
     let mut text = with_room::<u8>(bytes)?;
@@ -251,17 +253,17 @@ fn text_of<O: OffsetSizeTrait>(categories: &Categories) -> Result<GenericStringA
     }
     let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
     let array = GenericStringArray::try_new(offsets, Buffer::from_vec(text), None);
-    array.map_err(|source| Error::ArrowReader { source })
+    array.map_err(|source| Error::foreign(format!("Arrow failed: {source}"), source))
 }
 
 /// Creates an Arrow dictionary of the words, whose keys are values. NaN is null: a word that is missing.
 ///
 /// # Errors
-/// A reason, if a value is the index of no word; [`Error::OutOfMemory`].
+/// A reason, if a value is the index of no word; [`ErrorKind::OutOfMemory`].
 pub(super) fn to_words<T: Element>(values: &[T], categories: &Categories) -> Result<ArrayRef, Refusal> {
     let count = categories.len().min(i32::MAX as usize); // whatever is more is refused as no index
     let (mut keys, bytes) = (Vec::new(), values.len().saturating_mul(size_of::<i32>()));
-    keys.try_reserve_exact(values.len()).map_err(|_| Error::OutOfMemory { bytes })?;
+    keys.try_reserve_exact(values.len()).map_err(|_| Error::out_of_memory(bytes))?;
     for (row, value) in values.iter().enumerate() {
         match index_in(*value, count) {
             Some(index) => keys.push(index as i32),
@@ -276,5 +278,5 @@ pub(super) fn to_words<T: Element>(values: &[T], categories: &Categories) -> Res
     };
     let keys = PrimitiveArray::<Int32Type>::new(keys.into(), nulls);
     let dictionary = DictionaryArray::try_new(keys, text);
-    Ok(Arc::new(dictionary.map_err(|source| Error::ArrowReader { source })?))
+    Ok(Arc::new(dictionary.map_err(|source| Error::foreign(format!("Arrow failed: {source}"), source))?))
 }

@@ -32,7 +32,7 @@ pub struct CsvBlocks<'s, T> {
 impl<'s, T: Element> CsvBlocks<'s, T> {
     pub(super) fn new(source: &'s CsvSource, roles: &'s Roles, rows_per_block: usize) -> Result<Self> {
         if rows_per_block == 0 {
-            return Err(Error::EmptyBlocks);
+            return Err(Error::empty_blocks());
         }
         let plan = RowPlan::<T>::new(roles).map_err(|error| source.input.name_in(error))?;
         // Every field but the last one takes at least a byte: no file has more rows.

@@ -131,7 +131,7 @@ impl<'r> ColumnPlan<'r> {
     /// Plans to read all columns. Those without a stated type are examined.
     ///
     /// # Errors
-    /// [`CsvOption`](crate::Error::CsvOption) if a stated type does not hold what stands for missing values.
+    /// [`CsvOption`](crate::ErrorKind::CsvOption) if a stated type does not hold what stands for missing values.
     pub(super) fn examine(roles: &'r Roles, policy: ConversionPolicy) -> LibraryResult<Self> {
         let (actions, _) = roles.actions();
         let has_numbers = roles.missing_texts.iter().any(|text| is_number(text.as_bytes()));

@@ -1,14 +1,14 @@
 //! Compressed text: gzip and zstd, recognized by their first bytes, decompressed into memory.
 //!
 //! Members of gzip and frames of zstd may follow each other; zstd's skippable frames are skipped. Checksums are
-//! compared. Memory grows with what is really decompressed, up to a limit, not with what a header claims. The limit depends
-//! on the number of compressed bytes, and zstd's window is never larger than it.
+//! compared. Memory grows with what is really decompressed, up to a limit, not with what a header claims. The limit
+//! depends on the number of compressed bytes, and zstd's window is never larger than it.
 
 use std::path::Path;
 
 use super::input::MemoryLimits;
 use crate::array::Array;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Hint, Result};
 
 /// A way to compress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,9 +51,11 @@ impl Compression {
         path: Option<&Path>,
         _: &str,
     ) -> Result<Array<u8>> {
-        let reason = format!("begins a file compressed with {}, which the feature `csv-compressed` reads", self.name());
-        let (path, text) = (path.map(Into::into), String::new());
-        Err(Error::Csv { path, line: 1, column: None, name: None, text, reason })
+        let reason = format!("begins a file compressed with {}", self.name());
+        let text = String::new();
+        Err(Error::new(ErrorKind::Text { line: 1, column: None, name: None, text, reason, byte: None })
+            .in_some_file(path)
+            .with_hint(Hint::new("csv-compressed", "is the feature that reads it")))
     }
 
     /// Decompresses a source of `length` bytes to its end. `path` is its path in errors, or `name` if it has none.
@@ -121,9 +123,7 @@ impl Text<'_> {
         if self.bytes.capacity() - length < count {
             let most = usize::try_from(self.room()).unwrap_or(usize::MAX);
             let more = length.max(count).min(most.max(count));
-            self.bytes
-                .try_reserve_exact(more)
-                .map_err(|_| Error::OutOfMemory { bytes: length.saturating_add(more) })?;
+            self.bytes.try_reserve_exact(more).map_err(|_| Error::out_of_memory(length.saturating_add(more)))?;
         }
         Ok(())
     }
@@ -131,14 +131,12 @@ impl Text<'_> {
     /// Returns the error for too much text.
     fn too_long(&self) -> Error {
         let (name, most) = (self.compression.name(), self.most_bytes);
-        let permit = match self.ratio {
-            Some(ratio) => format!(
-                "the most that CsvOptions::max_decompression_ratio permits, which is {ratio} for each compressed byte"
-            ),
-            None => "the most that CsvOptions::max_decompressed_bytes permits".to_owned(),
+        let (each, option) = match self.ratio {
+            Some(ratio) => (format!(", {ratio} for each compressed byte"), "CsvOptions::max_decompression_ratio"),
+            None => (String::new(), "CsvOptions::max_decompressed_bytes"),
         };
-        let reason = format!("the text, decompressed from {name}, is more than {most} bytes, {permit}");
-        Error::CsvOption { path: self.path.map(Into::into), reason }
+        let reason = format!("the text, decompressed from {name}, is more than the limit of {most} bytes{each}");
+        Error::new(ErrorKind::CsvOption { reason }).in_some_file(self.path).with_hint(Hint::new(option, "permits more"))
     }
 
     /// Returns the error for data that cannot be read or decompressed.
@@ -153,14 +151,14 @@ impl Text<'_> {
             }
             _ => error,
         };
-        Error::Io { path: self.path.unwrap_or(Path::new(self.name)).to_owned(), source }
+        Error::io(self.path.unwrap_or(Path::new(self.name)), source)
     }
 }
 
 /// The frames of zstd.
 #[cfg(feature = "csv-compressed")]
 mod zstd {
-    use std::io::{self, BufRead, ErrorKind, Read};
+    use std::io::{self, BufRead, Read};
 
     use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
     use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
@@ -196,7 +194,7 @@ mod zstd {
             match source.fill_buf() {
                 Ok([]) => return Ok(()),
                 Ok(_) => {}
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(text.damaged(error)),
             }
             // One that is used again would take memory for the window that a header claims, before it is filled.
@@ -211,7 +209,7 @@ mod zstd {
                     let skipped = io::copy(&mut source.by_ref().take(length.into()), &mut io::sink());
                     match skipped {
                         Ok(skipped) if skipped == u64::from(length) => continue,
-                        Ok(_) => return Err(text.damaged(ErrorKind::UnexpectedEof.into())),
+                        Ok(_) => return Err(text.damaged(io::ErrorKind::UnexpectedEof.into())),
                         Err(error) => return Err(text.damaged(error)),
                     }
                 }

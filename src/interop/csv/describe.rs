@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::CsvMissing;
-use super::failure::Failure;
+use super::failure::{Failure, Reason};
 use super::input::Input;
 use super::roles::{Categories, ColumnRole, Roles, Skips};
 use super::signs::Signs;
 use super::survey::{RecordRange, Survey};
 use super::syntax::{Fit, Syntax};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, Hint, Result};
 use crate::base::parallel;
 use crate::base::text::excerpt;
 
@@ -53,7 +53,7 @@ impl Finding {
             && let Ok(word) = std::str::from_utf8(word)
         {
             let bytes = self.places.len().saturating_mul(size_of::<u64>());
-            self.places.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes })?;
+            self.places.try_reserve(1).map_err(|_| Error::out_of_memory(bytes))?;
             self.words.push(word)?;
             self.places.push(place);
         }
@@ -182,10 +182,13 @@ impl Findings {
     fn stray(&self) -> Option<Failure> {
         let failures = self.columns.iter().filter_map(|(&index, finding)| {
             let (place, text) = finding.stray.clone()?;
-            let reason =
-                "is a number, and CsvOptions::sample has decided that the column has words: CsvOptions::kind can \
-                          take all of the column for words"
-                    .into();
+            let reason = Reason::advised(
+                "is a number, and the rows that were looked at have decided that the column has words",
+                [
+                    Hint::new("CsvOptions::sample", "says how many rows those are"),
+                    Hint::new("CsvOptions::kind", "can take all of the column for words"),
+                ],
+            );
             Some(Failure { place, column: Some(index), text, reason })
         });
         failures.min_by_key(|failure| failure.place)

@@ -4,7 +4,7 @@ use super::CsvKind;
 use super::evidence::Sight;
 use super::input::Input;
 use super::roles::{ColumnRole, Shown};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Hint, Result};
 use crate::base::text::excerpt;
 use crate::base::text::label;
 use crate::interop::text::number::separator_in_numbers;
@@ -32,6 +32,8 @@ pub(super) enum Reason {
     /// a reason to look at the whole file first.
     Undecided,
     Other(String),
+    /// What is wrong, and what helps.
+    Advised(String, Vec<Hint>),
 }
 
 /// Why a column of whole numbers is one of floats.
@@ -60,18 +62,26 @@ impl From<&str> for Reason {
 }
 
 impl Reason {
+    /// Returns a reason with what helps.
+    pub(super) fn advised(reason: impl Into<String>, hints: impl Into<Vec<Hint>>) -> Self {
+        Self::Advised(reason.into(), hints.into())
+    }
+
     /// Returns what is wrong with a text that should be a number.
     #[cold]
     pub(super) fn not_a_number(text: &[u8], numerals: &Numerals) -> Self {
         let is_own = |separator: u8| separator == b',' || numerals.thousands == Some(char::from(separator));
         match separator_in_numbers(text) {
             None if numerals.is_plain() || !numerals.is_meant(text) => Self::Word,
-            Some(b',') if numerals.is_plain() => {
-                "is not a number, which would have a point and no commas: CsvOptions::decimal and \
-                 CsvOptions::thousands can give them a meaning, CsvOptions::delimiter says what separates fields, \
-                 CsvOptions::kind can take it for a word or have a function read it"
-                    .into()
-            }
+            Some(b',') if numerals.is_plain() => Self::advised(
+                "is not a number, which would have a point and no commas",
+                [
+                    Hint::new("CsvOptions::decimal", "can give the commas a meaning"),
+                    Hint::new("CsvOptions::thousands", "too"),
+                    Hint::new("CsvOptions::delimiter", "says what separates fields"),
+                    Hint::new("CsvOptions::kind", "can take it for a word or have a function read it"),
+                ],
+            ),
             separator if separator.is_none_or(is_own) => {
                 let decimal = char::from(numerals.decimal);
                 let thousands = match numerals.thousands {
@@ -83,64 +93,75 @@ impl Reason {
             separator => {
                 let separator = separator.unwrap_or(b',');
                 let separator = char::from(separator);
-                format!(
-                    "is not a number, but several with {separator:?} between them: \
-                     CsvOptions::delimiter(b{separator:?}) makes fields of them, CsvOptions::kind can take them for a word"
+                Self::advised(
+                    format!("is not a number, but several with {separator:?} between them"),
+                    [
+                        delimiter(separator, "makes fields of them"),
+                        Hint::new("CsvOptions::kind", "can take them for a word"),
+                    ],
                 )
-                .into()
             }
         }
     }
 
-    /// Formats the reason. `column` is that of the text.
-    fn in_words(self, input: &Input, column: Option<&ColumnRole>) -> Result<String> {
-        const STATE: &str = "CsvOptions::column_type can state a type, also f64, which rounds";
-        let cause = match self {
-            Self::Other(reason) => return Ok(reason),
+    /// Formats the reason, and says what helps. `column` is that of the text.
+    fn in_words(self, input: &Input, column: Option<&ColumnRole>) -> Result<(String, Vec<Hint>)> {
+        const STATE: Hint = Hint::new("CsvOptions::column_type", "can state a type, also f64, which rounds");
+        let (place, text) = match self {
+            Self::Other(reason) => return Ok((reason, Vec::new())),
+            Self::Advised(reason, hints) => return Ok((reason, hints)),
             Self::Rounded(Cause::Sample) => {
-                return Ok(format!(
-                    "is a whole number that f64 does not hold, and CsvOptions::sample has decided on f64: {STATE}"
-                ));
+                let reason =
+                    "is a whole number that f64 does not hold, and the rows that were looked at have decided on f64";
+                return Ok((reason.to_owned(), vec![STATE]));
             }
             Self::Rounded(Cause::Range) => {
-                return Ok(format!(
-                    "is a whole number that f64 does not hold, and no integer type holds all of the column: {STATE}"
-                ));
+                let reason = "is a whole number that f64 does not hold, and no integer type holds all of the column";
+                return Ok((reason.to_owned(), vec![STATE]));
             }
-            Self::Rounded(Cause::Real(Sight { place, text })) => Some((place, format!("{text:?}"))),
-            Self::Rounded(Cause::Gap(place)) => Some((place, "the missing value".to_owned())),
-            Self::Word | Self::Undecided => None,
+            Self::Rounded(Cause::Real(Sight { place, text })) => (place, format!("{text:?}")),
+            Self::Rounded(Cause::Gap(place)) => (place, "the missing value".to_owned()),
+            Self::Word | Self::Undecided => return in_numbers(input, column),
         };
-        if let Some((place, text)) = cause {
-            let line = input.line_of(place)?;
-            if let Some(CsvKind::Time(unit)) = column.map(|column| &column.kind) {
-                let unit = unit.name();
-                return Ok(format!(
-                    "is a number of {unit} that f64 does not hold, and the column needs f64 for {text} on line {line}: \
-                     CsvOptions::missing_in can state a number for that"
-                ));
-            }
-            return Ok(format!(
-                "is a whole number that f64 does not hold, and the column needs f64 for {text} on line {line}: {STATE}"
-            ));
+        let line = input.line_of(place)?;
+        if let Some(CsvKind::Time(unit)) = column.map(|column| &column.kind) {
+            let unit = unit.name();
+            let hint = Hint::new("CsvOptions::missing_in", "can state a number for that");
+            let reason = format!(
+                "is a number of {unit} that f64 does not hold, and the column needs f64 for {text} on line {line}"
+            );
+            return Ok((reason, vec![hint]));
         }
-        Ok(match column.map(|column| &column.shown) {
-            Some(Shown::Number { place, text }) => format!(
-                "is not a number, and the column has numbers, the first of them {text:?} on line {}: \
-                 CsvOptions::missing_texts can take the word for a missing value, of which CsvOptions::missing decides, and \
-                 CsvOptions::kind can take all of the column for words",
-                input.line_of(*place)?
-            ),
-            Some(Shown::Separated(separator)) => {
-                let separator = char::from(*separator);
-                format!(
-                    "has {separator:?} in it, as all lines of the file have, and the file has one column: \
-                     CsvOptions::delimiter(b{separator:?}) makes several of it, CsvOptions::kind can take it for words"
-                )
-            }
-            _ => "is not a number".to_owned(),
-        })
+        let reason =
+            format!("is a whole number that f64 does not hold, and the column needs f64 for {text} on line {line}");
+        Ok((reason, vec![STATE]))
     }
+}
+
+/// Says why a word is none in a column of numbers, and what helps.
+fn in_numbers(input: &Input, column: Option<&ColumnRole>) -> Result<(String, Vec<Hint>)> {
+    Ok(match column.map(|column| &column.shown) {
+        Some(Shown::Number { place, text }) => {
+            let line = input.line_of(*place)?;
+            let hints = vec![
+                Hint::new("CsvOptions::missing_texts", "can take the word for a missing value"),
+                Hint::new("CsvOptions::missing", "says what becomes of such values"),
+                Hint::new("CsvOptions::kind", "can take all of the column for words"),
+            ];
+            (format!("is not a number, and the column has numbers, the first of them {text:?} on line {line}"), hints)
+        }
+        Some(Shown::Separated(separator)) => {
+            let separator = char::from(*separator);
+            let reason = format!("has {separator:?} in it, as all lines of the file have, and the file has one column");
+            let kind = Hint::new("CsvOptions::kind", "can take it for words");
+            (reason, vec![delimiter(separator, "makes several of it"), kind])
+        }
+        _ => ("is not a number".to_owned(), Vec::new()),
+    })
+}
+
+fn delimiter(separator: char, effect: &str) -> Hint {
+    Hint::with_effect("CsvOptions::delimiter", format!("with {separator:?} {effect}"))
 }
 
 impl Failure {
@@ -149,10 +170,12 @@ impl Failure {
         let Self { place, column: index, text, reason } = self;
         let in_file = || Ok((input.line_of(place)?, reason.in_words(input, column)?));
         match in_file() {
-            Ok((line, reason)) => {
+            Ok((line, (reason, hints))) => {
                 let name = column.and_then(|column| column.name.as_deref());
                 let name = name.map(|name| excerpt(name.as_bytes()));
-                Error::Csv { path: input.path().map(Into::into), line, column: index, name, text, reason }
+                Error::new(ErrorKind::Text { line, column: index, name, text, reason, byte: None })
+                    .in_some_file(input.path())
+                    .with_hints(hints)
             }
             Err(error) => error,
         }

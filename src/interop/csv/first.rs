@@ -10,7 +10,7 @@ use super::sample;
 use super::survey::Survey;
 use super::syntax::Syntax;
 use super::{CsvKind, CsvOptions, CsvSample, SAMPLE};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::text::excerpt;
 use crate::interop::text::moment::Moment;
 
@@ -145,8 +145,15 @@ fn skip_mark(input: &Input) -> Result<u64> {
     let start = input.read(0..input.len().min(3), &mut buffer)?;
     if start.starts_with(&[0xFF, 0xFE]) || start.starts_with(&[0xFE, 0xFF]) {
         let reason = "begins a file in UTF-16; it must be UTF-8".to_owned();
-        let path = input.path().map(Into::into);
-        return Err(Error::Csv { path, line: 1, column: None, name: None, text: "\u{FEFF}".to_owned(), reason });
+        return Err(Error::new(ErrorKind::Text {
+            line: 1,
+            column: None,
+            name: None,
+            text: "\u{FEFF}".to_owned(),
+            reason,
+            byte: None,
+        })
+        .in_some_file(input.path()));
     }
     Ok(if start == [0xEF, 0xBB, 0xBF] { 3 } else { 0 })
 }

@@ -1,14 +1,14 @@
 //! How the fields of a CSV file that is written are spelled: numbers, words, dates, names, and what is missing.
 //!
-//! Invariant: what the default options for reading take for a missing value is in quotes if it is a word, and never if it
-//! is missing in a column of words or times.
+//! Invariant: what the default options for reading take for a missing value is in quotes if it is a word, and never if
+//! it is missing in a column of words or times.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{CsvOptions, CsvWriteOptions, RECORD_BYTES, bad_option};
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Hint, Result};
 use crate::base::number::Exact;
 use crate::base::room::with_room;
 use crate::base::shape::Shape;
@@ -32,7 +32,7 @@ pub(super) enum Spelling {
 /// Returns the texts of words.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`].
+/// [`ErrorKind::OutOfMemory`].
 fn texts<'a>(
     words: impl Iterator<Item = &'a str>,
     count: usize,
@@ -96,7 +96,12 @@ impl Form {
         options.check()?;
         let delimiter = options.delimiter;
         if shape.rows > 0 && shape.columns == 0 {
-            return Err(Error::CsvShape { shape, reason: "rows without columns have no text".to_owned() });
+            return Err(Error::unsupported(
+                "CSV",
+                None,
+                None,
+                format!("a table of {shape} values cannot be written: rows without columns have no text"),
+            ));
         }
         let is_only = shape.columns == 1;
         let given = options.missing.as_deref();
@@ -112,7 +117,7 @@ impl Form {
         };
         for (column, names) in &options.categories {
             if *column >= shape.columns {
-                return Err(Error::ColumnOutOfRange { column: *column, column_count: shape.columns });
+                return Err(Error::new(ErrorKind::ColumnOutOfRange { column: *column, column_count: shape.columns }));
             }
             let words = texts(names.iter().map(String::as_str), names.len(), quote)?;
             spellings.insert(*column, Spelling::Words(words));
@@ -190,11 +195,16 @@ fn header(dictionary: &DataDictionary, delimiter: u8, shape: Shape) -> Result<Ve
         bytes = names.len().saturating_mul(repetitions);
         if bytes > RECORD_BYTES {
             let reason = format!("the line of names would have {bytes} bytes or more, and may have {RECORD_BYTES}");
-            return Err(Error::CsvShape { shape, reason });
+            return Err(Error::unsupported(
+                "CSV",
+                None,
+                None,
+                format!("a table of {shape} values cannot be written: {reason}"),
+            ));
         }
     }
     let mut line = Vec::new();
-    line.try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+    line.try_reserve_exact(bytes).map_err(|_| Error::out_of_memory(bytes))?;
     (0..repetitions).for_each(|_| line.extend_from_slice(&names));
     if let Some(last) = line.last_mut() {
         *last = b'\n';
@@ -220,10 +230,8 @@ fn time_of<T: Element>(unit: TimeUnit, value: T, row: usize, column: usize) -> R
     };
     let refused = || {
         let name = unit.name();
-        bad_option(format!(
-            "{value} at row {row}, column {column} is not a number of {name} that has a date: \
-             CsvWriteOptions::times(false) writes numbers"
-        ))
+        bad_option(format!("{value} at row {row}, column {column} is not a number of {name} that has a date"))
+            .with_hint(Hint::new("CsvWriteOptions::times(false)", "writes numbers"))
     };
     text.and_then(|count| unit.field(count)).ok_or_else(refused)
 }
@@ -231,7 +239,7 @@ fn time_of<T: Element>(unit: TimeUnit, value: T, row: usize, column: usize) -> R
 /// Formats a text as a field in quotes.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`].
+/// [`ErrorKind::OutOfMemory`].
 fn in_quotes(text: &str) -> Result<Vec<u8>> {
     let quotes = memchr::memchr_iter(b'"', text.as_bytes()).count();
     let mut field = with_room(text.len().saturating_add(quotes).saturating_add(2))?;
@@ -250,7 +258,7 @@ fn in_quotes(text: &str) -> Result<Vec<u8>> {
 /// the only field of a line is never left empty.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`].
+/// [`ErrorKind::OutOfMemory`].
 fn quoted(text: &str, delimiter: u8, is_only: bool) -> Result<Vec<u8>> {
     let bytes = text.as_bytes();
     let is_special = |byte: &u8| *byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');

@@ -1,13 +1,13 @@
 //! The bytes of a CSV file, on disk or in memory.
 
 use std::fs::{self, File};
-use std::io::{BufReader, ErrorKind, Read};
+use std::io::{self, BufReader, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::compressed::{Compression, MAGIC};
 use crate::array::Array;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Hint, Result};
 use crate::files::position::read_at;
 
 /// The path of a caller's reader in errors.
@@ -46,10 +46,10 @@ impl Input {
     /// Opens a file. One that does not support reads at positions, such as a pipe, is read to its end, and so is one
     /// whose size the system gives as 0, as it does for all files of `/proc`, and one that is compressed.
     pub(super) fn open(path: &Path, limits: MemoryLimits) -> Result<Self> {
-        let in_file = |source| Error::Io { path: path.to_owned(), source };
+        let in_file = |source| Error::io(path, source);
         let found = fs::metadata(path).map_err(in_file)?;
         if found.is_dir() {
-            return Err(in_file(ErrorKind::IsADirectory.into()));
+            return Err(in_file(io::ErrorKind::IsADirectory.into()));
         }
         let file = File::open(path).map_err(in_file)?;
         let length = file.metadata().map_err(in_file)?.len();
@@ -91,9 +91,9 @@ impl Input {
 
     /// Adds the path of the file to an error about its options.
     pub(super) fn name_in(&self, error: Error) -> Error {
-        match error {
-            Error::CsvOption { path: None, reason } => Error::CsvOption { path: self.path().map(Into::into), reason },
-            error => error,
+        match error.kind() {
+            ErrorKind::CsvOption { .. } => error.in_some_file(self.path()),
+            _ => error,
         }
     }
 
@@ -111,15 +111,15 @@ impl Input {
             // Positions in memory fit a `usize`: the casts do not truncate.
             Self::Memory { bytes, .. } => Ok(&bytes[range.start as usize..range.end as usize]),
             Self::File { file, path, .. } => {
-                let refused = || Error::OutOfMemory { bytes: usize::MAX };
+                let refused = || Error::out_of_memory(usize::MAX);
                 let length = usize::try_from(range.end - range.start).map_err(|_| refused())?;
                 if buffer.len() < length {
                     let more = length - buffer.len();
-                    buffer.try_reserve(more).map_err(|_| Error::OutOfMemory { bytes: length })?;
+                    buffer.try_reserve(more).map_err(|_| Error::out_of_memory(length))?;
                     buffer.resize(length, 0);
                 }
                 let target = &mut buffer[..length];
-                read_at(file, target, range.start).map_err(|source| Error::Io { path: path.clone(), source })?;
+                read_at(file, target, range.start).map_err(|source| Error::io(path, source))?;
                 Ok(target)
             }
         }
@@ -175,16 +175,16 @@ impl LineCount {
 
 /// Reads a reader to its end, and decompresses what it reads if that is compressed. `path` is its path in errors.
 fn read_all(reader: impl Read, limits: MemoryLimits, path: Option<&Path>) -> Result<Array<u8>> {
-    let failed = |source| Error::Io { path: path.unwrap_or(Path::new(READER)).to_owned(), source };
+    let failed = |source| Error::io(path.unwrap_or(Path::new(READER)), source);
     let mut bytes = Vec::new();
     reader.take(limits.buffered.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > limits.buffered {
         let most = limits.buffered;
         let reason = format!(
-            "what is read into memory, because it is not a file with a size, is more than {most} bytes, the most that \
-             CsvOptions::max_buffered_bytes permits"
+            "what is read into memory, because it is not a file with a size, is more than the limit of {most} bytes"
         );
-        return Err(Error::CsvOption { path: path.map(Into::into), reason });
+        let hint = Hint::new("CsvOptions::max_buffered_bytes", "permits more");
+        return Err(Error::new(ErrorKind::CsvOption { reason }).in_some_file(path).with_hint(hint));
     }
     match Compression::of(&bytes) {
         Some(compression) => compression.read(&bytes[..], bytes.len() as u64, limits, path, READER),

@@ -63,7 +63,7 @@ pub use source::CsvSource;
 pub(crate) use write::{write_csv, write_csv_to};
 pub use write_options::CsvWriteOptions;
 
-use crate::base::error::Error;
+use crate::base::error::{Error, ErrorKind};
 
 /// Number of bytes that a task reads and works on at a time, unless a record is longer.
 const PIECE_BYTES: usize = 512 << 10;
@@ -79,5 +79,5 @@ const SAMPLE: usize = 100;
 
 /// Returns the error of an invalid option.
 fn bad_option(reason: impl Into<String>) -> Error {
-    Error::CsvOption { path: None, reason: reason.into() }
+    Error::new(ErrorKind::CsvOption { reason: reason.into() })
 }

@@ -5,6 +5,7 @@ use super::batches::Batches;
 use super::failure::{Failure, Reason};
 use super::roles::{Roles, Skips};
 use super::syntax::{Field, Fit};
+use crate::base::error::Hint;
 use crate::base::text::excerpt;
 
 /// A failure at a position in the current bytes.
@@ -236,19 +237,20 @@ impl<'p> RecordParser<'p> {
         let fields = if found == 1 { "1 field".to_owned() } else { format!("{found} fields") };
         let reason = match (syntax.is_trailing, found == expected + 1) {
             (true, _) if found == expected => {
-                format!("has {fields} and no delimiter at the end, which only the last line may lack")
+                format!("has {fields} and no delimiter at the end, which only the last line may lack").into()
             }
-            (true, true) => format!(
-                "has {fields}, not {expected} and a delimiter at the end: CsvOptions::trailing_delimiter can make a column \
-                 of what follows that"
+            (true, true) => Reason::advised(
+                format!("has {fields}, not {expected} and a delimiter at the end"),
+                [Hint::new("CsvOptions::trailing_delimiter", "can make a column of what follows that")],
             ),
-            (false, true) if is_last_empty => format!(
-                "has {fields}, not {expected}; the last is empty: CsvOptions::trailing_delimiter can ignore it on all lines"
+            (false, true) if is_last_empty => Reason::advised(
+                format!("has {fields}, not {expected}; the last is empty"),
+                [Hint::new("CsvOptions::trailing_delimiter", "can ignore it on all lines")],
             ),
-            _ => format!("has {fields}, not {expected}"),
+            _ => format!("has {fields}, not {expected}").into(),
         };
         let length = memchr::memchr2(b'\n', b'\r', &bytes[start..]).unwrap_or(bytes.len() - start);
-        Local { at: start, column: None, text: excerpt(&bytes[start..start + length]), reason: reason.into() }
+        Local { at: start, column: None, text: excerpt(&bytes[start..start + length]), reason }
     }
 }
 

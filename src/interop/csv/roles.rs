@@ -27,9 +27,9 @@ impl Categories {
     /// Adds a new word.
     ///
     /// # Errors
-    /// [`OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub(super) fn push(&mut self, word: &str) -> Result<()> {
-        let refused = |bytes: usize| Error::OutOfMemory { bytes };
+        let refused = |bytes: usize| Error::out_of_memory(bytes);
         let (mut name, mut key) = (String::new(), with_room(word.len())?);
         name.try_reserve_exact(word.len()).map_err(|_| refused(word.len()))?;
         self.names.try_reserve(1).map_err(|_| refused(self.names.len().saturating_mul(size_of::<String>())))?;
@@ -45,7 +45,7 @@ impl Categories {
     /// Creates categories of words; equal ones become one.
     ///
     /// # Errors
-    /// [`OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub(super) fn of(words: &[impl AsRef<str>]) -> Result<Self> {
         let mut categories = Self::default();
         for word in words {
@@ -242,9 +242,9 @@ impl Roles {
         self.is_missing_text(field.text) && !may_be_word()
     }
 
-    /// Returns whether a field is a word or means a missing value, as fields decide that are not known yet: those of its
-    /// column, or, if its row is left out then, those of all columns whose kind is open. While any is open, the kinds
-    /// that the first rows have shown make no difference, so that it does not matter how many rows those were.
+    /// Returns whether a field is a word or means a missing value, as fields decide that are not known yet: those of
+    /// its column, or, if its row is left out then, those of all columns whose kind is open. While any is open, the
+    /// kinds that the first rows have shown make no difference, so that it does not matter how many rows those were.
     pub(super) fn is_undecided(&self, column: usize, field: &Field<'_>) -> bool {
         if !field.is_quoted || self.quoted_missing || !self.is_missing_text(field.text) {
             return false;
@@ -321,7 +321,7 @@ impl Roles {
     /// `element_type(i)`.
     ///
     /// # Errors
-    /// [`OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub(super) fn dictionary(&self, element_type: impl Fn(usize) -> ElementType) -> Result<DataDictionary> {
         let mut features = Vec::new();
         for &index in &self.kept {

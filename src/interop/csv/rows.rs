@@ -5,6 +5,7 @@ use super::parse::{Sink, Taken, ends_field};
 use super::roles::{Action, Gap, Roles, RowPlan, largest_index};
 use super::syntax::Field;
 use crate::base::element::Element;
+use crate::base::error::Hint;
 use crate::base::number::{Exact, Loss};
 use crate::convert::ConversionPolicy;
 use crate::interop::text::number::{NumberRefusal, glance, value, value_of};
@@ -85,14 +86,15 @@ pub(super) fn refused<T: Element>(refusal: NumberRefusal, field: Field<'_>, nume
 /// Returns the reason for a missing value. In the last column, there may just be a trailing delimiter.
 #[cold]
 pub(super) fn missing(roles: &Roles, field: Field<'_>, column: usize) -> Reason {
-    const REASON: &str = "is missing, and nothing is said about what to do then";
+    let decide = Hint::new("CsvOptions::missing", "says what becomes of such values");
     let columns = &roles.columns;
     let may_trail = column > 0 && column + 1 == columns.len() && columns[column].name.is_none();
     match may_trail && !field.is_quoted && field.text.is_empty() {
         true => {
-            format!("{REASON}; if all lines end in a delimiter, CsvOptions::trailing_delimiter can ignore it").into()
+            let ignore = Hint::new("CsvOptions::trailing_delimiter", "ignores a delimiter that all lines end in");
+            Reason::advised("is missing", [decide, ignore])
         }
-        false => REASON.into(),
+        false => Reason::advised("is missing", [decide]),
     }
 }
 

@@ -16,7 +16,7 @@ use super::syntax::Syntax;
 use super::{CsvOptions, PIECE_BYTES, load, summary, typed};
 use crate::array::Array;
 use crate::base::element::{Element, ElementType, match_element};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::progress::{Hook, Meter, Progress};
 use crate::dictionary::DataDictionary;
 use crate::table::soa::SoaNumericTable;
@@ -80,9 +80,9 @@ impl CsvSource {
     /// [`CsvOptions::max_decompression_ratio`] limit how much.
     ///
     /// # Errors
-    /// [`Error::Io`] with `path`, also for damaged compressed data; [`Error::Csv`] if the header is invalid, or the
-    /// file is compressed and the feature is off; [`Error::CsvOption`] if too many bytes would be kept in memory;
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::Io`] with `path`, also for damaged compressed data; [`ErrorKind::Text`] if the header is invalid,
+    /// or the file is compressed and the feature is off; [`ErrorKind::CsvOption`] if too many bytes would be kept in
+    /// memory; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -100,7 +100,7 @@ impl CsvSource {
     /// Opens a file as [`open`](Self::open) does, with options.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open); [`Error::CsvOption`] if an option contradicts another one, or the file.
+    /// Those of [`open`](Self::open); [`ErrorKind::CsvOption`] if an option contradicts another one, or the file.
     ///
     /// # Examples
     /// ```
@@ -121,7 +121,8 @@ impl CsvSource {
     /// does.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open), with `(bytes)` as the path of [`Error::Io`], for damaged compressed data only.
+    /// Those of [`open`](Self::open), with `(bytes)` as the path of [`ErrorKind::Io`], for damaged compressed data
+    /// only.
     ///
     /// # Examples
     /// ```
@@ -154,7 +155,7 @@ impl CsvSource {
     /// file, prefer [`open`](Self::open): unless it is compressed, it need not fit into memory.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open), with `(reader)` as the path of [`Error::Io`].
+    /// Those of [`open`](Self::open), with `(reader)` as the path of [`ErrorKind::Io`].
     ///
     /// # Examples
     /// ```
@@ -170,7 +171,7 @@ impl CsvSource {
     /// Reads a reader as [`from_reader`](Self::from_reader) does, with options.
     ///
     /// # Errors
-    /// Those of [`open_with`](Self::open_with), with `(reader)` as the path of [`Error::Io`].
+    /// Those of [`open_with`](Self::open_with), with `(reader)` as the path of [`ErrorKind::Io`].
     ///
     /// # Examples
     /// ```
@@ -212,9 +213,9 @@ impl CsvSource {
     /// once more in between, to collect the categories and to check that there are no numbers among them.
     ///
     /// # Errors
-    /// [`Error::Csv`] with the first field that is invalid in its column, or the first row with too few or too many
-    /// fields; [`Error::CsvOption`] if `T` cannot represent a value that replaces missing ones; [`Error::Io`];
-    /// [`Error::OutOfMemory`]; [`Error::SizeOverflow`].
+    /// [`ErrorKind::Text`] with the first field that is invalid in its column, or the first row with too few or too
+    /// many fields; [`ErrorKind::CsvOption`] if `T` cannot represent a value that replaces missing ones;
+    /// [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`]; [`ErrorKind::SizeOverflow`].
     ///
     /// # Examples
     /// ```
@@ -267,9 +268,9 @@ impl CsvSource {
     /// each row.
     ///
     /// # Errors
-    /// [`Error::Csv`] with the first field that is invalid in its column, or that its column's type does not hold, or
-    /// the first row with too few or too many fields; [`Error::CsvOption`] if a stated type cannot represent a value
-    /// that replaces missing ones; [`Error::Io`]; [`Error::OutOfMemory`]; [`Error::SizeOverflow`].
+    /// [`ErrorKind::Text`] with the first field that is invalid in its column, or that its column's type does not hold,
+    /// or the first row with too few or too many fields; [`ErrorKind::CsvOption`] if a stated type cannot represent a
+    /// value that replaces missing ones; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`]; [`ErrorKind::SizeOverflow`].
     ///
     /// # Examples
     /// ```
@@ -293,7 +294,8 @@ impl CsvSource {
     /// first rows, or if categories have to be collected, the file is scanned first, in parallel.
     ///
     /// # Errors
-    /// [`Error::EmptyBlocks`] for blocks of no rows; [`Error::CsvOption`]; [`Error::Io`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::ParameterOutOfRange`] for blocks of no rows; [`ErrorKind::CsvOption`]; [`ErrorKind::Io`];
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -313,7 +315,7 @@ impl CsvSource {
     /// the options or an earlier call decide the kinds of all columns.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -332,7 +334,7 @@ impl CsvSource {
     /// Dictionaries, and so table files, hold only the number of categories: store the names together with the table.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`]; those of [`dictionary`](Self::dictionary).
+    /// [`ErrorKind::ColumnOutOfRange`]; those of [`dictionary`](Self::dictionary).
     ///
     /// # Examples
     /// ```
@@ -347,7 +349,7 @@ impl CsvSource {
         let ends = self.ends.get_or_init(|| roles.ends());
         match roles.kept.get(ends.partition_point(|&end| end <= column)) {
             Some(&kept) => Ok(roles.columns[kept].categories.as_ref().map(|categories| &categories.names[..])),
-            None => Err(Error::ColumnOutOfRange { column, column_count: roles.width() }),
+            None => Err(Error::new(ErrorKind::ColumnOutOfRange { column, column_count: roles.width() })),
         }
     }
 

@@ -166,11 +166,11 @@ fn look(syntax: &Syntax, input: &Input, start: u64, step: usize) -> Result<Vec<S
     let per_task = count.div_ceil(tasks).max(1);
     let runs: Vec<Range<u64>> =
         (0..tasks).map(|task| (task * per_task).min(count)..((task + 1) * per_task).min(count)).collect();
-    let seen = parallel::map(runs, |run| {
+    let seen = parallel::map(runs, |run| -> Result<_> {
         let (mut seen, mut buffer) = (Vec::new(), Vec::new());
         let pieces = (run.end - run.start) as usize;
         let needed = pieces.saturating_mul(size_of::<Seen>());
-        seen.try_reserve_exact(pieces).map_err(|_| Error::OutOfMemory { bytes: needed })?;
+        seen.try_reserve_exact(pieces).map_err(|_| Error::out_of_memory(needed))?;
         for index in run {
             let piece = start + index * step as u64..length.min(start + (index + 1) * step as u64);
             // The two bytes before the piece and the one after it show whether the lines at its ends are blank.

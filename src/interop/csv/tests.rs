@@ -7,7 +7,7 @@ use super::input::Input;
 use super::survey::Survey;
 use super::syntax::Syntax;
 use super::*;
-use crate::base::error::{Error, Result};
+use crate::base::error::{ErrorKind, Result};
 use crate::block::BlockAccess;
 use crate::table::soa::SoaNumericTable;
 use crate::table::{HomogenNumericTable, NumericTable};
@@ -326,7 +326,7 @@ fn a_column_whose_first_word_comes_late_is_categorical_if_it_has_no_number() {
     for step in [64, 1000, 1 << 20] {
         let source = CsvSource::new(memory(format!("a\n{words}").into_bytes()), CsvOptions::new(), step).unwrap();
         let error = source.load::<u8>().unwrap_err();
-        assert!(matches!(error, Error::Csv { line: 258, column: Some(0), .. }), "{error}");
+        assert!(matches!(error.kind(), ErrorKind::Text { line: 258, column: Some(0), .. }), "{error}");
     }
 }
 
@@ -335,8 +335,8 @@ fn a_word_among_numbers_is_the_error_wherever_it_is_and_the_file_is_cut() {
     let reason = |number: &str, line: usize| {
         format!(
             "is not a number, and the column has numbers, the first of them {number:?} on line {line}: \
-             CsvOptions::missing_texts can take the word for a missing value, of which CsvOptions::missing decides, and \
-             CsvOptions::kind can take all of the column for words"
+             `CsvOptions::missing_texts` can take the word for a missing value, `CsvOptions::missing` says what becomes of \
+             such values, `CsvOptions::kind` can take all of the column for words"
         )
     };
     let numbers: String = (0..3 * SAMPLE).map(|row| format!("{row},{}.5\n", row % 7)).collect();
@@ -410,7 +410,8 @@ fn delimiters_at_the_ends_of_lines_are_ignored_wherever_the_file_is_cut() {
     check_read("a,b,\nx,2,\ny,4,\nx,6", &automatic(), Ok(&[0., 2., 1., 4., 0., 6.]));
 
     let no_delimiter = "has 2 fields and no delimiter at the end, which only the last line may lack";
-    let not_empty = "has 3 fields, not 2 and a delimiter at the end: CsvOptions::trailing_delimiter can make a column of what follows that";
+    let not_empty = "has 3 fields, not 2 and a delimiter at the end: `CsvOptions::trailing_delimiter` can make a \
+         column of what follows that";
     for (text, options, line, shown, reason) in [
         ("a,b,\n1,2,\n3,4\n5,6,\n", automatic(), 3, "3,4", no_delimiter),
         ("a,b,\n1,2\n3,4\n", automatic(), 2, "1,2", no_delimiter),
@@ -427,13 +428,13 @@ fn delimiters_at_the_ends_of_lines_are_ignored_wherever_the_file_is_cut() {
             automatic(),
             2,
             "1,2,",
-            "has 3 fields, not 2; the last is empty: CsvOptions::trailing_delimiter can ignore it on all lines",
+            "has 3 fields, not 2; the last is empty: `CsvOptions::trailing_delimiter` can ignore it on all lines",
         ),
     ] {
         check_read(text, &options, Err(&format!("line {line}: {shown:?} {reason}")));
     }
-    let missing = "line 1, column 2: \"\" is missing, and nothing is said about what to do then; if all lines end in a \
-                   delimiter, CsvOptions::trailing_delimiter can ignore it";
+    let missing = "line 1, column 2: \"\" is missing: `CsvOptions::missing` says what becomes of such values, \
+                   `CsvOptions::trailing_delimiter` ignores a delimiter that all lines end in";
     check_read("1,2,\n3,4,\n", &automatic(), Err(missing));
     // A last column without a name is still a column, if the first row has a value in it, or if the options say so.
     check_read("a,\n1,2\n3,4\n5,6\n", &automatic(), six);

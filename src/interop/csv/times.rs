@@ -2,6 +2,7 @@
 
 use super::failure::Reason;
 use crate::base::element::ElementType;
+use crate::base::error::Hint;
 use crate::dictionary::TimeUnit;
 use crate::interop::text::moment::{DAY, Moment, MomentRefusal, show_date};
 
@@ -66,7 +67,10 @@ impl TimeUnit {
     #[cold]
     fn not_a_number_of_units(self, moment: Moment) -> Reason {
         let Some(per_second) = self.per_second() else {
-            return "is not the beginning of a day in UTC: TimeUnit::Seconds and finer units keep the time".into();
+            return Reason::advised(
+                "is not the beginning of a day in UTC",
+                [Hint::new("TimeUnit::Seconds", "and finer units keep the time")],
+            );
         };
         let name = self.name();
         let has_fraction = moment.is_finer || !moment.nanoseconds.is_multiple_of(1_000_000_000 / per_second);

@@ -8,7 +8,7 @@ use super::form::Form;
 use super::{CsvWriteOptions, WEIGHT};
 use crate::array::Array;
 use crate::base::element::{Element, ElementType, match_element};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
@@ -69,15 +69,17 @@ fn with_text(
             dictionary.check(shape.columns, T::TYPE)?;
             write(&RowText::<T> { lines: &lines, form: Form::new(shape, dictionary, options)? })
         }),
-        Err(Error::MixedElementTypes { .. }) => write(&ColumnText::new(table, options)?),
-        Err(error) => Err(error),
+        Err(error) => match error.kind() {
+            ErrorKind::MixedElementTypes { .. } => write(&ColumnText::new(table, options)?),
+            _ => Err(error),
+        },
     }
 }
 
 /// Writes all lines; `name` is the path of the target in errors. Nothing is written before the first lines are
 /// formatted.
 fn write(writer: &mut dyn Write, text: &dyn Text, name: &Path, done: &dyn Fn(usize)) -> Result<()> {
-    let failed = |source| Error::Io { path: name.to_owned(), source };
+    let failed = |source| Error::io(name, source);
     let form = text.form();
     let Shape { rows, columns } = form.shape;
     let step = (VALUES / columns.max(1)).max(1);
@@ -177,7 +179,7 @@ impl<'a> ColumnText<'a> {
         if types.len() != shape.columns {
             let element = types.first().copied().unwrap_or(ElementType::F64);
             let (features, columns) = (types.len(), shape.columns);
-            return Err(Error::DictionaryMismatch { features, columns, element, found: None });
+            return Err(Error::new(ErrorKind::DictionaryMismatch { features, columns, element, found: None }));
         }
         Ok(Self { table, form: Form::new(shape, dictionary, options)?, types })
     }
@@ -228,7 +230,7 @@ impl Text for ColumnText<'_> {
     fn check_unchanged(&self) -> Result<()> {
         let (expected, found) = (self.form.shape, self.table.shape());
         if found != expected {
-            return Err(Error::ShapeMismatch { expected, found });
+            return Err(Error::new(ErrorKind::ShapeMismatch { expected, found }));
         }
         let mut types = self.types.iter().zip(self.table.dictionary().iter());
         match types.find(|(expected, feature)| feature.element_type != **expected) {
@@ -241,6 +243,6 @@ impl Text for ColumnText<'_> {
 /// Allocates text for a number of values.
 fn room(values: usize) -> Result<Vec<u8>> {
     let (mut text, bytes) = (Vec::new(), values.saturating_mul(8));
-    text.try_reserve(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+    text.try_reserve(bytes).map_err(|_| Error::out_of_memory(bytes))?;
     Ok(text)
 }

@@ -13,7 +13,8 @@ impl<'t, T: Element> TableView<'t, T> {
     /// For `ndarray` 0.16: `ArrayView2::try_from(view)`, with feature `ndarray-016`.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow) for shapes without values that `ndarray` cannot express.
+    /// [`ErrorKind::SizeOverflow`](crate::ErrorKind::SizeOverflow) for shapes without values that `ndarray` cannot
+    /// express.
     ///
     /// # Examples
     /// ```
@@ -35,7 +36,8 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// For `ndarray` 0.16: `ArrayViewMut2::try_from(view)`, with feature `ndarray-016`.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow) for shapes without values that `ndarray` cannot express.
+    /// [`ErrorKind::SizeOverflow`](crate::ErrorKind::SizeOverflow) for shapes without values that `ndarray` cannot
+    /// express.
     ///
     /// # Examples
     /// ```
@@ -59,7 +61,8 @@ impl<U: Element> Block<'_, U> {
     /// For `ndarray` 0.16: `ArrayView2::try_from(&block)`, with feature `ndarray-016`.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow) for shapes without values that `ndarray` cannot express.
+    /// [`ErrorKind::SizeOverflow`](crate::ErrorKind::SizeOverflow) for shapes without values that `ndarray` cannot
+    /// express.
     ///
     /// # Examples
     /// ```
@@ -78,7 +81,8 @@ impl<U: Element> BlockMut<'_, U> {
     /// Returns an `ndarray` view of the same values. O(1), no copy.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow) for shapes without values that `ndarray` cannot express.
+    /// [`ErrorKind::SizeOverflow`](crate::ErrorKind::SizeOverflow) for shapes without values that `ndarray` cannot
+    /// express.
     ///
     /// # Examples
     /// ```
@@ -98,7 +102,8 @@ impl<U: Element> BlockMut<'_, U> {
     /// For `ndarray` 0.16: `ArrayViewMut2::try_from(&mut block)`, with feature `ndarray-016`.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow) for shapes without values that `ndarray` cannot express.
+    /// [`ErrorKind::SizeOverflow`](crate::ErrorKind::SizeOverflow) for shapes without values that `ndarray` cannot
+    /// express.
     ///
     /// # Examples
     /// ```
@@ -123,9 +128,11 @@ impl<T: Element> HomogenNumericTable<T> {
     /// For `ndarray` 0.16: `Array2::try_from(&table)`, with feature `ndarray-016`.
     ///
     /// # Errors
-    /// [`Error::NotAllocated`](crate::Error::NotAllocated),
-    /// [`Error::BlockOutstanding`](crate::Error::BlockOutstanding), [`Error::OutOfMemory`](crate::Error::OutOfMemory);
-    /// [`Error::SizeOverflow`](crate::Error::SizeOverflow) for shapes without values that `ndarray` cannot express.
+    /// [`ErrorKind::NotAllocated`](crate::ErrorKind::NotAllocated),
+    /// [`ErrorKind::BlockOutstanding`](crate::ErrorKind::BlockOutstanding),
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory);
+    /// [`ErrorKind::SizeOverflow`](crate::ErrorKind::SizeOverflow) for shapes without values that `ndarray` cannot
+    /// express.
     ///
     /// # Examples
     /// ```

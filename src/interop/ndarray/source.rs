@@ -55,7 +55,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Memory with a single owner is written in place; that of a shared array is copied by the first write.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if a copy is needed and cannot be allocated.
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory) if a copy is needed and cannot be allocated.
     ///
     /// # Examples
     /// ```
@@ -82,9 +82,9 @@ impl<T: Element> HomogenNumericTable<T> {
     /// memory of the array, `InternallyAllocated` if it is a copy.
     ///
     /// # Errors
-    /// [`Error::CopyRequired`](crate::Error::CopyRequired) under [`CopyPolicy::Never`], if
+    /// [`ErrorKind::CopyRequired`](crate::ErrorKind::CopyRequired) under [`CopyPolicy::Never`], if
     /// [`copy_reason`](NdarraySource::copy_reason) returns one: check that first if the array must not be lost.
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     ///
     /// # Examples
     /// ```
@@ -92,7 +92,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// use numeric_table::{CopyPolicy, CopyReason, prelude::*};
     /// let array = ndarray::array![[1, 2], [3, 4]];
     /// let lent = HomogenNumericTable::from_ndarray_with(&array, CopyPolicy::Never);
-    /// assert!(matches!(lent, Err(Error::CopyRequired { reason: CopyReason::Lifetime })));
+    /// assert!(matches!(lent.unwrap_err().kind(), ErrorKind::CopyRequired { reason: CopyReason::Lifetime }));
     /// let copy = HomogenNumericTable::from_ndarray_with(&array, CopyPolicy::Always)?;
     /// assert_eq!(copy.data_memory_status(), MemoryStatus::InternallyAllocated);
     /// let table = HomogenNumericTable::from_ndarray_with(array, CopyPolicy::Never)?;

@@ -3,7 +3,7 @@
 use super::source::Source;
 use crate::array::Array;
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::block::{Block, BlockMut};
 use crate::table::{
     BorrowedTable, BorrowedTableMut, DataLayout, HomogenNumericTable, NumericTable, Shape, TableView, TableViewMut,
@@ -14,7 +14,7 @@ use crate::window::{Window, WindowMut};
 struct SharedNdarray<A>(A);
 
 fn overflow<T: Element>(shape: Shape) -> Error {
-    Error::SizeOverflow { shape, element: Some(T::TYPE) }
+    Error::new(ErrorKind::SizeOverflow { shape, element: Some(T::TYPE) })
 }
 
 /// Returns whether `ndarray` can express a shape: it requires that the product of the non-zero lengths fits an `isize`.
@@ -30,7 +30,7 @@ fn to_vec<T: Element>(table: &HomogenNumericTable<T>) -> Result<Vec<T>> {
         return Err(overflow::<T>(shape));
     }
     let (count, mut values) = (shape.element_count_of(T::TYPE)?, Vec::new());
-    values.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes: count * size_of::<T>() })?;
+    values.try_reserve_exact(count).map_err(|_| Error::out_of_memory(count * size_of::<T>()))?;
     values.resize(count, T::default());
     TableViewMut::new(&mut values, shape, table.data_layout())?.copy_from(view)?;
     Ok(values)
@@ -45,6 +45,14 @@ fn take_vec<T: Element>(table: &mut HomogenNumericTable<T>) -> Option<Vec<T>> {
     let mut values = if count == 0 { Vec::new() } else { table.take_vec()? };
     values.truncate(count); // drops the reserve for further rows
     Some(values)
+}
+
+/// Returns the error of a view that runs backwards along an axis.
+fn backwards(strides: (isize, isize)) -> Error {
+    let (row, column) = strides;
+    let reason =
+        format!("the strides of the view are {row} and {column}: a table cannot be read backwards without a copy");
+    Error::new(ErrorKind::MemoryLayout { reason })
 }
 
 macro_rules! define_conversions {
@@ -139,27 +147,27 @@ macro_rules! define_conversions {
 
             // --- arrays as tables ---------------------------------------------------------------------------------
 
-            /// The same values, whatever the strides, but that none may be negative: [`Error::NegativeStride`]. O(1).
+            /// The same values, whatever the strides, but that none may be negative: [`ErrorKind::MemoryLayout`]. O(1).
             impl<'t, T: Element> TryFrom<ArrayView2<'t, T>> for TableView<'t, T> {
                 type Error = Error;
 
                 fn try_from(view: ArrayView2<'t, T>) -> Result<Self> {
                     let strides = strides_of(&view);
-                    Window::$of_view(view).map(Self::of_window).ok_or(Error::NegativeStride { strides })
+                    Window::$of_view(view).map(Self::of_window).ok_or_else(|| backwards(strides))
                 }
             }
 
-            /// The same values, whatever the strides, but that none may be negative: [`Error::NegativeStride`]. O(1).
+            /// The same values, whatever the strides, but that none may be negative: [`ErrorKind::MemoryLayout`]. O(1).
             impl<'t, T: Element> TryFrom<ArrayViewMut2<'t, T>> for TableViewMut<'t, T> {
                 type Error = Error;
 
                 fn try_from(view: ArrayViewMut2<'t, T>) -> Result<Self> {
                     let strides = strides_of(&view);
-                    WindowMut::$of_view_mut(view).map(Self::of_window).ok_or(Error::NegativeStride { strides })
+                    WindowMut::$of_view_mut(view).map(Self::of_window).ok_or_else(|| backwards(strides))
                 }
             }
 
-            /// The values are not copied; strides may not be negative: [`Error::NegativeStride`]. O(1).
+            /// The values are not copied; strides may not be negative: [`ErrorKind::MemoryLayout`]. O(1).
             impl<'t, T: Element> TryFrom<ArrayView2<'t, T>> for BorrowedTable<'t, T> {
                 type Error = Error;
 
@@ -169,7 +177,7 @@ macro_rules! define_conversions {
             }
 
             /// The values are not copied, and are written in place; strides may not be negative:
-            /// [`Error::NegativeStride`]. O(1).
+            /// [`ErrorKind::MemoryLayout`]. O(1).
             impl<'t, T: Element> TryFrom<ArrayViewMut2<'t, T>> for BorrowedTableMut<'t, T> {
                 type Error = Error;
 

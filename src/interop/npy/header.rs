@@ -3,13 +3,13 @@
 //! Decoding trusts nothing: computations with the shape of a decoded [`NpyHeader`] cannot overflow.
 //! Source: NumPy Enhancement Proposal 1, and `numpy/lib/format.py`.
 
-use std::io::{ErrorKind, Read};
+use std::io::{self, Read};
 
 use super::literal::{Literal, LiteralParser, LiteralRefusal};
 use super::records::{RecordFields, RecordHeader, record_fields, row_count};
 use crate::base::copy::CopyReason;
 use crate::base::element::ElementType;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Hint, Result};
 use crate::base::shape::Shape;
 use crate::table::DataLayout;
 
@@ -38,14 +38,14 @@ impl NpyHeader {
     /// Reads the header of an array of numbers from the start of a file or stream, and not a byte more.
     ///
     /// # Errors
-    /// Those of [`AnyHeader::read`]; [`Error::Format`] of an array of structures.
+    /// Those of [`AnyHeader::read`]; [`ErrorKind::Format`] of an array of structures.
     pub(in crate::interop) fn read(source: &mut impl Read, failed: &dyn Fn(std::io::Error) -> Error) -> Result<Self> {
         match AnyHeader::read(source, failed)? {
             AnyHeader::Numbers(header) => Ok(header),
             AnyHeader::Records(header) => {
-                let reason = "a structured array has values of several types in one row: `AosNumericTable::load_npy` \
-                              reads it";
-                Err(Error::format(header.descr_at as u64, reason))
+                let reason = "a structured array has values of several types in one row";
+                let hint = Hint::new("AosNumericTable::load_npy", "reads it");
+                Err(Error::format(header.descr_at as u64, reason).with_hint(hint))
             }
         }
     }
@@ -59,7 +59,7 @@ impl NpyHeader {
     /// Checks that the values end where the file ends.
     ///
     /// # Errors
-    /// [`Error::Format`].
+    /// [`ErrorKind::Format`].
     pub(in crate::interop) fn check_file_length(&self, real_length: u64) -> Result<()> {
         let described = format!("{} {} values", self.shape, self.element_type);
         check_length(self.length, self.payload_length(), &described, real_length)
@@ -69,7 +69,13 @@ impl NpyHeader {
     pub(in crate::interop) fn check_type(&self, expected: ElementType, converter: Option<&'static str>) -> Result<()> {
         match self.element_type {
             found if found == expected => Ok(()),
-            found => Err(Error::ElementTypeMismatch { expected, found, path: None, converter }),
+            found => {
+                let error = Error::element_type_mismatch(expected, found);
+                Err(match converter {
+                    Some(call) => error.with_hint(Hint::new(call, "converts")),
+                    None => error,
+                })
+            }
         }
     }
 
@@ -86,7 +92,7 @@ impl NpyHeader {
     /// Writes the header of a little-endian array, byte by byte as NumPy does.
     ///
     /// # Errors
-    /// [`Error::UnsupportedElementType`] for `bf16`.
+    /// [`ErrorKind::UnsupportedElementType`] for `bf16`.
     pub(in crate::interop) fn encode(element_type: ElementType, layout: DataLayout, shape: Shape) -> Result<Vec<u8>> {
         let descr = code(element_type)?;
         let Shape { rows, columns } = shape;
@@ -116,7 +122,7 @@ impl AnyHeader {
     /// Reads a header from the start of a file or stream, and not a byte more.
     ///
     /// # Errors
-    /// [`Error::Format`] with what is wrong, and where; `failed` of an error of `source`.
+    /// [`ErrorKind::Format`] with what is wrong, and where; `failed` of an error of `source`.
     pub(in crate::interop) fn read(source: &mut impl Read, failed: &dyn Fn(std::io::Error) -> Error) -> Result<Self> {
         let Dictionary { text, start, is_utf8 } = Dictionary::read(source, failed)?;
         Self::parse(&text, start, is_utf8)
@@ -177,7 +183,7 @@ impl Dictionary {
     /// Reads the first bytes of a file or stream, and the text.
     ///
     /// # Errors
-    /// [`Error::Format`]; `failed` of an error of `source`.
+    /// [`ErrorKind::Format`]; `failed` of an error of `source`.
     pub(super) fn read(source: &mut impl Read, failed: &dyn Fn(std::io::Error) -> Error) -> Result<Self> {
         let mut start = [0; 12];
         fill(source, &mut start[..8], 0, check_magic, failed)?;
@@ -207,7 +213,7 @@ impl Dictionary {
 /// Checks that values which begin at a byte of a file end where the file ends.
 ///
 /// # Errors
-/// [`Error::Format`].
+/// [`ErrorKind::Format`].
 pub(super) fn check_length(start: usize, length: usize, described: &str, real_length: u64) -> Result<()> {
     let end = start as u64 + length as u64;
     if real_length < end {
@@ -215,11 +221,8 @@ pub(super) fn check_length(start: usize, length: usize, described: &str, real_le
         return Err(Error::format(real_length, reason));
     }
     if real_length > end {
-        let reason = format!(
-            "bytes after the array: {}; {described} end at byte {end}; several arrays in one file are read by `read_npy`",
-            real_length - end
-        );
-        return Err(Error::format(end, reason));
+        let reason = format!("bytes after the array: {}; {described} end at byte {end}", real_length - end);
+        return Err(Error::format(end, reason).with_hint(Hint::new("read_npy", "reads several arrays of one file")));
     }
     Ok(())
 }
@@ -228,14 +231,14 @@ pub(super) fn check_length(start: usize, length: usize, described: &str, real_le
 /// that may grow in the file.
 ///
 /// # Errors
-/// [`Error::HeaderTooLong`].
+/// [`ErrorKind::LimitExceeded`].
 pub(super) fn encode_text(mut text: String, growing: usize) -> Result<Vec<u8>> {
     let room = DIGITS.saturating_sub(growing.to_string().len());
     let (version, size) = if text.is_ascii() { (1, 2) } else { (3, 4) };
     let start = 8 + size;
     let length = (start + text.len() + room + 1).next_multiple_of(ALIGNMENT) - start;
     if length > LENGTH_LIMIT {
-        return Err(Error::HeaderTooLong { length, limit: LENGTH_LIMIT });
+        return Err(Error::limit("bytes of names in a header", length, LENGTH_LIMIT));
     }
     text.extend(std::iter::repeat_n(' ', length - 1 - text.len()));
     text.push('\n');
@@ -248,7 +251,7 @@ pub(super) fn encode_text(mut text: String, growing: usize) -> Result<Vec<u8>> {
 /// Returns the name of a type in a header.
 ///
 /// # Errors
-/// [`Error::UnsupportedElementType`] for `bf16`.
+/// [`ErrorKind::UnsupportedElementType`] for `bf16`.
 pub(super) fn code(element: ElementType) -> Result<&'static str> {
     Ok(match element {
         ElementType::F16 => "<f2",
@@ -262,7 +265,7 @@ pub(super) fn code(element: ElementType) -> Result<&'static str> {
         ElementType::U16 => "<u2",
         ElementType::U32 => "<u4",
         ElementType::U64 => "<u8",
-        ElementType::Bf16 => return Err(Error::UnsupportedElementType { element, target: "NumPy" }),
+        ElementType::Bf16 => return Err(Error::new(ErrorKind::UnsupportedElementType { element, target: "NumPy" })),
     })
 }
 
@@ -279,7 +282,7 @@ pub(super) fn fill(
         match source.read(&mut buffer[count..]) {
             Ok(0) => break,
             Ok(more) => count += more,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(failed(error)),
         }
     }
@@ -302,8 +305,14 @@ fn check_magic(start: &[u8]) -> Result<()> {
             let reason = "it is cut off within its first 6 bytes".to_owned();
             return Err(Error::format(start.len() as u64, reason));
         }
-        [0x89, b'N', b'T', b'B', ..] => "this is a table file of this library: `load` reads it",
-        [b'P', b'K', 3, 4, ..] => "this is a zip file, perhaps .npz: `NpzReader` reads those",
+        [0x89, b'N', b'T', b'B', ..] => {
+            let error = Error::format(0, "this is a table file of this library");
+            return Err(error.with_hint(Hint::new("load_any", "reads it")));
+        }
+        [b'P', b'K', 3, 4, ..] => {
+            let error = Error::format(0, "this is a zip file, perhaps .npz");
+            return Err(error.with_hint(Hint::new("NpzReader", "reads those")));
+        }
         [0x1f, 0x8b, ..] => "this is compressed with gzip: decompress it first",
         [0x80, 2..=5, ..] => "this is a Python pickle, which would run code: it is never loaded",
         _ => "this is not a .npy file",
@@ -404,7 +413,7 @@ mod tests {
                         continue;
                     };
                     assert!(bytes.len().is_multiple_of(64) && bytes.ends_with(b" \n"));
-                    let header = NpyHeader::read(&mut &bytes[..], &|source| Error::Stream { source }).unwrap();
+                    let header = NpyHeader::read(&mut &bytes[..], &|source| Error::stream(source)).unwrap();
                     let length = bytes.len();
                     let layout = if shape == Shape::new(3, 2) { layout } else { DataLayout::RowMajor };
                     assert_eq!(header, NpyHeader { element_type, is_big_endian: false, layout, shape, length });

@@ -6,7 +6,7 @@ use super::values::NpyFile;
 use crate::base::copy::CopyPolicy;
 use crate::base::element::Element;
 #[cfg(doc)]
-use crate::base::error::Error;
+use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::files::map::map_file;
 use crate::table::HomogenNumericTable;
@@ -52,7 +52,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// fails, `IfNeeded` loads what cannot be mapped, `Always` loads like [`load_npy`](Self::load_npy).
     ///
     /// # Errors
-    /// Those of [`load_npy`](Self::load_npy); [`Error::CopyRequired`] under [`CopyPolicy::Never`].
+    /// Those of [`load_npy`](Self::load_npy); [`ErrorKind::CopyRequired`] under [`CopyPolicy::Never`].
     ///
     /// # Safety
     /// The conditions of [`map_npy`](Self::map_npy).
@@ -66,7 +66,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// std::fs::write(&path, [b"\x93NUMPY\x01\0\x76\0", header.as_bytes(), &[0, 1, 0, 2]].concat())?;
     /// // SAFETY: no other program uses the file, and it is only ever replaced.
     /// let map = |policy| unsafe { HomogenNumericTable::<i16>::map_npy_with(&path, policy) };
-    /// assert!(matches!(map(CopyPolicy::Never), Err(Error::CopyRequired { reason: CopyReason::ByteOrder })));
+    /// let error = map(CopyPolicy::Never).unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::CopyRequired { reason: CopyReason::ByteOrder }));
     /// assert_eq!(map(CopyPolicy::IfNeeded)?.as_slice()?, [1, 2]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

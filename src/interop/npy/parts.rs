@@ -5,6 +5,8 @@ use std::io::Read;
 use super::header::{Dictionary, code, encode_text, fill, put};
 use super::literal::{Literal, LiteralParser, LiteralRefusal};
 use crate::base::element::ElementType;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 
 /// The longest name, in characters.
@@ -13,7 +15,7 @@ const NAME_LIMIT: usize = 64;
 /// Writes the header of a little-endian array of one dimension.
 ///
 /// # Errors
-/// [`Error::UnsupportedElementType`] for `bf16`.
+/// [`ErrorKind::UnsupportedElementType`] for `bf16`.
 pub(in crate::interop) fn encode_vector(element_type: ElementType, length: usize) -> Result<Vec<u8>> {
     let descr = code(element_type)?;
     encode_text(format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({length},), }}"), length)
@@ -33,7 +35,7 @@ pub(in crate::interop) fn encode_name(name: &str) -> Result<Vec<u8>> {
 /// Reads an array of no dimension that is a short text, like the name of a format: its ASCII characters.
 ///
 /// # Errors
-/// [`Error::Format`]; `failed` of an error of `source`.
+/// [`ErrorKind::Format`]; `failed` of an error of `source`.
 pub(in crate::interop) fn read_name(
     source: &mut impl Read,
     failed: &dyn Fn(std::io::Error) -> Error,

@@ -9,6 +9,8 @@ use super::values::{AnyFile, NpyFile, load, read_stream};
 use crate::array::Array;
 use crate::base::copy::CopyPolicy;
 use crate::base::element::{Element, match_element};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::table::{HomogenNumericTable, NumericTable};
 
@@ -20,8 +22,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// format has no checksums: damaged values are not detected.
     ///
     /// # Errors
-    /// [`Error::Io`] with `path`; [`Error::Format`] with what is wrong, and where, or what a table cannot hold;
-    /// [`Error::ElementTypeMismatch`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Io`] with `path`; [`ErrorKind::Format`] with what is wrong, and where, or what a table cannot hold;
+    /// [`ErrorKind::ElementTypeMismatch`]; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -30,7 +32,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// let path = folder.path().join("array.npy");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save_npy(&path)?;
     /// assert_eq!(HomogenNumericTable::<i16>::load_npy(&path)?.as_slice()?, [1, 2, 3, 4]);
-    /// assert!(matches!(HomogenNumericTable::<f32>::load_npy(&path), Err(Error::ElementTypeMismatch { .. })));
+    /// let error = HomogenNumericTable::<f32>::load_npy(&path).unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::ElementTypeMismatch { .. }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
@@ -44,7 +47,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// while it is read.
     ///
     /// # Errors
-    /// Those of [`load_npy`](Self::load_npy), except that any element type is accepted; [`Error::SizeOverflow`].
+    /// Those of [`load_npy`](Self::load_npy), except that any element type is accepted; [`ErrorKind::SizeOverflow`].
     ///
     /// # Examples
     /// ```
@@ -64,8 +67,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// `numpy.save`, is read by as many calls. For a file with a path, [`load_npy`](Self::load_npy) is faster.
     ///
     /// # Errors
-    /// Those of [`load_npy`](Self::load_npy), with [`Error::Stream`] for errors of the stream. A stream that ends too
-    /// early is [`Error::Format`]; at most twice the number of bytes read, plus 1 MiB, has been allocated by then.
+    /// Those of [`load_npy`](Self::load_npy), with [`ErrorKind::Io`] for errors of the stream. A stream that ends too
+    /// early is [`ErrorKind::Format`]; at most twice the number of bytes read, plus 1 MiB, has been allocated by then.
     ///
     /// # Examples
     /// ```
@@ -90,7 +93,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// `UserAllocated` if the memory is shared, `InternallyAllocated` if it is a copy.
     ///
     /// # Errors
-    /// Those of [`load_npy`](Self::load_npy); [`Error::CopyRequired`] under [`CopyPolicy::Never`]. Bytes after the
+    /// Those of [`load_npy`](Self::load_npy); [`ErrorKind::CopyRequired`] under [`CopyPolicy::Never`]. Bytes after the
     /// array are an error.
     ///
     /// # Examples
@@ -164,5 +167,5 @@ pub fn read_npy_any(mut source: impl Read) -> Result<Box<dyn NumericTable>> {
 }
 
 fn in_stream(source: std::io::Error) -> Error {
-    Error::Stream { source }
+    Error::stream(source)
 }

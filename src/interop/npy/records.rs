@@ -11,7 +11,9 @@ use super::literal::{LiteralField, LiteralRefusal};
 use super::values::{NpyPayload, read_parts};
 use crate::array::Array;
 use crate::base::element::ElementType;
-use crate::base::error::{Error, Result};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
+use crate::base::error::{Error, Hint, Result};
 use crate::base::parallel;
 use crate::base::shape::Shape;
 use crate::files::open::{open_regular, read};
@@ -129,7 +131,7 @@ impl RecordHeader {
     /// Checks that the records end where the file ends.
     ///
     /// # Errors
-    /// [`Error::Format`].
+    /// [`ErrorKind::Format`].
     pub(in crate::interop) fn check_file_length(&self, real_length: u64) -> Result<()> {
         check_length(self.length, self.payload_length(), &self.described(), real_length)
     }
@@ -263,8 +265,8 @@ impl AosNumericTable {
     /// the description of at most 65,536 columns.
     ///
     /// # Errors
-    /// [`Error::Io`] with `path`; [`Error::Format`] with what is wrong, and where: fields of text, objects, truth
-    /// values or structures, more than one dimension, an array of plain numbers; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Io`] with `path`; [`ErrorKind::Format`] with what is wrong, and where: fields of text, objects,
+    /// truth values or structures, more than one dimension, an array of plain numbers; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -288,7 +290,7 @@ impl AosNumericTable {
     #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
     pub fn load_npy(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let in_file = |source| Error::Io { path: path.to_owned(), source };
+        let in_file = |source| Error::io(path, source);
         let (file, real_length) = open_regular(path).map_err(in_file)?;
         let header = records_only(AnyHeader::read(&mut &file, &in_file)).map_err(|error| error.in_file(path))?;
         header.check_file_length(real_length).map_err(|error| error.in_file(path))?;
@@ -298,8 +300,8 @@ impl AosNumericTable {
     /// Reads one array of structures from a stream, and not a byte past its end.
     ///
     /// # Errors
-    /// Those of [`load_npy`](Self::load_npy), with [`Error::Stream`] for errors of the stream. A stream that ends too
-    /// early is [`Error::Format`]; at most twice the number of bytes read, plus 16 MiB, has been allocated by then.
+    /// Those of [`load_npy`](Self::load_npy), with [`ErrorKind::Io`] for errors of the stream. A stream that ends too
+    /// early is [`ErrorKind::Format`]; at most twice the number of bytes read, plus 16 MiB, has been allocated by then.
     ///
     /// # Examples
     /// ```
@@ -312,7 +314,7 @@ impl AosNumericTable {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
     pub fn read_npy(mut source: impl Read) -> Result<Self> {
-        let header = records_only(AnyHeader::read(&mut source, &|source| Error::Stream { source }))?;
+        let header = records_only(AnyHeader::read(&mut source, &|source| Error::stream(source)))?;
         read_records(&header, &mut source, 0)
     }
 }
@@ -321,8 +323,8 @@ fn records_only(header: Result<AnyHeader>) -> Result<RecordHeader> {
     match header? {
         AnyHeader::Records(header) => Ok(header),
         AnyHeader::Numbers(_) => {
-            let reason = "an array of numbers, not of structures: `HomogenNumericTable::load_npy` reads it";
-            Err(Error::format(0, reason))
+            let error = Error::format(0, "an array of numbers, not of structures");
+            Err(error.with_hint(Hint::new("HomogenNumericTable::load_npy", "reads it")))
         }
     }
 }

@@ -2,13 +2,15 @@
 //! are many.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::header::{AnyHeader, NpyHeader};
 use super::records::load_records;
 use crate::array::Array;
 use crate::base::element::{Element, ElementType};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
 use crate::base::shape::Shape;
@@ -53,13 +55,13 @@ impl NpyFile {
     /// Opens a file and checks everything but its values. Allocates only the bytes of its header.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::Format`].
+    /// [`ErrorKind::Io`], [`ErrorKind::Format`].
     pub(super) fn open(path: &Path) -> Result<Self> {
         Self::open_checked(path).map_err(|error| error.in_file(path))
     }
 
     fn open_checked(path: &Path) -> Result<Self> {
-        let in_file = |source| Error::Io { path: path.to_owned(), source };
+        let in_file = |source| Error::io(path, source);
         let (file, real_length) = open_regular(path).map_err(in_file)?;
         let header = NpyHeader::read(&mut &file, &in_file)?;
         header.check_file_length(real_length)?;
@@ -69,13 +71,13 @@ impl NpyFile {
     /// Opens a file as [`open`](Self::open) does, or loads it if it is an array of structures.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open); [`Error::OutOfMemory`].
+    /// Those of [`open`](Self::open); [`ErrorKind::OutOfMemory`].
     pub(super) fn open_any(path: &Path) -> Result<AnyFile> {
         Self::open_any_checked(path).map_err(|error| error.in_file(path))
     }
 
     fn open_any_checked(path: &Path) -> Result<AnyFile> {
-        let in_file = |source| Error::Io { path: path.to_owned(), source };
+        let in_file = |source| Error::io(path, source);
         let (file, real_length) = open_regular(path).map_err(in_file)?;
         match AnyHeader::read(&mut &file, &in_file)? {
             AnyHeader::Numbers(header) => {
@@ -172,9 +174,9 @@ pub(in crate::interop) fn read_stream<T: Element>(
     Ok(HomogenNumericTable::internal(array, header.shape, header.layout))
 }
 
-/// Reads so many values from a stream, part by part, each no longer than all before it, or than the number of bytes that
-/// are there for certain. `turn` is called with the bytes of each part. `start` is the number of bytes before the first
-/// value.
+/// Reads so many values from a stream, part by part, each no longer than all before it, or than the number of bytes
+/// that are there for certain. `turn` is called with the bytes of each part. `start` is the number of bytes before the
+/// first value.
 pub(super) fn read_parts<T: Element>(
     start: usize,
     count: usize,
@@ -190,11 +192,11 @@ pub(super) fn read_parts<T: Element>(
         let mut part = Array::<T>::zeros((count - have).min(have.max(known.max(FIRST_BYTES) / size)))?;
         let bytes = bytemuck::cast_slice_mut(part.mutable_data()?);
         source.read_exact(bytes).map_err(|source| match source.kind() {
-            ErrorKind::UnexpectedEof => {
+            io::ErrorKind::UnexpectedEof => {
                 let reason = format!("the stream ends after this byte, and before the last of {described}");
                 Error::format((start + have * size) as u64, reason)
             }
-            _ => Error::Stream { source },
+            _ => Error::stream(source),
         })?;
         turn(bytes);
         have += part.len();

@@ -64,9 +64,9 @@ fn save<T: Element>(path: &Path, content: &NpyContent<'_, T>, options: &SaveOpti
 
 fn write<T: Element>(sink: &mut dyn Write, content: &NpyContent<'_, T>) -> Result<()> {
     let (count, _) = sizes(content)?;
-    let failed = |source| Error::Stream { source };
+    let failed = |source| Error::stream(source);
     sink.write_all(&content.header).map_err(failed)?;
-    for_each_piece(content.lines, 0..count, |bytes| sink.write_all(bytes).map_err(failed))?;
+    for_each_piece(content.lines, 0..count, &mut |bytes| sink.write_all(bytes).map_err(failed))?;
     content.lines.check_unchanged()?;
     sink.flush().map_err(failed)
 }

@@ -7,6 +7,8 @@ use std::io::Write;
 use std::path::Path;
 
 use super::header::{code, encode_text};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
@@ -28,8 +30,8 @@ impl AosNumericTable {
     /// order of the columns, aligned: NumPy knows no other order. Of the dictionary the names are kept.
     ///
     /// # Errors
-    /// [`Error::UnsupportedElementType`] for `bf16`; [`Error::UnsupportedName`] of a name that NumPy cannot read or
-    /// that two columns have; [`Error::HeaderTooLong`]; otherwise those of
+    /// [`ErrorKind::UnsupportedElementType`] for `bf16`; [`ErrorKind::Unsupported`] of a name that NumPy cannot read or
+    /// that two columns have; [`ErrorKind::LimitExceeded`]; otherwise those of
     /// [`TableOutput::save`](crate::TableOutput::save).
     ///
     /// # Examples
@@ -87,7 +89,7 @@ impl AosNumericTable {
     /// Writes the table to a stream, in the format of [`save_npy`](Self::save_npy).
     ///
     /// # Errors
-    /// Those of [`save_npy`](Self::save_npy), with [`Error::Stream`] for errors of the stream.
+    /// Those of [`save_npy`](Self::save_npy), with [`ErrorKind::Io`] for errors of the stream.
     ///
     /// # Examples
     /// ```
@@ -102,7 +104,7 @@ impl AosNumericTable {
     #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
     pub fn write_npy(&self, mut sink: impl Write) -> Result<()> {
         let layout = file_layout(self)?;
-        let failed = |source| Error::Stream { source };
+        let failed = |source| Error::stream(source);
         sink.write_all(&encode(&layout, self.row_count())?).map_err(failed)?;
         for_each_piece(self, &layout, |piece| sink.write_all(piece).map_err(failed))?;
         sink.flush().map_err(failed)
@@ -135,7 +137,7 @@ pub(in crate::interop) fn file_layout(table: &AosNumericTable) -> Result<RecordL
 /// Returns the header of a file.
 ///
 /// # Errors
-/// [`Error::UnsupportedElementType`], [`Error::UnsupportedName`], [`Error::HeaderTooLong`].
+/// [`ErrorKind::UnsupportedElementType`], [`ErrorKind::Unsupported`], [`ErrorKind::LimitExceeded`].
 pub(in crate::interop) fn encode(layout: &RecordLayout, rows: usize) -> Result<Vec<u8>> {
     let fields = layout.fields().collect::<Vec<_>>();
     let (mut items, mut names, mut end, mut column) = (Vec::new(), HashSet::new(), 0, 0);
@@ -152,8 +154,7 @@ pub(in crate::interop) fn encode(layout: &RecordLayout, rows: usize) -> Result<V
                 (feature.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| format!("f{column}")), None)
             }
         };
-        let refused =
-            |reason| Error::UnsupportedName { column, name: name.chars().take(40).collect(), target: "NumPy", reason };
+        let refused = |reason| Error::unsupported("NumPy", Some(column), Some(name.chars().take(40).collect()), reason);
         let quoted = quote(&name).map_err(refused)?;
         if !names.insert(name.clone()) {
             return Err(refused("another column has the same"));

@@ -10,6 +10,8 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
 use super::zip::DIRECTORY_LIMIT;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::progress::Meter;
 use crate::files::output::Output;
@@ -66,7 +68,7 @@ impl Archive {
     /// Writes a member of `size` bytes, which `write` writes. If that fails, the archive is as it was.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::HeaderTooLong`]; those of `write`.
+    /// [`ErrorKind::Io`]; [`ErrorKind::LimitExceeded`]; those of `write`.
     pub(in crate::interop) fn member<S: Sink>(
         &mut self,
         output: &Output<'_, S>,
@@ -79,10 +81,10 @@ impl Archive {
         let head = 30 + name.len() as u64 + if is_wide { 20 } else { 0 };
         let length = self.directory.len() + ENTRY_BYTES + name.len();
         if length as u64 > DIRECTORY_LIMIT {
-            return Err(Error::HeaderTooLong { length, limit: DIRECTORY_LIMIT as usize });
+            return Err(Error::limit("bytes of names in a header", length, DIRECTORY_LIMIT as usize));
         }
         let room = ENTRY_BYTES + name.len();
-        self.directory.try_reserve(room).map_err(|_| Error::OutOfMemory { bytes: room })?;
+        self.directory.try_reserve(room).map_err(|_| Error::out_of_memory(room))?;
         if !is_compressed {
             output.reserve(start + head + size)?;
         }
@@ -133,7 +135,7 @@ impl Archive {
     /// Writes the directory. Returns the length of the file.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`ErrorKind::Io`].
     pub(in crate::interop) fn finish<S: Sink>(self, output: &Output<'_, S>) -> Result<u64> {
         let (start, size, count) = (self.end, self.directory.len() as u64, self.count);
         let mut bytes = self.directory;
@@ -190,20 +192,20 @@ impl Member<'_> {
     /// Writes bytes that are no values.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`ErrorKind::Io`].
     pub(in crate::interop) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.hasher.update(bytes);
         let written = match &mut self.bytes {
             Bytes::Stored(body) => body.write_all(bytes),
             Bytes::Deflated(encoder) => encoder.write_all(bytes),
         };
-        written.map_err(|source| Error::Io { path: self.path.to_owned(), source })
+        written.map_err(|source| Error::io(self.path, source))
     }
 
     /// Writes the bytes of values, and reports them as progress.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`ErrorKind::Io`].
     pub(in crate::interop) fn write_values(&mut self, bytes: &[u8]) -> Result<()> {
         self.write(bytes)?;
         self.meter.add(bytes.len() as u64);
@@ -213,7 +215,7 @@ impl Member<'_> {
     /// Returns the checksum of all bytes.
     fn finish(self) -> Result<u32> {
         if let Bytes::Deflated(encoder) = self.bytes {
-            encoder.finish().map_err(|source| Error::Io { path: self.path.to_owned(), source })?;
+            encoder.finish().map_err(|source| Error::io(self.path, source))?;
         }
         Ok(self.hasher.finalize())
     }

@@ -11,7 +11,7 @@ use super::names::ENDING;
 use super::zip::{Entry, Member, Zip};
 use crate::array::AnyArray;
 use crate::base::element::{Element, match_element};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::near::near;
 use crate::base::shape::Shape;
 use crate::base::text::excerpt;
@@ -20,10 +20,10 @@ use crate::files::open::open_regular;
 use crate::interop::npy::header::{AnyHeader, NpyHeader};
 use crate::interop::npy::records::read_records;
 use crate::interop::npy::values::read_stream;
-use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Refused, SoaNumericTable};
+use crate::table::{DataLayout, HomogenNumericTable, NumericTable, SoaNumericTable};
 
-/// Reads named arrays from a file that `numpy.savez` or `numpy.savez_compressed` has written, or [`NpzWriter`]: opens it,
-/// lists what is there, and loads what is asked for.
+/// Reads named arrays from a file that `numpy.savez` or `numpy.savez_compressed` has written, or [`NpzWriter`]: opens
+/// it, lists what is there, and loads what is asked for.
 ///
 /// Arrays are those members whose names end in `.npy`; others are left out. What an array may be is what
 /// [`load_npy_any`](crate::load_npy_any) loads. The reader holds the directory of the file, never an array. Bytes that
@@ -100,7 +100,7 @@ impl NpzReader {
     /// Opens a file and reads its directory.
     ///
     /// # Errors
-    /// [`Error::Io`] with `path`; [`Error::Format`] with what is wrong, and where; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Io`] with `path`; [`ErrorKind::Format`] with what is wrong, and where; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -110,7 +110,7 @@ impl NpzReader {
     /// save_npz(&path, &[("x", &HomogenNumericTable::from_rows(&[[1_u8, 2]])?)])?;
     /// assert_eq!(NpzReader::open(&path)?.load::<u8>("x")?.as_slice()?, [1, 2]);
     /// std::fs::write(&path, "x")?;
-    /// assert!(matches!(NpzReader::open(&path), Err(Error::Format { .. })));
+    /// assert!(matches!(NpzReader::open(&path).unwrap_err().kind(), ErrorKind::Format { .. }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
@@ -136,7 +136,7 @@ impl NpzReader {
     #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
     pub fn open_with(path: impl AsRef<Path>, options: NpzOptions) -> Result<Self> {
         let path = path.as_ref();
-        let (file, _) = open_regular(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        let (file, _) = open_regular(path).map_err(|source| Error::io(path, source))?;
         Self::of(file, &options, Some(path.to_owned()))
     }
 }
@@ -146,7 +146,7 @@ impl<R: Read + Seek> NpzReader<R> {
     /// positioned.
     ///
     /// # Errors
-    /// Those of [`open`](NpzReader::open), with [`Error::Stream`] for errors of the reader.
+    /// Those of [`open`](NpzReader::open), with [`ErrorKind::Io`] for errors of the reader.
     ///
     /// # Examples
     /// ```
@@ -235,8 +235,8 @@ impl<R: Read + Seek> NpzReader<R> {
     /// Returns shape, types and sizes of an array: reads its header, and no values.
     ///
     /// # Errors
-    /// [`Error::UnknownArray`]; [`Error::Format`] if the array is none of a table, or its header is damaged;
-    /// [`Error::Io`], [`Error::Stream`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::UnknownName`]; [`ErrorKind::Format`] if the array is none of a table, or its header is damaged;
+    /// [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -247,7 +247,7 @@ impl<R: Read + Seek> NpzReader<R> {
     /// let mut file = NpzReader::open(&path)?;
     /// let x = file.describe("x")?;
     /// assert_eq!((x.shape, x.layout, x.is_structured), (Shape { rows: 2, columns: 3 }, DataLayout::RowMajor, false));
-    /// assert!(matches!(file.describe("y"), Err(Error::UnknownArray { .. })));
+    /// assert!(matches!(file.describe("y").unwrap_err().kind(), ErrorKind::UnknownName { .. }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
@@ -273,9 +273,9 @@ impl<R: Read + Seek> NpzReader<R> {
     /// one dimension becomes one column.
     ///
     /// # Errors
-    /// [`Error::UnknownArray`]; [`Error::ElementTypeMismatch`]; [`Error::Format`] with what is wrong, and where, or what
-    /// a table cannot hold, or if the array is larger than the options allow; [`Error::Io`], [`Error::Stream`];
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::UnknownName`]; [`ErrorKind::ElementTypeMismatch`]; [`ErrorKind::Format`] with what is wrong, and
+    /// where, or what a table cannot hold, or if the array is larger than the options allow; [`ErrorKind::Io`];
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -285,7 +285,7 @@ impl<R: Read + Seek> NpzReader<R> {
     /// save_npz(&path, &[("x", &HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?)])?;
     /// let mut file = NpzReader::open(&path)?;
     /// assert_eq!(file.load::<i16>("x")?.as_slice()?, [1, 2, 3, 4, 5, 6]);
-    /// assert!(matches!(file.load::<f32>("x"), Err(Error::ElementTypeMismatch { .. })));
+    /// assert!(matches!(file.load::<f32>("x").unwrap_err().kind(), ErrorKind::ElementTypeMismatch { .. }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
@@ -301,7 +301,7 @@ impl<R: Read + Seek> NpzReader<R> {
     /// another type, the array is in memory as it was until it is converted.
     ///
     /// # Errors
-    /// Those of [`load`](Self::load), except that any element type is accepted; [`Error::SizeOverflow`].
+    /// Those of [`load`](Self::load), except that any element type is accepted; [`ErrorKind::SizeOverflow`].
     ///
     /// # Examples
     /// ```
@@ -350,8 +350,9 @@ impl<R: Read + Seek> NpzReader<R> {
     /// Loads arrays of one dimension, or of one column, as the columns of a table, with their names and types.
     ///
     /// # Errors
-    /// Those of [`load_any`](Self::load_any); [`Error::Format`] if an array has several columns, or not as many values
-    /// as the first, which is found before any values are read, or if all together are larger than the options allow.
+    /// Those of [`load_any`](Self::load_any); [`ErrorKind::Format`] if an array has several columns, or not as many
+    /// values as the first, which is found before any values are read, or if all together are larger than the options
+    /// allow.
     ///
     /// # Examples
     /// ```
@@ -392,7 +393,7 @@ impl<R: Read + Seek> NpzReader<R> {
                 let element = array.numbers()?.element_type;
                 match_element!(element, T => Ok(AnyArray::new(array.read::<T>()?.into_array()?)))
             })?;
-            table.push_column(name.as_ref(), array).map_err(Refused::into_error)?;
+            table.push_column(name.as_ref(), array)?;
         }
         Ok(table)
     }
@@ -419,8 +420,8 @@ impl<R: Read + Seek> NpzReader<R> {
         self.load_columns(names)
     }
 
-    /// Opens an array, whose header is read and compared with the size of the member. What `read` has read to the end is
-    /// compared with its checksum. `left` is the number of bytes that may be read.
+    /// Opens an array, whose header is read and compared with the size of the member. What `read` has read to the end
+    /// is compared with its checksum. `left` is the number of bytes that may be read.
     fn with_array<V>(
         &mut self,
         name: &str,
@@ -431,7 +432,7 @@ impl<R: Read + Seek> NpzReader<R> {
         let Some(&place) = self.places.get(name) else {
             let names = self.arrays.iter().map(|(name, _)| &**name);
             let (name, near, path) = (excerpt(name.as_bytes()), near(name, names), self.path.clone());
-            return Err(Error::UnknownArray { path, name, near });
+            return Err(Error::new(ErrorKind::UnknownName { what: "array", name, near }).in_some_file(path));
         };
         let entry = self.zip.entries()[self.arrays[place].1].clone();
         let named = |error| placed(within(error, name), path);
@@ -487,9 +488,5 @@ impl<R: Read> OpenArray<'_, '_, R> {
 
 /// Adds the file to an error.
 fn placed(error: Error, path: Option<&Path>) -> Error {
-    match (error, path) {
-        (Error::Stream { source }, Some(path)) => Error::Io { path: path.to_owned(), source },
-        (error, Some(path)) => error.in_file(path),
-        (error, None) => error,
-    }
+    error.in_some_file(path)
 }

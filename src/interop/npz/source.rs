@@ -6,7 +6,7 @@ use super::archive::{Archive, Member};
 use super::names::{self, ENDING};
 use crate::array::Array;
 use crate::base::element::{Element, ElementType, match_element};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::shape::Shape;
 use crate::base::text::excerpt;
 use crate::convert::ConversionPolicy;
@@ -46,13 +46,15 @@ impl<'t> Source<'t> {
     /// Creates the source of an array of numbers; of an array of structures if the columns differ in type.
     ///
     /// # Errors
-    /// [`Error::UnsupportedArrayName`]; those of a table that cannot be read; those of
-    /// [`records`](Self::records) and [`Error::UnsupportedElementType`].
+    /// [`ErrorKind::Unsupported`]; those of a table that cannot be read; those of
+    /// [`records`](Self::records) and [`ErrorKind::UnsupportedElementType`].
     pub(super) fn of(name: &str, table: &'t (dyn NumericTable + 't)) -> Result<Self> {
         let element = match table.one_type() {
             Ok(element) => element,
-            Err(Error::MixedElementTypes { .. }) => return Self::records(name, table),
-            Err(error) => return Err(error),
+            Err(error) => match error.kind() {
+                ErrorKind::MixedElementTypes { .. } => return Self::records(name, table),
+                _ => return Err(error),
+            },
         };
         let lines = AnyLines::in_order(table)?;
         let (layout, shape) = (lines.layout(), lines.table_shape());
@@ -64,8 +66,9 @@ impl<'t> Source<'t> {
     /// Creates the source of an array of structures.
     ///
     /// # Errors
-    /// [`Error::UnsupportedArrayName`]; [`Error::EmptyRecords`] of a table without columns; [`Error::TooManyColumns`];
-    /// [`Error::UnsupportedElementType`], [`Error::UnsupportedName`], [`Error::HeaderTooLong`].
+    /// [`ErrorKind::Unsupported`]; [`ErrorKind::RecordLayout`] of a table without columns;
+    /// [`ErrorKind::LimitExceeded`]; [`ErrorKind::UnsupportedElementType`], [`ErrorKind::Unsupported`],
+    /// [`ErrorKind::LimitExceeded`].
     pub(super) fn records(name: &str, table: &'t (dyn NumericTable + 't)) -> Result<Self> {
         let (rows, values) = match table.downcast_ref::<AosNumericTable>() {
             Some(records) => {
@@ -74,10 +77,10 @@ impl<'t> Source<'t> {
             None => (table.shape().rows, SourceValues::Fields(table, aligned_layout(table)?)),
         };
         let (SourceValues::Records(_, layout) | SourceValues::Fields(_, layout)) = &values else {
-            return Err(Error::EmptyRecords); // never: it is one of both
+            return Err(Error::record_layout(None, "a record must have at least one byte")); // never: it is one of both
         };
         if layout.is_empty() {
-            return Err(Error::EmptyRecords);
+            return Err(Error::record_layout(None, "a record must have at least one byte"));
         }
         let header = write_records::encode(layout, rows)?;
         let bytes = Shape { rows, columns: layout.size() }.element_count()? as u64;
@@ -88,7 +91,7 @@ impl<'t> Source<'t> {
     /// name.
     ///
     /// # Errors
-    /// [`Error::UnsupportedArrayName`], [`Error::TooManyColumns`], [`Error::UnsupportedElementType`].
+    /// [`ErrorKind::Unsupported`], [`ErrorKind::LimitExceeded`], [`ErrorKind::UnsupportedElementType`].
     pub(super) fn columns(table: &'t (dyn NumericTable + 't)) -> Result<Vec<Self>> {
         let (Shape { rows, columns }, dictionary) = (table.shape(), table.dictionary());
         dictionary.check_count(columns, || None)?;
@@ -114,7 +117,7 @@ impl<'t> Source<'t> {
     /// Writes the member.
     ///
     /// # Errors
-    /// [`Error::Io`]; those of a table that cannot be read, or has become another.
+    /// [`ErrorKind::Io`]; those of a table that cannot be read, or has become another.
     pub(super) fn write(&self, archive: &mut Archive, output: &Output<'_, impl Sink>, compressed: bool) -> Result<()> {
         let size = self.header.len() as u64 + self.bytes;
         archive.member(output, &format!("{}{ENDING}", self.name), size, compressed, |member| {
@@ -135,12 +138,17 @@ impl<'t> Source<'t> {
 
 /// Returns the error for a name that an array cannot have.
 pub(super) fn refused(name: &str, reason: &'static str) -> Error {
-    Error::UnsupportedArrayName { name: excerpt(name.as_bytes()), reason }
+    Error::unsupported(
+        ".npz file",
+        None,
+        Some(excerpt(name.as_bytes())),
+        format!("no array can have this name: {reason}"),
+    )
 }
 
 fn check_column_count(columns: usize) -> Result<()> {
     match columns > COLUMN_LIMIT {
-        true => Err(Error::TooManyColumns { columns, limit: COLUMN_LIMIT }),
+        true => Err(Error::limit("columns", columns, COLUMN_LIMIT)),
         false => Ok(()),
     }
 }
@@ -163,7 +171,7 @@ fn aligned_layout(table: &dyn NumericTable) -> Result<RecordLayout> {
 
 fn write_lines<T: Element>(member: &mut Member<'_>, lines: &dyn Lines<T>) -> Result<()> {
     let count = lines.shape().element_count_of(T::TYPE)?;
-    for_each_piece(lines, 0..count, |bytes| member.write_values(bytes))?;
+    for_each_piece(lines, 0..count, &mut |bytes| member.write_values(bytes))?;
     lines.check_unchanged()
 }
 
@@ -188,7 +196,10 @@ fn write_fields(member: &mut Member<'_>, table: &dyn NumericTable, layout: &Reco
         && layout.fields().zip(dictionary.iter()).all(|((field, _), now)| field.element_type == now.element_type);
     match is_unchanged {
         true => Ok(()),
-        false => Err(Error::ShapeMismatch { expected: Shape { rows, columns: layout.len() }, found: table.shape() }),
+        false => Err(Error::new(ErrorKind::ShapeMismatch {
+            expected: Shape { rows, columns: layout.len() },
+            found: table.shape(),
+        })),
     }
 }
 

@@ -7,7 +7,7 @@ use super::NpzOptions;
 use super::archive::Archive;
 use super::source::{Source, refused};
 #[cfg(doc)]
-use crate::base::error::Error;
+use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::base::progress::Meter;
 use crate::files::output::Output;
@@ -17,12 +17,12 @@ use crate::table::NumericTable;
 /// Writes a file of named arrays that `numpy.load` opens, one array after another.
 ///
 /// **There is no file until [`finish`](Self::finish) has returned.** A writer that is dropped before that discards what
-/// was added, without an error; the old file stays, if there was one. ([In place](crate::SaveOptions::in_place), the old
-/// file stays if nothing was added, and is empty otherwise.)
+/// was added, without an error; the old file stays, if there was one. ([In place](crate::SaveOptions::in_place), the
+/// old file stays if nothing was added, and is empty otherwise.)
 ///
 /// Names are those that NumPy finds again: not empty, at most 65,531 bytes, without control characters and backslashes,
-/// not ending in `.npy`, and each once. Parts between slashes must not be empty, `.` or `..`, so that whoever unpacks the
-/// file stays in the folder.
+/// not ending in `.npy`, and each once. Parts between slashes must not be empty, `.` or `..`, so that whoever unpacks
+/// the file stays in the folder.
 ///
 /// A writer allocates half a megabyte for values that have to be gathered, and the directory of the file. Compression
 /// runs on the calling thread. Source: `numpy.savez`, `numpy.savez_compressed`.
@@ -56,7 +56,7 @@ impl NpzWriter {
     /// Creates a file without arrays, compressed, which replaces an old one when it is finished.
     ///
     /// # Errors
-    /// [`Error::Io`] with `path`.
+    /// [`ErrorKind::Io`] with `path`.
     ///
     /// # Examples
     /// ```
@@ -108,9 +108,10 @@ impl NpzWriter {
     /// names of columns are lost. A sparse table is written with its zeros.
     ///
     /// # Errors
-    /// [`Error::UnsupportedArrayName`]; [`Error::UnsupportedElementType`] for `bf16`; those of
-    /// [`add_records`](Self::add_records) if the types differ; [`Error::Io`]; [`Error::HeaderTooLong`] if the names of
-    /// all arrays take more than 16 MiB; [`Error::OutOfMemory`]. Nothing is added then, and the writer can still be used.
+    /// [`ErrorKind::Unsupported`]; [`ErrorKind::UnsupportedElementType`] for `bf16`; those of
+    /// [`add_records`](Self::add_records) if the types differ; [`ErrorKind::Io`]; [`ErrorKind::LimitExceeded`] if the names of
+    /// all arrays take more than 16 MiB; [`ErrorKind::OutOfMemory`]. Nothing is added then, and the writer can still be
+    /// used.
     ///
     /// # Examples
     /// ```
@@ -140,10 +141,11 @@ impl NpzWriter {
     /// are aligned as in C.
     ///
     /// # Errors
-    /// [`Error::UnsupportedArrayName`]; [`Error::EmptyRecords`] of a table without columns;
-    /// [`Error::UnsupportedElementType`] for `bf16`; [`Error::UnsupportedName`] of a column whose name NumPy cannot
-    /// read, or which another column has; [`Error::TooManyColumns`] for more than 65,536; [`Error::HeaderTooLong`];
-    /// [`Error::Io`]; [`Error::OutOfMemory`]. Nothing is added then, and the writer can still be used.
+    /// [`ErrorKind::Unsupported`]; [`ErrorKind::RecordLayout`] of a table without columns;
+    /// [`ErrorKind::UnsupportedElementType`] for `bf16`; [`ErrorKind::Unsupported`] of a column whose name NumPy cannot
+    /// read, or which another column has; [`ErrorKind::LimitExceeded`] for more than 65,536;
+    /// [`ErrorKind::LimitExceeded`]; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`]. Nothing is added then, and the
+    /// writer can still be used.
     ///
     /// # Examples
     /// ```
@@ -168,10 +170,10 @@ impl NpzWriter {
     /// is `f` and its index. [`NpzReader::load_columns`](crate::NpzReader::load_columns) makes a table of them again.
     ///
     /// # Errors
-    /// [`Error::UnsupportedArrayName`] if an array cannot have the name of a column, or another array has it;
-    /// [`Error::UnsupportedElementType`] for `bf16`; [`Error::TooManyColumns`] for more than 65,536;
-    /// [`Error::HeaderTooLong`]; [`Error::Io`]; [`Error::OutOfMemory`]. No column is added then, and the writer can still
-    /// be used.
+    /// [`ErrorKind::Unsupported`] if an array cannot have the name of a column, or another array has it;
+    /// [`ErrorKind::UnsupportedElementType`] for `bf16`; [`ErrorKind::LimitExceeded`] for more than 65,536;
+    /// [`ErrorKind::LimitExceeded`]; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`]. No column is added then, and the
+    /// writer can still be used.
     ///
     /// # Examples
     /// ```
@@ -212,8 +214,8 @@ impl NpzWriter {
     /// Writes the directory, and puts the file in the place of the old one, whole or not at all.
     ///
     /// # Errors
-    /// [`Error::Io`] with the path; [`Error::RenameUnsupported`]. The old file is unchanged then, unless the options say
-    /// that it is written in place.
+    /// [`ErrorKind::Io`] with the path; [`ErrorKind::RenameUnsupported`]. The old file is unchanged then, unless the
+    /// options say that it is written in place.
     ///
     /// # Examples
     /// ```
@@ -233,7 +235,7 @@ impl NpzWriter {
         let length = archive.finish(&output)?;
         // What is left of an array that was refused while it was written.
         let cut = new.set_written(length);
-        cut.map_err(|source| crate::base::error::Error::Io { path: new.path().to_owned(), source })?;
+        cut.map_err(|source| crate::base::error::Error::io(new.path(), source))?;
         new.commit()
     }
 }
@@ -247,12 +249,12 @@ fn check_names(names: &HashSet<String>, sources: &[Source<'_>]) -> Result<()> {
     }
 }
 
-/// Saves tables of any kind as a file of named arrays, compressed, as [`NpzWriter::add`] adds them. The file replaces an
-/// old one whole or not at all.
+/// Saves tables of any kind as a file of named arrays, compressed, as [`NpzWriter::add`] adds them. The file replaces
+/// an old one whole or not at all.
 ///
 /// # Errors
-/// Those of [`NpzWriter::add`] and [`NpzWriter::finish`]. What can be refused without writing is refused before there is
-/// a new file.
+/// Those of [`NpzWriter::add`] and [`NpzWriter::finish`]. What can be refused without writing is refused before there
+/// is a new file.
 ///
 /// # Examples
 /// ```

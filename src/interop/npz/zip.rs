@@ -4,16 +4,18 @@
 //!
 //! Everything in a file is untrusted: positions are checked by the reads at them, the directory is at most as long as
 //! the file, a member has exactly the bytes that the directory says, and their checksum is verified. No two members
-//! have a name or a byte of the file in common, and none is larger than its compressed bytes can become. Nothing depends
-//! on the local headers but where the bytes of a member begin.
+//! have a name or a byte of the file in common, and none is larger than its compressed bytes can become. Nothing
+//! depends on the local headers but where the bytes of a member begin.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom, Take};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Take};
 
 use flate2::bufread::DeflateDecoder;
 
 use super::names::decode;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::text::excerpt;
 use crate::files::PIECE_BYTES;
@@ -68,7 +70,7 @@ impl<R: Read + Seek> Zip<R> {
     /// Reads the directory. `failed` makes errors of the source.
     ///
     /// # Errors
-    /// [`Error::Format`]; those of `failed`; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Format`]; those of `failed`; [`ErrorKind::OutOfMemory`].
     pub(in crate::interop) fn open(mut source: R, failed: fn(std::io::Error) -> Error) -> Result<Self> {
         let length = source.seek(SeekFrom::End(0)).map_err(failed)?;
         let mut new = Self { source, length, entries: Vec::new(), failed };
@@ -83,7 +85,7 @@ impl<R: Read + Seek> Zip<R> {
             let at = start + (directory.len() - rest.len()) as u64;
             let (entry, length) = Entry::parse(rest).map_err(|reason| Error::format(at, reason))?;
             rest = &rest[length..];
-            new.entries.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes: size_of::<Entry>() })?;
+            new.entries.try_reserve(1).map_err(|_| Error::out_of_memory(size_of::<Entry>()))?;
             new.entries.push(entry);
         }
         if !rest.is_empty() {
@@ -171,7 +173,7 @@ impl<R: Read + Seek> Zip<R> {
     /// Returns the entry of a member.
     ///
     /// # Errors
-    /// [`Error::Format`] if there is none.
+    /// [`ErrorKind::Format`] if there is none.
     pub(in crate::interop) fn entry(&self, name: &str) -> Result<Entry> {
         let found = self.entries.iter().find(|entry| entry.name == name.as_bytes());
         found.cloned().ok_or_else(|| Error::format(0, format!("the member {name:?} is missing")))
@@ -180,7 +182,7 @@ impl<R: Read + Seek> Zip<R> {
     /// Opens a member.
     ///
     /// # Errors
-    /// [`Error::Format`]; those of the source.
+    /// [`ErrorKind::Format`]; those of the source.
     pub(in crate::interop) fn member(&mut self, entry: &Entry) -> Result<Member<'_, R>> {
         let local = self.read_at(entry.start, LOCAL_BYTES, "a member")?;
         let refuse = |reason: String| Err(Error::format(entry.start, reason));
@@ -217,7 +219,7 @@ impl Entry {
     /// Returns the name, decoded as Python decodes it.
     ///
     /// # Errors
-    /// [`Error::Format`] if it is said to be UTF-8, and is not.
+    /// [`ErrorKind::Format`] if it is said to be UTF-8, and is not.
     pub(super) fn name(&self) -> Result<Cow<'_, str>> {
         let refused = || Error::format(self.start, format!("the name {} is not UTF-8", self.described()));
         decode(&self.name, self.is_utf8).ok_or_else(refused)
@@ -303,7 +305,7 @@ impl<R: Read> Member<'_, R> {
     /// Checks that nothing is left, and that the bytes are those that were written.
     ///
     /// # Errors
-    /// [`Error::Format`].
+    /// [`ErrorKind::Format`].
     pub(in crate::interop) fn finish(mut self) -> Result<()> {
         if self.left > 0 {
             let reason = format!("{} bytes of a member follow its array", self.left);
@@ -332,7 +334,7 @@ impl<R: Read> Read for Member<'_, R> {
             Bytes::Deflated(bytes) => bytes.read(buffer)?,
         };
         if count == 0 && limit > 0 {
-            return Err(ErrorKind::UnexpectedEof.into());
+            return Err(io::ErrorKind::UnexpectedEof.into());
         }
         self.hasher.update(&buffer[..count]);
         self.left -= count as u64;

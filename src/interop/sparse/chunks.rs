@@ -27,7 +27,7 @@ pub(super) fn write(
     rows: usize,
     format: impl Fn(Range<usize>) -> Result<Vec<u8>> + Sync,
 ) -> Result<()> {
-    let failed = |source| Error::Io { path: name.to_owned(), source };
+    let failed = |source| Error::io(name, source);
     let entries = if rows == 0 { 0 } else { offsets.at(rows) };
     let wave = parallel::task_count(rows.saturating_add(entries).saturating_mul(WEIGHT)).max(1);
     let mut next = 0;

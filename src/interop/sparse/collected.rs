@@ -19,7 +19,7 @@ impl Collected {
     /// Appends indices.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](crate::base::error::Error::OutOfMemory).
+    /// [`ErrorKind::OutOfMemory`](crate::base::error::ErrorKind::OutOfMemory).
     pub(super) fn extend(&mut self, more: &[u64]) -> Result<()> {
         if let Self::Narrow(values) = self {
             if more.iter().all(|&index| u32::try_from(index).is_ok()) {

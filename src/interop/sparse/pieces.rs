@@ -4,10 +4,10 @@
 //! that of one wave of pieces, plus twice the longest line.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
 use crate::base::text::excerpt;
 
@@ -52,7 +52,15 @@ impl Local {
     /// Converts to an error of the file. `first` is the number of the first line of the piece.
     pub(super) fn into_error(self, first: u64, path: Option<&Path>) -> Error {
         let (line, byte) = (first + self.line, self.at as u64 + 1);
-        Error::SparseText { path: path.map(Into::into), line, byte, text: self.text, reason: self.reason }
+        Error::new(ErrorKind::Text {
+            line,
+            byte: Some(byte),
+            text: self.text,
+            reason: self.reason,
+            column: None,
+            name: None,
+        })
+        .in_some_file(path)
     }
 }
 
@@ -110,10 +118,10 @@ pub(super) struct Text<R> {
 impl Text<File> {
     /// Opens a file, or anything else that can be read, such as a pipe.
     pub(super) fn open(path: &Path) -> Result<Self> {
-        let in_file = |source| Error::Io { path: path.to_owned(), source };
+        let in_file = |source| Error::io(path, source);
         let file = File::open(path).map_err(in_file)?;
         if file.metadata().map_err(in_file)?.is_dir() {
-            return Err(in_file(ErrorKind::IsADirectory.into()));
+            return Err(in_file(io::ErrorKind::IsADirectory.into()));
         }
         Ok(Self { path: Some(path.to_owned()), ..Text::new(file) })
     }
@@ -188,10 +196,10 @@ impl<R: Read> Text<R> {
     /// Reads until there are `wanted` bytes, or to the end.
     fn fill(&mut self, bytes: &mut Vec<u8>, wanted: usize) -> Result<()> {
         let missing = wanted.saturating_sub(bytes.len());
-        bytes.try_reserve(missing).map_err(|_| Error::OutOfMemory { bytes: wanted })?;
+        bytes.try_reserve(missing).map_err(|_| Error::out_of_memory(wanted))?;
         let read = (&mut self.reader).take(missing as u64).read_to_end(bytes).map_err(|source| match &self.path {
-            Some(path) => Error::Io { path: path.clone(), source },
-            None => Error::Stream { source },
+            Some(path) => Error::io(path, source),
+            None => Error::stream(source),
         })?;
         self.read += read as u64;
         self.is_at_end |= read < missing;
@@ -208,7 +216,7 @@ fn copy(bytes: &[u8]) -> Result<Vec<u8>> {
 /// Appends values.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`].
+/// [`ErrorKind::OutOfMemory`].
 pub(super) fn extend<T: Copy>(target: &mut Vec<T>, values: &[T]) -> Result<()> {
     reserve(target, values.len())?;
     target.extend_from_slice(values);
@@ -218,10 +226,10 @@ pub(super) fn extend<T: Copy>(target: &mut Vec<T>, values: &[T]) -> Result<()> {
 /// Reserves room for more values.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`].
+/// [`ErrorKind::OutOfMemory`].
 pub(super) fn reserve<T>(target: &mut Vec<T>, more: usize) -> Result<()> {
     let bytes = target.len().saturating_add(more).saturating_mul(size_of::<T>());
-    target.try_reserve(more).map_err(|_| Error::OutOfMemory { bytes })
+    target.try_reserve(more).map_err(|_| Error::out_of_memory(bytes))
 }
 
 /// The lines of a piece, without their ends, with their numbers counted from the first one.

@@ -8,9 +8,10 @@ use bytemuck::allocation::try_cast_vec;
 
 use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, ElementType};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::shape::Shape;
-use crate::base::value::AnyValue;
 use crate::table::csr::CsrNumericTable;
 use crate::table::csr::parts::CsrParts;
 use crate::table::{NumericTable, Refused};
@@ -87,22 +88,23 @@ sprs_index! { u64 as u64, U64; i64 as i64, I64; u32 as u32, U32; i32 as i32, I32
 /// Returns an empty vector with room for so many values.
 fn reserved<T>(count: usize) -> Result<Vec<T>> {
     let (mut vector, bytes) = (Vec::new(), count.saturating_mul(size_of::<T>()));
-    vector.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+    vector.try_reserve_exact(count).map_err(|_| Error::out_of_memory(bytes))?;
     Ok(vector)
 }
 
 /// Copies indices to another type, `target` in errors.
 ///
 /// # Errors
-/// [`Error::ValueNotRepresentable`], with the position as the row; [`Error::OutOfMemory`].
+/// [`ErrorKind::Unsupported`] for an index that the type does not hold; [`ErrorKind::OutOfMemory`].
 fn copied<I: SpIndex>(indices: &AnyArray, target: ElementType) -> Result<Vec<I>> {
     macro_rules! from {
         ($($element:ty)*) => {
             $(if let Some(indices) = indices.downcast_ref::<$element>() {
                 let mut copy = reserved(indices.len())?;
-                for (row, &index) in indices.iter().enumerate() {
+                for &index in indices.iter() {
                     let same = usize::try_from(index).ok().and_then(I::try_from_usize);
-                    let refused = || Error::ValueNotRepresentable { row, column: 0, value: index.into(), target };
+                    let reason = || format!("the index {index} is not representable as {target}");
+                    let refused = || Error::unsupported("sprs", None, None, reason());
                     copy.push(same.ok_or_else(refused)?);
                 }
                 return Ok(copy);
@@ -110,7 +112,11 @@ fn copied<I: SpIndex>(indices: &AnyArray, target: ElementType) -> Result<Vec<I>>
         };
     }
     from!(i32 u32 i64 u64);
-    Err(Error::IndexType { part: "indices", found: indices.element_type() }) // never: a table has one of the four
+    Err(Error::sparse_structure(
+        None,
+        None,
+        format!("the indices are {}: the types for them are i32, u32, i64 and u64", indices.element_type()),
+    )) // never: a table has one of the four
 }
 
 /// Without a copy, but for indices of 16 bits, which become `u32` or `i32`: offsets and indices keep the memory that
@@ -118,7 +124,7 @@ fn copied<I: SpIndex>(indices: &AnyArray, target: ElementType) -> Result<Vec<I>>
 /// Offsets that do not begin at 0, as those of a slice, are counted from 0 first.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`], and for matrices that were made without checks those of
+/// [`ErrorKind::OutOfMemory`], and for matrices that were made without checks those of
 /// [`try_new`](CsrNumericTable::try_new).
 ///
 /// # Examples
@@ -142,7 +148,7 @@ impl<N: Element, I: SprsIndex, Iptr: SprsIndex> TryFrom<CsMatI<N, I, Iptr>> for 
         let proper = (!matrix.indptr().is_proper()).then(|| matrix.indptr().to_proper().into_owned());
         let (offsets, indices, values) = matrix.into_raw_storage();
         let offsets = Iptr::into_array(proper.unwrap_or(offsets))?;
-        let table = Self::try_new(shape, offsets, I::into_array(indices)?, values).map_err(Refused::into_error)?;
+        let table = Self::try_new(shape, offsets, I::into_array(indices)?, values)?;
         if is_csr { Ok(table) } else { table.transpose() }
     }
 }
@@ -151,8 +157,8 @@ impl<N: Element, I: SprsIndex, Iptr: SprsIndex> TryFrom<CsMatI<N, I, Iptr>> for 
 /// table that was made from a matrix are. Others are copied, and indices converted. What the columns mean is lost.
 ///
 /// # Errors
-/// The table, with [`Error::ElementTypeMismatch`] if its values are not `N`; [`Error::ValueNotRepresentable`] if `I`
-/// cannot hold the number of columns, or `Iptr` that of rows or of values; [`Error::OutOfMemory`].
+/// The table, with [`ErrorKind::ElementTypeMismatch`] if its values are not `N`; [`ErrorKind::Unsupported`]
+/// if `I` cannot hold the number of columns, or `Iptr` that of rows or of values; [`ErrorKind::OutOfMemory`].
 ///
 /// # Examples
 /// ```
@@ -170,7 +176,7 @@ impl<N: Element, I: SprsIndex, Iptr: SprsIndex> TryFrom<CsrNumericTable> for CsM
     fn try_from(table: CsrNumericTable) -> Result<Self, Refused<CsrNumericTable>> {
         let copies = match Copies::<N, I, Iptr>::of(&table) {
             Ok(copies) => copies,
-            Err(error) => return Err(Refused { given: table, error: Box::new(error) }),
+            Err(error) => return Err(Refused { given: table, error }),
         };
         let Shape { rows, columns } = table.shape();
         let CsrParts { offsets, indices, values } = table.into_parts();
@@ -222,8 +228,8 @@ fn fits<I: SprsIndex>(count: usize) -> Result<()> {
     match I::try_from_usize(count) {
         Some(_) => Ok(()),
         None => {
-            let value = AnyValue::from(count as u64);
-            Err(Error::ValueNotRepresentable { row: 0, column: 0, value, target: I::SAME })
+            let reason = format!("the index {count} is not representable as {}", I::SAME);
+            Err(Error::unsupported("sprs", None, None, reason))
         }
     }
 }

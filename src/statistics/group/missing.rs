@@ -1,6 +1,8 @@
 //! Rows whose category is missing: refused, left out or a group of their own.
 
 use super::GroupStatistics;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::table::{ColumnKey, NumericTable};
 
@@ -27,7 +29,8 @@ impl GroupStatistics {
     /// [missing](Self::missing) categories. With `None`, there are as many categories as the dictionary says.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`] for `by`; [`Error::CategoriesNotKnown`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`] for `by`; [`ErrorKind::NotSolvable`];
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// See [`missing`](Self::missing).
@@ -43,7 +46,7 @@ impl GroupStatistics {
     /// Sets what becomes of rows whose category is missing, before rows are added. By default, they are an error.
     ///
     /// # Errors
-    /// [`Error::ParameterOutOfRange`] if there are rows; [`Error::OutOfMemory`].
+    /// [`ErrorKind::ParameterOutOfRange`] if there are rows; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -63,7 +66,7 @@ impl GroupStatistics {
         let rows = self.row_count() + self.skipped;
         if rows > 0 {
             let name = "the number of rows before it is set what becomes of missing categories";
-            return Err(Error::ParameterOutOfRange { name, value: rows as f64, allowed: "0 is needed" });
+            return Err(Error::parameter(name, rows as f64, "0 is needed"));
         }
         let groups = self.known_categories() + usize::from(missing == MissingCategories::Group);
         Ok(Self { missing, ..Self::new(self.column_count, self.by, groups)? })

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::GroupStatistics;
 #[cfg(doc)]
-use crate::base::error::Error;
+use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::base::shape::Shape;
 use crate::dictionary::Feature;
@@ -19,7 +19,7 @@ impl GroupStatistics {
     /// for the category of the group of missing ones.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -32,11 +32,11 @@ impl GroupStatistics {
         self.to_table(ColumnStatistics::mean)
     }
 
-    /// Returns any number of the statistics as a table, as [`means`](Self::means) does: a row for each category, and the
-    /// columns of the table; the column of the categories has its number.
+    /// Returns any number of the statistics as a table, as [`means`](Self::means) does: a row for each category, and
+    /// the columns of the table; the column of the categories has its number.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -71,8 +71,8 @@ impl GroupStatistics {
 }
 
 /// Writes one line for each category: its word or number, the number of its rows, and the means of the other columns.
-/// `{:.2}` writes two decimals; `{:#}` writes all categories and columns; the middle ones are omitted otherwise if there
-/// are many.
+/// `{:.2}` writes two decimals; `{:#}` writes all categories and columns; the middle ones are omitted otherwise if
+/// there are many.
 ///
 /// # Examples
 /// ```

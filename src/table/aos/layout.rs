@@ -5,7 +5,7 @@
 
 use super::Record;
 use crate::base::element::ElementType;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::dictionary::{DataDictionary, Feature, collect_columns};
 
 /// The largest number of columns that one array of numbers, or one record that the compiler knows, may be.
@@ -85,7 +85,7 @@ impl RecordLayout {
     /// Adds a column: a number at an offset in bytes.
     ///
     /// # Errors
-    /// [`Error::FieldOutsideRecord`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::RecordLayout`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -113,9 +113,12 @@ impl RecordLayout {
         let element = feature.element_type;
         if offset.checked_add(element.size_in_bytes()).is_none_or(|end| end > self.size) {
             let (column, record_size) = (self.fields.len(), self.size);
-            return Err(Error::FieldOutsideRecord { column, element, offset, record_size });
+            return Err(Error::record_layout(
+                Some(column),
+                format!("column {column} is outside its record: a {element} at byte {offset} of {record_size}"),
+            ));
         }
-        self.fields.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes: size_of::<(Feature, usize)>() })?;
+        self.fields.try_reserve(1).map_err(|_| Error::out_of_memory(size_of::<(Feature, usize)>()))?;
         self.fields.push((feature, offset));
         Ok(self)
     }
@@ -123,7 +126,7 @@ impl RecordLayout {
     /// Adds an array of numbers that lie side by side: columns named `name[0]`, `name[1]` ...
     ///
     /// # Errors
-    /// Those of [`field`](Self::field); [`Error::TooManyColumns`] if the array has more than 65,536 numbers.
+    /// Those of [`field`](Self::field); [`ErrorKind::LimitExceeded`] if the array has more than 65,536 numbers.
     ///
     /// # Examples
     /// ```
@@ -135,7 +138,7 @@ impl RecordLayout {
     /// ```
     pub fn array(mut self, name: &str, element: ElementType, offset: usize, count: usize) -> Result<Self> {
         if count > COLUMN_LIMIT {
-            return Err(Error::TooManyColumns { columns: count, limit: COLUMN_LIMIT });
+            return Err(Error::limit("columns", count, COLUMN_LIMIT));
         }
         for index in 0..count {
             let offset = offset.saturating_add(index * element.size_in_bytes());
@@ -181,7 +184,7 @@ impl RecordLayout {
     /// Returns where a column lies: the number of bytes from the beginning of the record.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`].
+    /// [`ErrorKind::ColumnOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -192,7 +195,10 @@ impl RecordLayout {
     /// ```
     pub fn offset(&self, column: usize) -> Result<usize> {
         let column_count = self.fields.len();
-        self.fields.get(column).map(|&(_, offset)| offset).ok_or(Error::ColumnOutOfRange { column, column_count })
+        self.fields
+            .get(column)
+            .map(|&(_, offset)| offset)
+            .ok_or_else(|| Error::new(ErrorKind::ColumnOutOfRange { column, column_count }))
     }
 
     /// Returns the columns and their offsets in bytes.
@@ -212,7 +218,7 @@ impl RecordLayout {
     /// Returns the dictionary of tables with this layout.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -269,7 +275,7 @@ impl RecordLayout {
     /// offsets, each at the next place that is free and aligned.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -283,7 +289,7 @@ impl RecordLayout {
         if self.fields.is_empty() {
             return Ok(self.clone());
         }
-        let refused = |_| Error::OutOfMemory { bytes: self.fields.len().saturating_mul(size_of::<(Feature, usize)>()) };
+        let refused = |_| Error::out_of_memory(self.fields.len().saturating_mul(size_of::<(Feature, usize)>()));
         let (mut order, mut fields) = (Vec::new(), Vec::new());
         order.try_reserve_exact(self.fields.len()).map_err(refused)?;
         fields.try_reserve_exact(self.fields.len()).map_err(refused)?;

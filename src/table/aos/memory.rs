@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::places::{Place, Places};
 use super::{Record, RecordField};
 use crate::array::Array;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
 use crate::base::shape::Shape;
 use crate::window::{AnyWindow, AnyWindowMut};
@@ -38,13 +38,13 @@ pub(super) unsafe trait Hold: Send + Sync {
     fn start(&self) -> *const u8;
 
     /// # Errors
-    /// [`Error::ReadOnlyTable`]. Nothing is copied.
+    /// [`ErrorKind::ReadOnlyTable`]. Nothing is copied.
     fn check_writable(&self) -> Result<()>;
 
     /// Copies shared or immutable memory first.
     ///
     /// # Errors
-    /// [`Error::ReadOnlyTable`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::ReadOnlyTable`], [`ErrorKind::OutOfMemory`].
     fn start_mut(&mut self) -> Result<*mut u8>;
 }
 
@@ -93,11 +93,11 @@ unsafe impl Hold for Borrowed<'_> {
     }
 
     fn check_writable(&self) -> Result<()> {
-        Err(Error::ReadOnlyTable)
+        Err(Error::new(ErrorKind::ReadOnlyTable))
     }
 
     fn start_mut(&mut self) -> Result<*mut u8> {
-        Err(Error::ReadOnlyTable)
+        Err(Error::new(ErrorKind::ReadOnlyTable))
     }
 }
 
@@ -200,15 +200,15 @@ impl Records<Owned> {
     /// Keeps the first records, or adds zeros after the last one.
     ///
     /// # Errors
-    /// [`Error::ReadOnlyTable`] if records cannot be made of zeros, as they have fields that are no columns;
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`]. Nothing has changed.
+    /// [`ErrorKind::ReadOnlyTable`] if records cannot be made of zeros, as they have fields that are no columns;
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`]. Nothing has changed.
     pub(super) fn resize(&mut self, rows: usize) -> Result<()> {
         let shape = Shape { rows, columns: self.places.size() }; // of bytes
         let bytes = shape.element_count()?;
         if rows <= self.rows {
             self.held.units = self.held.units.part(0..bytes);
         } else if self.held.has_others {
-            return Err(Error::ReadOnlyTable);
+            return Err(Error::new(ErrorKind::ReadOnlyTable));
         } else if !self.held.units.append_zero_bytes(bytes - self.held.units.len()) {
             // Without other fields, zeros are a valid record of the type that there may be. Half as much memory again, if
             // there is so much: then the next records cost no copy.
@@ -240,7 +240,7 @@ impl Records<Owned> {
     /// Borrows the records for writing, if they are of this type. Shared or immutable memory is copied first.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(super) fn records_mut<P: Record>(&mut self) -> Result<Option<&mut [P]>> {
         if !self.are::<P>() {
             return Ok(None);
@@ -304,10 +304,10 @@ impl<H: Hold> Records<H> {
     /// Checks that values can be written, which copies nothing.
     ///
     /// # Errors
-    /// [`Error::OverlappingFields`], [`Error::ReadOnlyTable`].
+    /// [`ErrorKind::OverlappingFields`], [`ErrorKind::ReadOnlyTable`].
     pub(super) fn check_writable(&self) -> Result<()> {
         if let Some((first, second)) = self.places.overlap() {
-            return Err(Error::OverlappingFields { first, second });
+            return Err(Error::new(ErrorKind::OverlappingFields { first, second }));
         }
         self.held.check_writable()
     }
@@ -315,7 +315,7 @@ impl<H: Hold> Records<H> {
     /// Returns the windows of all groups, for writing, each with its first column.
     ///
     /// # Errors
-    /// Those of [`check_writable`](Self::check_writable); [`Error::OutOfMemory`].
+    /// Those of [`check_writable`](Self::check_writable); [`ErrorKind::OutOfMemory`].
     pub(super) fn windows_mut(&mut self) -> Result<Vec<(usize, AnyWindowMut<'_>)>> {
         self.check_writable()?;
         let (start, rows, places) = (self.held.start_mut()?, self.rows, &self.places);

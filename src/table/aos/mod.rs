@@ -36,6 +36,8 @@ use super::borrow::{forwards_reading, forwards_writing};
 use super::numeric_table::describe;
 use super::{MemoryStatus, NumericTable, Refused, Shape, TableKind};
 use crate::array::Array;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::dictionary::DataDictionary;
 
@@ -98,7 +100,7 @@ impl AosNumericTable {
     /// Source: DAAL `create(ptr, columns, rows)`, whose table says that it has no memory.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`] if there are more values than can be counted.
+    /// [`ErrorKind::SizeOverflow`] if there are more values than can be counted.
     ///
     /// # Examples
     /// ```
@@ -127,13 +129,13 @@ impl AosNumericTable {
     ///
     /// If every field is aligned, in every record, nothing is copied. Otherwise the records are copied into memory of
     /// the library, with the layout [`aligned`](RecordLayout::aligned), which [`layout`](Self::layout) then returns.
-    /// Fields that overlap can be read; writing is [`Error::OverlappingFields`].
+    /// Fields that overlap can be read; writing is [`ErrorKind::OverlappingFields`].
     ///
     /// Source: DAAL `create(structSize, ...)`, `setFeature`, `setArray`.
     ///
     /// # Errors
-    /// [`Error::EmptyRecords`] if records have no bytes; [`Error::NotWholeRecords`] if bytes are left over;
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::RecordLayout`] if records have no bytes; [`ErrorKind::RecordLayout`] if bytes are left over;
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -149,11 +151,14 @@ impl AosNumericTable {
     pub fn from_record_bytes(bytes: impl Into<Array<u8>>, layout: &RecordLayout) -> Result<Self> {
         let (bytes, size) = (bytes.into(), layout.size());
         if size == 0 {
-            return Err(Error::EmptyRecords);
+            return Err(Error::record_layout(None, "a record must have at least one byte"));
         }
         let rows = bytes.len() / size;
         if rows * size != bytes.len() {
-            return Err(Error::NotWholeRecords { bytes: bytes.len(), record_size: size });
+            return Err(Error::record_layout(
+                None,
+                format!("{} bytes are not whole records of {size} bytes", bytes.len()),
+            ));
         }
         let (dictionary, overlap) = (layout.dictionary()?, layout.overlap());
         Shape { rows, columns: layout.len() }.element_count()?;
@@ -175,7 +180,7 @@ impl AosNumericTable {
     /// Source: DAAL `create(structSize, ...)` with `allocateDataMemory`.
     ///
     /// # Errors
-    /// [`Error::EmptyRecords`], [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::RecordLayout`], [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -194,7 +199,8 @@ impl AosNumericTable {
     /// Creates a table of whole records in the library's memory, with an aligned layout. `overlap` is that of the
     /// layout that the records had before.
     pub(crate) fn of_own(bytes: Array<u8>, layout: &RecordLayout, overlap: Option<(usize, usize)>) -> Result<Self> {
-        let places = Places::new(layout, overlap).ok_or(Error::EmptyRecords)?;
+        let places = Places::new(layout, overlap)
+            .ok_or_else(|| Error::record_layout(None, "a record must have at least one byte"))?;
         Self::of_own_bytes(bytes, Arc::new(places), layout.dictionary()?)
     }
 
@@ -220,7 +226,7 @@ impl AosNumericTable {
     /// size, and nothing but padding besides: names are not compared.
     ///
     /// # Errors
-    /// [`Error::RecordMismatch`] if the records are of another type.
+    /// [`ErrorKind::RecordLayout`] if the records are of another type.
     ///
     /// # Examples
     /// ```
@@ -244,7 +250,7 @@ impl AosNumericTable {
     /// Borrows the records for writing. Shared or immutable memory is copied first.
     ///
     /// # Errors
-    /// Those of [`records`](Self::records); [`Error::OutOfMemory`].
+    /// Those of [`records`](Self::records); [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -269,7 +275,7 @@ impl AosNumericTable {
     /// Returns the records: the `Vec` that the table was made from, if nobody shares it, or else a copy.
     ///
     /// # Errors
-    /// The table, with the errors of [`records`](Self::records) or [`Error::OutOfMemory`].
+    /// The table, with the errors of [`records`](Self::records) or [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -295,7 +301,7 @@ impl AosNumericTable {
         let table = Self { table: RecordTable { id, records, dictionary, owner } };
         let copy = table.records::<P>().and_then(|records| {
             let mut copy = Vec::new();
-            copy.try_reserve_exact(records.len()).map_err(|_| Error::OutOfMemory { bytes: size_of_val(records) })?;
+            copy.try_reserve_exact(records.len()).map_err(|_| Error::out_of_memory(size_of_val(records)))?;
             copy.extend_from_slice(records);
             Ok(copy)
         });
@@ -326,7 +332,10 @@ fn bytes_of(rows: usize, layout: &RecordLayout) -> Result<usize> {
 }
 
 fn mismatch<P>() -> Error {
-    Error::RecordMismatch { record: type_name::<P>() }
+    Error::record_layout(
+        None,
+        format!("the records are not of type {}: their fields or offsets are others", type_name::<P>()),
+    )
 }
 
 /// Shares the records: O(1). The first write through either table copies them.
@@ -351,9 +360,9 @@ impl NumericTable for AosNumericTable {
         TableKind::ARRAY_OF_STRUCTURES
     }
 
-    /// O(1) for fewer rows, which stay where they are. More rows copy the records, which then belong to the library, into
-    /// memory of half as much again at least: O(1) for each row that is added, amortised. Records with fields that are
-    /// no columns cannot be added.
+    /// O(1) for fewer rows, which stay where they are. More rows copy the records, which then belong to the library,
+    /// into memory of half as much again at least: O(1) for each row that is added, amortised. Records with fields that
+    /// are no columns cannot be added.
     fn resize(&mut self, rows: usize) -> Result<()> {
         let columns = self.column_count();
         Shape { rows, columns }.element_count()?;

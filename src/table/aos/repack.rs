@@ -1,6 +1,8 @@
 //! Records whose fields are not aligned, copied into records whose fields are.
 
 use super::RecordLayout;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
 
@@ -18,11 +20,11 @@ impl Repacking {
     /// other.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     pub(crate) fn new(from: &RecordLayout, to: &RecordLayout) -> Result<Self> {
         let mut moves: Vec<(usize, usize, usize)> = Vec::new();
         let bytes = from.len().saturating_mul(size_of::<(usize, usize, usize)>());
-        moves.try_reserve_exact(from.len()).map_err(|_| Error::OutOfMemory { bytes })?;
+        moves.try_reserve_exact(from.len()).map_err(|_| Error::out_of_memory(bytes))?;
         assert_eq!(from.len(), to.len(), "the same columns");
         moves.extend(from.fields().zip(to.fields()).map(|((feature, from), (other, to))| {
             assert_eq!(feature.element_type, other.element_type, "the same columns");

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{AosNumericTable, RecordLayout, bytes_of};
 use crate::array::{AnyArray, Array};
 use crate::base::element::match_element;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::dictionary::Feature;
 use crate::table::content::{Content, FoundContent, Stored, Values, refusal};
 use crate::table::{NumericTable, TableKind};
@@ -43,10 +43,13 @@ impl Stored for AosNumericTable {
             layout = layout.feature(Feature::new(feature.element_type), on_this_machine(offset)?)?;
         }
         if layout.size() == 0 {
-            return Err(Error::EmptyRecords);
+            return Err(Error::record_layout(None, "a record must have at least one byte"));
         }
         if !bytes.len().is_multiple_of(layout.size()) {
-            return Err(Error::NotWholeRecords { bytes: bytes.len(), record_size: layout.size() });
+            return Err(Error::record_layout(
+                None,
+                format!("{} bytes are not whole records of {} bytes", bytes.len(), layout.size()),
+            ));
         }
         // Records that are not aligned would have to be copied into larger ones, by as much as a file likes.
         if !layout.is_aligned() {
@@ -61,10 +64,12 @@ impl Stored for AosNumericTable {
 /// Checks that the fields can have another byte order in files than in memory.
 ///
 /// # Errors
-/// [`Error::OverlappingFields`], on big-endian machines only: bytes of two fields cannot be reversed for both.
+/// [`ErrorKind::OverlappingFields`], on big-endian machines only: bytes of two fields cannot be reversed for both.
 fn check_overlap(layout: &RecordLayout) -> Result<()> {
     match layout.overlap() {
-        Some((first, second)) if cfg!(target_endian = "big") => Err(Error::OverlappingFields { first, second }),
+        Some((first, second)) if cfg!(target_endian = "big") => {
+            Err(Error::new(ErrorKind::OverlappingFields { first, second }))
+        }
         _ => Ok(()),
     }
 }
@@ -74,10 +79,12 @@ impl AosNumericTable {
     /// little-endian order. Other bytes stay as they are.
     ///
     /// # Errors
-    /// [`Error::NotInMemory`].
+    /// [`ErrorKind::NotInMemory`].
     pub(crate) fn put_records(&self, rows: Range<usize>, layout: &RecordLayout, records: &mut [u8]) -> Result<()> {
         for (column, (feature, offset)) in layout.fields().enumerate() {
-            let piece = self.piece(rows.start, column)?.ok_or(Error::NotInMemory { row: rows.start, column })?;
+            let piece = self
+                .piece(rows.start, column)?
+                .ok_or_else(|| Error::new(ErrorKind::NotInMemory { row: rows.start, column }))?;
             let place = column - piece.region().columns.start;
             match_element!(feature.element_type, T => {
                 let Some(view) = piece.view::<T>() else { continue }; // never: the dictionary has the types

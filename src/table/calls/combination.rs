@@ -3,7 +3,7 @@
 use super::AsTable;
 use crate::array::AnyArray;
 #[cfg(doc)]
-use crate::base::error::Error;
+use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::dictionary::Feature;
 use crate::table::{MergedNumericTable, NumericTable, Refused, RowMergedNumericTable, beside, stack};
@@ -18,8 +18,9 @@ pub trait TableCombination: AsTable {
     /// Source: polars `with_columns`.
     ///
     /// # Errors
-    /// The array (`map_err(Refused::into_error)` drops it), with [`Error::LengthMismatch`] if its length is not the
-    /// number of rows; [`Error::TooDeep`] of a column beside a column, 64 times over; [`Error::OutOfMemory`].
+    /// The array (`?` drops it), with [`ErrorKind::LengthMismatch`] if its length is not the
+    /// number of rows; [`ErrorKind::LimitExceeded`] of a column beside a column, 64 times over;
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -74,7 +75,8 @@ pub trait TableCombination: AsTable {
     /// Source: NumPy `hstack`.
     ///
     /// # Errors
-    /// [`Error::UnequalRows`]; [`Error::TooDeep`], [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::UnequalTables`]; [`ErrorKind::LimitExceeded`], [`ErrorKind::SizeOverflow`],
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -97,10 +99,10 @@ pub trait TableCombination: AsTable {
     /// Source: NumPy `vstack`.
     ///
     /// # Errors
-    /// [`Error::UnequalColumns`]; [`Error::UnequalTypes`]; [`Error::NamesInAnotherOrder`] if a column has the name of
-    /// another one of this table: `select_columns` puts them in order; [`Error::UnequalFeatures`] of times of other
-    /// units; [`Error::UnequalCategories`] if a column of another table has other words, or the same in another order:
-    /// `vstack_recoded` makes one list of them. [`Error::TooDeep`], [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::UnequalTables`] if a column has the name of another one of this table: `select_columns` puts them
+    /// in order; [`ErrorKind::UnequalTables`] of times of other units; [`ErrorKind::UnequalTables`] if a column of
+    /// another table has other words, or the same in another order: `vstack_recoded` makes one list of them.
+    /// [`ErrorKind::LimitExceeded`], [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -110,7 +112,7 @@ pub trait TableCombination: AsTable {
     /// let both = monday.vstack(&[&tuesday])?;
     /// assert_eq!(both.rows::<f64>(..)?[..], [1.5, 2.0, 3.0, 4.0, 5.0, 6.0]);
     /// let error = monday.vstack(&[&tuesday.select_columns(..1)?]).unwrap_err();
-    /// assert_eq!(error.to_string(), "table 1 has 1 columns, and the first has 2");
+    /// assert_eq!(error.to_string(), "table 1 does not fit the first: 1 columns instead of 2");
     /// # Ok::<(), Error>(())
     /// ```
     fn vstack<'s>(&'s self, others: &[&'s (dyn NumericTable + 's)]) -> Result<RowMergedNumericTable<'s>> {
@@ -124,9 +126,9 @@ pub trait TableCombination: AsTable {
     /// smallest unsigned one that does, or `f32` or `f64` if it was of floats. NaN stays.
     ///
     /// # Errors
-    /// Those of `vstack`, but [`Error::UnequalCategories`] only if one of the tables has no words in a column in which
-    /// others have different ones; [`Error::NotACategory`] with a value of a copied column that has no word, and its
-    /// row in the result; those of reading the tables.
+    /// Those of `vstack`, but [`ErrorKind::UnequalTables`] only if one of the tables has no words in a column in which
+    /// others have different ones; [`ErrorKind::ValueNotAllowed`] with a value of a copied column that has no word, and
+    /// its row in the result; those of reading the tables.
     ///
     /// # Examples
     /// ```

@@ -3,7 +3,7 @@
 use super::AsTable;
 use crate::base::element::Element;
 #[cfg(doc)]
-use crate::base::error::Error;
+use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::convert::ConversionPolicy;
 use crate::table::{HomogenNumericTable, NumericTable, SoaNumericTable, beside};
@@ -17,7 +17,7 @@ pub trait TableConversion: AsTable {
     /// except for the element types. Source: DAAL `convertToHomogen`, which converts through `float`.
     ///
     /// # Errors
-    /// Those of reading all of the table; [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// Those of reading all of the table; [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -33,7 +33,7 @@ pub trait TableConversion: AsTable {
     /// Like `convert`, under a policy.
     ///
     /// # Errors
-    /// Those of `convert`; [`Error::ValueNotRepresentable`] for the first refused value in row-major order.
+    /// Those of `convert`; [`ErrorKind::ValueNotRepresentable`] for the first refused value in row-major order.
     ///
     /// # Examples
     /// ```
@@ -53,7 +53,7 @@ pub trait TableConversion: AsTable {
     /// Memory that is one array already, or an array for each column, is shared, as clones share it.
     ///
     /// # Errors
-    /// Those of reading all of the table; [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// Those of reading all of the table; [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -72,7 +72,7 @@ pub trait TableConversion: AsTable {
     /// several threads if there are many. A column that is an array already is shared, as clones share it.
     ///
     /// # Errors
-    /// Those of reading all of the table; [`Error::OutOfMemory`].
+    /// Those of reading all of the table; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```

@@ -5,7 +5,7 @@ use std::ops::RangeBounds;
 use super::AsTable;
 use crate::base::element::Element;
 #[cfg(doc)]
-use crate::base::error::Error;
+use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 #[cfg(doc)]
 use crate::convert::ConversionPolicy;
@@ -22,7 +22,8 @@ pub trait TableSelection: AsTable {
     /// copied, and the table is borrowed; it cannot be written.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`], [`Error::TooDeep`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`], [`ErrorKind::LimitExceeded`];
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -57,7 +58,7 @@ pub trait TableSelection: AsTable {
     /// stored type borrow the table's memory wherever the table's own blocks do.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`]; [`Error::TooDeep`] of a part of a part, 64 times over.
+    /// [`ErrorKind::RowsOutOfRange`]; [`ErrorKind::LimitExceeded`] of a part of a part, 64 times over.
     ///
     /// # Examples
     /// ```
@@ -112,8 +113,8 @@ pub trait TableSelection: AsTable {
     /// Source: NumPy `take`, along the first axis.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`] for the first row that does not exist; those of reading the table;
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::RowsOutOfRange`] for the first row that does not exist; those of reading the table;
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -132,7 +133,7 @@ pub trait TableSelection: AsTable {
     /// Source: NumPy's indexing by an array of truth values.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if there is not one flag for each row; those of `take_rows`.
+    /// [`ErrorKind::LengthMismatch`] if there is not one flag for each row; those of `take_rows`.
     ///
     /// # Examples
     /// ```
@@ -169,7 +170,7 @@ pub trait TableSelection: AsTable {
     /// is read for it.
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`]; those of `filter_rows_by`.
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`]; those of `filter_rows_by`.
     ///
     /// # Examples
     /// ```
@@ -191,7 +192,7 @@ pub trait TableSelection: AsTable {
     /// and -0.0 is 0.0. Compares the stored values: integers of 64 bits are not rounded. O(rows log rows).
     ///
     /// # Errors
-    /// [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`]; those of `take_rows`.
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`]; those of `take_rows`.
     ///
     /// # Examples
     /// ```
@@ -211,7 +212,7 @@ pub trait TableSelection: AsTable {
     /// result).
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`] if there are fewer rows; those of `filter_rows`.
+    /// [`ErrorKind::RowsOutOfRange`] if there are fewer rows; those of `filter_rows`.
     ///
     /// # Examples
     /// ```
@@ -254,7 +255,7 @@ pub trait TableSelection: AsTable {
     /// Source: scikit-learn `train_test_split`, which also shuffles, and rounds the test rows up.
     ///
     /// # Errors
-    /// [`Error::FractionOutOfRange`]; those of `filter_rows`.
+    /// [`ErrorKind::ParameterOutOfRange`]; those of `filter_rows`.
     ///
     /// # Examples
     /// ```
@@ -276,7 +277,8 @@ pub trait TableSelection: AsTable {
     /// Source: scikit-learn `train_test_split(stratify=..)`.
     ///
     /// # Errors
-    /// [`Error::FractionOutOfRange`]; [`Error::ColumnOutOfRange`], [`Error::UnknownColumn`]; those of `filter_rows`.
+    /// [`ErrorKind::ParameterOutOfRange`]; [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`]; those of
+    /// `filter_rows`.
     ///
     /// # Examples
     /// ```

@@ -12,6 +12,8 @@ use super::index::Indices;
 use super::read::{HERE, Pattern, column};
 use crate::array::{AnyArray, Array};
 use crate::base::element::Element;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel;
@@ -178,7 +180,7 @@ macro_rules! sparse_facts {
         /// [`Indices::to_array`].
         ///
         /// # Errors
-        /// [`Error::OutOfMemory`]; [`Error::ValueNotRepresentable`] if the type cannot hold one.
+        /// [`ErrorKind::OutOfMemory`]; [`ErrorKind::ValueNotRepresentable`] if the type cannot hold one.
         ///
         /// # Examples
         /// ```
@@ -300,7 +302,7 @@ impl CsrNumericTable {
     /// Source: DAAL `getSparseBlock`, for which a start past the end is a success.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::RowsOutOfRange`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -319,8 +321,8 @@ impl CsrNumericTable {
     /// Like [`sparse_rows`](Self::sparse_rows), converted under a policy.
     ///
     /// # Errors
-    /// Those of [`sparse_rows`](Self::sparse_rows); [`Error::ValueNotRepresentable`] with the row and the column in the
-    /// table.
+    /// Those of [`sparse_rows`](Self::sparse_rows); [`ErrorKind::ValueNotRepresentable`] with the row and the column in
+    /// the table.
     ///
     /// # Examples
     /// ```
@@ -329,7 +331,7 @@ impl CsrNumericTable {
     /// let table = CsrNumericTable::try_new(shape, vec![0, 1, 2], vec![3, 1], vec![1_i16, 300])?;
     /// assert!(table.sparse_rows_with::<u8>(..1, ConversionPolicy::Checked).is_ok());
     /// let refused = table.sparse_rows_with::<u8>(.., ConversionPolicy::Checked).map(drop);
-    /// assert!(matches!(refused, Err(Error::ValueNotRepresentable { row: 1, column: 1, .. })));
+    /// assert!(matches!(refused.unwrap_err().kind(), ErrorKind::ValueNotRepresentable { row: 1, column: 1, .. }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn sparse_rows_with<T: Element>(

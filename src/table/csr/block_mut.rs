@@ -13,7 +13,8 @@ use super::read::{HERE, Pattern, column};
 use crate::array::{AnyArray, UniqueArray};
 use crate::base::element::Element;
 #[expect(unused_imports, reason = "only the pages name it")]
-use crate::base::error::Error;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::convert::kernel;
 use crate::convert::{ConversionPolicy, WriteRule};
@@ -148,8 +149,8 @@ impl<'t, T: Element> SparseBlockMut<'t, T> {
     /// Ends the block, and converts changed values back, all of them or none.
     ///
     /// # Errors
-    /// [`Error::ValueNotRepresentable`] with the row and the column in the table; [`Error::OutOfMemory`] if memory that
-    /// the table shares cannot be copied. The table is unchanged.
+    /// [`ErrorKind::ValueNotRepresentable`] with the row and the column in the table; [`ErrorKind::OutOfMemory`] if
+    /// memory that the table shares cannot be copied. The table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -158,7 +159,8 @@ impl<'t, T: Element> SparseBlockMut<'t, T> {
     /// let mut table = CsrNumericTable::try_new(shape, vec![0, 1, 2], vec![3, 1], vec![1_u8, 2])?;
     /// let mut block = table.sparse_rows_mut::<i32>(..)?;
     /// block.values_mut().copy_from_slice(&[7, 256]);
-    /// assert!(matches!(block.release(), Err(Error::ValueNotRepresentable { row: 1, column: 1, .. })));
+    /// let error = block.release().unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::ValueNotRepresentable { row: 1, column: 1, .. }));
     /// assert_eq!(table.values_as::<u8>()?, [1, 2]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -281,7 +283,10 @@ impl CsrNumericTable {
     ///     block.values_mut().fill(300.0);
     ///     Ok(())
     /// });
-    /// assert_eq!(result.unwrap_err().to_string(), "the value 300 at row 1, column 1 is not representable as u8");
+    /// assert_eq!(
+    ///     result.unwrap_err().to_string(),
+    ///     "the value 300 at row 1, column 1 is not representable as u8: `ConversionPolicy::Saturate` allows it"
+    /// );
     /// assert_eq!(table.values_as::<u8>()?, [15, 30, 45]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -9,7 +9,7 @@ use super::read::tiles;
 use super::{CsrNumericTable, read::TILE};
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::number::{Exact, Loss};
 use crate::base::shape::Shape;
 use crate::base::value::AnyValue;
@@ -27,9 +27,9 @@ impl CsrNumericTable {
     /// O(values × log values of a row + rows).
     ///
     /// # Errors
-    /// The arrays, with the errors of [`try_new`](Self::try_new) but [`Error::IndicesNotAscending`];
-    /// [`Error::ValueNotRepresentable`] for the first cell whose sum leaves the type of the values, which becomes
-    /// infinite if they are finite floats; [`Error::OutOfMemory`].
+    /// The arrays, with the errors of [`try_new`](Self::try_new) but [`ErrorKind::SparseStructure`];
+    /// [`ErrorKind::ValueNotRepresentable`] for the first cell whose sum leaves the type of the values, which becomes
+    /// infinite if they are finite floats; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -41,7 +41,10 @@ impl CsrNumericTable {
     ///
     /// let too_large = CsrNumericTable::from_unsorted(shape, vec![0, 0, 2], vec![3, 3], vec![200_u8, 100]);
     /// let error = too_large.map_err(Refused::into_error).unwrap_err();
-    /// assert_eq!(error.to_string(), "the value 300 at row 1, column 3 is not representable as u8");
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "the value 300 at row 1, column 3 is not representable as u8: `ConversionPolicy::Saturate` allows it"
+    /// );
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[expect(clippy::result_large_err, reason = "a table is larger than what is given back")]
@@ -66,9 +69,9 @@ impl CsrNumericTable {
     /// can count: then these are `u64`. O(values × log values of a row + rows).
     ///
     /// # Errors
-    /// The arrays, with [`Error::IndexType`]; [`Error::LengthMismatch`] if there are not as many of each;
-    /// [`Error::IndexOutOfRange`]; [`Error::ValueNotRepresentable`] as in [`from_unsorted`](Self::from_unsorted);
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// The arrays, with [`ErrorKind::SparseStructure`]; [`ErrorKind::LengthMismatch`] if there are not as many of each;
+    /// [`ErrorKind::SparseStructure`]; [`ErrorKind::ValueNotRepresentable`] as in
+    /// [`from_unsorted`](Self::from_unsorted); [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -98,7 +101,7 @@ impl CsrNumericTable {
     ///
     /// # Errors
     /// The arrays, with the errors of [`try_new`](Self::try_new), which name the numbers that were given;
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -137,11 +140,11 @@ impl CsrNumericTable {
     /// [`convert`](crate::HomogenNumericTable::convert) does; what the columns mean is kept.
     ///
     /// A value is left out if it is zero *after* the conversion. NaN is not zero, and is stored; -0.0 is zero, so its
-    /// sign is lost. Offsets and indices are `i32` if they can be, else `i64`, as in SciPy. O(rows × columns); of a sparse
-    /// table O(rows + stored values).
+    /// sign is lost. Offsets and indices are `i32` if they can be, else `i64`, as in SciPy. O(rows × columns); of a
+    /// sparse table O(rows + stored values).
     ///
     /// # Errors
-    /// Those of reading the table; [`Error::OutOfMemory`].
+    /// Those of reading the table; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -229,7 +232,7 @@ impl<T: Element> Found<T> {
 fn push<V>(vector: &mut Vec<V>, value: V) -> Result<()> {
     if vector.len() == vector.capacity() {
         let bytes = vector.len().saturating_mul(2).saturating_mul(size_of::<V>());
-        vector.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes })?;
+        vector.try_reserve(1).map_err(|_| Error::out_of_memory(bytes))?;
     }
     vector.push(value);
     Ok(())
@@ -240,8 +243,10 @@ fn sorted(shape: Shape, parts: &CsrParts) -> Result<Option<CsrParts>> {
     check::check_frame(shape, parts, 0)?;
     match check::check_indices(shape, parts, 0) {
         Ok(()) => return Ok(None),
-        Err(Error::IndicesNotAscending { .. }) => check::check_range(shape, parts)?,
-        Err(other) => return Err(other),
+        Err(error) => match error.kind() {
+            ErrorKind::SparseStructure { .. } => check::check_range(shape, parts)?,
+            _ => return Err(error),
+        },
     }
     let offsets = Indices::new(parts.offsets.as_slice(), 0);
     let entries = Entries {
@@ -262,7 +267,7 @@ fn gathered(shape: Shape, parts: &CooParts) -> Result<CsrParts> {
     check_type(INDICES, columns.element_type())?;
     let (expected, found) = (values.len(), [rows.len(), columns.len()]);
     if let Some(found) = found.into_iter().find(|&found| found != expected) {
-        return Err(Error::LengthMismatch { expected, found });
+        return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
     }
     check::first_outside(ROWS, rows, &(0..shape.rows))?;
     check::first_outside(INDICES, columns, &(0..shape.columns))?;
@@ -342,7 +347,7 @@ impl Entries<'_> {
 
 fn reserve<V>(vector: &mut Vec<V>, more: usize) -> Result<()> {
     let bytes = more.saturating_mul(size_of::<V>());
-    vector.try_reserve(more).map_err(|_| Error::OutOfMemory { bytes })
+    vector.try_reserve(more).map_err(|_| Error::out_of_memory(bytes))
 }
 
 /// Returns the sum of several values of one cell.
@@ -368,5 +373,5 @@ fn sum_of<T: Element>(terms: impl Iterator<Item = T>, row: usize, column: usize)
         (_, Ok(sum)) => AnyValue::from(sum),
         _ => AnyValue::from(integer as f64),
     };
-    Err(Error::ValueNotRepresentable { row, column, value, target: T::TYPE })
+    Err(Error::new(ErrorKind::ValueNotRepresentable { row, column, value, target: T::TYPE }))
 }

@@ -30,14 +30,26 @@ pub(super) fn check_frame(shape: Shape, parts: &CsrParts, first: usize) -> Resul
     check_type(OFFSETS, offsets.element_type())?;
     check_type(INDICES, indices.element_type())?;
     if offsets.len().checked_sub(1) != Some(shape.rows) {
-        return Err(Error::OffsetCount { rows: shape.rows, found: offsets.len() });
+        return Err(Error::sparse_structure(
+            None,
+            None,
+            format!("{} rows need one row offset more than that, and {} were given", shape.rows, offsets.len()),
+        ));
     }
     let end = match_index!(offsets.element_type(), O => {
         check_offsets(offsets.as_slice().as_slice::<O>(), first)?
     }, else first);
     let end = end.wrapping_sub(first); // it is not less
     if end != indices.len() || end != values.len() {
-        return Err(Error::StoredCount { end, indices: indices.len(), values: values.len() });
+        return Err(Error::sparse_structure(
+            None,
+            None,
+            format!(
+                "the row offsets end at {end}, and there are {} column indices and {} values",
+                indices.len(),
+                values.len()
+            ),
+        ));
     }
     Ok(())
 }
@@ -46,7 +58,11 @@ pub(super) fn check_frame(shape: Shape, parts: &CsrParts, first: usize) -> Resul
 fn check_offsets<O: Index>(offsets: &[O], first: usize) -> Result<usize> {
     let found = offsets.first().copied().unwrap_or_default();
     if found.checked() != Some(first) {
-        return Err(Error::FirstOffset { expected: first, found: found.into() });
+        return Err(Error::sparse_structure(
+            None,
+            Some(0),
+            format!("the first row offset is {}, not {first}", AnyValue::from(found)),
+        ));
     }
     let rows = offsets.len() - 1;
     let descending = find(rows, size_of_val(offsets), &|rows| {
@@ -55,7 +71,15 @@ fn check_offsets<O: Index>(offsets: &[O], first: usize) -> Result<usize> {
         if is_sorted { None } else { bounds.windows(2).position(|pair| pair[0] > pair[1]).map(|at| rows.start + at) }
     });
     if let Some(row) = descending {
-        return Err(Error::DescendingOffsets { row, start: offsets[row].into(), end: offsets[row + 1].into() });
+        return Err(Error::sparse_structure(
+            Some(row),
+            None,
+            format!(
+                "the row offsets descend: row {row} begins at {} and ends at {}",
+                AnyValue::from(offsets[row]),
+                AnyValue::from(offsets[row + 1])
+            ),
+        ));
     }
     // A number that `usize` does not hold is more than there can be of anything.
     Ok(offsets[rows].checked().unwrap_or(usize::MAX))
@@ -90,29 +114,30 @@ pub(super) fn check_indices(shape: Shape, parts: &CsrParts, first: usize) -> Res
 /// Checks that the column indices lie inside the table, in any order. The offsets have been checked.
 pub(super) fn check_range(shape: Shape, parts: &CsrParts) -> Result<()> {
     let allowed = 0..shape.columns;
-    match first_outside(INDICES, &parts.indices, &allowed) {
-        Err(Error::IndexOutOfRange { part, position, index, first, count, .. }) => {
-            let pattern = Pattern {
-                offsets: Indices::new(parts.offsets.as_slice(), 0),
-                indices: parts.indices.as_slice(),
-                columns: shape.columns,
-            };
-            Err(Error::IndexOutOfRange { part, row: Some(pattern.row_of(position)), position, index, first, count })
-        }
-        other => other,
+    let Some((position, index)) = outside(&parts.indices, &allowed) else { return Ok(()) };
+    let pattern = Pattern {
+        offsets: Indices::new(parts.offsets.as_slice(), 0),
+        indices: parts.indices.as_slice(),
+        columns: shape.columns,
+    };
+    Err(out_of_range(INDICES, Some(pattern.row_of(position)), position, index, &allowed))
+}
+
+/// Checks that all indices of an array are in a range; `part` names them in the error.
+pub(super) fn first_outside(part: &'static str, indices: &AnyArray, allowed: &Range<usize>) -> Result<()> {
+    match outside(indices, allowed) {
+        Some((position, index)) => Err(out_of_range(part, None, position, index, allowed)),
+        None => Ok(()),
     }
 }
 
-/// Checks that all indices of an array are in a range.
-pub(super) fn first_outside(part: &'static str, indices: &AnyArray, allowed: &Range<usize>) -> Result<()> {
+/// Returns the first index that is not in a range, and its position.
+fn outside(indices: &AnyArray, allowed: &Range<usize>) -> Option<(usize, AnyValue)> {
     match_index!(indices.element_type(), I => {
         let indices = indices.as_slice().as_slice::<I>();
         let is_outside = |index: &I| index.checked().is_none_or(|index| !allowed.contains(&index));
-        match indices.iter().position(is_outside) {
-            Some(position) => Err(out_of_range(part, None, position, indices[position].into(), allowed)),
-            None => Ok(()),
-        }
-    }, else Ok(()))
+        indices.iter().position(is_outside).map(|position| (position, indices[position].into()))
+    }, else None)
 }
 
 /// Returns whether the indices of a row ascend, and are in a range: then the first and the last one are.
@@ -135,21 +160,37 @@ fn fault_of<I: Index>(indices: &[I], row: usize, positions: Range<usize>, allowe
             return out_of_range(INDICES, Some(row), position, index.into(), allowed);
         }
         if let Some(before) = before.filter(|&before| before >= index) {
-            return Error::IndicesNotAscending { row, position, before: before.into(), index: index.into() };
+            return not_ascending(row, position, before.into(), index.into());
         }
         before = Some(index);
     }
     unreachable!("a row that was refused has a wrong index")
 }
 
-fn out_of_range(
+/// Returns the error of an index that is not in a range.
+#[cold]
+pub(super) fn out_of_range(
     part: &'static str,
     row: Option<usize>,
     position: usize,
     index: AnyValue,
     allowed: &Range<usize>,
 ) -> Error {
-    Error::IndexOutOfRange { part, row, position, index, first: allowed.start, count: allowed.len() }
+    let in_row = row.map_or(String::new(), |row| format!(", in row {row}"));
+    let are_allowed = match allowed.len().checked_sub(1) {
+        Some(last) => format!("{} to {} are", allowed.start, allowed.start.saturating_add(last)),
+        None => "none is".to_owned(),
+    };
+    let reason = format!("the {part} have {index} at position {position}{in_row}: {are_allowed} allowed");
+    Error::sparse_structure(row, Some(position), reason)
+}
+
+/// Returns the error of a column index that does not come after the one before it.
+#[cold]
+pub(super) fn not_ascending(row: usize, position: usize, before: AnyValue, index: AnyValue) -> Error {
+    let reason =
+        format!("the column indices do not ascend: row {row} has {index} at position {position}, after {before}");
+    Error::sparse_structure(Some(row), Some(position), reason)
 }
 
 /// Returns the first of `rows` rows that `search` finds in a range of them; by several threads if that pays for work on

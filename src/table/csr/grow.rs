@@ -3,11 +3,11 @@
 //! All indices and values are checked, and all three arrays have room, before one of them is changed.
 
 use super::CsrNumericTable;
-use super::check::INDICES;
+use super::check::{INDICES, not_ascending, out_of_range};
 use super::index::{Index, match_index};
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::shape::Shape;
 use crate::base::value::AnyValue;
 use crate::convert::ConversionPolicy;
@@ -20,10 +20,10 @@ impl CsrNumericTable {
     /// of another type. O(values of the row), amortised.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if there is not one value for each column index; [`Error::IndexOutOfRange`],
-    /// [`Error::IndicesNotAscending`], whose position is that in the row; [`Error::ValueNotRepresentable`] under
+    /// [`ErrorKind::LengthMismatch`] if there is not one value for each column index; [`ErrorKind::SparseStructure`],
+    /// whose position is that in the row; [`ErrorKind::ValueNotRepresentable`] under
     /// [`ConversionPolicy::Checked`], also if the type of the offsets or of the indices cannot hold one;
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`]. The table is unchanged.
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`]. The table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -39,17 +39,16 @@ impl CsrNumericTable {
     pub fn push_row<U: Element>(&mut self, columns: &[usize], values: &[U]) -> Result<()> {
         let (row, expected, found) = (self.shape.rows, columns.len(), values.len());
         if expected != found {
-            return Err(Error::LengthMismatch { expected, found });
+            return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
         }
         let mut before = None;
         for (position, &column) in columns.iter().enumerate() {
             let index = AnyValue::from(column as u64);
             if column >= self.shape.columns {
-                let (part, row, count) = (INDICES, Some(row), self.shape.columns);
-                return Err(Error::IndexOutOfRange { part, row, position, index, first: 0, count });
+                return Err(out_of_range(INDICES, Some(row), position, index, &(0..self.shape.columns)));
             }
             if let Some(before) = before.replace(column).filter(|&before| before >= column) {
-                return Err(Error::IndicesNotAscending { row, position, before: (before as u64).into(), index });
+                return Err(not_ascending(row, position, (before as u64).into(), index));
             }
         }
         let place = |index: usize| (row, columns.get(index).copied().unwrap_or_default());
@@ -60,10 +59,10 @@ impl CsrNumericTable {
     /// them in, and its values are converted if they are of another type. O(rows + stored values), amortised.
     ///
     /// # Errors
-    /// [`Error::UnequalColumns`]; [`Error::NamesInAnotherOrder`]; [`Error::UnequalCategories`] of words that differ;
-    /// [`Error::UnequalFeatures`] of times of other units; [`Error::ValueNotRepresentable`] under
+    /// [`ErrorKind::UnequalTables`] of words that differ; [`ErrorKind::UnequalTables`] of times of other units;
+    /// [`ErrorKind::ValueNotRepresentable`] under
     /// [`ConversionPolicy::Checked`], with the row that it would have had, also if the type of the offsets or of the
-    /// indices cannot hold one; [`Error::SizeOverflow`], [`Error::OutOfMemory`]. The table is unchanged.
+    /// indices cannot hold one; [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`]. The table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -78,7 +77,7 @@ impl CsrNumericTable {
     pub fn append_table(&mut self, table: &Self) -> Result<()> {
         let (rows, theirs) = (self.shape.rows, table.shape);
         if theirs.columns != self.shape.columns {
-            return Err(Error::UnequalColumns { table: 1, expected: self.shape.columns, found: theirs.columns });
+            return Err(Error::unequal_columns(1, self.shape.columns, theirs.columns));
         }
         self.dictionary.check_follower(1, &table.dictionary)?;
         let mut counts = super::index::zeros(theirs.rows)?;
@@ -98,7 +97,8 @@ impl CsrNumericTable {
         place: impl Fn(usize) -> (usize, usize),
     ) -> Result<()> {
         let (rows, stored) = (self.shape.rows.checked_add(counts.len()), self.nnz().checked_add(values.len()));
-        let too_large = || Error::SizeOverflow { shape: Shape { rows: usize::MAX, ..self.shape }, element: None };
+        let too_large =
+            || Error::new(ErrorKind::SizeOverflow { shape: Shape { rows: usize::MAX, ..self.shape }, element: None });
         let (rows, end) = (rows.ok_or_else(too_large)?, stored.ok_or_else(too_large)?);
         check_number(self.offsets.element_type(), end, rows, 0)?;
         if let Some(largest) = columns.clone().max() {
@@ -106,12 +106,14 @@ impl CsrNumericTable {
         }
         let window = AnyWindow::of_rows(values, values.len(), 1);
         let checked = kernel::check(window, self.values.element_type(), ConversionPolicy::Checked, Origin::default());
-        checked.map_err(|error| match error {
-            Error::ValueNotRepresentable { row: index, value, target, .. } => {
-                let (row, column) = place(index);
-                Error::ValueNotRepresentable { row, column, value, target }
-            }
-            other => other,
+        checked.map_err(|error| {
+            error.map_kind(|kind| match kind {
+                ErrorKind::ValueNotRepresentable { row: index, value, target, .. } => {
+                    let (row, column) = place(index);
+                    ErrorKind::ValueNotRepresentable { row, column, value, target }
+                }
+                other => other,
+            })
         })?;
         self.offsets.reserve(counts.len())?;
         self.indices.reserve(values.len())?;
@@ -135,7 +137,7 @@ impl CsrNumericTable {
 fn check_number(target: ElementType, number: usize, row: usize, column: usize) -> Result<()> {
     let holds = match_index!(target, I => I::of(number).is_some(), else false);
     let value = AnyValue::from(number as u64);
-    if holds { Ok(()) } else { Err(Error::ValueNotRepresentable { row, column, value, target }) }
+    if holds { Ok(()) } else { Err(Error::new(ErrorKind::ValueNotRepresentable { row, column, value, target })) }
 }
 
 /// Adds numbers, which the type holds, to an array that has room for them.

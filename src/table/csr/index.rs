@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, ElementType};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::value::AnyValue;
 use crate::window::AnySlice;
 
@@ -77,7 +77,13 @@ pub(super) use match_index;
 /// Checks that an array has a type for indices; `part` names it in the error.
 pub(super) fn check_type(part: &'static str, found: ElementType) -> Result<()> {
     let is_index = match_index!(found, I => I::of(0).is_some(), else false);
-    if is_index { Ok(()) } else { Err(Error::IndexType { part, found }) }
+    if is_index { Ok(()) } else { Err(not_an_index(part, found)) }
+}
+
+/// Returns the error of indices of a type that is none for them; `part` names them.
+pub(super) fn not_an_index(part: &str, found: ElementType) -> Error {
+    let reason = format!("the {part} are {found}: the types for them are i32, u32, i64 and u64");
+    Error::sparse_structure(None, None, reason)
 }
 
 /// Borrowed row offsets or column indices, counted from zero, in the type that the table has been given them in: `i32`,
@@ -199,8 +205,8 @@ impl<'t> Indices<'t> {
     /// Copies the numbers into an array of another type, counted from `first`: 1 for code that counts from one.
     ///
     /// # Errors
-    /// [`Error::IndexType`] if `I` is no type for indices; [`Error::ValueNotRepresentable`], with the position as the
-    /// row, for the first number that it cannot hold; [`Error::OutOfMemory`].
+    /// [`ErrorKind::SparseStructure`] if `I` is no type for indices; [`ErrorKind::ValueNotRepresentable`], with the
+    /// position as the row, for the first number that it cannot hold; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -356,7 +362,7 @@ impl FusedIterator for IndicesIter<'_> {}
 /// Returns an array of so many numbers of a type for indices.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`]; [`Error::ValueNotRepresentable`] for the first number that the type cannot hold.
+/// [`ErrorKind::OutOfMemory`]; [`ErrorKind::ValueNotRepresentable`] for the first number that the type cannot hold.
 pub(super) fn array_of(
     element_type: ElementType,
     count: usize,
@@ -367,22 +373,23 @@ pub(super) fn array_of(
         if count > 0 {
             for (position, (slot, number)) in array.mutable_data()?.iter_mut().zip(numbers).enumerate() {
                 let value = AnyValue::from(number as u64);
-                let refused = || Error::ValueNotRepresentable { row: position, column: 0, value, target: I::TYPE };
+                let (row, target) = (position, I::TYPE);
+                let refused = || Error::new(ErrorKind::ValueNotRepresentable { row, column: 0, value, target });
                 *slot = I::of(number).ok_or_else(refused)?;
             }
         }
         Ok(AnyArray::new(array))
-    }, else Err(Error::IndexType { part: "indices", found: element_type }))
+    }, else Err(not_an_index("indices", element_type)))
 }
 
 /// Returns so many zeros, to count with.
 ///
 /// # Errors
-/// [`Error::OutOfMemory`].
+/// [`ErrorKind::OutOfMemory`].
 pub(crate) fn zeros(count: usize) -> Result<Vec<usize>> {
     let mut zeros = Vec::new();
     let bytes = count.saturating_mul(size_of::<usize>());
-    zeros.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+    zeros.try_reserve_exact(count).map_err(|_| Error::out_of_memory(bytes))?;
     zeros.resize(count, 0);
     Ok(zeros)
 }

@@ -25,6 +25,8 @@ use super::numeric_table::describe;
 use super::{MemoryStatus, NumericTable, Refused, Region, Shape, TableId, TableKind, Target, Token};
 use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, match_element};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::value::AnyValue;
 use crate::convert::WriteRule;
@@ -48,8 +50,8 @@ use parts::CsrParts;
 ///
 /// Nothing is lent to descriptors: dense blocks of rows and columns are copies, and are written back if every cell that
 /// is not stored stays zero. So [`row_blocks_mut`](crate::BlockAccess::row_blocks_mut), which lends disjoint blocks, is
-/// refused with [`Error::ReadOnlyTable`]; [`update_row_blocks`](crate::BlockUpdate::update_row_blocks) writes one block
-/// after another. [`sparse_rows_mut`](Self::sparse_rows_mut) lends the stored values, without a copy.
+/// refused with [`ErrorKind::ReadOnlyTable`]; [`update_row_blocks`](crate::BlockUpdate::update_row_blocks) writes one
+/// block after another. [`sparse_rows_mut`](Self::sparse_rows_mut) lends the stored values, without a copy.
 ///
 /// Source: DAAL `CSRNumericTable`, whose offsets and indices are `size_t` and counted from one; oneDAL `csr_table`.
 ///
@@ -80,10 +82,10 @@ impl CsrNumericTable {
     /// Cost: O(rows + values) for the checks, by several threads if there are many.
     ///
     /// # Errors
-    /// The arrays, with one of these: [`Error::IndexType`] if offsets or indices are not `i32`, `u32`, `i64` or `u64`;
-    /// [`Error::OffsetCount`] if there is not one offset more than rows; [`Error::FirstOffset`] if the first one is not
-    /// 0; [`Error::DescendingOffsets`]; [`Error::StoredCount`] if the last offset is not the number of indices and of
-    /// values; [`Error::IndexOutOfRange`]; [`Error::IndicesNotAscending`].
+    /// The arrays, with one of these: [`ErrorKind::SparseStructure`] if offsets or indices are not `i32`, `u32`, `i64`
+    /// or `u64`; [`ErrorKind::SparseStructure`] if there is not one offset more than rows;
+    /// [`ErrorKind::SparseStructure`] if the first one is not 0; [`ErrorKind::SparseStructure`] if the last offset is
+    /// not the number of indices and of values; [`ErrorKind::SparseStructure`].
     ///
     /// # Examples
     /// ```
@@ -185,7 +187,7 @@ impl CsrNumericTable {
     /// Borrows the values.
     ///
     /// # Errors
-    /// [`Error::ElementTypeMismatch`] if they have another type.
+    /// [`ErrorKind::ElementTypeMismatch`] if they have another type.
     ///
     /// # Examples
     /// ```
@@ -205,7 +207,7 @@ impl CsrNumericTable {
     /// is.
     ///
     /// # Errors
-    /// Those of [`values_as`](Self::values_as); [`Error::OutOfMemory`].
+    /// Those of [`values_as`](Self::values_as); [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -242,7 +244,7 @@ impl CsrNumericTable {
     /// Returns the stored value of a cell, or `None` if it is not stored and therefore zero. O(log values of the row).
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`].
+    /// [`ErrorKind::RowsOutOfRange`], [`ErrorKind::ColumnOutOfRange`].
     ///
     /// # Examples
     /// ```
@@ -337,7 +339,7 @@ impl NumericTable for CsrNumericTable {
     }
 
     /// Writes the cells that are stored. Any other cell can only stay zero: what would make it something else is
-    /// [`Error::NotStored`], and nothing is written.
+    /// [`ErrorKind::NotStored`], and nothing is written.
     fn write_region(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
         self.write(region, values, rule)
     }

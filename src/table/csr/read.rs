@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::CsrNumericTable;
 use super::index::{Index, Indices, match_index};
 use crate::base::element::{ElementType, match_width};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, OldValues, Origin};
@@ -103,14 +103,14 @@ impl Pattern<'_> {
 
     /// Turns the error for one of the values from position `first` on into that of its cell.
     pub(super) fn placed(&self, error: Error, first: usize) -> Error {
-        match error {
-            Error::ValueNotRepresentable { row, value, target, .. } => {
+        error.map_kind(|kind| match kind {
+            ErrorKind::ValueNotRepresentable { row, value, target, .. } => {
                 let position = first + row;
                 let column = Indices::new(self.indices, 0).at(position);
-                Error::ValueNotRepresentable { row: self.row_of(position), column, value, target }
+                ErrorKind::ValueNotRepresentable { row: self.row_of(position), column, value, target }
             }
             other => other,
-        }
+        })
     }
 
     /// Returns the row of a stored value.
@@ -130,10 +130,17 @@ impl Pattern<'_> {
         parallel::task_count(bytes.saturating_add(self.positions(rows).len().saturating_mul(size)))
     }
 
+    /// Does what [`for_each_row`](Self::for_each_row) does in one body for each type of indices, where a call for each
+    /// row does not count.
+    #[inline(never)]
+    pub(super) fn visit_rows<I: Index>(&self, region: &Region, work: &mut dyn FnMut(usize, &[I], Range<usize>)) {
+        self.for_each_row::<I>(region, work);
+    }
+
     /// Calls `work` with each row of a region, counted from its first one, its column indices in the region, and the
     /// positions of their values.
     #[inline(always)]
-    pub(super) fn for_each_row<I: Index>(&self, region: &Region, mut work: impl FnMut(usize, &[I], Range<usize>)) {
+    fn for_each_row<I: Index>(&self, region: &Region, mut work: impl FnMut(usize, &[I], Range<usize>)) {
         let indices = self.indices.as_slice::<I>();
         let bounds = Bounds::new(&region.columns, self.columns);
         let (mut few, mut many) = ([0; 2], None);

@@ -8,7 +8,7 @@ use super::index::{Index, Indices, array_of, match_index, zeros};
 use super::parts::CsrParts;
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element, match_width};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::shape::Shape;
 use crate::table::gather::Chosen;
 use crate::table::{HomogenNumericTable, MemoryStatus, NumericTable, TableConversion, rows_of};
@@ -19,7 +19,7 @@ impl CsrNumericTable {
     /// since they begin at 0 again: O(rows of the slice).
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::RowsOutOfRange`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -44,12 +44,13 @@ impl CsrNumericTable {
         if rows.start <= rows.end && rows.end <= self.shape.rows {
             return Ok(rows);
         }
-        Err(Error::RowsOutOfRange { rows, row_count: self.shape.rows })
+        Err(Error::new(ErrorKind::RowsOutOfRange { rows, row_count: self.shape.rows }))
     }
 
     /// Copies the rows that are wanted, which must exist.
     pub(in crate::table) fn chosen(&self, chosen: &Chosen<'_>) -> Result<Self> {
-        let too_many = || Error::SizeOverflow { shape: Shape { rows: chosen.count, ..self.shape }, element: None };
+        let too_many =
+            || Error::new(ErrorKind::SizeOverflow { shape: Shape { rows: chosen.count, ..self.shape }, element: None });
         let mut ends = zeros(chosen.count)?;
         let (mut end, mut slots) = (0_usize, ends.iter_mut());
         let positions_of = |rows: &Range<usize>| self.pattern().positions(rows);
@@ -58,7 +59,7 @@ impl CsrNumericTable {
                 end = end.checked_add(positions_of(&(row..row + 1)).len()).ok_or_else(too_many)?;
                 *slot = end;
             }
-            Ok(())
+            Ok::<(), Error>(())
         })?;
         let holds_end = match_index!(self.offsets.element_type(), O => O::of(end).is_some(), else false);
         let offset_type = if holds_end { self.offsets.element_type() } else { ElementType::U64 };
@@ -104,7 +105,7 @@ impl CsrNumericTable {
             (self.offsets, self.indices, self.values) = (offsets, indices, values);
         } else {
             let shape = Shape { rows, ..self.shape };
-            rows.checked_add(1).ok_or(Error::SizeOverflow { shape, element: None })?;
+            rows.checked_add(1).ok_or_else(|| Error::new(ErrorKind::SizeOverflow { shape, element: None }))?;
             let (added, end) = (rows - self.shape.rows, self.nnz());
             append_numbers(&mut self.offsets, added, std::iter::repeat_n(end, added))?;
         }
@@ -119,7 +120,7 @@ impl CsrNumericTable {
     /// become `u64`. Columns of the result have no names. O(values + rows + columns), and as much new memory.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -135,7 +136,8 @@ impl CsrNumericTable {
     /// ```
     pub fn transpose(&self) -> Result<Self> {
         let shape = Shape { rows: self.shape.columns, columns: self.shape.rows };
-        let count = shape.rows.checked_add(1).ok_or(Error::SizeOverflow { shape, element: None })?;
+        let count =
+            shape.rows.checked_add(1).ok_or_else(|| Error::new(ErrorKind::SizeOverflow { shape, element: None }))?;
         let holds_rows = match_index!(self.indices.element_type(), I => I::of(shape.columns).is_some(), else false);
         let index_type = if holds_rows { self.indices.element_type() } else { ElementType::U64 };
         // Where the next value of each column goes: at last, where the column ends.
@@ -171,7 +173,7 @@ impl CsrNumericTable {
     /// `convert` of any table.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```

@@ -10,7 +10,7 @@ use super::CsrNumericTable;
 use super::index::{Index, Indices, match_index};
 use super::read::{Cells, Pattern, TILE, in_bands, tiles};
 use crate::base::element::{Element, match_element, match_width};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
 use crate::base::value::AnyValue;
 use crate::convert::kernel;
@@ -66,13 +66,13 @@ impl Update<'_> {
         let values = AnySlice::of_bits(&buffers.values[..count], element);
         let missing = match_element!(element, T => first_missing(values.as_slice::<T>(), is_stored));
         let missing = missing.map(|at| (tile.rows.start + at / width, tile.columns.start + at % width));
-        match (permitted, missing) {
-            (Err(Error::ValueNotRepresentable { row, column, .. }), Some(missing)) if missing < (row, column) => {
-                Err(Error::NotStored { row: missing.0, column: missing.1 })
-            }
-            (Ok(()), Some((row, column))) => Err(Error::NotStored { row, column }),
-            (permitted, _) => permitted,
-        }
+        let Some((row, column)) = missing else { return permitted };
+        let is_earlier = match permitted.as_ref().map_err(Error::kind) {
+            Ok(()) => true,
+            Err(&ErrorKind::ValueNotRepresentable { row: at, column: beside, .. }) => (row, column) < (at, beside),
+            Err(_) => false,
+        };
+        if is_earlier { Err(Error::new(ErrorKind::NotStored { row, column, value: None })) } else { permitted }
     }
 
     fn check(&self, band: &Region) -> Result<()> {
@@ -88,7 +88,7 @@ impl Pattern<'_> {
     fn first_missing(&self, region: &Region) -> Option<(usize, usize)> {
         let (columns, mut missing) = (region.columns.clone(), None);
         match_index!(self.indices.element_type(), I => {
-            self.for_each_row::<I>(region, |row, indices, _| {
+            self.visit_rows::<I>(region, &mut |row, indices, _| {
                 if missing.is_none() && indices.len() < columns.len() {
                     let is_there = |&(column, index): &(usize, &I)| index.number() == column;
                     let stored = columns.clone().zip(indices).take_while(is_there).count();
@@ -103,7 +103,7 @@ impl Pattern<'_> {
     fn for_each_cell(&self, tile: &Region, mut work: impl FnMut(usize, usize)) {
         let (first, width) = (tile.columns.start, tile.columns.len());
         match_index!(self.indices.element_type(), I => {
-            self.for_each_row::<I>(tile, |row, indices, positions| {
+            self.visit_rows::<I>(tile, &mut |row, indices, positions| {
                 for (&index, position) in indices.iter().zip(positions) {
                     work(row * width + index.number() - first, position);
                 }
@@ -122,7 +122,7 @@ impl CsrNumericTable {
     /// that many equal values, which are not made. O(rows + values).
     ///
     /// # Errors
-    /// [`Error::ValueNotRepresentable`]; [`Error::NotStored`] for the first cell that would not stay zero.
+    /// [`ErrorKind::ValueNotRepresentable`]; [`ErrorKind::NotStored`] for the first cell that would not stay zero.
     pub(crate) fn fill_stored(&mut self, region: &Region, value: AnyValue, policy: ConversionPolicy) -> Result<()> {
         region.check(self.shape)?;
         let (offsets, indices) = (Indices::new(self.offsets.as_slice(), 0), self.indices.as_slice());
@@ -132,11 +132,11 @@ impl CsrNumericTable {
             if value != T::default()
                 && let Some((row, column)) = pattern.first_missing(region)
             {
-                return Err(Error::NotStored { row, column });
+                return Err(Error::new(ErrorKind::NotStored { row, column, value: None }));
             }
             if let Some(values) = self.values.need_mutable_data()?.downcast::<T>() {
                 match_index!(indices.element_type(), I => {
-                    pattern.for_each_row::<I>(region, |_, _, positions| values[positions].fill(value));
+                    pattern.visit_rows::<I>(region, &mut |_, _, positions| values[positions].fill(value));
                 }, else ());
             }
         });

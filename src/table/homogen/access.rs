@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::array::{AnyArrayRef, Array};
 use crate::base::element::{Element, ElementType};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::convert::{WriteRule, kernel};
 use crate::dictionary::DataDictionary;
 use crate::table::{
@@ -45,7 +45,7 @@ impl<T: Element> HomogenNumericTable<T> {
         }
         let geometry = self.placement.geometry(shape);
         let Ok(values) = self.memory.array_mut()?.mutable_data() else { return Ok(false) };
-        let view = TableViewMut::with_geometry(values, geometry).ok_or(Error::NotAllocated)?;
+        let view = TableViewMut::with_geometry(values, geometry).ok_or_else(|| Error::new(ErrorKind::NotAllocated))?;
         view.rows(cut_rows)?.fill(T::default());
         Ok(true)
     }
@@ -220,7 +220,8 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         let array = self.memory.lent(lease)?;
         // `lend_region` has made the array exclusive to this table, and nothing could share it since.
         let values_of_table = if self.shape.is_empty() { &mut [] } else { array.mutable_data()? };
-        let view = TableViewMut::with_geometry(values_of_table, self.geometry()).ok_or(Error::NotAllocated)?;
+        let view = TableViewMut::with_geometry(values_of_table, self.geometry())
+            .ok_or_else(|| Error::new(ErrorKind::NotAllocated))?;
         let window = view.region(&region)?.into_window();
         kernel::write(AnyWindowMut::new(window), values, rule, region.origin())
     }

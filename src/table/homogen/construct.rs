@@ -5,7 +5,7 @@ use std::ops::RangeBounds;
 use super::{Placement, check_spare_rows};
 use crate::array::Array;
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::dictionary::DataDictionary;
 use crate::table::lease::Memory;
 use crate::table::{AllocationFlag, DataLayout, HomogenNumericTable, MemoryStatus, Shape, TableId, rows_of};
@@ -16,7 +16,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Source: DAAL `create(columns, rows, flag)`.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -55,7 +55,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Source: DAAL `create(columns, rows, doAllocate, constValue)`.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -86,7 +86,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Creates a row-major table of zeros, which large tables take from the system as they are used.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -102,7 +102,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// large ones by several threads (feature `rayon`).
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -126,8 +126,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// [`slice`](Array::slice), O(1). Source: DAAL `create(ptr, columns, rows)`.
     ///
     /// # Errors
-    /// [`Error::ArrayTooShort`], [`Error::ArrayTooLong`] if the array does not hold exactly the values of the shape;
-    /// [`Error::SizeOverflow`].
+    /// [`ErrorKind::ArrayLength`] if the array does not hold exactly the values of the shape;
+    /// [`ErrorKind::SizeOverflow`].
     ///
     /// # Examples
     /// ```
@@ -172,8 +172,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Cost: O(1). A write that has to copy because the memory is shared or immutable copies the spare rows as well.
     ///
     /// # Errors
-    /// [`Error::ArrayTooShort`]; [`Error::ArrayTooLong`] if the array is not a whole number of rows;
-    /// [`Error::SizeOverflow`].
+    /// [`ErrorKind::ArrayLength`] if the array is not a whole number of rows; [`ErrorKind::SizeOverflow`].
     ///
     /// # Examples
     /// ```
@@ -198,7 +197,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Copies rows into a new table.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -219,7 +218,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Cost: amortised O(1) for each value.
     ///
     /// # Errors
-    /// [`Error::RaggedRow`] for the first row that is longer or shorter than the first one; [`Error::OutOfMemory`].
+    /// [`ErrorKind::UnequalLengths`] for the first row that is longer or shorter than the first one;
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -241,12 +241,21 @@ impl<T: Element> HomogenNumericTable<T> {
             if shape.rows == 0 {
                 shape.columns = row.len();
             } else if row.len() != shape.columns {
-                return Err(Error::RaggedRow { row: shape.rows, expected: shape.columns, found: row.len() });
+                return Err(Error::new(ErrorKind::UnequalLengths {
+                    what: "row",
+                    index: shape.rows,
+                    name: None,
+                    expected: shape.columns,
+                    found: row.len(),
+                }));
             }
             let bytes = values.len().saturating_add(row.len()).saturating_mul(size_of::<T>());
-            values.try_reserve(row.len()).map_err(|_| Error::OutOfMemory { bytes })?;
+            values.try_reserve(row.len()).map_err(|_| Error::out_of_memory(bytes))?;
             values.extend_from_slice(row);
-            shape.rows = shape.rows.checked_add(1).ok_or(Error::SizeOverflow { shape, element: Some(T::TYPE) })?;
+            shape.rows = shape
+                .rows
+                .checked_add(1)
+                .ok_or_else(|| Error::new(ErrorKind::SizeOverflow { shape, element: Some(T::TYPE) }))?;
         }
         Ok(Self::internal(Array::from(values), shape, DataLayout::RowMajor))
     }
@@ -257,7 +266,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Source: DAAL `create(dictionary)`, which does not check the types.
     ///
     /// # Errors
-    /// [`Error::DictionaryMismatch`] if a feature's type is not `T`.
+    /// [`ErrorKind::DictionaryMismatch`] if a feature's type is not `T`.
     ///
     /// # Examples
     /// ```
@@ -280,7 +289,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Source: DAAL `create(dictionary, rows, flag)`.
     ///
     /// # Errors
-    /// Those of [`with_dictionary`](Self::with_dictionary); [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// Those of [`with_dictionary`](Self::with_dictionary); [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -333,8 +342,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// [`resize`](crate::NumericTable::resize) or [`set_array`](Self::set_array) afterwards.
     ///
     /// # Errors
-    /// [`Error::DictionaryMismatch`] if a feature's type is not `T`, or if the table has memory, whose columns are not
-    /// as many; [`Error::SizeOverflow`]; [`Error::BlockOutstanding`]. The table is unchanged.
+    /// [`ErrorKind::DictionaryMismatch`] if a feature's type is not `T`, or if the table has memory, whose columns are
+    /// not as many; [`ErrorKind::SizeOverflow`]; [`ErrorKind::BlockOutstanding`]. The table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -366,7 +375,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Returns a table of some of the rows: O(1), shares the memory, keeps the dictionary.
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`], [`Error::NotAllocated`], [`Error::BlockOutstanding`].
+    /// [`ErrorKind::RowsOutOfRange`], [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`].
     ///
     /// # Examples
     /// ```
@@ -380,7 +389,7 @@ impl<T: Element> HomogenNumericTable<T> {
     pub fn slice_rows(&self, rows: impl RangeBounds<usize>) -> Result<Self> {
         let rows = rows_of(self.shape, rows)?;
         if rows.start > rows.end || rows.end > self.shape.rows {
-            return Err(Error::RowsOutOfRange { rows, row_count: self.shape.rows });
+            return Err(Error::new(ErrorKind::RowsOutOfRange { rows, row_count: self.shape.rows }));
         }
         let array = self.memory.array()?;
         self.check_allocated()?;
@@ -421,7 +430,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Returns the table with another dictionary, which describes its columns: so that any constructor takes one.
     ///
     /// # Errors
-    /// [`Error::DictionaryMismatch`]. The table is dropped: [`set_dictionary`](crate::NumericTable::set_dictionary)
+    /// [`ErrorKind::DictionaryMismatch`]. The table is dropped: [`set_dictionary`](crate::NumericTable::set_dictionary)
     /// keeps it.
     ///
     /// # Examples

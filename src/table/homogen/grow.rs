@@ -2,7 +2,7 @@
 
 use super::HomogenNumericTable;
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::shape::Shape;
 use crate::convert::kernel::{self, Origin};
 use crate::convert::{ConversionPolicy, WriteRule};
@@ -17,9 +17,9 @@ const ROWS: usize = 4096;
 
 /// Names the row that a refused value would have had below so many rows.
 pub(in crate::table) fn below(rows: usize) -> impl Fn(Error) -> Error {
-    move |error| match error {
-        Error::ValueNotRepresentable { .. } => error.moved(rows, 0),
-        other => other,
+    move |error| match error.kind() {
+        ErrorKind::ValueNotRepresentable { .. } => error.moved(rows, 0),
+        _ => error,
     }
 }
 
@@ -30,8 +30,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Shared or immutable memory is copied. Source: `Vec::reserve`; DAAL's `resize` loses the values.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`], [`Error::BlockOutstanding`]; [`Error::NotAllocated`] if there are
-    /// rows without memory. The table is unchanged.
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`], [`ErrorKind::BlockOutstanding`];
+    /// [`ErrorKind::NotAllocated`] if there are rows without memory. The table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -43,7 +43,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// ```
     pub fn reserve_rows(&mut self, additional: usize) -> Result<()> {
         let Shape { rows, columns } = self.shape;
-        let too_large = |rows| Error::SizeOverflow { shape: Shape { rows, columns }, element: Some(T::TYPE) };
+        let too_large =
+            |rows| Error::new(ErrorKind::SizeOverflow { shape: Shape { rows, columns }, element: Some(T::TYPE) });
         let wanted = rows.checked_add(additional).ok_or_else(|| too_large(usize::MAX))?;
         Shape { rows: wanted, columns }.element_count_of(T::TYPE)?;
         let array = self.memory.array()?;
@@ -58,7 +59,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// stays as it is.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`], those of reading; nothing has changed.
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`], those of reading; nothing has changed.
     pub(super) fn move_to(&mut self, wanted: usize, grown: usize) -> Result<()> {
         let Shape { rows, columns } = self.shape;
         let array = match self.copy_with_room(Shape { rows: grown, columns }) {
@@ -82,7 +83,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Spare rows of the user's memory are written over.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if there is not one value for each column; [`Error::ValueNotRepresentable`] under
+    /// [`ErrorKind::LengthMismatch`] if there is not one value for each column; [`ErrorKind::ValueNotRepresentable`]
+    /// under
     /// [`ConversionPolicy::Checked`]; those of [`reserve_rows`](Self::reserve_rows). The table is unchanged.
     ///
     /// # Examples
@@ -93,13 +95,14 @@ impl<T: Element> HomogenNumericTable<T> {
     ///     table.push_row(&[day, 10 * day])?; // `i32`
     /// }
     /// assert_eq!(table.as_slice()?, [0.0, 0.0, 1.0, 10.0, 2.0, 20.0]);
-    /// assert!(matches!(table.push_row(&[1.0]), Err(Error::LengthMismatch { expected: 2, found: 1 })));
+    /// let error = table.push_row(&[1.0]).unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::LengthMismatch { expected: 2, found: 1 }));
     /// # Ok::<(), Error>(())
     /// ```
     pub fn push_row<U: Element>(&mut self, row: &[U]) -> Result<()> {
         let (expected, found) = (self.shape.columns, row.len());
         if expected != found {
-            return Err(Error::LengthMismatch { expected, found });
+            return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
         }
         self.append_rows(row, 1)
     }
@@ -108,8 +111,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// another type. O(values), amortised.
     ///
     /// # Errors
-    /// [`Error::NotWholeRows`]; [`Error::ValueNotRepresentable`] under [`ConversionPolicy::Checked`], with the row that
-    /// it would have had; those of [`reserve_rows`](Self::reserve_rows). The table is unchanged.
+    /// [`ErrorKind::NotWholeRows`]; [`ErrorKind::ValueNotRepresentable`] under [`ConversionPolicy::Checked`], with the
+    /// row that it would have had; those of [`reserve_rows`](Self::reserve_rows). The table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -117,7 +120,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2]])?;
     /// table.append(&[3.0_f64, 4.0, 5.0, 6.0])?;
     /// assert_eq!(table.as_slice()?, [1, 2, 3, 4, 5, 6]);
-    /// assert!(matches!(table.append(&[7.0, 300.0]), Err(Error::ValueNotRepresentable { row: 3, column: 1, .. })));
+    /// let error = table.append(&[7.0, 300.0]).unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::ValueNotRepresentable { row: 3, column: 1, .. }));
     /// assert_eq!(table.row_count(), 3);
     /// # Ok::<(), Error>(())
     /// ```
@@ -126,15 +130,15 @@ impl<T: Element> HomogenNumericTable<T> {
         match values.len().checked_rem(columns) {
             Some(0) => self.append_rows(values, values.len() / columns),
             None if values.is_empty() => Ok(()),
-            _ => Err(Error::NotWholeRows { values: values.len(), columns }),
+            _ => Err(Error::new(ErrorKind::NotWholeRows { values: values.len(), columns })),
         }
     }
 
     /// Adds the rows of a table of any kind at the end, converted if they are of other types. O(values), amortised.
     ///
     /// # Errors
-    /// [`Error::UnequalColumns`]; [`Error::NamesInAnotherOrder`]; [`Error::UnequalCategories`] of words that differ;
-    /// [`Error::UnequalFeatures`] of times of other units; those of reading the table; those of
+    /// [`ErrorKind::UnequalTables`] of words that differ; [`ErrorKind::UnequalTables`] of times of other units; those
+    /// of reading the table; those of
     /// [`append`](Self::append). The table has the rows that it had; memory that was shared may have been copied.
     ///
     /// # Examples
@@ -148,7 +152,7 @@ impl<T: Element> HomogenNumericTable<T> {
     pub fn append_table(&mut self, table: &dyn NumericTable) -> Result<()> {
         let (theirs, Shape { rows, columns }) = (table.shape(), self.shape);
         if theirs.columns != columns {
-            return Err(Error::UnequalColumns { table: 1, expected: columns, found: theirs.columns });
+            return Err(Error::unequal_columns(1, columns, theirs.columns));
         }
         self.dictionary().check_follower(1, table.dictionary())?;
         self.reserve_rows(theirs.rows)?;
@@ -190,7 +194,12 @@ impl<T: Element> HomogenNumericTable<T> {
             return self.write_region(&Region { rows: rows..all, columns: 0..columns }, AnySlice::new(values), RULE);
         }
         let range = rows * columns..all * columns;
-        let target = self.memory.array_mut()?.mutable_data()?.get_mut(range).ok_or(Error::NotAllocated)?;
+        let target = self
+            .memory
+            .array_mut()?
+            .mutable_data()?
+            .get_mut(range)
+            .ok_or_else(|| Error::new(ErrorKind::NotAllocated))?;
         kernel::read_slice(AnySlice::new(values), AnySliceMut::new(target), ConversionPolicy::Saturate)?;
         self.shape.rows = all;
         self.placement.shown_rows = self.placement.shown_rows.max(all);

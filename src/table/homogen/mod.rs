@@ -17,7 +17,7 @@ use super::view::{TableView, TableViewMut};
 use super::{DataLayout, MemoryStatus, Shape, TableId};
 use crate::array::Array;
 use crate::base::element::{Element, ElementType};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::dictionary::{DataDictionary, Feature};
 use crate::table::numeric_table::describe;
 use crate::window::Geometry;
@@ -148,7 +148,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Source: DAAL `getArray`.
     ///
     /// # Errors
-    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`].
+    /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`].
     ///
     /// # Examples
     /// ```
@@ -160,15 +160,15 @@ impl<T: Element> HomogenNumericTable<T> {
     /// ```
     pub fn array(&self) -> Result<&Array<T>> {
         let array = self.memory.array()?;
-        if self.status == MemoryStatus::NotAllocated { Err(Error::NotAllocated) } else { Ok(array) }
+        if self.status == MemoryStatus::NotAllocated { Err(Error::new(ErrorKind::NotAllocated)) } else { Ok(array) }
     }
 
     /// Borrows all values as one slice, in the order of the layout.
     ///
     /// # Errors
-    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`]; [`Error::NotContiguous`] for a slice of the rows of a
-    /// column-major table, and for one that has grown and has room for more rows ([`to_compact`](Self::to_compact)
-    /// makes a contiguous copy).
+    /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`]; [`ErrorKind::MemoryLayout`] for a slice of the
+    /// rows of a column-major table, and for one that has grown and has room for more rows
+    /// ([`to_compact`](Self::to_compact) makes a contiguous copy).
     ///
     /// # Examples
     /// ```
@@ -177,15 +177,15 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn as_slice(&self) -> Result<&[T]> {
-        transform::in_order_of(self.placement.layout, self.view()?).as_slice().ok_or(Error::NotContiguous)
+        transform::in_order_of(self.placement.layout, self.view()?).as_slice().ok_or_else(|| Error::not_contiguous())
     }
 
     /// Borrows all values as one mutable slice, in the order of the layout. Copies first if the memory is shared or
     /// immutable.
     ///
     /// # Errors
-    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::OutOfMemory`];
-    /// [`Error::NotContiguous`] as for [`as_slice`](Self::as_slice).
+    /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`], [`ErrorKind::OutOfMemory`];
+    /// [`ErrorKind::MemoryLayout`] as for [`as_slice`](Self::as_slice).
     ///
     /// # Examples
     /// ```
@@ -208,7 +208,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Borrows the values as a two-dimensional view, for reading. O(1).
     ///
     /// # Errors
-    /// [`Error::NotAllocated`] if there are rows without memory; [`Error::BlockOutstanding`].
+    /// [`ErrorKind::NotAllocated`] if there are rows without memory; [`ErrorKind::BlockOutstanding`].
     ///
     /// # Examples
     /// ```
@@ -221,14 +221,15 @@ impl<T: Element> HomogenNumericTable<T> {
     pub fn view(&self) -> Result<TableView<'_, T>> {
         let array = self.memory.array()?;
         self.check_allocated()?;
-        TableView::with_geometry(array, self.geometry()).ok_or(Error::NotAllocated)
+        TableView::with_geometry(array, self.geometry()).ok_or_else(|| Error::new(ErrorKind::NotAllocated))
     }
 
     /// Borrows the values as a two-dimensional view, for writing. Copies them first if the memory is shared or
     /// immutable.
     ///
     /// # Errors
-    /// [`Error::NotAllocated`] if there are rows without memory; [`Error::BlockOutstanding`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::NotAllocated`] if there are rows without memory; [`ErrorKind::BlockOutstanding`];
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -242,12 +243,13 @@ impl<T: Element> HomogenNumericTable<T> {
     pub fn view_mut(&mut self) -> Result<TableViewMut<'_, T>> {
         self.view()?;
         if self.shape.is_empty() {
-            return TableViewMut::with_geometry(&mut [], self.geometry()).ok_or(Error::NotAllocated);
+            return TableViewMut::with_geometry(&mut [], self.geometry())
+                .ok_or_else(|| Error::new(ErrorKind::NotAllocated));
         }
         self.detach()?;
         let geometry = self.geometry();
         let values = self.memory.array_mut()?.mutable_data()?;
-        TableViewMut::with_geometry(values, geometry).ok_or(Error::NotAllocated)
+        TableViewMut::with_geometry(values, geometry).ok_or_else(|| Error::new(ErrorKind::NotAllocated))
     }
 
     /// Replaces the memory by an array that the user provides. The columns are kept, the number of rows becomes `rows`.
@@ -257,8 +259,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// the size.
     ///
     /// # Errors
-    /// [`Error::ArrayTooShort`], [`Error::ArrayTooLong`] if the array does not hold exactly `rows` rows;
-    /// [`Error::SizeOverflow`], [`Error::BlockOutstanding`]. The table is unchanged.
+    /// [`ErrorKind::ArrayLength`] if the array does not hold exactly `rows` rows; [`ErrorKind::SizeOverflow`],
+    /// [`ErrorKind::BlockOutstanding`]. The table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -282,8 +284,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// [`from_array_with_spare_rows`](Self::from_array_with_spare_rows).
     ///
     /// # Errors
-    /// Those of [`set_array`](Self::set_array); [`Error::ArrayTooLong`] if the array is not a whole number of rows, or
-    /// the layout is column-major and the array has more than `rows` rows.
+    /// Those of [`set_array`](Self::set_array); [`ErrorKind::ArrayLength`] if the array is not a whole number of rows,
+    /// or the layout is column-major and the array has more than `rows` rows.
     ///
     /// # Examples
     /// ```
@@ -306,8 +308,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Returns the values as an array, in the order of the layout. O(1) if they are contiguous, else they are copied.
     ///
     /// # Errors
-    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::OutOfMemory`]; the table is dropped. Clone it
-    /// first, O(1), to keep it.
+    /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`], [`ErrorKind::OutOfMemory`]; the table is dropped.
+    /// Clone it first, O(1), to keep it.
     ///
     /// # Examples
     /// ```
@@ -348,7 +350,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Source: DAAL `allocateDataMemory`.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`], [`Error::BlockOutstanding`]; the table is unchanged.
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`], [`ErrorKind::BlockOutstanding`]; the table is
+    /// unchanged.
     ///
     /// # Examples
     /// ```
@@ -370,7 +373,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Source: DAAL `freeDataMemory`.
     ///
     /// # Errors
-    /// [`Error::BlockOutstanding`].
+    /// [`ErrorKind::BlockOutstanding`].
     ///
     /// # Examples
     /// ```
@@ -394,7 +397,7 @@ impl<T: Element> HomogenNumericTable<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn check_allocated(&self) -> Result<()> {
         let is_missing = self.status == MemoryStatus::NotAllocated && self.shape.rows > 0;
-        if is_missing { Err(Error::NotAllocated) } else { Ok(()) }
+        if is_missing { Err(Error::new(ErrorKind::NotAllocated)) } else { Ok(()) }
     }
 
     /// Replaces the memory by a dense array that has been checked to be long enough.
@@ -465,7 +468,9 @@ impl<T: Element> PartialEq for HomogenNumericTable<T> {
                     (0..self.shape.columns).all(|column| mine.value(row, column) == theirs.value(row, column))
                 }),
             },
-            (Err(Error::NotAllocated), Err(Error::NotAllocated)) => true,
+            (Err(mine), Err(theirs)) => {
+                [mine, theirs].iter().all(|error| matches!(error.kind(), ErrorKind::NotAllocated))
+            }
             _ => false,
         }
     }

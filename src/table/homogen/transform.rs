@@ -3,7 +3,7 @@
 use super::Placement;
 use crate::array::Array;
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::convert::kernel::Origin;
 use crate::convert::{ConversionPolicy, ConversionReport};
 use crate::table::{
@@ -17,7 +17,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// converts through `float`.
     ///
     /// # Errors
-    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`], [`ErrorKind::SizeOverflow`],
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -33,15 +34,18 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Converts the table under a policy.
     ///
     /// # Errors
-    /// Those of [`convert`](Self::convert); [`Error::ValueNotRepresentable`] for the first refused value in row-major
-    /// order.
+    /// Those of [`convert`](Self::convert); [`ErrorKind::ValueNotRepresentable`] for the first refused value in
+    /// row-major order.
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::prelude::*;
     /// let table = HomogenNumericTable::from_rows(&[[1.0_f64, 2.0], [300.0, 4.0]])?;
     /// let error = table.convert_with::<u8>(ConversionPolicy::Checked).unwrap_err();
-    /// assert_eq!(error.to_string(), "the value 300 at row 1, column 0 is not representable as u8");
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "the value 300 at row 1, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it"
+    /// );
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn convert_with<U: Element>(&self, policy: ConversionPolicy) -> Result<HomogenNumericTable<U>> {
@@ -103,7 +107,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Returns the same table in another layout. One pass into new memory; shares if the layout is the same.
     ///
     /// # Errors
-    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -123,7 +127,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// A slice keeps the whole block of its table alive; its compact copy does not.
     ///
     /// # Errors
-    /// [`Error::BlockOutstanding`], [`Error::OutOfMemory`].
+    /// [`ErrorKind::BlockOutstanding`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -148,7 +152,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// the two layouts, and otherwise converts the values, row by row.
     ///
     /// # Errors
-    /// Those of reading all of the table; [`Error::OutOfMemory`].
+    /// Those of reading all of the table; [`ErrorKind::OutOfMemory`].
     pub(crate) fn of_table(table: &(dyn NumericTable + '_), policy: ConversionPolicy) -> Result<Self> {
         if let Some(shared) = Self::sharing(table)? {
             return Ok(shared);
@@ -163,7 +167,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Like [`of_table`](Self::of_table), without a copy; `None` if one is needed.
     ///
     /// # Errors
-    /// Those of [`NumericTable::piece`]; [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+    /// Those of [`NumericTable::piece`]; [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     pub(crate) fn sharing(table: &(dyn NumericTable + '_)) -> Result<Option<Self>> {
         let (shape, whole) = (table.shape(), Region::whole(table.shape()));
         shape.element_count_of(T::TYPE)?;
@@ -184,7 +188,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Counts what [`convert`](Self::convert) to `U` would lose. One pass, without a copy.
     ///
     /// # Errors
-    /// [`Error::NotAllocated`], [`Error::BlockOutstanding`].
+    /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`].
     ///
     /// # Examples
     /// ```
@@ -213,7 +217,8 @@ impl<T: Element> HomogenNumericTable<T> {
         new.reborrow().rows(0..self.shape.rows)?.copy_from(self.view()?)?;
         if !spare.is_empty() {
             let geometry = self.placement.geometry(Shape { rows: row_capacity, ..shape });
-            let old = TableView::with_geometry(self.memory.array()?, geometry).ok_or(Error::NotAllocated)?;
+            let old = TableView::with_geometry(self.memory.array()?, geometry)
+                .ok_or_else(|| Error::new(ErrorKind::NotAllocated))?;
             new.rows(spare.clone())?.copy_from(old.rows(spare)?)?;
         }
         Ok(array)

@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::packing::{BecomeSame, OtherHalf, PackedOrder, Packing, Part, SIDE, TILE, Triangle, check_pairs};
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
 use crate::base::value::AnyValue;
 use crate::convert::kernel::{self, OldValues};
@@ -38,7 +38,7 @@ impl Packed {
     }
 
     /// # Errors
-    /// The array, with [`Error::PackedLength`].
+    /// The array, with [`ErrorKind::ParameterOutOfRange`].
     pub(super) fn of_array(
         array: AnyArray,
         triangle: Triangle,
@@ -106,7 +106,10 @@ impl Packed {
     ) -> Result<Self> {
         let (shape, element) = (table.shape(), table.one_type()?);
         if shape.rows != shape.columns {
-            return Err(Error::NotSquare { shape });
+            return Err(Error::new(ErrorKind::ShapeMismatch {
+                expected: Shape { columns: shape.rows, ..shape },
+                found: shape,
+            }));
         }
         let mut new = Self::zeros(shape.rows, element, triangle, order, other)?;
         match_element!(element, T => copy_half::<T>(table, new.packing, values_mut(&mut new.array)?))?;
@@ -161,7 +164,7 @@ fn for_each_square(dimension: usize, mut work: impl FnMut(Range<usize>, Range<us
 /// Copies the stored half of a table, tile by tile.
 ///
 /// # Errors
-/// Those of reading the table; [`Error::UnequalMirror`], [`Error::OutsideTriangle`] for the first one in row-major
+/// Those of reading the table; [`ErrorKind::UnequalMirror`], [`ErrorKind::NotStored`] for the first one in row-major
 /// order.
 fn copy_half<T: Element>(table: &dyn NumericTable, packing: Packing, values: &mut [T]) -> Result<()> {
     let read = |region: &Region, tile: &mut [T]| {
@@ -213,7 +216,7 @@ fn for_each_window<T: Element>(
 ) -> Result<()> {
     let (mut few, mut many, mut outcome) = ([T::default(); FEW], None, Ok(()));
     let tile = tile_for(region, &mut few, &mut many);
-    packing.for_each_part(region, |part| {
+    packing.for_each_part(region, &mut |part| {
         let result = match &part {
             Part::Run(run) => work(rows_of(&values[packing.span_of_run(run)], run.shape()), run),
             Part::Tile(place) => {
@@ -283,7 +286,7 @@ fn become_same<T: Element>(old: T, pair: [AnySlice<'_>; 2], other: OtherHalf, ru
 fn write<T: Element>(packing: &Packing, values: &mut [T], region: &Region, new: AnyWindow<'_>, rule: WriteRule) {
     let (mut few, mut many) = ([T::default(); FEW], None);
     let tile = tile_for(region, &mut few, &mut many);
-    packing.for_each_part(region, |part| {
+    packing.for_each_part(region, &mut |part| {
         let (Part::Run(there) | Part::Tile(there)) = &part;
         let Some(place) = region.place_of(there) else { return };
         let (new, shape) = (new.cut(place.rows, place.columns), there.shape());

@@ -20,7 +20,7 @@ use super::{NumericTable, Refused, TableKind};
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType};
 #[cfg(doc)]
-use crate::base::error::Error;
+use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::base::value::AnyValue;
 
@@ -37,9 +37,9 @@ use crate::base::value::AnyValue;
 /// As a table it shows all `n` x `n` values. Blocks are converted copies, unless all of a block is stored and
 /// contiguous. Many rows are read in about twice the time that a full matrix takes; one row at a time, each of its
 /// mirrored values comes from another line of the cache. A value that is written is written for both of its cells. If a
-/// block has both, and they would differ in any bit as the matrix stores them, that is [`Error::UnequalMirror`], and
-/// nothing is written: change both, or the [packed values](Self::packed_mut). So 2.5 and 2.0 may be written to a matrix
-/// of integers, which stores 2 for both, and 0.0 and -0.0 may not be written to one of floats.
+/// block has both, and they would differ in any bit as the matrix stores them, that is [`ErrorKind::UnequalMirror`],
+/// and nothing is written: change both, or the [packed values](Self::packed_mut). So 2.5 and 2.0 may be written to a
+/// matrix of integers, which stores 2 for both, and 0.0 and -0.0 may not be written to one of floats.
 ///
 /// Cloning shares the memory, O(1); the first write through either matrix copies it. Nothing is lent to descriptors:
 /// the matrix can be used while a writable block is outstanding. Its size cannot be changed, and
@@ -60,7 +60,8 @@ use crate::base::value::AnyValue;
 ///     block.row_mut(0)[1] = 9.0;
 ///     Ok(())
 /// });
-/// assert!(matches!(one_of_two, Err(Error::UnequalMirror { row: 0, column: 1, mirror: (1, 0), .. })));
+/// let error = one_of_two.unwrap_err();
+/// assert!(matches!(error.kind(), ErrorKind::UnequalMirror { row: 0, column: 1, mirror: (1, 0), .. }));
 /// let full: Table<f32> = matrix.convert()?;
 /// assert_eq!(full.as_slice()?[..3], [1.0, 2.0, 7.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -79,7 +80,7 @@ pub struct PackedSymmetricMatrix(Packed);
 ///
 /// As a table it shows all `n` x `n` values. Blocks are converted copies, unless all of a block is stored and
 /// contiguous. Writing anything that would not be zero as the matrix stores it to a cell that is not stored is
-/// [`Error::OutsideTriangle`], and nothing is written. As in a [`CsrNumericTable`](crate::CsrNumericTable), 0.3, which
+/// [`ErrorKind::NotStored`], and nothing is written. As in a [`CsrNumericTable`](crate::CsrNumericTable), 0.3, which
 /// a matrix of integers cuts to zero, may be written anywhere there; and -0.0 counts as zero.
 ///
 /// Cloning shares the memory, O(1); the first write through either matrix copies it. Nothing is lent to descriptors:
@@ -97,7 +98,7 @@ pub struct PackedSymmetricMatrix(Packed);
 /// matrix.set_value(2, 0, 7.0)?;
 /// assert_eq!(matrix.packed::<f32>()?, [1.0, 2.0, 3.0, 7.0, 5.0, 6.0]);
 /// let error = matrix.set_value(0, 2, 7.0).unwrap_err();
-/// assert!(matches!(error, Error::OutsideTriangle { row: 0, column: 2, .. }));
+/// assert!(matches!(error.kind(), ErrorKind::NotStored { .. }));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct PackedTriangularMatrix(Packed);
@@ -108,7 +109,8 @@ macro_rules! packed_matrix {
             /// Creates a matrix on packed values: a `Vec`, an [`Array`](crate::Array), an [`AnyArray`]. No copy.
             ///
             /// # Errors
-            /// The array, with [`Error::PackedLength`] if there is no `n` for which it has `n * (n + 1) / 2` values.
+            /// The array, with [`ErrorKind::ParameterOutOfRange`] if there is no `n` for which it has `n * (n + 1) / 2`
+            /// values.
             ///
             /// # Examples
             /// ```
@@ -152,7 +154,7 @@ macro_rules! packed_matrix {
             /// Creates a matrix of zeros.
             ///
             /// # Errors
-            /// [`Error::SizeOverflow`], [`Error::OutOfMemory`].
+            /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
             ///
             /// # Examples
             /// ```
@@ -175,9 +177,9 @@ macro_rules! packed_matrix {
             /// is kept. O(n²), without a copy of the whole.
             ///
             /// # Errors
-            /// [`Error::NotSquare`]; [`Error::MixedElementTypes`];
+            /// [`ErrorKind::ShapeMismatch`]; [`ErrorKind::MixedElementTypes`];
             #[doc = concat!($bad, ";")]
-            /// those of reading the table; [`Error::OutOfMemory`].
+            /// those of reading the table; [`ErrorKind::OutOfMemory`].
             ///
             /// # Examples
             /// ```
@@ -247,7 +249,7 @@ macro_rules! packed_matrix {
             /// Borrows the packed values. Source: DAAL `getPackedArray`.
             ///
             /// # Errors
-            /// [`Error::ElementTypeMismatch`] if they are not of type `T`.
+            /// [`ErrorKind::ElementTypeMismatch`] if they are not of type `T`.
             ///
             /// # Examples
             /// ```
@@ -264,7 +266,7 @@ macro_rules! packed_matrix {
             /// Borrows the packed values for writing. Shared or immutable memory is copied first.
             ///
             /// # Errors
-            /// Those of [`packed`](Self::packed); [`Error::OutOfMemory`].
+            /// Those of [`packed`](Self::packed); [`ErrorKind::OutOfMemory`].
             ///
             /// # Examples
             /// ```
@@ -294,7 +296,7 @@ macro_rules! packed_matrix {
             /// Returns one value in its own type; a cell that is not stored has one too.
             ///
             /// # Errors
-            /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`].
+            /// [`ErrorKind::RowsOutOfRange`], [`ErrorKind::ColumnOutOfRange`].
             ///
             /// # Examples
             /// ```
@@ -310,7 +312,7 @@ macro_rules! packed_matrix {
             /// Returns the same matrix, packed in the other order if it is not in this one: a copy then.
             ///
             /// # Errors
-            /// [`Error::OutOfMemory`].
+            /// [`ErrorKind::OutOfMemory`].
             ///
             /// # Examples
             /// ```
@@ -365,7 +367,7 @@ packed_matrix!(
     OtherHalf::Mirrored,
     "[1, 2], [2, 3]",
     "[1, 9], [2, 3]",
-    "[`Error::UnequalMirror`] for the first two cells, in row-major order, that differ in any bit"
+    "[`ErrorKind::UnequalMirror`] for the first two cells, in row-major order, that differ in any bit"
 );
 packed_matrix!(
     PackedTriangularMatrix,
@@ -374,15 +376,15 @@ packed_matrix!(
     OtherHalf::Zero,
     "[1, 0], [2, 3]",
     "[1, 9], [2, 3]",
-    "[`Error::OutsideTriangle`] for the first cell, in row-major order, that is not zero outside the triangle"
+    "[`ErrorKind::NotStored`] for the first cell, in row-major order, that is not zero outside the triangle"
 );
 
 impl PackedSymmetricMatrix {
     /// Writes one value, for both of its cells, under [`ConversionPolicy::Checked`](crate::ConversionPolicy::Checked).
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`], [`Error::ValueNotRepresentable`],
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::RowsOutOfRange`], [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::ValueNotRepresentable`],
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -399,7 +401,7 @@ impl PackedSymmetricMatrix {
     /// Returns the same matrix with the other half stored, if it is not this one: a copy then.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -433,8 +435,8 @@ impl PackedTriangularMatrix {
     /// Writes one value under [`ConversionPolicy::Checked`](crate::ConversionPolicy::Checked).
     ///
     /// # Errors
-    /// [`Error::RowsOutOfRange`], [`Error::ColumnOutOfRange`], [`Error::ValueNotRepresentable`],
-    /// [`Error::OutOfMemory`]; [`Error::OutsideTriangle`] for what does not become zero where it
+    /// [`ErrorKind::RowsOutOfRange`], [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::ValueNotRepresentable`],
+    /// [`ErrorKind::OutOfMemory`]; [`ErrorKind::NotStored`] for what does not become zero where it
     /// is always zero.
     ///
     /// # Examples

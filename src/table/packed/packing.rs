@@ -1,13 +1,13 @@
 //! How the half of a square matrix is packed, and where the value of a cell is.
 //!
 //! The stored half is a list of *lines*, without gaps: its rows, or its columns. A line has one value for each of its
-//! *places*, the other index of the cell. There are two forms, and all else follows from them: lines that begin at place
-//! 0 and end at the diagonal (lower by rows, upper by columns), and lines that begin at the diagonal.
+//! *places*, the other index of the cell. There are two forms, and all else follows from them: lines that begin at
+//! place 0 and end at the diagonal (lower by rows, upper by columns), and lines that begin at the diagonal.
 
 use std::ops::Range;
 
 use crate::base::element::{Element, ElementType, match_element};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::shape::Shape;
 use crate::base::value::AnyValue;
 use crate::table::Region;
@@ -141,7 +141,7 @@ impl Packing {
     /// Returns the packing of an array of `count` values.
     ///
     /// # Errors
-    /// [`Error::PackedLength`].
+    /// [`ErrorKind::ParameterOutOfRange`].
     pub(super) fn of_length(count: usize, triangle: Triangle, order: PackedOrder, other: OtherHalf) -> Result<Self> {
         let found = count as u128; // so that nothing overflows
         let dimension = ((8 * found + 1).isqrt() - 1) / 2;
@@ -150,13 +150,22 @@ impl Packing {
             return Ok(Self { dimension: dimension_below, triangle, order, other });
         }
         let [below, above] = [dimension, dimension + 1].map(|n| usize::try_from(count_of(n)).unwrap_or(usize::MAX));
-        Err(Error::PackedLength { found: count, dimension: dimension_below, below, above })
+        Err(Error::new(ErrorKind::ParameterOutOfRange {
+            name: "the number of values of a packed triangle".into(),
+            value: count as f64,
+            allowed: format!(
+                "dimension {0} has {below}, and dimension {1} has {above}",
+                dimension_below,
+                dimension_below.saturating_add(1)
+            )
+            .into(),
+        }))
     }
 
     /// Returns the packing of a matrix of a dimension.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`].
+    /// [`ErrorKind::SizeOverflow`].
     pub(super) fn of_dimension(
         dimension: usize,
         element: ElementType,
@@ -169,7 +178,7 @@ impl Packing {
             return Ok(Self { dimension, triangle, order, other });
         }
         let shape = Shape { rows: dimension, columns: dimension };
-        Err(Error::SizeOverflow { shape, element: Some(element) })
+        Err(Error::new(ErrorKind::SizeOverflow { shape, element: Some(element) }))
     }
 
     pub(super) fn dimension(&self) -> usize {
@@ -285,7 +294,7 @@ impl Packing {
 
     /// Calls `work` with the parts of a region: bands of rows from top to bottom, each as runs and tiles, which are cut
     /// so that every line of the cache is used as a whole.
-    pub(super) fn for_each_part(&self, region: &Region, mut work: impl FnMut(Part)) {
+    pub(super) fn for_each_part(&self, region: &Region, work: &mut dyn FnMut(Part)) {
         let Region { rows, columns } = region;
         if rows.is_empty() || columns.is_empty() {
             return;
@@ -315,7 +324,7 @@ impl Packing {
 
     /// Calls `work` with the indices of the packed values of a region, and where they are in it: the index of the first
     /// value, row by row, and the step from one to the next. A value of the diagonal may come twice.
-    fn for_each_line(&self, region: &Region, mut work: impl FnMut(Range<usize>, usize, usize)) {
+    fn for_each_line(&self, region: &Region, work: &mut dyn FnMut(Range<usize>, usize, usize)) {
         let Region { rows, columns } = region;
         let width = columns.len();
         if self.has_row_lines() {
@@ -341,7 +350,7 @@ impl Packing {
         if self.other == OtherHalf::Zero {
             tile.fill(T::default());
         }
-        self.for_each_line(region, |span, first, step| {
+        self.for_each_line(region, &mut |span, first, step| {
             let values = &values[span];
             if step == 1 {
                 tile[first..first + values.len()].copy_from_slice(values);
@@ -353,7 +362,7 @@ impl Packing {
 
     /// Copies the stored cells of a tile into the packed values. The other way round as [`gather`](Self::gather).
     pub(super) fn scatter<T: Element>(&self, values: &mut [T], region: &Region, tile: &[T]) {
-        self.for_each_line(region, |span, first, step| {
+        self.for_each_line(region, &mut |span, first, step| {
             let values = &mut values[span];
             values.iter_mut().zip(tile[first..].iter().step_by(step)).for_each(|(value, &cell)| *value = cell);
         });
@@ -363,7 +372,7 @@ impl Packing {
     /// same, and that those which are not stored are zeros. Others are permitted if they become so.
     ///
     /// # Errors
-    /// [`Error::UnequalMirror`], [`Error::OutsideTriangle`] for the first one in row-major order.
+    /// [`ErrorKind::UnequalMirror`], [`ErrorKind::NotStored`] for the first one in row-major order.
     pub(super) fn check_new(&self, region: &Region, values: AnySlice<'_>, become_same: BecomeSame<'_>) -> Result<()> {
         match_element!(values.element_type(), U => {
             let values = values.downcast::<U>().unwrap_or_default();
@@ -384,7 +393,7 @@ impl Packing {
                 value != zero && !become_same(row, column, [[value], [zero]].each_ref().map(any))
             };
             if let Some((column, &value)) = zeros.zip(values).find(|&(column, &value)| is_refused(column, value)) {
-                return Err(Error::OutsideTriangle { row, column, value: value.into() });
+                return Err(Error::new(ErrorKind::NotStored { row: row, column: column, value: Some(value.into()) }));
             }
         }
         Ok(())
@@ -419,7 +428,7 @@ fn any<U: Element>(value: &[U; 1]) -> AnySlice<'_> {
 /// Checks that values of rows and columns, right of the diagonal, are the same as the mirrored ones.
 ///
 /// # Errors
-/// [`Error::UnequalMirror`] for the first one in row-major order.
+/// [`ErrorKind::UnequalMirror`] for the first one in row-major order.
 pub(super) fn check_pairs<U: Element>(
     rows: &Range<usize>,
     columns: &Range<usize>,
@@ -432,7 +441,13 @@ pub(super) fn check_pairs<U: Element>(
             let pair = [value(row, column), mirrored(row, column)];
             if !pair[0].is_same(pair[1]) && !become_same(row, column, pair.map(|value| [value]).each_ref().map(any)) {
                 let [value, mirrored] = pair.map(AnyValue::from);
-                return Err(Error::UnequalMirror { row, column, value, mirror: (column, row), mirrored });
+                return Err(Error::new(ErrorKind::UnequalMirror {
+                    row,
+                    column,
+                    value,
+                    mirror: (column, row),
+                    mirrored,
+                }));
             }
         }
     }

@@ -4,7 +4,7 @@ use super::{PackedOrder, PackedSymmetricMatrix, PackedTriangularMatrix, Triangle
 use crate::array::AnyArray;
 use crate::base::error::Result;
 use crate::table::content::{Content, FoundContent, Stored, Values, refusal};
-use crate::table::{NumericTable, Refused, TableKind};
+use crate::table::{NumericTable, TableKind};
 
 const UPPER: u64 = 0;
 const LOWER: u64 = 1;
@@ -53,7 +53,7 @@ macro_rules! stored {
 
             fn from_content(found: FoundContent) -> Result<Self> {
                 let (values, triangle, order) = packed(Self::KIND, found)?;
-                let matrix = Self::from_packed(values, triangle, order).map_err(Refused::into_error)?;
+                let matrix = Self::from_packed(values, triangle, order)?;
                 Ok(Self(matrix.0.made_by_the_library()))
             }
         }

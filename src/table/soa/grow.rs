@@ -4,7 +4,7 @@
 
 use super::SoaNumericTable;
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
 use crate::table::homogen::grow::below;
@@ -18,8 +18,8 @@ impl SoaNumericTable {
     /// amortised. Shared memory is copied, and memory of the user's. Source: `Vec::reserve`.
     ///
     /// # Errors
-    /// [`Error::SizeOverflow`], [`Error::OutOfMemory`], [`Error::BlockOutstanding`], [`Error::ColumnNotSet`]. The
-    /// values are unchanged; some columns may have more room.
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`], [`ErrorKind::BlockOutstanding`],
+    /// [`ErrorKind::ColumnNotSet`]. The values are unchanged; some columns may have more room.
     ///
     /// # Examples
     /// ```
@@ -32,7 +32,7 @@ impl SoaNumericTable {
     pub fn reserve_rows(&mut self, additional: usize) -> Result<()> {
         let Shape { rows, columns } = self.shape();
         let all = rows.checked_add(additional);
-        let too_large = |rows| Error::SizeOverflow { shape: Shape { rows, columns }, element: None };
+        let too_large = |rows| Error::new(ErrorKind::SizeOverflow { shape: Shape { rows, columns }, element: None });
         Shape { rows: all.ok_or_else(|| too_large(usize::MAX))?, columns }.element_count()?;
         self.check_writable()?;
         (0..columns).try_for_each(|column| self.array_mut(column)?.reserve(additional))
@@ -41,7 +41,8 @@ impl SoaNumericTable {
     /// Adds one row at the end: a value for each column, converted if they are of another type. O(columns), amortised.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if there is not one value for each column; [`Error::ValueNotRepresentable`] under
+    /// [`ErrorKind::LengthMismatch`] if there is not one value for each column; [`ErrorKind::ValueNotRepresentable`]
+    /// under
     /// [`ConversionPolicy::Checked`]; those of [`reserve_rows`](Self::reserve_rows). No column has changed.
     ///
     /// # Examples
@@ -52,14 +53,17 @@ impl SoaNumericTable {
     /// table.push_row(&[4.5, 7.0])?;
     /// assert_eq!((table.column_as::<f32>(0)?, table.column_as::<u16>(1)?), (&[5.1, 4.5][..], &[3, 7][..]));
     /// let error = table.push_row(&[1.5, -1.0]).unwrap_err();
-    /// assert_eq!(error.to_string(), "the value -1 at row 2, column 1 is not representable as u16");
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "the value -1 at row 2, column 1 is not representable as u16: `ConversionPolicy::Saturate` allows it"
+    /// );
     /// assert_eq!(table.row_count(), 2);
     /// # Ok::<(), Error>(())
     /// ```
     pub fn push_row<U: Element>(&mut self, row: &[U]) -> Result<()> {
         let (expected, found) = (self.columns.len(), row.len());
         if expected != found {
-            return Err(Error::LengthMismatch { expected, found });
+            return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
         }
         self.append_rows(AnyWindow::of_rows(AnySlice::new(row), 1, found))
     }
@@ -68,9 +72,9 @@ impl SoaNumericTable {
     /// another type. O(values), amortised.
     ///
     /// # Errors
-    /// [`Error::NotWholeRows`]; [`Error::ValueNotRepresentable`] under [`ConversionPolicy::Checked`] for the first
-    /// refused value, with the row that it would have had; those of [`reserve_rows`](Self::reserve_rows). No column has
-    /// changed.
+    /// [`ErrorKind::NotWholeRows`]; [`ErrorKind::ValueNotRepresentable`] under [`ConversionPolicy::Checked`] for the
+    /// first refused value, with the row that it would have had; those of [`reserve_rows`](Self::reserve_rows). No
+    /// column has changed.
     ///
     /// # Examples
     /// ```
@@ -78,7 +82,8 @@ impl SoaNumericTable {
     /// let mut table = SoaNumericTable::from_columns([("a", vec![1_u8]), ("b", vec![2])])?;
     /// table.append(&[3.0_f64, 4.0, 5.0, 6.0])?;
     /// assert_eq!((table.column_as::<u8>(0)?, table.column_as::<u8>(1)?), (&[1, 3, 5][..], &[2, 4, 6][..]));
-    /// assert!(matches!(table.append(&[7, 8, 9]), Err(Error::NotWholeRows { values: 3, columns: 2 })));
+    /// let error = table.append(&[7, 8, 9]).unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::NotWholeRows { values: 3, columns: 2 }));
     /// # Ok::<(), Error>(())
     /// ```
     pub fn append<U: Element>(&mut self, values: &[U]) -> Result<()> {
@@ -86,7 +91,7 @@ impl SoaNumericTable {
         match values.len().checked_rem(columns) {
             Some(0) => self.append_rows(AnyWindow::of_rows(AnySlice::new(values), values.len() / columns, columns)),
             None if values.is_empty() => Ok(()),
-            _ => Err(Error::NotWholeRows { values: values.len(), columns }),
+            _ => Err(Error::new(ErrorKind::NotWholeRows { values: values.len(), columns })),
         }
     }
 
@@ -94,8 +99,8 @@ impl SoaNumericTable {
     /// amortised, and a copy of the rows until they are added.
     ///
     /// # Errors
-    /// [`Error::UnequalColumns`]; [`Error::NamesInAnotherOrder`]; [`Error::UnequalCategories`] of words that differ;
-    /// [`Error::UnequalFeatures`] of times of other units; those of reading the table; those of
+    /// [`ErrorKind::UnequalTables`] of words that differ; [`ErrorKind::UnequalTables`] of times of other units; those
+    /// of reading the table; those of
     /// [`append`](Self::append). No column has changed.
     ///
     /// # Examples
@@ -109,7 +114,7 @@ impl SoaNumericTable {
     pub fn append_table(&mut self, table: &dyn NumericTable) -> Result<()> {
         let (theirs, Shape { rows, columns }) = (table.shape(), self.shape());
         if theirs.columns != columns {
-            return Err(Error::UnequalColumns { table: 1, expected: columns, found: theirs.columns });
+            return Err(Error::unequal_columns(1, columns, theirs.columns));
         }
         self.dictionary().check_follower(1, table.dictionary())?;
         let (mut copies, mut outcome) = (Vec::new(), Ok(()));

@@ -5,7 +5,7 @@ use std::ops::Range;
 use numeric_table::execution::*;
 use numeric_table::prelude::*;
 
-use test_support::tables::{LAYOUTS, assert_error, numbered, numbers};
+use test_support::tables::{LAYOUTS, assert_fault, numbered, numbers};
 
 /// Numbers of values: none, few, and more than a piece of any device's.
 const COUNTS: [usize; 5] = [0, 1, 7, 1000, 300_000];
@@ -50,7 +50,7 @@ pub(crate) fn values_that_go_ahead_are_waited_for<D: Kernels>(device: &D) {
         drop(dropped);
         assert_eq!(array, values(count, 5));
     }
-    assert_error!(ArrayHandle::<i32, D>::empty(device).prefetch(&[]), HandleError::NoValidData);
+    assert_fault!(ArrayHandle::<i32, D>::empty(device).prefetch(&[]), HandleError::NoValidData);
 }
 
 pub(crate) fn what_went_ahead_is_written_in_place<D: Kernels>(device: &D) {
@@ -112,7 +112,7 @@ pub(crate) fn events_are_taken_and_returned<D: Kernels>(device: &D) {
         assert_eq!(bytes.read_portal().unwrap()[255.min(count - 1)], 255);
     }
     let refused = device.submit(&[], |_| Err(HandleError::NoValidData));
-    assert_error!(refused, HandleError::NoValidData);
+    assert_fault!(refused, HandleError::NoValidData);
     // An event that no device has made is complete: nobody waits for ever.
     assert!(device.queue().is_complete(Event(u64::MAX)));
     device.queue().wait(Engine::Control, Event(u64::MAX));
@@ -131,7 +131,7 @@ pub(crate) fn results_come_back_once_and_in_order<D: Kernels>(device: &D) {
     }
     assert_eq!(none.finish().unwrap(), usize::MAX);
     let mut huge = ResultStream::<u64, _, _>::new(device, 9, 2, |_, _| Ok(()));
-    assert_error!(huge.push(0..usize::MAX, |_| Ok(())), HandleError::Library(_) | HandleError::LengthOverflow);
+    assert_fault!(huge.push(0..usize::MAX, |_| Ok(())), HandleError::Library(_) | HandleError::LengthOverflow);
     huge.push(0..0, |_| Ok(())).unwrap();
     assert_eq!(huge.finish().unwrap(), 0);
     for total in [0, 1, 13, 30] {

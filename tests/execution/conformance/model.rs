@@ -2,7 +2,7 @@
 //! allocated, and which values everybody sees, after each call.
 
 use numeric_table::execution::*;
-use numeric_table::{Element, Error};
+use numeric_table::{Element, ErrorKind};
 
 use test_support::bits::{Random, is_nan};
 
@@ -44,7 +44,7 @@ impl From<HandleError> for Fault {
             HandleError::ReadOnly => Self::ReadOnly,
             HandleError::FixedSize { .. } => Self::FixedSize,
             HandleError::LengthMismatch { .. } => Self::LengthMismatch,
-            HandleError::Library(Error::ElementsOutOfRange { .. }) => Self::OutOfRange,
+            HandleError::Library(error) if matches!(error.kind(), ErrorKind::OutOfRange { .. }) => Self::OutOfRange,
             other => panic!("{other:?}"),
         }
     }

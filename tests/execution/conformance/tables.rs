@@ -78,7 +78,10 @@ pub(crate) fn a_dictionary_travels_and_tables_without_values_too<D: Kernels>(dev
     }
     let nothing =
         HomogenNumericTable::<f32>::new(Shape { rows: 2, columns: 2 }, AllocationFlag::DoNotAllocate).unwrap();
-    assert!(matches!(nothing.to_device::<f32, D>(device), Err(HandleError::Library(Error::NotAllocated))));
+    assert!(matches!(
+        nothing.to_device::<f32,
+        D>(device), Err(HandleError::Library(error)) if matches!(error.kind(), ErrorKind::NotAllocated)
+    ));
     assert!(nothing.stream_rows::<f32, D>(device, StreamOptions::default()).is_err());
 }
 
@@ -88,7 +91,8 @@ pub(crate) fn a_refused_value_is_named_at_its_place_in_the_table<D: Kernels>(dev
         for (row, column) in [(5, 0), (4, 2), (3, 1)] {
             table.set_value(row, column, 1e300).unwrap();
         }
-        let message = "the value 1e300 at row 3, column 1 is not representable as f32";
+        let message =
+            "the value 1e300 at row 3, column 1 is not representable as f32: `ConversionPolicy::Saturate` allows it";
         let policy = ConversionPolicy::Checked;
         let error = table.to_device_with::<f32, D>(device, policy).unwrap_err();
         assert_eq!(error.to_string(), message);
@@ -110,7 +114,8 @@ pub(crate) fn a_refused_value_is_named_at_its_place_in_the_table<D: Kernels>(dev
         let mut table = numbered::<i16>(6, 3, layout);
         table.set_value(4, 2, -1_i16).unwrap();
         table.set_value(5, 0, -1_i16).unwrap();
-        let message = "the value -1 at row 4, column 2 is not representable as u32";
+        let message =
+            "the value -1 at row 4, column 2 is not representable as u32: `ConversionPolicy::Saturate` allows it";
         assert_eq!(table.to_device_with::<u32, D>(device, policy).unwrap_err().to_string(), message);
         let options = StreamOptions { rows: 3, policy, ..Default::default() };
         let mut stream = table.stream_rows::<u32, D>(device, options).unwrap();
@@ -162,5 +167,8 @@ fn streamed<S: SmallNumber, T: SmallNumber, D: Kernels>(device: &D) {
     }
     let table = numbered::<S>(3, 2, DataLayout::RowMajor);
     let none = StreamOptions { rows: 0, ..Default::default() };
-    assert!(matches!(table.stream_rows::<T, D>(device, none), Err(HandleError::Library(Error::EmptyBlocks))));
+    assert!(matches!(
+        table.stream_rows::<T, D>(device, none),
+        Err(HandleError::Library(error)) if matches!(error.kind(), ErrorKind::ParameterOutOfRange { .. })
+    ));
 }

@@ -6,7 +6,7 @@ use std::thread;
 use numeric_table::execution::*;
 use numeric_table::prelude::*;
 use test_support::bits::Random;
-use test_support::tables::assert_error;
+use test_support::tables::assert_fault;
 
 use super::{Alone, Fake, LONELY, need_device, one_at_a_time};
 
@@ -14,7 +14,7 @@ use super::{Alone, Fake, LONELY, need_device, one_at_a_time};
 fn without_a_driver_a_device_is_unavailable() {
     // Of this number there is none anywhere; without a driver, there is none at all.
     for number in [usize::MAX, 1 << 31, 1000] {
-        assert_error!(Cuda::new(number), HandleError::Device(DeviceError::Unavailable { .. }));
+        assert_fault!(Cuda::new(number), HandleError::Device(DeviceError::Unavailable { .. }));
     }
     let _guard = one_at_a_time();
     match Cuda::count() {
@@ -22,7 +22,7 @@ fn without_a_driver_a_device_is_unavailable() {
         Err(error) => {
             assert!(matches!(error, HandleError::Device(DeviceError::Unavailable { .. })), "{error:?}");
             assert!(error.to_string().ends_with("is missing"), "{error}");
-            assert_error!(Cuda::all(), HandleError::Device(DeviceError::Unavailable { .. }));
+            assert_fault!(Cuda::all(), HandleError::Device(DeviceError::Unavailable { .. }));
         }
     }
 }
@@ -58,7 +58,7 @@ fn each_device_has_its_own_values_and_refuses_views_of_others() {
         let foreign = handles[(i + 1) % handles.len()].prepare_for_input().unwrap();
         let mut output = ArrayHandle::<i32, _>::empty(device);
         let output = output.prepare_for_output(1000).unwrap();
-        assert_error!(device.convert(foreign, output, Default::default()), HandleError::WrongDevice);
+        assert_fault!(device.convert(foreign, output, Default::default()), HandleError::WrongDevice);
     }
 }
 
@@ -154,7 +154,7 @@ fn a_full_device_frees_idle_copies_and_says_what_is_free() {
     // Now nothing is idle.
     let view = handles[0].prepare_for_input().unwrap();
     let mut other = ArrayHandle::<u8, _>::empty(&device);
-    assert_error!(other.prepare_for_output(1), HandleError::DeviceAlloc { bytes: 1, free: Some(0) });
+    assert_fault!(other.prepare_for_output(1), HandleError::DeviceAlloc { bytes: 1, free: Some(0) });
     drop(view);
     other.prepare_for_output(1).unwrap();
     assert_eq!((large.get_values(&[0]).unwrap(), handles[0].get_values(&[0]).unwrap()), (vec![7], vec![3]));

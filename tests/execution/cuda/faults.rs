@@ -5,7 +5,7 @@ use std::thread;
 
 use numeric_table::execution::*;
 use numeric_table::prelude::*;
-use test_support::tables::assert_error;
+use test_support::tables::assert_fault;
 
 use super::{Alone, INVALID_VALUE, LONELY};
 
@@ -188,15 +188,15 @@ fn memory_is_kept_until_its_copy_is_known_to_have_ended() {
 
 /// What was only on the device is gone; the rest is where it was.
 fn check_after_loss(work: &mut Work) {
-    assert_error!(work.device.synchronize(), HandleError::DeviceLost | HandleError::EarlierFault(_));
-    assert_error!(work.device.synchronize(), HandleError::DeviceLost);
+    assert_fault!(work.device.synchronize(), HandleError::DeviceLost | HandleError::EarlierFault(_));
+    assert_fault!(work.device.synchronize(), HandleError::DeviceLost);
     assert_eq!(work.plain.read_portal().unwrap(), [1; COUNT]);
     assert_eq!(work.pinned.read_portal().unwrap(), [2; COUNT]);
     assert!(!work.plain.is_on_device() && !work.pinned.is_on_device());
     work.plain.write_portal().unwrap()[0] = 8;
-    assert_error!(work.plain.prepare_for_input(), HandleError::DeviceLost);
-    assert_error!(work.plain.prepare_for_output(1), HandleError::DeviceLost);
-    assert_error!(work.result.read_portal(), HandleError::NoValidData);
+    assert_fault!(work.plain.prepare_for_input(), HandleError::DeviceLost);
+    assert_fault!(work.plain.prepare_for_output(1), HandleError::DeviceLost);
+    assert_fault!(work.result.read_portal(), HandleError::NoValidData);
     assert_eq!(work.plain.read_portal().unwrap()[0], 8);
     work.plain.write_portal().unwrap()[0] = 1;
 }
@@ -244,7 +244,7 @@ fn threads_that_lose_a_device_together_keep_their_values() {
                         device.convert(handle.prepare_for_input()?, to, Default::default())?;
                         copy.read_portal().map(|found| assert_eq!(found[COUNT - 1], COUNT as i64 - 1))
                     });
-                    assert_error!(
+                    assert_fault!(
                         outcome,
                         HandleError::DeviceLost | HandleError::EarlierFault(_) | HandleError::NoValidData
                     );
@@ -252,7 +252,7 @@ fn threads_that_lose_a_device_together_keep_their_values() {
                 });
             }
         });
-        assert_error!(device.synchronize(), HandleError::DeviceLost);
+        assert_fault!(device.synchronize(), HandleError::DeviceLost);
         drop(device);
         alone.check_alive();
     }

@@ -306,7 +306,7 @@ fn a_dictionary_is_read_in_each_form_that_formats_give_it() {
         ("[1]", "expected a feature, or whether all are equal"),
         ("[true]", "invalid length"),
         (r#"{"is_uniform":true}"#, "missing field `count`"),
-        ("7", "expected a dictionary: `uniform` or `each`"),
+        ("7", r#"expected a dictionary: "uniform" or "each""#),
     ] {
         let error = serde_json::from_str::<DataDictionary>(text).unwrap_err().to_string();
         assert!(error.contains(expected), "{text}: {error}");

@@ -67,9 +67,9 @@ pub fn check_same_again(table: &dyn NumericTable) -> Vec<u8> {
 /// What a call says of bytes that it refuses: always what is wrong with them, and where.
 #[track_caller]
 pub fn refusal<T>(result: Result<T, Error>) -> (u64, String) {
-    match result {
+    match result.map_err(Error::into_kind) {
         Ok(_) => panic!("it was accepted, and by another call refused"),
-        Err(Error::Format { offset, reason, .. }) => (offset, reason),
+        Err(ErrorKind::Format { offset, reason, .. }) => (offset, reason),
         Err(other) => panic!("not an error of the bytes: {other:?}"),
     }
 }

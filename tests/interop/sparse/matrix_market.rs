@@ -27,7 +27,7 @@ fn entries_are_in_any_order_and_those_of_one_cell_are_summed() {
     let error = CsrNumericTable::read_mtx::<i8>(
         &b"%%MatrixMarket matrix coordinate integer general\n1 1 2\n1 1 100\n1 1 100\n"[..],
     );
-    assert_error!(error, Error::ValueNotRepresentable { row: 0, column: 0, .. });
+    assert_error!(error, ErrorKind::ValueNotRepresentable { row: 0, column: 0, .. });
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn sizes_that_a_file_only_claims_are_refused_without_memory() {
     assert_eq!(read::<f64>(wide).indices().get(0), Some(usize::MAX - 1));
     let options = MatrixMarketOptions::new().max_rows(2);
     let three = b"%%MatrixMarket matrix coordinate real general\n3 1 0\n";
-    assert_error!(CsrNumericTable::read_mtx_with::<f64>(&three[..], options), Error::SparseText { line: 2, .. });
+    assert_error!(CsrNumericTable::read_mtx_with::<f64>(&three[..], options), ErrorKind::Text { line: 2, .. });
 }
 
 #[test]

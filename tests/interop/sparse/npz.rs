@@ -124,9 +124,12 @@ fn tables_of_any_shape_are_written() {
     fs::write(&path, "old").unwrap();
     let huge =
         CsrNumericTable::try_new(shape(1, usize::MAX), vec![0, 0], Vec::<i32>::new(), Vec::<f32>::new()).unwrap();
-    assert_error!(huge.save_npz(&path), Error::ValueNotRepresentable { target: ElementType::I64, .. });
+    assert_error!(huge.save_npz(&path), ErrorKind::ValueNotRepresentable { target: ElementType::I64, .. });
     let brain = CsrNumericTable::try_new(shape(1, 1), vec![0, 1], vec![0], vec![bf16::ONE]).unwrap();
-    assert_error!(brain.save_npz(&path), Error::UnsupportedElementType { element: ElementType::Bf16, target: "NumPy" });
+    assert_error!(
+        brain.save_npz(&path),
+        ErrorKind::UnsupportedElementType { element: ElementType::Bf16, target: "NumPy" }
+    );
     assert_eq!(fs::read(&path).unwrap(), b"old");
 }
 
@@ -202,8 +205,8 @@ fn what_is_no_zip_file_is_refused() {
         assert!(message(read(bytes.to_vec())).contains("this is not a zip file, or it is cut off"));
     }
     let folder = tempfile::tempdir().unwrap();
-    assert_error!(CsrNumericTable::load_npz(folder.path()), Error::Io { .. });
-    assert_error!(CsrNumericTable::load_npz(folder.path().join("nothing.npz")), Error::Io { .. });
+    assert_error!(CsrNumericTable::load_npz(folder.path()), ErrorKind::Io { .. });
+    assert_error!(CsrNumericTable::load_npz(folder.path().join("nothing.npz")), ErrorKind::Io { .. });
     for method in [1, 9, 12, 99] {
         let error = message(read(zip_with(&members(), method, |_, size| size as u64)));
         assert!(error.contains(&format!("is compressed by method {method}, not 0 or 8")), "{error}");
@@ -305,5 +308,8 @@ fn errors_name_the_file() {
     let path = folder.path().join("matrix.npz");
     fs::write(&path, with("data.npy", npy("|u1", "(2,)", &[7]))).unwrap();
     let named: &Path = &path;
-    assert_error!(CsrNumericTable::load_npz(named), Error::Format { path: Some(path), .. } if path == named);
+    assert!(
+        CsrNumericTable::load_npz(named)
+            .is_err_and(|error| matches!(error.kind(), ErrorKind::Format { .. }) && error.path().unwrap() == named)
+    );
 }

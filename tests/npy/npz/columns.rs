@@ -57,7 +57,7 @@ fn some_columns_are_loaded_in_the_order_that_is_asked_for() {
     let table = file.load_columns(["c", "one column", "a"]).unwrap();
     assert!(table.dictionary().names().eq([Some("c"), Some("one column"), Some("a")]));
     assert_eq!(table.rows::<u8>(3..).unwrap()[..], [b'c', 4, b'a']);
-    assert_error!(file.load_columns(["a", "B C"]), Error::UnknownArray { .. });
+    assert_error!(file.load_columns(["a", "B C"]), ErrorKind::UnknownName { what: "array", .. });
     let error = file.load_all_columns().unwrap_err().to_string();
     assert!(error.contains("in \"matrix.npy\": an array of 2 columns is not one column"), "{error}");
     assert_eq!(file.load_columns::<&str>([]).unwrap().shape(), shape(0, 0));

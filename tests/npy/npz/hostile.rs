@@ -24,7 +24,12 @@ fn members_that_are_no_arrays_are_left_out() {
     let mut file = read(zip(&members)).unwrap();
     assert_eq!(names(&file), ["x", ""]);
     assert_eq!(file.load::<u8>("").unwrap().as_slice().unwrap(), [7, 7]);
-    assert_error!(file.load::<u8>("readme.txt"), Error::UnknownArray { path: None, .. });
+    assert!(
+        file.load::<u8>("readme.txt")
+            .is_err_and(
+                |error| matches!(error.kind(), ErrorKind::UnknownName { what: "array", .. }) && error.path().is_none()
+            )
+    );
 }
 
 #[test]
@@ -152,18 +157,30 @@ fn no_damage_is_taken_for_other_values() {
 fn errors_name_the_file_and_long_names_are_cut() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("arrays.npz");
-    assert_error!(NpzReader::open(&path), Error::Io { .. });
-    assert_error!(NpzReader::open(folder.path()), Error::Io { .. });
+    assert_error!(NpzReader::open(&path), ErrorKind::Io { .. });
+    assert_error!(NpzReader::open(folder.path()), ErrorKind::Io { .. });
     fs::write(&path, b"PK\x03\x04").unwrap();
-    assert_error!(NpzReader::open(&path), Error::Format { path: Some(file), .. } if file == path);
+    assert!(
+        NpzReader::open(&path)
+            .is_err_and(|error| matches!(error.kind(), ErrorKind::Format { .. }) && error.path().unwrap() == path)
+    );
     let long = "x".repeat(60_000);
     fs::write(&path, zip(&[by_hand(&format!("{long}.npy"), npy("|u1", "(3,)", &[]), 0)])).unwrap();
     let mut file = NpzReader::open(&path).unwrap();
     let error = file.load_any(&long).unwrap_err();
     assert!(error.to_string().len() < 400 + path.as_os_str().len(), "{error}");
-    assert_error!(Err::<(), _>(error), Error::Format { path: Some(file), .. } if file == path);
-    assert_error!(file.load_any(&long[1..]), Error::UnknownArray { path: Some(file), .. } if file == path);
+    assert!(matches!(error.kind(), ErrorKind::Format { .. }) && error.path() == Some(path.as_path()));
+    assert!(
+        file.load_any(&long[1..])
+            .is_err_and(|error| matches!(error.kind(), ErrorKind::UnknownName { what: "array", .. })
+                && error.path().unwrap() == path)
+    );
     let mut file = NpzReader::new(Cursor::new(zip(&[by_hand("ab.npy", bytes(2), 8)])), NpzOptions::new()).unwrap();
-    assert_error!(file.load::<f32>("ab"), Error::ElementTypeMismatch { path: None, converter: Some("load_as"), .. });
-    assert_error!(file.load::<u8>("AB"), Error::UnknownArray { near, .. } if near == "; near it are \"ab\"");
+    let error = file.load::<f32>("ab").unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::ElementTypeMismatch { .. }) && error.path().is_none());
+    assert!(error.to_string().ends_with(": `load_as` converts"));
+    assert_error!(
+        file.load::<u8>("AB"),
+        ErrorKind::UnknownName { what: "array", near, .. } if near == "; near it are \"ab\""
+    );
 }

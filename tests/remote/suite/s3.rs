@@ -15,7 +15,7 @@ fn tables_are_saved_read_and_replaced_on_a_server_of_s3() {
     run(async {
         let server = S3Server::start(folder.path()).await;
         let store: Arc<dyn ObjectStore> = Arc::new(server.store());
-        assert_error!(open(store.clone()).await, Error::Store { source: StoreError::NotFound { .. }, .. });
+        assert_error!(open(store.clone()).await, ErrorKind::Foreign { source: StoreError::NotFound { .. }, .. });
 
         for layout in LAYOUTS {
             let saved = table::<f32>(20_000, 3, layout);
@@ -38,7 +38,7 @@ fn tables_are_saved_read_and_replaced_on_a_server_of_s3() {
         }
         let options = StoreOptions::new().create_only(true);
         let error = save_to_store(&*store, &path(), &table::<f32>(3, 2, DataLayout::RowMajor), options).await;
-        assert_error!(error, Error::Store { source: StoreError::AlreadyExists { .. }, .. });
+        assert_error!(error, ErrorKind::Foreign { source: StoreError::AlreadyExists { .. }, .. });
     });
 }
 
@@ -52,7 +52,7 @@ fn a_large_table_is_sent_in_parts_to_a_server_of_s3_whole_or_not_at_all() {
         let options = StoreOptions::new().parts(5 << 20, 2);
 
         let store = Faulty::new(inner.clone(), Faults { part: Some(2), ..Faults::default() });
-        assert_error!(save_to_store(&store, &path(), &saved, options.clone()).await, Error::Store { .. });
+        assert_error!(save_to_store(&store, &path(), &saved, options.clone()).await, ErrorKind::Foreign { .. });
         assert_eq!(store.uploads(), [3, 0, 1]);
         assert_eq!(object(&*inner).await, None);
         assert!(parts_in(folder.path()).is_empty()); // the upload was aborted

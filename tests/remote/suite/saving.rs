@@ -90,7 +90,7 @@ fn whatever_fails_the_old_object_stays_and_the_upload_is_aborted() {
             save(&*inner, &old).await.unwrap();
             let store = Faulty::new(inner.clone(), faults);
             let error = save_to_store(&store, &path(), &saved, in_parts()).await.unwrap_err();
-            assert_error!(Err::<(), _>(error), Error::Store { object, .. } if object == "folder/table.ntb");
+            assert_error!(Err::<(), _>(error), ErrorKind::Foreign { object, .. } if object == "folder/table.ntb");
             assert_eq!(store.uploads()[2], aborted);
             assert_eq!(object(&*inner).await, Some(file(&old, Some(1 << 20))));
             save_to_store(&store, &path(), &saved, in_parts()).await.unwrap(); // the next call succeeds
@@ -99,7 +99,7 @@ fn whatever_fails_the_old_object_stays_and_the_upload_is_aborted() {
         let inner = Arc::new(InMemory::new());
         save(&*inner, &old).await.unwrap();
         let store = Faulty::new(inner.clone(), Faults { put: Some(0), ..none() });
-        assert_error!(save(&store, &table::<f64>(9, 9, DataLayout::RowMajor)).await, Error::Store { .. });
+        assert_error!(save(&store, &table::<f64>(9, 9, DataLayout::RowMajor)).await, ErrorKind::Foreign { .. });
         assert_eq!(object(&*inner).await, Some(file(&old, Some(1 << 20))));
     });
 }
@@ -129,7 +129,7 @@ fn an_object_that_is_only_to_be_created_is_not_replaced() {
         for table in [&first as &dyn NumericTable, &second] {
             let error = save_to_store(&store, &path(), table, options.clone()).await.unwrap_err();
             assert_eq!(error.to_string(), "folder/table.ntb: there is such an object already");
-            assert_error!(Err::<(), _>(error), Error::Store { source: StoreError::AlreadyExists { .. }, .. });
+            assert_error!(Err::<(), _>(error), ErrorKind::Foreign { source: StoreError::AlreadyExists { .. }, .. });
         }
         assert!(object(&store).await.unwrap() == file(&first, Some(1 << 20)));
     });

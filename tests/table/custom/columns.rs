@@ -120,7 +120,7 @@ fn contents(table: &Columns) -> (Vec<f32>, Vec<u8>, Vec<i64>) {
 
 #[track_caller]
 fn assert_refused<R>(result: Result<R>, place: (usize, usize)) {
-    assert_error!(result, Error::ValueNotRepresentable { row, column, .. } if (row, column) == place);
+    assert_error!(result, ErrorKind::ValueNotRepresentable { row, column, .. } if (*row, *column) == place);
 }
 
 #[test]
@@ -335,7 +335,7 @@ fn parallel_writers_write_every_column_of_their_rows() {
         block.iter_mut().for_each(|value| *value = -*value);
         Ok(())
     });
-    assert_error!(updated, Error::ValueNotRepresentable { column: 1, .. });
+    assert_error!(updated, ErrorKind::ValueNotRepresentable { column: 1, .. });
 }
 
 #[test]
@@ -366,7 +366,7 @@ fn each_column_has_its_type_and_the_table_has_none() {
     assert_eq!(table.uniform_type(), None);
     let types = [0, 1, 2].map(|column| table.column_type(column).unwrap());
     assert_eq!(types, [ElementType::F32, ElementType::U8, ElementType::I64]);
-    assert_error!(table.column_type(3), Error::ColumnOutOfRange { column: 3, column_count: 3 });
+    assert_error!(table.column_type(3), ErrorKind::ColumnOutOfRange { column: 3, column_count: 3 });
     let table: &dyn NumericTable = &table;
     assert!(format!("{table:?}").contains("mixed"));
     let same = Columns::new([Column::U8(vec![1]), Column::U8(vec![2])]);
@@ -421,7 +421,10 @@ fn columns_of_different_types_are_no_array_of_numpy() {
     let columns = small();
     let table = columns.to_dyn();
     for result in [table.save_npy(&path), table.write_npy(&mut Vec::new())] {
-        assert_error!(result, Error::MixedElementTypes { column: 1, first: ElementType::F32, found: ElementType::U8 });
+        assert_error!(
+            result,
+            ErrorKind::MixedElementTypes { column: 1, first: ElementType::F32, found: ElementType::U8 }
+        );
     }
     assert!(!path.exists());
 }

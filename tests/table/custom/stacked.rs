@@ -27,9 +27,11 @@ impl<T: Element> Stacked<T> {
 
 /// Turns rows of the second part into rows of the table.
 fn moved_by(seam: usize) -> impl Fn(Error) -> Error {
-    move |error| match error {
-        Error::BlockOutstanding { rows } => Error::BlockOutstanding { rows: rows.start + seam..rows.end + seam },
-        other => other,
+    move |error| match error.kind() {
+        ErrorKind::BlockOutstanding { rows } => {
+            Error::new(ErrorKind::BlockOutstanding { rows: rows.start + seam..rows.end + seam })
+        }
+        _ => error,
     }
 }
 

@@ -151,8 +151,8 @@ type Outcome = Result<(), (usize, usize)>;
 
 /// Where a value was refused.
 fn outcome(result: Result<()>) -> Outcome {
-    result.map_err(|error| match error {
-        Error::ValueNotRepresentable { row, column, .. } => (row, column),
+    result.map_err(|error| match error.into_kind() {
+        ErrorKind::ValueNotRepresentable { row, column, .. } => (row, column),
         other => panic!("{other:?}"),
     })
 }

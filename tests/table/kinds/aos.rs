@@ -95,26 +95,42 @@ fn fields_out_of_the_order_of_their_offsets_stay_where_they_are() {
 fn a_field_past_the_record_is_refused() {
     for (element, offset) in [(ElementType::F64, 9), (ElementType::U8, 16), (ElementType::F32, usize::MAX)] {
         let refused = RecordLayout::new(16).field("a", ElementType::U8, 0).unwrap().field("b", element, offset);
-        assert_error!(refused, Error::FieldOutsideRecord { column: 1, record_size: 16, offset: found, .. } if found == offset);
+        assert_error!(
+            refused,
+            ErrorKind::RecordLayout { column: Some(1), reason, .. }
+                if reason.contains("outside its record") && reason.contains(&format!("at byte {offset} "))
+        );
     }
-    assert_error!(RecordLayout::new(0).field("a", ElementType::U8, 0), Error::FieldOutsideRecord { .. });
+    assert_error!(
+        RecordLayout::new(0).field("a", ElementType::U8, 0),
+        ErrorKind::RecordLayout { .. },
+        "outside its record"
+    );
     let array = RecordLayout::new(16).array("a", ElementType::F32, 8, 3);
-    assert_error!(array, Error::FieldOutsideRecord { column: 2, offset: 16, .. });
+    assert_error!(array, ErrorKind::RecordLayout { column: Some(2), .. }, "outside its record");
     assert_error!(
         RecordLayout::new(usize::MAX).array("a", ElementType::F32, 0, usize::MAX),
-        Error::TooManyColumns { .. }
+        ErrorKind::LimitExceeded { what: "columns", .. }
     );
-    assert_error!(RecordLayout::new(16).array("a", ElementType::F32, usize::MAX, 2), Error::FieldOutsideRecord { .. });
+    assert_error!(
+        RecordLayout::new(16).array("a", ElementType::F32, usize::MAX, 2),
+        ErrorKind::RecordLayout { .. },
+        "outside its record"
+    );
 }
 
 #[test]
 fn records_without_bytes_and_parts_of_records_are_refused() {
     let empty = AosNumericTable::from_record_bytes(vec![1, 2], &RecordLayout::new(0));
-    assert_error!(empty, Error::EmptyRecords);
-    assert_error!(AosNumericTable::zeros(&RecordLayout::new(0), 2), Error::EmptyRecords);
+    assert_error!(empty, ErrorKind::RecordLayout { .. }, "at least one byte");
+    assert_error!(
+        AosNumericTable::zeros(&RecordLayout::new(0), 2),
+        ErrorKind::RecordLayout { .. },
+        "at least one byte"
+    );
     let layout = layout_of(3, &[(ElementType::U8, 1)]);
     let refused = AosNumericTable::from_record_bytes(vec![1, 2, 3, 4], &layout);
-    assert_error!(refused, Error::NotWholeRecords { bytes: 4, record_size: 3 });
+    assert_error!(refused, ErrorKind::RecordLayout { .. }, "not whole records");
     let none = AosNumericTable::from_record_bytes(Vec::new(), &layout).unwrap();
     assert_eq!((none.shape(), none.rows::<f64>(..).unwrap().len()), (shape(0, 1), 0));
     let no_columns = AosNumericTable::from_record_bytes(vec![1, 2, 3], &RecordLayout::new(3)).unwrap();
@@ -135,14 +151,14 @@ fn fields_that_overlap_are_read_and_never_written() {
     for (bytes, layout) in [(vec![1, 2, 3, 4], layout), (vec![99, 1, 2, 3, 4], at_one)] {
         let mut table = AosNumericTable::from_record_bytes(bytes, &layout).unwrap();
         assert_eq!(table.rows::<u32>(..).unwrap()[..], [u32::from(half), word, 1]);
-        assert_error!(table.set_value(0, 0, 1), Error::OverlappingFields { first: 1, second: 2 });
-        assert_error!(table.rows_mut::<u32>(..), Error::OverlappingFields { .. });
-        assert_error!(table.fill(0), Error::OverlappingFields { .. });
-        assert_error!(table.pieces_mut(), Error::OverlappingFields { .. });
+        assert_error!(table.set_value(0, 0, 1), ErrorKind::OverlappingFields { first: 1, second: 2 });
+        assert_error!(table.rows_mut::<u32>(..), ErrorKind::OverlappingFields { .. });
+        assert_error!(table.fill(0), ErrorKind::OverlappingFields { .. });
+        assert_error!(table.pieces_mut(), ErrorKind::OverlappingFields { .. });
         let mut block = BlockDescriptor::<f64>::new();
         assert_error!(
             table.get_block_of_rows(0, 1, ReadWriteMode::ReadWrite, &mut block),
-            Error::OverlappingFields { .. }
+            ErrorKind::OverlappingFields { .. }
         );
         assert_eq!(table.rows::<u32>(..).unwrap()[..], [u32::from(half), word, 1]);
     }
@@ -151,7 +167,7 @@ fn fields_that_overlap_are_read_and_never_written() {
     assert_eq!(table.rows::<u16>(..).unwrap()[..], [5, 5]);
     let mut one = [One { x: 3.5 }];
     let mut merged = MergedNumericTable::new([records_mut(&mut one), Box::new(table)]).unwrap();
-    assert_error!(merged.fill(0), Error::OverlappingFields { first: 1, second: 2 });
+    assert_error!(merged.fill(0), ErrorKind::OverlappingFields { first: 1, second: 2 });
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -203,7 +219,7 @@ fn aligned_bytes_are_shared_and_copied_when_they_are_written() {
     // A refused write copies nothing.
     let shared = Array::from(points());
     let mut table = AosNumericTable::from_records(shared.clone()).unwrap();
-    assert_error!(table.set_value(0, 2, 1e300), Error::ValueNotRepresentable { row: 0, column: 2, .. });
+    assert_error!(table.set_value(0, 2, 1e300), ErrorKind::ValueNotRepresentable { row: 0, column: 2, .. });
     assert_eq!(address(table.records::<Point>().unwrap()), address(&shared));
 }
 
@@ -223,7 +239,10 @@ fn the_records_come_back_as_the_vector_that_they_were() {
     assert_eq!(table.into_records::<Point>().unwrap().len(), 2);
     let Refused { given, error } = points_table().into_records::<One>().unwrap_err();
     assert_eq!(given.shape(), shape(5, 4));
-    assert!(matches!(*error, Error::RecordMismatch { record } if record.ends_with("One")));
+    assert!(matches!(
+        error.kind(),
+        ErrorKind::RecordLayout { reason, .. } if reason.contains("not of type") && reason.contains("One")
+    ));
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -252,9 +271,9 @@ fn records_are_borrowed_as_any_type_with_the_same_fields_in_the_same_places() {
     assert_eq!(table.records::<Point>().unwrap()[1].categ, 5);
     assert_eq!(table.into_records::<SameAsPoint>().unwrap()[1].kind, 5);
     let mut table = points_table();
-    assert_error!(table.records::<Unsigned>(), Error::RecordMismatch { .. });
-    assert_error!(table.records_mut::<Unsigned>(), Error::RecordMismatch { .. });
-    assert_error!(table.records::<One>(), Error::RecordMismatch { .. });
+    assert_error!(table.records::<Unsigned>(), ErrorKind::RecordLayout { .. }, "not of type");
+    assert_error!(table.records_mut::<Unsigned>(), ErrorKind::RecordLayout { .. }, "not of type");
+    assert_error!(table.records::<One>(), ErrorKind::RecordLayout { .. }, "not of type");
     // By bytes, with columns in another order; the gap belongs to whoever lends the bytes.
     let layout =
         layout_of(24, &[(ElementType::F64, 16), (ElementType::F32, 4), (ElementType::F32, 0), (ElementType::I32, 8)]);
@@ -267,7 +286,7 @@ fn records_are_borrowed_as_any_type_with_the_same_fields_in_the_same_places() {
     // With a field in the gap it is another record.
     let full = layout.field("gap", ElementType::U32, 12).unwrap();
     let table = AosNumericTable::zeros(&full, 2).unwrap();
-    assert_error!(table.records::<Point>(), Error::RecordMismatch { .. });
+    assert_error!(table.records::<Point>(), ErrorKind::RecordLayout { .. }, "not of type");
 }
 
 /// A record with fields that are no numbers.
@@ -289,13 +308,13 @@ fn fields_that_are_no_columns_stay_as_they_are() {
     table.fill(9).unwrap();
     assert_eq!(table.records::<Labelled>().unwrap()[1], labelled("b", 9.0, 9.0));
     assert_eq!(before.records::<Labelled>().unwrap()[1], labelled("b", 3.5, 4.5));
-    assert_error!(table.resize(3), Error::ReadOnlyTable); // what would their names be?
+    assert_error!(table.resize(3), ErrorKind::ReadOnlyTable); // what would their names be?
     table.records_mut::<Labelled>().unwrap()[0].name = "c";
     table.resize(1).unwrap();
     assert_eq!(table.into_records::<Labelled>().unwrap(), [labelled("c", 9.0, 9.0)]);
     // Nobody makes one of bytes.
     let bytes = AosNumericTable::zeros(&RecordLayout::of::<Labelled>(), 1).unwrap();
-    assert_error!(bytes.records::<Labelled>(), Error::RecordMismatch { .. });
+    assert_error!(bytes.records::<Labelled>(), ErrorKind::RecordLayout { .. }, "not of type");
 }
 
 #[test]
@@ -376,13 +395,13 @@ fn a_borrowed_slice_is_a_table_for_as_long_as_the_borrow() {
     {
         let mut table = records(&mine);
         assert_eq!((table.shape(), table.kind()), (shape(5, 4), TableKind::CUSTOM));
-        assert_error!(table.set_value(0, 0, 1.0), Error::ReadOnlyTable);
-        assert_error!(table.resize(1), Error::ReadOnlyTable);
+        assert_error!(table.set_value(0, 0, 1.0), ErrorKind::ReadOnlyTable);
+        assert_error!(table.resize(1), ErrorKind::ReadOnlyTable);
         assert!(table.as_any().is_none());
     }
     let mut table = records_mut(&mut mine[1..3]);
     table.column_mut::<f32>(1, ..).unwrap().fill(0.25);
-    assert_error!(table.resize(1), Error::ReadOnlyTable);
+    assert_error!(table.resize(1), ErrorKind::ReadOnlyTable);
     drop(table);
     assert_eq!(mine.iter().map(|point| point.y).collect::<Vec<_>>(), [-1.3, 0.25, 0.25, -7.3, -9.3]);
     let none: [Point; 0] = [];

@@ -25,7 +25,7 @@ fn a_slice_is_a_table_for_as_long_as_it_is_borrowed() {
     rows.fill(7.0);
     rows.release().unwrap();
     table.set_value(0, 0, -1_i8).unwrap();
-    assert_error!(table.set_value(0, 0, 1e300), Error::ValueNotRepresentable { row: 0, column: 0, .. });
+    assert_error!(table.set_value(0, 0, 1e300), ErrorKind::ValueNotRepresentable { row: 0, column: 0, .. });
     assert_eq!(data, [-1.0, 2.0, 3.0, 7.0, 7.0, 7.0]);
 }
 
@@ -33,14 +33,14 @@ fn a_slice_is_a_table_for_as_long_as_it_is_borrowed() {
 fn a_table_that_is_borrowed_for_reading_refuses_every_writer() {
     let data = [1_u8, 2, 3, 4];
     let mut table = BorrowedTable::new(&data, shape(2, 2)).unwrap();
-    assert_error!(table.rows_mut::<u8>(..), Error::ReadOnlyTable);
-    assert_error!(table.column_mut::<f64>(0, ..), Error::ReadOnlyTable);
-    assert_error!(table.set_value(0, 0, 9), Error::ReadOnlyTable);
-    assert_error!(table.fill(9), Error::ReadOnlyTable);
-    assert_error!(table.row_blocks_mut::<u8>(1).map(drop), Error::ReadOnlyTable);
-    assert_error!(table.resize(1), Error::ReadOnlyTable);
+    assert_error!(table.rows_mut::<u8>(..), ErrorKind::ReadOnlyTable);
+    assert_error!(table.column_mut::<f64>(0, ..), ErrorKind::ReadOnlyTable);
+    assert_error!(table.set_value(0, 0, 9), ErrorKind::ReadOnlyTable);
+    assert_error!(table.fill(9), ErrorKind::ReadOnlyTable);
+    assert_error!(table.row_blocks_mut::<u8>(1).map(drop), ErrorKind::ReadOnlyTable);
+    assert_error!(table.resize(1), ErrorKind::ReadOnlyTable);
     let mut block = BlockDescriptor::<u8>::new();
-    assert_error!(table.get_block_of_rows(0, 1, ReadWriteMode::ReadWrite, &mut block), Error::ReadOnlyTable);
+    assert_error!(table.get_block_of_rows(0, 1, ReadWriteMode::ReadWrite, &mut block), ErrorKind::ReadOnlyTable);
     table.get_block_of_rows(1, 1, ReadWriteMode::ReadOnly, &mut block).unwrap();
     assert_eq!(block.as_slice(), [3, 4]);
     let names = ["a", "b"].map(|name| Feature::new(ElementType::U8).named(name));
@@ -87,10 +87,13 @@ fn every_element_type_is_borrowed_in_every_layout_and_shape() {
 #[test]
 fn a_slice_of_another_length_is_no_table() {
     let mut values = [1_i16; 6];
-    assert_error!(BorrowedTable::new(&values, shape(2, 4)), Error::ArrayTooShort { have: 6, need: 8 });
-    assert_error!(BorrowedTable::new(&values, shape(2, 2)), Error::ArrayTooLong { have: 6, need: 4 });
-    assert_error!(BorrowedTable::new(&values, shape(usize::MAX, 2)), Error::SizeOverflow { .. });
-    assert_error!(BorrowedTableMut::new(&mut values, shape(4, 2)), Error::ArrayTooShort { .. });
+    assert_error!(BorrowedTable::new(&values, shape(2, 4)), ErrorKind::ArrayLength { have: 6, need: 8, .. });
+    assert_error!(BorrowedTable::new(&values, shape(2, 2)), ErrorKind::ArrayLength { have: 6, need: 4, .. });
+    assert_error!(BorrowedTable::new(&values, shape(usize::MAX, 2)), ErrorKind::SizeOverflow { .. });
+    assert_error!(
+        BorrowedTableMut::new(&mut values, shape(4, 2)),
+        ErrorKind::ArrayLength { have, need } if have < need
+    );
 }
 
 #[test]
@@ -149,14 +152,15 @@ mod arrays {
     #[test]
     fn a_view_that_runs_backwards_is_an_error_that_names_its_strides() {
         let mut numbers = array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]];
-        assert_error!(TableView::try_from(numbers.slice(s![..;-1, ..])), Error::NegativeStride { strides: (-2, 1) });
-        assert_error!(
-            BorrowedTable::try_from(numbers.slice(s![.., ..;-1])),
-            Error::NegativeStride { strides: (2, -1) }
-        );
+        assert_error!(TableView::try_from(numbers.slice(s![..;-1, ..])), ErrorKind::MemoryLayout { .. }, "strides");
+        assert_error!(BorrowedTable::try_from(numbers.slice(s![.., ..;-1])), ErrorKind::MemoryLayout { .. }, "strides");
         let backwards = TableViewMut::try_from(numbers.slice_mut(s![..;-2, ..]));
-        assert_error!(backwards, Error::NegativeStride { strides: (-4, 1) });
-        assert_error!(BorrowedTableMut::try_from(numbers.slice_mut(s![..;-1, ..])), Error::NegativeStride { .. });
+        assert_error!(backwards, ErrorKind::MemoryLayout { .. }, "strides");
+        assert_error!(
+            BorrowedTableMut::try_from(numbers.slice_mut(s![..;-1, ..])),
+            ErrorKind::MemoryLayout { .. },
+            "strides"
+        );
     }
 
     #[test]
@@ -172,7 +176,7 @@ mod arrays {
         let rows = isize::MAX as usize / 2;
         let table = BorrowedTable::try_from(one.broadcast((rows, 2)).unwrap()).unwrap();
         assert_eq!((table.shape(), table.value::<u8>(rows - 1, 1).unwrap()), (shape(rows, 2), 7));
-        assert_error!(table.rows::<f64>(..), Error::SizeOverflow { .. });
+        assert_error!(table.rows::<f64>(..), ErrorKind::SizeOverflow { .. });
         assert!(table.rows::<u8>(..).is_err());
     }
 
@@ -218,11 +222,12 @@ fn views_of_the_older_ndarray_are_tables_too() {
     let table = BorrowedTable::try_from(numbers.slice(ndarray_016::s![1..;2, ..])).unwrap();
     assert_eq!(table.rows::<u16>(..).unwrap()[..], [3, 4, 5, 9, 10, 11]);
     let backwards = BorrowedTable::try_from(numbers.slice(ndarray_016::s![.., ..;-1]));
-    assert_error!(backwards, Error::NegativeStride { strides: (3, -1) });
+    assert_error!(backwards, ErrorKind::MemoryLayout { .. }, "strides");
     BorrowedTableMut::try_from(numbers.view_mut()).unwrap().fill(5).unwrap();
     assert!(numbers.iter().all(|&number| number == 5));
     assert_error!(
         TableViewMut::try_from(numbers.slice_mut(ndarray_016::s![..;-1, ..])),
-        Error::NegativeStride { strides: (-3, 1) }
+        ErrorKind::MemoryLayout { .. },
+        "strides"
     );
 }

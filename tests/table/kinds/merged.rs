@@ -60,7 +60,7 @@ fn tables_that_do_not_fit_are_returned_and_unchanged() {
     let three = || Box::new(HomogenNumericTable::full(shape(3, 2), 2.5_f32).unwrap()) as Boxed;
     let mut table = MergedNumericTable::new([five()]).unwrap();
     let Refused { given, error } = table.push(three()).unwrap_err();
-    assert!(matches!(*error, Error::UnequalRows { table: 1, expected: 5, found: 3 }));
+    assert!(matches!(error.kind(), ErrorKind::UnequalTables { table: 1, reason, .. } if reason.contains("rows")));
     assert_eq!((given.shape(), table.shape(), table.tables().len()), (shape(3, 2), shape(5, 2), 1));
     assert_eq!(table.tables()[0].row_count(), 5); // DAAL has cut it to 3
 
@@ -69,21 +69,23 @@ fn tables_that_do_not_fit_are_returned_and_unchanged() {
     let narrow = Box::new(HomogenNumericTable::full(shape(3, 1), 2.5_f32).unwrap());
     assert_error!(
         table.push(narrow).map_err(Refused::into_error),
-        Error::UnequalColumns { table: 2, expected: 2, found: 1 }
+        ErrorKind::UnequalTables { table: 2, .. },
+        "columns"
     );
     let wide = Box::new(HomogenNumericTable::full(shape(3, 2), 2.5_f64).unwrap());
     assert_error!(
         table.push(wide).map_err(Refused::into_error),
-        Error::UnequalTypes { table: 2, column: 0, expected: ElementType::F32, found: ElementType::F64 }
+        ErrorKind::UnequalTables { table: 2, column: Some(0), .. },
+        "values of"
     );
     assert_eq!(table.shape(), shape(8, 2));
 
-    assert_error!(MergedNumericTable::new([]), Error::NoTables);
-    assert_error!(RowMergedNumericTable::new([]), Error::NoTables);
+    assert_error!(MergedNumericTable::new([]), ErrorKind::ParameterOutOfRange { .. }, "number of tables");
+    assert_error!(RowMergedNumericTable::new([]), ErrorKind::ParameterOutOfRange { .. }, "number of tables");
     let endless = || Box::new(HomogenNumericTable::<u8>::full(shape(usize::MAX, 0), 0).unwrap()) as Boxed;
-    assert_error!(RowMergedNumericTable::new([endless(), endless()]), Error::SizeOverflow { .. });
+    assert_error!(RowMergedNumericTable::new([endless(), endless()]), ErrorKind::SizeOverflow { .. });
     let endless = || Box::new(HomogenNumericTable::<u8>::full(shape(0, usize::MAX), 0).unwrap()) as Boxed;
-    assert_error!(MergedNumericTable::new([endless(), endless()]), Error::SizeOverflow { .. });
+    assert_error!(MergedNumericTable::new([endless(), endless()]), ErrorKind::SizeOverflow { .. });
     let other = Box::new(HomogenNumericTable::<i8>::full(shape(0, 1), 0).unwrap()) as Boxed;
     assert!(
         MergedNumericTable::new([
@@ -121,7 +123,7 @@ fn a_block_in_one_table_is_that_tables_memory_and_a_lease_locks_only_that() {
     table.get_block_of_rows(5, 2, ReadWriteMode::ReadWrite, &mut first).unwrap();
     table.get_block_of_rows(9, 1, ReadWriteMode::ReadWrite, &mut second).unwrap();
     assert!(first.is_zero_copy() && second.is_zero_copy());
-    assert_error!(table.rows::<i32>(..), Error::BlockOutstanding { rows } if rows == (5..7));
+    assert_error!(table.rows::<i32>(..), ErrorKind::BlockOutstanding { rows } if *rows == (5..7));
     assert_eq!(table.rows::<f64>(1..3).unwrap()[..], [1.0; 4]);
     first.as_mut_slice().unwrap()[0] = 20;
     second.as_mut_slice().unwrap()[1] = 30;
@@ -145,7 +147,7 @@ fn memory_that_is_not_written_stays_shared() {
         block.iter_mut().for_each(|value| *value = 1e9);
         Ok(())
     });
-    assert_error!(refused, Error::ValueNotRepresentable { row: 1, column: 0, .. });
+    assert_error!(refused, ErrorKind::ValueNotRepresentable { row: 1, column: 0, .. });
     assert_eq!(shares(&table), [true; 3]);
     table
         .update_rows::<f64, _>(1..3, |block| {
@@ -251,9 +253,9 @@ fn a_call_that_one_table_refuses_leaves_the_others_alone() {
             block.fill(9);
             Ok(())
         }),
-        Error::ReadOnlyTable
+        ErrorKind::ReadOnlyTable
     );
-    assert_error!(table.fill(9), Error::ReadOnlyTable);
+    assert_error!(table.fill(9), ErrorKind::ReadOnlyTable);
     assert!(table.row_blocks_mut::<i32>(1).is_err() && table.rows_mut::<f64>(..).is_err());
     assert!(is_shared(&table));
     assert_eq!(table.rows::<i32>(..).unwrap()[..], [1, 1, 2, 1, 1, 2]);
@@ -264,7 +266,7 @@ fn a_call_that_one_table_refuses_leaves_the_others_alone() {
     let mut values = [7.0_f64; 6];
     let whole = Region { rows: 0..2, columns: 0..3 };
     let target = Target::new(AnySliceMut::new(&mut values), shape(2, 3), ConversionPolicy::Saturate).unwrap();
-    assert_error!(table.read_region(&whole, target), Error::NotAllocated);
+    assert_error!(table.read_region(&whole, target), ErrorKind::NotAllocated);
     assert_eq!(values, [7.0; 6]);
     assert_eq!(table.data_memory_status(), MemoryStatus::NotAllocated);
 }
@@ -299,16 +301,16 @@ fn tables_without_pieces_are_written_alone_and_not_together_with_others() {
             block[0] = 50.0;
             Ok(())
         });
-        assert_error!(refused, Error::ReadOnlyTable);
+        assert_error!(refused, ErrorKind::ReadOnlyTable);
         let mut block = table.rows_mut::<i32>(rows.clone()).unwrap();
         block[0] = 50;
-        assert_error!(block.release(), Error::ReadOnlyTable);
+        assert_error!(block.release(), ErrorKind::ReadOnlyTable);
         let mut block = BlockDescriptor::<i32>::new();
         table.get_block_of_rows(rows.start, rows.len(), ReadWriteMode::WriteOnly, &mut block).unwrap();
         block.as_mut_slice().unwrap().fill(50);
-        assert_error!(table.release_block_of_rows(&mut block), Error::ReadOnlyTable);
+        assert_error!(table.release_block_of_rows(&mut block), ErrorKind::ReadOnlyTable);
         block.discard();
-        assert_error!(table.fill(0), Error::ReadOnlyTable);
+        assert_error!(table.fill(0), ErrorKind::ReadOnlyTable);
         assert_eq!(table.rows::<i32>(..).unwrap()[..], before);
     };
     for (make, first) in makers.into_iter().flat_map(|make| [(make, true), (make, false)]) {
@@ -350,8 +352,14 @@ fn tables_within_tables_are_refused_when_they_are_too_deep() {
         };
     }
     assert_eq!(table.rows::<f64>(..).unwrap()[..], [1.0, 2.0]);
-    assert_error!(RowMergedNumericTable::new([by_ref(&*table)]), Error::TooDeep { limit: 64 });
+    assert_error!(
+        RowMergedNumericTable::new([by_ref(&*table)]),
+        ErrorKind::LimitExceeded { what: "levels of tables within tables", limit: 64, .. }
+    );
     let one = HomogenNumericTable::from_rows(&[[3_u8]]).unwrap();
     let mut flat = MergedNumericTable::new([by_ref(&one)]).unwrap();
-    assert_error!(flat.push(by_ref(&*table)).map_err(Refused::into_error), Error::TooDeep { .. });
+    assert_error!(
+        flat.push(by_ref(&*table)).map_err(Refused::into_error),
+        ErrorKind::LimitExceeded { what: "levels of tables within tables", .. }
+    );
 }

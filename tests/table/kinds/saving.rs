@@ -37,7 +37,7 @@ pub(super) fn check(table: &mut dyn NumericTable, values: &[f64], kind: TableKin
     assert_eq!(wide.rows::<f64>(..).unwrap()[..], *values);
     assert_eq!(wide.dictionary().index_of("n3"), Some(3));
     if saved != TableKind::HOMOGENEOUS {
-        assert_error!(HomogenNumericTable::<f64>::load(&path), Error::TableKindMismatch { .. });
-        assert_error!(TableReader::open(&path), Error::TableKindMismatch { .. });
+        assert_error!(HomogenNumericTable::<f64>::load(&path), ErrorKind::TableKindMismatch { .. });
+        assert_error!(TableReader::open(&path), ErrorKind::TableKindMismatch { .. });
     }
 }

@@ -52,7 +52,9 @@ fn test_table<S: Element, D: Element>(table: &HomogenNumericTable<S>) {
             }
             (Some(place), Err(at_once), Err(in_steps)) => {
                 for error in [at_once, in_steps] {
-                    let Error::ValueNotRepresentable { row, column, target, .. } = error else { panic!("{error}") };
+                    let ErrorKind::ValueNotRepresentable { row, column, target, .. } = *error.kind() else {
+                        panic!("{error}")
+                    };
                     assert_eq!((row, column, target), (place.0, place.1, D::TYPE), "{case}, {policy}");
                 }
             }

@@ -23,6 +23,7 @@ use std::ops::Range;
 use self::memory::Memory;
 use self::typed::Calls;
 use super::*;
+use crate::base::error::ErrorKind;
 use crate::base::number;
 use crate::convert::level::{Level, with_level};
 use crate::convert::{ConversionReport, WriteRule};
@@ -226,10 +227,10 @@ impl<S: Element> Answers<S> {
                 memory.write(at, geometry, AnySlice::new(&values[..count]), rule, origin)
             }
         };
-        match (sources.iter().position(|&source| self.is_refused(source)), result) {
+        match (sources.iter().position(|&source| self.is_refused(source)), result.map_err(Error::into_kind)) {
             (None, Ok(())) if call == Call::Check => {}
             (None, Ok(())) => memory.expect(&places, self.converted.as_slice(), &sources),
-            (Some(index), Err(Error::ValueNotRepresentable { row, column, value, target })) => {
+            (Some(index), Err(ErrorKind::ValueNotRepresentable { row, column, value, target })) => {
                 let place = (100 + index / columns, 10 + index % columns);
                 assert_eq!((row, column, target), (place.0, place.1, self.target), "{}", self.describe(case));
                 assert_eq!(value.element_type(), S::TYPE);

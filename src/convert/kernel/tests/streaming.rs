@@ -171,8 +171,8 @@ fn test_refusals<S: Element, D: Element>(policy: ConversionPolicy, random: &mut 
 }
 
 fn place_of(result: Result<()>) -> (usize, usize) {
-    match result {
-        Err(Error::ValueNotRepresentable { row, column, .. }) => (row, column),
+    match result.map_err(Error::into_kind) {
+        Err(ErrorKind::ValueNotRepresentable { row, column, .. }) => (row, column),
         other => panic!("{other:?}"),
     }
 }

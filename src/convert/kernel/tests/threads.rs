@@ -196,7 +196,9 @@ fn a_large_block_changes_only_what_was_changed_whatever_the_number_of_threads() 
             let window = WindowMut::new(&mut values, geometry).unwrap();
             let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged };
             let result = pool.install(|| i8::write(window, AnySlice::new(&block), rule, Origin::default()));
-            let Err(Error::ValueNotRepresentable { row, column, .. }) = result else { panic!("{result:?}") };
+            let Err(ErrorKind::ValueNotRepresentable { row, column, .. }) = result.map_err(Error::into_kind) else {
+                panic!("{geometry:?}")
+            };
             assert_eq!((row, column), (refused / geometry.columns, refused % geometry.columns), "{geometry:?}");
             assert!(values == before, "{geometry:?}");
         }

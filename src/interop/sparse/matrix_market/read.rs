@@ -9,7 +9,7 @@ use super::mirror::{Places, Side, mirrored};
 use super::parse::{Entries, entries, is_zero, place_of};
 use crate::base::element::Element;
 #[cfg(doc)]
-use crate::base::error::Error;
+use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::base::parallel;
 use crate::interop::sparse::collected::Collected;
@@ -27,8 +27,8 @@ impl CsrNumericTable {
     /// [`MatrixMarketOptions::max_rows`].
     ///
     /// # Errors
-    /// [`Error::Io`] with `path`; [`Error::SparseText`] for the first line that is not what it should be, and for what
-    /// a table cannot hold, such as complex values; [`Error::OutOfMemory`]; those of
+    /// [`ErrorKind::Io`] with `path`; [`ErrorKind::Text`] for the first line that is not what it should be, and for
+    /// what a table cannot hold, such as complex values; [`ErrorKind::OutOfMemory`]; those of
     /// [`from_triplets`](Self::from_triplets).
     ///
     /// # Examples
@@ -72,7 +72,7 @@ impl CsrNumericTable {
     /// does.
     ///
     /// # Errors
-    /// Those of [`load_mtx`](Self::load_mtx), with [`Error::Stream`] for errors of the reader.
+    /// Those of [`load_mtx`](Self::load_mtx), with [`ErrorKind::Io`] for errors of the reader.
     ///
     /// # Examples
     /// ```

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::base::element::{Element, match_element};
 #[cfg(doc)]
-use crate::base::error::Error;
+use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::base::shape::Shape;
 use crate::files::options::SaveOptions;
@@ -25,7 +25,7 @@ impl CsrNumericTable {
     /// the format has no place for them.
     ///
     /// # Errors
-    /// [`Error::Io`] with `path`; [`Error::RenameUnsupported`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Io`] with `path`; [`ErrorKind::RenameUnsupported`]; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -69,7 +69,7 @@ impl CsrNumericTable {
     /// written.
     ///
     /// # Errors
-    /// Those of [`save_mtx`](Self::save_mtx), with `(writer)` as the path of [`Error::Io`].
+    /// Those of [`save_mtx`](Self::save_mtx), with `(writer)` as the path of [`ErrorKind::Io`].
     ///
     /// # Examples
     /// ```

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::array::AnyArray;
 use crate::base::element::match_element;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::number::{Exact, Number};
 use crate::base::shape::Shape;
 use crate::files::open::open_regular;
@@ -17,7 +17,6 @@ use crate::interop::npz::NpzOptions;
 use crate::interop::npz::failure::{failed, within};
 use crate::interop::npz::zip::{Entry, Zip};
 use crate::interop::sparse::row_limit::RowLimit;
-use crate::table::Refused;
 use crate::table::csr::CsrNumericTable;
 
 impl CsrNumericTable {
@@ -29,8 +28,8 @@ impl CsrNumericTable {
     /// large: [`NpzOptions::max_bytes`] limits it, and [`NpzOptions::max_rows`] what is transposed.
     ///
     /// # Errors
-    /// [`Error::Io`] with `path`; [`Error::Format`] with what is wrong, and where, or what a sparse table cannot hold,
-    /// such as truth values and complex numbers; [`Error::OutOfMemory`]; those of
+    /// [`ErrorKind::Io`] with `path`; [`ErrorKind::Format`] with what is wrong, and where, or what a sparse table
+    /// cannot hold, such as truth values and complex numbers; [`ErrorKind::OutOfMemory`]; those of
     /// [`from_unsorted`](Self::from_unsorted).
     ///
     /// # Examples
@@ -52,8 +51,8 @@ impl CsrNumericTable {
     /// Loads a sparse matrix as [`load_npz`](Self::load_npz) does, with options.
     ///
     /// # Errors
-    /// Those of [`load_npz`](Self::load_npz); [`Error::Format`] if the arrays or the number of rows are larger than the
-    /// options allow.
+    /// Those of [`load_npz`](Self::load_npz); [`ErrorKind::Format`] if the arrays or the number of rows are larger than
+    /// the options allow.
     ///
     /// # Examples
     /// ```
@@ -67,25 +66,22 @@ impl CsrNumericTable {
     #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
     pub fn load_npz_with(path: impl AsRef<Path>, options: NpzOptions) -> Result<Self> {
         let path = path.as_ref();
-        let (file, _) = open_regular(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-        read::<File>(file, &options).map_err(|error| match error {
-            Error::Stream { source } => Error::Io { path: path.to_owned(), source },
-            error => error.in_file(path),
-        })
+        let (file, _) = open_regular(path).map_err(|source| Error::io(path, source))?;
+        read::<File>(file, &options).map_err(|error| error.in_file(path))
     }
 
     /// Reads a sparse matrix as [`load_npz_with`](Self::load_npz_with) does, from bytes in memory
     /// ([`Cursor`](std::io::Cursor)) or any reader that can be positioned.
     ///
     /// # Errors
-    /// Those of [`load_npz_with`](Self::load_npz_with), with [`Error::Stream`] for errors of the reader.
+    /// Those of [`load_npz_with`](Self::load_npz_with), with [`ErrorKind::Io`] for errors of the reader.
     ///
     /// # Examples
     /// ```
     /// use std::io::Cursor;
     /// use numeric_table::{CsrNumericTable, NpzOptions, prelude::*};
     /// let error = CsrNumericTable::read_npz(Cursor::new(b"PK\x03\x04"), NpzOptions::new()).unwrap_err();
-    /// assert!(matches!(error, Error::Format { .. }));
+    /// assert!(matches!(error.kind(), ErrorKind::Format { .. }));
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
     pub fn read_npz(reader: impl Read + Seek, options: NpzOptions) -> Result<Self> {
@@ -120,11 +116,12 @@ fn read<R: Read + Seek>(source: R, options: &NpzOptions) -> Result<CsrNumericTab
         false => Shape { rows, columns },
     };
     let lines = shape.rows.checked_add(1);
-    let offsets = file.array("indptr", lines.ok_or(Error::SizeOverflow { shape, element: None })?)?;
+    let offsets =
+        file.array("indptr", lines.ok_or_else(|| Error::new(ErrorKind::SizeOverflow { shape, element: None }))?)?;
     let end = last(&offsets)?;
     let indices = file.array("indices", end)?;
     let values = file.array("data", end)?;
-    let table = CsrNumericTable::from_unsorted(shape, offsets, indices, values).map_err(Refused::into_error)?;
+    let table = CsrNumericTable::from_unsorted(shape, offsets, indices, values)?;
     if is_transposed { table.transpose() } else { Ok(table) }
 }
 

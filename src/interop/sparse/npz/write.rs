@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::array::Array;
 use crate::base::element::{Element, match_element};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
 use crate::base::value::AnyValue;
@@ -27,9 +27,9 @@ impl CsrNumericTable {
     /// format has no place for them.
     ///
     /// # Errors
-    /// [`Error::UnsupportedElementType`] for `bf16`, which NumPy does not have; [`Error::ValueNotRepresentable`] for
-    /// more rows or columns than `i64` can count; [`Error::Io`] with `path`; [`Error::RenameUnsupported`];
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::UnsupportedElementType`] for `bf16`, which NumPy does not have;
+    /// [`ErrorKind::ValueNotRepresentable`] for more rows or columns than `i64` can count; [`ErrorKind::Io`] with
+    /// `path`; [`ErrorKind::RenameUnsupported`]; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -68,7 +68,8 @@ impl CsrNumericTable {
         let largest = rows.max(columns).max(self.nnz());
         let i64_of = |number: usize| {
             let value = AnyValue::from(number as u64);
-            let refused = |_| Error::ValueNotRepresentable { row: 0, column: 0, value, target: i64::TYPE };
+            let refused =
+                |_| Error::new(ErrorKind::ValueNotRepresentable { row: 0, column: 0, value, target: i64::TYPE });
             i64::try_from(number).map_err(refused)
         };
         let shape = [i64_of(rows)?, i64_of(columns)?];

@@ -1,7 +1,7 @@
 //! The labels of a svmlight file: one per row, or any number.
 
 use crate::array::Array;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::shape::Shape;
 use crate::table::HomogenNumericTable;
 
@@ -91,7 +91,7 @@ impl SvmlightLabels {
     /// Returns the labels as a table of one column, on the same memory.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the rows have sets of labels.
+    /// [`ErrorKind::LengthMismatch`] if the rows have sets of labels.
     ///
     /// # Examples
     /// ```
@@ -103,7 +103,7 @@ impl SvmlightLabels {
     pub fn to_table(&self) -> Result<HomogenNumericTable<f64>> {
         let rows = self.row_count();
         if self.ends.is_some() {
-            return Err(Error::LengthMismatch { expected: rows, found: self.values.len() });
+            return Err(Error::new(ErrorKind::LengthMismatch { expected: rows, found: self.values.len() }));
         }
         HomogenNumericTable::from_array(self.values.clone(), Shape { rows, columns: 1 })
     }

@@ -1,5 +1,7 @@
 //! Options for reading svmlight files.
 
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::convert::ConversionPolicy;
 #[cfg(doc)]
 use crate::{CsrNumericTable, Error, Svmlight, SvmlightLabels};
@@ -73,7 +75,7 @@ impl SvmlightOptions {
         }
     }
 
-    /// Sets the number of columns; an index past them is [`Error::SparseText`]. Without it, the largest index of the
+    /// Sets the number of columns; an index past them is [`ErrorKind::Text`]. Without it, the largest index of the
     /// file decides: a file for testing may then have fewer columns than the one for training.
     ///
     /// # Examples
@@ -116,7 +118,7 @@ impl SvmlightOptions {
     }
 
     /// Sets whether the indices of a row may be in any order: they are then sorted. Without it, an index that is not
-    /// larger than the one before is [`Error::SparseText`], as it is in SVM-light; one that occurs twice always is.
+    /// larger than the one before is [`ErrorKind::Text`], as it is in SVM-light; one that occurs twice always is.
     ///
     /// # Examples
     /// ```

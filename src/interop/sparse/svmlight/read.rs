@@ -7,13 +7,13 @@ use super::parse::{QUERY_MISSING, QUERY_UNEXPECTED, Rows, rows};
 use super::{SvmlightIndices, SvmlightLabels, SvmlightOptions};
 use crate::array::Array;
 use crate::base::element::Element;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
 use crate::base::shape::Shape;
 use crate::interop::sparse::collected::Collected;
 use crate::interop::sparse::pieces::{Local, Refusal, Text, extend, reserve};
+use crate::table::NumericTable;
 use crate::table::csr::CsrNumericTable;
-use crate::table::{NumericTable, Refused};
 
 /// What a svmlight file holds: a sparse table of features, and the labels and the queries of its rows.
 ///
@@ -53,7 +53,7 @@ impl Svmlight {
     /// Puts a table and its labels together, to be saved; without queries.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if there are not as many labels as rows.
+    /// [`ErrorKind::LengthMismatch`] if there are not as many labels as rows.
     ///
     /// # Examples
     /// ```
@@ -74,7 +74,7 @@ impl Svmlight {
     /// Adds the queries of the rows.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if there are not as many queries as rows.
+    /// [`ErrorKind::LengthMismatch`] if there are not as many queries as rows.
     ///
     /// # Examples
     /// ```
@@ -94,8 +94,8 @@ impl Svmlight {
     /// is allocated is at most about 30 times its size, whatever it says.
     ///
     /// # Errors
-    /// [`Error::Io`] with `path`; [`Error::SparseText`] for the first line that is not what it should be;
-    /// [`Error::OutOfMemory`].
+    /// [`ErrorKind::Io`] with `path`; [`ErrorKind::Text`] for the first line that is not what it should be;
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -133,7 +133,7 @@ impl Svmlight {
     /// Reads from bytes in memory or any reader, to its end.
     ///
     /// # Errors
-    /// Those of [`load`](Self::load), with [`Error::Stream`] for errors of the reader.
+    /// Those of [`load`](Self::load), with [`ErrorKind::Io`] for errors of the reader.
     ///
     /// # Examples
     /// ```
@@ -168,7 +168,7 @@ impl Svmlight {
         let queries = self.queries.as_ref().map_or(expected, |queries| queries.len());
         for found in [self.labels.row_count(), queries] {
             if found != expected {
-                return Err(Error::LengthMismatch { expected, found });
+                return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
             }
         }
         Ok(())
@@ -263,7 +263,7 @@ impl<T: Element> Whole<T> {
         let columns = options.columns.unwrap_or(self.largest.map_or(0, |index| index as usize + 1));
         let shape = Shape { rows: self.offsets.len() - 1, columns };
         let (offsets, indices) = (Array::from(self.offsets), self.indices.into_array());
-        let features = CsrNumericTable::try_new(shape, offsets, indices, self.values).map_err(Refused::into_error)?;
+        let features = CsrNumericTable::try_new(shape, offsets, indices, self.values)?;
         let labels = match options.is_multilabel {
             true => SvmlightLabels::from_sets(self.labels, self.label_ends),
             false => self.labels.into(),

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use super::{Svmlight, SvmlightIndices};
 use crate::base::element::{Element, match_element};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::files::options::SaveOptions;
 use crate::files::replace::replace;
@@ -22,8 +24,9 @@ impl Svmlight {
     /// recorded.
     ///
     /// # Errors
-    /// [`Error::SvmlightRow`] for a row that leaves a blank line; [`Error::LengthMismatch`] if there are not as many
-    /// labels or queries as rows; [`Error::Io`] with `path`; [`Error::RenameUnsupported`]; [`Error::OutOfMemory`].
+    /// [`ErrorKind::Unsupported`] for a row that leaves a blank line; [`ErrorKind::LengthMismatch`] if there are not as
+    /// many labels or queries as rows; [`ErrorKind::Io`] with `path`; [`ErrorKind::RenameUnsupported`];
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -64,7 +67,7 @@ impl Svmlight {
     /// Writes the rows as [`save`](Self::save) does, to any writer. After an error, some of them may have been written.
     ///
     /// # Errors
-    /// Those of [`save`](Self::save), with `(writer)` as the path of [`Error::Io`].
+    /// Those of [`save`](Self::save), with `(writer)` as the path of [`ErrorKind::Io`].
     ///
     /// # Examples
     /// ```
@@ -129,7 +132,12 @@ impl Lines<'_> {
                 push(value, &mut text);
             }
             if text.len() == start {
-                return Err(Error::SvmlightRow { row });
+                return Err(Error::unsupported(
+                    "svmlight",
+                    None,
+                    None,
+                    format!("row {row} has no label, no query and no values, which leaves a blank line"),
+                ));
             }
             text.push(b'\n');
         }

@@ -1,0 +1,115 @@
+//! Errors that several places make.
+
+use super::{Difference, Error, ErrorKind};
+use crate::base::element::ElementType;
+use crate::base::text::excerpt;
+
+impl Error {
+    /// Returns a [`ParameterOutOfRange`](ErrorKind::ParameterOutOfRange).
+    pub(crate) fn parameter(name: &'static str, value: f64, allowed: &'static str) -> Self {
+        Self::new(ErrorKind::ParameterOutOfRange { name: name.into(), value, allowed: allowed.into() })
+    }
+
+    /// Returns the error of blocks of no rows, which would never reach the end of the table.
+    pub(crate) fn empty_blocks() -> Self {
+        Self::parameter("the number of rows of a block", 0.0, "at least 1 is needed")
+    }
+
+    /// Returns the error of tables that are joined, or are one, where there are none.
+    pub(crate) fn no_tables() -> Self {
+        Self::parameter("the number of tables", 0.0, "at least 1 is needed")
+    }
+
+    /// Returns an [`OutOfRange`](ErrorKind::OutOfRange) of one index.
+    pub(crate) fn index_out_of_range(what: &'static str, index: usize, count: usize) -> Self {
+        Self::new(ErrorKind::OutOfRange { what, range: index..index.saturating_add(1), count })
+    }
+
+    /// Returns the error of values that are not contiguous, where one slice is needed.
+    pub(crate) fn not_contiguous() -> Self {
+        Self::new(ErrorKind::MemoryLayout { reason: "the values are not contiguous in memory".to_owned() })
+    }
+
+    /// Returns the error of a table with another number of columns than the first.
+    pub(crate) fn unequal_columns(table: usize, expected: usize, found: usize) -> Self {
+        unequal(table, None, Difference::Columns, format!("{found} columns instead of {expected}"))
+    }
+
+    /// Returns the error of a table with another number of rows than the first.
+    pub(crate) fn unequal_rows(table: usize, expected: usize, found: usize) -> Self {
+        unequal(table, None, Difference::Rows, format!("{found} rows instead of {expected}"))
+    }
+
+    /// Returns the error of a column with another element type than in the first table.
+    pub(crate) fn unequal_types(table: usize, column: usize, expected: ElementType, found: ElementType) -> Self {
+        let reason = format!("column {column} has values of {found} instead of {expected}");
+        unequal(table, Some(column), Difference::ElementType, reason)
+    }
+
+    /// Returns the error of a column whose name another column of the first table has.
+    pub(crate) fn named_elsewhere(table: usize, column: usize, name: &str) -> Self {
+        let reason = format!("column {column} is {:?}, which is another column there", excerpt(name.as_bytes()));
+        unequal(table, Some(column), Difference::Name, reason)
+    }
+
+    /// Returns the error of a column with categories of other words, or of the same words in another order.
+    pub(crate) fn unequal_categories(table: usize, column: usize) -> Self {
+        let reason = format!("the categories of column {column} have no words, or others");
+        unequal(table, Some(column), Difference::Categories, reason)
+    }
+
+    /// Returns the error of a column that is described otherwise than in the first table.
+    pub(crate) fn unequal_features(table: usize, column: usize, part: &'static str) -> Self {
+        unequal(table, Some(column), Difference::Description, format!("column {column} has another {part}"))
+    }
+
+    /// Returns a [`LimitExceeded`](ErrorKind::LimitExceeded).
+    pub(crate) fn limit(what: &'static str, found: usize, limit: usize) -> Self {
+        Self::new(ErrorKind::LimitExceeded { what, found: found as u128, limit: limit as u64 })
+    }
+
+    /// Returns a [`RecordLayout`](ErrorKind::RecordLayout).
+    pub(crate) fn record_layout(column: Option<usize>, reason: impl Into<String>) -> Self {
+        Self::new(ErrorKind::RecordLayout { column, reason: reason.into() })
+    }
+
+    /// Returns a [`SparseStructure`](ErrorKind::SparseStructure).
+    pub(crate) fn sparse_structure(row: Option<usize>, position: Option<usize>, reason: impl Into<String>) -> Self {
+        Self::new(ErrorKind::SparseStructure { row, position, reason: reason.into() })
+    }
+
+    /// Returns an [`Unsupported`](ErrorKind::Unsupported).
+    pub(crate) fn unsupported(
+        target: &'static str,
+        column: Option<usize>,
+        name: Option<String>,
+        reason: impl Into<String>,
+    ) -> Self {
+        Self::new(ErrorKind::Unsupported { target, column, name, reason: reason.into() })
+    }
+
+    /// Returns a [`Foreign`](ErrorKind::Foreign): `reason` is what the message says.
+    #[cfg(any(feature = "arrow", feature = "object-store"))]
+    pub(crate) fn foreign(reason: String, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::new(ErrorKind::Foreign { reason, source: source.into() })
+    }
+
+    /// Returns a [`NotCombinable`](ErrorKind::NotCombinable).
+    pub(crate) fn not_combinable(reason: String) -> Self {
+        Self::new(ErrorKind::NotCombinable { reason })
+    }
+
+    /// Returns the error of a value that tells a row's category, and is not the index of one.
+    pub(crate) fn not_a_category(row: usize, column: usize, value: f64, categories: usize) -> Self {
+        let what = if value.is_nan() { "is missing" } else { "is not a category" };
+        let reason = match categories.checked_sub(1) {
+            Some(last) => format!("{what}: the categories are the whole numbers from 0 to {last}"),
+            None => format!("{what}: there are no categories"),
+        };
+        Self::new(ErrorKind::ValueNotAllowed { row, column, value, reason })
+    }
+}
+
+fn unequal(table: usize, column: Option<usize>, difference: Difference, reason: String) -> Error {
+    Error::new(ErrorKind::UnequalTables { table, column, difference, reason })
+}

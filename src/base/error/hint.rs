@@ -1,0 +1,110 @@
+//! What helps, as data that each language spells with its own names.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::{Error, ErrorKind, Report};
+
+/// A call or an option that helps against an error, and what it does. `to_string` names those of Rust; another language
+/// looks its own up by [`call`](Self::call).
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// let table = HomogenNumericTable::<f32>::new(Shape { rows: 1, columns: 2 }, AllocationFlag::DoNotAllocate)?;
+/// let error = table.rows::<f32>(..).unwrap_err();
+/// let calls: Vec<&str> = error.hints().iter().map(|hint| hint.call()).collect();
+/// assert_eq!(calls, ["allocate_data_memory", "set_array"]);
+/// assert_eq!(error.hints()[0].to_string(), "`allocate_data_memory` allocates it");
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Hint {
+    call: &'static str,
+    effect: Cow<'static, str>,
+}
+
+impl Hint {
+    /// Creates a hint: `call` is a name of Rust, and `effect` goes on with what it does.
+    #[must_use]
+    pub const fn new(call: &'static str, effect: &'static str) -> Self {
+        Self { call, effect: Cow::Borrowed(effect) }
+    }
+
+    /// Creates a hint with an effect that names a value.
+    #[cfg(feature = "csv")]
+    pub(crate) fn with_effect(call: &'static str, effect: String) -> Self {
+        Self { call, effect: Cow::Owned(effect) }
+    }
+
+    /// Returns the name of the call or the option in Rust.
+    #[must_use]
+    pub fn call(&self) -> &'static str {
+        self.call
+    }
+
+    /// Returns what it does.
+    #[must_use]
+    pub fn effect(&self) -> &str {
+        &self.effect
+    }
+}
+
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` {}", self.call, self.effect)
+    }
+}
+
+impl Error {
+    /// Returns what helps; nothing if there is nothing to say.
+    #[must_use]
+    pub fn hints(&self) -> &[Hint] {
+        match &self.report {
+            Report::Boxed(facts) if !facts.hints.is_empty() => &facts.hints,
+            _ => hints_of(self.kind()),
+        }
+    }
+
+    /// Returns the error with one more hint.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Error, ErrorKind, Hint};
+    /// let error = Error::new(ErrorKind::TooFewRows { rows: 1, needed: 2 });
+    /// let error = error.with_hint(Hint::new("push_row", "adds one"));
+    /// assert_eq!(error.to_string(), "1 rows are too few: 2 are needed: `push_row` adds one");
+    /// ```
+    #[must_use]
+    pub fn with_hint(mut self, hint: Hint) -> Self {
+        if let Report::Boxed(facts) = &mut self.report {
+            facts.hints.push(hint);
+        }
+        self
+    }
+
+    /// Returns the error with more hints.
+    #[cfg(feature = "csv")]
+    pub(crate) fn with_hints(self, hints: Vec<Hint>) -> Self {
+        hints.into_iter().fold(self, Self::with_hint)
+    }
+}
+
+/// Returns what always helps against a kind of error.
+fn hints_of(kind: &ErrorKind) -> &'static [Hint] {
+    const ALLOCATE: &[Hint] =
+        &[Hint::new("allocate_data_memory", "allocates it"), Hint::new("set_array", "supplies it")];
+    const SET_COLUMN: &[Hint] = &[Hint::new("set_column", "supplies them")];
+    const CONVERT: &[Hint] = &[Hint::new("convert", "converts")];
+    const LOAD_ANY: &[Hint] =
+        &[Hint::new("load_any", "loads any kind"), Hint::new("from_bytes_any", "reads any archive")];
+    const SATURATE: &[Hint] = &[Hint::new("ConversionPolicy::Saturate", "allows it")];
+    match kind {
+        ErrorKind::NotAllocated => ALLOCATE,
+        ErrorKind::ColumnNotSet { .. } => SET_COLUMN,
+        ErrorKind::MixedElementTypes { .. } => CONVERT,
+        ErrorKind::TableKindMismatch { .. } => LOAD_ANY,
+        ErrorKind::ValueNotRepresentable { .. } => SATURATE,
+        _ => &[],
+    }
+}

@@ -1,0 +1,290 @@
+//! The error type of the library: facts, not sentences.
+//!
+//! A caller's mistake, a refused allocation or a damaged archive is an [`Error`]; a broken invariant of this library is
+//! a panic. Messages are lower case and name the index and the limit.
+
+mod construct;
+mod hint;
+mod kind;
+mod place;
+#[cfg(test)]
+mod tests;
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::base::element::ElementType;
+pub use hint::Hint;
+pub use kind::{Difference, ErrorKind};
+pub use place::Place;
+
+/// The result of calls that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong, with what was asked for and what the limit is.
+///
+/// [`kind`](Self::kind) is what happened, with its facts; [`place`](Self::place), [`path`](Self::path) and
+/// [`line`](Self::line) say where, and [`hints`](Self::hints) what helps. `to_string` says all of it in one line.
+///
+/// A call that returns an error leaves everything as it was before the call. An error has the width of two registers;
+/// one about memory that the system refuses allocates none.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// let table = HomogenNumericTable::from_rows(&[[1.0_f32, 2.0], [3.0, 4.0]])?;
+/// let error = table.rows::<f64>(1..3).unwrap_err();
+/// assert!(matches!(error.kind(), ErrorKind::RowsOutOfRange { row_count: 2, .. }));
+/// assert_eq!(error.to_string(), "rows 1..3 are out of range: the table has 2 rows");
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub struct Error {
+    report: Report,
+}
+
+/// Running out of memory must not need memory; all else lies behind one pointer.
+enum Report {
+    OutOfMemory { bytes: usize },
+    Boxed(Box<Facts>),
+}
+
+struct Facts {
+    kind: ErrorKind,
+    path: Option<PathBuf>,
+    hints: Vec<Hint>,
+}
+
+impl Error {
+    /// Returns an error of a kind, for kinds of tables and algorithms of one's own.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// fn positive(table: &HomogenNumericTable<f64>) -> numeric_table::Result<()> {
+    ///     match table.rows::<f64>(..)?.iter().position(|value| *value <= 0.0) {
+    ///         Some(_) => Err(Error::new(ErrorKind::TooFewRows { rows: 0, needed: 1 })),
+    ///         None => Ok(()),
+    ///     }
+    /// }
+    /// assert!(positive(&HomogenNumericTable::from_rows(&[[1.0], [2.0]])?).is_ok());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[cold]
+    pub fn new(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::OutOfMemory => Self::out_of_memory(0),
+            kind => Self { report: Report::Boxed(Box::new(Facts { kind, path: None, hints: Vec::new() })) },
+        }
+    }
+
+    /// Returns the error of an allocation that the system refuses. Allocates nothing.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Error, ErrorKind};
+    /// let error = Error::out_of_memory(1 << 40);
+    /// assert!(matches!(error.kind(), ErrorKind::OutOfMemory));
+    /// assert_eq!(error.to_string(), "out of memory: 1099511627776 bytes were refused");
+    /// ```
+    #[must_use]
+    pub const fn out_of_memory(bytes: usize) -> Self {
+        Self { report: Report::OutOfMemory { bytes } }
+    }
+
+    /// Wraps any error, or a message, so that a closure that returns the library's [`Result`] can return it.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2]])?;
+    /// let result = table.update_rows::<f64, _>(.., |block| {
+    ///     block[0] = "1.2.3".parse().map_err(Error::other)?;
+    ///     Ok(())
+    /// });
+    /// let error = result.unwrap_err();
+    /// let ErrorKind::Other { source } = error.kind() else { panic!("no number") };
+    /// assert!(source.is::<std::num::ParseFloatError>());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn other(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self::new(ErrorKind::Other { source: error.into() })
+    }
+
+    /// Returns what went wrong, with its facts.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2]])?;
+    /// let error = table.value(0, 2).unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::ColumnOutOfRange { column: 2, column_count: 2 }));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[must_use]
+    pub fn kind(&self) -> &ErrorKind {
+        match &self.report {
+            Report::OutOfMemory { .. } => &ErrorKind::OutOfMemory,
+            Report::Boxed(facts) => &facts.kind,
+        }
+    }
+
+    /// Returns what went wrong, with the facts themselves: to pass on the error of a system or of another library.
+    #[must_use]
+    pub fn into_kind(self) -> ErrorKind {
+        match self.report {
+            Report::OutOfMemory { .. } => ErrorKind::OutOfMemory,
+            Report::Boxed(facts) => facts.kind,
+        }
+    }
+
+    /// Returns the error with another kind, about the same file.
+    pub(crate) fn map_kind(self, change: impl FnOnce(ErrorKind) -> ErrorKind) -> Self {
+        match self.report {
+            Report::OutOfMemory { .. } => self,
+            Report::Boxed(mut facts) => {
+                facts.kind = change(facts.kind);
+                Self { report: Report::Boxed(facts) }
+            }
+        }
+    }
+
+    /// Returns the file that the error is about, as the caller named it, or the object of a store.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let error = HomogenNumericTable::<f32>::load("no/such.ntb").unwrap_err();
+    /// assert_eq!(error.path().unwrap().to_str(), Some("no/such.ntb"));
+    /// ```
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match &self.report {
+            Report::OutOfMemory { .. } => None,
+            Report::Boxed(facts) => facts.path.as_deref(),
+        }
+    }
+
+    /// Returns the number of bytes that the system refused; `None` if the error is not about memory. Zero if it is not
+    /// known.
+    #[must_use]
+    pub fn refused_bytes(&self) -> Option<usize> {
+        match self.report {
+            Report::OutOfMemory { bytes } => Some(bytes),
+            Report::Boxed(_) => None,
+        }
+    }
+
+    /// Returns the line of a text file, counted from 1, that the error is about.
+    #[must_use]
+    pub fn line(&self) -> Option<u64> {
+        match self.kind() {
+            ErrorKind::Text { line, .. } => Some(*line),
+            _ => None,
+        }
+    }
+
+    /// Returns what the error says without the [`hints`](Self::hints), which another language spells with names of its
+    /// own.
+    #[must_use]
+    pub fn message(&self) -> impl fmt::Display + '_ {
+        Message(self)
+    }
+
+    /// Returns the error with the file that it is about, unless it has one already or is about memory.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Error, ErrorKind};
+    /// let error = Error::new(ErrorKind::TooFewRows { rows: 1, needed: 2 }).in_file("a.ntb");
+    /// assert_eq!(error.to_string(), "a.ntb: 1 rows are too few: 2 are needed");
+    /// ```
+    #[must_use]
+    pub fn in_file(mut self, file: impl AsRef<Path>) -> Self {
+        if let Report::Boxed(facts) = &mut self.report {
+            facts.path.get_or_insert_with(|| file.as_ref().to_owned());
+        }
+        self
+    }
+
+    /// Returns the error with a file, if there is one.
+    pub(crate) fn in_some_file(self, file: Option<impl AsRef<Path>>) -> Self {
+        match file {
+            Some(file) => self.in_file(file),
+            None => self,
+        }
+    }
+
+    /// Returns the error of a file that the system failed to read or write.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::Error;
+    /// let error = Error::io("a.ntb", std::io::ErrorKind::PermissionDenied.into());
+    /// assert_eq!(error.to_string(), "a.ntb: permission denied");
+    /// ```
+    pub fn io(file: impl AsRef<Path>, source: io::Error) -> Self {
+        Self::stream(source).in_file(file)
+    }
+
+    /// Returns the error of a reader or writer that the caller passed in.
+    pub(crate) fn stream(source: io::Error) -> Self {
+        Self::new(ErrorKind::Io { source })
+    }
+
+    /// Returns a [`Format`](ErrorKind::Format) error without a path: [`in_file`](Self::in_file) adds it.
+    pub(crate) fn format(offset: u64, reason: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Format { offset, reason: reason.into() })
+    }
+
+    /// Returns an [`ElementTypeMismatch`](ErrorKind::ElementTypeMismatch) of a whole table.
+    pub(crate) fn element_type_mismatch(expected: ElementType, found: ElementType) -> Self {
+        Self::new(ErrorKind::ElementTypeMismatch { expected, found, column: None })
+    }
+}
+
+/// What an error says, without the hint.
+struct Message<'e>(&'e Error);
+
+impl fmt::Display for Message<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.0.report, self.0.path()) {
+            (Report::OutOfMemory { bytes: 0 }, _) => f.write_str("out of memory"),
+            (Report::OutOfMemory { bytes }, _) => write!(f, "out of memory: {bytes} bytes were refused"),
+            (Report::Boxed(facts), Some(path)) => write!(f, "{}: {}", path.display(), facts.kind),
+            (Report::Boxed(facts), None) => match &facts.kind {
+                ErrorKind::Io { source } => write!(f, "the stream failed: {source}"),
+                kind => kind.fmt(f),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Message(self).fmt(f)?;
+        for (index, hint) in self.hints().iter().enumerate() {
+            write!(f, "{}{hint}", if index == 0 { ": " } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.report {
+            Report::OutOfMemory { bytes } => f.debug_struct("OutOfMemory").field("bytes", bytes).finish(),
+            Report::Boxed(facts) => match &facts.path {
+                Some(path) => f.debug_struct("Error").field("kind", &facts.kind).field("path", path).finish(),
+                None => facts.kind.fmt(f),
+            },
+        }
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.kind().source()
+    }
+}

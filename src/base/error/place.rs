@@ -1,0 +1,95 @@
+//! Where in a table an error is.
+
+use std::ops::Range;
+
+use super::{Error, ErrorKind, Report};
+
+/// A row, a column, or both.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
+/// let place = table.set_value(1, 0, 300).unwrap_err().place().unwrap();
+/// assert_eq!((place.row, place.column), (Some(1), Some(0)));
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Place {
+    /// The row, in the table; of rows that are added, among these.
+    pub row: Option<usize>,
+    /// The column.
+    pub column: Option<usize>,
+}
+
+impl Error {
+    /// Returns the row, the column, or both, that the error is about.
+    #[must_use]
+    pub fn place(&self) -> Option<Place> {
+        let (row, column) = match self.kind() {
+            ErrorKind::ValueNotRepresentable { row, column, .. }
+            | ErrorKind::NotInMemory { row, column }
+            | ErrorKind::MisplacedPiece { row, column, .. }
+            | ErrorKind::ValueNotAllowed { row, column, .. }
+            | ErrorKind::UnequalMirror { row, column, .. }
+            | ErrorKind::NotStored { row, column, .. } => (Some(*row), Some(*column)),
+            ErrorKind::UnequalLengths { what: "row", index, .. } => (Some(*index), None),
+            ErrorKind::UnequalLengths { index: column, .. }
+            | ErrorKind::ColumnOutOfRange { column, .. }
+            | ErrorKind::MixedElementTypes { column, .. }
+            | ErrorKind::OverlappingFields { first: column, .. }
+            | ErrorKind::ColumnNotSet { column } => (None, Some(*column)),
+            ErrorKind::UnequalTables { column, .. }
+            | ErrorKind::NotSolvable { column, .. }
+            | ErrorKind::RecordLayout { column, .. }
+            | ErrorKind::Unsupported { column, .. }
+            | ErrorKind::ElementTypeMismatch { column, .. }
+            | ErrorKind::Text { column, .. } => (None, *column),
+            ErrorKind::SparseStructure { row, .. } => (*row, None),
+            _ => (None, None),
+        };
+        (row.is_some() || column.is_some()).then_some(Place { row, column })
+    }
+
+    /// Turns an error of a table into one of a larger table that shows it `down` rows further down and `right` columns
+    /// further to the right.
+    pub(crate) fn moved(self, down: usize, right: usize) -> Self {
+        self.placed(&|row| row.saturating_add(down), &|column| column.saturating_add(right))
+    }
+
+    /// Turns an error of a table into one of a part of it, which begins at row `down` and column `right`.
+    pub(crate) fn moved_back(self, down: usize, right: usize) -> Self {
+        self.placed(&|row| row.saturating_sub(down), &|column| column.saturating_sub(right))
+    }
+
+    /// Gives the places that an error names other rows and columns.
+    pub(crate) fn placed(mut self, row_of: &dyn Fn(usize) -> usize, column_of: &dyn Fn(usize) -> usize) -> Self {
+        let Report::Boxed(facts) = &mut self.report else { return self };
+        let along = |range: &mut Range<usize>, place: &dyn Fn(usize) -> usize| {
+            *range = place(range.start)..place(range.end);
+        };
+        match &mut facts.kind {
+            ErrorKind::BlockOutstanding { rows } => along(rows, row_of),
+            ErrorKind::ValueNotRepresentable { row, column, .. }
+            | ErrorKind::NotInMemory { row, column }
+            | ErrorKind::ValueNotAllowed { row, column, .. }
+            | ErrorKind::NotStored { row, column, .. } => (*row, *column) = (row_of(*row), column_of(*column)),
+            ErrorKind::UnequalMirror { row, column, mirror, .. } => {
+                (*row, *column) = (row_of(*row), column_of(*column));
+                *mirror = (row_of(mirror.0), column_of(mirror.1));
+            }
+            ErrorKind::MisplacedPiece { row, column, rows, columns } => {
+                (*row, *column) = (row_of(*row), column_of(*column));
+                along(rows, row_of);
+                along(columns, column_of);
+            }
+            ErrorKind::ColumnNotSet { column } => *column = column_of(*column),
+            ErrorKind::OverlappingFields { first, second } => {
+                (*first, *second) = (column_of(*first), column_of(*second));
+            }
+            _ => {}
+        }
+        self
+    }
+}

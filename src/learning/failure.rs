@@ -1,0 +1,38 @@
+//! Why values do not determine a model.
+
+use crate::base::error::{Error, ErrorKind};
+
+/// Returns the error of sums that are NaN or infinite.
+pub(super) fn sums_not_finite(column: usize) -> Error {
+    let reason =
+        format!("the sums of column {column} are not finite: it has a NaN, an infinity, or values that are too large");
+    Error::new(ErrorKind::NotSolvable { column: Some(column), condition: None, reason })
+}
+
+/// Returns the error of a feature that does not vary in a class: it has no normal density there.
+pub(super) fn constant_feature(column: usize, class: usize) -> Error {
+    let reason = format!("column {column} has one value in all rows of class {class}: a variance above 0 is needed");
+    Error::new(ErrorKind::NotSolvable { column: Some(column), condition: None, reason })
+}
+
+/// Returns the error of a column that is, to within rounding, constant or a linear combination of those before it: a
+/// system of linear equations has many solutions, or the precision is too low to find the one. `condition` is a lower
+/// bound of the condition number of the features, each scaled by its deviation.
+pub(super) fn dependent_column(column: usize, condition: f64) -> Error {
+    let reason = format!(
+        "column {column} is constant, or a linear combination of the columns before it, to within rounding: the \
+         condition number of the features is above {condition:.1e}"
+    );
+    Error::new(ErrorKind::NotSolvable { column: Some(column), condition: Some(condition), reason })
+}
+
+/// Returns the error of features that nearly depend on each other: less than six digits of the coefficients would be
+/// right. `limit` is the largest condition number that is solved.
+pub(super) fn ill_conditioned(condition: f64, limit: f64, is_extended: bool) -> Error {
+    let more = if is_extended { "" } else { "; sums in extended precision hold more" };
+    let reason = format!(
+        "the features nearly depend on each other: their condition number is {condition:.1e}, and {limit:.1e} is the \
+         largest that leaves digits{more}"
+    );
+    Error::new(ErrorKind::NotSolvable { column: None, condition: Some(condition), reason })
+}
