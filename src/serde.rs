@@ -61,7 +61,7 @@ pub(crate) fn refused<E: serde::ser::Error>(error: Error) -> E {
 
 /// Returns and clears the failed allocation of this thread's last encoding or decoding, if there was one.
 pub(crate) fn take_refusal() -> Option<Error> {
-    REFUSED.take().map(|bytes| Error::out_of_memory(bytes))
+    REFUSED.take().map(Error::out_of_memory)
 }
 
 impl Serialize for ElementType {

@@ -214,7 +214,7 @@ impl<T> Array<T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Array, Error};
+    /// # use numeric_table::{Array, ErrorKind};
     /// let mut array = Array::from(vec![1_u8, 2]);
     /// array.mutable_data()?[1] = 7;
     /// let clone = array.clone();

@@ -182,7 +182,7 @@ impl<'t, U: Element> ValuesMut<'t, U> {
         }
         if table.slice_of(region, U::TYPE)?.is_some() {
             let values = table.slice_of_mut(region, U::TYPE)?.and_then(AnySliceMut::downcast);
-            let values = values.ok_or_else(|| Error::not_contiguous())?;
+            let values = values.ok_or_else(Error::not_contiguous)?;
             check_count(values, region.shape().element_count()?)?;
             return Ok(Self::Borrowed(values));
         }
@@ -204,7 +204,7 @@ impl<'t, U: Element> ValuesMut<'t, U> {
         let is_one = table.piece(row, column)?.is_some_and(|piece| piece.region().place_of(region).is_some());
         if is_one {
             let piece = table.piece_mut(row, column)?.ok_or_else(|| Error::new(ErrorKind::ReadOnlyTable))?;
-            return Self::of_region(RegionMut::of_piece(piece, region).ok_or_else(|| Error::not_contiguous())?);
+            return Self::of_region(RegionMut::of_piece(piece, region).ok_or_else(Error::not_contiguous)?);
         }
         table.check_region_writable(region, Token::new())?;
         let values = copy_of(table, region, U::TYPE, ConversionPolicy::Saturate)?;

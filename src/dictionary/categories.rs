@@ -113,7 +113,7 @@ impl Categories {
     /// # use numeric_table::{Categories, Error};
     /// assert_eq!(Categories::from_words(["low", "high"])?.index_of("high"), Some(1));
     /// let error = Categories::from_words(["low", "high", "low"]).unwrap_err();
-    /// assert_eq!(error.to_string(), r#"category "low" is listed twice, with the indices 0 and 2"#);
+    /// assert_eq!(error.to_string(), r#"category "low": it is listed twice, with the indices 0 and 2"#);
     /// # Ok::<(), Error>(())
     /// ```
     pub fn from_words<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> Result<Self> {

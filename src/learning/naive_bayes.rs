@@ -110,7 +110,7 @@ impl NaiveBayes {
     /// let counts = NaiveBayes::of(&table.slice_rows(..2)?, "class", 2)?;
     /// assert_eq!(counts.counts()?.as_slice()?, [0.5, 2.0]);
     /// let error = NaiveBayes::of(&table, "class", 2).unwrap_err();
-    /// assert_eq!(error.to_string(), "the value -1 at row 2, column 0 is no count: finite numbers from 0 on are");
+    /// assert_eq!(error.to_string(), "the value -1 at row 2, column 0 is not a count: finite numbers from 0 on are allowed");
     /// # Ok::<(), Error>(())
     /// ```
     pub fn of(table: &dyn NumericTable, by: impl ColumnKey, classes: impl Into<Option<usize>>) -> Result<Self> {
@@ -251,7 +251,7 @@ pub(super) fn check_counts(values: &[f64], row: usize, first: usize) -> Result<(
     }
     match values.iter().position(|&value| !is_count(value)) {
         Some(at) => Err(Error::new(ErrorKind::ValueNotAllowed {
-            row: row,
+            row,
             column: first + at,
             value: values[at],
             reason: "is not a count: finite numbers from 0 on are allowed".to_owned(),

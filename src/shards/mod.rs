@@ -221,7 +221,7 @@ impl Shards {
             None => Self::of_first(found).map(|first| all = Some(first)),
             Some(all) => all.push(found),
         })?;
-        all.ok_or_else(|| Error::no_tables())
+        all.ok_or_else(Error::no_tables)
     }
 
     /// Opens files and describes them, several at a time if there are many; `put` gets them in order.

@@ -45,7 +45,7 @@ impl HistogramBins {
     /// ```
     pub fn uniform(lower: f64, upper: f64, bins: usize) -> Result<Self> {
         if bins == 0 {
-            return Err(Error::parameter("the number of edges", 1 as f64, "2 or more are needed"));
+            return Err(Error::parameter("the number of edges", 1.0, "2 or more are needed"));
         }
         if !(lower < upper && lower.is_finite() && upper.is_finite()) {
             return Err(not_ascending(bins, lower, upper));
@@ -66,7 +66,7 @@ impl HistogramBins {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Error, HistogramBins};
+    /// # use numeric_table::{Error, ErrorKind, HistogramBins};
     /// assert_eq!(HistogramBins::with_edges([0.0, 1.0, 10.0])?.bin_of(2.0), Some(1));
     /// let error = HistogramBins::with_edges([0.0, 1.0, 1.0]).unwrap_err();
     /// assert!(matches!(error.kind(), ErrorKind::ParameterOutOfRange { .. }));
@@ -202,7 +202,7 @@ fn check(edges: &[f64]) -> Result<()> {
 
 fn not_ascending(position: usize, before: f64, edge: f64) -> Error {
     Error::new(ErrorKind::ParameterOutOfRange {
-        name: format!("edge {position} of the histogram").into(),
+        name: format!("edge {position}").into(),
         value: edge,
         allowed: format!("edges ascend, and the one before is {before}").into(),
     })

@@ -128,7 +128,7 @@ impl GroupStatistics {
     /// let groups = GroupStatistics::of(&table.slice_rows(..3)?, 1, 3)?;
     /// assert_eq!((groups.column(0, 0)?.mean(), groups.column(2, 0)?.maximum()), (6.0, 9.0));
     /// let error = GroupStatistics::of(&table, 1, 3).unwrap_err();
-    /// assert_eq!(error.to_string(), "the value 1.5 at row 3, column 1 is no category: whole numbers from 0 to 2 are");
+    /// assert!(error.to_string().starts_with("the value 1.5 at row 3, column 1 is not a category: "));
     ///
     /// let answer = Feature::new(ElementType::F64).named("answer").categorical(3);
     /// let features = [Feature::new(ElementType::F64), answer].into_iter().collect();
@@ -230,7 +230,7 @@ impl GroupStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Error, GroupStatistics};
+    /// # use numeric_table::{Error, ErrorKind, GroupStatistics};
     /// let mut groups = GroupStatistics::new(2, 0, 2)?;
     /// groups.update(&[1_i16, 7, 0, 9])?; // two rows
     /// groups.update(&[1.0, 9.0])?;

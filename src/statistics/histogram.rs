@@ -182,7 +182,7 @@ impl Histogram {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Error, Histogram, HistogramBins};
+    /// # use numeric_table::{Error, ErrorKind, Histogram, HistogramBins};
     /// let mut all = Histogram::new(1, &HistogramBins::uniform(0.0, 10.0, 2)?)?;
     /// let mut other = all.clone();
     /// all.update(&[1.0, 6.0])?;

@@ -211,7 +211,7 @@ impl QuantileSketch {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Error, QuantileSketch};
+    /// # use numeric_table::{Error, ErrorKind, QuantileSketch};
     /// let (mut all, mut other) = (QuantileSketch::new(1)?, QuantileSketch::new(1)?);
     /// all.update(&[1.0, 6.0])?;
     /// other.update(&[3_u8])?;

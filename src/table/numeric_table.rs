@@ -659,7 +659,7 @@ pub trait NumericTable: Send + Sync {
     /// let rows = Region { rows: 1..3, columns: 0..2 };
     /// assert!(!table.lend_region(&rows, Some(ElementType::F64), &mut lease)?);
     /// assert!(table.lend_region(&rows, Some(ElementType::I16), &mut lease)?);
-    /// assert!(matches!(table.as_slice().unwrap_err().kind(), ErrorKind::BlockOutstanding { rows }) if rows == (1..3));
+    /// assert!(matches!(table.as_slice().unwrap_err().kind(), ErrorKind::BlockOutstanding { rows } if *rows == (1..3)));
     /// table.take_back(&mut lease)?;
     /// assert_eq!(table.as_slice()?, [1, 2, 3, 4, 5, 6]);
     /// # Ok::<(), numeric_table::Error>(())

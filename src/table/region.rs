@@ -47,7 +47,7 @@ impl Region {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Error, Shape, table::Region};
+    /// # use numeric_table::{ErrorKind, Shape, table::Region};
     /// let region = Region { rows: 0..5, columns: 1..3 };
     /// assert!(region.check(Shape { rows: 5, columns: 3 }).is_ok());
     /// let error = region.check(Shape { rows: 3, columns: 5 }).unwrap_err(); // axes swapped

@@ -81,7 +81,7 @@ impl Sorted {
         };
         let values = match &copy {
             Some(copy) => copy.as_slice(),
-            None => lent_slice(table, &all, element)?.ok_or_else(|| Error::not_contiguous())?,
+            None => lent_slice(table, &all, element)?.ok_or_else(Error::not_contiguous)?,
         };
         let mut keys = with_room(values.len())?;
         match_element!(element, T => {
@@ -200,7 +200,7 @@ fn choose(table: &(dyn NumericTable + '_), wanted: Wanted<'_>) -> Result<Box<dyn
         let (all, element) = (column_of(shape, column), target.element_type());
         let from = match copy {
             Some(copy) => copy.as_slice(),
-            None => lent_slice(table, &all, element)?.ok_or_else(|| Error::not_contiguous())?,
+            None => lent_slice(table, &all, element)?.ok_or_else(Error::not_contiguous)?,
         };
         lanes.push(lane(from, target, 1)?);
     }

@@ -3,7 +3,7 @@
 use bytemuck::{Pod, cast_slice};
 use numeric_table::convert::convert_slice;
 use numeric_table::execution::{Kernels, Serial};
-use numeric_table::{ConversionPolicy, DataLayout, Element, ElementType, Error, ErrorKind, Shape, bf16, f16};
+use numeric_table::{ConversionPolicy, DataLayout, Element, ElementType, ErrorKind, Shape, bf16, f16};
 
 use crate::device::Device;
 use crate::module::Kernel;
@@ -187,7 +187,7 @@ fn convert_as<S: Element, T: Element>(
     let mut to = vec![T::default(); count];
     let refusal = convert_slice(&from, &mut to, policy);
     if let Err(error) = &refusal {
-        let ErrorKind::ValueNotRepresentable { row, .. } = error else { return Err(INVALID_VALUE) };
+        let ErrorKind::ValueNotRepresentable { row, .. } = error.kind() else { return Err(INVALID_VALUE) };
         let index = *row as u64;
         let keep_least = |bytes: &mut [u8]| {
             let old = bytes.try_into().map_or(u64::MAX, u64::from_le_bytes);

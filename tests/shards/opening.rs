@@ -93,7 +93,7 @@ fn the_first_file_of_other_columns_is_named_with_what_differs() {
     let swapped = counting(0, 1, 2).described_by(DataDictionary::from_features([words(["x", "y"]), feature("a")]));
     let others: [(&dyn NumericTable, &str); 8] = [
         (&counting(0, 1, 3), "3 columns instead of 2"),
-        (&counting(0, 1, 2).convert::<i16>().unwrap(), "column 0 of table 2 has values of i16, and of the first f64"),
+        (&counting(0, 1, 2).convert::<i16>().unwrap(), "column 0 has values of i16 instead of f64"),
         (&swapped.unwrap(), "column 0 is \"b\", which is another column there"),
         (&counting(0, 1, 2), "column 0 has another name"),
         (&described(feature("b")), "column 1 has another feature type"),
@@ -149,9 +149,9 @@ fn files_of_equal_columns_beyond_number_are_compared_at_once() {
     let words = |words: [&str; 2]| Feature::new(ElementType::U8).categorical(Categories::from_words(words).unwrap());
     saved_columns(&first, words(["no", "yes"]));
     for (feature, expected) in [
-        (Feature::new(ElementType::U8).ordinal(), "column 0 of table 1 has another feature type than in the first"),
+        (Feature::new(ElementType::U8).ordinal(), "table 1 does not fit the first: column 0 has another feature type"),
         (Feature::new(ElementType::U8).named("a"), "table 1 does not fit the first: column 0 has another name"),
-        (words(["yes", "no"]), "the categories of column 0 of table 1 have no words, or others than in the first"),
+        (words(["yes", "no"]), "table 1 does not fit the first: the categories of column 0 have no words, or others"),
     ] {
         saved_columns(&other, feature);
         let found = text(Shards::of_files([&first, &other]));

@@ -123,7 +123,7 @@ mod csv {
         for rows in [1, 3, MOST] {
             for options in [plain(), plain().header(true)] {
                 let words =
-                    format!("a table of {rows} x 0 values cannot be written as CSV: rows without columns have no text");
+                    format!("CSV: a table of {rows} x 0 values cannot be written: rows without columns have no text");
                 assert_eq!(write(&table(rows, 0), &options), Err(words));
             }
         }
@@ -143,7 +143,7 @@ mod csv {
     fn a_header_longer_than_any_record_is_refused_before_it_is_built() {
         let refused = |columns: usize, bytes: usize| {
             Err(format!(
-                "a table of 0 x {columns} values cannot be written as CSV: the line of names would have {bytes} bytes \
+                "CSV: a table of 0 x {columns} values cannot be written: the line of names would have {bytes} bytes \
                  or more, and may have 268435456"
             ))
         };

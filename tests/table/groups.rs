@@ -104,7 +104,10 @@ fn the_first_value_that_is_no_category_is_named_and_nothing_is_added() {
     }
     let table = HomogenNumericTable::from_array(rows.as_flattened().to_vec(), shape(60_000, 3)).unwrap();
     let error = GroupStatistics::of(&table, 1, 3).unwrap_err();
-    assert_eq!(error.to_string(), "the value 3 at row 41234, column 1 is no category: whole numbers from 0 to 2 are");
+    assert_eq!(
+        error.to_string(),
+        "the value 3 at row 41234, column 1 is not a category: the categories are the whole numbers from 0 to 2"
+    );
     let error = GroupStatistics::of(&table, 1, 0).unwrap_err();
     assert!(error.to_string().ends_with("row 0, column 1 is no category: there are none"), "{error}");
 }
@@ -174,7 +177,7 @@ fn rows_without_a_category_are_refused_left_out_or_a_group_of_their_own() {
     );
     assert_eq!(
         error.to_string(),
-        "the category at row 2, column 1 is missing: whole numbers from 0 to 1 are categories"
+        "the value NaN at row 2, column 1 is missing: the categories are the whole numbers from 0 to 1"
     );
 
     let empty = GroupStatistics::for_table(&table, "species", None).unwrap();

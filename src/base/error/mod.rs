@@ -118,7 +118,7 @@ impl Error {
     /// ```
     /// use numeric_table::prelude::*;
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2]])?;
-    /// let error = table.value(0, 2).unwrap_err();
+    /// let error = table.value::<u8>(0, 2).unwrap_err();
     /// assert!(matches!(error.kind(), ErrorKind::ColumnOutOfRange { column: 2, column_count: 2 }));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```

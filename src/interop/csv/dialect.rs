@@ -122,7 +122,7 @@ impl CsvOptions {
     /// # use numeric_table::{CsvOptions, CsvSource};
     /// let endless = std::io::repeat(b'7');
     /// let error = CsvSource::from_reader_with(endless, CsvOptions::new().max_buffered_bytes(1 << 20)).unwrap_err();
-    /// assert!(error.to_string().contains("is more than 1048576 bytes"));
+    /// assert!(error.to_string().contains("is more than the limit of 1048576 bytes"));
     /// ```
     pub fn max_buffered_bytes(self, bytes: u64) -> Self {
         Self { memory: MemoryLimits { buffered: bytes, ..self.memory }, ..self }

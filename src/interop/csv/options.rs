@@ -272,7 +272,9 @@ impl CsvOptions {
     /// # use numeric_table::{CsvMissing, CsvOptions, CsvSource};
     /// let text = b"colour\n\"red\"\n\"\"\n";
     /// let options = CsvOptions::new().missing(CsvMissing::SkipRow);
-    /// let rows = |options| Ok(CsvSource::from_bytes_with(&text[..], options)?.load::<u8>()?.as_slice()?.to_vec());
+    /// let rows = |options| -> numeric_table::Result<Vec<u8>> {
+    ///     Ok(CsvSource::from_bytes_with(&text[..], options)?.load()?.as_slice()?.to_vec())
+    /// };
     /// assert_eq!(rows(options.clone())?, [0, 1]); // "red" and the empty word
     /// assert_eq!(rows(options.quoted_missing(true))?, [0]);
     /// # Ok::<(), numeric_table::Error>(())

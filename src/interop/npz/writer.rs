@@ -121,10 +121,7 @@ impl NpzWriter {
     /// let (mut writer, table) = (NpzWriter::create(&path)?, HomogenNumericTable::from_rows(&[[1_u8, 2]])?);
     /// writer.add("weights/0", &table)?;
     /// let error = writer.add("weights/0", &table).map(drop).unwrap_err();
-    /// assert_eq!(
-    ///     error.to_string(),
-    ///     "no array of an .npz file can have the name \"weights/0\": another array has the same"
-    /// );
+    /// assert!(error.to_string().ends_with("no array can have this name: another array has the same"));
     /// assert!(writer.add("../weights", &table).is_err());
     /// writer.finish()?;
     /// assert_eq!(NpzReader::open(&path)?.len(), 1);

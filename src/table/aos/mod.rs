@@ -292,6 +292,7 @@ impl AosNumericTable {
     /// assert_eq!(AosNumericTable::from_records(pairs)?.into_records::<Pair>()?.as_ptr(), address);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[expect(clippy::result_large_err, reason = "the table is given back")]
     pub fn into_records<P: Record>(self) -> Result<Vec<P>, Refused<Self>> {
         let Self { table: RecordTable { id, records, dictionary, owner } } = self;
         let records = match records.into_vec::<P>() {

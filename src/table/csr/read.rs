@@ -133,7 +133,7 @@ impl Pattern<'_> {
     /// Does what [`for_each_row`](Self::for_each_row) does in one body for each type of indices, where a call for each
     /// row does not count.
     #[inline(never)]
-    pub(super) fn visit_rows<I: Index>(&self, region: &Region, work: &mut dyn FnMut(usize, &[I], Range<usize>)) {
+    pub(super) fn visit_rows<I: Index>(&self, region: &Region, work: &mut Visit<'_, I>) {
         self.for_each_row::<I>(region, work);
     }
 
@@ -158,6 +158,9 @@ impl Pattern<'_> {
         }
     }
 }
+
+/// What is called with each row: its number, its column indices, and the positions of its values.
+type Visit<'w, I> = dyn FnMut(usize, &[I], Range<usize>) + 'w;
 
 impl<'t> Cells<'t> {
     pub(super) fn of(table: &'t CsrNumericTable) -> Self {

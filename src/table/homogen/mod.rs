@@ -177,7 +177,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn as_slice(&self) -> Result<&[T]> {
-        transform::in_order_of(self.placement.layout, self.view()?).as_slice().ok_or_else(|| Error::not_contiguous())
+        transform::in_order_of(self.placement.layout, self.view()?).as_slice().ok_or_else(Error::not_contiguous)
     }
 
     /// Borrows all values as one mutable slice, in the order of the layout. Copies first if the memory is shared or

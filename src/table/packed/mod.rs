@@ -123,7 +123,7 @@ macro_rules! packed_matrix {
             /// assert_eq!(given.len(), 7);
             /// assert_eq!(
             ///     error.to_string(),
-            ///     "7 values are no packed triangle: dimension 3 has 6, and dimension 4 has 10"
+            ///     "the number of values of a packed triangle is 7: dimension 3 has 6, and dimension 4 has 10"
             /// );
             /// # Ok::<(), Box<dyn std::error::Error>>(())
             /// ```

@@ -393,7 +393,7 @@ impl Packing {
                 value != zero && !become_same(row, column, [[value], [zero]].each_ref().map(any))
             };
             if let Some((column, &value)) = zeros.zip(values).find(|&(column, &value)| is_refused(column, value)) {
-                return Err(Error::new(ErrorKind::NotStored { row: row, column: column, value: Some(value.into()) }));
+                return Err(Error::new(ErrorKind::NotStored { row, column, value: Some(value.into()) }));
             }
         }
         Ok(())

@@ -119,7 +119,10 @@ fn what_contradicts_itself_is_refused_with_a_reason() {
         (refusal::<Histogram>("/columns/0/bins", json!(null)), "there is none before it"),
         (refusal::<Histogram>("/columns/0/counts", json!([1, 2])), "has not one count for each bin"),
         (refusal::<Histogram>("/columns/0/above", json!(u64::MAX)), "more values than can be counted"),
-        (refusal::<Histogram>("/columns/0/bins/edges/1", json!(-9.0)), "edge 1 is -9, which is not above"),
+        (
+            refusal::<Histogram>("/columns/0/bins/edges/1", json!(-9.0)),
+            "edge 1 is -9: edges ascend, and the one before is",
+        ),
         (refusal::<Histogram>("/columns/0/bins/edges/1", json!(1.0)), "are not those of bins of equal width"),
         (refusal::<QuantileSketch>("/capacity", json!(3)), "capacity of a level is not even"),
         (refusal::<QuantileSketch>("/capacity", json!(4)), "more values than there are, or than its capacity"),
