@@ -59,7 +59,7 @@ impl Shards {
     /// their checksums.
     ///
     /// # Errors
-    /// [`ErrorKind::ShardChanged`]; [`ErrorKind::Shard`] if it has other columns; [`ErrorKind::Io`];
+    /// [`ErrorKind::ShardChanged`]; [`ErrorKind::UnequalTables`] if it has other columns; [`ErrorKind::Io`];
     /// [`ErrorKind::Format`], also if values are to be compared with their checksums and it has none;
     /// [`ErrorKind::OutOfMemory`]. All but the last name the file.
     pub(super) fn open_shard(&self, shard: usize, check: Check) -> Result<OpenedTable> {

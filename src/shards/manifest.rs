@@ -81,10 +81,10 @@ impl Shards {
     /// # Errors
     /// [`ErrorKind::Io`] with `path`, also if it is a link that leads nowhere; with the path of a file that the
     /// manifest at `path` lists and this table has not; of one that is not in the folder of the manifest or a folder in
-    /// it, or whose path is not UTF-8, or that is there twice. [`ErrorKind::ShardChanged`] or [`ErrorKind::Shard`] with
-    /// a file that was replaced since this table was opened. [`ErrorKind::Format`] if what is at `path` is not a
-    /// manifest or is damaged, or the new one would be larger than 1 GiB; [`ErrorKind::RenameUnsupported`];
-    /// [`ErrorKind::OutOfMemory`]. Nothing has changed then.
+    /// it, or whose path is not UTF-8, or that is there twice. [`ErrorKind::ShardChanged`] or
+    /// [`ErrorKind::UnequalTables`] with a file that was replaced since this table was opened. [`ErrorKind::Format`] if
+    /// what is at `path` is not a manifest or is damaged, or the new one would be larger than 1 GiB;
+    /// [`ErrorKind::RenameUnsupported`]; [`ErrorKind::OutOfMemory`]. Nothing has changed then.
     ///
     /// # Examples
     /// ```

@@ -168,8 +168,8 @@ impl Shards {
     /// Cost: O(shards x columns): the beginning of each file is read, in parallel if there are many.
     ///
     /// # Errors
-    /// [`ErrorKind::ParameterOutOfRange`]; [`ErrorKind::Io`] and [`ErrorKind::Format`] of a file; [`ErrorKind::Shard`],
-    /// which names the first file that has other columns than the first one, with [`ErrorKind::UnequalTables`], or with
+    /// [`ErrorKind::ParameterOutOfRange`]; [`ErrorKind::Io`] and [`ErrorKind::Format`] of a file; with the path of
+    /// the first such file, [`ErrorKind::UnequalTables`] if it has other columns than the first one, and
     /// [`ErrorKind::SizeOverflow`] if there are too many rows; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples

@@ -47,8 +47,8 @@ impl Shards {
     ///
     /// # Errors
     /// [`ErrorKind::RowsOutOfRange`]; [`ErrorKind::SizeOverflow`]; [`ErrorKind::OutOfMemory`]; and of the first file
-    /// that cannot be read: [`ErrorKind::ShardChanged`] if it was replaced, [`ErrorKind::Shard`], [`ErrorKind::Io`],
-    /// [`ErrorKind::Format`].
+    /// that cannot be read: [`ErrorKind::ShardChanged`] if it was replaced, [`ErrorKind::UnequalTables`],
+    /// [`ErrorKind::Io`], [`ErrorKind::Format`].
     ///
     /// # Examples
     /// ```
@@ -102,7 +102,7 @@ impl Shards {
     ///
     /// # Errors
     /// [`ErrorKind::SizeOverflow`]; [`ErrorKind::OutOfMemory`]; and of the first file that cannot be read or is
-    /// damaged: [`ErrorKind::ShardChanged`] if it was replaced, [`ErrorKind::Shard`], [`ErrorKind::Io`],
+    /// damaged: [`ErrorKind::ShardChanged`] if it was replaced, [`ErrorKind::UnequalTables`], [`ErrorKind::Io`],
     /// [`ErrorKind::Format`].
     ///
     /// # Examples

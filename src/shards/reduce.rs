@@ -64,7 +64,7 @@ impl Shards {
     ///
     /// # Errors
     /// The first in the order of the rows: those of [`verify`](Self::verify) but for damaged values; those of
-    /// [`Partial::update_table`] and [`Partial::merge`], in [`ErrorKind::Shard`], which names the file.
+    /// [`Partial::update_table`] and [`Partial::merge`], with the path of the file.
     ///
     /// # Examples
     /// ```

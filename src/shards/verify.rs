@@ -14,7 +14,7 @@ impl Shards {
     ///
     /// # Errors
     /// [`ErrorKind::ShardChanged`](crate::ErrorKind::ShardChanged) if a file was replaced by another one;
-    /// [`ErrorKind::Shard`](crate::ErrorKind::Shard) if it has other columns;
+    /// [`ErrorKind::UnequalTables`](crate::ErrorKind::UnequalTables) if it has other columns;
     /// [`ErrorKind::Format`](crate::ErrorKind::Format) with the first damaged chunk of a file;
     /// [`ErrorKind::Io`](crate::ErrorKind::Io); all of them name the file;
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).

@@ -489,7 +489,8 @@ pub enum ErrorKind {
         /// The error of the library, of its own type.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// An error of the caller's own, returned by a closure that the caller passed in: made by [`Error::other`].
+    /// An error of the caller's own, returned by a closure that the caller passed in: made by
+    /// [`Error::other`](super::Error::other).
     #[error(transparent)]
     Other {
         /// The caller's error.
