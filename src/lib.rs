@@ -221,7 +221,7 @@ pub use crate::archive::from_bytes_any;
 pub use crate::array::{AnyArray, AnyArrayRef, Array, MemoryKind};
 pub use crate::base::copy::{CopyPolicy, CopyReason};
 pub use crate::base::element::{Element, ElementType};
-pub use crate::base::error::{Difference, Error, ErrorKind, Hint, Place, Result};
+pub use crate::base::error::{Difference, Error, ErrorKind, Hint, Place, Result, SparseFault, Unsolvable};
 pub use crate::base::mode::{BlockKind, ReadWriteMode};
 pub use crate::base::progress::Progress;
 pub use crate::base::shape::Shape;

@@ -188,7 +188,7 @@ pub trait TableOutput: AsTable {
     /// table may have been written.
     ///
     /// # Errors
-    /// Those of [`write_csv_with`](Self::write_csv_with), with `(writer)` as the path of [`ErrorKind::Io`].
+    /// Those of [`write_csv_with`](Self::write_csv_with), and [`ErrorKind::Io`] of the writer without a path.
     ///
     /// # Examples
     /// ```

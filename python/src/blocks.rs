@@ -31,7 +31,10 @@ pub(crate) struct RowBlocks {
 
 /// Refuses blocks of no rows.
 pub(crate) fn check(rows: usize) -> PyResult<()> {
-    if rows == 0 { Err(TableError::new_err("a block must have at least one row")) } else { Ok(()) }
+    match rows {
+        0 => Err(TableError::new_err("the number of rows of a block is 0: at least 1 is needed")),
+        _ => Ok(()),
+    }
 }
 
 impl RowBlocks {

@@ -293,7 +293,8 @@ fn imported(array: FFI_ArrowArray, field: &Field, batch: Option<usize>) -> Resul
             Some(batch) if batch > 0 => format!("in batch {batch}: {reason}"),
             _ => reason,
         };
-        Error::new(ErrorKind::Unsupported { target: "Arrow", column, name: Some(name.to_owned()), reason })
+        let (column, name) = (Some(column.unwrap_or(0)), Some(name.to_owned()));
+        Error::new(ErrorKind::Unsupported { target: "Arrow", row: None, column, name, reason })
     })
 }
 

@@ -7,7 +7,7 @@ use pyo3::types::{PyBool, PyString};
 
 use crate::csv::Csv;
 use crate::element;
-use crate::error::{NotRepresentableError, OrRaise};
+use crate::error::{NotRepresentableError, OrRaise, without_hints};
 use crate::numbers;
 use crate::reader::Reader;
 use crate::reading::listed;
@@ -53,7 +53,7 @@ pub(crate) fn advise(py: Python<'_>, error: PyErr) -> PyErr {
     if !error.is_instance_of::<NotRepresentableError>(py) {
         return error;
     }
-    let text = format!("{}: state the type of the file, as dtype= where it is created", error.value(py));
+    let text = format!("{}: state the type of the file, as dtype= where it is created", without_hints(py, &error));
     NotRepresentableError::new_err(text)
 }
 

@@ -119,8 +119,8 @@ pub(crate) fn say(py: Python<'_>) -> PyResult<()> {
     py.get_type::<TableFileError>().setattr("__str__", py.eval(code, None, None)?)
 }
 
-/// Calls and options that the library's hints name, and what they are here: an option is a keyword. Of two that are one
-/// here, the first says it; those that are not listed have no counterpart.
+/// Calls and options that the library's hints name, and what they are here: an option is a keyword. Those that
+/// are not listed have no counterpart.
 const CALLS: [(&str, &str); 20] = [
     ("ConversionPolicy::Saturate", "policy='saturate'"),
     ("CsvOptions::column_type", "dtypes="),
@@ -163,16 +163,32 @@ pub(crate) fn _calls_of_hints() -> Vec<(&'static str, &'static str)> {
     CALLS.to_vec()
 }
 
+/// The attribute of an exception that has its sentence without hints, for advice that knows better.
+const MESSAGE: &str = "_message";
+
+/// Returns the sentence of an exception, without the hints that the library gives if it has some.
+pub(crate) fn without_hints(py: Python<'_>, error: &PyErr) -> String {
+    let value = error.value(py);
+    let said = value.getattr(MESSAGE).and_then(|message| message.extract());
+    said.unwrap_or_else(|_| value.to_string())
+}
+
 /// Returns the exception of an error.
 pub(crate) fn exception(error: Error) -> PyErr {
     let text = sentence(&error);
-    let path = error.path().map(Path::to_owned);
+    let (path, message) = (error.path().map(Path::to_owned), error.message().to_string());
     match error.into_kind() {
         ErrorKind::RowsOutOfRange { .. } | ErrorKind::ColumnOutOfRange { .. } | ErrorKind::OutOfRange { .. } => {
             TableIndexError::new_err(text)
         }
         ErrorKind::OutOfMemory => PyMemoryError::new_err(text),
-        ErrorKind::ValueNotRepresentable { .. } => NotRepresentableError::new_err(text),
+        ErrorKind::ValueNotRepresentable { .. } => Python::attach(|py| {
+            let error = NotRepresentableError::new_err(text);
+            match error.value(py).setattr(MESSAGE, message) {
+                Ok(()) => error,
+                Err(other) => other,
+            }
+        }),
         ErrorKind::CopyRequired { .. } => CopyRequiredError::new_err(text),
         ErrorKind::ReadOnlyTable | ErrorKind::MixedElementTypes { .. } => TableTypeError::new_err(text),
         ErrorKind::Format { .. } | ErrorKind::ShardChanged { .. } => match path {

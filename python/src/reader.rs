@@ -106,10 +106,8 @@ pub(crate) fn open(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, Py
 
 /// Returns an error with the row of the file, if the work began at row `first`.
 pub(crate) fn from_row(first: usize, error: Error) -> Error {
-    match *error.kind() {
-        ErrorKind::ValueNotRepresentable { row, column, value, target } => {
-            Error::new(ErrorKind::ValueNotRepresentable { row: row.saturating_add(first), column, value, target })
-        }
+    match error.kind() {
+        ErrorKind::ValueNotRepresentable { .. } => error.moved(first, 0),
         _ => error,
     }
 }

@@ -17,7 +17,7 @@ use pyo3::types::{PyString, PyTuple};
 
 use crate::describe;
 use crate::element::{self, with_type};
-use crate::error::{NotRepresentableError, OrRaise, TableError, TableIndexError};
+use crate::error::{NotRepresentableError, OrRaise, TableError, TableIndexError, without_hints};
 use crate::share::Share;
 use crate::sparse;
 use crate::table::Table;
@@ -66,7 +66,8 @@ impl Wanted {
             return error;
         }
         let name = element::name(self.element);
-        NotRepresentableError::new_err(format!("{}: state the type, as dtype={name:?}, which rounds", error.value(py)))
+        let text = without_hints(py, &error);
+        NotRepresentableError::new_err(format!("{text}: state the type, as dtype={name:?}, which rounds"))
     }
 
     /// Reads rows of a table, and all of its columns.

@@ -3,8 +3,8 @@
 
 use numeric_table::table::{CsrParts, Refused};
 use numeric_table::{
-    AnyArray, Array, ConversionPolicy, CsrNumericTable, Element, ElementType, ErrorKind, Indices, NumericTable, Shape,
-    TableConversion, TableOutput,
+    AnyArray, Array, ConversionPolicy, CsrNumericTable, Element, ElementType, Error, ErrorKind, Indices, NumericTable,
+    Shape, SparseFault, TableConversion, TableOutput,
 };
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -174,7 +174,7 @@ pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Opt
     });
     match made {
         Ok(table) => Ok(Some(Box::new(table))),
-        Err(error) if copy == Some(false) && matches!(error.kind(), ErrorKind::SparseStructure { .. }) => {
+        Err(error) if copy == Some(false) && is_unsorted(&error) => {
             Err(CopyRequiredError::new_err(format!("a copy is required: {error}")))
         }
         Err(error) => Err(exception(error)),
@@ -239,4 +239,9 @@ pub(crate) fn unpickled(
     let dictionary = described.dictionary().clone();
     let made = buffers.py().detach(|| sparse::described(shape, parts, dictionary));
     Ok(Box::new(made.or_raise()?))
+}
+
+/// Returns whether indices of a sparse array are in another order than a table has them in.
+fn is_unsorted(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::SparseStructure { fault: SparseFault::NotAscending, .. })
 }

@@ -209,8 +209,7 @@ impl<T> Array<T> {
     /// Source: oneDAL `get_mutable_data`, which throws where this returns an error.
     ///
     /// # Errors
-    /// [`ErrorKind::ImmutableData`] if the memory is read-only, or there is no block; [`ErrorKind::ImmutableData`]
-    /// while another array shares the block.
+    /// [`ErrorKind::ImmutableData`] if the memory is read-only, there is no block, or another array shares it.
     ///
     /// # Examples
     /// ```

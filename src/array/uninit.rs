@@ -106,11 +106,13 @@ impl<T: Element> Array<T> {
         if additional <= self.room() {
             return Ok(None);
         }
-        let too_large = Error::new(ErrorKind::SizeOverflow {
-            shape: Shape { rows: usize::MAX, columns: 1 },
-            element: Some(T::TYPE),
-        });
-        let wanted = self.len().checked_add(additional).ok_or(too_large)?;
+        let too_large = || {
+            Error::new(ErrorKind::SizeOverflow {
+                shape: Shape { rows: usize::MAX, columns: 1 },
+                element: Some(T::TYPE),
+            })
+        };
+        let wanted = self.len().checked_add(additional).ok_or_else(too_large)?;
         // There may be room for what is wanted, and not for more.
         let grown = wanted.max(self.len().saturating_add(self.len() / 2));
         let mut new = Self::zeros(grown).or_else(|_| Self::zeros(wanted))?;

@@ -82,8 +82,8 @@ pub trait BlockAccess: NumericTable {
     /// Source: DAAL `releaseBlockOfRows`.
     ///
     /// # Errors
-    /// [`ErrorKind::WrongBlockKind`] if the descriptor holds none; [`ErrorKind::WrongTable`];
-    /// [`ErrorKind::WrongBlockKind`]; [`ErrorKind::ValueNotRepresentable`] with the table's row and column;
+    /// [`ErrorKind::WrongBlockKind`], also if the descriptor holds none; [`ErrorKind::WrongTable`];
+    /// [`ErrorKind::ValueNotRepresentable`] with the table's row and column;
     /// [`ErrorKind::ReadOnlyTable`] if the kind of table can be written, but not with these values. The block is still
     /// held, so that a value can be corrected.
     ///

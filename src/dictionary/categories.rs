@@ -4,9 +4,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-#[cfg(doc)]
-use crate::base::error::ErrorKind;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::room::with_room;
 use crate::base::text::excerpt;
 
@@ -82,12 +80,11 @@ fn repeated<'a>(mut positions: Vec<usize>, word: impl Fn(usize) -> &'a [u8]) -> 
 
 /// Returns the error of a word that two indices have.
 fn refusal(word: &[u8], first: usize, second: usize) -> Error {
-    Error::unsupported(
-        "category",
-        None,
-        Some(excerpt(word)),
-        format!("it is listed twice, with the indices {first} and {second}"),
-    )
+    Error::new(ErrorKind::ParameterOutOfRange {
+        name: format!("the index of category {:?}", excerpt(word)).into(),
+        value: second as f64,
+        allowed: format!("the word has the index {first} already").into(),
+    })
 }
 
 impl Categories {
@@ -106,14 +103,14 @@ impl Categories {
     /// Creates categories with these words, which are copied: the first has index 0. O(words log words).
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`] if two words are equal; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::ParameterOutOfRange`] if two words are equal; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{Categories, Error};
     /// assert_eq!(Categories::from_words(["low", "high"])?.index_of("high"), Some(1));
     /// let error = Categories::from_words(["low", "high", "low"]).unwrap_err();
-    /// assert_eq!(error.to_string(), r#"category "low": it is listed twice, with the indices 0 and 2"#);
+    /// assert_eq!(error.to_string(), r#"the index of category "low" is 2: the word has the index 0 already"#);
     /// # Ok::<(), Error>(())
     /// ```
     pub fn from_words<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> Result<Self> {
@@ -357,7 +354,7 @@ impl<'a> EncodedWords<'a> {
     /// Checks that the words differ. Takes as much memory as their lengths.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`], [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::ParameterOutOfRange`], [`ErrorKind::OutOfMemory`].
     pub(crate) fn check_distinct(self) -> Result<()> {
         let mut starts = with_room(self.count)?;
         starts.extend(self.starts());

@@ -72,7 +72,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// let error = table.to_device_with::<u8, _>(&Detached::new(), ConversionPolicy::Checked).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "the value 300 at row 1, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it"
+    ///     "the value 300 at row 1, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it \
+    ///      where a call takes a policy"
     /// );
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -261,7 +262,8 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// let error = there.pull_rows_with::<u8>(1..3, ConversionPolicy::Checked).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "the value 300 at row 2, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it"
+    ///     "the value 300 at row 2, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it \
+    ///      where a call takes a policy"
     /// );
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

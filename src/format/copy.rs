@@ -59,11 +59,11 @@ impl<T: Element> TableWriter<T> {
     /// reported when all rows are there.
     ///
     /// # Errors
-    /// [`ErrorKind::RowsOutOfRange`]; [`ErrorKind::UnequalTables`] of words that differ; [`ErrorKind::UnequalTables`]
-    /// of times of other units; [`ErrorKind::ValueNotRepresentable`] with the row in this file;
-    /// [`ErrorKind::SizeOverflow`]; [`ErrorKind::Io`], also if the rows would be read from the file that is overwritten
-    /// [in place](crate::SaveOptions::in_place); [`ErrorKind::Format`] if the source is damaged or has become shorter;
-    /// [`ErrorKind::OutOfMemory`]. Nothing is appended then, and the writer can still be used.
+    /// [`ErrorKind::RowsOutOfRange`]; [`ErrorKind::UnequalTables`] of words that differ, or of times of other units;
+    /// [`ErrorKind::ValueNotRepresentable`] with the row in this file; [`ErrorKind::SizeOverflow`]; [`ErrorKind::Io`],
+    /// also if the rows would be read from the file that is overwritten [in place](crate::SaveOptions::in_place);
+    /// [`ErrorKind::Format`] if the source is damaged or has become shorter; [`ErrorKind::OutOfMemory`]. Nothing is
+    /// appended then, and the writer can still be used.
     ///
     /// # Examples
     /// ```

@@ -215,7 +215,7 @@ impl Features {
         while let Some(record) = records.next() {
             if let Some(CategoriesView::Encoded(words)) = record?.categories {
                 words.check_distinct().map_err(|error| match error.kind() {
-                    ErrorKind::Unsupported { .. } => {
+                    ErrorKind::ParameterOutOfRange { .. } => {
                         refusal(records.fields.at, format!("the header is damaged: {error}"))
                     }
                     _ => error,

@@ -62,9 +62,9 @@ impl<T: Element> HomogenNumericTable<T> {
         if cfg!(target_endian = "big") && size_of::<T>() > 1 {
             return load(file, |_| Ok(dictionary), None);
         }
-        let too_large = Error::new(ErrorKind::SizeOverflow { shape: file.shape, element: Some(T::TYPE) });
+        let too_large = || Error::new(ErrorKind::SizeOverflow { shape: file.shape, element: Some(T::TYPE) });
         let Range { start, end } = file.parts.payload();
-        let (Ok(start), Ok(end)) = (usize::try_from(start), usize::try_from(end)) else { return Err(too_large) };
+        let (Ok(start), Ok(end)) = (usize::try_from(start), usize::try_from(end)) else { return Err(too_large()) };
         // SAFETY: the caller promises that the file is not changed. `open` has checked that it has the stated length.
         let bytes = unsafe { map_file(file.parts.file(), file.parts.path(), end) }?;
         // Values begin at a multiple of 4096 bytes: aligned for every element type.

@@ -14,6 +14,6 @@ use crate::table::NumericTable;
 /// # Errors
 /// Those of [`TableOutput::save`](crate::TableOutput::save).
 pub(crate) fn save(table: &(dyn NumericTable + '_), path: &Path, options: &SaveOptions) -> Result<()> {
-    let plan = FilePlan::new(table, options.chunk_size()).map_err(|error| error.in_file(path))?;
+    let plan = FilePlan::new(table, options.chunk_size()).map_err(|error| error.in_written_file(path))?;
     replace(path, options, |sink| plan.write(&Output { sink, path }, options.hook()))
 }

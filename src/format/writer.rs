@@ -176,7 +176,8 @@ impl<T: Element> TableWriter<T> {
     /// let error = writer.append(&[3.0_f32, 4000.0]).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "the value 4000 at row 1, column 1 is not representable as u8: `ConversionPolicy::Saturate` allows it"
+    ///     "the value 4000 at row 1, column 1 is not representable as u8: `ConversionPolicy::Saturate` allows it \
+    ///      where a call takes a policy"
     /// );
     /// assert!(writer.append(&[5_u8, 6, 7]).is_err()); // a row and a half
     /// writer.finish()?;
@@ -207,7 +208,7 @@ impl<T: Element> TableWriter<T> {
     /// their meaning.
     ///
     /// # Errors
-    /// [`ErrorKind::UnequalTables`] of words that differ; [`ErrorKind::UnequalTables`] of times of other units;
+    /// [`ErrorKind::UnequalTables`] of words that differ, or of times of other units;
     /// [`ErrorKind::ValueNotRepresentable`] with the row in the file; those of reading the table;
     /// [`ErrorKind::SizeOverflow`]; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`]; [`ErrorKind::ShapeMismatch`] if the
     /// table changed while it was read. Nothing is appended then, and the writer can still be used. (To keep that
@@ -266,8 +267,8 @@ impl<T: Element> TableWriter<T> {
     /// [`ErrorKind::SizeOverflow`].
     pub(super) fn size_with(&self, count: usize) -> Result<usize> {
         let shape = self.shape();
-        let too_large = Error::new(ErrorKind::SizeOverflow { shape, element: Some(T::TYPE) });
-        let rows = shape.rows.checked_add(count).ok_or(too_large)?;
+        let too_large = || Error::new(ErrorKind::SizeOverflow { shape, element: Some(T::TYPE) });
+        let rows = shape.rows.checked_add(count).ok_or_else(too_large)?;
         Shape { rows, ..shape }.element_count_of(T::TYPE)?;
         Ok(rows)
     }

@@ -1,18 +1,18 @@
 //! Why values do not determine a model.
 
-use crate::base::error::{Error, ErrorKind};
+use crate::base::error::{Error, ErrorKind, Hint, Unsolvable};
 
 /// Returns the error of sums that are NaN or infinite.
 pub(super) fn sums_not_finite(column: usize) -> Error {
     let reason =
         format!("the sums of column {column} are not finite: it has a NaN, an infinity, or values that are too large");
-    Error::new(ErrorKind::NotSolvable { column: Some(column), condition: None, reason })
+    Error::new(ErrorKind::NotSolvable { cause: Unsolvable::NotFinite, column: Some(column), condition: None, reason })
 }
 
 /// Returns the error of a feature that does not vary in a class: it has no normal density there.
 pub(super) fn constant_feature(column: usize, class: usize) -> Error {
     let reason = format!("column {column} has one value in all rows of class {class}: a variance above 0 is needed");
-    Error::new(ErrorKind::NotSolvable { column: Some(column), condition: None, reason })
+    Error::new(ErrorKind::NotSolvable { cause: Unsolvable::Constant, column: Some(column), condition: None, reason })
 }
 
 /// Returns the error of a column that is, to within rounding, constant or a linear combination of those before it: a
@@ -23,16 +23,29 @@ pub(super) fn dependent_column(column: usize, condition: f64) -> Error {
         "column {column} is constant, or a linear combination of the columns before it, to within rounding: the \
          condition number of the features is above {condition:.1e}"
     );
-    Error::new(ErrorKind::NotSolvable { column: Some(column), condition: Some(condition), reason })
+    Error::new(ErrorKind::NotSolvable {
+        cause: Unsolvable::Dependent,
+        column: Some(column),
+        condition: Some(condition),
+        reason,
+    })
 }
 
 /// Returns the error of features that nearly depend on each other: less than six digits of the coefficients would be
 /// right. `limit` is the largest condition number that is solved.
 pub(super) fn ill_conditioned(condition: f64, limit: f64, is_extended: bool) -> Error {
-    let more = if is_extended { "" } else { "; sums in extended precision hold more" };
     let reason = format!(
         "the features nearly depend on each other: their condition number is {condition:.1e}, and {limit:.1e} is the \
-         largest that leaves digits{more}"
+         largest that leaves digits"
     );
-    Error::new(ErrorKind::NotSolvable { column: None, condition: Some(condition), reason })
+    let error = Error::new(ErrorKind::NotSolvable {
+        cause: Unsolvable::IllConditioned,
+        column: None,
+        condition: Some(condition),
+        reason,
+    });
+    match is_extended {
+        true => error,
+        false => error.with_hint(Hint::new("with_extended_precision", "holds more digits")),
+    }
 }

@@ -173,8 +173,8 @@ impl GaussianNaiveBayes {
     /// # Errors
     /// [`ErrorKind::ParameterOutOfRange`] if `var_smoothing` is negative or not finite; [`ErrorKind::TooFewRows`]
     /// without rows; [`ErrorKind::NotSolvable`] for the first column with an infinity, or whose mean or variance in a
-    /// class is beyond the range of `f64`, or that has only NaN in a class; [`ErrorKind::NotSolvable`] if a variance is
-    /// zero after smoothing; [`ErrorKind::OutOfMemory`].
+    /// class is beyond the range of `f64`, or that has only NaN in a class, or if a variance is zero after smoothing;
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```

@@ -98,8 +98,8 @@ impl NaiveBayes {
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`] for `by`; [`ErrorKind::NotSolvable`] if nobody says
     /// how many classes there are; those of [`new`](Self::new), and those of `update_table`:
-    /// [`ErrorKind::ValueNotAllowed`] for a value of that column that is no class, [`ErrorKind::ValueNotAllowed`] for
-    /// any other that is negative or not finite.
+    /// [`ErrorKind::ValueNotAllowed`] for a value of that column that is no class, or for any other that is negative or
+    /// not finite.
     ///
     /// # Examples
     /// ```

@@ -239,12 +239,11 @@ impl LinearRegression {
     ///
     /// # Errors
     /// [`ErrorKind::TooFewRows`] if there are not more rows than features; [`ErrorKind::NotSolvable`] for a column with
-    /// a NaN or an infinity; [`ErrorKind::NotSolvable`] for the first feature that is constant, or a linear combination
-    /// of the features before it, to within rounding: either there are many solutions, and
-    /// [`solve_ridge`](Self::solve_ridge) chooses one, or the features differ in digits that
-    /// [extended precision](Self::with_extended_precision) keeps; [`ErrorKind::NotSolvable`] if fewer than six digits
-    /// of the largest coefficient would be right, each coefficient times the deviation of its feature (of much smaller
-    /// ones, fewer digits are right); [`ErrorKind::OutOfMemory`].
+    /// a NaN or an infinity, or for the first feature that is constant, or a linear combination of the features before
+    /// it, to within rounding: either there are many solutions, and [`solve_ridge`](Self::solve_ridge) chooses one, or
+    /// the features differ in digits that [extended precision](Self::with_extended_precision) keeps, or if fewer than
+    /// six digits of the largest coefficient would be right, each coefficient times the deviation of its feature (of
+    /// much smaller ones, fewer digits are right); [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -381,8 +380,8 @@ impl Partial for LinearRegression {
     fn merge(&mut self, other: &Self) -> Result<()> {
         same_count(self.features, other.features)?;
         if self.has_extended_precision() != other.has_extended_precision() {
-            let (name, allowed) = ("extended precision of the other equations", "both or neither must have it");
-            return Err(Error::parameter(name, f64::from(other.has_extended_precision()), allowed));
+            let reason = "one of them has extended precision, and the other has not";
+            return Err(Error::not_combinable(reason.to_owned()));
         }
         self.covariance.merge(&other.covariance)?;
         if let (Some(mine), Some(theirs)) = (&mut self.extended, &other.extended) {

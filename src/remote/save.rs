@@ -214,7 +214,7 @@ pub async fn save_to_store(
     table: &dyn NumericTable,
     options: StoreOptions,
 ) -> Result<()> {
-    let in_file = |error: crate::base::error::Error| error.in_file(path.as_ref());
+    let in_file = |error: crate::base::error::Error| error.in_written_file(path.as_ref());
     let mut parts = FileParts::new(table, options.chunk_size, &options.hook).map_err(in_file)?;
     let (file_length, part_length) = (parts.file_length(), options.part_length(parts.file_length()));
     if options.is_created || file_length <= part_length as u64 {

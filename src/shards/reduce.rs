@@ -11,9 +11,7 @@ use super::Shards;
 use super::entry::Check;
 use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, match_element};
-#[cfg(doc)]
-use crate::base::error::ErrorKind;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel::in_order;
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
@@ -178,7 +176,7 @@ impl Shards {
     pub fn reduce_shards<P: Partial>(&self, shards: Range<usize>, empty: &P) -> Result<P> {
         let shard_count = self.entries.len();
         if shards.start > shards.end || shards.end > shard_count {
-            return Err(Error::index_out_of_range("shards", shards.end.max(shards.start), shard_count));
+            return Err(Error::new(ErrorKind::OutOfRange { what: "shards", range: shards, count: shard_count }));
         }
         let mut run = None;
         self.fold(shards, empty, &OpenedTable::into_rows, |shard, own| self.extend(&mut run, shard, own))?;

@@ -32,9 +32,8 @@ impl HistogramBins {
     /// Creates `bins` bins of equal width. The edges are those of NumPy's `linspace`.
     ///
     /// # Errors
-    /// [`ErrorKind::ParameterOutOfRange`] for no bins; [`ErrorKind::ParameterOutOfRange`] if `upper` is not above
-    /// `lower`, if one of them is not finite, or if they are so near that bins would have no width;
-    /// [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::ParameterOutOfRange`] for no bins, or if `upper` is not above `lower`, if one of them is not
+    /// finite, or if they are so near that bins would have no width; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -45,10 +44,14 @@ impl HistogramBins {
     /// ```
     pub fn uniform(lower: f64, upper: f64, bins: usize) -> Result<Self> {
         if bins == 0 {
-            return Err(Error::parameter("the number of edges", 1.0, "2 or more are needed"));
+            return Err(Error::parameter("the number of bins", 0.0, "at least 1 is needed"));
         }
         if !(lower < upper && lower.is_finite() && upper.is_finite()) {
-            return Err(not_ascending(bins, lower, upper));
+            return Err(Error::new(ErrorKind::ParameterOutOfRange {
+                name: "the upper edge".into(),
+                value: upper,
+                allowed: format!("both edges are finite, and it is above the lower edge, {lower}").into(),
+            }));
         }
         let count = bins.checked_add(1).ok_or(Error::out_of_memory(usize::MAX))?;
         let mut edges = filled(count, upper)?;
@@ -61,8 +64,7 @@ impl HistogramBins {
     /// Creates bins with these edges, which may be infinite. A value is found in O(log n).
     ///
     /// # Errors
-    /// [`ErrorKind::ParameterOutOfRange`] for less than two; [`ErrorKind::ParameterOutOfRange`] if an edge is not above
-    /// the one before, or is NaN.
+    /// [`ErrorKind::ParameterOutOfRange`] for less than two, or if an edge is not above the one before, or is NaN.
     ///
     /// # Examples
     /// ```
@@ -192,7 +194,7 @@ fn check(edges: &[f64]) -> Result<()> {
         return Err(Error::parameter("the number of edges", edges.len() as f64, "2 or more are needed"));
     }
     if edges[0].is_nan() {
-        return Err(not_ascending(0, edges[0], edges[0]));
+        return Err(Error::parameter("edge 0", f64::NAN, "a number is needed"));
     }
     match edges.windows(2).position(|pair| !matches!(pair, [before, edge] if before < edge)) {
         Some(at) => Err(not_ascending(at + 1, edges[at], edges[at + 1])),

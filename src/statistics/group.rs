@@ -20,7 +20,7 @@ use super::options::StatisticsOptions;
 use super::{BasicStatistics, block};
 use crate::base::count::rows_after;
 use crate::base::element::Element;
-use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::error::{Error, ErrorKind, Result, Unsolvable};
 use crate::base::parallel::in_order;
 use crate::base::room::filled;
 use crate::base::shape::Shape;
@@ -182,9 +182,12 @@ impl GroupStatistics {
             by,
             categories.or_else(known).ok_or_else(|| {
                 Error::new(ErrorKind::NotSolvable {
+                    cause: Unsolvable::UnknownCategories,
                     column: Some(by),
                     condition: None,
-                    reason: format!("the number of categories of column {by} is not known"),
+                    reason: format!(
+ "the number of categories of column {by} is not known: pass it, or describe the column as categorical"
+ ),
                 })
             })?,
         ))
@@ -275,9 +278,8 @@ impl GroupStatistics {
             )));
         }
         if self.missing != other.missing {
-            let name = "what becomes of missing categories in the other groups";
-            let allowed = "the same is needed as here";
-            return Err(Error::parameter(name, f64::from(other.missing as u8), allowed));
+            let reason = "the other groups treat missing categories in another way";
+            return Err(Error::not_combinable(reason.to_owned()));
         }
         check_addition(self.dictionary.as_ref(), other.dictionary.as_ref())?;
         rows_after(self.row_count() + self.skipped, other.row_count() + other.skipped)?;

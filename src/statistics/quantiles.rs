@@ -250,7 +250,7 @@ impl Quantiles {
         let range = || position..position.saturating_add(1);
         let place = places
             .get(position)
-            .ok_or_else(|| Error::new(ErrorKind::OutOfRange { what: "elements", range: range(), count }))?;
+            .ok_or_else(|| Error::new(ErrorKind::OutOfRange { what: "quantiles", range: range(), count }))?;
         Ok(place.value(self.method))
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::base::error::Error;
 
-/// What was given to a call that failed, with the error: nothing is lost. `?` leaves the error.
+/// What was given to a call that failed, with the error: nothing is lost. `?` keeps the error.
 ///
 /// # Examples
 /// ```

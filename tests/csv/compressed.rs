@@ -123,7 +123,7 @@ mod read {
         let mut changed = ZSTD.to_vec();
         changed[9] ^= 1;
         let error = CsvSource::from_reader(&changed[..]).unwrap_err().to_string();
-        assert_eq!(error, "(reader): the zstd data is damaged: its checksum differs");
+        assert_eq!(error, "the stream failed: the zstd data is damaged: its checksum differs");
     }
 
     #[test]

@@ -391,7 +391,7 @@ fn files_that_cannot_be_read_say_so() {
             Err(std::io::Error::other("broken"))
         }
     }
-    assert_eq!(CsvSource::from_reader(Broken).unwrap_err().to_string(), "(reader): broken");
+    assert_eq!(CsvSource::from_reader(Broken).unwrap_err().to_string(), "the stream failed: broken");
 }
 
 #[test]

@@ -1,10 +1,17 @@
 //! Errors that several places make.
 
-use super::{Difference, Error, ErrorKind};
+use super::{Difference, Error, ErrorKind, Hint, SparseFault};
 use crate::base::element::ElementType;
 use crate::base::text::excerpt;
+use crate::base::value::AnyValue;
 
 impl Error {
+    /// Returns the error of a value that a conversion refuses.
+    pub(crate) fn not_representable(row: usize, column: usize, value: AnyValue, target: ElementType) -> Self {
+        Self::new(ErrorKind::ValueNotRepresentable { row, column, value, target })
+            .with_hint(Hint::new("ConversionPolicy::Saturate", "allows it where a call takes a policy"))
+    }
+
     /// Returns a [`ParameterOutOfRange`](ErrorKind::ParameterOutOfRange).
     pub(crate) fn parameter(name: &'static str, value: f64, allowed: &'static str) -> Self {
         Self::new(ErrorKind::ParameterOutOfRange { name: name.into(), value, allowed: allowed.into() })
@@ -48,13 +55,16 @@ impl Error {
 
     /// Returns the error of a column whose name another column of the first table has.
     pub(crate) fn named_elsewhere(table: usize, column: usize, name: &str) -> Self {
-        let reason = format!("column {column} is {:?}, which is another column there", excerpt(name.as_bytes()));
+        let reason = format!(
+            "column {column} has the name {:?}, which another column of the first has",
+            excerpt(name.as_bytes())
+        );
         unequal(table, Some(column), Difference::Name, reason)
     }
 
     /// Returns the error of a column with categories of other words, or of the same words in another order.
     pub(crate) fn unequal_categories(table: usize, column: usize) -> Self {
-        let reason = format!("the categories of column {column} have no words, or others");
+        let reason = format!("column {column} has categories without words, or with other words");
         unequal(table, Some(column), Difference::Categories, reason)
     }
 
@@ -74,8 +84,13 @@ impl Error {
     }
 
     /// Returns a [`SparseStructure`](ErrorKind::SparseStructure).
-    pub(crate) fn sparse_structure(row: Option<usize>, position: Option<usize>, reason: impl Into<String>) -> Self {
-        Self::new(ErrorKind::SparseStructure { row, position, reason: reason.into() })
+    pub(crate) fn sparse_structure(
+        fault: SparseFault,
+        row: Option<usize>,
+        position: Option<usize>,
+        reason: String,
+    ) -> Self {
+        Self::new(ErrorKind::SparseStructure { fault, row, position, reason })
     }
 
     /// Returns an [`Unsupported`](ErrorKind::Unsupported).
@@ -85,7 +100,7 @@ impl Error {
         name: Option<String>,
         reason: impl Into<String>,
     ) -> Self {
-        Self::new(ErrorKind::Unsupported { target, column, name, reason: reason.into() })
+        Self::new(ErrorKind::Unsupported { target, row: None, column, name, reason: reason.into() })
     }
 
     /// Returns a [`Foreign`](ErrorKind::Foreign): `reason` is what the message says.
@@ -99,7 +114,7 @@ impl Error {
         Self::new(ErrorKind::NotCombinable { reason })
     }
 
-    /// Returns the error of a value that tells a row's category, and is not the index of one.
+    /// Returns the error of a category value that is not a valid index.
     pub(crate) fn not_a_category(row: usize, column: usize, value: f64, categories: usize) -> Self {
         let what = if value.is_nan() { "is missing" } else { "is not a category" };
         let reason = match categories.checked_sub(1) {

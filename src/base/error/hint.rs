@@ -25,7 +25,7 @@ pub struct Hint {
 }
 
 impl Hint {
-    /// Creates a hint: `call` is a name of Rust, and `effect` goes on with what it does.
+    /// Creates a hint: `call` names a call or an option of Rust, and `effect` is a verb phrase that says what it does.
     #[must_use]
     pub const fn new(call: &'static str, effect: &'static str) -> Self {
         Self { call, effect: Cow::Borrowed(effect) }
@@ -37,7 +37,7 @@ impl Hint {
         Self { call, effect: Cow::Owned(effect) }
     }
 
-    /// Returns the name of the call or the option in Rust.
+    /// Returns the name of the call, the option or the feature in Rust.
     #[must_use]
     pub fn call(&self) -> &'static str {
         self.call
@@ -57,7 +57,7 @@ impl fmt::Display for Hint {
 }
 
 impl Error {
-    /// Returns what helps; nothing if there is nothing to say.
+    /// Returns the hints; empty if there are none.
     #[must_use]
     pub fn hints(&self) -> &[Hint] {
         match &self.report {
@@ -66,7 +66,7 @@ impl Error {
         }
     }
 
-    /// Returns the error with one more hint.
+    /// Returns the error with one more hint. An error about memory takes none.
     ///
     /// # Examples
     /// ```
@@ -78,6 +78,9 @@ impl Error {
     #[must_use]
     pub fn with_hint(mut self, hint: Hint) -> Self {
         if let Report::Boxed(facts) = &mut self.report {
+            if facts.hints.is_empty() {
+                facts.hints.extend_from_slice(hints_of(&facts.kind));
+            }
             facts.hints.push(hint);
         }
         self
@@ -95,16 +98,16 @@ fn hints_of(kind: &ErrorKind) -> &'static [Hint] {
     const ALLOCATE: &[Hint] =
         &[Hint::new("allocate_data_memory", "allocates it"), Hint::new("set_array", "supplies it")];
     const SET_COLUMN: &[Hint] = &[Hint::new("set_column", "supplies them")];
-    const CONVERT: &[Hint] = &[Hint::new("convert", "converts")];
+    const CONVERT: &[Hint] = &[Hint::new("convert", "makes it one")];
     const LOAD_ANY: &[Hint] =
         &[Hint::new("load_any", "loads any kind"), Hint::new("from_bytes_any", "reads any archive")];
-    const SATURATE: &[Hint] = &[Hint::new("ConversionPolicy::Saturate", "allows it")];
+    const IN_PLACE: &[Hint] = &[Hint::new("SaveOptions::in_place", "overwrites the file")];
     match kind {
         ErrorKind::NotAllocated => ALLOCATE,
         ErrorKind::ColumnNotSet { .. } => SET_COLUMN,
         ErrorKind::MixedElementTypes { .. } => CONVERT,
         ErrorKind::TableKindMismatch { .. } => LOAD_ANY,
-        ErrorKind::ValueNotRepresentable { .. } => SATURATE,
+        ErrorKind::RenameUnsupported { .. } => IN_PLACE,
         _ => &[],
     }
 }

@@ -45,7 +45,7 @@ pub enum ErrorKind {
         column_count: usize,
     },
     /// Elements, columns, categories or files that are asked for do not exist, or their range runs backwards.
-    #[error("{what} {}..{} are out of range: there are {count}", range.start, range.end)]
+    #[error("{} out of range: there are {count} {what}", asked(what, range))]
     OutOfRange {
         /// What is asked for, in the plural: `elements`, `columns`, `categories`, `shards`.
         what: &'static str,
@@ -65,7 +65,8 @@ pub enum ErrorKind {
         near: String,
     },
     // Memory and limits.
-    /// The system refused to allocate the memory: [`Error::refused_bytes`](super::Error::refused_bytes) says how much.
+    /// The system refused to allocate the memory: [`Error::refused_bytes`](super::Error::refused_bytes) returns how
+    /// much.
     #[error("out of memory")]
     OutOfMemory,
     /// A shape needs more bytes than can be addressed.
@@ -82,7 +83,7 @@ pub enum ErrorKind {
     /// A number is larger than this library, a format or a counter can hold.
     #[error("{found} {what} are more than the limit of {limit}")]
     LimitExceeded {
-        /// What is counted, in the plural, and what helps: `columns`, `bytes of a header: shorter names help`.
+        /// What is counted, in the plural: `columns`, `counted rows`.
         what: &'static str,
         /// The number that was needed.
         found: u128,
@@ -225,16 +226,18 @@ pub enum ErrorKind {
     /// The values of a column, or of all, do not determine the result that was asked for.
     #[error("{reason}")]
     NotSolvable {
+        /// What is wrong with them.
+        cause: Unsolvable,
         /// The first such column, if it is one.
         column: Option<usize>,
         /// The condition number of the features, or a lower bound of it, where it is the reason.
         condition: Option<f64>,
-        /// What is wrong with the values, and what helps.
+        /// What is wrong with the values, in words.
         reason: String,
     },
     // Tables that do not fit.
     /// Tables that are joined, or are one table in several files, do not fit the first of them.
-    #[error("table {table} does not fit the first: {reason}")]
+    #[error("table {table} does not fit{}: {reason}", if *table == 0 { "" } else { " the first" })]
     UnequalTables {
         /// The index of the table.
         table: usize,
@@ -268,7 +271,7 @@ pub enum ErrorKind {
     },
     // Types.
     /// Columns have different element types where one type is needed.
-    #[error("column {column} has values of {found} and column 0 of {first}: one element type is needed")]
+    #[error("column {column} has values of {found} and column 0 of {first}, and one element type is needed")]
     MixedElementTypes {
         /// The first column of another type.
         column: usize,
@@ -354,7 +357,7 @@ pub enum ErrorKind {
     #[error("the block belongs to another table")]
     WrongTable,
     /// A descriptor holds no block, or a block of column values where rows are released, or the other way round.
-    #[error("the descriptor holds {}, not {expected}", held(*found))]
+    #[error("{}", held(*found, *expected))]
     WrongBlockKind {
         /// The kind that the call releases.
         expected: BlockKind,
@@ -392,11 +395,13 @@ pub enum ErrorKind {
     /// The row offsets and column indices of a sparse table contradict each other, or its shape.
     #[error("{reason}")]
     SparseStructure {
+        /// What is wrong.
+        fault: SparseFault,
         /// The row, if it is known.
         row: Option<usize>,
         /// The position among the indices, if one of them is wrong.
         position: Option<usize>,
-        /// What is wrong, and what is allowed.
+        /// What is wrong and what is allowed, in words.
         reason: String,
     },
     /// Records do not have the fields that a table of them needs.
@@ -416,7 +421,7 @@ pub enum ErrorKind {
         second: usize,
     },
     // Files and other libraries.
-    /// The system failed to read or write a file, or a reader or writer of the caller's has failed.
+    /// The system failed to read or write a file, or a reader or writer that the caller passed in has failed.
     #[error("{source}")]
     Io {
         /// The error of the system.
@@ -474,6 +479,8 @@ pub enum ErrorKind {
     Unsupported {
         /// The library or format, by its name.
         target: &'static str,
+        /// The row, if it is about one.
+        row: Option<usize>,
         /// The column, counted from 0, if it is about one.
         column: Option<usize>,
         /// The name of that column or array, shortened if it is long.
@@ -481,7 +488,8 @@ pub enum ErrorKind {
         /// What cannot be expressed. Rows of Arrow are counted in the batch or array that it names.
         reason: String,
     },
-    /// Another library that was called has failed: Arrow, or an object store. `source` is its error.
+    /// Another library that was called has failed: Arrow, or an object store. `source` is its error, of the version
+    /// that this crate is built with: `source.downcast_ref::<object_store::Error>()`.
     #[error("{reason}")]
     Foreign {
         /// What the library says, in words.
@@ -489,7 +497,7 @@ pub enum ErrorKind {
         /// The error of the library, of its own type.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// An error of the caller's own, returned by a closure that the caller passed in: made by
+    /// The caller's own error, returned by a closure that the caller passed in: made by
     /// [`Error::other`](super::Error::other).
     #[error(transparent)]
     Other {
@@ -516,6 +524,38 @@ pub enum Difference {
     Description,
 }
 
+/// What is wrong with the row offsets and the indices of a sparse table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SparseFault {
+    /// They have a type that is none for indices.
+    Type,
+    /// There are too few or too many of them for the rows or the values.
+    Count,
+    /// The offsets do not begin where they should, or descend.
+    Offsets,
+    /// An index lies outside the table.
+    OutOfRange,
+    /// The indices of a row do not ascend, or name a column twice.
+    NotAscending,
+}
+
+/// Why values do not determine a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Unsolvable {
+    /// Sums are NaN or infinite.
+    NotFinite,
+    /// A feature has one value in all rows of a class.
+    Constant,
+    /// To within rounding, a column is constant or a linear combination of those before it.
+    Dependent,
+    /// The features nearly depend on each other: less than six digits of the result would be right.
+    IllConditioned,
+    /// The number of categories of a column is not known.
+    UnknownCategories,
+}
+
 /// Terminal columns that a foreign name takes in a message at most, escapes included.
 const LABEL_LIMIT: usize = 40;
 
@@ -531,16 +571,31 @@ fn of_column(column: Option<usize>, name: Option<&str>) -> String {
 fn what_of(column: Option<usize>, name: Option<&str>) -> String {
     match column {
         Some(column) => format!(" column {column}{}", in_brackets(name)),
-        None => name.map_or(String::new(), |name| format!(" {:?}", label(name, LABEL_LIMIT))),
+        None => {
+            let name = name.filter(|name| !name.is_empty());
+            name.map_or(String::new(), |name| format!(" {:?}", label(name, LABEL_LIMIT)))
+        }
     }
 }
 
 /// Returns a name in brackets; empty if there is none.
 fn in_brackets(name: Option<&str>) -> String {
+    let name = name.filter(|name| !name.is_empty());
     name.map_or(String::new(), |name| format!(" ({})", label(name, LABEL_LIMIT)))
 }
 
-/// Returns what a descriptor holds, in words.
-fn held(found: Option<BlockKind>) -> String {
-    found.map_or("no block".to_owned(), |kind| kind.to_string())
+/// Returns what was asked for, in words.
+fn asked(what: &str, range: &Range<usize>) -> String {
+    match range.end.checked_sub(range.start) {
+        Some(1) => format!("index {} is", range.start),
+        _ => format!("{what} {}..{} are", range.start, range.end),
+    }
+}
+
+/// Returns what a descriptor holds where another kind of block is released, in words.
+fn held(found: Option<BlockKind>, expected: BlockKind) -> String {
+    match found {
+        Some(found) => format!("the descriptor holds {found}, not {expected}"),
+        None => "the descriptor holds no block".to_owned(),
+    }
 }

@@ -1,4 +1,4 @@
-//! The error type of the library: facts, not sentences.
+//! The error type of the library.
 //!
 //! A caller's mistake, a refused allocation or a damaged archive is an [`Error`]; a broken invariant of this library is
 //! a panic. Messages are lower case and name the index and the limit.
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use crate::base::element::ElementType;
 pub use hint::Hint;
-pub use kind::{Difference, ErrorKind};
+pub use kind::{Difference, ErrorKind, SparseFault, Unsolvable};
 pub use place::Place;
 
 /// The result of calls that can fail.
@@ -28,8 +28,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// [`kind`](Self::kind) is what happened, with its facts; [`place`](Self::place), [`path`](Self::path) and
 /// [`line`](Self::line) say where, and [`hints`](Self::hints) what helps. `to_string` says all of it in one line.
 ///
-/// A call that returns an error leaves everything as it was before the call. An error has the width of two registers;
-/// one about memory that the system refuses allocates none.
+/// A call that returns an error leaves everything as it was before the call. An error is 16 bytes
+/// wide; one about refused memory allocates nothing.
 ///
 /// # Examples
 /// ```
@@ -57,19 +57,15 @@ struct Facts {
 }
 
 impl Error {
-    /// Returns an error of a kind, for kinds of tables and algorithms of one's own.
+    /// Returns an error of a kind, for your own kinds of tables and algorithms.
     ///
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// fn positive(table: &HomogenNumericTable<f64>) -> numeric_table::Result<()> {
-    ///     match table.rows::<f64>(..)?.iter().position(|value| *value <= 0.0) {
-    ///         Some(_) => Err(Error::new(ErrorKind::TooFewRows { rows: 0, needed: 1 })),
-    ///         None => Ok(()),
-    ///     }
+    /// fn first_of(values: &[f64]) -> numeric_table::Result<f64> {
+    ///     values.first().copied().ok_or_else(|| Error::new(ErrorKind::TooFewRows { rows: 0, needed: 1 }))
     /// }
-    /// assert!(positive(&HomogenNumericTable::from_rows(&[[1.0], [2.0]])?).is_ok());
-    /// # Ok::<(), numeric_table::Error>(())
+    /// assert_eq!(first_of(&[]).unwrap_err().to_string(), "0 rows are too few: 1 are needed");
     /// ```
     #[cold]
     pub fn new(kind: ErrorKind) -> Self {
@@ -130,7 +126,15 @@ impl Error {
         }
     }
 
-    /// Returns what went wrong, with the facts themselves: to pass on the error of a system or of another library.
+    /// Returns the kind itself, without path and hints: to take out the error of a system or of another library.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Error, ErrorKind};
+    /// let error = Error::io("a.ntb", std::io::ErrorKind::NotFound.into());
+    /// let ErrorKind::Io { source } = error.into_kind() else { panic!("another kind") };
+    /// assert_eq!(source.kind(), std::io::ErrorKind::NotFound);
+    /// ```
     #[must_use]
     pub fn into_kind(self) -> ErrorKind {
         match self.report {
@@ -168,6 +172,13 @@ impl Error {
 
     /// Returns the number of bytes that the system refused; `None` if the error is not about memory. Zero if it is not
     /// known.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::Error;
+    /// assert_eq!(Error::out_of_memory(64).refused_bytes(), Some(64));
+    /// assert_eq!(Error::other("no memory").refused_bytes(), None);
+    /// ```
     #[must_use]
     pub fn refused_bytes(&self) -> Option<usize> {
         match self.report {
@@ -177,6 +188,16 @@ impl Error {
     }
 
     /// Returns the line of a text file, counted from 1, that the error is about.
+    ///
+    /// # Examples
+    /// ```
+    /// # #[cfg(feature = "csv")] {
+    /// use numeric_table::CsvSource;
+    /// let error = CsvSource::from_bytes(&b"a\n1\nx\n"[..])?.load::<f64>().unwrap_err();
+    /// assert_eq!(error.line(), Some(3));
+    /// # }
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     #[must_use]
     pub fn line(&self) -> Option<u64> {
         match self.kind() {
@@ -185,8 +206,15 @@ impl Error {
         }
     }
 
-    /// Returns what the error says without the [`hints`](Self::hints), which another language spells with names of its
-    /// own.
+    /// Returns what the error says without the [`hints`](Self::hints), which another language spells with its names.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Error, ErrorKind};
+    /// let error = Error::new(ErrorKind::ColumnNotSet { column: 2 });
+    /// assert_eq!(error.message().to_string(), "column 2 has no values yet");
+    /// assert_eq!(error.to_string(), "column 2 has no values yet: `set_column` supplies them");
+    /// ```
     #[must_use]
     pub fn message(&self) -> impl fmt::Display + '_ {
         Message(self)
@@ -206,6 +234,14 @@ impl Error {
             facts.path.get_or_insert_with(|| file.as_ref().to_owned());
         }
         self
+    }
+
+    /// Returns an error of writing a file with the file; one about the table that is written stays as it is.
+    pub(crate) fn in_written_file(self, file: impl AsRef<Path>) -> Self {
+        match self.kind() {
+            ErrorKind::Format { .. } | ErrorKind::Io { .. } => self.in_file(file),
+            _ => self,
+        }
     }
 
     /// Returns the error with a file, if there is one.

@@ -19,7 +19,7 @@ use super::{Error, ErrorKind, Report};
 pub struct Place {
     /// The row, in the table; of rows that are added, among these.
     pub row: Option<usize>,
-    /// The column.
+    /// The column; of a text file, that of the file.
     pub column: Option<usize>,
 }
 
@@ -43,9 +43,10 @@ impl Error {
             ErrorKind::UnequalTables { column, .. }
             | ErrorKind::NotSolvable { column, .. }
             | ErrorKind::RecordLayout { column, .. }
-            | ErrorKind::Unsupported { column, .. }
             | ErrorKind::ElementTypeMismatch { column, .. }
             | ErrorKind::Text { column, .. } => (None, *column),
+            ErrorKind::Unsupported { row, column, .. } => (*row, *column),
+            ErrorKind::DictionaryMismatch { found: Some((column, _)), .. } => (None, Some(*column)),
             ErrorKind::SparseStructure { row, .. } => (*row, None),
             _ => (None, None),
         };
@@ -54,7 +55,15 @@ impl Error {
 
     /// Turns an error of a table into one of a larger table that shows it `down` rows further down and `right` columns
     /// further to the right.
-    pub(crate) fn moved(self, down: usize, right: usize) -> Self {
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Error, ErrorKind};
+    /// let error = Error::new(ErrorKind::NotInMemory { row: 1, column: 0 }).moved(10, 2);
+    /// assert_eq!(error.to_string(), "the value at row 11, column 2 does not lie in memory");
+    /// ```
+    #[must_use]
+    pub fn moved(self, down: usize, right: usize) -> Self {
         self.placed(&|row| row.saturating_add(down), &|column| column.saturating_add(right))
     }
 

@@ -29,7 +29,9 @@ use std::mem::MaybeUninit;
 use super::ConversionPolicy;
 use crate::array::{AnyArray, Array, assume_init_mut};
 use crate::base::element::{Element, ElementType, match_element};
-use crate::base::error::{Error, ErrorKind, Result};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
+use crate::base::error::{Error, Result};
 use crate::base::number::{Exact, Loss, Number};
 use crate::base::value::{AnyValue, match_value};
 use crate::window::{AnyRoom, AnySlice, AnySliceMut, AnyWindow, Window};
@@ -115,7 +117,7 @@ impl Scalar {
 
     fn refusal(&self, value: AnyValue, place: Origin) -> Error {
         let Origin { row, column } = place;
-        Error::new(ErrorKind::ValueNotRepresentable { row, column, value, target: self.target })
+        Error::not_representable(row, column, value, self.target)
     }
 }
 

@@ -188,8 +188,8 @@ fn convert<T: Element>(
     origin: Origin,
 ) -> Result<()> {
     match_element!(values.element_type(), S => {
-        let mismatch = Error::element_type_mismatch(S::TYPE, values.element_type());
-        let values = &values.downcast::<S>().ok_or(mismatch)?[rows];
+        let mismatch = || Error::element_type_mismatch(S::TYPE, values.element_type());
+        let values = &values.downcast::<S>().ok_or_else(mismatch)?[rows];
         let shape = Shape { rows: values.len(), columns: 1 };
         TableView::new(values, shape, DataLayout::RowMajor)?.read_over(AnySliceMut::new(target), policy, origin)
     })

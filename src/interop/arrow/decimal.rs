@@ -17,7 +17,9 @@ use arrow_buffer::i256;
 use arrow_schema::DataType;
 
 use crate::base::element::{Element, ElementType};
-use crate::base::error::{Error, ErrorKind, Result};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
+use crate::base::error::{Error, Result};
 use crate::base::number::{Exact, Loss};
 use crate::base::value::AnyValue;
 use crate::convert::ConversionPolicy;
@@ -124,7 +126,7 @@ impl<'a> Decimals<'a> {
         };
         let value = AnyValue::from(long::<f64>(significand, scale).0);
         let row = origin.row.saturating_add(index);
-        Err(Error::new(ErrorKind::ValueNotRepresentable { row, column: origin.column, value, target: T::TYPE }))
+        Err(Error::not_representable(row, origin.column, value, T::TYPE))
     }
 }
 

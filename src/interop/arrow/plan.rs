@@ -92,8 +92,8 @@ impl<'o> Plan<'o> {
         let mut columns = Vec::new();
         for index in chosen.into_iter().flatten() {
             // The choice may be one that a user has implemented.
-            let out = Error::new(ErrorKind::ColumnOutOfRange { column: index, column_count: all.len() });
-            let field = all.get(index).ok_or(out)?;
+            let out = || Error::new(ErrorKind::ColumnOutOfRange { column: index, column_count: all.len() });
+            let field = all.get(index).ok_or_else(out)?;
             let words = is_words(field.data_type()).then(Words::default);
             let own = if words.is_some() { had_type(field) } else { own_type(field.data_type()) };
             if words.is_none() && own.is_none() {

@@ -206,11 +206,10 @@ impl<T: Element> TableWriter<T> {
     /// file. Allocates as much as the rows take in the file.
     ///
     /// # Errors
-    /// [`ErrorKind::UnequalTables`] if there are not as many columns as in the file; [`ErrorKind::UnequalTables`] for
-    /// times of another unit; [`ErrorKind::NotWholeRows`] for rows without columns; those of
-    /// [`HomogenNumericTable::from_record_batches`], with the row in the file; those of
-    /// [`append`](Self::append).
-    /// Nothing is appended then, and the writer can still be used.
+    /// [`ErrorKind::UnequalTables`] if there are not as many columns as in the file, or for times of another unit;
+    /// [`ErrorKind::NotWholeRows`] for rows without columns; those of [`HomogenNumericTable::from_record_batches`],
+    /// with the row in the file; those of [`append`](Self::append). Nothing is appended then, and the writer can still
+    /// be used.
     ///
     /// # Examples
     /// ```
@@ -224,7 +223,8 @@ impl<T: Element> TableWriter<T> {
     /// let error = writer.append_record_batch(&batch, &first.columns([1])).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "the value 400 at row 3, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it"
+    ///     "the value 400 at row 3, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it \
+    ///      where a call takes a policy"
     /// );
     /// writer.finish()?;
     /// assert_eq!(HomogenNumericTable::<u8>::load(&path)?.as_slice()?, [1, 3]);

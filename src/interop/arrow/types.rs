@@ -99,8 +99,8 @@ pub(super) fn to_arrow<T: Element>(values: Array<T>, nulls: Option<NullBuffer>) 
     }
     let nulls = nulls.filter(|nulls| nulls.len() == values.len()); // always: they were made of the values
     let bytes = values.reinterpret::<u8>()?;
-    let unsupported = Error::new(ErrorKind::UnsupportedElementType { element: T::TYPE, target: "Arrow" });
-    match_arrow!(T::TYPE, P => Ok(make::<P>(bytes, nulls)), none => Err(unsupported))
+    let unsupported = || Error::new(ErrorKind::UnsupportedElementType { element: T::TYPE, target: "Arrow" });
+    match_arrow!(T::TYPE, P => Ok(make::<P>(bytes, nulls)), none => Err(unsupported()))
 }
 
 /// Returns an array of integers as one of the type of points in time that Arrow stores as these, on the same memory.

@@ -49,7 +49,6 @@ impl Compression {
         _: u64,
         _: MemoryLimits,
         path: Option<&Path>,
-        _: &str,
     ) -> Result<Array<u8>> {
         let reason = format!("begins a file compressed with {}", self.name());
         let text = String::new();
@@ -58,7 +57,7 @@ impl Compression {
             .with_hint(Hint::new("csv-compressed", "is the feature that reads it")))
     }
 
-    /// Decompresses a source of `length` bytes to its end. `path` is its path in errors, or `name` if it has none.
+    /// Decompresses a source of `length` bytes to its end. `path` is its path in errors.
     #[cfg(feature = "csv-compressed")]
     pub(super) fn read(
         self,
@@ -66,12 +65,11 @@ impl Compression {
         length: u64,
         limits: MemoryLimits,
         path: Option<&Path>,
-        name: &str,
     ) -> Result<Array<u8>> {
         let by_ratio = limits.ratio.saturating_mul(length).max(FREE_BYTES);
         let most_bytes = limits.decompressed.min(by_ratio);
         let ratio = (by_ratio < limits.decompressed).then_some(limits.ratio);
-        let mut text = Text { bytes: Vec::new(), most_bytes, ratio, compression: self, path, name };
+        let mut text = Text { bytes: Vec::new(), most_bytes, ratio, compression: self, path };
         match self {
             Self::Gzip => text.append(&mut flate2::bufread::MultiGzDecoder::new(source))?,
             Self::Zstd => zstd::read(source, &mut text)?,
@@ -89,7 +87,6 @@ struct Text<'a> {
     ratio: Option<u64>,
     compression: Compression,
     path: Option<&'a Path>,
-    name: &'a str,
 }
 
 #[cfg(feature = "csv-compressed")]
@@ -131,12 +128,15 @@ impl Text<'_> {
     /// Returns the error for too much text.
     fn too_long(&self) -> Error {
         let (name, most) = (self.compression.name(), self.most_bytes);
-        let (each, option) = match self.ratio {
-            Some(ratio) => (format!(", {ratio} for each compressed byte"), "CsvOptions::max_decompression_ratio"),
-            None => (String::new(), "CsvOptions::max_decompressed_bytes"),
+        let (each, hint) = match self.ratio {
+            Some(ratio) => {
+                let hint = Hint::new("CsvOptions::max_decompression_ratio", "permits more");
+                (format!(", {ratio} for each compressed byte"), hint)
+            }
+            None => (String::new(), Hint::new("CsvOptions::max_decompressed_bytes", "permits more")),
         };
         let reason = format!("the text, decompressed from {name}, is more than the limit of {most} bytes{each}");
-        Error::new(ErrorKind::CsvOption { reason }).in_some_file(self.path).with_hint(Hint::new(option, "permits more"))
+        Error::new(ErrorKind::CsvOption { reason }).in_some_file(self.path).with_hint(hint)
     }
 
     /// Returns the error for data that cannot be read or decompressed.
@@ -151,7 +151,7 @@ impl Text<'_> {
             }
             _ => error,
         };
-        Error::io(self.path.unwrap_or(Path::new(self.name)), source)
+        Error::stream(source).in_some_file(self.path)
     }
 }
 

@@ -76,8 +76,8 @@ impl Reason {
             Some(b',') if numerals.is_plain() => Self::advised(
                 "is not a number, which would have a point and no commas",
                 [
-                    Hint::new("CsvOptions::decimal", "can give the commas a meaning"),
-                    Hint::new("CsvOptions::thousands", "too"),
+                    Hint::new("CsvOptions::decimal", "can take a comma for the decimal point"),
+                    Hint::new("CsvOptions::thousands", "can take commas for separators of thousands"),
                     Hint::new("CsvOptions::delimiter", "says what separates fields"),
                     Hint::new("CsvOptions::kind", "can take it for a word or have a function read it"),
                 ],

@@ -10,9 +10,6 @@ use crate::array::Array;
 use crate::base::error::{Error, ErrorKind, Hint, Result};
 use crate::files::position::read_at;
 
-/// The path of a caller's reader in errors.
-const READER: &str = "(reader)";
-
 /// Bytes that several threads can read at any position.
 #[derive(Debug)]
 pub(super) enum Input {
@@ -61,7 +58,7 @@ impl Input {
         let start = &mut start[..(MAGIC as u64).min(length) as usize];
         read_at(&file, start, 0).map_err(in_file)?;
         if let Some(compression) = Compression::of(start) {
-            let bytes = compression.read(BufReader::new(file), length, limits, Some(path), READER)?;
+            let bytes = compression.read(BufReader::new(file), length, limits, Some(path))?;
             return Ok(Self::Memory { bytes, path: Some(path.to_owned()) });
         }
         Ok(Self::File { file, path: path.to_owned(), length })
@@ -71,7 +68,7 @@ impl Input {
     pub(super) fn memory(bytes: impl Into<Array<u8>>, limits: MemoryLimits) -> Result<Self> {
         let mut bytes = bytes.into();
         if let Some(compression) = Compression::of(&bytes) {
-            bytes = compression.read(&bytes[..], bytes.len() as u64, limits, None, "(bytes)")?;
+            bytes = compression.read(&bytes[..], bytes.len() as u64, limits, None)?;
         }
         Ok(Self::Memory { bytes, path: None })
     }
@@ -175,7 +172,7 @@ impl LineCount {
 
 /// Reads a reader to its end, and decompresses what it reads if that is compressed. `path` is its path in errors.
 fn read_all(reader: impl Read, limits: MemoryLimits, path: Option<&Path>) -> Result<Array<u8>> {
-    let failed = |source| Error::io(path.unwrap_or(Path::new(READER)), source);
+    let failed = |source| Error::stream(source).in_some_file(path);
     let mut bytes = Vec::new();
     reader.take(limits.buffered.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > limits.buffered {
@@ -187,7 +184,7 @@ fn read_all(reader: impl Read, limits: MemoryLimits, path: Option<&Path>) -> Res
         return Err(Error::new(ErrorKind::CsvOption { reason }).in_some_file(path).with_hint(hint));
     }
     match Compression::of(&bytes) {
-        Some(compression) => compression.read(&bytes[..], bytes.len() as u64, limits, path, READER),
+        Some(compression) => compression.read(&bytes[..], bytes.len() as u64, limits, path),
         None => Ok(bytes.into()),
     }
 }

@@ -155,7 +155,7 @@ impl CsvSource {
     /// file, prefer [`open`](Self::open): unless it is compressed, it need not fit into memory.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open), with `(reader)` as the path of [`ErrorKind::Io`].
+    /// Those of [`open`](Self::open), and [`ErrorKind::Io`] of the reader without a path.
     ///
     /// # Examples
     /// ```
@@ -171,7 +171,7 @@ impl CsvSource {
     /// Reads a reader as [`from_reader`](Self::from_reader) does, with options.
     ///
     /// # Errors
-    /// Those of [`open_with`](Self::open_with), with `(reader)` as the path of [`ErrorKind::Io`].
+    /// Those of [`open_with`](Self::open_with), and [`ErrorKind::Io`] of the reader without a path.
     ///
     /// # Examples
     /// ```

@@ -22,16 +22,13 @@ use crate::window::AnySliceMut;
 /// Number of values that one task formats at a time.
 const VALUES: usize = 32 << 10;
 
-/// The path of a caller's writer in errors.
-const WRITER: &str = "(writer)";
-
 /// Writes a table of any kind as a CSV file.
 ///
 /// # Errors
 /// Those of [`TableOutput::write_csv_with`](crate::TableOutput::write_csv_with).
 pub(crate) fn write_csv(table: &(dyn NumericTable + '_), path: &Path, options: &CsvWriteOptions) -> Result<()> {
     with_text(table, options, |text| {
-        replace(path, &options.save, |mut file| write(&mut file, text, path, &counter(text, options)))
+        replace(path, &options.save, |mut file| write(&mut file, text, Some(path), &counter(text, options)))
     })
 }
 
@@ -44,7 +41,7 @@ pub(crate) fn write_csv_to(
     writer: &mut dyn Write,
     options: &CsvWriteOptions,
 ) -> Result<()> {
-    with_text(table, options, |text| write(writer, text, Path::new(WRITER), &counter(text, options)))
+    with_text(table, options, |text| write(writer, text, None, &counter(text, options)))
 }
 
 /// Begins to count the rows that are written, for the progress callback.
@@ -76,10 +73,10 @@ fn with_text(
     }
 }
 
-/// Writes all lines; `name` is the path of the target in errors. Nothing is written before the first lines are
+/// Writes all lines; `path` is that of the target in errors. Nothing is written before the first lines are
 /// formatted.
-fn write(writer: &mut dyn Write, text: &dyn Text, name: &Path, done: &dyn Fn(usize)) -> Result<()> {
-    let failed = |source| Error::io(name, source);
+fn write(writer: &mut dyn Write, text: &dyn Text, path: Option<&Path>, done: &dyn Fn(usize)) -> Result<()> {
+    let failed = |source| Error::stream(source).in_some_file(path);
     let form = text.form();
     let Shape { rows, columns } = form.shape;
     let step = (VALUES / columns.max(1)).max(1);

@@ -238,7 +238,7 @@ pub(super) fn encode_text(mut text: String, growing: usize) -> Result<Vec<u8>> {
     let start = 8 + size;
     let length = (start + text.len() + room + 1).next_multiple_of(ALIGNMENT) - start;
     if length > LENGTH_LIMIT {
-        return Err(Error::limit("bytes of names in a header", length, LENGTH_LIMIT));
+        return Err(Error::limit("bytes of a header, which shorter names make smaller,", length, LENGTH_LIMIT));
     }
     text.extend(std::iter::repeat_n(' ', length - 1 - text.len()));
     text.push('\n');

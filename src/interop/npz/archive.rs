@@ -81,7 +81,11 @@ impl Archive {
         let head = 30 + name.len() as u64 + if is_wide { 20 } else { 0 };
         let length = self.directory.len() + ENTRY_BYTES + name.len();
         if length as u64 > DIRECTORY_LIMIT {
-            return Err(Error::limit("bytes of names in a header", length, DIRECTORY_LIMIT as usize));
+            return Err(Error::limit(
+                "bytes of the list of arrays, which shorter names make smaller,",
+                length,
+                DIRECTORY_LIMIT as usize,
+            ));
         }
         let room = ENTRY_BYTES + name.len();
         self.directory.try_reserve(room).map_err(|_| Error::out_of_memory(room))?;

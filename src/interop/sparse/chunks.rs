@@ -14,20 +14,17 @@ const CHUNK: usize = 32 << 10;
 /// A byte of a value takes about as much work as this many bytes that are only copied.
 const WEIGHT: usize = 16;
 
-/// The path of a caller's writer in errors.
-pub(super) const WRITER: &str = "(writer)";
-
-/// Writes `head` and then the text of all rows; `name` is the path of the target in errors. Nothing is written before
+/// Writes `head` and then the text of all rows; `path` is that of the target in errors. Nothing is written before
 /// the first chunks are formatted.
 pub(super) fn write(
     writer: &mut dyn Write,
-    name: &Path,
+    path: Option<&Path>,
     mut head: &[u8],
     offsets: Indices<'_>,
     rows: usize,
     format: impl Fn(Range<usize>) -> Result<Vec<u8>> + Sync,
 ) -> Result<()> {
-    let failed = |source| Error::io(name, source);
+    let failed = |source| Error::stream(source).in_some_file(path);
     let entries = if rows == 0 { 0 } else { offsets.at(rows) };
     let wave = parallel::task_count(rows.saturating_add(entries).saturating_mul(WEIGHT)).max(1);
     let mut next = 0;

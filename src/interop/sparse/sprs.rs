@@ -10,7 +10,7 @@ use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, ElementType};
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, Result, SparseFault};
 use crate::base::shape::Shape;
 use crate::table::csr::CsrNumericTable;
 use crate::table::csr::parts::CsrParts;
@@ -113,6 +113,7 @@ fn copied<I: SpIndex>(indices: &AnyArray, target: ElementType) -> Result<Vec<I>>
     }
     from!(i32 u32 i64 u64);
     Err(Error::sparse_structure(
+        SparseFault::Type,
         None,
         None,
         format!("the indices are {}: the types for them are i32, u32, i64 and u64", indices.element_type()),

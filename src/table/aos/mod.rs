@@ -134,8 +134,8 @@ impl AosNumericTable {
     /// Source: DAAL `create(structSize, ...)`, `setFeature`, `setArray`.
     ///
     /// # Errors
-    /// [`ErrorKind::RecordLayout`] if records have no bytes; [`ErrorKind::RecordLayout`] if bytes are left over;
-    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::RecordLayout`] if records have no bytes, or if bytes are left over; [`ErrorKind::SizeOverflow`],
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```

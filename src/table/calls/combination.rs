@@ -100,9 +100,9 @@ pub trait TableCombination: AsTable {
     ///
     /// # Errors
     /// [`ErrorKind::UnequalTables`] if a column has the name of another one of this table: `select_columns` puts them
-    /// in order; [`ErrorKind::UnequalTables`] of times of other units; [`ErrorKind::UnequalTables`] if a column of
-    /// another table has other words, or the same in another order: `vstack_recoded` makes one list of them.
-    /// [`ErrorKind::LimitExceeded`], [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
+    /// in order, or of times of other units, or if a column of another table has other words, or the same in another
+    /// order: `vstack_recoded` makes one list of them. [`ErrorKind::LimitExceeded`], [`ErrorKind::SizeOverflow`],
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```

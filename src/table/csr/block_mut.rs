@@ -285,7 +285,8 @@ impl CsrNumericTable {
     /// });
     /// assert_eq!(
     ///     result.unwrap_err().to_string(),
-    ///     "the value 300 at row 1, column 1 is not representable as u8: `ConversionPolicy::Saturate` allows it"
+    ///     "the value 300 at row 1, column 1 is not representable as u8: `ConversionPolicy::Saturate` allows it \
+    ///      where a call takes a policy"
     /// );
     /// assert_eq!(table.values_as::<u8>()?, [15, 30, 45]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -43,7 +43,8 @@ impl CsrNumericTable {
     /// let error = too_large.map_err(Refused::into_error).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "the value 300 at row 1, column 3 is not representable as u8: `ConversionPolicy::Saturate` allows it"
+    ///     "the value 300 at row 1, column 3 is not representable as u8: `ConversionPolicy::Saturate` allows it \
+    ///      where a call takes a policy"
     /// );
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -6,7 +6,7 @@ use super::index::{Index, Indices, check_type, match_index};
 use super::parts::CsrParts;
 use super::read::Pattern;
 use crate::array::AnyArray;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, Result, SparseFault};
 use crate::base::parallel;
 use crate::base::shape::Shape;
 use crate::base::value::AnyValue;
@@ -31,6 +31,7 @@ pub(super) fn check_frame(shape: Shape, parts: &CsrParts, first: usize) -> Resul
     check_type(INDICES, indices.element_type())?;
     if offsets.len().checked_sub(1) != Some(shape.rows) {
         return Err(Error::sparse_structure(
+            SparseFault::Count,
             None,
             None,
             format!("{} rows need one row offset more than that, and {} were given", shape.rows, offsets.len()),
@@ -42,6 +43,7 @@ pub(super) fn check_frame(shape: Shape, parts: &CsrParts, first: usize) -> Resul
     let end = end.wrapping_sub(first); // it is not less
     if end != indices.len() || end != values.len() {
         return Err(Error::sparse_structure(
+            SparseFault::Count,
             None,
             None,
             format!(
@@ -59,8 +61,9 @@ fn check_offsets<O: Index>(offsets: &[O], first: usize) -> Result<usize> {
     let found = offsets.first().copied().unwrap_or_default();
     if found.checked() != Some(first) {
         return Err(Error::sparse_structure(
+            SparseFault::Offsets,
             None,
-            Some(0),
+            None,
             format!("the first row offset is {}, not {first}", AnyValue::from(found)),
         ));
     }
@@ -72,6 +75,7 @@ fn check_offsets<O: Index>(offsets: &[O], first: usize) -> Result<usize> {
     });
     if let Some(row) = descending {
         return Err(Error::sparse_structure(
+            SparseFault::Offsets,
             Some(row),
             None,
             format!(
@@ -182,7 +186,7 @@ pub(super) fn out_of_range(
         None => "none is".to_owned(),
     };
     let reason = format!("the {part} have {index} at position {position}{in_row}: {are_allowed} allowed");
-    Error::sparse_structure(row, Some(position), reason)
+    Error::sparse_structure(SparseFault::OutOfRange, row, Some(position), reason)
 }
 
 /// Returns the error of a column index that does not come after the one before it.
@@ -190,7 +194,7 @@ pub(super) fn out_of_range(
 pub(super) fn not_ascending(row: usize, position: usize, before: AnyValue, index: AnyValue) -> Error {
     let reason =
         format!("the column indices do not ascend: row {row} has {index} at position {position}, after {before}");
-    Error::sparse_structure(Some(row), Some(position), reason)
+    Error::sparse_structure(SparseFault::NotAscending, Some(row), Some(position), reason)
 }
 
 /// Returns the first of `rows` rows that `search` finds in a range of them; by several threads if that pays for work on

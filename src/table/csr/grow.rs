@@ -59,10 +59,10 @@ impl CsrNumericTable {
     /// them in, and its values are converted if they are of another type. O(rows + stored values), amortised.
     ///
     /// # Errors
-    /// [`ErrorKind::UnequalTables`] of words that differ; [`ErrorKind::UnequalTables`] of times of other units;
-    /// [`ErrorKind::ValueNotRepresentable`] under
-    /// [`ConversionPolicy::Checked`], with the row that it would have had, also if the type of the offsets or of the
-    /// indices cannot hold one; [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`]. The table is unchanged.
+    /// [`ErrorKind::UnequalTables`] of words that differ, or of times of other units;
+    /// [`ErrorKind::ValueNotRepresentable`] under [`ConversionPolicy::Checked`], with the row that it would have had,
+    /// also if the type of the offsets or of the indices cannot hold one; [`ErrorKind::SizeOverflow`],
+    /// [`ErrorKind::OutOfMemory`]. The table is unchanged.
     ///
     /// # Examples
     /// ```

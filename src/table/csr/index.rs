@@ -9,8 +9,9 @@ use std::ops::Range;
 
 use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, ElementType};
-use crate::base::error::{Error, ErrorKind, Result};
-use crate::base::value::AnyValue;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
+use crate::base::error::{Error, Result, SparseFault};
 use crate::window::AnySlice;
 
 /// A type for offsets and indices.
@@ -83,7 +84,7 @@ pub(super) fn check_type(part: &'static str, found: ElementType) -> Result<()> {
 /// Returns the error of indices of a type that is none for them; `part` names them.
 pub(super) fn not_an_index(part: &str, found: ElementType) -> Error {
     let reason = format!("the {part} are {found}: the types for them are i32, u32, i64 and u64");
-    Error::sparse_structure(None, None, reason)
+    Error::sparse_structure(SparseFault::Type, None, None, reason)
 }
 
 /// Borrowed row offsets or column indices, counted from zero, in the type that the table has been given them in: `i32`,
@@ -362,7 +363,7 @@ impl FusedIterator for IndicesIter<'_> {}
 /// Returns an array of so many numbers of a type for indices.
 ///
 /// # Errors
-/// [`ErrorKind::OutOfMemory`]; [`ErrorKind::ValueNotRepresentable`] for the first number that the type cannot hold.
+/// [`ErrorKind::OutOfMemory`]; [`ErrorKind::SparseStructure`] for the first number that the type cannot hold.
 pub(super) fn array_of(
     element_type: ElementType,
     count: usize,
@@ -372,9 +373,9 @@ pub(super) fn array_of(
         let mut array = Array::<I>::zeros(count)?;
         if count > 0 {
             for (position, (slot, number)) in array.mutable_data()?.iter_mut().zip(numbers).enumerate() {
-                let value = AnyValue::from(number as u64);
-                let (row, target) = (position, I::TYPE);
-                let refused = || Error::new(ErrorKind::ValueNotRepresentable { row, column: 0, value, target });
+                let target = I::TYPE;
+                let reason = || format!("the index {number} at position {position} is not representable as {target}");
+                let refused = || Error::sparse_structure(SparseFault::OutOfRange, None, Some(position), reason());
                 *slot = I::of(number).ok_or_else(refused)?;
             }
         }

@@ -83,8 +83,7 @@ impl CsrNumericTable {
     ///
     /// # Errors
     /// The arrays, with one of these: [`ErrorKind::SparseStructure`] if offsets or indices are not `i32`, `u32`, `i64`
-    /// or `u64`; [`ErrorKind::SparseStructure`] if there is not one offset more than rows;
-    /// [`ErrorKind::SparseStructure`] if the first one is not 0; [`ErrorKind::SparseStructure`] if the last offset is
+    /// or `u64`, or if there is not one offset more than rows, or if the first one is not 0, or if the last offset is
     /// not the number of indices and of values; [`ErrorKind::SparseStructure`].
     ///
     /// # Examples

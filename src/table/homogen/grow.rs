@@ -137,9 +137,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Adds the rows of a table of any kind at the end, converted if they are of other types. O(values), amortised.
     ///
     /// # Errors
-    /// [`ErrorKind::UnequalTables`] of words that differ; [`ErrorKind::UnequalTables`] of times of other units; those
-    /// of reading the table; those of
-    /// [`append`](Self::append). The table has the rows that it had; memory that was shared may have been copied.
+    /// [`ErrorKind::UnequalTables`] of words that differ, or of times of other units; those of reading the table; those
+    /// of [`append`](Self::append). The table has the rows that it had; memory that was shared may have been copied.
     ///
     /// # Examples
     /// ```

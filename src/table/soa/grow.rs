@@ -55,7 +55,8 @@ impl SoaNumericTable {
     /// let error = table.push_row(&[1.5, -1.0]).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "the value -1 at row 2, column 1 is not representable as u16: `ConversionPolicy::Saturate` allows it"
+    ///     "the value -1 at row 2, column 1 is not representable as u16: `ConversionPolicy::Saturate` allows it \
+    ///      where a call takes a policy"
     /// );
     /// assert_eq!(table.row_count(), 2);
     /// # Ok::<(), Error>(())
@@ -99,9 +100,8 @@ impl SoaNumericTable {
     /// amortised, and a copy of the rows until they are added.
     ///
     /// # Errors
-    /// [`ErrorKind::UnequalTables`] of words that differ; [`ErrorKind::UnequalTables`] of times of other units; those
-    /// of reading the table; those of
-    /// [`append`](Self::append). No column has changed.
+    /// [`ErrorKind::UnequalTables`] of words that differ, or of times of other units; those of reading the table; those
+    /// of [`append`](Self::append). No column has changed.
     ///
     /// # Examples
     /// ```

@@ -1,7 +1,7 @@
 //! Sparse parts that are wrong, and shapes that no dense table could have.
 
 use numeric_table::table::{CooParts, CsrParts, Refused, Region, Target};
-use numeric_table::{AnyArray, AnySliceMut, AnyValue, BasicStatistics, CsrNumericTable, prelude::*};
+use numeric_table::{AnyArray, AnySliceMut, AnyValue, BasicStatistics, CsrNumericTable, SparseFault, prelude::*};
 use test_support::tables::{assert_error, shape};
 
 fn made(
@@ -135,7 +135,10 @@ fn offsets_from_one_are_their_own_constructor() {
         [(vec![0, 4, 5, 7, 8], vec![1; 7]), (vec![1, 4, 9, 7, 8], vec![1; 7]), (vec![1, 4, 7, 5, 8], vec![1; 7])]
     {
         let table = CsrNumericTable::from_one_based(shape(4, 4), offsets, columns, vec![1.5; 7]);
-        assert_error!(table.map_err(Refused::into_error), ErrorKind::SparseStructure { .. });
+        assert_error!(
+            table.map_err(Refused::into_error),
+            ErrorKind::SparseStructure { fault: SparseFault::Offsets, .. }
+        );
     }
 }
 

@@ -11,7 +11,7 @@ use crate::base::error::Result;
 use crate::base::shape::Shape;
 use crate::files::options::SaveOptions;
 use crate::files::replace::replace;
-use crate::interop::sparse::chunks::{WRITER, write};
+use crate::interop::sparse::chunks::write;
 use crate::interop::sparse::pieces::reserve;
 use crate::interop::text::digits::push;
 use crate::table::NumericTable;
@@ -62,14 +62,14 @@ impl CsrNumericTable {
     #[cfg_attr(docsrs, doc(cfg(feature = "sparse-files")))]
     pub fn save_mtx_with(&self, path: impl AsRef<Path>, options: SaveOptions) -> Result<()> {
         let path = path.as_ref();
-        replace(path, &options, |mut file| self.write_mtx_as(&mut file, path))
+        replace(path, &options, |mut file| self.write_mtx_as(&mut file, Some(path)))
     }
 
     /// Writes the table as [`save_mtx`](Self::save_mtx) does, to any writer. After an error, some of it may have been
     /// written.
     ///
     /// # Errors
-    /// Those of [`save_mtx`](Self::save_mtx), with `(writer)` as the path of [`ErrorKind::Io`].
+    /// Those of [`save_mtx`](Self::save_mtx), and [`ErrorKind::Io`] of the writer without a path.
     ///
     /// # Examples
     /// ```
@@ -82,10 +82,10 @@ impl CsrNumericTable {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "sparse-files")))]
     pub fn write_mtx(&self, mut writer: impl Write) -> Result<()> {
-        self.write_mtx_as(&mut writer, Path::new(WRITER))
+        self.write_mtx_as(&mut writer, None)
     }
 
-    fn write_mtx_as(&self, writer: &mut dyn Write, name: &Path) -> Result<()> {
+    fn write_mtx_as(&self, writer: &mut dyn Write, path: Option<&Path>) -> Result<()> {
         let Shape { rows, columns } = self.shape();
         let (offsets, indices) = (self.offsets(), self.indices());
         match_element!(self.values().element_type(), T => {
@@ -93,7 +93,7 @@ impl CsrNumericTable {
             let field = if T::TYPE.is_float() { "real" } else { "integer" };
             let entries = values.len();
             let head = format!("%%MatrixMarket matrix coordinate {field} general\n{rows} {columns} {entries}\n");
-            write(writer, name, head.as_bytes(), offsets, rows, |rows| text(offsets, indices, values, rows))
+            write(writer, path, head.as_bytes(), offsets, rows, |rows| text(offsets, indices, values, rows))
         })
     }
 }

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use crate::array::Array;
 use crate::base::element::{Element, match_element};
-use crate::base::error::{Error, ErrorKind, Result};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
+use crate::base::error::{Error, Result};
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
-use crate::base::value::AnyValue;
 use crate::files::PIECE_BYTES;
 use crate::files::byte_order::swap_if_big_endian;
 use crate::files::output::Output;
@@ -67,10 +68,8 @@ impl CsrNumericTable {
         let Shape { rows, columns } = self.shape();
         let largest = rows.max(columns).max(self.nnz());
         let i64_of = |number: usize| {
-            let value = AnyValue::from(number as u64);
-            let refused =
-                |_| Error::new(ErrorKind::ValueNotRepresentable { row: 0, column: 0, value, target: i64::TYPE });
-            i64::try_from(number).map_err(refused)
+            i64::try_from(number)
+                .map_err(|_| Error::limit("rows or columns of a file of SciPy", number, i64::MAX as usize))
         };
         let shape = [i64_of(rows)?, i64_of(columns)?];
         match i32::try_from(largest) {

@@ -6,12 +6,10 @@ use std::path::Path;
 
 use super::{Svmlight, SvmlightIndices};
 use crate::base::element::{Element, match_element};
-#[cfg(doc)]
-use crate::base::error::ErrorKind;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::files::options::SaveOptions;
 use crate::files::replace::replace;
-use crate::interop::sparse::chunks::{WRITER, write};
+use crate::interop::sparse::chunks::write;
 use crate::interop::sparse::pieces::reserve;
 use crate::interop::text::digits::push;
 use crate::table::NumericTable;
@@ -61,13 +59,13 @@ impl Svmlight {
     /// ```
     pub fn save_with(&self, path: impl AsRef<Path>, indices: SvmlightIndices, options: SaveOptions) -> Result<()> {
         let path = path.as_ref();
-        replace(path, &options, |mut file| self.write_as(&mut file, path, indices))
+        replace(path, &options, |mut file| self.write_as(&mut file, Some(path), indices))
     }
 
     /// Writes the rows as [`save`](Self::save) does, to any writer. After an error, some of them may have been written.
     ///
     /// # Errors
-    /// Those of [`save`](Self::save), with `(writer)` as the path of [`ErrorKind::Io`].
+    /// Those of [`save`](Self::save), and [`ErrorKind::Io`] of the writer without a path.
     ///
     /// # Examples
     /// ```
@@ -78,17 +76,17 @@ impl Svmlight {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn write(&self, mut writer: impl Write) -> Result<()> {
-        self.write_as(&mut writer, Path::new(WRITER), SvmlightIndices::FromOne)
+        self.write_as(&mut writer, None, SvmlightIndices::FromOne)
     }
 
-    fn write_as(&self, writer: &mut dyn Write, name: &Path, indices: SvmlightIndices) -> Result<()> {
+    fn write_as(&self, writer: &mut dyn Write, path: Option<&Path>, indices: SvmlightIndices) -> Result<()> {
         self.check()?;
         let table = &self.features;
         let (offsets, rows) = (table.offsets(), table.row_count());
         let rows_of = Lines { data: self, offsets, indices: table.indices(), counts_from: indices };
         match_element!(table.values().element_type(), T => {
             let values = table.values_as::<T>()?;
-            write(writer, name, &[], offsets, rows, |rows| rows_of.text(values, rows))
+            write(writer, path, &[], offsets, rows, |rows| rows_of.text(values, rows))
         })
     }
 }
@@ -132,12 +130,13 @@ impl Lines<'_> {
                 push(value, &mut text);
             }
             if text.len() == start {
-                return Err(Error::unsupported(
-                    "svmlight",
-                    None,
-                    None,
-                    format!("row {row} has no label, no query and no values, which leaves a blank line"),
-                ));
+                return Err(Error::new(ErrorKind::Unsupported {
+                    target: "svmlight",
+                    row: Some(row),
+                    column: None,
+                    name: None,
+                    reason: format!("row {row} has no label, no query and no values, which leaves a blank line"),
+                }));
             }
             text.push(b'\n');
         }

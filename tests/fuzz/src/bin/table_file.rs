@@ -275,7 +275,7 @@ fn check_other_types<T: Element>(scratch: &Scratch) {
         result.as_ref().is_err_and(|error| {
             matches!(
                 error.kind(),
-                ErrorKind::ElementTypeMismatch { expected, found, .. } if expected == T::TYPE && found == stored
+                ErrorKind::ElementTypeMismatch { expected, found, .. } if *expected == T::TYPE && *found == stored
             )
         })
     }
