@@ -98,6 +98,7 @@ NOT_HERE = {
     "read_npy",
     "set_array",
     "set_column",
+    "with_extended_precision",
 }
 
 
@@ -146,3 +147,13 @@ def test_hints_are_those_of_the_error(tmp_path):
     table = nt.Table(np.array([[1.0, np.nan]]))
     text = str(raised(lambda: table.astype("u1", policy="checked"), nt.NotRepresentableError))
     assert text.endswith("is not representable as u8: policy='saturate' allows it where a call takes a policy")
+
+
+def test_only_an_order_of_indices_asks_for_a_copy():
+    scipy = pytest.importorskip("scipy.sparse")
+    unsorted = scipy.csr_array((np.array([1.0, 2.0]), np.array([1, 0]), np.array([0, 2])), shape=(1, 2))
+    raised(lambda: nt.Table(unsorted, copy=False), nt.CopyRequiredError)
+    outside = scipy.csr_array((np.array([1.0]), np.array([0]), np.array([0, 1])), shape=(1, 2))
+    outside.indices[0] = 7
+    error = raised(lambda: nt.Table(outside, copy=False), nt.TableError)
+    assert not isinstance(error, nt.CopyRequiredError) and "7 at position 0" in str(error)

@@ -29,7 +29,7 @@ def test_whole_numbers_with_nulls_are_refused_in_every_container(of):
     for found in containers(values, of):
         for data in found:
             for options in [{}, {"copy": True}, {"dtype": of}, {"dtype": "float64"}, {"names": ["n"]}]:
-                with pytest.raises(nt.TableError, match=SECOND + ".*: (fill them first, or cast|fillna, or astype)"):
+                with pytest.raises(nt.TableError, match=SECOND + ".*: (fill them first, or choose a type of floats|fillna, or astype)"):
                     nt.Table(data, **options)
 
 

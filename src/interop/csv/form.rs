@@ -231,7 +231,7 @@ fn time_of<T: Element>(unit: TimeUnit, value: T, row: usize, column: usize) -> R
     let refused = || {
         let name = unit.name();
         bad_option(format!("{value} at row {row}, column {column} is not a number of {name} that has a date"))
-            .with_hint(Hint::new("CsvWriteOptions::times", "with `false` writes numbers"))
+            .with_hint(Hint::new("CsvWriteOptions::times", "writes numbers if it is false"))
     };
     text.and_then(|count| unit.field(count)).ok_or_else(refused)
 }
