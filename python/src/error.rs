@@ -121,7 +121,7 @@ pub(crate) fn say(py: Python<'_>) -> PyResult<()> {
 
 /// Calls and options that the library's hints name, and what they are here: an option is a keyword. Those that
 /// are not listed have no counterpart.
-const CALLS: [(&str, &str); 20] = [
+const CALLS: [(&str, &str); 19] = [
     ("ConversionPolicy::Saturate", "policy='saturate'"),
     ("CsvOptions::column_type", "dtypes="),
     ("CsvOptions::decimal", "decimal="),
@@ -131,7 +131,6 @@ const CALLS: [(&str, &str); 20] = [
     ("CsvOptions::missing", "missing="),
     ("CsvOptions::missing_in", "missing="),
     ("CsvOptions::missing_texts", "missing_texts="),
-    ("CsvOptions::sample", "sample="),
     ("CsvOptions::thousands", "thousands="),
     ("CsvOptions::trailing_delimiter", "trailing_delimiter="),
     ("HomogenNumericTable::load_npy", "load_npy"),

@@ -88,6 +88,7 @@ NOT_HERE = {
     "AosNumericTable::load_npy",
     "CsvOptions::max_decompressed_bytes",
     "CsvOptions::max_decompression_ratio",
+    "CsvOptions::sample",
     "CsvWriteOptions::times",
     "NpzReader",
     "SaveOptions::in_place",
