@@ -16,6 +16,7 @@
 //! | [`share_memory_with_ndarray`] | How do I share memory with `ndarray`? |
 //! | [`choose_a_kind_of_table`] | How do I choose a kind of table? |
 //! | [`write_a_kind_of_table`] | How do I write a kind of table of my own? |
+//! | [`handle_errors`] | How do I handle errors? |
 //! | [`programs`] | whole programs beside NumPy and polars: k-means, least squares, streams, threads |
 //! | [`tour`] | any element type out of any other, the kinds of tables, printing, devices |
 //! | [`guarantees`] | numbers, writing back, sharing, memory, errors |
@@ -49,6 +50,7 @@ macro_rules! links {
 [share-memory-with-ndarray]: crate::guide::share_memory_with_ndarray
 [choose-a-kind-of-table]: crate::guide::choose_a_kind_of_table
 [write-a-kind-of-table]: crate::guide::write_a_kind_of_table
+[handle-errors]: crate::guide::handle_errors
 [programs]: crate::guide::programs
 [tour]: crate::guide::tour
 [guarantees]: crate::guide::guarantees
@@ -117,6 +119,7 @@ pages! {
     share_memory_with_ndarray "how-do-i/share-memory-with-ndarray.md"
     choose_a_kind_of_table "how-do-i/choose-a-kind-of-table.md"
     write_a_kind_of_table "how-do-i/write-a-kind-of-table.md"
+    handle_errors "how-do-i/handle-errors.md"
     programs "programs.md"
     tour "tour.md"
     guarantees "guarantees.md"

@@ -267,7 +267,10 @@ async fn an_error_of_a_shard_is_an_error_of_the_query_and_names_the_file() {
                     let error = ask(&session(partitions, 8192, table.clone()), sql).await.unwrap_err();
                     let source = source_of(&error);
                     assert!(
-                        matches!(source.kind(), ErrorKind::Io { .. } | ErrorKind::Format { .. } | ErrorKind::ShardChanged { .. }),
+                        matches!(
+                            source.kind(),
+                            ErrorKind::Io { .. } | ErrorKind::Format { .. } | ErrorKind::ShardChanged { .. }
+                        ),
                         "{source:?}"
                     );
                     let message = error.to_string();

@@ -94,6 +94,7 @@ impl Error {
     }
 
     /// Returns an [`Unsupported`](ErrorKind::Unsupported).
+    #[cfg(any(feature = "csv", feature = "arrow", feature = "npy", feature = "sprs"))]
     pub(crate) fn unsupported(
         target: &'static str,
         column: Option<usize>,

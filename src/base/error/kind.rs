@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
 
+use super::cause::{Difference, SparseFault, Unsolvable};
 use crate::base::copy::CopyReason;
 use crate::base::element::ElementType;
 use crate::base::mode::{BlockKind, ReadWriteMode};
@@ -504,56 +505,6 @@ pub enum ErrorKind {
         /// The caller's error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-}
-
-/// What differs between two tables that are to be one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Difference {
-    /// The numbers of rows.
-    Rows,
-    /// The numbers of columns.
-    Columns,
-    /// The element types of a column.
-    ElementType,
-    /// The names of a column: the name belongs to another column of the first table.
-    Name,
-    /// The words of the categories of a column, or their order.
-    Categories,
-    /// The feature type, the name or the number of categories of a column.
-    Description,
-}
-
-/// What is wrong with the row offsets and the indices of a sparse table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum SparseFault {
-    /// They have a type that is none for indices.
-    Type,
-    /// There are too few or too many of them for the rows or the values.
-    Count,
-    /// The offsets do not begin where they should, or descend.
-    Offsets,
-    /// An index lies outside the table.
-    OutOfRange,
-    /// The indices of a row do not ascend, or name a column twice.
-    NotAscending,
-}
-
-/// Why values do not determine a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Unsolvable {
-    /// Sums are NaN or infinite.
-    NotFinite,
-    /// A feature has one value in all rows of a class.
-    Constant,
-    /// To within rounding, a column is constant or a linear combination of those before it.
-    Dependent,
-    /// The features nearly depend on each other: less than six digits of the result would be right.
-    IllConditioned,
-    /// The number of categories of a column is not known.
-    UnknownCategories,
 }
 
 /// Terminal columns that a foreign name takes in a message at most, escapes included.

@@ -3,6 +3,7 @@
 //! A caller's mistake, a refused allocation or a damaged archive is an [`Error`]; a broken invariant of this library is
 //! a panic. Messages are lower case and name the index and the limit.
 
+mod cause;
 mod construct;
 mod hint;
 mod kind;
@@ -16,8 +17,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::base::element::ElementType;
+pub use cause::{Difference, SparseFault, Unsolvable};
 pub use hint::Hint;
-pub use kind::{Difference, ErrorKind, SparseFault, Unsolvable};
+pub use kind::ErrorKind;
 pub use place::Place;
 
 /// The result of calls that can fail.

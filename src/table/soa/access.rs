@@ -1,0 +1,193 @@
+//! What a structure of arrays is as a table: its columns are its pieces.
+
+use super::SoaNumericTable;
+use crate::array::AnyArray;
+use crate::base::element::ElementType;
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::convert::WriteRule;
+use crate::convert::kernel;
+use crate::dictionary::DataDictionary;
+use crate::table::lease::Memory;
+use crate::table::{
+    DataLayout, Lease, MemoryStatus, NumericTable, Piece, PieceMut, Region, Shape, TableId, TableKind, Target, Token,
+    tiling,
+};
+use crate::window::{AnySlice, AnyWindow};
+
+impl NumericTable for SoaNumericTable {
+    fn shape(&self) -> Shape {
+        Shape { rows: self.row_count, columns: self.columns.len() }
+    }
+
+    fn dictionary(&self) -> &DataDictionary {
+        &self.dictionary
+    }
+
+    fn id(&self) -> TableId {
+        self.id
+    }
+
+    fn kind(&self) -> TableKind {
+        TableKind::STRUCTURE_OF_ARRAYS
+    }
+
+    fn data_layout(&self) -> DataLayout {
+        DataLayout::ColumnMajor
+    }
+
+    fn data_memory_status(&self) -> MemoryStatus {
+        if self.columns.iter().any(Option::is_none) { MemoryStatus::NotAllocated } else { self.owner }
+    }
+
+    fn set_dictionary(&mut self, dictionary: DataDictionary) -> Result<()> {
+        self.dictionary.check_types(&dictionary)?;
+        self.dictionary = dictionary;
+        Ok(())
+    }
+
+    fn own_dictionary(&mut self, _: Token) -> Option<&mut DataDictionary> {
+        Some(&mut self.dictionary)
+    }
+
+    /// O(columns) for fewer rows, which stay where they are. More rows copy the columns that have no room for them into
+    /// memory of half as much again at least, and allocate those that have no values yet.
+    fn resize(&mut self, rows: usize) -> Result<()> {
+        let (mut moved, count) = (Vec::new(), self.columns.len());
+        Shape { rows, columns: count }.element_count()?;
+        let bytes = count.saturating_mul(size_of::<Option<AnyArray>>());
+        moved.try_reserve_exact(count).map_err(|_| Error::out_of_memory(bytes))?;
+        let added = rows.saturating_sub(self.row_count);
+        for (column, memory) in self.columns.iter().enumerate() {
+            moved.push(match memory {
+                Some(_) if added > 0 => self.array(column)?.with_room(added)?,
+                Some(_) => Some(self.array(column)?.resized(rows)?),
+                None => Some(AnyArray::zeros(self.column_type(column)?, rows)?),
+            });
+        }
+        if added > 0 || self.columns.iter().all(Option::is_none) {
+            self.owner = MemoryStatus::InternallyAllocated;
+        }
+        for (memory, moved) in self.columns.iter_mut().zip(moved) {
+            if let Some(array) = moved {
+                *memory = Some(Memory::new(array));
+            }
+            if let Some(memory) = memory {
+                let array = memory.array_mut()?;
+                array.append_zeros(rows.saturating_sub(array.len()))?; // for which there is room
+            }
+        }
+        self.row_count = rows;
+        Ok(())
+    }
+
+    fn piece(&self, _: usize, column: usize) -> Result<Option<Piece<'_>>> {
+        match self.array(column) {
+            Ok(array) => Ok(Some(Piece::of_column(column, array.as_ref()))),
+            Err(error) => match error.kind() {
+                ErrorKind::ColumnOutOfRange { .. } => Ok(None),
+                _ => Err(error),
+            },
+        }
+    }
+
+    /// A few rows are read without looking for pieces: a column is a column.
+    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
+        const FEW: usize = 1024;
+        target.check(region, self.shape())?;
+        let count = region.shape().element_count()?;
+        if count == 0 || count > FEW || region.columns.len() == 1 || !target.can_be_lost() {
+            return tiling::read(self, region, target);
+        }
+        let mut windows = Vec::with_capacity(region.columns.len());
+        for column in region.columns.clone() {
+            let values = self.array(column)?.as_slice().range(region.rows.clone());
+            windows.push(AnyWindow::of_rows(values, region.rows.len(), 1));
+        }
+        let Target { mut values, policy, old } = target;
+        if kernel::read_beside(&windows, values.reborrow(), policy) {
+            return Ok(());
+        }
+        tiling::read(self, region, Target { values, policy, old }) // which names what is refused
+    }
+
+    fn pieces_mut(&mut self) -> Result<Vec<PieceMut<'_>>> {
+        self.check_writable()?; // before any column is copied
+        let columns = self.columns.iter_mut().enumerate();
+        let pieces = columns.map(|(column, memory)| {
+            let array = memory.as_mut().ok_or_else(|| Error::new(ErrorKind::ColumnNotSet { column }))?.array_mut()?;
+            Ok(PieceMut::of_column(column, array.need_mutable_data()?))
+        });
+        pieces.collect()
+    }
+
+    fn piece_mut(&mut self, _: usize, column: usize) -> Result<Option<PieceMut<'_>>> {
+        if column >= self.columns.len() {
+            return Ok(None);
+        }
+        Ok(Some(PieceMut::of_column(column, self.array_mut(column)?.need_mutable_data()?)))
+    }
+
+    fn check_writable(&mut self) -> Result<()> {
+        (0..self.columns.len()).try_for_each(|column| self.array(column).map(drop))
+    }
+
+    /// A block of one column that is written in place is lent the array of the column.
+    fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
+        region.check(self.shape())?;
+        if in_place.is_none() {
+            region.columns.clone().try_for_each(|column| self.array(column).map(drop))?;
+            lease.reset(region);
+            lease.mark(self.moves);
+            return Ok(false);
+        }
+        let column = region.columns.start;
+        if region.columns.len() != 1 || in_place != Some(self.array(column)?.element_type()) {
+            return Ok(false);
+        }
+        self.array_mut(column)?.need_mutable_data()?;
+        let Some(memory) = &mut self.columns[column] else { return Ok(false) }; // never: it has an array
+        memory.lend(region, Some(region.rows.clone()), lease)?;
+        Ok(true)
+    }
+
+    fn write_lent(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+        let region = lease.region().clone();
+        if lease.is_empty() {
+            return match lease.mark_is(self.moves) {
+                true => self.write_region(&region, values, rule),
+                false => Err(Error::new(ErrorKind::WrongTable)),
+            };
+        }
+        for memory in self.columns.iter().flatten() {
+            if let Ok(array) = memory.lent(lease) {
+                let window = PieceMut::of_column(region.columns.start, array.need_mutable_data()?);
+                let window = window.into_window_of(&region).ok_or_else(|| Error::new(ErrorKind::WrongTable))?;
+                return kernel::write(window, values, rule, region.origin());
+            }
+        }
+        Err(Error::new(ErrorKind::WrongTable))
+    }
+
+    /// Finds the column that has lent the memory, wherever it is by now.
+    fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
+        if lease.is_empty() {
+            return Ok(());
+        }
+        let expected = lease.region().columns.start.min(self.columns.len());
+        let (before, from) = self.columns.split_at_mut(expected);
+        let mut columns = from.iter_mut().chain(before).flatten();
+        if columns.any(|memory| memory.take_back(lease).is_ok()) {
+            Ok(())
+        } else {
+            Err(Error::new(ErrorKind::WrongTable))
+        }
+    }
+
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        Some(self)
+    }
+
+    fn as_any_mut(&mut self) -> Option<&mut dyn std::any::Any> {
+        Some(self)
+    }
+}
