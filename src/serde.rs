@@ -32,6 +32,7 @@ use crate::array::Array;
 use crate::base::element::{Element, ElementType};
 use crate::base::error::Error;
 use crate::base::number::{Exact, Loss};
+use crate::base::value::AnyValue;
 use crate::dictionary::DataDictionary;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Shape};
 
@@ -145,7 +146,9 @@ impl<T: Element> AnyNumber<T> {
         match number {
             _ if is_permitted => Ok(NumberOrType::Number(SerializedNumber(T::nearest(number)))),
             Exact::Integer(value) => Err(E::custom(format_args!("{value} is not a value of {}", T::TYPE))),
-            Exact::Float(value) => Err(E::custom(format_args!("{value} is not a value of {}", T::TYPE))),
+            Exact::Float(value) => {
+                Err(E::custom(format_args!("{} is not a value of {}", AnyValue::from(value), T::TYPE)))
+            }
         }
     }
 }

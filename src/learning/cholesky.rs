@@ -40,7 +40,7 @@ impl Cholesky {
             }
             let is_independent = pivot > least * at(i, i) && pivot.is_finite(); // not if it is NaN, or all is zero
             if !is_independent {
-                return Err(failure::dependent_column(i, least.recip().sqrt()));
+                return Err(failure::dependent_column(i, least.recip().sqrt()).with_hint(failure::EXTENDED));
             }
             row[i] = pivot;
         }

@@ -2,6 +2,9 @@
 
 use crate::base::error::{Error, ErrorKind, Hint, Unsolvable};
 
+/// What helps where digits are lost in sums of `f64`.
+pub(super) const EXTENDED: Hint = Hint::new("with_extended_precision", "holds more digits");
+
 /// Returns the error of sums that are NaN or infinite.
 pub(super) fn sums_not_finite(column: usize) -> Error {
     let reason =
@@ -29,6 +32,7 @@ pub(super) fn dependent_column(column: usize, condition: f64) -> Error {
         condition: Some(condition),
         reason,
     })
+    .with_hint(Hint::new("solve_ridge", "chooses one of many solutions"))
 }
 
 /// Returns the error of features that nearly depend on each other: less than six digits of the coefficients would be
@@ -46,6 +50,6 @@ pub(super) fn ill_conditioned(condition: f64, limit: f64, is_extended: bool) -> 
     });
     match is_extended {
         true => error,
-        false => error.with_hint(Hint::new("with_extended_precision", "holds more digits")),
+        false => error.with_hint(EXTENDED),
     }
 }

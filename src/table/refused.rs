@@ -4,7 +4,8 @@ use std::fmt;
 
 use crate::base::error::Error;
 
-/// What was given to a call that failed, with the error: nothing is lost. `?` keeps the error.
+/// What was given to a call that failed, with the error: nothing is lost. `?` keeps the error where a function returns the
+/// library's `Result`; of any other error type, it is the [`source`](std::error::Error::source).
 ///
 /// # Examples
 /// ```
@@ -59,6 +60,6 @@ impl<G> fmt::Display for Refused<G> {
 
 impl<G> std::error::Error for Refused<G> {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.error.source()
+        Some(&self.error)
     }
 }

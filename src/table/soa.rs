@@ -16,6 +16,7 @@ use super::{AllocationFlag, MemoryStatus, Refused, Shape, TableId};
 use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, ErrorKind, Hint, Result};
+use crate::base::text::excerpt;
 use crate::dictionary::{DataDictionary, Feature};
 
 /// A table with one array for each column, each of its own element type: what data frames, Arrow and mixed CSV files
@@ -137,7 +138,7 @@ impl SoaNumericTable {
     /// Creates a table of named columns.
     ///
     /// # Errors
-    /// [`ErrorKind::LengthMismatch`] for the first column that is longer or shorter than the first one;
+    /// [`ErrorKind::UnequalLengths`] for the first column that is longer or shorter than the first one;
     /// [`ErrorKind::OutOfMemory`]. The arrays are dropped; [`push_column`](Self::push_column) returns what it refuses.
     ///
     /// # Examples
@@ -150,7 +151,7 @@ impl SoaNumericTable {
     /// assert_eq!(table.dictionary().index_of("count"), Some(1));
     /// let unequal = [("a", vec![1, 2]), ("b", vec![3])];
     /// let error = SoaNumericTable::from_columns(unequal).unwrap_err();
-    /// assert!(matches!(error.kind(), ErrorKind::LengthMismatch { expected: 2, found: 1 }));
+    /// assert!(matches!(error.kind(), ErrorKind::UnequalLengths { what: "column", index: 1, .. }));
     /// # Ok::<(), Error>(())
     /// ```
     pub fn from_columns<N: Into<String>, A: Into<AnyArray>>(columns: impl IntoIterator<Item = (N, A)>) -> Result<Self> {
@@ -165,7 +166,7 @@ impl SoaNumericTable {
     /// O(1), besides what the name takes, unless the dictionary is shared.
     ///
     /// # Errors
-    /// The array, with [`ErrorKind::LengthMismatch`] if it has not one value for each row, or
+    /// The array, with [`ErrorKind::UnequalLengths`] if it has not one value for each row, or
     /// [`ErrorKind::OutOfMemory`]. The table is unchanged.
     ///
     /// # Examples
@@ -207,8 +208,7 @@ impl SoaNumericTable {
         let is_first = self.columns.is_empty() && self.row_count == 0;
         let refused = |error, given| Err(Refused::new(given, error));
         if !is_first && array.len() != self.row_count {
-            let (expected, found) = (self.row_count, array.len());
-            return refused(Error::new(ErrorKind::LengthMismatch { expected, found }), array);
+            return refused(self.unequal(&feature, array.len()), array);
         }
         let bytes = size_of::<Option<Memory<AnyArray>>>();
         if self.columns.try_reserve(1).is_err() {
@@ -378,6 +378,17 @@ impl SoaNumericTable {
         let found = array.element_type();
         let array = array.downcast_mut::<T>().ok_or_else(|| other_type(column, T::TYPE, found))?;
         array.need_mutable_data()
+    }
+
+    /// Returns the error of a new column with another number of values than there are rows.
+    #[cold]
+    fn unequal(&self, feature: &Feature, found: usize) -> Error {
+        let (index, expected) = (self.columns.len(), self.row_count);
+        let name = feature.name.as_deref().map(|name| excerpt(name.as_bytes()));
+        Error::new(match index {
+            0 => ErrorKind::LengthMismatch { expected, found },
+            _ => ErrorKind::UnequalLengths { what: "column", index, name, expected, found },
+        })
     }
 
     fn array_mut(&mut self, column: usize) -> Result<&mut AnyArray> {

@@ -16,7 +16,7 @@ const ZSTD: &[u8] = &[
 #[test]
 fn compressed_files_are_refused_with_the_feature_that_reads_them() {
     for (bytes, name) in [(GZIP, "gzip"), (ZSTD, "zstd")] {
-        let expected = format!("begins a file compressed with {name}, which the feature `csv-compressed` reads");
+        let expected = format!("begins a file compressed with {name}: `csv-compressed` is the feature that reads it");
         for error in [CsvSource::from_bytes(bytes).unwrap_err(), CsvSource::from_reader(bytes).unwrap_err()] {
             assert!(error.to_string().ends_with(&expected), "{error}");
         }
@@ -119,7 +119,7 @@ mod read {
             assert!(load([bytes, b"rest"].concat()).is_err());
         }
         let error = load(GZIP[..20].to_vec()).unwrap_err().to_string();
-        assert_eq!(error, "(bytes): the gzip data ends too early");
+        assert_eq!(error, "the stream failed: the gzip data ends too early");
         let mut changed = ZSTD.to_vec();
         changed[9] ^= 1;
         let error = CsvSource::from_reader(&changed[..]).unwrap_err().to_string();

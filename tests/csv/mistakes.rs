@@ -46,9 +46,9 @@ fn one_word_in_a_column_of_numbers_is_an_error_unless_one_says_what_the_column_i
 fn texts_that_others_take_for_numbers_are_no_words() {
     let error = |text: &str, options: CsvOptions| load::<f64>(text, options).unwrap_err().to_string();
     let semicolons = || CsvOptions::new().delimiter(b';');
-    let comma = "is not a number, which would have a point and no commas: `CsvOptions::decimal` can give the \
-                 commas a meaning, `CsvOptions::thousands` too, `CsvOptions::delimiter` says what separates fields, \
-                 `CsvOptions::kind` can take it for a word or have a function read it";
+    let comma = "is not a number, which would have a point and no commas: `CsvOptions::decimal` can take a \
+                 comma for the decimal point, `CsvOptions::thousands` can take commas for separators of thousands, \
+                 `CsvOptions::delimiter` says what separates fields, `CsvOptions::kind` can take it for a word or have a function read it";
     let expected = format!("line 2, column 1 (b): \"1,5\" {comma}");
     assert_eq!(error("a;b\n1;1,5\n2;2,5\n", semicolons()), expected);
     assert_eq!(error("a;b\n1;1,5\n2;x\n", semicolons()), expected);

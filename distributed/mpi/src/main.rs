@@ -193,9 +193,7 @@ impl Job<'_> {
     fn show<P: Partial>(&self, found: &P, show: impl Fn(&P) -> Result<String>) -> Result<()> {
         println!("{} rows on {} processes\n{}", self.shards.shape().rows, self.world.size(), show(found)?);
         match &self.out {
-            Some(path) => {
-                std::fs::write(path, found.to_bytes()?).map_err(|source| Error::io(path, source))
-            }
+            Some(path) => std::fs::write(path, found.to_bytes()?).map_err(|source| Error::io(path, source)),
             None => Ok(()),
         }
     }

@@ -62,7 +62,7 @@ impl Error {
     pub fn hints(&self) -> &[Hint] {
         match &self.report {
             Report::Boxed(facts) if !facts.hints.is_empty() => &facts.hints,
-            _ => hints_of(self.kind()),
+            _ => hints_of(self.kind(), self.path().is_some()),
         }
     }
 
@@ -79,7 +79,7 @@ impl Error {
     pub fn with_hint(mut self, hint: Hint) -> Self {
         if let Report::Boxed(facts) = &mut self.report {
             if facts.hints.is_empty() {
-                facts.hints.extend_from_slice(hints_of(&facts.kind));
+                facts.hints.extend_from_slice(hints_of(&facts.kind, facts.path.is_some()));
             }
             facts.hints.push(hint);
         }
@@ -93,20 +93,21 @@ impl Error {
     }
 }
 
-/// Returns what always helps against a kind of error.
-fn hints_of(kind: &ErrorKind) -> &'static [Hint] {
+/// Returns what always helps against a kind of error, of a file or of something else.
+fn hints_of(kind: &ErrorKind, is_of_file: bool) -> &'static [Hint] {
     const ALLOCATE: &[Hint] =
         &[Hint::new("allocate_data_memory", "allocates it"), Hint::new("set_array", "supplies it")];
     const SET_COLUMN: &[Hint] = &[Hint::new("set_column", "supplies them")];
     const CONVERT: &[Hint] = &[Hint::new("convert", "makes it one")];
-    const LOAD_ANY: &[Hint] =
-        &[Hint::new("load_any", "loads any kind"), Hint::new("from_bytes_any", "reads any archive")];
+    const LOAD_ANY: &[Hint] = &[Hint::new("load_any", "loads any kind")];
+    const READ_ANY: &[Hint] = &[Hint::new("from_bytes_any", "reads any kind")];
     const IN_PLACE: &[Hint] = &[Hint::new("SaveOptions::in_place", "overwrites the file")];
     match kind {
         ErrorKind::NotAllocated => ALLOCATE,
         ErrorKind::ColumnNotSet { .. } => SET_COLUMN,
         ErrorKind::MixedElementTypes { .. } => CONVERT,
-        ErrorKind::TableKindMismatch { .. } => LOAD_ANY,
+        ErrorKind::TableKindMismatch { .. } if is_of_file => LOAD_ANY,
+        ErrorKind::TableKindMismatch { .. } => READ_ANY,
         ErrorKind::RenameUnsupported { .. } => IN_PLACE,
         _ => &[],
     }

@@ -17,6 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::base::element::ElementType;
+use crate::base::text::is_harmful;
 pub use cause::{Difference, SparseFault, Unsolvable};
 pub use hint::Hint;
 pub use kind::ErrorKind;
@@ -30,7 +31,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// [`kind`](Self::kind) is what happened, with its facts; [`place`](Self::place), [`path`](Self::path) and
 /// [`line`](Self::line) say where, and [`hints`](Self::hints) what helps. `to_string` says all of it in one line.
 ///
-/// A call that returns an error leaves everything as it was before the call. An error is 16 bytes
+/// A call that returns an error leaves everything as it was before the call, unless its page says otherwise. An error is 16 bytes
 /// wide; one about refused memory allocates nothing.
 ///
 /// # Examples
@@ -91,7 +92,8 @@ impl Error {
         Self { report: Report::OutOfMemory { bytes } }
     }
 
-    /// Wraps any error, or a message, so that a closure that returns the library's [`Result`] can return it.
+    /// Wraps any error, or a message, so that a closure that returns the library's [`Result`] can return it. An error of
+    /// the library stays what it is.
     ///
     /// # Examples
     /// ```
@@ -107,7 +109,10 @@ impl Error {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn other(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        Self::new(ErrorKind::Other { source: error.into() })
+        match error.into().downcast::<Self>() {
+            Ok(error) => *error,
+            Err(source) => Self::new(ErrorKind::Other { source }),
+        }
     }
 
     /// Returns what went wrong, with its facts.
@@ -282,6 +287,21 @@ impl Error {
     }
 }
 
+/// Returns a path as a message shows it: on one line, and in quotes if it is empty.
+fn shown(path: &Path) -> String {
+    match path.display().to_string() {
+        empty if empty.is_empty() => "\"\"".to_owned(),
+        path => path.chars().fold(String::with_capacity(path.len()), |mut text, character| {
+            if is_harmful(character) {
+                text.extend(character.escape_default())
+            } else {
+                text.push(character)
+            }
+            text
+        }),
+    }
+}
+
 /// What an error says, without the hint.
 struct Message<'e>(&'e Error);
 
@@ -290,7 +310,7 @@ impl fmt::Display for Message<'_> {
         match (&self.0.report, self.0.path()) {
             (Report::OutOfMemory { bytes: 0 }, _) => f.write_str("out of memory"),
             (Report::OutOfMemory { bytes }, _) => write!(f, "out of memory: {bytes} bytes were refused"),
-            (Report::Boxed(facts), Some(path)) => write!(f, "{}: {}", path.display(), facts.kind),
+            (Report::Boxed(facts), Some(path)) => write!(f, "{}: {}", shown(path), facts.kind),
             (Report::Boxed(facts), None) => match &facts.kind {
                 ErrorKind::Io { source } => write!(f, "the stream failed: {source}"),
                 kind => kind.fmt(f),
@@ -309,14 +329,16 @@ impl fmt::Display for Error {
     }
 }
 
+/// The message, as `main` prints it that returns the error; with `{:#?}` the facts.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.report {
+            _ if !f.alternate() => write!(f, "{self}"),
             Report::OutOfMemory { bytes } => f.debug_struct("OutOfMemory").field("bytes", bytes).finish(),
-            Report::Boxed(facts) => match &facts.path {
-                Some(path) => f.debug_struct("Error").field("kind", &facts.kind).field("path", path).finish(),
-                None => facts.kind.fmt(f),
-            },
+            Report::Boxed(facts) => {
+                let Facts { kind, path, hints } = &**facts;
+                f.debug_struct("Error").field("kind", kind).field("path", path).field("hints", hints).finish()
+            }
         }
     }
 }

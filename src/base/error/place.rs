@@ -54,7 +54,8 @@ impl Error {
     }
 
     /// Turns an error of a table into one of a larger table that shows it `down` rows further down and `right` columns
-    /// further to the right.
+    /// further to the right: the places of values and cells, the rows of a block, and columns without values. Other
+    /// columns and rows are those that a caller has named, and stay.
     ///
     /// # Examples
     /// ```

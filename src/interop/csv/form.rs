@@ -13,6 +13,7 @@ use crate::base::number::Exact;
 use crate::base::room::with_room;
 use crate::base::shape::Shape;
 use crate::base::text::excerpt;
+use crate::base::value::AnyValue;
 use crate::convert::cast;
 use crate::dictionary::{Categories, DataDictionary, Feature, FeatureType, TimeUnit};
 use crate::interop::text::digits::push;
@@ -216,7 +217,7 @@ fn header(dictionary: &DataDictionary, delimiter: u8, shape: Shape) -> Result<Ve
 fn word_of<T: Element>(words: &[Vec<u8>], value: T, row: usize, column: usize) -> Result<&[u8]> {
     let (number, index) = (cast::<T, f64>(value), cast::<T, u64>(value));
     let word = usize::try_from(index).ok().filter(|&index| index as f64 == number).and_then(|index| words.get(index));
-    let count = words.len();
+    let (count, value) = (words.len(), AnyValue::from(value));
     let refused = || bad_option(format!("{value} at row {row}, column {column} is no index of {count} categories"));
     word.map(Vec::as_slice).ok_or_else(refused)
 }
@@ -229,7 +230,7 @@ fn time_of<T: Element>(unit: TimeUnit, value: T, row: usize, column: usize) -> R
         Exact::Float(count) => Some(count as i64).filter(|&whole| whole as f64 == count && whole < i64::MAX),
     };
     let refused = || {
-        let name = unit.name();
+        let (name, value) = (unit.name(), AnyValue::from(value));
         bad_option(format!("{value} at row {row}, column {column} is not a number of {name} that has a date"))
             .with_hint(Hint::new("CsvWriteOptions::times", "writes numbers if it is false"))
     };
