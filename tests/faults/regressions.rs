@@ -88,7 +88,7 @@ fn a_range_of_columns_that_runs_backwards_is_shown_as_it_is() {
     let table = HomogenNumericTable::from_rows(&[[1, 2, 3, 4]]).unwrap();
     #[expect(clippy::reversed_empty_ranges, reason = "that is the fault")]
     let error = table.view().unwrap().columns(3..1).unwrap_err();
-    assert_eq!(error.to_string(), "columns 3..1 are out of range: there are 4");
+    assert_eq!(error.to_string(), "columns 3..1 are out of range: there are 4 columns");
 }
 
 #[test]

@@ -94,11 +94,11 @@ fn the_first_file_of_other_columns_is_named_with_what_differs() {
     let others: [(&dyn NumericTable, &str); 8] = [
         (&counting(0, 1, 3), "3 columns instead of 2"),
         (&counting(0, 1, 2).convert::<i16>().unwrap(), "column 0 has values of i16 instead of f64"),
-        (&swapped.unwrap(), "column 0 is \"b\", which is another column there"),
+        (&swapped.unwrap(), "column 0 has the name \"b\", which another column of the first has"),
         (&counting(0, 1, 2), "column 0 has another name"),
         (&described(feature("b")), "column 1 has another feature type"),
-        (&described(words(["y", "x"])), "the categories of column 1 have no words, or others"),
-        (&described(feature("b").categorical(2)), "the categories of column 1 have no words, or others"),
+        (&described(words(["y", "x"])), "column 1 has categories without words, or with other words"),
+        (&described(feature("b").categorical(2)), "column 1 has categories without words, or with other words"),
         (
             &SoaNumericTable::from_columns([("a", vec![1_u8]), ("b", vec![2])]).unwrap(),
             "column 0 has values of u8 instead of f64",
@@ -151,7 +151,10 @@ fn files_of_equal_columns_beyond_number_are_compared_at_once() {
     for (feature, expected) in [
         (Feature::new(ElementType::U8).ordinal(), "table 1 does not fit the first: column 0 has another feature type"),
         (Feature::new(ElementType::U8).named("a"), "table 1 does not fit the first: column 0 has another name"),
-        (words(["yes", "no"]), "table 1 does not fit the first: the categories of column 0 have no words, or others"),
+        (
+            words(["yes", "no"]),
+            "table 1 does not fit the first: column 0 has categories without words, or with other words",
+        ),
     ] {
         saved_columns(&other, feature);
         let found = text(Shards::of_files([&first, &other]));

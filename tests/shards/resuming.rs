@@ -79,7 +79,7 @@ fn files_of_other_columns_are_not_resumed_and_stay() {
     let found = text(resume(folder.path()));
     assert!(found.ends_with("part-000001.ntb: table 1 does not fit the first: 5 columns instead of 2"), "{found}");
     let found = text(ShardsWriter::<f32>::resume(folder.path(), 2, None));
-    assert!(found.contains("part-000000.ntb: table 0 does not fit the first: column 0 has values of f64"), "{found}");
+    assert!(found.contains("part-000000.ntb: table 0 does not fit: column 0 has values of f64"), "{found}");
     assert_eq!(fs::read(&other).unwrap(), before);
     fs::remove_file(&other).unwrap();
     fs::create_dir(&other).unwrap(); // what is no file is not looked at

@@ -109,7 +109,7 @@ fn the_first_value_that_is_no_category_is_named_and_nothing_is_added() {
         "the value 3 at row 41234, column 1 is not a category: the categories are the whole numbers from 0 to 2"
     );
     let error = GroupStatistics::of(&table, 1, 0).unwrap_err();
-    assert!(error.to_string().ends_with("row 0, column 1 is no category: there are none"), "{error}");
+    assert!(error.to_string().ends_with("row 0, column 1 is not a category: there are no categories"), "{error}");
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn rows_without_a_category_are_refused_left_out_or_a_group_of_their_own() {
         assert_eq!(GroupStatistics::from_bytes(&parts.to_bytes().unwrap()).unwrap().to_string(), groups.to_string());
     }
     let mut other = skip.clone();
-    assert_error!(other.merge(&empty), ErrorKind::ParameterOutOfRange { .. });
+    assert_error!(other.merge(&empty), ErrorKind::NotCombinable { .. }, "missing categories");
     assert_error!(other.merge(&grouped), ErrorKind::ShapeMismatch { .. });
     assert_error!(skipped.clone().missing(MissingCategories::Group), ErrorKind::ParameterOutOfRange { value: 5.0, .. });
     let back = group.missing(MissingCategories::Refuse).unwrap();

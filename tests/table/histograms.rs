@@ -79,11 +79,11 @@ fn bins_of_equal_width_reach_from_the_least_to_the_largest_number() {
 #[test]
 fn bins_that_do_not_ascend_are_refused() {
     let nan = f64::NAN;
-    assert_error!(HistogramBins::uniform(0.0, 1.0, 0), ErrorKind::ParameterOutOfRange { .. }, "number of edges");
+    assert_error!(HistogramBins::uniform(0.0, 1.0, 0), ErrorKind::ParameterOutOfRange { .. }, "number of bins");
     assert_error!(HistogramBins::uniform(0.0, 1.0, usize::MAX), ErrorKind::OutOfMemory);
     assert_error!(HistogramBins::uniform(0.0, 1.0, usize::MAX - 1), ErrorKind::OutOfMemory);
     for (lower, upper) in [(1.0, 1.0), (2.0, 1.0), (nan, 1.0), (0.0, nan), (0.0, f64::INFINITY)] {
-        assert_error!(HistogramBins::uniform(lower, upper, 3), ErrorKind::ParameterOutOfRange { .. }, "edge 3");
+        assert_error!(HistogramBins::uniform(lower, upper, 3), ErrorKind::ParameterOutOfRange { .. }, "the upper edge");
     }
     assert_error!(HistogramBins::uniform(1e16, 1e16 + 4.0, 100), ErrorKind::ParameterOutOfRange { .. }, "edge 1");
     assert_error!(HistogramBins::with_edges([]), ErrorKind::ParameterOutOfRange { .. }, "number of edges");

@@ -124,7 +124,7 @@ fn errors_of_quantiles_name_what_is_wrong() {
     assert_error!(quantiles.value(2, 0), ErrorKind::ColumnOutOfRange { column: 2, column_count: 2 });
     assert_error!(
         quantiles.value(0, 1),
-        ErrorKind::OutOfRange { what: "elements", range, count: 1, .. } if *range == (1..2)
+        ErrorKind::OutOfRange { what: "quantiles", range, count: 1, .. } if *range == (1..2)
     );
     let empty = HomogenNumericTable::<f32>::new(shape(3, 2), AllocationFlag::DoNotAllocate).unwrap();
     assert_error!(Quantiles::of(&empty, &[0.5]), ErrorKind::NotAllocated);

@@ -63,7 +63,10 @@ fn columns_of_the_same_names_in_another_order_are_not_joined_end_to_end() {
     };
     let (first, turned) = (named([[1.0, 2.0]], ["a", "b"]), named([[3.0, 4.0]], ["b", "a"]));
     let error = first.vstack(&[&turned]).unwrap_err();
-    assert_eq!(error.to_string(), r#"table 1 does not fit the first: column 0 is "b", which is another column there"#);
+    assert_eq!(
+        error.to_string(),
+        r#"table 1 does not fit the first: column 0 has the name "b", which another column of the first has"#
+    );
     let mut grown = first.clone();
     assert_error!(
         grown.append_table(&turned),

@@ -337,13 +337,18 @@ fn indices_that_a_type_cannot_hold_are_errors() {
     let table = made((1, 1 << 40), vec![0, 2], vec![5_u64, 1 << 35], 2).unwrap();
     assert_error!(
         table.indices().to_array::<i32>(0),
-        ErrorKind::ValueNotRepresentable { row: 1, target: ElementType::I32, .. }
+        ErrorKind::SparseStructure { fault: SparseFault::OutOfRange, position: Some(1), .. },
+        "is not representable as i32"
     );
     assert_error!(table.indices().to_array::<f64>(0), ErrorKind::SparseStructure { .. }, "types for them");
     assert_eq!(table.indices().to_array::<i64>(1).unwrap()[..], [6, (1 << 35) + 1]);
     let table = made((1, 1 << 31), vec![0, 1], vec![i32::MAX], 1).unwrap();
     let block = table.sparse_rows::<f64>(..).unwrap();
-    assert_error!(block.indices_from(1), ErrorKind::ValueNotRepresentable { row: 0, target: ElementType::I32, .. });
+    assert_error!(
+        block.indices_from(1),
+        ErrorKind::SparseStructure { fault: SparseFault::OutOfRange, position: Some(0), .. },
+        "is not representable as i32"
+    );
     // Rows that the type of the indices cannot hold.
     let rows = (1 << 31) + 10;
     assert_error!(made((rows, 2), vec![0, 1], vec![0], 1), ErrorKind::SparseStructure { .. }, "row offset more");
