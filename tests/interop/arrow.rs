@@ -404,7 +404,7 @@ fn chunks_must_have_the_same_columns() {
     let table = |columns: usize| Table::<i32>::full(Shape { rows: 2, columns }, 1).unwrap();
     let batches = [table(2), table(3)].map(|table| table.to_record_batch().unwrap());
     let error = Table::<i32>::from_record_batches(&batches, ArrowOptions::new()).unwrap_err();
-    assert_eq!(error.to_string(), "Arrow column 2 (): in batch 1: 3 columns, where 2 are expected");
+    assert_eq!(error.to_string(), "Arrow column 2: in batch 1: 3 columns, where 2 are expected");
     let lists = [table(2), table(3)].map(|table| table.to_fixed_size_list().unwrap());
     assert!(Table::<i32>::from_fixed_size_lists(&lists, ArrowOptions::new()).is_err());
 }

@@ -124,7 +124,7 @@ fn tables_of_any_shape_are_written() {
     fs::write(&path, "old").unwrap();
     let huge =
         CsrNumericTable::try_new(shape(1, usize::MAX), vec![0, 0], Vec::<i32>::new(), Vec::<f32>::new()).unwrap();
-    assert_error!(huge.save_npz(&path), ErrorKind::ValueNotRepresentable { target: ElementType::I64, .. });
+    assert_error!(huge.save_npz(&path), ErrorKind::LimitExceeded { limit, .. } if *limit == i64::MAX as u64);
     let brain = CsrNumericTable::try_new(shape(1, 1), vec![0, 1], vec![0], vec![bf16::ONE]).unwrap();
     assert_error!(
         brain.save_npz(&path),
