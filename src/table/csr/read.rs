@@ -130,17 +130,10 @@ impl Pattern<'_> {
         parallel::task_count(bytes.saturating_add(self.positions(rows).len().saturating_mul(size)))
     }
 
-    /// Does what [`for_each_row`](Self::for_each_row) does in one body for each type of indices, where a call for each
-    /// row does not count.
-    #[inline(never)]
-    pub(super) fn visit_rows<I: Index>(&self, region: &Region, work: &mut Visit<'_, I>) {
-        self.for_each_row::<I>(region, work);
-    }
-
     /// Calls `work` with each row of a region, counted from its first one, its column indices in the region, and the
     /// positions of their values.
     #[inline(always)]
-    fn for_each_row<I: Index>(&self, region: &Region, mut work: impl FnMut(usize, &[I], Range<usize>)) {
+    pub(super) fn for_each_row<I: Index>(&self, region: &Region, mut work: impl FnMut(usize, &[I], Range<usize>)) {
         let indices = self.indices.as_slice::<I>();
         let bounds = Bounds::new(&region.columns, self.columns);
         let (mut few, mut many) = ([0; 2], None);
@@ -158,9 +151,6 @@ impl Pattern<'_> {
         }
     }
 }
-
-/// What is called with each row: its number, its column indices, and the positions of its values.
-type Visit<'w, I> = dyn FnMut(usize, &[I], Range<usize>) + 'w;
 
 impl<'t> Cells<'t> {
     pub(super) fn of(table: &'t CsrNumericTable) -> Self {

@@ -88,7 +88,7 @@ impl Pattern<'_> {
     fn first_missing(&self, region: &Region) -> Option<(usize, usize)> {
         let (columns, mut missing) = (region.columns.clone(), None);
         match_index!(self.indices.element_type(), I => {
-            self.visit_rows::<I>(region, &mut |row, indices, _| {
+            self.for_each_row::<I>(region, |row, indices, _| {
                 if missing.is_none() && indices.len() < columns.len() {
                     let is_there = |&(column, index): &(usize, &I)| index.number() == column;
                     let stored = columns.clone().zip(indices).take_while(is_there).count();
@@ -103,7 +103,7 @@ impl Pattern<'_> {
     fn for_each_cell(&self, tile: &Region, mut work: impl FnMut(usize, usize)) {
         let (first, width) = (tile.columns.start, tile.columns.len());
         match_index!(self.indices.element_type(), I => {
-            self.visit_rows::<I>(tile, &mut |row, indices, positions| {
+            self.for_each_row::<I>(tile, |row, indices, positions| {
                 for (&index, position) in indices.iter().zip(positions) {
                     work(row * width + index.number() - first, position);
                 }
@@ -136,7 +136,7 @@ impl CsrNumericTable {
             }
             if let Some(values) = self.values.need_mutable_data()?.downcast::<T>() {
                 match_index!(indices.element_type(), I => {
-                    pattern.visit_rows::<I>(region, &mut |_, _, positions| values[positions].fill(value));
+                    pattern.for_each_row::<I>(region, |_, _, positions| values[positions].fill(value));
                 }, else ());
             }
         });

@@ -216,7 +216,7 @@ fn for_each_window<T: Element>(
 ) -> Result<()> {
     let (mut few, mut many, mut outcome) = ([T::default(); FEW], None, Ok(()));
     let tile = tile_for(region, &mut few, &mut many);
-    packing.for_each_part(region, &mut |part| {
+    packing.for_each_part(region, |part| {
         let result = match &part {
             Part::Run(run) => work(rows_of(&values[packing.span_of_run(run)], run.shape()), run),
             Part::Tile(place) => {
@@ -286,7 +286,7 @@ fn become_same<T: Element>(old: T, pair: [AnySlice<'_>; 2], other: OtherHalf, ru
 fn write<T: Element>(packing: &Packing, values: &mut [T], region: &Region, new: AnyWindow<'_>, rule: WriteRule) {
     let (mut few, mut many) = ([T::default(); FEW], None);
     let tile = tile_for(region, &mut few, &mut many);
-    packing.for_each_part(region, &mut |part| {
+    packing.for_each_part(region, |part| {
         let (Part::Run(there) | Part::Tile(there)) = &part;
         let Some(place) = region.place_of(there) else { return };
         let (new, shape) = (new.cut(place.rows, place.columns), there.shape());

@@ -294,7 +294,7 @@ impl Packing {
 
     /// Calls `work` with the parts of a region: bands of rows from top to bottom, each as runs and tiles, which are cut
     /// so that every line of the cache is used as a whole.
-    pub(super) fn for_each_part(&self, region: &Region, work: &mut dyn FnMut(Part)) {
+    pub(super) fn for_each_part(&self, region: &Region, mut work: impl FnMut(Part)) {
         let Region { rows, columns } = region;
         if rows.is_empty() || columns.is_empty() {
             return;
@@ -324,7 +324,7 @@ impl Packing {
 
     /// Calls `work` with the indices of the packed values of a region, and where they are in it: the index of the first
     /// value, row by row, and the step from one to the next. A value of the diagonal may come twice.
-    fn for_each_line(&self, region: &Region, work: &mut dyn FnMut(Range<usize>, usize, usize)) {
+    fn for_each_line(&self, region: &Region, mut work: impl FnMut(Range<usize>, usize, usize)) {
         let Region { rows, columns } = region;
         let width = columns.len();
         if self.has_row_lines() {
@@ -350,7 +350,7 @@ impl Packing {
         if self.other == OtherHalf::Zero {
             tile.fill(T::default());
         }
-        self.for_each_line(region, &mut |span, first, step| {
+        self.for_each_line(region, |span, first, step| {
             let values = &values[span];
             if step == 1 {
                 tile[first..first + values.len()].copy_from_slice(values);
@@ -362,7 +362,7 @@ impl Packing {
 
     /// Copies the stored cells of a tile into the packed values. The other way round as [`gather`](Self::gather).
     pub(super) fn scatter<T: Element>(&self, values: &mut [T], region: &Region, tile: &[T]) {
-        self.for_each_line(region, &mut |span, first, step| {
+        self.for_each_line(region, |span, first, step| {
             let values = &mut values[span];
             values.iter_mut().zip(tile[first..].iter().step_by(step)).for_each(|(value, &cell)| *value = cell);
         });
