@@ -99,6 +99,7 @@ NOT_HERE = {
     "read_npy",
     "set_array",
     "set_column",
+    "solve_ridge",
     "with_extended_precision",
 }
 
