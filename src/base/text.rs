@@ -75,13 +75,19 @@ pub(crate) fn is_harmful(character: char) -> bool {
     character.is_control() || is_hidden
 }
 
+/// Returns characters as a terminal shows them without harm, on one line.
+pub(crate) fn escaped(characters: impl Iterator<Item = char>) -> String {
+    let mut text = String::new();
+    for character in characters {
+        if is_harmful(character) { text.extend(character.escape_default()) } else { text.push(character) }
+    }
+    text
+}
+
 /// Returns a text of unknown origin, made safe to print to a terminal: harmful characters are escaped, and it is cut to
 /// at most `limit` terminal columns and `limit` characters.
 pub(crate) fn label(name: &str, limit: usize) -> String {
-    let mut text = String::new();
-    for character in name.chars().take(limit + 1) {
-        if is_harmful(character) { text.extend(character.escape_default()) } else { text.push(character) }
-    }
+    let mut text = escaped(name.chars().take(limit + 1));
     let is_in = |text: &str, limit: usize| text.chars().count() <= limit && width(text) <= limit;
     if !is_in(&text, limit) {
         while !is_in(&text, limit.saturating_sub(DOTS.len())) && text.pop().is_some() {}

@@ -6,7 +6,9 @@ use std::ops::{Range, RangeBounds};
 use super::{ArrayHandle, DeviceAdapter, DeviceArray, ExecutionMemory, HandleError, Kernels, View, ViewMut};
 use crate::array::Array;
 use crate::base::element::Element;
-use crate::base::error::{Error, ErrorKind};
+use crate::base::error::Error;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
 use crate::convert::ConversionPolicy;
 use crate::dictionary::DataDictionary;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region, Shape, rows_of};
@@ -94,7 +96,7 @@ impl<T: Element> HomogenNumericTable<T> {
             let mut values = ArrayHandle::empty(device);
             let output = values.prepare_for_output(narrow.len())?;
             match device.convert(narrow.view()?, output, policy) {
-                Err(HandleError::Library(error)) if is_not_representable(&error) => {} // found below
+                Err(HandleError::Library(error)) if error.is_refused_value() => {} // found below
                 result => return result.map(|()| DeviceTable { values, shape, layout, dictionary }),
             }
         }
@@ -429,15 +431,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
 
 /// Converts the row of an error to one that is counted from the start of the table.
 pub(super) fn in_rows_from(first_row: usize, error: Error) -> HandleError {
-    match is_not_representable(&error) {
-        true => error.moved(first_row, 0).into(),
-        false => error.into(),
-    }
-}
-
-/// Returns whether an error is about a value that a conversion refuses.
-pub(super) fn is_not_representable(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::ValueNotRepresentable { .. })
+    error.with_value_below(first_row).into()
 }
 
 /// Shares the values: O(1). The first write through either table copies them.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::device_table::{in_rows_from, is_not_representable};
+use super::device_table::in_rows_from;
 use super::{DeviceAdapter, ExecutionMemory, HandleError, Launch, View, ViewMut};
 use crate::base::element::Element;
 use crate::base::error::{Error, ErrorKind};
@@ -246,7 +246,7 @@ impl<D: Launch> Kernels for D {
             }
         });
         match converted {
-            Err(HandleError::Library(error)) if order == DataLayout::ColumnMajor && is_not_representable(&error) => {
+            Err(HandleError::Library(error)) if order == DataLayout::ColumnMajor && error.is_refused_value() => {
                 // The first column with such a value need not have the first one in row-major order.
                 self.launch([input], (), rows, |rows, [values], ()| {
                     let view = TableView::new(values, shape, layout)?.region(region)?.rows(rows.clone())?;

@@ -240,10 +240,7 @@ impl<T: Element> TableWriter<T> {
         self.size_with(rows)?;
         let first = self.rows;
         self.append_by(rows, &|payload, position| {
-            let runs = payload.write::<T>(&lines, position).map_err(|error| match error.kind() {
-                ErrorKind::ValueNotRepresentable { .. } => error.moved(first, 0),
-                _ => error,
-            })?;
+            let runs = payload.write::<T>(&lines, position).map_err(|error| error.with_value_below(first))?;
             lines.check_shape()?;
             Ok(runs)
         })

@@ -247,10 +247,7 @@ impl Quantiles {
     /// ```
     pub fn value(&self, column: impl ColumnKey, position: usize) -> Result<f64> {
         let (places, count) = (&self.of_column(column)?.places, self.probabilities.len());
-        let range = || position..position.saturating_add(1);
-        let place = places
-            .get(position)
-            .ok_or_else(|| Error::new(ErrorKind::OutOfRange { what: "quantiles", range: range(), count }))?;
+        let place = places.get(position).ok_or_else(|| Error::index_out_of_range("quantiles", position, count))?;
         Ok(place.value(self.method))
     }
 

@@ -180,12 +180,6 @@ macro_rules! borrowed_table {
                 }
             }
 
-            fn set_dictionary(&mut self, dictionary: DataDictionary) -> Result<()> {
-                self.dictionary.check_types(&dictionary)?;
-                self.dictionary = dictionary;
-                Ok(())
-            }
-
             fn own_dictionary(&mut self, _: Token) -> Option<&mut DataDictionary> {
                 Some(&mut self.dictionary)
             }

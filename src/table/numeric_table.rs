@@ -305,8 +305,10 @@ pub trait NumericTable: Send + Sync {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     fn set_dictionary(&mut self, dictionary: DataDictionary) -> Result<()> {
-        let _ = dictionary;
-        Err(Error::new(ErrorKind::ReadOnlyTable))
+        let own = self.own_dictionary(Token::new()).ok_or_else(|| Error::new(ErrorKind::ReadOnlyTable))?;
+        own.check_types(&dictionary)?;
+        *own = dictionary;
+        Ok(())
     }
 
     /// Replaces the description of the columns by the default one: continuous features without names.

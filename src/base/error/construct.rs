@@ -93,6 +93,12 @@ impl Error {
         Self::new(ErrorKind::SparseStructure { fault, row, position, reason })
     }
 
+    /// Returns the error of indices of a type that is none for them; `part` names them.
+    pub(crate) fn not_an_index(part: &str, found: ElementType) -> Self {
+        let reason = format!("the {part} are {found}: the types for them are i32, u32, i64 and u64");
+        Self::sparse_structure(SparseFault::Type, None, None, reason)
+    }
+
     /// Returns an [`Unsupported`](ErrorKind::Unsupported).
     #[cfg(any(feature = "csv", feature = "arrow", feature = "npy", feature = "sprs"))]
     pub(crate) fn unsupported(

@@ -17,7 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::base::element::ElementType;
-use crate::base::text::is_harmful;
+use crate::base::text::escaped;
 pub use cause::{Difference, SparseFault, Unsolvable};
 pub use hint::Hint;
 pub use kind::ErrorKind;
@@ -151,6 +151,7 @@ impl Error {
     }
 
     /// Returns the error with another kind, about the same file.
+    #[cfg(feature = "npz")]
     pub(crate) fn map_kind(self, change: impl FnOnce(ErrorKind) -> ErrorKind) -> Self {
         match self.report {
             Report::OutOfMemory { .. } => self,
@@ -291,14 +292,7 @@ impl Error {
 fn shown(path: &Path) -> String {
     match path.display().to_string() {
         empty if empty.is_empty() => "\"\"".to_owned(),
-        path => path.chars().fold(String::with_capacity(path.len()), |mut text, character| {
-            if is_harmful(character) {
-                text.extend(character.escape_default())
-            } else {
-                text.push(character)
-            }
-            text
-        }),
+        path => escaped(path.chars()),
     }
 }
 

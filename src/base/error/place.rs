@@ -68,6 +68,26 @@ impl Error {
         self.placed(&|row| row.saturating_add(down), &|column| column.saturating_add(right))
     }
 
+    /// Returns whether the error is about a value that a conversion refuses.
+    pub(crate) fn is_refused_value(&self) -> bool {
+        matches!(self.kind(), ErrorKind::ValueNotRepresentable { .. })
+    }
+
+    /// Gives a value that a conversion refuses another row and column; any other error stays as it is.
+    pub(crate) fn with_value_at(mut self, place: impl FnOnce(usize, usize) -> (usize, usize)) -> Self {
+        if let Report::Boxed(facts) = &mut self.report
+            && let ErrorKind::ValueNotRepresentable { row, column, .. } = &mut facts.kind
+        {
+            (*row, *column) = place(*row, *column);
+        }
+        self
+    }
+
+    /// Names the row that a refused value would have had below `rows` rows; any other error stays as it is.
+    pub(crate) fn with_value_below(self, rows: usize) -> Self {
+        self.with_value_at(|row, column| (row.saturating_add(rows), column))
+    }
+
     /// Turns an error of a table into one of a part of it, which begins at row `down` and column `right`.
     pub(crate) fn moved_back(self, down: usize, right: usize) -> Self {
         self.placed(&|row| row.saturating_sub(down), &|column| column.saturating_sub(right))

@@ -15,7 +15,6 @@ use std::ops::Range;
 pub use options::{Convert, StreamOptions, StreamStats};
 pub use results::ResultStream;
 
-use super::device_table::is_not_representable;
 use super::{
     ArrayHandle, Container, DeviceAdapter, Engine, Event, ExecutionMemory, HandleError, Kernels, StageTimes,
     TransferStats, View,
@@ -352,7 +351,7 @@ impl<'t, U: Element, D: Kernels> RowStream<'t, U, D> {
             false => device.convert(input, output, options.policy),
         });
         match converted {
-            Err(HandleError::Library(error)) if is_not_representable(&error) => {
+            Err(HandleError::Library(error)) if error.is_refused_value() => {
                 Err(first_refused::<U>(&**source, rows, options.policy).unwrap_or(error.into()))
             }
             result => result,

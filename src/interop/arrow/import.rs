@@ -12,7 +12,9 @@ use super::types::{element_type, share};
 use super::words::Refusal;
 use crate::base::copy::CopyReason;
 use crate::base::element::{Element, match_element};
-use crate::base::error::{Error, ErrorKind, Result};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
+use crate::base::error::{Error, Result};
 use crate::dictionary::DataDictionary;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Shape};
 
@@ -166,15 +168,8 @@ impl<T: Element> HomogenNumericTable<T> {
         }
         // Contiguous lists are one column.
         let layout = DataLayout::RowMajor;
-        let array = assemble(&chunks, 0..1, shape.element_count_of(T::TYPE)?, layout).map_err(|error| {
-            error.map_kind(|kind| match kind {
-                ErrorKind::ValueNotRepresentable { row, value, target, .. } => {
-                    let (row, column) = (row / shape.columns, row % shape.columns);
-                    ErrorKind::ValueNotRepresentable { row, column, value, target }
-                }
-                other => other,
-            })
-        })?;
+        let array = assemble(&chunks, 0..1, shape.element_count_of(T::TYPE)?, layout)
+            .map_err(|error| error.with_value_at(|index, _| (index / shape.columns, index % shape.columns)))?;
         let table = Self::internal(array, shape, layout);
         if options.layout == layout { Ok(table) } else { table.to_layout(options.layout) }
     }

@@ -10,7 +10,7 @@ use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, ElementType};
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
-use crate::base::error::{Error, Result, SparseFault};
+use crate::base::error::{Error, Result};
 use crate::base::shape::Shape;
 use crate::table::csr::CsrNumericTable;
 use crate::table::csr::parts::CsrParts;
@@ -103,21 +103,14 @@ fn copied<I: SpIndex>(indices: &AnyArray, target: ElementType) -> Result<Vec<I>>
                 let mut copy = reserved(indices.len())?;
                 for &index in indices.iter() {
                     let same = usize::try_from(index).ok().and_then(I::try_from_usize);
-                    let reason = || format!("the index {index} is not representable as {target}");
-                    let refused = || Error::unsupported("sprs", None, None, reason());
-                    copy.push(same.ok_or_else(refused)?);
+                    copy.push(same.ok_or_else(|| too_large(index, target))?);
                 }
                 return Ok(copy);
             })*
         };
     }
     from!(i32 u32 i64 u64);
-    Err(Error::sparse_structure(
-        SparseFault::Type,
-        None,
-        None,
-        format!("the indices are {}: the types for them are i32, u32, i64 and u64", indices.element_type()),
-    )) // never: a table has one of the four
+    Err(Error::not_an_index("indices", indices.element_type())) // never: a table has one of the four
 }
 
 /// Without a copy, but for indices of 16 bits, which become `u32` or `i32`: offsets and indices keep the memory that
@@ -228,9 +221,11 @@ impl<N: Element, I: SprsIndex, Iptr: SprsIndex> Copies<N, I, Iptr> {
 fn fits<I: SprsIndex>(count: usize) -> Result<()> {
     match I::try_from_usize(count) {
         Some(_) => Ok(()),
-        None => {
-            let reason = format!("the index {count} is not representable as {}", I::SAME);
-            Err(Error::unsupported("sprs", None, None, reason))
-        }
+        None => Err(too_large(count, I::SAME)),
     }
+}
+
+/// Returns the error of an index that a type cannot hold.
+fn too_large(index: impl std::fmt::Display, target: ElementType) -> Error {
+    Error::unsupported("sprs", None, None, format!("the index {index} is not representable as {target}"))
 }

@@ -160,12 +160,6 @@ impl<H: Hold> NumericTable for RecordTable<H> {
         self.owner
     }
 
-    fn set_dictionary(&mut self, dictionary: DataDictionary) -> Result<()> {
-        self.dictionary.check_types(&dictionary)?;
-        self.dictionary = dictionary;
-        Ok(())
-    }
-
     fn own_dictionary(&mut self, _: Token) -> Option<&mut DataDictionary> {
         Some(&mut self.dictionary)
     }

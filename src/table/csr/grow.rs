@@ -106,15 +106,7 @@ impl CsrNumericTable {
         }
         let window = AnyWindow::of_rows(values, values.len(), 1);
         let checked = kernel::check(window, self.values.element_type(), ConversionPolicy::Checked, Origin::default());
-        checked.map_err(|error| {
-            error.map_kind(|kind| match kind {
-                ErrorKind::ValueNotRepresentable { row: index, value, target, .. } => {
-                    let (row, column) = place(index);
-                    ErrorKind::ValueNotRepresentable { row, column, value, target }
-                }
-                other => other,
-            })
-        })?;
+        checked.map_err(|error| error.with_value_at(|index, _| place(index)))?;
         self.offsets.reserve(counts.len())?;
         self.indices.reserve(values.len())?;
         self.values.reserve(values.len())?;

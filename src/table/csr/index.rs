@@ -78,13 +78,7 @@ pub(super) use match_index;
 /// Checks that an array has a type for indices; `part` names it in the error.
 pub(super) fn check_type(part: &'static str, found: ElementType) -> Result<()> {
     let is_index = match_index!(found, I => I::of(0).is_some(), else false);
-    if is_index { Ok(()) } else { Err(not_an_index(part, found)) }
-}
-
-/// Returns the error of indices of a type that is none for them; `part` names them.
-pub(super) fn not_an_index(part: &str, found: ElementType) -> Error {
-    let reason = format!("the {part} are {found}: the types for them are i32, u32, i64 and u64");
-    Error::sparse_structure(SparseFault::Type, None, None, reason)
+    if is_index { Ok(()) } else { Err(Error::not_an_index(part, found)) }
 }
 
 /// Borrowed row offsets or column indices, counted from zero, in the type that the table has been given them in: `i32`,
@@ -380,7 +374,7 @@ pub(super) fn array_of(
             }
         }
         Ok(AnyArray::new(array))
-    }, else Err(not_an_index("indices", element_type)))
+    }, else Err(Error::not_an_index("indices", element_type)))
 }
 
 /// Returns so many zeros, to count with.

@@ -319,12 +319,6 @@ impl NumericTable for CsrNumericTable {
         self.owner
     }
 
-    fn set_dictionary(&mut self, dictionary: DataDictionary) -> Result<()> {
-        self.dictionary.check_types(&dictionary)?;
-        self.dictionary = dictionary;
-        Ok(())
-    }
-
     fn own_dictionary(&mut self, _: Token) -> Option<&mut DataDictionary> {
         Some(&mut self.dictionary)
     }

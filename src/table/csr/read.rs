@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::CsrNumericTable;
 use super::index::{Index, Indices, match_index};
 use crate::base::element::{ElementType, match_width};
-use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::error::{Error, Result};
 use crate::base::parallel;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, OldValues, Origin};
@@ -103,13 +103,9 @@ impl Pattern<'_> {
 
     /// Turns the error for one of the values from position `first` on into that of its cell.
     pub(super) fn placed(&self, error: Error, first: usize) -> Error {
-        error.map_kind(|kind| match kind {
-            ErrorKind::ValueNotRepresentable { row, value, target, .. } => {
-                let position = first + row;
-                let column = Indices::new(self.indices, 0).at(position);
-                ErrorKind::ValueNotRepresentable { row: self.row_of(position), column, value, target }
-            }
-            other => other,
+        error.with_value_at(|index, _| {
+            let position = first + index;
+            (self.row_of(position), Indices::new(self.indices, 0).at(position))
         })
     }
 

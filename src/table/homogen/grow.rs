@@ -15,14 +15,6 @@ const RULE: WriteRule = WriteRule { policy: ConversionPolicy::Checked, keep_unch
 /// The number of rows of another table that are converted at a time for a column-major one.
 const ROWS: usize = 4096;
 
-/// Names the row that a refused value would have had below so many rows.
-pub(in crate::table) fn below(rows: usize) -> impl Fn(Error) -> Error {
-    move |error| match error.kind() {
-        ErrorKind::ValueNotRepresentable { .. } => error.moved(rows, 0),
-        _ => error,
-    }
-}
-
 impl<T: Element> HomogenNumericTable<T> {
     /// Makes room for so many more rows: appending as many copies no others. The shape stays as it is.
     ///
@@ -160,7 +152,7 @@ impl<T: Element> HomogenNumericTable<T> {
         if read.is_err() {
             self.resize(rows)?; // fewer rows stay where they are
         }
-        read.map_err(below(rows))
+        read.map_err(|error| error.with_value_below(rows))
     }
 
     fn read_into_new_rows(&mut self, table: &dyn NumericTable, new: std::ops::Range<usize>) -> Result<()> {

@@ -39,12 +39,6 @@ impl NumericTable for SoaNumericTable {
         if self.columns.iter().any(Option::is_none) { MemoryStatus::NotAllocated } else { self.owner }
     }
 
-    fn set_dictionary(&mut self, dictionary: DataDictionary) -> Result<()> {
-        self.dictionary.check_types(&dictionary)?;
-        self.dictionary = dictionary;
-        Ok(())
-    }
-
     fn own_dictionary(&mut self, _: Token) -> Option<&mut DataDictionary> {
         Some(&mut self.dictionary)
     }

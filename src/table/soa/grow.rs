@@ -7,7 +7,6 @@ use crate::base::element::Element;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
-use crate::table::homogen::grow::below;
 use crate::table::{MemoryStatus, NumericTable, Region, Shape, copy_of, tiling};
 use crate::window::{AnySlice, AnyWindow};
 
@@ -125,7 +124,7 @@ impl SoaNumericTable {
                 Err(error) => outcome = tiling::earlier(outcome, Err(error)),
             }
         }
-        outcome.map_err(below(rows))?;
+        outcome.map_err(|error| error.with_value_below(rows))?;
         self.add(theirs.rows, |column| AnyWindow::of_rows(copies[column].as_slice(), theirs.rows, 1))
     }
 
