@@ -119,6 +119,8 @@ pub(crate) struct Table {
     capacity: usize,
     /// Rows of the memory that were ever shown: the others are spare.
     shown: usize,
+    /// Whether the memory was already too small once: the next time, it has room for half as many rows again.
+    has_grown: bool,
     lease: Weak<()>,
 }
 
@@ -148,6 +150,7 @@ impl Table {
             stride: 0,
             capacity: 0,
             shown: 0,
+            has_grown: false,
             lease: Weak::new(),
         };
         table.install(memory, shape, status);
@@ -182,7 +185,7 @@ impl Table {
             _ => shape.rows,
         };
         (self.stride, self.shape, self.status, self.memory) = (shape.rows, shape, status, memory);
-        self.shown = shape.rows;
+        (self.shown, self.has_grown) = (shape.rows, false);
     }
 
     /// Lends the memory: the table is leased as long as the lease lives.
@@ -304,6 +307,16 @@ impl Table {
         }
     }
 
+    /// Moves to memory for more rows. From the second time on it is for half as many again, at least.
+    fn grow(&mut self, rows: usize) {
+        let room = rows.max(if self.has_grown { self.shape.rows + self.shape.rows / 2 } else { 0 });
+        let has_spare_rows = self.layout == DataLayout::RowMajor && self.shown < self.capacity;
+        let shown = if has_spare_rows { self.shown.max(rows) } else { room };
+        self.move_to_room_for(room);
+        self.shape.rows = rows;
+        (self.shown, self.has_grown) = (shown, true);
+    }
+
     /// Changes the number of rows, and moves to new memory: what the table showed, zeros, the spare rows.
     fn move_to_room_for(&mut self, rows: usize) {
         let old = if self.is_allocated() { self.at(&self.offsets(&self.whole())) } else { Vec::new() };
@@ -398,6 +411,8 @@ impl Table {
             self.put(&cut_off, &vec![Number::zero(self.element); cut_off.len()]);
             self.shape.rows = rows;
             self.shown = self.shown.max(rows);
+        } else if self.is_allocated() && rows > self.capacity {
+            self.grow(rows);
         } else {
             self.move_to_room_for(rows);
         }
