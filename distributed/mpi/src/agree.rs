@@ -41,7 +41,7 @@ impl<C: Communicator> Drop for AbortOnPanic<'_, C> {
 /// options), goes through this: a process that returned while the others go on would leave them waiting.
 ///
 /// # Errors
-/// The process's own, or a [`RankError`] in [`ErrorKind::Other`](numeric_table::ErrorKind::Other).
+/// This process's own error, or a [`RankError`] in [`ErrorKind::Other`](numeric_table::ErrorKind::Other).
 ///
 /// # Examples
 /// ```no_run
