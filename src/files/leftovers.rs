@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::lock::{Holder, is_at, try_lock};
+use super::lock::{Holder, is_at, try_lock, unlock};
 use super::replace::is_temporary_name;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
@@ -101,7 +101,7 @@ impl Leftover {
     /// ```
     pub fn remove(self) -> Result<bool> {
         let removed = unused(&self.path).and_then(|file| match file {
-            Some(_locked) => match fs::remove_file(&self.path) {
+            Some(_unused) => match fs::remove_file(&self.path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
                 removed => removed.map(|()| true),
             },
@@ -174,13 +174,22 @@ fn is_lock_name(name: &str) -> bool {
 /// Returns the size of an unused file, and when it was written; `None` if it is in use, gone, or not a file of this
 /// library.
 fn look(path: &Path) -> io::Result<Option<(u64, Option<SystemTime>)>> {
-    let Some(file) = unused(path)? else { return Ok(None) };
-    let found = file.metadata()?;
+    let Some(unused) = unused(path)? else { return Ok(None) };
+    let found = unused.0.metadata()?;
     Ok(Some((found.len(), found.modified().ok())))
 }
 
+/// A file that no program uses, locked until this is dropped.
+struct Unused(File);
+
+impl Drop for Unused {
+    fn drop(&mut self) {
+        unlock(&self.0);
+    }
+}
+
 /// Opens a file and locks it, if no program uses it.
-fn unused(path: &Path) -> io::Result<Option<File>> {
+fn unused(path: &Path) -> io::Result<Option<Unused>> {
     let gone = |error: io::Error| if error.kind() == io::ErrorKind::NotFound { Ok(None) } else { Err(error) };
     match fs::symlink_metadata(path) {
         // Before opening: opening a pipe would wait for a writer. Locks are empty.
@@ -199,7 +208,10 @@ fn unused(path: &Path) -> io::Result<Option<File>> {
     };
     match try_lock(&file) {
         // It may have got its name, or have been removed, before it was locked here.
-        Holder::Mine => Ok(is_at(&file, path)?.then_some(file)),
+        Holder::Mine => {
+            let unused = Unused(file);
+            Ok(is_at(&unused.0, path)?.then_some(unused))
+        }
         Holder::Other => Ok(None),
         Holder::Unknown(error) => {
             let reason = format!("the file cannot be locked, so that nothing says whether a program uses it: {error}");

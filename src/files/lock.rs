@@ -60,7 +60,7 @@ impl Drop for LockFile {
         if cfg!(unix) && is_at(&self.file, &self.path).is_ok_and(|is_there| is_there) {
             let _ = fs::remove_file(&self.path); // an empty file that stays does no harm
         }
-        let _ = self.file.unlock(); // a process that was forked meanwhile has the file open too
+        unlock(&self.file);
     }
 }
 
@@ -85,6 +85,11 @@ pub(crate) fn try_lock(file: &File) -> Holder {
             Err(TryLockError::Error(error)) => Holder::Unknown(error),
         };
     }
+}
+
+/// Ends the lock of a file that is about to be closed: a process that was forked meanwhile has it open too.
+pub(super) fn unlock(file: &File) {
+    let _ = file.unlock(); // closing it is all that is left
 }
 
 /// Returns whether an error of locking a file means that the file system has no locks: `ENOSYS` or `EOPNOTSUPP`, and on

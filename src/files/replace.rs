@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::lock::{Holder, LockFile, is_at, try_lock};
+use super::lock::{Holder, LockFile, is_at, try_lock, unlock};
 use super::memory_file::MemoryFile;
 use super::open::not_a_file;
 use super::options::SaveOptions;
@@ -302,11 +302,6 @@ impl Drop for Replacement {
         drop(file); // some systems do not remove open files
         let _ = fs::remove_file(useless); // there is nowhere to report an error
     }
-}
-
-/// Ends the lock of a file, which a process that was forked meanwhile has open too.
-fn unlock(file: &File) {
-    let _ = file.unlock();
 }
 
 /// Returns whether a file with this name is one that has not been renamed yet.

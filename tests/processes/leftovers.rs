@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use numeric_table::table::{Region, TableId, Target};
@@ -139,6 +140,43 @@ fn what_killed_writers_of_any_format_leave_is_listed_when_they_are_dead_and_remo
     }
     assert_eq!(fs::read_dir(folder).unwrap().count(), before);
     assert_eq!(Shards::of_files([folder.join("a.ntb")]).unwrap().shape(), old.shape());
+}
+
+#[test]
+fn leftovers_are_removed_while_other_threads_start_programs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(".0123456789abcdef.ntb.tmp");
+    let ended = AtomicBool::new(false);
+    // Until it runs its own program, a child has all files open that were open when it was forked.
+    let start_programs = || {
+        while !ended.load(Relaxed) {
+            assert!(Command::new("true").status().unwrap().success());
+        }
+    };
+    let remove_files = || {
+        let _end = EndOnDrop(&ended);
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_secs(1) {
+            fs::write(&path, [0; 100]).unwrap();
+            let left = files::leftovers(folder.path()).unwrap();
+            assert_eq!(left.len(), 1);
+            assert!(left.into_iter().all(|left| left.remove().unwrap()));
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(start_programs);
+        scope.spawn(start_programs);
+        remove_files();
+    });
+}
+
+/// Says that the work has ended, also by a panic.
+struct EndOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for EndOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
 }
 
 #[test]

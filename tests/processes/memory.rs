@@ -55,8 +55,9 @@ fn alone_with(name: &str, limit: &str, threads: &str, test: impl FnOnce()) {
         .arg(std::env::current_exe().unwrap())
         .args(["--exact", &test_name!(name), "--nocapture", "--test-threads=1"])
         .envs([(CHILD, "1"), ("RAYON_NUM_THREADS", threads), ("RUST_BACKTRACE", "0")])
-        // One heap, whose large blocks go back to the system when they are freed.
-        .envs([("MALLOC_ARENA_MAX", "1"), ("MALLOC_MMAP_THRESHOLD_", "131072")])
+        // One heap, whose large blocks go back to the system when they are freed. It has room for small ones from the
+        // start: threads that fill the address space with their stacks still find the little that each of them needs.
+        .envs([("MALLOC_ARENA_MAX", "1"), ("MALLOC_MMAP_THRESHOLD_", "131072"), ("MALLOC_TOP_PAD_", "4194304")])
         .output()
         .unwrap();
     let printed = [result.stdout, result.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
