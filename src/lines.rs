@@ -5,29 +5,30 @@
 
 use std::ops::Range;
 
-use crate::base::element::Element;
+use crate::base::element::ElementType;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
 use crate::files::output::Lines;
 use crate::table::content::{Column, Values};
-use crate::table::{DataLayout, NumericTable, Region, TableView, Target};
+use crate::table::{DataLayout, NumericTable, Region, Target};
 use crate::window::{AnySlice, AnySliceMut, AnyWindow};
 
-/// Values of another type are converted.
-impl<T: Element, S: Element> Lines<T> for TableView<'_, S> {
+/// The rows of a window.
+impl Lines for AnyWindow<'_> {
     fn shape(&self) -> Shape {
-        self.shape()
+        Shape { rows: self.rows(), columns: self.columns() }
     }
 
-    fn as_slice(&self) -> Option<&[T]> {
-        AnySlice::new(self.as_slice()?).downcast()
+    fn as_slice(&self, element: ElementType) -> Option<AnySlice<'_>> {
+        self.as_slice().filter(|values| values.element_type() == element)
     }
 
-    fn read(&self, range: Range<usize>, target: &mut [T]) -> Result<()> {
-        read_regions(self.shape().columns, range, target, |region, target| {
-            self.region(region)?.read_over(AnySliceMut::new(target), ConversionPolicy::Saturate, Origin::default())
+    fn read(&self, range: Range<usize>, target: AnySliceMut<'_>) -> Result<()> {
+        read_regions(self.columns(), range, target, &|region, target| {
+            let part = self.cut(region.rows.clone(), region.columns.clone());
+            kernel::read_over(part, target, ConversionPolicy::Saturate, Origin::default())
         })
     }
 }
@@ -96,7 +97,7 @@ impl<'a> AnyLines<'a> {
     }
 }
 
-impl<T: Element> Lines<T> for AnyLines<'_> {
+impl Lines for AnyLines<'_> {
     fn shape(&self) -> Shape {
         let Shape { rows, columns } = self.shape;
         match self.layout {
@@ -105,59 +106,58 @@ impl<T: Element> Lines<T> for AnyLines<'_> {
         }
     }
 
-    fn as_slice(&self) -> Option<&[T]> {
-        self.window?.as_slice()?.downcast()
+    fn as_slice(&self, element: ElementType) -> Option<AnySlice<'_>> {
+        self.window?.as_slice().filter(|values| values.element_type() == element)
     }
 
-    fn read(&self, range: Range<usize>, target: &mut [T]) -> Result<()> {
-        let columns = Lines::<T>::shape(self).columns;
-        read_regions(columns, range, target, |region, target| match self.window {
+    fn read(&self, range: Range<usize>, target: AnySliceMut<'_>) -> Result<()> {
+        read_regions(Lines::shape(self).columns, range, target, &|region, target| match self.window {
             Some(window) => {
                 let part = window.cut(region.rows.clone(), region.columns.clone());
-                kernel::read_over(part, AnySliceMut::new(target), self.policy, region.origin())
+                kernel::read_over(part, target, self.policy, region.origin())
             }
             None => {
-                let target = Target::new(AnySliceMut::new(target), region.shape(), self.policy)?;
+                let target = Target::new(target, region.shape(), self.policy)?;
                 self.table.read_region(region, target.over())
             }
         })
     }
 
-    fn check_unchanged(&self) -> Result<()> {
+    fn check_unchanged(&self, element: ElementType) -> Result<()> {
         self.check_shape()?;
         let found = self.table.one_type()?;
-        if found == T::TYPE { Ok(()) } else { Err(Error::element_type_mismatch(T::TYPE, found)) }
+        if found == element { Ok(()) } else { Err(Error::element_type_mismatch(element, found)) }
     }
 }
 
 /// The values of a table that consists of several arrays, one of them.
-impl<T: Element> Lines<T> for Values<'_> {
+impl Lines for Values<'_> {
     fn shape(&self) -> Shape {
         Shape { rows: self.len(), columns: 1 }
     }
 
-    fn as_slice(&self) -> Option<&[T]> {
+    fn as_slice(&self, element: ElementType) -> Option<AnySlice<'_>> {
         match self {
-            Self::Array(array) => array.as_slice().downcast(),
-            Self::Column(..) => None,
+            Self::Array(array) if array.element_type() == element => Some(array.as_slice()),
+            Self::Array(_) | Self::Column(..) => None,
         }
     }
 
-    fn read(&self, rows: Range<usize>, target: &mut [T]) -> Result<()> {
+    fn read(&self, rows: Range<usize>, target: AnySliceMut<'_>) -> Result<()> {
         match self {
             Self::Array(array) => {
                 let window = AnyWindow::of_rows(array.as_slice(), array.len(), 1).cut(rows, 0..1);
-                kernel::read_over(window, AnySliceMut::new(target), ConversionPolicy::Saturate, Origin::default())
+                kernel::read_over(window, target, ConversionPolicy::Saturate, Origin::default())
             }
             Self::Column(Column { table, column, .. }) => {
                 let region = Region { rows, columns: *column..column + 1 };
-                let target = Target::new(AnySliceMut::new(target), region.shape(), ConversionPolicy::Saturate)?;
+                let target = Target::new(target, region.shape(), ConversionPolicy::Saturate)?;
                 table.read_region(&region, target.over())
             }
         }
     }
 
-    fn check_unchanged(&self) -> Result<()> {
+    fn check_unchanged(&self, _: ElementType) -> Result<()> {
         match self {
             Self::Array(_) => Ok(()),
             Self::Column(column) => column.check_unchanged(),
@@ -167,13 +167,13 @@ impl<T: Element> Lines<T> for Values<'_> {
 
 /// Reads consecutive values of a table of `columns` columns, region by region: the end of a row, whole rows, and the
 /// start of a row.
-fn read_regions<T>(
+fn read_regions(
     columns: usize,
     range: Range<usize>,
-    mut target: &mut [T],
-    read: impl Fn(&Region, &mut [T]) -> Result<()>,
+    target: AnySliceMut<'_>,
+    read: &dyn Fn(&Region, AnySliceMut<'_>) -> Result<()>,
 ) -> Result<()> {
-    let mut at = range.start;
+    let (mut at, mut rest) = (range.start, target);
     while at < range.end {
         let (row, column, left) = (at / columns, at % columns, range.end - at);
         let region = if column == 0 && left >= columns {
@@ -182,9 +182,9 @@ fn read_regions<T>(
             Region { rows: row..row + 1, columns: column..columns.min(column + left) }
         };
         let count = region.shape().element_count()?;
-        let (now, later) = target.split_at_mut(count);
+        let (now, later) = rest.split_at(count);
         read(&region, now)?;
-        (target, at) = (later, at + count);
+        (rest, at) = (later, at + count);
     }
     Ok(())
 }

@@ -239,9 +239,10 @@ pub trait Element:
 
 mod sealed {
     use crate::base::number::Number;
+    use crate::base::value::ToAny;
 
     /// What every element type can do inside this crate. Not nameable outside, which seals [`super::Element`].
-    pub trait Sealed: bytemuck::Pod + Number {}
+    pub trait Sealed: bytemuck::Pod + Number + ToAny {}
 }
 
 #[cfg(test)]

@@ -55,10 +55,15 @@ pub(crate) fn task_count(bytes: usize) -> usize {
     }
 }
 
+/// Returns the length of pieces of whole cache lines, if something of `length` elements is cut into about `parts`.
+fn step_of(length: usize, parts: usize) -> usize {
+    length.div_ceil(parts.max(1)).next_multiple_of(LINE).max(LINE)
+}
+
 /// Cuts something of `length` elements into about `parts` parts, from front to back; `split` cuts what is left in two,
 /// after the given number of elements.
 pub(crate) fn cut<P>(whole: P, length: usize, parts: usize, mut split: impl FnMut(P, usize) -> (P, P)) -> Vec<P> {
-    let step = length.div_ceil(parts.max(1)).next_multiple_of(LINE).max(LINE);
+    let step = step_of(length, parts);
     let (mut pieces, mut rest) = (Vec::with_capacity(parts), whole);
     for start in (0..length).step_by(step) {
         let (piece, tail) = split(rest, step.min(length - start));
@@ -103,9 +108,8 @@ pub(crate) fn map<P: Send, R: Send>(pieces: Vec<P>, work: impl Fn(P) -> R + Sync
 /// loops, because `collect` is compiled for each of them.
 #[inline(never)]
 fn map_on<P: Send, R: Send>(takes_own: bool, pieces: Vec<P>, work: &(dyn Fn(P) -> R + Sync)) -> Vec<R> {
-    let threads = if pieces.len() < 2 || IS_SERIAL.get() { 1 } else { threads() };
     let mut results = Vec::with_capacity(pieces.len());
-    if threads == 1 {
+    if pieces.len() < 2 {
         for piece in pieces {
             results.push(work(piece));
         }
@@ -116,7 +120,7 @@ fn map_on<P: Send, R: Send>(takes_own: bool, pieces: Vec<P>, work: &(dyn Fn(P) -
         slots.push(Mutex::new((Some(piece), None)));
     }
     let slot = |index: usize| slots[index].lock().unwrap_or_else(PoisonError::into_inner);
-    share(slots.len(), threads, takes_own, &|index| {
+    call(slots.len(), takes_own, &|index| {
         let piece = slot(index).0.take();
         let result = piece.map(work);
         slot(index).1 = result;
@@ -128,6 +132,14 @@ fn map_on<P: Send, R: Send>(takes_own: bool, pieces: Vec<P>, work: &(dyn Fn(P) -
         }
     }
     results
+}
+
+/// Calls `work` with every index below `count`, several at a time if there are several threads.
+fn call(count: usize, takes_own: bool, work: &(dyn Fn(usize) + Sync)) {
+    match if count < 2 || IS_SERIAL.get() { 1 } else { threads() } {
+        1 => (0..count).for_each(work),
+        threads => share(count, threads, takes_own, work),
+    }
 }
 
 #[cfg(feature = "rayon")]
@@ -145,12 +157,13 @@ pub(crate) fn for_each_chunk_mut<T: Send>(values: &mut [T], work: &(dyn Fn(usize
     if tasks == 1 {
         return work(0, values);
     }
-    let length = values.len();
-    let chunks = cut((0, values), length, tasks, |(offset, rest), count| {
-        let (chunk, tail) = rest.split_at_mut(count);
-        ((offset, chunk), (offset + count, tail))
+    let (length, mut chunks) = (step_of(values.len(), tasks), Vec::with_capacity(tasks));
+    for chunk in values.chunks_mut(length) {
+        chunks.push(Mutex::new(chunk));
+    }
+    call(chunks.len(), false, &|index| {
+        work(index * length, &mut chunks[index].lock().unwrap_or_else(PoisonError::into_inner));
     });
-    map(chunks, |(offset, chunk)| work(offset, chunk));
 }
 
 /// Returns how many of `items` items each thread gets, if work on `bytes` bytes is divided among them once and for all;

@@ -42,17 +42,28 @@ macro_rules! define_any_value {
             }
         }
 
-        impl<T: Element> From<T> for AnyValue {
-            fn from(value: T) -> Self {
-                match T::TYPE {
-                    // The same type: the cast is the identity.
-                    $(ElementType::$variant => Self::$variant(bytemuck::cast::<T, $native>(value)),)*
+        $(
+            impl ToAny for $native {
+                #[inline]
+                fn to_any(self) -> AnyValue {
+                    AnyValue::$variant(self)
                 }
             }
-        }
+        )*
     };
 }
 with_elements! { define_any_value () }
+
+impl<T: Element> From<T> for AnyValue {
+    fn from(value: T) -> Self {
+        value.to_any()
+    }
+}
+
+/// A value whose type is known, which [`AnyValue`] can hold.
+pub trait ToAny {
+    fn to_any(self) -> AnyValue;
+}
 
 /// `match_value!(any, value => body)`: `body` compiled for each element type, with `value` of that type.
 macro_rules! match_value {

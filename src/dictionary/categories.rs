@@ -1,5 +1,6 @@
 //! The categories of a column: how many there are, and the words that they stand for.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -66,6 +67,22 @@ impl Words {
         Some(&self.text[start..end])
     }
 
+    /// Makes categories of the words, if they differ.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ParameterOutOfRange`] if two are equal; [`ErrorKind::OutOfMemory`].
+    fn finish_checked(mut self) -> Result<Categories> {
+        self.text.shrink_to_fit();
+        self.ends.shrink_to_fit();
+        let mut indices = with_room(self.ends.len())?;
+        indices.extend(0..self.ends.len());
+        let word = |index| self.get(index).unwrap_or_default().as_bytes();
+        match repeated(indices, &word) {
+            Some((first, second)) => Err(refusal(word(first), first, second)),
+            None => Ok(self.finish()),
+        }
+    }
+
     /// Makes categories of the words, which differ.
     fn finish(self) -> Categories {
         if self.ends.is_empty() { Categories::new(0) } else { Categories(Kind::Words(Arc::new(self))) }
@@ -73,9 +90,15 @@ impl Words {
 }
 
 /// Returns the positions of two equal words, the first of which is the smaller one.
-fn repeated<'a>(mut positions: Vec<usize>, word: impl Fn(usize) -> &'a [u8]) -> Option<(usize, usize)> {
-    positions.sort_unstable_by_key(|&position| (word(position), position));
+fn repeated<'a>(mut positions: Vec<usize>, word: &dyn Fn(usize) -> &'a [u8]) -> Option<(usize, usize)> {
+    positions.sort_unstable_by(|&one, &other| in_order(word, one, other));
     positions.windows(2).find(|pair| word(pair[0]) == word(pair[1])).map(|pair| (pair[0], pair[1]))
+}
+
+/// Compares words, and the positions of equal ones. It is a call: sorting has hundreds of places for it.
+#[inline(never)]
+fn in_order<'a>(word: &dyn Fn(usize) -> &'a [u8], one: usize, other: usize) -> Ordering {
+    word(one).cmp(word(other)).then(one.cmp(&other))
 }
 
 /// Returns the error of a word that two indices have.
@@ -129,15 +152,7 @@ impl Categories {
         for word in words {
             list.push(word?.as_ref()).map_err(&refuse)?;
         }
-        list.text.shrink_to_fit();
-        list.ends.shrink_to_fit();
-        let mut indices = with_room(list.ends.len()).map_err(&refuse)?;
-        indices.extend(0..list.ends.len());
-        let word = |index| list.get(index).unwrap_or_default().as_bytes();
-        if let Some((first, second)) = repeated(indices, word) {
-            return Err(refuse(refusal(word(first), first, second)));
-        }
-        Ok(list.finish())
+        list.finish_checked().map_err(refuse)
     }
 
     /// Creates categories with words of which no two are equal.
@@ -359,7 +374,7 @@ impl<'a> EncodedWords<'a> {
         let mut starts = with_room(self.count)?;
         starts.extend(self.starts());
         let word = |start| self.word_at(start).map_or(&[][..], |(word, _)| word);
-        let Some((first, second)) = repeated(starts, word) else { return Ok(()) };
+        let Some((first, second)) = repeated(starts, &word) else { return Ok(()) };
         let index = |start| self.starts().take_while(|&other| other < start).count();
         Err(refusal(word(first), index(first), index(second)))
     }

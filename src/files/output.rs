@@ -7,32 +7,34 @@ use super::byte_order::swap_if_big_endian;
 use super::checksum::RunSums;
 use super::position::Sink;
 use super::{PIECE_BYTES, run_length, zeroed};
-use crate::array::Array;
-use crate::base::element::Element;
+use crate::array::AnyArray;
+use crate::base::element::ElementType;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
+use crate::window::{AnySlice, AnySliceMut};
 
 /// Number of bytes that are written at a time if they lie in memory as they do in the file: system calls on one file
 /// are serialized, and a few long ones are faster than many short ones.
 const WRITE_BYTES: usize = 4 << 20;
 
 /// Values in the order of a file: line by line, where a line is a row, or a column if the file is column-major.
-pub(crate) trait Lines<T>: Sync {
+pub(crate) trait Lines: Sync {
     /// Returns the number of lines, and of values in each of them.
     fn shape(&self) -> Shape;
-    /// Returns all values, if they are contiguous in memory in this order.
-    fn as_slice(&self) -> Option<&[T]>;
-    /// Copies consecutive values into `target`.
-    fn read(&self, range: Range<usize>, target: &mut [T]) -> Result<()>;
-    /// Checks that shape and element type have not changed since the lines were created.
+    /// Returns all values, if they have this type and are contiguous in memory in this order.
+    fn as_slice(&self, element: ElementType) -> Option<AnySlice<'_>>;
+    /// Copies consecutive values into `target`, converted to its type.
+    fn read(&self, range: Range<usize>, target: AnySliceMut<'_>) -> Result<()>;
+    /// Checks that the shape has not changed since the lines were created, and that the element type is this one.
     ///
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`], [`ErrorKind::ElementTypeMismatch`].
-    fn check_unchanged(&self) -> Result<()> {
+    fn check_unchanged(&self, element: ElementType) -> Result<()> {
+        let _ = element;
         Ok(())
     }
 }
@@ -70,22 +72,23 @@ pub(crate) struct PayloadWriter<'a, S> {
 }
 
 impl<S: Sink> PayloadWriter<'_, S> {
-    /// Writes values from a position in the payload, in parallel if there are many, and returns their checksums.
-    pub(crate) fn write<T: Element>(&self, lines: &dyn Lines<T>, position: u64) -> Result<Vec<RunSums>> {
-        let count = lines.shape().element_count_of(T::TYPE)?;
-        let is_only_written = self.chunk_size == 0 && lines.as_slice().is_some() && !self.output.sink.is_parallel();
-        let length = match is_only_written {
+    /// Writes values as an element type from a position in the payload, in parallel if there are many, and returns their
+    /// checksums.
+    pub(crate) fn write(&self, lines: &dyn Lines, element: ElementType, position: u64) -> Result<Vec<RunSums>> {
+        let (count, size) = (lines.shape().element_count_of(element)?, element.size_in_bytes());
+        let is_in_memory = lines.as_slice(element).is_some();
+        let length = match self.chunk_size == 0 && is_in_memory && !self.output.sink.is_parallel() {
             true => count, // several threads would only wait for one another
-            false => run_length(count * size_of::<T>()) / size_of::<T>(),
+            false => run_length(count * size) / size,
         };
         let runs = (0..count).step_by(length.max(1)).map(|start| start..count.min(start + length)).collect();
-        parallel::map(runs, |run| self.write_run(lines, run, position)).into_iter().collect()
+        parallel::map(runs, |run| self.write_run(lines, element, run, position)).into_iter().collect()
     }
 
     /// Like [`write`](Self::write), and checks that the values have not become others meanwhile.
-    pub(crate) fn write_unchanged<T: Element>(&self, lines: &dyn Lines<T>, position: u64) -> Result<Vec<RunSums>> {
-        let runs = self.write(lines, position)?;
-        lines.check_unchanged()?;
+    pub(crate) fn write_unchanged(&self, lines: &dyn Lines, element: ElementType, at: u64) -> Result<Vec<RunSums>> {
+        let runs = self.write(lines, element, at)?;
+        lines.check_unchanged(element)?;
         Ok(runs)
     }
 
@@ -102,10 +105,11 @@ impl<S: Sink> PayloadWriter<'_, S> {
     }
 
     /// Writes consecutive values piece by piece, and computes their checksums while they are in the cache.
-    fn write_run<T: Element>(&self, lines: &dyn Lines<T>, run: Range<usize>, position: u64) -> Result<RunSums> {
-        let mut position = position + (run.start * size_of::<T>()) as u64;
-        let mut sums = RunSums::new(self.chunk_size, position, run.len() * size_of::<T>())?;
-        for_each_piece(lines, run, &mut |bytes| {
+    fn write_run(&self, lines: &dyn Lines, element: ElementType, run: Range<usize>, position: u64) -> Result<RunSums> {
+        let size = element.size_in_bytes();
+        let mut position = position + (run.start * size) as u64;
+        let mut sums = RunSums::new(self.chunk_size, position, run.len() * size)?;
+        for_each_piece(lines, element, run, &mut |bytes| {
             sums.update(bytes);
             self.output.write(bytes, self.offset + position)?;
             position += bytes.len() as u64;
@@ -118,26 +122,27 @@ impl<S: Sink> PayloadWriter<'_, S> {
     }
 }
 
-/// Calls `take` with the bytes of consecutive values, as they are in files, piece by piece.
-pub(crate) fn for_each_piece<T: Element>(
-    lines: &dyn Lines<T>,
+/// Calls `take` with the bytes of consecutive values of an element type, as they are in files, piece by piece.
+pub(crate) fn for_each_piece(
+    lines: &dyn Lines,
+    element: ElementType,
     run: Range<usize>,
     take: &mut dyn FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
-    let size = size_of::<T>();
-    let in_memory = lines.as_slice().filter(|_| cfg!(target_endian = "little") || size == 1);
+    let size = element.size_in_bytes();
+    let in_memory = lines.as_slice(element).filter(|_| cfg!(target_endian = "little") || size == 1);
     let (step, mut buffer) = match in_memory {
-        Some(_) => (WRITE_BYTES / size, Array::new()),
-        None => (PIECE_BYTES / size, Array::<T>::zeros(run.len().min(PIECE_BYTES / size))?),
+        Some(_) => (WRITE_BYTES / size, AnyArray::zeros(element, 0)?),
+        None => (PIECE_BYTES / size, AnyArray::zeros(element, run.len().min(PIECE_BYTES / size))?),
     };
     for start in run.clone().step_by(step) {
         let piece = start..run.end.min(start + step);
         match in_memory {
-            Some(values) => take(bytemuck::cast_slice(&values[piece]))?,
+            Some(values) => take(values.range(piece).bytes())?,
             None => {
-                let target = &mut buffer.mutable_data()?[..piece.len()];
-                lines.read(piece, target)?;
-                let bytes = bytemuck::cast_slice_mut(target);
+                let mut target = buffer.need_mutable_data()?.range(0..piece.len());
+                lines.read(piece, target.reborrow())?;
+                let bytes = target.into_bytes();
                 swap_if_big_endian(bytes, size);
                 take(bytes)?;
             }

@@ -102,16 +102,13 @@ impl<'t> ArraysPlan<'t> {
             }
             let size = place.element.size_in_bytes() as u64;
             let run = ((at - place.position) / size) as usize..((end - place.position) / size) as usize;
-            match_element!(place.element, T => {
-                let lines: &dyn Lines<T> = values;
-                for_each_piece(lines, run, &mut |bytes| {
-                    take(bytes);
-                    Ok(())
-                })?;
-                if end == place.end() {
-                    lines.check_unchanged()?;
-                }
-            });
+            for_each_piece(values, place.element, run, &mut |bytes| {
+                take(bytes);
+                Ok(())
+            })?;
+            if end == place.end() {
+                values.check_unchanged(place.element)?;
+            }
             at = end;
         }
         Ok(())
@@ -122,7 +119,7 @@ impl<'t> ArraysPlan<'t> {
         let (mut runs, mut end) = (Vec::new(), 0);
         for (values, place) in self.content.values.iter().zip(&self.places) {
             runs.push(payload.write_zeros(end..place.position)?);
-            match_element!(place.element, T => runs.extend(payload.write_unchanged::<T>(values, place.position)?));
+            runs.extend(payload.write_unchanged(values, place.element, place.position)?);
             end = place.end();
         }
         Ok(runs)

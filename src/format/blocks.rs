@@ -18,6 +18,7 @@ use crate::block::BlockMut;
 use crate::block::{Buffer, Cuts, Pool, Pooled};
 use crate::files::stored::Stored;
 use crate::table::Region;
+use crate::window::AnySliceMut;
 
 impl TableReader {
     /// Iterates over all rows in blocks of `rows_per_block`, in one buffer that is reused for every block. The last
@@ -98,7 +99,9 @@ impl TableReader {
             let mut values = Pooled::new(&buffers, room, rows.len() * columns)?;
             let mut read = stored.take().unwrap_or_else(|| Stored::new(self.element_type()));
             // Other threads have blocks of their own.
-            let outcome = parallel::serially(|| self.read_into(rows.clone(), values.as_mut_slice(), &mut read, None));
+            let outcome = parallel::serially(|| {
+                self.read_into(rows.clone(), AnySliceMut::new(values.as_mut_slice()), &mut read, None)
+            });
             stored.put(read);
             outcome?;
             meter.add(self.file.size_of_rows(rows.len()));
@@ -168,7 +171,7 @@ impl<U: Element> FileBlocks<'_, U> {
         let end = self.next_row.saturating_add(self.rows_per_block).min(row_count);
         let rows = self.next_row..end;
         let values = &mut self.values.mutable_data()?[..rows.len() * columns];
-        self.reader.read_into(rows.clone(), values, &mut self.stored, None)?;
+        self.reader.read_into(rows.clone(), AnySliceMut::new(values), &mut self.stored, None)?;
         self.next_row = end;
         self.meter.add(self.reader.file.size_of_rows(rows.len()));
         Ok(Some(BlockMut::staged(values, Region { rows, columns: 0..columns })))

@@ -13,8 +13,8 @@ use std::ops::{Range, RangeBounds};
 use super::file::TableFile;
 use super::reader::TableReader;
 use super::writer::{Draft, TableWriter};
-use crate::array::Array;
-use crate::base::element::{Element, match_element};
+use crate::array::AnyArray;
+use crate::base::element::{Element, ElementType};
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
@@ -27,8 +27,7 @@ use crate::files::output::PayloadWriter;
 use crate::files::position::copy_in_system;
 use crate::files::stored::Stored;
 use crate::files::{PIECE_BYTES, run_length, zeroed};
-use crate::table::{DataLayout, TableView};
-use crate::window::{AnySlice, AnyWindow};
+use crate::window::AnyWindow;
 
 /// Least number of bytes that are converted at a time, if there are as many: enough for several threads.
 const BLOCK_BYTES: usize = parallel::LEAST_BYTES;
@@ -103,9 +102,8 @@ impl<T: Element> TableWriter<T> {
         }
         if !file.has_rows_of(T::TYPE) {
             let first = self.rows;
-            return match_element!(file.element_type, S => self.append_by(rows.len(), &|payload, to| {
-                convert::<S, T>(reader, rows.clone(), first, payload, to)
-            }));
+            return self
+                .append_by(rows.len(), &|payload, to| convert(reader, rows.clone(), (first, T::TYPE), payload, to));
         }
         let bytes = match file.shape.is_empty() {
             true => 0..0,
@@ -118,31 +116,32 @@ impl<T: Element> TableWriter<T> {
     }
 }
 
-/// Reads rows, converts them, and writes them, of which the first one is to be row `first` of the file.
-fn convert<S: Element, T: Element>(
+/// Reads rows, converts them to an element type, and writes them, of which the first one is to be row `first` of the
+/// file.
+fn convert(
     reader: &TableReader,
     rows: Range<usize>,
-    first: usize,
+    (first, target): (usize, ElementType),
     payload: &PayloadWriter<'_, Draft<'_>>,
     to: u64,
 ) -> Result<Vec<RunSums>> {
-    let columns = reader.shape().columns;
-    let height = BLOCK_BYTES.div_ceil(columns * size_of::<S>().max(size_of::<T>())).min(rows.len());
-    let mut sums = RunSums::new(payload.chunk_size, to, rows.len() * columns * size_of::<T>())?;
-    let mut values = Array::<S>::zeros(Shape { rows: height, columns }.element_count_of(S::TYPE)?)?;
-    let mut stored = Stored::new(S::TYPE);
+    let (columns, source, size) = (reader.shape().columns, reader.element_type(), target.size_in_bytes());
+    let height = BLOCK_BYTES.div_ceil(columns * source.size_in_bytes().max(size)).min(rows.len());
+    let mut sums = RunSums::new(payload.chunk_size, to, rows.len() * columns * size)?;
+    let mut values = AnyArray::zeros(source, Shape { rows: height, columns }.element_count_of(source)?)?;
+    let mut stored = Stored::new(source);
     for start in rows.clone().step_by(height.max(1)) {
         let block = start..rows.end.min(start + height);
-        let (shape, done) = (Shape { rows: block.len(), columns }, start - rows.start);
-        let values = &mut values.mutable_data()?[..block.len() * columns];
-        reader.read_into(block, values, &mut stored, None)?;
-        if S::TYPE != T::TYPE {
-            let window = AnyWindow::of_rows(AnySlice::new(values), shape.rows, columns);
+        let (block_rows, done) = (block.len(), start - rows.start);
+        let read = values.need_mutable_data()?.range(0..block.len() * columns);
+        reader.read_into(block, read, &mut stored, None)?;
+        let read = values.as_slice().range(0..block_rows * columns);
+        let lines = AnyWindow::of_rows(read, block_rows, columns);
+        if source != target {
             let origin = Origin { row: first + done, column: 0 };
-            kernel::check(window, T::TYPE, ConversionPolicy::Checked, origin)?;
+            kernel::check(lines, target, ConversionPolicy::Checked, origin)?;
         }
-        let lines = TableView::<S>::new(values, shape, DataLayout::RowMajor)?;
-        let written = payload.write::<T>(&lines, to + (done * columns * size_of::<T>()) as u64)?;
+        let written = payload.write(&lines, target, to + (done * columns * size) as u64)?;
         written.into_iter().for_each(|run| sums.extend(run));
     }
     Ok(vec![sums])

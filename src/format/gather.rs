@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::reader::TableReader;
-use crate::array::Array;
-use crate::base::element::Element;
+use crate::array::AnyArray;
+use crate::base::element::match_element;
 use crate::base::error::Result;
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
@@ -22,10 +22,10 @@ const COLUMN_BYTES: usize = 16 << 10;
 
 impl TableReader {
     /// Reads rows, which must be in range, into a target of as many values; `stored` is a buffer for the file's values.
-    pub(crate) fn read_into<U: Element>(
+    pub(crate) fn read_into(
         &self,
         rows: Range<usize>,
-        target: &mut [U],
+        target: AnySliceMut<'_>,
         stored: &mut Stored,
         meter: Option<&Meter>,
     ) -> Result<()> {
@@ -40,9 +40,9 @@ impl TableReader {
     }
 
     /// Reads all rows into a target of as many values, and compares the checksums of the file.
-    pub(crate) fn read_verified<U: Element>(
+    pub(crate) fn read_verified(
         &self,
-        target: &mut [U],
+        target: AnySliceMut<'_>,
         stored: &mut Stored,
         meter: Option<&Meter>,
     ) -> Result<()> {
@@ -51,37 +51,41 @@ impl TableReader {
             return self.file.parts.check_sums(runs);
         }
         let (shape, layout) = (self.file.shape, self.file.layout);
-        let table = HomogenNumericTable::internal(self.file.load::<U>(meter)?, shape, layout);
-        let target = Target::new(AnySliceMut::new(target), shape, ConversionPolicy::Saturate)?;
-        table.read_region(&Region::whole(shape), target.over())
+        match_element!(target.element_type(), U => {
+            let table = HomogenNumericTable::internal(self.file.load::<U>(meter)?, shape, layout);
+            let target = Target::new(target, shape, ConversionPolicy::Saturate)?;
+            table.read_region(&Region::whole(shape), target.over())
+        })
     }
 
     /// Gathers rows of a column-major file, which must be in range, tile by tile: as few and as long pieces of columns
     /// as the buffer has room for.
-    fn read_of_columns<U: Element>(
+    fn read_of_columns(
         &self,
         rows: Range<usize>,
-        target: &mut [U],
+        target: AnySliceMut<'_>,
         stored: &mut Stored,
         meter: Option<&Meter>,
     ) -> Result<()> {
         let columns = self.file.shape.columns;
-        let size = self.file.element_type.size_in_bytes().max(size_of::<U>());
+        let (element, value) = (target.element_type(), target.element_type().size_in_bytes());
+        let size = self.file.element_type.size_in_bytes().max(value);
         let height = (COLUMNS_BYTES / size / columns).max(COLUMN_BYTES / size).min(rows.len());
         let width = (COLUMNS_BYTES / size / height).min(columns);
-        let mut tile = Array::<U>::zeros(if width < columns { height * width } else { 0 })?;
-        for (lines, start) in target.chunks_mut(height * columns).zip(rows.clone().step_by(height)) {
+        let mut tile = AnyArray::zeros(element, if width < columns { height * width } else { 0 })?;
+        for ((_, mut lines), start) in target.pieces(height * columns).zip(rows.clone().step_by(height)) {
             for first in (0..columns).step_by(width) {
                 let columns = first..columns.min(first + width);
                 let region = Region { rows: start..rows.end.min(start + height), columns };
                 if width == self.file.shape.columns {
-                    self.read_tile(&region, lines, stored)?;
+                    self.read_tile(&region, lines.reborrow(), stored)?;
                 } else {
-                    let tile = &mut tile.mutable_data()?[..region.shape().element_count()?];
-                    self.read_tile(&region, tile, stored)?;
-                    let pieces = tile.chunks_exact(region.columns.len());
-                    let lines = lines.chunks_exact_mut(self.file.shape.columns);
-                    lines.zip(pieces).for_each(|(line, piece)| line[region.columns.clone()].copy_from_slice(piece));
+                    let mut tile = tile.need_mutable_data()?.range(0..region.shape().element_count()?);
+                    self.read_tile(&region, tile.reborrow(), stored)?;
+                    let pieces = tile.into_bytes().chunks_exact(region.columns.len() * value);
+                    let lines = lines.reborrow().into_bytes().chunks_exact_mut(self.file.shape.columns * value);
+                    let place = region.columns.start * value..region.columns.end * value;
+                    lines.zip(pieces).for_each(|(line, piece)| line[place.clone()].copy_from_slice(piece));
                 }
                 if let Some(meter) = meter {
                     meter.add((region.shape().element_count()? * self.file.element_type.size_in_bytes()) as u64);
@@ -92,7 +96,7 @@ impl TableReader {
     }
 
     /// Reads some rows of some columns of a column-major file into contiguous rows.
-    fn read_tile<U: Element>(&self, region: &Region, target: &mut [U], stored: &mut Stored) -> Result<()> {
+    fn read_tile(&self, region: &Region, target: AnySliceMut<'_>, stored: &mut Stored) -> Result<()> {
         let (shape, row_count) = (region.shape(), self.file.shape.rows);
         let size = self.file.element_type.size_in_bytes();
         let room = stored.room(shape.element_count()?)?;
@@ -102,11 +106,11 @@ impl TableReader {
             let first = column * row_count + region.rows.start;
             self.file.parts.read_payload(values, (first * size) as u64)?;
         }
-        stored.convert(shape, AnySliceMut::new(target))
+        stored.convert(shape, target)
     }
     /// Reads a region, which must be in range, into contiguous rows; `stored` is a buffer for the file's values. Of a
     /// row-major file each row is read by itself, unless the region has all columns; of a column-major one each column.
-    pub(crate) fn read_region<U: Element>(&self, region: &Region, target: &mut [U], stored: &mut Stored) -> Result<()> {
+    pub(crate) fn read_region(&self, region: &Region, target: AnySliceMut<'_>, stored: &mut Stored) -> Result<()> {
         let columns = self.file.shape.columns;
         if target.is_empty() {
             return Ok(());
@@ -123,6 +127,6 @@ impl TableReader {
             let first = row * columns + region.columns.start;
             self.file.parts.read_payload(line, (first * size) as u64)?;
         }
-        stored.convert(Shape { rows: target.len(), columns: 1 }, AnySliceMut::new(target))
+        stored.convert(Shape { rows: target.len(), columns: 1 }, target)
     }
 }

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::plan::{FilePlan, checksums, front};
-use crate::base::element::match_element;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
@@ -88,15 +87,15 @@ impl<'t> FileParts<'t> {
         };
         match &self.plan {
             FilePlan::Arrays(plan) => plan.read(range, take),
-            FilePlan::Lines { element, lines, .. } => match_element!(*element, T => {
-                let lines: &dyn Lines<T> = lines;
-                let size = size_of::<T>() as u64;
-                for_each_piece(lines, (range.start / size) as usize..(range.end / size) as usize, &mut |bytes| {
+            FilePlan::Lines { element, lines, .. } => {
+                let size = element.size_in_bytes() as u64;
+                let run = (range.start / size) as usize..(range.end / size) as usize;
+                for_each_piece(lines, *element, run, &mut |bytes| {
                     take(bytes);
                     Ok(())
                 })?;
-                if is_last { lines.check_unchanged() } else { Ok(()) }
-            }),
+                if is_last { lines.check_unchanged(*element) } else { Ok(()) }
+            }
         }
     }
 }

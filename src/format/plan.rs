@@ -3,7 +3,7 @@
 use super::arrays::ArraysPlan;
 use super::header::{self, EncodedHeader};
 use super::preamble::{PREAMBLE_BYTES, Preamble};
-use crate::base::element::{ElementType, match_element};
+use crate::base::element::ElementType;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
@@ -60,9 +60,7 @@ impl<'t> FilePlan<'t> {
         let (offset, chunk_size) = (preamble.payload_offset, preamble.chunk_size);
         let payload = PayloadWriter { output, offset, chunk_size, meter: Some(&meter) };
         let runs = match self {
-            Self::Lines { element, lines, .. } => {
-                match_element!(*element, T => payload.write_unchanged::<T>(lines, 0)?)
-            }
+            Self::Lines { element, lines, .. } => payload.write_unchanged(lines, *element, 0)?,
             Self::Arrays(plan) => plan.write(&payload)?,
         };
         write_checksums(output, preamble, runs).map(drop)?;

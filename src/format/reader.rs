@@ -16,6 +16,7 @@ use crate::base::shape::Shape;
 use crate::dictionary::DataDictionary;
 use crate::files::stored::Stored;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, rows_of};
+use crate::window::AnySliceMut;
 
 /// Reads rows of a table file in any element type, without loading the rest: the table may be larger than memory.
 ///
@@ -297,7 +298,8 @@ impl TableReader {
         let shape = Shape { rows: rows.len(), ..self.file.shape };
         let mut array = Array::<U>::zeros(shape.element_count_of(U::TYPE)?)?;
         let meter = Meter::start(&self.hook, self.file.size_of_rows(rows.len()));
-        self.read_into(rows, array.mutable_data()?, &mut Stored::new(self.file.element_type), Some(&meter))?;
+        let (target, mut stored) = (AnySliceMut::new(array.mutable_data()?), Stored::new(self.file.element_type));
+        self.read_into(rows, target, &mut stored, Some(&meter))?;
         let dictionary = self.dictionary.with_element_type(U::TYPE)?;
         HomogenNumericTable::internal(array, shape, DataLayout::RowMajor).described_by(dictionary)
     }

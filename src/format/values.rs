@@ -31,34 +31,35 @@ impl FileValues<'_> {
     /// still to be compared.
     pub(super) fn load<T: Element>(&self, count: usize) -> Result<(Array<T>, Vec<RunSums>)> {
         let mut array = Array::<T>::zeros(count)?;
-        let runs = self.read_runs(0, array.mutable_data()?, true, &mut Stored::new(self.element_type))?;
+        let target = AnySliceMut::new(array.mutable_data()?);
+        let runs = self.read_runs(0, target, true, &mut Stored::new(self.element_type))?;
         Ok((array, runs))
     }
 
     /// Reads consecutive values from index `first`, converted if the file holds another type, without verifying
     /// checksums. `stored` is a buffer for the file's values.
-    pub(super) fn read<T: Element>(&self, first: usize, target: &mut [T], stored: &mut Stored) -> Result<()> {
+    pub(super) fn read(&self, first: usize, target: AnySliceMut<'_>, stored: &mut Stored) -> Result<()> {
         self.read_runs(first, target, false, stored).map(drop)
     }
 
     /// Reads consecutive values from the first one on, as [`load`](Self::load) does, into a target.
-    pub(super) fn read_summed<T: Element>(&self, target: &mut [T], stored: &mut Stored) -> Result<Vec<RunSums>> {
+    pub(super) fn read_summed(&self, target: AnySliceMut<'_>, stored: &mut Stored) -> Result<Vec<RunSums>> {
         self.read_runs(0, target, true, stored)
     }
 
-    fn read_runs<T: Element>(
+    fn read_runs(
         &self,
         first: usize,
-        target: &mut [T],
+        target: AnySliceMut<'_>,
         are_summed: bool,
         stored: &mut Stored,
     ) -> Result<Vec<RunSums>> {
         let size = self.element_type.size_in_bytes();
         let length = (run_length(target.len() * size) / size).max(1);
-        let read_run = |index: usize, target: &mut [T], stored: &mut Stored| -> Result<RunSums> {
-            let start = self.position + ((first + index * length) * size) as u64;
+        let read_run = |start: usize, target: AnySliceMut<'_>, stored: &mut Stored| -> Result<RunSums> {
+            let start = self.position + ((first + start) * size) as u64;
             let mut run = self.file.run(start..start + (target.len() * size) as u64, are_summed)?;
-            for piece in target.chunks_mut(PIECE_BYTES / size) {
+            for (_, piece) in target.pieces(PIECE_BYTES / size) {
                 self.read_converted(&mut run, piece, stored)?;
             }
             Ok(run.into_sums())
@@ -66,22 +67,22 @@ impl FileValues<'_> {
         if target.len() <= length {
             return Ok(vec![read_run(0, target, stored)?]);
         }
-        let pieces = target.chunks_mut(length).enumerate().collect();
+        let pieces = target.pieces(length).collect();
         let runs =
-            parallel::map(pieces, |(index, target)| read_run(index, target, &mut Stored::new(self.element_type)));
+            parallel::map(pieces, |(start, target)| read_run(start, target, &mut Stored::new(self.element_type)));
         runs.into_iter().collect()
     }
 
-    fn read_converted<T: Element>(&self, run: &mut Run<'_>, target: &mut [T], stored: &mut Stored) -> Result<()> {
-        if self.element_type == T::TYPE {
-            let bytes = bytemuck::cast_slice_mut(target);
+    fn read_converted(&self, run: &mut Run<'_>, target: AnySliceMut<'_>, stored: &mut Stored) -> Result<()> {
+        if self.element_type == target.element_type() {
+            let bytes = target.into_bytes();
             self.read_piece(run, bytes)?;
-            swap_if_big_endian(bytes, size_of::<T>());
+            swap_if_big_endian(bytes, self.element_type.size_in_bytes());
             return Ok(());
         }
         self.read_piece(run, stored.room(target.len())?)?;
         let shape = Shape { rows: target.len(), columns: 1 };
-        stored.convert(shape, AnySliceMut::new(target))
+        stored.convert(shape, target)
     }
 
     fn read_piece(&self, run: &mut Run<'_>, bytes: &mut [u8]) -> Result<()> {

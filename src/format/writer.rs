@@ -20,7 +20,7 @@ use crate::files::output::{Output, PayloadWriter};
 use crate::files::position::Sink;
 use crate::files::replace::{Permit, Replacement};
 use crate::lines::AnyLines;
-use crate::table::{DataLayout, NumericTable, TableView};
+use crate::table::{DataLayout, NumericTable};
 use crate::window::{AnySlice, AnyWindow};
 
 /// Disk space is reserved for at most this many bytes more than have been appended.
@@ -191,13 +191,12 @@ impl<T: Element> TableWriter<T> {
             return Err(Error::new(ErrorKind::NotWholeRows { values: rows.len(), columns }));
         }
         self.size_with(count)?;
+        let lines = AnyWindow::of_rows(AnySlice::new(rows), count, columns);
         if U::TYPE != T::TYPE {
-            let window = AnyWindow::of_rows(AnySlice::new(rows), count, columns);
             let origin = Origin { row: self.rows, column: 0 };
-            kernel::check(window, T::TYPE, ConversionPolicy::Checked, origin)?;
+            kernel::check(lines, T::TYPE, ConversionPolicy::Checked, origin)?;
         }
-        let lines = TableView::<U>::new(rows, Shape { rows: count, columns }, DataLayout::RowMajor)?;
-        self.append_known(count, &|payload, position| payload.write::<T>(&lines, position))
+        self.append_known(count, &|payload, position| payload.write(&lines, T::TYPE, position))
     }
 
     /// Appends the rows of a table of any kind, row-major or not, converted under [`ConversionPolicy::Checked`] if they
@@ -240,7 +239,7 @@ impl<T: Element> TableWriter<T> {
         self.size_with(rows)?;
         let first = self.rows;
         self.append_by(rows, &|payload, position| {
-            let runs = payload.write::<T>(&lines, position).map_err(|error| error.with_value_below(first))?;
+            let runs = payload.write(&lines, T::TYPE, position).map_err(|error| error.with_value_below(first))?;
             lines.check_shape()?;
             Ok(runs)
         })

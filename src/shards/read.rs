@@ -26,12 +26,12 @@ struct Open {
 
 impl Open {
     /// Reads rows of the file, which must be in range, into a target of as many values.
-    fn read<U: Element>(&mut self, rows: Range<usize>, target: &mut [U], meter: Option<&Meter>) -> Result<()> {
+    fn read(&mut self, rows: Range<usize>, target: AnySliceMut<'_>, meter: Option<&Meter>) -> Result<()> {
         match &self.rows {
             StoredRows::File(reader) => reader.read_into(rows, target, &mut self.stored, meter),
             StoredRows::Table(table) => {
                 let region = Region { rows, columns: 0..table.shape().columns };
-                let target = Target::new(AnySliceMut::new(target), region.shape(), ConversionPolicy::Saturate)?;
+                let target = Target::new(target, region.shape(), ConversionPolicy::Saturate)?;
                 table.read_region(&region, target.over())
             }
         }
@@ -156,9 +156,9 @@ impl Shards {
         let shape = Shape { rows: rows.len(), ..self.shape() };
         let mut array = Array::<U>::zeros(shape.element_count_of(U::TYPE)?)?;
         let meter = Meter::start(&self.hook, self.size_of_rows(rows.len()));
-        let (mut parts, mut rest) = (Vec::new(), array.mutable_data()?);
+        let (mut parts, mut rest) = (Vec::new(), AnySliceMut::new(array.mutable_data()?));
         for (shard, rows) in self.parts_of(rows.clone(), check == Check::Values) {
-            let (target, tail) = rest.split_at_mut(rows.len() * shape.columns);
+            let (target, tail) = rest.split_at(rows.len() * shape.columns);
             parts.try_reserve(1).map_err(|_| Error::out_of_memory(size_of_val(&parts)))?;
             parts.push((shard, rows, target));
             rest = tail;
@@ -187,11 +187,11 @@ impl Shards {
         parts.filter(move |(_, rows)| all || !rows.is_empty())
     }
 
-    fn read_part<U: Element>(
+    fn read_part(
         &self,
         shard: usize,
         rows: Range<usize>,
-        target: &mut [U],
+        target: AnySliceMut<'_>,
         check: Check,
         meter: &Meter,
     ) -> Result<()> {
@@ -280,7 +280,7 @@ impl<U: Element> ShardBlocks<'_, U> {
                 Some(open) if open.shard == shard => open,
                 _ => self.shards.open_rows(shard, Check::Description)?,
             };
-            let outcome = open.read(part, target, None);
+            let outcome = open.read(part, AnySliceMut::new(target), None);
             outcome.map_err(|error| error.in_file(&self.shards.entries[shard].path))?;
             self.open = Some(open);
             rest = tail;

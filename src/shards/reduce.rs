@@ -19,6 +19,7 @@ use crate::files::stored::Stored;
 use crate::format::{OpenedTable, StoredRows, TableReader};
 use crate::partial::{Partial, at_once, of_unit, units};
 use crate::table::{DataLayout, HomogenNumericTable, TableSelection};
+use crate::window::AnySliceMut;
 
 /// How the rows of an open file are reached.
 pub(super) type RowsOf<'a> = dyn Fn(OpenedTable) -> Result<StoredRows> + Sync + 'a;
@@ -329,7 +330,8 @@ impl<P: Partial> Work<'_, P> {
                 buffer = Array::new();
                 buffer = Array::zeros(count)?;
             }
-            reader.read_into(rows, &mut buffer.mutable_data()?[..count], &mut stored, None)?;
+            let target = AnySliceMut::new(&mut buffer.mutable_data()?[..count]);
+            reader.read_into(rows, target, &mut stored, None)?;
             let block = HomogenNumericTable::internal(buffer.slice(..count)?, shape, DataLayout::RowMajor);
             Ok(block.described_by(reader.dictionary().clone())?.into_dyn())
         };

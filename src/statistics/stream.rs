@@ -19,6 +19,7 @@ use crate::base::shape::Shape;
 use crate::files::stored::Stored;
 use crate::format::TableReader;
 use crate::table::{DataLayout, Region, TableView};
+use crate::window::AnySliceMut;
 
 /// Number of values of a tile, if it is not made larger for longer reads.
 const TILE: usize = 64 << 10;
@@ -95,7 +96,7 @@ impl Tiles {
             let region = Region { rows, columns: columns.clone() };
             let (shape, count) = (region.shape(), region.shape().element_count()?);
             let values = &mut values.mutable_data()?[..count];
-            reader.read_region(&region, values, &mut stored)?;
+            reader.read_region(&region, AnySliceMut::new(values), &mut stored)?;
             let source = ViewSource(TableView::new(values, shape, DataLayout::RowMajor)?);
             add_blocks(0..shape.rows, 0..shape.columns, PANEL, &source, &mut statistics)?;
             meter.add((count * reader.element_type().size_in_bytes()) as u64);

@@ -19,7 +19,7 @@ use crate::base::number::Exact;
 use crate::base::parallel;
 use crate::base::room::{first_of, with_room};
 use crate::convert::ConversionPolicy;
-use crate::window::{AnySlice, AnySliceMut};
+use crate::window::AnySlice;
 
 /// The number of values that a closure looks at between two calls of the table.
 const LOOKED_AT: usize = 4096;
@@ -237,24 +237,23 @@ fn copy_chosen(
         return Ok(DataLayout::ColumnMajor);
     }
     check_rows(wanted, shape.rows)?;
-    match_element!(element, T => {
-        let mut rest = array.need_mutable_data()?.downcast::<T>().unwrap_or_default();
-        let parts = chosen.parts.iter().map(|part| {
-            let (here, others) = std::mem::take(&mut rest).split_at_mut(part.count * shape.columns);
-            rest = others;
-            (part, here)
-        });
-        let read = parallel::map(parts.collect(), |(part, mut rest)| {
-            part.try_for_each_run(|rows| {
-                let region = Region { rows, columns: 0..shape.columns };
-                let (here, others) = std::mem::take(&mut rest).split_at_mut(region.rows.len() * shape.columns);
-                rest = others;
-                let target = Target::new(AnySliceMut::new(here), region.shape(), ConversionPolicy::Saturate)?;
-                table.read_region(&region, target.over())
-            })
-        });
-        read.into_iter().collect::<Result<()>>()?;
+    let (mut parts, mut rest) = (with_room(chosen.parts.len())?, array.need_mutable_data()?);
+    for part in &chosen.parts {
+        let (here, others) = rest.split_at(part.count * shape.columns);
+        parts.push((part, here));
+        rest = others;
+    }
+    let read = parallel::map(parts, |(part, mut values)| {
+        let mut done = 0;
+        part.try_for_each_run(|rows| {
+            let region = Region { rows, columns: 0..shape.columns };
+            let place = done..done + region.rows.len() * shape.columns;
+            done = place.end;
+            let target = Target::new(values.reborrow().range(place), region.shape(), ConversionPolicy::Saturate)?;
+            table.read_region(&region, target.over())
+        })
     });
+    read.into_iter().collect::<Result<()>>()?;
     Ok(DataLayout::RowMajor)
 }
 

@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use crate::base::element::{Element, ElementType, match_element};
+use crate::base::element::{Element, ElementType, match_element, match_width};
 
 /// A borrowed slice of any element type: a `&[T]` whose `T` is known only at run time.
 ///
@@ -166,6 +166,11 @@ impl<'a> AnySlice<'a> {
         unsafe { std::slice::from_raw_parts(self.start.cast(), self.count) }
     }
 
+    /// Returns the bytes of the values.
+    pub(crate) fn bytes(self) -> &'a [u8] {
+        match_width!(self.element, B => bytemuck::cast_slice(self.bits::<B>()))
+    }
+
     /// Returns integers as elements of their width. Panics if the width is another: callers have checked.
     pub(crate) fn of_bits<B: Bits>(bits: &'a [B], element: ElementType) -> Self {
         assert_eq!(element.size_in_bytes(), size_of::<B>(), "the width");
@@ -263,6 +268,11 @@ impl<'a> AnySliceMut<'a> {
         unsafe { std::slice::from_raw_parts_mut(self.start.cast(), self.count) }
     }
 
+    /// Returns the bytes of the values.
+    pub(crate) fn into_bytes(self) -> &'a mut [u8] {
+        match_width!(self.element, B => bytemuck::cast_slice_mut(self.into_bits::<B>()))
+    }
+
     /// Returns integers as elements of their width. Panics if the width is another: callers have checked.
     pub(crate) fn of_bits<B: Bits>(bits: &'a mut [B], element: ElementType) -> Self {
         assert_eq!(element.size_in_bytes(), size_of::<B>(), "the width");
@@ -285,6 +295,25 @@ impl<'a> AnySliceMut<'a> {
         // have nothing in common.
         let rest = unsafe { self.start.add(count * self.element.size_in_bytes()) };
         (Self { count, ..self }, Self { start: rest, count: self.count - count, ..self })
+    }
+
+    /// Cuts the values into pieces of `length` values, of which the last may have fewer, and returns them with the index
+    /// of their first value.
+    pub(crate) fn pieces(self, length: usize) -> impl Iterator<Item = (usize, AnySliceMut<'a>)> {
+        let (length, mut rest, mut at) = (length.max(1), Some(self), 0);
+        std::iter::from_fn(move || {
+            let values = rest.take().filter(|rest| !rest.is_empty())?;
+            let count = values.len().min(length);
+            let (piece, tail) = values.split_at(count);
+            at += count;
+            rest = Some(tail);
+            Some((at - count, piece))
+        })
+    }
+
+    /// Borrows the same values for a shorter time.
+    pub(crate) fn reborrow(&mut self) -> AnySliceMut<'_> {
+        AnySliceMut { start: self.start, count: self.count, element: self.element, borrow: PhantomData }
     }
 
     /// Returns the same memory, to be overwritten by whole values.

@@ -201,8 +201,8 @@ use pairs_from;
 unsafe fn convert<S: Element + To<D>, D: Element>(level: Level, source: *const u8, target: *mut u8, count: usize) {
     // SAFETY: the caller's promise.
     let (values, room) = unsafe { typed::<S, D>(source, target, count) };
-    if S::TYPE == D::TYPE {
-        write_copy(room, bytemuck::cast_slice(values));
+    if let Some(same) = AnySlice::new(values).downcast::<D>() {
+        write_copy(room, same);
         return;
     }
     S::convert_all(level, values, room);

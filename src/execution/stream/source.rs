@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use crate::array::AnyArray;
-use crate::base::element::{ElementType, match_element};
+use crate::base::element::ElementType;
 use crate::base::error::Result;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
@@ -127,17 +127,10 @@ impl RowSource for FileSource<'_> {
     fn read(&self, rows: &Range<usize>, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()> {
         let (element, stored) = (target.element_type(), &mut *lock(&self.stored));
         if element == self.reader.element_type() || policy == ConversionPolicy::Saturate {
-            return match_element!(element, T => match target.downcast::<T>() {
-                Some(target) => self.reader.read_into(rows.clone(), target, stored, None),
-                None => Ok(()), // there is none: it is of this type
-            });
+            return self.reader.read_into(rows.clone(), target, stored, None);
         }
         let mut plain = AnyArray::zeros(self.reader.element_type(), target.len())?;
-        match_element!(self.reader.element_type(), S => {
-            if let Some(array) = plain.downcast_mut::<S>() {
-                self.reader.read_into(rows.clone(), array.mutable_data()?, stored, None)?;
-            }
-        });
+        self.reader.read_into(rows.clone(), plain.need_mutable_data()?, stored, None)?;
         let window = AnyWindow::of_rows(plain.as_slice(), rows.len(), self.shape().columns);
         kernel::read_over(window, target, policy, Origin { row: rows.start, ..Origin::default() })
     }

@@ -87,7 +87,7 @@ fn attempt<T: Element>(source: &CsvSource, roles: &Roles) -> Result<Result<Homog
     let array = close_gaps(array, &written, plan.width)?;
     let rows = written.iter().map(|part| part.rows).sum();
     let table = HomogenNumericTable::internal(array, Shape { rows, ..shape }, DataLayout::RowMajor);
-    table.described_by(roles.dictionary(|_| T::TYPE)?).map(Ok)
+    table.described_by(roles.dictionary(&|_| T::TYPE)?).map(Ok)
 }
 
 /// Returns whether some row must have too few fields, since every field takes at least a byte.
@@ -160,7 +160,7 @@ impl Task<'_> {
 
 /// Finds the first record that does not fit the roles, when it is known that there is one. The sink writes all rows to
 /// the same place.
-pub(super) fn first_failure<S: Sink>(source: &CsvSource, roles: &Roles, sink: &mut S) -> Result<Failure> {
+pub(super) fn first_failure(source: &CsvSource, roles: &Roles, sink: &mut dyn Sink) -> Result<Failure> {
     let mut parser = RecordParser::new(source, roles, roles.may_skip());
     let mut batches = Batches::new(source.start);
     let mut row = OneRow(sink);
@@ -174,9 +174,9 @@ pub(super) fn first_failure<S: Sink>(source: &CsvSource, roles: &Roles, sink: &m
 }
 
 /// A sink that stays in its first row.
-struct OneRow<'s, S>(&'s mut S);
+struct OneRow<'s>(&'s mut dyn Sink);
 
-impl<S: Sink> Sink for OneRow<'_, S> {
+impl Sink for OneRow<'_> {
     fn take(&mut self, column: usize, bytes: &[u8], delimiter: u8) -> Taken {
         self.0.take(column, bytes, delimiter)
     }

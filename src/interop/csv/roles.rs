@@ -322,7 +322,7 @@ impl Roles {
     ///
     /// # Errors
     /// [`OutOfMemory`](crate::ErrorKind::OutOfMemory).
-    pub(super) fn dictionary(&self, element_type: impl Fn(usize) -> ElementType) -> Result<DataDictionary> {
+    pub(super) fn dictionary(&self, element_type: &dyn Fn(usize) -> ElementType) -> Result<DataDictionary> {
         let mut features = Vec::new();
         for &index in &self.kept {
             let (column, element_type) = (&self.columns[index], element_type(index));

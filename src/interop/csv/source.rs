@@ -326,7 +326,7 @@ impl CsvSource {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn dictionary(&self, element_type: ElementType) -> Result<DataDictionary> {
-        self.roles()?.dictionary(|_| element_type)
+        self.roles()?.dictionary(&|_| element_type)
     }
 
     /// Returns the names of the categories of a column of the table, in the order of their indices; for a column of a

@@ -71,7 +71,7 @@ fn attempt(source: &CsvSource, roles: &Roles) -> Result<Result<SoaNumericTable, 
     for array in &mut columns {
         *array = array.resized(rows)?; // without the reserve
     }
-    let dictionary = roles.dictionary(|column| suited.get(column).copied().unwrap_or(ElementType::F64))?;
+    let dictionary = roles.dictionary(&|column| suited.get(column).copied().unwrap_or(ElementType::F64))?;
     Ok(Ok(SoaNumericTable::of_arrays(dictionary, rows, columns, MemoryStatus::InternallyAllocated)))
 }
 

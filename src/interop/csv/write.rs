@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::form::Form;
 use super::{CsvWriteOptions, WEIGHT};
-use crate::array::Array;
+use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
@@ -60,12 +60,12 @@ fn with_text(
 ) -> Result<()> {
     let (lines, dictionary) = (AnyLines::by_rows(table)?, table.dictionary());
     match table.one_type() {
-        Ok(element) => match_element!(element, T => {
-            let shape = Lines::<T>::shape(&lines);
-            shape.element_count_of(T::TYPE)?;
-            dictionary.check(shape.columns, T::TYPE)?;
-            write(&RowText::<T> { lines: &lines, form: Form::new(shape, dictionary, options)? })
-        }),
+        Ok(element) => {
+            let shape = lines.shape();
+            shape.element_count_of(element)?;
+            dictionary.check(shape.columns, element)?;
+            write(&RowText { lines: &lines, element, form: Form::new(shape, dictionary, options)? })
+        }
         Err(error) => match error.kind() {
             ErrorKind::MixedElementTypes { .. } => write(&ColumnText::new(table, options)?),
             _ => Err(error),
@@ -113,33 +113,16 @@ trait Text: Sync {
 }
 
 /// A table of one type, formatted row by row.
-struct RowText<'a, T> {
-    lines: &'a dyn Lines<T>,
+struct RowText<'a> {
+    lines: &'a dyn Lines,
+    element: ElementType,
     form: Form,
 }
 
-impl<T: Element> Text for RowText<'_, T> {
-    fn form(&self) -> &Form {
-        &self.form
-    }
-
-    fn row_bytes(&self) -> u64 {
-        (self.form.shape.columns as u64).saturating_mul(size_of::<T>() as u64)
-    }
-
-    fn rows(&self, rows: Range<usize>) -> Result<Vec<u8>> {
-        let (first, columns) = (rows.start, self.form.shape.columns);
-        let mut copy;
-        let range = first * columns..rows.end * columns;
-        let values = match self.lines.as_slice() {
-            Some(values) => &values[range],
-            None => {
-                copy = Array::zeros(range.len())?;
-                self.lines.read(range, copy.mutable_data()?)?;
-                &copy[..]
-            }
-        };
-        let mut text = room(values.len())?;
+impl RowText<'_> {
+    /// Formats the lines of consecutive values, of which the first one is in row `first`.
+    fn lines_of<T: Element>(&self, values: &[T], first: usize) -> Result<Vec<u8>> {
+        let (columns, mut text) = (self.form.shape.columns, room(values.len())?);
         for (row, values) in values.chunks_exact(columns).enumerate() {
             let mut spellings = self.form.spellings.iter().peekable();
             for (column, &value) in values.iter().enumerate() {
@@ -152,9 +135,34 @@ impl<T: Element> Text for RowText<'_, T> {
         }
         Ok(text)
     }
+}
+
+impl Text for RowText<'_> {
+    fn form(&self) -> &Form {
+        &self.form
+    }
+
+    fn row_bytes(&self) -> u64 {
+        (self.form.shape.columns as u64).saturating_mul(self.element.size_in_bytes() as u64)
+    }
+
+    fn rows(&self, rows: Range<usize>) -> Result<Vec<u8>> {
+        let (first, columns) = (rows.start, self.form.shape.columns);
+        let range = first * columns..rows.end * columns;
+        let mut copy;
+        let values = match self.lines.as_slice(self.element) {
+            Some(values) => values.range(range),
+            None => {
+                copy = AnyArray::zeros(self.element, range.len())?;
+                self.lines.read(range, copy.need_mutable_data()?)?;
+                copy.as_slice()
+            }
+        };
+        match_element!(self.element, T => self.lines_of(values.as_slice::<T>(), first))
+    }
 
     fn check_unchanged(&self) -> Result<()> {
-        self.lines.check_unchanged()
+        self.lines.check_unchanged(self.element)
     }
 }
 

@@ -123,10 +123,8 @@ impl<'t> Source<'t> {
         archive.member(output, &format!("{}{ENDING}", self.name), size, compressed, |member| {
             member.write(&self.header)?;
             match &self.values {
-                SourceValues::Numbers(element, lines) => match_element!(*element, T => write_lines::<T>(member, lines)),
-                SourceValues::Column(values) => {
-                    match_element!(values.element_type(), T => write_lines::<T>(member, values))
-                }
+                SourceValues::Numbers(element, lines) => write_lines(member, lines, *element),
+                SourceValues::Column(values) => write_lines(member, values, values.element_type()),
                 SourceValues::Records(table, layout) => {
                     write_records::for_each_piece(table, layout, |bytes| member.write_values(bytes))
                 }
@@ -169,10 +167,10 @@ fn aligned_layout(table: &dyn NumericTable) -> Result<RecordLayout> {
     dictionary.iter().zip(offsets).try_fold(start, |layout, (feature, offset)| layout.feature(feature.clone(), offset))
 }
 
-fn write_lines<T: Element>(member: &mut Member<'_>, lines: &dyn Lines<T>) -> Result<()> {
-    let count = lines.shape().element_count_of(T::TYPE)?;
-    for_each_piece(lines, 0..count, &mut |bytes| member.write_values(bytes))?;
-    lines.check_unchanged()
+fn write_lines(member: &mut Member<'_>, lines: &dyn Lines, element: ElementType) -> Result<()> {
+    let count = lines.shape().element_count_of(element)?;
+    for_each_piece(lines, element, 0..count, &mut |bytes| member.write_values(bytes))?;
+    lines.check_unchanged(element)
 }
 
 /// Writes the rows of a table as records, piece by piece: each column is read, and put where its field is. What lies

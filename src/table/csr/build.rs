@@ -311,19 +311,10 @@ impl Entries<'_> {
 
     fn sort_as<T: Element>(&self, offset_type: ElementType) -> Result<CsrParts> {
         let given = self.values.as_slice().as_slice::<T>();
-        let (mut ends, mut cells) = (zeros(self.rows)?, Vec::new());
         let (mut columns, mut values) = (Vec::new(), Vec::new());
         reserve(&mut columns, given.len())?;
         reserve(&mut values, given.len())?;
-        for (row, end) in ends.iter_mut().enumerate() {
-            cells.clear();
-            let places = (self.positions)(row);
-            reserve(&mut cells, places.len())?;
-            cells.extend(places.map(|place| {
-                let position = self.order.map_or(place, |order| order[place]);
-                (self.columns.at(position), position)
-            }));
-            cells.sort_unstable();
+        let ends = self.for_each_sorted_row(&mut |row, cells| {
             for same in cells.chunk_by(|one, other| one.0 == other.0) {
                 let column = same[0].0;
                 let mut terms = same.iter().map(|&(_, position)| given[position]);
@@ -334,13 +325,34 @@ impl Entries<'_> {
                 columns.push(column);
                 values.push(value);
             }
-            *end = values.len();
-        }
+            Ok(values.len())
+        })?;
         let offsets = array_of(offset_type, self.rows + 1, std::iter::once(0).chain(ends))?; // rows are in memory
         let indices = array_of(self.columns.element_type(), columns.len(), columns.into_iter())?;
         Ok(CsrParts { offsets, indices, values: values.into() })
     }
+
+    /// Calls `work` with each row and its cells: their columns, in order, and the positions of their values. Returns
+    /// what it returns for each.
+    fn for_each_sorted_row(&self, work: Work<'_>) -> Result<Vec<usize>> {
+        let (mut results, mut cells) = (zeros(self.rows)?, Vec::new());
+        for (row, result) in results.iter_mut().enumerate() {
+            cells.clear();
+            let places = (self.positions)(row);
+            reserve(&mut cells, places.len())?;
+            cells.extend(places.map(|place| {
+                let position = self.order.map_or(place, |order| order[place]);
+                (self.columns.at(position), position)
+            }));
+            cells.sort_unstable();
+            *result = work(row, &cells)?;
+        }
+        Ok(results)
+    }
 }
+
+/// What is done with a row and its cells.
+type Work<'w> = &'w mut dyn FnMut(usize, &[(usize, usize)]) -> Result<usize>;
 
 fn reserve<V>(vector: &mut Vec<V>, more: usize) -> Result<()> {
     let bytes = more.saturating_mul(size_of::<V>());

@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use super::CsrNumericTable;
-use super::index::{Index, Indices, match_index};
+use super::index::{Index, Indices, match_index_width};
 use crate::base::element::{ElementType, match_width};
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
@@ -129,8 +129,12 @@ impl Pattern<'_> {
     /// Calls `work` with each row of a region, counted from its first one, its column indices in the region, and the
     /// positions of their values.
     #[inline(always)]
-    pub(super) fn for_each_row<I: Index>(&self, region: &Region, mut work: impl FnMut(usize, &[I], Range<usize>)) {
-        let indices = self.indices.as_slice::<I>();
+    pub(super) fn for_each_row<I: Index + Bits>(
+        &self,
+        region: &Region,
+        mut work: impl FnMut(usize, &[I], Range<usize>),
+    ) {
+        let indices = self.indices.bits::<I>();
         let bounds = Bounds::new(&region.columns, self.columns);
         let (mut few, mut many) = ([0; 2], None);
         let buffer = match region.rows.len() {
@@ -159,7 +163,7 @@ impl<'t> Cells<'t> {
 
     /// Reads a region in the stored type into rows of its shape.
     pub(super) fn read_stored(&self, region: &Region, target: AnyRows<'_>) {
-        match_width!(self.values.element_type(), B => match_index!(self.pattern.indices.element_type(), I => {
+        match_width!(self.values.element_type(), B => match_index_width!(self.pattern.indices.element_type(), I => {
             if region.columns.len() == 1 && region.rows.len() > 1 {
                 return self.read_stored_column::<I, B>(region, target);
             }
@@ -173,8 +177,8 @@ impl<'t> Cells<'t> {
 
     /// Reads one column in the stored type. The places of the values are found first, so that these, which lie apart in
     /// memory, are fetched together: that is twice as fast.
-    fn read_stored_column<I: Index, B: Bits>(&self, region: &Region, mut target: AnyRows<'_>) {
-        let (values, indices) = (self.values.bits::<B>(), self.pattern.indices.as_slice::<I>());
+    fn read_stored_column<I: Index + Bits, B: Bits>(&self, region: &Region, mut target: AnyRows<'_>) {
+        let (values, indices) = (self.values.bits::<B>(), self.pattern.indices.bits::<I>());
         target.zero_rows(0..region.rows.len());
         let Some(column) = I::of(region.columns.start) else { return }; // no index is as large
         let (mut buffer, mut found) = ([0; BATCH + 1], [(0, 0); BATCH]);
@@ -196,7 +200,7 @@ impl<'t> Cells<'t> {
 
     /// Reads whole rows in another type.
     fn read_converted(&self, region: &Region, target: AnyRows<'_>, policy: ConversionPolicy) -> Result<()> {
-        match_width!(target.element_type(), B => match_index!(self.pattern.indices.element_type(), I => {
+        match_width!(target.element_type(), B => match_index_width!(self.pattern.indices.element_type(), I => {
             if self.pattern.positions(&region.rows).len() <= FEW {
                 self.convert_rows::<I, B>(region, target, policy, &mut [B::default(); FEW])
             } else {
@@ -205,7 +209,7 @@ impl<'t> Cells<'t> {
         }, else Ok(())))
     }
 
-    fn convert_rows<I: Index, B: Bits>(
+    fn convert_rows<I: Index + Bits, B: Bits>(
         &self,
         region: &Region,
         target: AnyRows<'_>,

@@ -7,9 +7,9 @@
 //! be written anywhere, and -0.0 counts as zero.
 
 use super::CsrNumericTable;
-use super::index::{Index, Indices, match_index};
+use super::index::{Index, Indices, match_index_width};
 use super::read::{Cells, Pattern, TILE, in_bands, tiles};
-use crate::base::element::{Element, match_element, match_width};
+use crate::base::element::{match_element, match_width};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
 use crate::base::value::AnyValue;
@@ -62,9 +62,8 @@ impl Update<'_> {
         let count = tile.rows.len() * width;
         let is_stored = &mut buffers.is_stored[..count];
         is_stored.fill(false);
-        self.cells.pattern.for_each_cell(tile, |at, _| is_stored[at] = true);
-        let values = AnySlice::of_bits(&buffers.values[..count], element);
-        let missing = match_element!(element, T => first_missing(values.as_slice::<T>(), is_stored));
+        self.cells.pattern.mark(tile, is_stored);
+        let missing = first_missing(AnySlice::of_bits(&buffers.values[..count], element), is_stored);
         let missing = missing.map(|at| (tile.rows.start + at / width, tile.columns.start + at % width));
         let Some((row, column)) = missing else { return permitted };
         let is_earlier = match permitted.as_ref().map_err(Error::kind) {
@@ -87,7 +86,7 @@ impl Pattern<'_> {
     /// Returns the first cell of a region that is not stored.
     fn first_missing(&self, region: &Region) -> Option<(usize, usize)> {
         let (columns, mut missing) = (region.columns.clone(), None);
-        match_index!(self.indices.element_type(), I => {
+        match_index_width!(self.indices.element_type(), I => {
             self.for_each_row::<I>(region, |row, indices, _| {
                 if missing.is_none() && indices.len() < columns.len() {
                     let is_there = |&(column, index): &(usize, &I)| index.number() == column;
@@ -102,7 +101,7 @@ impl Pattern<'_> {
     /// Calls `work` with the place of each stored cell in a tile, row by row, and the position of its value.
     fn for_each_cell(&self, tile: &Region, mut work: impl FnMut(usize, usize)) {
         let (first, width) = (tile.columns.start, tile.columns.len());
-        match_index!(self.indices.element_type(), I => {
+        match_index_width!(self.indices.element_type(), I => {
             self.for_each_row::<I>(tile, |row, indices, positions| {
                 for (&index, position) in indices.iter().zip(positions) {
                     work(row * width + index.number() - first, position);
@@ -110,11 +109,29 @@ impl Pattern<'_> {
             });
         }, else ());
     }
+
+    /// Marks the stored cells of a tile.
+    fn mark(&self, tile: &Region, is_stored: &mut [bool]) {
+        self.for_each_cell(tile, |at, _| is_stored[at] = true);
+    }
+
+    /// Writes a value to all stored cells of a region. `value` is one, of the type of the stored ones.
+    fn fill(&self, region: &Region, stored: AnySliceMut<'_>, value: AnySlice<'_>) {
+        match_width!(value.element_type(), B => {
+            let (stored, value) = (stored.into_bits::<B>(), value.bits::<B>()[0]);
+            match_index_width!(self.indices.element_type(), I => {
+                self.for_each_row::<I>(region, |_, _, positions| stored[positions].fill(value));
+            }, else ());
+        });
+    }
 }
 
 /// Returns the index of the first value that is not zero and not stored.
-fn first_missing<T: Element>(values: &[T], is_stored: &[bool]) -> Option<usize> {
-    values.iter().zip(is_stored).position(|(&value, &is_stored)| value != T::default() && !is_stored)
+fn first_missing(values: AnySlice<'_>, is_stored: &[bool]) -> Option<usize> {
+    match_element!(values.element_type(), T => {
+        let mut cells = values.as_slice::<T>().iter().zip(is_stored);
+        cells.position(|(&value, &is_stored)| value != T::default() && !is_stored)
+    })
 }
 
 impl CsrNumericTable {
@@ -134,11 +151,7 @@ impl CsrNumericTable {
             {
                 return Err(Error::new(ErrorKind::NotStored { row, column, value: None }));
             }
-            if let Some(values) = self.values.need_mutable_data()?.downcast::<T>() {
-                match_index!(indices.element_type(), I => {
-                    pattern.for_each_row::<I>(region, |_, _, positions| values[positions].fill(value));
-                }, else ());
-            }
+            pattern.fill(region, self.values.need_mutable_data()?, AnySlice::new(&[value]));
         });
         Ok(())
     }

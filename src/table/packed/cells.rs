@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::packing::{BecomeSame, OtherHalf, PackedOrder, Packing, Part, SIDE, TILE, Triangle, check_pairs};
 use crate::array::AnyArray;
-use crate::base::element::{Element, ElementType, match_element};
+use crate::base::element::{Element, ElementType, match_element, match_width};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
 use crate::base::value::AnyValue;
@@ -20,7 +20,7 @@ use crate::table::{
     DataLayout, MemoryStatus, NumericTable, Piece, PieceMut, Refused, Region, Shape, TableId, TableView, TableViewMut,
     Target, Token,
 };
-use crate::window::{AnyRows, AnySlice, AnySliceMut, AnyWindow, AnyWindowMut};
+use crate::window::{AnyRows, AnySlice, AnySliceMut, AnyWindow, AnyWindowMut, Bits};
 
 /// A packed array, and what it is half of.
 pub(super) struct Packed {
@@ -80,9 +80,9 @@ impl Packed {
         }
         let element = self.array.element_type();
         let mut array = AnyArray::zeros(element, new.count())?;
-        match_element!(element, T => {
-            let (from, to) = (values::<T>(&self.array)?, values_mut::<T>(&mut array)?);
-            let mut tile = [T::default(); SIDE * SIDE];
+        match_width!(element, B => {
+            let (from, to) = (self.array.as_slice().bits::<B>(), array.need_mutable_data()?.into_bits::<B>());
+            let mut tile = [B::default(); SIDE * SIDE];
             for_each_square(old.dimension(), |rows, columns| {
                 let region = match triangle {
                     Triangle::Upper => Region { rows, columns },
@@ -112,7 +112,8 @@ impl Packed {
             }));
         }
         let mut new = Self::zeros(shape.rows, element, triangle, order, other)?;
-        match_element!(element, T => copy_half::<T>(table, new.packing, values_mut(&mut new.array)?))?;
+        let values = new.array.need_mutable_data()?;
+        match_width!(element, B => copy_half(table, new.packing, element, values.into_bits::<B>()))?;
         table.dictionary().check_count(shape.columns, || Some(element))?;
         new.dictionary = table.dictionary().clone();
         Ok(new)
@@ -166,12 +167,18 @@ fn for_each_square(dimension: usize, mut work: impl FnMut(Range<usize>, Range<us
 /// # Errors
 /// Those of reading the table; [`ErrorKind::UnequalMirror`], [`ErrorKind::NotStored`] for the first one in row-major
 /// order.
-fn copy_half<T: Element>(table: &dyn NumericTable, packing: Packing, values: &mut [T]) -> Result<()> {
-    let read = |region: &Region, tile: &mut [T]| {
-        let target = Target::new(AnySliceMut::new(tile), region.shape(), ConversionPolicy::Saturate)?;
+fn copy_half<B: Bits>(
+    table: &dyn NumericTable,
+    packing: Packing,
+    element: ElementType,
+    values: &mut [B],
+) -> Result<()> {
+    let read = |region: &Region, tile: &mut [B]| {
+        let tile = AnySliceMut::of_bits(tile, element);
+        let target = Target::new(tile, region.shape(), ConversionPolicy::Saturate)?;
         table.read_region(region, target.over())
     };
-    let (dimension, mut tile, mut mirror) = (packing.dimension(), [T::default(); TILE], [T::default(); TILE]);
+    let (dimension, mut tile, mut mirror) = (packing.dimension(), [B::default(); TILE], [B::default(); TILE]);
     for first in (0..dimension).step_by(SIDE) {
         let rows = first..dimension.min(first + SIDE);
         let start = if packing.other == OtherHalf::Mirrored { first } else { 0 };
@@ -182,12 +189,12 @@ fn copy_half<T: Element>(table: &dyn NumericTable, packing: Packing, values: &mu
             let (tile, mirror) = (&mut tile[..height * width], &mut mirror[..height * width]);
             read(&region, tile)?;
             let found = match packing.other {
-                OtherHalf::Zero => packing.check_new(&region, AnySlice::new(tile), as_it_is),
+                OtherHalf::Zero => packing.check_new(&region, AnySlice::of_bits(tile, element), as_it_is),
                 OtherHalf::Mirrored => {
                     read(&Region { rows: region.columns.clone(), columns: rows.clone() }, mirror)?;
                     let value = |row: usize, at: usize| tile[(row - first) * width + at - column];
                     let mirrored = |row: usize, at: usize| mirror[(at - column) * height + row - first];
-                    check_pairs(&rows, &region.columns, value, mirrored, as_it_is)
+                    check_pairs(&rows, &region.columns, element, (value, mirrored), as_it_is)
                 }
             };
             outcome = earlier(outcome, found);
@@ -202,27 +209,39 @@ fn copy_half<T: Element>(table: &dyn NumericTable, packing: Packing, values: &mu
 const FEW: usize = 256;
 
 /// Returns room for every tile of a region.
-fn tile_for<'t, T: Element>(region: &Region, few: &'t mut [T; FEW], many: &'t mut Option<[T; TILE]>) -> &'t mut [T] {
+fn tile_for<'t, B: Bits>(region: &Region, few: &'t mut [B; FEW], many: &'t mut Option<[B; TILE]>) -> &'t mut [B] {
     let count = region.rows.len().saturating_mul(region.columns.len());
-    if count <= FEW { few } else { many.insert([T::default(); TILE]) }
+    if count <= FEW { few } else { many.insert([B::default(); TILE]) }
 }
 
+/// What is done with a window on the values of a part.
+type Work<'w> = &'w mut dyn FnMut(AnyWindow<'_>, &Region) -> Result<()>;
+
 /// Calls `work` with a window on the values of each part of a region. Returns the earliest error.
-fn for_each_window<T: Element>(
+fn for_each_window(packing: &Packing, values: AnySlice<'_>, region: &Region, work: Work<'_>) -> Result<()> {
+    let element = values.element_type();
+    match_width!(element, B => for_each_window_of(packing, (values.bits::<B>(), element), region, work))
+}
+
+fn rows_of<B: Bits>(values: &[B], element: ElementType, shape: Shape) -> AnyWindow<'_> {
+    AnyWindow::of_rows(AnySlice::of_bits(values, element), shape.rows, shape.columns)
+}
+
+fn for_each_window_of<B: Bits>(
     packing: &Packing,
-    values: &[T],
+    (values, element): (&[B], ElementType),
     region: &Region,
-    work: &mut dyn FnMut(AnyWindow<'_>, &Region) -> Result<()>,
+    work: Work<'_>,
 ) -> Result<()> {
-    let (mut few, mut many, mut outcome) = ([T::default(); FEW], None, Ok(()));
+    let (mut few, mut many, mut outcome) = ([B::default(); FEW], None, Ok(()));
     let tile = tile_for(region, &mut few, &mut many);
     packing.for_each_part(region, |part| {
         let result = match &part {
-            Part::Run(run) => work(rows_of(&values[packing.span_of_run(run)], run.shape()), run),
+            Part::Run(run) => work(rows_of(&values[packing.span_of_run(run)], element, run.shape()), run),
             Part::Tile(place) => {
                 let tile = &mut tile[..place.rows.len() * place.columns.len()];
                 packing.gather(values, place, tile);
-                work(rows_of(tile, place.shape()), place)
+                work(rows_of(tile, element, place.shape()), place)
             }
         };
         if result.is_err() {
@@ -232,11 +251,7 @@ fn for_each_window<T: Element>(
     outcome
 }
 
-fn rows_of<T: Element>(values: &[T], shape: Shape) -> AnyWindow<'_> {
-    AnyWindow::of_rows(AnySlice::new(values), shape.rows, shape.columns)
-}
-
-fn read<T: Element>(packing: &Packing, values: &[T], region: &Region, target: Target<'_>) -> Result<()> {
+fn read(packing: &Packing, values: AnySlice<'_>, region: &Region, target: Target<'_>) -> Result<()> {
     let Target { values: rows, policy, old } = target;
     let (count, element) = (region.rows.len(), rows.element_type());
     let tasks = parallel::task_count(rows.size_in_bytes().saturating_mul(2)); // what is written is read as well
@@ -283,15 +298,26 @@ fn become_same<T: Element>(old: T, pair: [AnySlice<'_>; 2], other: OtherHalf, ru
 }
 
 /// Writes values that have been checked.
-fn write<T: Element>(packing: &Packing, values: &mut [T], region: &Region, new: AnyWindow<'_>, rule: WriteRule) {
-    let (mut few, mut many) = ([T::default(); FEW], None);
+fn write(packing: &Packing, values: AnySliceMut<'_>, region: &Region, new: AnyWindow<'_>, rule: WriteRule) {
+    let element = values.element_type();
+    match_width!(element, B => write_bits(packing, (values.into_bits::<B>(), element), region, new, rule));
+}
+
+fn write_bits<B: Bits>(
+    packing: &Packing,
+    (values, element): (&mut [B], ElementType),
+    region: &Region,
+    new: AnyWindow<'_>,
+    rule: WriteRule,
+) {
+    let (mut few, mut many) = ([B::default(); FEW], None);
     let tile = tile_for(region, &mut few, &mut many);
     packing.for_each_part(region, |part| {
         let (Part::Run(there) | Part::Tile(there)) = &part;
         let Some(place) = region.place_of(there) else { return };
         let (new, shape) = (new.cut(place.rows, place.columns), there.shape());
-        let put = |values: &mut [T]| {
-            let window = AnyWindowMut::of_rows(AnySliceMut::new(values), shape.rows, shape.columns);
+        let put = |values: &mut [B]| {
+            let window = AnyWindowMut::of_rows(AnySliceMut::of_bits(values, element), shape.rows, shape.columns);
             kernel::write_checked(window, new, rule);
         };
         match part {
@@ -359,7 +385,7 @@ impl NumericTable for Packed {
 
     fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
         target.check(region, self.shape())?;
-        match_element!(self.array.element_type(), T => read::<T>(&self.packing, self.values()?, region, target))
+        read(&self.packing, self.array.as_slice(), region, target)
     }
 
     fn write_region(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
@@ -368,20 +394,21 @@ impl NumericTable for Packed {
         if values.is_empty() {
             return Ok(());
         }
-        match_element!(self.array.element_type(), T => {
-            let stored = self.values::<T>()?;
-            let become_same = |row: usize, column: usize, pair: [AnySlice<'_>; 2]| {
-                let old = packing.index_of(row, column).map_or(T::default(), |index| stored[index]);
+        let stored = self.array.as_slice();
+        let become_same = |row: usize, column: usize, pair: [AnySlice<'_>; 2]| {
+            let index = packing.index_of(row, column);
+            match_element!(stored.element_type(), T => {
+                let old = index.map_or(T::default(), |index| stored.as_slice::<T>()[index]);
                 become_same(old, pair, packing.other, rule)
-            };
-            let mut check = |old: AnyWindow<'_>, part: &Region| match region.place_of(part) {
-                Some(place) => kernel::check_write(old, new.cut(place.rows, place.columns), rule, part.origin()),
-                None => Ok(()), // never: a part is inside
-            };
-            let permitted = for_each_window::<T>(&packing, stored, region, &mut check);
-            earlier(permitted, packing.check_new(region, values, &become_same))?;
-            write::<T>(&packing, self.values_mut()?, region, new, rule);
-        });
+            })
+        };
+        let mut check = |old: AnyWindow<'_>, part: &Region| match region.place_of(part) {
+            Some(place) => kernel::check_write(old, new.cut(place.rows, place.columns), rule, part.origin()),
+            None => Ok(()), // never: a part is inside
+        };
+        let permitted = for_each_window(&packing, stored, region, &mut check);
+        earlier(permitted, packing.check_new(region, values, &become_same))?;
+        write(&packing, self.array.need_mutable_data()?, region, new, rule);
         Ok(())
     }
 

@@ -6,13 +6,13 @@
 
 use std::ops::Range;
 
-use crate::base::element::{Element, ElementType, match_element};
+use crate::base::element::{Element, ElementType, match_element, match_width};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::shape::Shape;
 use crate::base::value::AnyValue;
 use crate::table::Region;
 use crate::table::tiling::earlier;
-use crate::window::AnySlice;
+use crate::window::{AnySlice, Bits};
 
 /// The half of a square matrix that is stored, with the diagonal.
 ///
@@ -346,9 +346,9 @@ impl Packing {
     }
 
     /// Copies the cells of a region, row by row, into a tile with as many values.
-    pub(super) fn gather<T: Element>(&self, values: &[T], region: &Region, tile: &mut [T]) {
+    pub(super) fn gather<B: Bits>(&self, values: &[B], region: &Region, tile: &mut [B]) {
         if self.other == OtherHalf::Zero {
-            tile.fill(T::default());
+            tile.fill(B::default()); // zeros have no bits set
         }
         self.for_each_line(region, |span, first, step| {
             let values = &values[span];
@@ -361,7 +361,7 @@ impl Packing {
     }
 
     /// Copies the stored cells of a tile into the packed values. The other way round as [`gather`](Self::gather).
-    pub(super) fn scatter<T: Element>(&self, values: &mut [T], region: &Region, tile: &[T]) {
+    pub(super) fn scatter<B: Bits>(&self, values: &mut [B], region: &Region, tile: &[B]) {
         self.for_each_line(region, |span, first, step| {
             let values = &mut values[span];
             values.iter_mut().zip(tile[first..].iter().step_by(step)).for_each(|(value, &cell)| *value = cell);
@@ -374,13 +374,15 @@ impl Packing {
     /// # Errors
     /// [`ErrorKind::UnequalMirror`], [`ErrorKind::NotStored`] for the first one in row-major order.
     pub(super) fn check_new(&self, region: &Region, values: AnySlice<'_>, become_same: BecomeSame<'_>) -> Result<()> {
-        match_element!(values.element_type(), U => {
-            let values = values.downcast::<U>().unwrap_or_default();
-            match self.other {
-                OtherHalf::Mirrored => self.check_mirrored(region, values, become_same),
-                OtherHalf::Zero => self.check_zeros(region, values, become_same),
-            }
-        })
+        let element = values.element_type();
+        match self.other {
+            OtherHalf::Mirrored => match_width!(element, B => {
+                self.check_mirrored(region, values.bits::<B>(), element, become_same)
+            }),
+            OtherHalf::Zero => match_element!(element, U => {
+                self.check_zeros(region, values.as_slice::<U>(), become_same)
+            }),
+        }
     }
 
     fn check_zeros<U: Element>(&self, region: &Region, values: &[U], become_same: BecomeSame<'_>) -> Result<()> {
@@ -390,7 +392,8 @@ impl Packing {
             let zeros = common(&self.zeros_of(row), columns);
             let values = &values[zeros.start - columns.start..zeros.end - columns.start];
             let is_refused = |column: usize, value: U| {
-                value != zero && !become_same(row, column, [[value], [zero]].each_ref().map(any))
+                let pair = [[value], [zero]];
+                value != zero && !become_same(row, column, pair.each_ref().map(|value| AnySlice::new(value)))
             };
             if let Some((column, &value)) = zeros.zip(values).find(|&(column, &value)| is_refused(column, value)) {
                 return Err(Error::new(ErrorKind::NotStored { row, column, value: Some(value.into()) }));
@@ -399,7 +402,13 @@ impl Packing {
         Ok(())
     }
 
-    fn check_mirrored<U: Element>(&self, region: &Region, values: &[U], become_same: BecomeSame<'_>) -> Result<()> {
+    fn check_mirrored<B: Bits>(
+        &self,
+        region: &Region,
+        values: &[B],
+        element: ElementType,
+        become_same: BecomeSame<'_>,
+    ) -> Result<()> {
         let Region { rows, columns } = region;
         let (both, width) = (common(rows, columns), columns.len());
         let value = |row: usize, column: usize| values[(row - rows.start) * width + column - columns.start];
@@ -409,7 +418,7 @@ impl Packing {
             for column in (row..both.end).step_by(SIDE) {
                 let tile = column..both.end.min(column + SIDE);
                 let mirrored = |row: usize, column: usize| value(column, row);
-                outcome = earlier(outcome, check_pairs(&band, &tile, value, mirrored, become_same));
+                outcome = earlier(outcome, check_pairs(&band, &tile, element, (value, mirrored), become_same));
             }
             outcome?;
         }
@@ -421,37 +430,41 @@ impl Packing {
 /// and what it should be. Each slice has one value.
 pub(super) type BecomeSame<'b> = &'b dyn Fn(usize, usize, [AnySlice<'_>; 2]) -> bool;
 
-fn any<U: Element>(value: &[U; 1]) -> AnySlice<'_> {
-    AnySlice::new(value)
-}
-
-/// Checks that values of rows and columns, right of the diagonal, are the same as the mirrored ones.
+/// Checks that values of rows and columns, right of the diagonal, are the same as the mirrored ones: that they have the
+/// same bits.
 ///
 /// # Errors
 /// [`ErrorKind::UnequalMirror`] for the first one in row-major order.
-pub(super) fn check_pairs<U: Element>(
+pub(super) fn check_pairs<B: Bits>(
     rows: &Range<usize>,
     columns: &Range<usize>,
-    value: impl Fn(usize, usize) -> U,
-    mirrored: impl Fn(usize, usize) -> U,
+    element: ElementType,
+    (value, mirrored): (impl Fn(usize, usize) -> B, impl Fn(usize, usize) -> B),
     become_same: BecomeSame<'_>,
 ) -> Result<()> {
     for row in rows.clone() {
         for column in columns.start.max(row + 1)..columns.end {
             let pair = [value(row, column), mirrored(row, column)];
-            if !pair[0].is_same(pair[1]) && !become_same(row, column, pair.map(|value| [value]).each_ref().map(any)) {
-                let [value, mirrored] = pair.map(AnyValue::from);
-                return Err(Error::new(ErrorKind::UnequalMirror {
-                    row,
-                    column,
-                    value,
-                    mirror: (column, row),
-                    mirrored,
-                }));
+            if pair[0] != pair[1] {
+                let pair = pair.map(|bits| [bits]);
+                check_pair((row, column), pair.each_ref().map(|bits| AnySlice::of_bits(bits, element)), become_same)?;
             }
         }
     }
     Ok(())
+}
+
+/// Checks the values of two cells that are stored as one and differ: one value in each slice.
+fn check_pair((row, column): (usize, usize), pair: [AnySlice<'_>; 2], become_same: BecomeSame<'_>) -> Result<()> {
+    if become_same(row, column, pair) {
+        return Ok(());
+    }
+    let [value, mirrored] = pair.map(first_of);
+    Err(Error::new(ErrorKind::UnequalMirror { row, column, value, mirror: (column, row), mirrored }))
+}
+
+fn first_of(values: AnySlice<'_>) -> AnyValue {
+    match_element!(values.element_type(), T => values.as_slice::<T>()[0].into())
 }
 
 /// Returns the intersection of two ranges; an empty one begins inside the second.
