@@ -64,11 +64,12 @@ unsafe impl Sync for AnySliceMut<'_> {}
 // SAFETY: a `&mut [MaybeUninit<T>]`, and every element type is `Send`.
 unsafe impl Send for AnyRoom<'_> {}
 
-/// An unsigned integer as wide and as aligned as the elements of its width, whose bits it may hold.
+/// An integer as wide and as aligned as the elements of its width, whose bits it may hold.
 pub(crate) trait Bits: Copy + Default + PartialEq + Send + Sync {}
 
 impl Bits for u8 {}
 impl Bits for u16 {}
+impl Bits for i32 {}
 impl Bits for u32 {}
 impl Bits for u64 {}
 

@@ -75,12 +75,17 @@ macro_rules! match_index {
 }
 pub(super) use match_index;
 
-/// `match_index_width!(element_type, I => body, else other)`: like [`match_index!`], but with the unsigned type as wide,
-/// as which numbers are read that have been checked: none of them is negative.
-macro_rules! match_index_width {
+/// `match_checked_index!(element_type, I => body, else other)`: like [`match_index!`], for numbers that have been checked:
+/// none is negative, and so `i64` is read as `u64`. (`i32` is not read as `u32`: not all processors compare vectors of
+/// those.)
+macro_rules! match_checked_index {
     ($element_type:expr, $I:ident => $body:expr, else $other:expr) => {
         match $element_type {
-            crate::base::element::ElementType::I32 | crate::base::element::ElementType::U32 => {
+            crate::base::element::ElementType::I32 => {
+                type $I = i32;
+                $body
+            }
+            crate::base::element::ElementType::U32 => {
                 type $I = u32;
                 $body
             }
@@ -92,7 +97,7 @@ macro_rules! match_index_width {
         }
     };
 }
-pub(super) use match_index_width;
+pub(super) use match_checked_index;
 
 /// Checks that an array has a type for indices; `part` names it in the error.
 pub(super) fn check_type(part: &'static str, found: ElementType) -> Result<()> {
@@ -180,7 +185,7 @@ impl<'t> Indices<'t> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn get(&self, position: usize) -> Option<usize> {
-        match_index_width!(self.element_type(), I => {
+        match_checked_index!(self.element_type(), I => {
             let number = self.values.bits::<I>().get(position)?;
             Some(number.number().wrapping_sub(self.base))
         }, else None)
@@ -244,7 +249,7 @@ impl<'t> Indices<'t> {
     /// Calls `work` with each number, whose type is looked up once.
     #[inline]
     pub(crate) fn for_each(self, mut work: impl FnMut(usize)) {
-        match_index_width!(self.element_type(), I => {
+        match_checked_index!(self.element_type(), I => {
             self.values.bits::<I>().iter().for_each(|number| work(number.number().wrapping_sub(self.base)));
         }, else ());
     }
@@ -268,7 +273,7 @@ impl<'t> Indices<'t> {
     /// Copies the numbers from a position on into a buffer, as many as there are or as fit.
     #[inline]
     pub(super) fn copy_to<'b>(&self, position: usize, buffer: &'b mut [usize]) -> &'b [usize] {
-        match_index_width!(self.element_type(), I => {
+        match_checked_index!(self.element_type(), I => {
             let numbers = self.values.bits::<I>().get(position..).unwrap_or_default();
             let count = numbers.len().min(buffer.len());
             for (slot, number) in buffer[..count].iter_mut().zip(numbers) {

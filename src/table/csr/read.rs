@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use super::CsrNumericTable;
-use super::index::{Index, Indices, match_index_width};
+use super::index::{Index, Indices, match_checked_index};
 use crate::base::element::{ElementType, match_width};
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
@@ -163,7 +163,7 @@ impl<'t> Cells<'t> {
 
     /// Reads a region in the stored type into rows of its shape.
     pub(super) fn read_stored(&self, region: &Region, target: AnyRows<'_>) {
-        match_width!(self.values.element_type(), B => match_index_width!(self.pattern.indices.element_type(), I => {
+        match_width!(self.values.element_type(), B => match_checked_index!(self.pattern.indices.element_type(), I => {
             if region.columns.len() == 1 && region.rows.len() > 1 {
                 return self.read_stored_column::<I, B>(region, target);
             }
@@ -200,7 +200,7 @@ impl<'t> Cells<'t> {
 
     /// Reads whole rows in another type.
     fn read_converted(&self, region: &Region, target: AnyRows<'_>, policy: ConversionPolicy) -> Result<()> {
-        match_width!(target.element_type(), B => match_index_width!(self.pattern.indices.element_type(), I => {
+        match_width!(target.element_type(), B => match_checked_index!(self.pattern.indices.element_type(), I => {
             if self.pattern.positions(&region.rows).len() <= FEW {
                 self.convert_rows::<I, B>(region, target, policy, &mut [B::default(); FEW])
             } else {

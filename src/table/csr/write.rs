@@ -7,7 +7,7 @@
 //! be written anywhere, and -0.0 counts as zero.
 
 use super::CsrNumericTable;
-use super::index::{Index, Indices, match_index_width};
+use super::index::{Index, Indices, match_checked_index};
 use super::read::{Cells, Pattern, TILE, in_bands, tiles};
 use crate::base::element::{match_element, match_width};
 use crate::base::error::{Error, ErrorKind, Result};
@@ -86,7 +86,7 @@ impl Pattern<'_> {
     /// Returns the first cell of a region that is not stored.
     fn first_missing(&self, region: &Region) -> Option<(usize, usize)> {
         let (columns, mut missing) = (region.columns.clone(), None);
-        match_index_width!(self.indices.element_type(), I => {
+        match_checked_index!(self.indices.element_type(), I => {
             self.for_each_row::<I>(region, |row, indices, _| {
                 if missing.is_none() && indices.len() < columns.len() {
                     let is_there = |&(column, index): &(usize, &I)| index.number() == column;
@@ -101,7 +101,7 @@ impl Pattern<'_> {
     /// Calls `work` with the place of each stored cell in a tile, row by row, and the position of its value.
     fn for_each_cell(&self, tile: &Region, mut work: impl FnMut(usize, usize)) {
         let (first, width) = (tile.columns.start, tile.columns.len());
-        match_index_width!(self.indices.element_type(), I => {
+        match_checked_index!(self.indices.element_type(), I => {
             self.for_each_row::<I>(tile, |row, indices, positions| {
                 for (&index, position) in indices.iter().zip(positions) {
                     work(row * width + index.number() - first, position);
@@ -119,7 +119,7 @@ impl Pattern<'_> {
     fn fill(&self, region: &Region, stored: AnySliceMut<'_>, value: AnySlice<'_>) {
         match_width!(value.element_type(), B => {
             let (stored, value) = (stored.into_bits::<B>(), value.bits::<B>()[0]);
-            match_index_width!(self.indices.element_type(), I => {
+            match_checked_index!(self.indices.element_type(), I => {
                 self.for_each_row::<I>(region, |_, _, positions| stored[positions].fill(value));
             }, else ());
         });
