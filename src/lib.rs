@@ -40,7 +40,7 @@
 //! | a column more; tables side by side or end to end | [`TableCombination`]; [`guide::cut_and_combine_tables`] |
 //! | one element type for all columns; a table that owns its values | [`TableConversion`] |
 //! | the element types | [`Element`], [`ElementType`] |
-//! | what the columns mean | [`DataDictionary`], [`Feature`] |
+//! | what the columns mean | [`TableDescription`], [`DataDictionary`], [`Feature`] |
 //! | what a conversion does, and what it loses | [`convert`], [`ConversionPolicy`], [`ConversionReport`] |
 //! | a table as bytes | [`to_bytes`](TableOutput::to_bytes), [`from_bytes`](HomogenNumericTable::from_bytes) |
 //! | table files | [`save`](TableOutput::save), [`load`](HomogenNumericTable::load), [`verify`] |
@@ -274,7 +274,7 @@ pub use crate::statistics::{
 };
 pub use crate::table::aos::{AosNumericTable, Record, RecordLayout};
 pub use crate::table::borrowed::{BorrowedTable, BorrowedTableMut};
-pub use crate::table::calls::{TableCombination, TableConversion, TableSelection};
+pub use crate::table::calls::{TableCombination, TableConversion, TableDescription, TableSelection};
 pub use crate::table::csr::CsrNumericTable;
 pub use crate::table::csr::block::SparseBlock;
 pub use crate::table::csr::block_mut::SparseBlockMut;
@@ -319,6 +319,7 @@ pub mod prelude {
         AllocationFlag, Array, Block, BlockAccess, BlockDescriptor, BlockMut, BlockUpdate, ConversionPolicy,
         ConversionReport, DataDictionary, DataLayout, Element, ElementType, Error, ErrorKind, Feature, FeatureType,
         HomogenNumericTable, MemoryStatus, NamedColumns, NumericTable, ReadWriteMode, SaveOptions, Shape, Table,
-        TableCombination, TableConversion, TableOutput, TableSelection, TableView, TableViewMut, load_any,
+        TableCombination, TableConversion, TableDescription, TableOutput, TableSelection, TableView, TableViewMut,
+        load_any,
     };
 }

@@ -34,7 +34,7 @@ use crate::base::error::Error;
 use crate::base::number::{Exact, Loss};
 use crate::base::value::AnyValue;
 use crate::dictionary::DataDictionary;
-use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Shape};
+use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Shape, TableDescription};
 
 /// Largest number of elements that a sequence reserves room for by its size hint.
 const TRUSTED_HINT: usize = 4096;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread::{Builder, available_parallelism};
 
-use numeric_table::{BlockAccess, BlockUpdate, Error, ErrorKind};
+use numeric_table::{BlockAccess, BlockUpdate, Error, ErrorKind, TableDescription};
 use pyo3::exceptions::{PyRecursionError, PyRuntimeError};
 use pyo3::prelude::*;
 

@@ -1,7 +1,7 @@
 //! What `table[key]` returns: rows, columns, values, tables of some of them.
 
 use numeric_table::table::Region;
-use numeric_table::{ConversionPolicy, TableSelection};
+use numeric_table::{ConversionPolicy, TableDescription, TableSelection};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyList, PySlice, PyString, PyTuple};

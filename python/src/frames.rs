@@ -2,7 +2,7 @@
 
 use numeric_table::{
     Categories, Error, ErrorKind, Feature, FeatureType, HomogenNumericTable, NumericTable, Shape, SoaNumericTable,
-    TimeUnit, table::Refused,
+    TableDescription, TimeUnit, table::Refused,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};

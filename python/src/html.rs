@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use numeric_table::{BlockAccess, NumericTable, Result, Shape};
+use numeric_table::{BlockAccess, NumericTable, Result, Shape, TableDescription};
 
 use crate::element::{self, with_type};
 use crate::sparse;

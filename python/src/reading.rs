@@ -6,10 +6,10 @@
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
-use numeric_table::table::{Region, TableKind, Target};
+use numeric_table::table::{Region, TableKind, Target, array_of};
 use numeric_table::{
     AnySliceMut, Array, BlockAccess, ConversionPolicy, CopyReason, DataDictionary, DataLayout, Element, ElementType,
-    HomogenNumericTable, NumericTable, Shape, SoaNumericTable, TableConversion, TableSelection,
+    HomogenNumericTable, NumericTable, Shape, SoaNumericTable, TableConversion, TableDescription, TableSelection,
 };
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
@@ -158,7 +158,7 @@ impl Table {
         let is_homogeneous = with_type!(element, T => table.downcast_ref::<HomogenNumericTable<T>>().is_some());
         let Shape { rows, columns } = table.shape();
         let region = Region { rows: 0..rows, columns: 0..columns };
-        Ok(is_homogeneous || table.array_of(&region, element).or_raise()?.is_some())
+        Ok(is_homogeneous || array_of(&**table, &region, element).or_raise()?.is_some())
     }
 
     /// Why all values cannot be shared.
@@ -369,7 +369,7 @@ pub(crate) fn read<T: Element>(
     policy: ConversionPolicy,
 ) -> PyResult<Share> {
     let shape = region.shape();
-    if let Some((array, range)) = table.array_of(region, T::TYPE).or_raise()?
+    if let Some((array, range)) = array_of(table, region, T::TYPE).or_raise()?
         && let Some(array) = array.downcast::<T>()
     {
         return Ok(Share::table(array.slice(range).or_raise()?, shape, DataLayout::RowMajor));

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use numeric_table::{ConversionPolicy, Element, Error, ErrorKind, NumericTable, Result, SaveOptions, TableConversion};
+use numeric_table::{
+    ConversionPolicy, Element, Error, ErrorKind, NumericTable, Result, SaveOptions, TableConversion, TableDescription,
+};
 use pyo3::prelude::*;
 
 use crate::boundary::methods;

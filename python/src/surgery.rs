@@ -3,7 +3,7 @@
 use numeric_table::table::Refused;
 use numeric_table::{
     ConversionPolicy, CsrNumericTable, DataDictionary, Feature, NumericTable, TableCombination, TableConversion,
-    TableSelection,
+    TableDescription, TableSelection,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyMapping, PyString};

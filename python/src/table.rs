@@ -4,7 +4,7 @@ use std::sync::RwLock;
 
 use numeric_table::{
     ConversionPolicy, CopyReason, DataLayout, ElementType, Error, ErrorKind, HomogenNumericTable, NumericTable, Shape,
-    SoaNumericTable, TableOutput,
+    SoaNumericTable, TableDescription, TableOutput,
 };
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;

@@ -3,7 +3,7 @@
 use numeric_table::table::{Region, Target};
 use numeric_table::{
     AnySliceMut, ConversionPolicy, ConversionReport, Element, ElementType, NumericTable, Shape, TableCombination,
-    TableConversion, TableSelection,
+    TableConversion, TableDescription, TableSelection,
 };
 use pyo3::prelude::*;
 

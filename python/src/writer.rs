@@ -14,7 +14,7 @@ use std::thread::{self, ThreadId};
 use numeric_table::table::{Region, TableId, Target};
 use numeric_table::{
     ConversionPolicy, DataDictionary, DataLayout, Difference, Element, ElementType, Error, ErrorKind, NumericTable,
-    Result, SaveOptions, Shape, TableConversion, TableReader, TableWriter,
+    Result, SaveOptions, Shape, TableConversion, TableDescription, TableReader, TableWriter,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

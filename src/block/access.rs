@@ -12,7 +12,7 @@ use crate::base::mode::{BlockKind, ReadWriteMode};
 #[cfg(feature = "rayon")]
 use crate::base::parallel::{self, IndexedParallelIterator};
 use crate::convert::ConversionPolicy;
-use crate::table::{NumericTable, Region, Target, rows_of};
+use crate::table::{NumericTable, Region, TableDescription, Target, lend, rows_of};
 use crate::window::AnySliceMut;
 
 /// Block access to every kind of table, `dyn NumericTable` included.
@@ -491,7 +491,7 @@ pub trait BlockAccess: NumericTable {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn set_value<U: Element>(&mut self, row: usize, column: usize, value: U) -> Result<()> {
         let region = Region::of_cell(self.shape(), row, column)?;
-        if let Some(values) = self.slice_of_mut(&region, U::TYPE)?
+        if let Some(values) = lend::slice_of_mut(self, &region, U::TYPE)?
             && let Some([target]) = values.downcast::<U>()
         {
             *target = value;

@@ -11,7 +11,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::mode::{BlockKind, ReadWriteMode};
 use crate::base::shape::Shape;
 use crate::convert::{ConversionPolicy, WriteRule};
-use crate::table::{Lease, NumericTable, Region, TableId, Token};
+use crate::table::{Lease, NumericTable, Region, TableId, Token, lend};
 use crate::window::AnySlice;
 
 /// A block of rows or column values that the caller owns and reuses: DAAL's `BlockDescriptor`.
@@ -28,7 +28,7 @@ use crate::window::AnySlice;
 ///
 /// A [`HomogenNumericTable`](crate::HomogenNumericTable) has its values in an array, and lends it. Another kind of
 /// table has blocks for reading in place if it makes its pieces by [`Piece::of_array`](crate::table::Piece::of_array),
-/// and blocks for writing in place if it implements [`lend_region`](NumericTable::lend_region) and its companions.
+/// and blocks for writing in place if it implements [`Lend`](crate::table::Lend).
 ///
 /// The buffer is kept for the next use: a loop over blocks allocates once.
 ///
@@ -392,11 +392,11 @@ impl<U: Element> BlockDescriptor<U> {
         if self.held.is_some() {
             // A block held for reading is dropped now, since its share of the memory would make the lease copy; but not
             // on an error.
-            if table.slice_of(&region, U::TYPE)?.is_some() {
+            if lend::slice_of(table, &region, U::TYPE)?.is_some() {
                 self.held = None;
             }
         }
-        if table.lend_region(&region, Some(U::TYPE), &mut self.lease)? {
+        if lend::lend_region(table, &region, Some(U::TYPE), &mut self.lease)? {
             let (expected, found) = (region.shape().element_count()?, self.lease.values::<U>().map_or(0, <[U]>::len));
             if expected != found {
                 self.lease.end();
@@ -426,7 +426,7 @@ impl<U: Element> BlockDescriptor<U> {
             table.check_region_writable(&region, Token::new())?; // the held block is dropped, but not on an error
             self.held = None;
         }
-        table.lend_region(&region, None, &mut self.lease)?;
+        lend::lend_region(table, &region, None, &mut self.lease)?;
         self.held = Some(Held { table: table.id(), kind, mode, region, place: Place::Buffer(count) });
         Ok(())
     }
@@ -441,7 +441,7 @@ impl<U: Element> BlockDescriptor<U> {
     ) -> Result<()> {
         self.check_free()?;
         let region = Region { rows: rows.clone(), columns: columns.clone() };
-        if let Some((array, range)) = table.array_of(&region, U::TYPE)?
+        if let Some((array, range)) = lend::array_of(table, &region, U::TYPE)?
             && let Some(array) = array.downcast::<U>()
         {
             if range.start > range.end || range.end > array.len() {
@@ -491,9 +491,9 @@ impl<U: Element> BlockDescriptor<U> {
             if let Place::Buffer(count) = held.place {
                 let policy = self.policy.unwrap_or(ConversionPolicy::Checked);
                 let rule = WriteRule { policy, keep_unchanged: held.mode.is_readable() };
-                table.write_lent(&mut self.lease, AnySlice::new(&self.buffer.as_slice()[..count]), rule)?;
+                lend::write_lent(table, &mut self.lease, AnySlice::new(&self.buffer.as_slice()[..count]), rule)?;
             }
-            table.take_back(&mut self.lease)?;
+            lend::take_back(table, &mut self.lease)?;
         }
         self.held = None;
         Ok(())

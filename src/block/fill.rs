@@ -7,7 +7,7 @@ use crate::base::value::AnyValue;
 use crate::convert::kernel::Origin;
 use crate::convert::{ConversionPolicy, WriteRule, check_value};
 use crate::table::csr::CsrNumericTable;
-use crate::table::{NumericTable, Region, RegionMut, Token};
+use crate::table::{NumericTable, Region, RegionMut, TableDescription, Token};
 use crate::window::AnySlice;
 
 /// Writes one value to every position of a region, or nothing.

@@ -20,7 +20,7 @@ use crate::base::error::Result;
 #[cfg(feature = "rayon")]
 use crate::base::parallel;
 use crate::convert::{ConversionPolicy, WriteRule};
-use crate::table::{NumericTable, Region, rows_of};
+use crate::table::{NumericTable, Region, TableDescription, lend, rows_of};
 use crate::window::AnySlice;
 
 /// Writing through a closure, on every kind of table, `dyn NumericTable` included: the edits are written back when the
@@ -40,7 +40,7 @@ use crate::window::AnySlice;
 /// For a kind of table that cannot be written the error is [`ErrorKind::ReadOnlyTable`]. Calls that edit a copy detect
 /// that when they write it back: **the closure has been called by then**, and its other effects remain. Only
 /// `update_row_blocks`, `par_update_row_blocks` and the calls that edit in place detect it before.
-/// [`check_writable`](NumericTable::check_writable) checks it in advance.
+/// [`check_writable`](Self::check_writable) checks it in advance.
 ///
 /// A closure returns the library's [`Result`], so it needs no type annotations; `?` works inside it for everything that
 /// returns the library's [`Error`]. Any other error is wrapped by [`Error::other`], and is the source of the returned
@@ -210,6 +210,24 @@ pub trait BlockUpdate: NumericTable {
         edit: impl FnOnce(&mut BlockMut<'_, U>) -> Result<R>,
     ) -> Result<R> {
         edit_in_place(self.column_mut(column, rows)?, edit)
+    }
+
+    /// Checks that the table can be written at all: returns the errors of writing that do not depend on the values.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ReadOnlyTable`], [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`];
+    /// [`ErrorKind::OutOfMemory`] if a kind of your own copies memory to find out.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let shape = Shape { rows: 3, columns: 2 };
+    /// let mut table = HomogenNumericTable::<f32>::new(shape, AllocationFlag::DoNotAllocate)?;
+    /// assert!(matches!(table.check_writable().unwrap_err().kind(), ErrorKind::NotAllocated));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn check_writable(&mut self) -> Result<()> {
+        lend::check_writable(self)
     }
 
     /// Edits the table in blocks of `rows_per_block` rows, each all or nothing: a block whose closure returns an error,

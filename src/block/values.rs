@@ -6,7 +6,7 @@ use crate::array::{AnyArray, Array, UniqueArray};
 use crate::base::element::Element;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::convert::{ConversionPolicy, WriteRule};
-use crate::table::{NumericTable, Region, RegionMut, Target, Token, copy_of};
+use crate::table::{NumericTable, Region, RegionMut, Target, Token, copy_of, lend};
 use crate::window::{AnySlice, AnySliceMut};
 
 /// Memory for converted blocks, which is never shared and only grows.
@@ -99,7 +99,9 @@ impl<'t, U: Element> Values<'t, U> {
     /// Borrows the region's memory, if it holds values of `U`, contiguous in row-major order.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn borrow<N: NumericTable + ?Sized>(table: &'t N, region: &Region) -> Result<Option<&'t [U]>> {
-        let Some(values) = table.slice_of(region, U::TYPE)?.and_then(AnySlice::downcast) else { return Ok(None) };
+        let Some(values) = lend::slice_of(table, region, U::TYPE)?.and_then(AnySlice::downcast) else {
+            return Ok(None);
+        };
         check_count(values, region.shape().element_count()?)?;
         Ok(Some(values))
     }
@@ -180,8 +182,8 @@ impl<'t, U: Element> ValuesMut<'t, U> {
                 return Self::of_nothing(table, region);
             }
         }
-        if table.slice_of(region, U::TYPE)?.is_some() {
-            let values = table.slice_of_mut(region, U::TYPE)?.and_then(AnySliceMut::downcast);
+        if lend::slice_of(table, region, U::TYPE)?.is_some() {
+            let values = lend::slice_of_mut(table, region, U::TYPE)?.and_then(AnySliceMut::downcast);
             let values = values.ok_or_else(Error::not_contiguous)?;
             check_count(values, region.shape().element_count()?)?;
             return Ok(Self::Borrowed(values));
@@ -192,7 +194,7 @@ impl<'t, U: Element> ValuesMut<'t, U> {
     /// Returns the values of an empty region that is in no piece.
     #[cold]
     fn of_nothing<N: NumericTable + ?Sized>(table: &'t mut N, region: &Region) -> Result<Self> {
-        let is_in_place = table.slice_of(region, U::TYPE)?.is_some();
+        let is_in_place = lend::slice_of(table, region, U::TYPE)?.is_some();
         table.check_region_writable(region, Token::new())?;
         Ok(if is_in_place { Self::Borrowed(&mut []) } else { Self::Staged(&mut []) })
     }

@@ -21,7 +21,7 @@ use crate::table::csr::CsrNumericTable;
 use crate::table::merged::{MergedNumericTable, RowMergedNumericTable};
 use crate::table::packed::{PackedSymmetricMatrix, PackedTriangularMatrix};
 use crate::table::soa::SoaNumericTable;
-use crate::table::{HomogenNumericTable, MemoryStatus, NumericTable, TableView};
+use crate::table::{HomogenNumericTable, MemoryStatus, NumericTable, TableDescription, TableView};
 use grid::{NAME_LIMIT, SPACE, TextColumn};
 use number::{DECIMALS_LIMIT, DisplayNumber, write_all};
 

@@ -10,7 +10,7 @@ use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::partial::Partial;
 use crate::statistics::GroupStatistics;
-use crate::table::{ColumnKey, NumericTable};
+use crate::table::{ColumnKey, NumericTable, TableDescription};
 
 /// The means and variances of the features in each class, for Gaussian naive Bayes: what
 /// [`NaiveBayes`](crate::NaiveBayes) is for counts, for any numbers.

@@ -18,7 +18,7 @@ use crate::partial::Partial;
 use crate::serde::numbers::Numbers;
 use crate::serde::{refused, remember};
 use crate::statistics::GroupStatistics;
-use crate::table::{ColumnKey, HomogenNumericTable, NumericTable};
+use crate::table::{ColumnKey, HomogenNumericTable, NumericTable, TableDescription};
 
 /// The counts of multinomial naive Bayes: of the rows of each class, and of each feature in them.
 ///

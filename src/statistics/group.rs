@@ -25,7 +25,7 @@ use crate::base::parallel::in_order;
 use crate::base::room::filled;
 use crate::base::shape::Shape;
 use crate::dictionary::{DataDictionary, Feature};
-use crate::table::{ColumnKey, NumericTable, Region};
+use crate::table::{ColumnKey, NumericTable, Region, TableDescription};
 
 /// Number of rows that are sorted together, and the least number if there are many columns.
 const GROUP_ROWS: usize = 16 * block::BLOCK_ROWS;

@@ -18,7 +18,7 @@ use crate::base::element::Element;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel::in_order;
 use crate::base::room::{filled, with_room};
-use crate::table::{NumericTable, Region};
+use crate::table::{NumericTable, Region, TableDescription};
 
 /// Number of columns of a row-major table that are counted together.
 const PANEL: usize = 32;

@@ -5,7 +5,7 @@ use crate::base::count::same_count;
 use crate::base::error::Result;
 use crate::base::progress::{Hook, Progress};
 use crate::partial::{Partial, in_units};
-use crate::table::NumericTable;
+use crate::table::{NumericTable, TableDescription};
 
 impl Partial for BasicStatistics {
     const NAME: &'static str = "basic-statistics";

@@ -19,7 +19,7 @@ use crate::base::error::{Error, Result};
 use crate::base::parallel::in_order;
 use crate::base::room::filled;
 use crate::dictionary::DataDictionary;
-use crate::table::{ColumnKey, NumericTable, Region};
+use crate::table::{ColumnKey, NumericTable, Region, TableDescription};
 
 /// Number of columns that are gone through together: a cache line of each row.
 const PANEL: usize = 8;

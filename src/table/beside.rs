@@ -5,7 +5,9 @@
 use super::borrow::by_ref;
 use super::part::TablePart;
 use super::tiling::copy_of;
-use super::{HomogenNumericTable, MemoryStatus, MergedNumericTable, NumericTable, Refused, Region, SoaNumericTable};
+use super::{
+    HomogenNumericTable, MemoryStatus, MergedNumericTable, NumericTable, Refused, Region, SoaNumericTable, lend,
+};
 use crate::array::AnyArray;
 use crate::base::element::match_element;
 use crate::base::error::{Error, ErrorKind, Result};
@@ -71,7 +73,7 @@ pub(super) fn to_columns(table: &(dyn NumericTable + '_)) -> Result<SoaNumericTa
     let mut columns = with_room(shape.columns)?;
     for (column, feature) in dictionary.iter().enumerate() {
         let (region, element) = (Region { rows: 0..shape.rows, columns: column..column + 1 }, feature.element_type);
-        columns.push(match table.array_of(&region, element)? {
+        columns.push(match lend::array_of(table, &region, element)? {
             // What a user's kind of table lends is not trusted.
             Some((array, range)) if array.element_type() == element => match range.len() {
                 found if found == shape.rows => array.slice(range)?,

@@ -37,20 +37,8 @@ macro_rules! forwards_reading {
             $table.piece(row, column)
         }
 
-        fn slice_of(
-            &$self,
-            region: &crate::table::Region,
-            element: crate::base::element::ElementType,
-        ) -> Result<Option<crate::window::AnySlice<'_>>, crate::base::error::Error> {
-            $table.slice_of(region, element)
-        }
-
-        fn array_of(
-            &$self,
-            region: &crate::table::Region,
-            element: crate::base::element::ElementType,
-        ) -> Result<Option<(crate::array::AnyArrayRef<'_>, std::ops::Range<usize>)>, crate::base::error::Error> {
-            $table.array_of(region, element)
+        fn lender(&$self) -> Option<&dyn crate::table::Lend> {
+            $table.lender()
         }
 
         fn read_region(
@@ -68,10 +56,6 @@ macro_rules! forwards_writing {
     ($self:ident, $table:expr) => {
         fn set_dictionary(&mut $self, dictionary: crate::dictionary::DataDictionary) -> Result<(), crate::base::error::Error> {
             $table.set_dictionary(dictionary)
-        }
-
-        fn reset_dictionary(&mut $self) -> Result<(), crate::base::error::Error> {
-            $table.reset_dictionary()
         }
 
         fn pieces_mut(&mut $self) -> Result<Vec<crate::table::PieceMut<'_>>, crate::base::error::Error> {
@@ -106,14 +90,6 @@ macro_rules! forwards_writing {
             $table.piece_mut(row, column)
         }
 
-        fn slice_of_mut(
-            &mut $self,
-            region: &crate::table::Region,
-            element: crate::base::element::ElementType,
-        ) -> Result<Option<crate::window::AnySliceMut<'_>>, crate::base::error::Error> {
-            $table.slice_of_mut(region, element)
-        }
-
         fn write_region(
             &mut $self,
             region: &crate::table::Region,
@@ -123,30 +99,8 @@ macro_rules! forwards_writing {
             $table.write_region(region, values, rule)
         }
 
-        fn check_writable(&mut $self) -> Result<(), crate::base::error::Error> {
-            $table.check_writable()
-        }
-
-        fn lend_region(
-            &mut $self,
-            region: &crate::table::Region,
-            in_place: Option<crate::base::element::ElementType>,
-            lease: &mut crate::table::Lease,
-        ) -> Result<bool, crate::base::error::Error> {
-            $table.lend_region(region, in_place, lease)
-        }
-
-        fn write_lent(
-            &mut $self,
-            lease: &mut crate::table::Lease,
-            values: crate::window::AnySlice<'_>,
-            rule: crate::convert::WriteRule,
-        ) -> Result<(), crate::base::error::Error> {
-            $table.write_lent(lease, values, rule)
-        }
-
-        fn take_back(&mut $self, lease: &mut crate::table::Lease) -> Result<(), crate::base::error::Error> {
-            $table.take_back(lease)
+        fn lender_mut(&mut $self) -> Option<&mut dyn crate::table::Lend> {
+            $table.lender_mut()
         }
     };
 }

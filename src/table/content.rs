@@ -5,7 +5,10 @@
 //! table is stored as what it shows: a homogeneous table, or a structure of arrays if its columns differ in type.
 
 use super::tiling;
-use super::{DataLayout, HomogenNumericTable, MemoryStatus, NumericTable, Region, Shape, SoaNumericTable, TableKind};
+use super::{
+    DataLayout, HomogenNumericTable, MemoryStatus, NumericTable, Region, Shape, SoaNumericTable, TableDescription,
+    TableKind,
+};
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, ErrorKind, Result};

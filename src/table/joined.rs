@@ -10,10 +10,11 @@
 use std::ops::Range;
 
 use super::region_mut::RegionMut;
-use super::tiling;
 use super::{
-    DataLayout, Lease, MemoryStatus, NumericTable, Piece, PieceMut, Refused, Region, Shape, TableId, Target, Token,
+    DataLayout, Lease, Lend, MemoryStatus, NumericTable, Piece, PieceMut, Refused, Region, Shape, TableId, Target,
+    Token,
 };
+use super::{lend, tiling};
 use crate::array::AnyArrayRef;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, ErrorKind, Result};
@@ -355,25 +356,6 @@ impl NumericTable for Joined<'_> {
         Ok(piece.and_then(|piece| piece.within(&extent)).map(|piece| piece.moved(rows, columns)))
     }
 
-    fn slice_of(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>> {
-        region.check(self.shape)?;
-        let Some((table, there)) = self.only_table_of(region) else { return Ok(None) };
-        self.tables[table].slice_of(&there, element).map_err(self.moved(table))
-    }
-
-    fn slice_of_mut(&mut self, region: &Region, element: ElementType) -> Result<Option<AnySliceMut<'_>>> {
-        region.check(self.shape)?;
-        let Some((table, there)) = self.only_table_of(region) else { return Ok(None) };
-        let moved = self.moved(table);
-        self.tables[table].slice_of_mut(&there, element).map_err(moved)
-    }
-
-    fn array_of(&self, region: &Region, element: ElementType) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
-        region.check(self.shape)?;
-        let Some((table, there)) = self.only_table_of(region) else { return Ok(None) };
-        self.tables[table].array_of(&there, element).map_err(self.moved(table))
-    }
-
     fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
         target.check(region, self.shape)?;
         if let Some((table, there)) = self.only_table_of(region) {
@@ -406,32 +388,8 @@ impl NumericTable for Joined<'_> {
         self.pieces_of(region)
     }
 
-    fn check_writable(&mut self) -> Result<()> {
-        (0..self.tables.len()).try_for_each(|table| {
-            let moved = self.moved(table);
-            self.tables[table].check_writable().map_err(moved)
-        })
-    }
-
     fn check_region_writable(&mut self, region: &Region, _: Token) -> Result<()> {
         self.check_tables_of(region)
-    }
-
-    /// A block that is written in place is lent by the table that it lies in.
-    fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
-        region.check(self.shape)?;
-        if in_place.is_none() {
-            self.check_tables_of(region)?;
-            lease.reset(region);
-            return Ok(false);
-        }
-        let Some((table, there)) = self.only_table_of(region) else { return Ok(false) };
-        let moved = self.moved(table);
-        let is_lent = self.tables[table].lend_region(&there, in_place, lease).map_err(moved)?;
-        if is_lent {
-            lease.move_by(self.offset_of(table));
-        }
-        Ok(is_lent)
     }
 
     fn data_memory_status(&self) -> MemoryStatus {
@@ -444,21 +402,71 @@ impl NumericTable for Joined<'_> {
         })
     }
 
-    fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
-        if lease.is_empty() {
-            return Ok(());
+    fn lender(&self) -> Option<&dyn Lend> {
+        Some(self)
+    }
+
+    fn lender_mut(&mut self) -> Option<&mut dyn Lend> {
+        Some(self)
+    }
+}
+
+impl Lend for Joined<'_> {
+    fn slice_of(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>> {
+        region.check(self.shape)?;
+        let Some((table, there)) = self.only_table_of(region) else { return Ok(None) };
+        lend::slice_of(&*self.tables[table], &there, element).map_err(self.moved(table))
+    }
+
+    fn slice_of_mut(&mut self, region: &Region, element: ElementType) -> Result<Option<AnySliceMut<'_>>> {
+        region.check(self.shape)?;
+        let Some((table, there)) = self.only_table_of(region) else { return Ok(None) };
+        let moved = self.moved(table);
+        lend::slice_of_mut(&mut *self.tables[table], &there, element).map_err(moved)
+    }
+
+    fn array_of(&self, region: &Region, element: ElementType) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
+        region.check(self.shape)?;
+        let Some((table, there)) = self.only_table_of(region) else { return Ok(None) };
+        lend::array_of(&*self.tables[table], &there, element).map_err(self.moved(table))
+    }
+
+    fn check_block_writable(&mut self) -> Result<()> {
+        (0..self.tables.len()).try_for_each(|table| {
+            let moved = self.moved(table);
+            lend::check_writable(&mut *self.tables[table]).map_err(moved)
+        })
+    }
+
+    /// A block that is written in place is lent by the table that it lies in.
+    fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
+        region.check(self.shape)?;
+        if in_place.is_none() {
+            self.check_tables_of(region)?;
+            lease.reset(region);
+            return Ok(false);
         }
+        let Some((table, there)) = self.only_table_of(region) else { return Ok(false) };
+        let moved = self.moved(table);
+        let is_lent = lend::lend_region(&mut *self.tables[table], &there, in_place, lease).map_err(moved)?;
+        if is_lent {
+            lease.move_by(self.offset_of(table));
+        }
+        Ok(is_lent)
+    }
+
+    /// The table where the block lies has lent it, unless a kind of somebody's own has moved it.
+    fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
         let (row, column) = lease.place();
-        // The table where the block lies has lent it, unless a kind of somebody's own has moved it.
         let expected = self.table_at(self.axis.at(row, column)).unwrap_or_default();
-        for table in (expected..self.tables.len()).chain(0..expected) {
+        lease.return_to_one_of(self.tables.len(), expected, |table, lease| {
             let (rows, columns) = self.offset_of(table);
             lease.move_by((rows.wrapping_neg(), columns.wrapping_neg()));
-            if self.tables[table].take_back(lease).is_ok() && lease.is_empty() {
-                return Ok(());
+            let is_back = lend::take_back(&mut *self.tables[table], lease).is_ok() && lease.is_empty();
+            if !is_back {
+                lease.move_by((rows, columns));
             }
-            lease.move_by((rows, columns));
-        }
-        Err(Error::new(ErrorKind::WrongTable))
+            is_back
+        })
     }
 }

@@ -15,14 +15,14 @@ use crate::array::{AnyArray, Array};
 use crate::base::element::Element;
 use crate::base::error::{Error, ErrorKind, Result};
 
-/// Memory that a table has lent to a writable block. It is returned by [`take_back`](super::NumericTable::take_back),
-/// or when the lease is dropped.
+/// Memory that a table has lent to a writable block. It is returned by [`take_back`](super::Lend::take_back), or when
+/// the lease is dropped.
 ///
 /// An empty lease holds no memory. Reusing a lease for the same table allocates nothing.
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{prelude::*, table::{Lease, Region}};
+/// use numeric_table::{prelude::*, table::{Lease, Lend, Region}};
 /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
 /// let mut lease = Lease::new();
 /// table.lend_region(&Region { rows: 1..2, columns: 0..2 }, Some(ElementType::I16), &mut lease)?;
@@ -79,7 +79,7 @@ impl Lease {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{prelude::*, table::{Lease, Region}};
+    /// # use numeric_table::{prelude::*, table::{Lease, Lend, Region}};
     /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
     /// let mut lease = Lease::new();
     /// table.lend_region(&Region { rows: 1..2, columns: 0..2 }, Some(ElementType::I16), &mut lease)?;
@@ -96,7 +96,7 @@ impl Lease {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{prelude::*, table::{Lease, Region}};
+    /// # use numeric_table::{prelude::*, table::{Lease, Lend, Region}};
     /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
     /// let (mut lease, region) = (Lease::new(), Region { rows: 0..2, columns: 1..2 });
     /// table.lend_region(&region, None, &mut lease)?;
@@ -123,7 +123,7 @@ impl Lease {
     }
 
     /// Ends the previous loan, and sets the region without lending anything: all that
-    /// [`lend_region`](super::NumericTable::lend_region) needs to do for a block that is not written in place.
+    /// [`lend_region`](super::Lend::lend_region) needs to do for a block that is not written in place.
     ///
     /// # Examples
     /// ```
@@ -151,6 +151,33 @@ impl Lease {
     /// have said how far it moves it.
     pub(super) fn place(&self) -> (usize, usize) {
         (self.region.rows.start.wrapping_add(self.offset.0), self.region.columns.start.wrapping_add(self.offset.1))
+    }
+
+    /// Checks that nothing is lent: for a table that has lent nothing.
+    ///
+    /// # Errors
+    /// [`ErrorKind::WrongTable`].
+    pub(super) fn check_empty(&self) -> Result<()> {
+        if self.is_empty() { Ok(()) } else { Err(Error::new(ErrorKind::WrongTable)) }
+    }
+
+    /// Returns the memory to that one of several lenders which takes it back: as a rule the `expected` one, unless a
+    /// table around it has moved the region. `take_back` returns whether a lender has taken it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::WrongTable`] if none does. An empty lease needs no lender.
+    pub(super) fn return_to_one_of(
+        &mut self,
+        lenders: usize,
+        expected: usize,
+        mut take_back: impl FnMut(usize, &mut Self) -> bool,
+    ) -> Result<()> {
+        let expected = expected.min(lenders);
+        if self.is_empty() || (expected..lenders).chain(0..expected).any(|lender| take_back(lender, self)) {
+            Ok(())
+        } else {
+            Err(Error::new(ErrorKind::WrongTable))
+        }
     }
 
     /// Returns the memory, as dropping does, and keeps the slot for another use.

@@ -7,7 +7,8 @@
 //! | name a range of rows and columns | [`Region`] |
 //! | describe the memory of a table | [`Piece`], and [`PieceMut`] for writing |
 //! | supply the values of a read | [`Target`] |
-//! | lend memory to writable descriptors | [`Lease`] |
+//! | lend memory in place, to writable descriptors too | [`Lend`], [`Lease`] |
+//! | borrow the memory of a region of any table | [`slice_of`], [`array_of`] |
 //! | make a borrowed table part of another one | [`by_ref`], [`by_mut`] |
 //! | get back what was refused | [`Refused`]; [`CsrParts`], [`CooParts`] |
 //! | borrow a slice of records as a table | [`records`], [`records_mut`] |
@@ -20,8 +21,8 @@
 // end to end in `merged` and `joined`, borrowed tables in `borrow`, parts of tables in `part`, columns beside a table
 // in `beside`, tables end to end whose categories differ in `stack`, rows in another order in `take`, with the loops in
 // `gather`, random ones in `sample`, borrowed views in
-// `view`, rectangles of a table in `region`, identity, layout and memory status in `state`, the lending of memory to
-// writable blocks in `lease`, what files hold of each kind in `content`, and downcasts in `downcast`. Blocks are in
+// `view`, rectangles of a table in `region`, identity, layout and memory status in `state`, lending in place in `lend`,
+// memory that is lent to writable blocks in `lease`, what files hold of each kind in `content`, and downcasts in `downcast`. Blocks are in
 // `crate::block`. Semantics: DAAL `NumericTable`.
 
 pub(crate) mod aos; // in some files
@@ -46,6 +47,8 @@ pub(crate) mod homogen;
 mod joined;
 #[forbid(unsafe_code)]
 mod lease;
+#[forbid(unsafe_code)]
+pub(crate) mod lend;
 #[forbid(unsafe_code)]
 pub(crate) mod merged;
 #[forbid(unsafe_code)]
@@ -82,10 +85,11 @@ pub(crate) mod view;
 pub use aos::{FieldValue, RecordField, records, records_mut};
 pub use borrow::{by_mut, by_ref};
 pub use calls::AsTable;
-pub(crate) use calls::{TableConversion, TableSelection};
+pub(crate) use calls::{TableConversion, TableDescription, TableSelection};
 pub use csr::parts::{CooParts, CsrParts};
 pub(crate) use downcast::Token;
 pub use lease::Lease;
+pub use lend::{Lend, array_of, slice_of};
 pub use part::{ColumnChoice, ColumnKey};
 pub use piece::{Piece, PieceMut};
 pub use refused::Refused;

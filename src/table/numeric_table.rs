@@ -6,15 +6,15 @@ use std::ops::Range;
 
 use super::downcast::Token;
 use super::region_mut::RegionMut;
-use super::tiling;
-use super::{DataLayout, Lease, MemoryStatus, Piece, PieceMut, Region, TableId, TableKind, Target};
+use super::{DataLayout, Lease, Lend, MemoryStatus, Piece, PieceMut, Region, TableId, TableKind, Target};
+use super::{lend, tiling};
 use crate::array::AnyArrayRef;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::shape::Shape;
 use crate::convert::WriteRule;
 use crate::convert::kernel;
-use crate::dictionary::{DataDictionary, Feature, FeatureType};
+use crate::dictionary::DataDictionary;
 use crate::window::{AnySlice, AnySliceMut};
 
 /// Every kind of numeric table.
@@ -31,6 +31,7 @@ use crate::window::{AnySlice, AnySliceMut};
 /// | some rows and columns, sorted, filtered, sampled, split | [`TableSelection`](crate::TableSelection) |
 /// | tables and columns side by side and end to end | [`TableCombination`](crate::TableCombination) |
 /// | another element type; a table that owns its values | [`TableConversion`](crate::TableConversion) |
+/// | numbers of rows and columns; what a column means | [`TableDescription`](crate::TableDescription) |
 /// | text, archives, files | [`TableOutput`](crate::TableOutput) |
 /// | Arrow's record batches | `ArrowTables` (feature `arrow`) |
 ///
@@ -47,9 +48,9 @@ use crate::window::{AnySlice, AnySliceMut};
 /// | --- | --- |
 /// | is read, and is in memory | [`shape`], [`dictionary`], [`id`], [`piece`](Self::piece) |
 /// | is read, and computes its values | [`shape`], [`dictionary`], [`id`], [`read_region`] |
-/// | is written | [`pieces_mut`] as well; if it has no pieces, [`write_region`] and [`check_writable`] |
+/// | is written | [`pieces_mut`] as well; if it has no pieces, [`write_region`], and [`Lend`] to say that it is written |
 /// | changes its size or its dictionary | the method of that name, whose default refuses |
-/// | lends its memory to descriptors, which then write in place | [`lend_region`], [`write_lent`], [`take_back`] |
+/// | lends its memory to descriptors, which then write in place | [`Lend`], and returns itself as its [`lender`] and [`lender_mut`] |
 ///
 /// [`shape`]: Self::shape
 /// [`dictionary`]: Self::dictionary
@@ -57,10 +58,8 @@ use crate::window::{AnySlice, AnySliceMut};
 /// [`read_region`]: Self::read_region
 /// [`pieces_mut`]: Self::pieces_mut
 /// [`write_region`]: Self::write_region
-/// [`check_writable`]: Self::check_writable
-/// [`lend_region`]: Self::lend_region
-/// [`write_lent`]: Self::write_lent
-/// [`take_back`]: Self::take_back
+/// [`lender`]: Self::lender
+/// [`lender_mut`]: Self::lender_mut
 ///
 /// It may borrow its values: `impl NumericTable for Columns<'_>`.
 ///
@@ -152,32 +151,6 @@ pub trait NumericTable: Send + Sync {
     /// ```
     fn shape(&self) -> Shape;
 
-    /// Returns the number of rows: observations. Source: DAAL `getNumberOfRows`.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::prelude::*;
-    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// assert_eq!(table.row_count(), 3);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    fn row_count(&self) -> usize {
-        self.shape().rows
-    }
-
-    /// Returns the number of columns: features. Source: DAAL `getNumberOfColumns`.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::prelude::*;
-    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// assert_eq!(table.column_count(), 2);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    fn column_count(&self) -> usize {
-        self.shape().columns
-    }
-
     /// Borrows the description of the columns, including their element types. Source: DAAL `getDictionary`, which
     /// returns a mutable one.
     ///
@@ -221,23 +194,6 @@ pub trait NumericTable: Send + Sync {
     /// ```
     fn kind(&self) -> TableKind {
         TableKind::CUSTOM
-    }
-
-    /// Returns the element type of a column.
-    ///
-    /// # Errors
-    /// [`ErrorKind::ColumnOutOfRange`].
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::prelude::*;
-    /// let table: &dyn NumericTable = &HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// assert_eq!(table.column_type(1)?, ElementType::I16);
-    /// assert!(table.column_type(2).is_err());
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    fn column_type(&self, column: usize) -> Result<ElementType> {
-        Ok(self.dictionary().feature(column)?.element_type)
     }
 
     /// Returns the element type of all columns, if they have the same.
@@ -309,65 +265,6 @@ pub trait NumericTable: Send + Sync {
         own.check_types(&dictionary)?;
         *own = dictionary;
         Ok(())
-    }
-
-    /// Replaces the description of the columns by the default one: continuous features without names.
-    ///
-    /// # Errors
-    /// Those of [`set_dictionary`](Self::set_dictionary).
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::prelude::*;
-    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// table.set_dictionary(DataDictionary::uniform(Feature::new(ElementType::I16).ordinal(), 2))?;
-    /// table.reset_dictionary()?;
-    /// assert_eq!(table.feature_type(1)?, FeatureType::Continuous);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    fn reset_dictionary(&mut self) -> Result<()> {
-        let plain = match self.dictionary().uniform_type() {
-            Some(element) => DataDictionary::uniform(Feature::new(element), self.dictionary().len()),
-            None => self.dictionary().iter().map(|feature| Feature::new(feature.element_type)).collect(),
-        };
-        self.set_dictionary(plain)
-    }
-
-    /// Returns the kind of quantity of a column. Source: DAAL `getFeatureType`.
-    ///
-    /// # Errors
-    /// [`ErrorKind::ColumnOutOfRange`].
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::prelude::*;
-    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// let feature = Feature::new(ElementType::I16);
-    /// table.set_dictionary(DataDictionary::from_features([feature.clone(), feature.ordinal()]))?;
-    /// assert_eq!(table.feature_type(1)?, FeatureType::Ordinal);
-    /// assert!(table.feature_type(2).is_err());
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    fn feature_type(&self, column: usize) -> Result<FeatureType> {
-        Ok(self.dictionary().feature(column)?.feature_type)
-    }
-
-    /// Returns the number of categories of a column, if it is known. Source: DAAL `getNumberOfCategories`.
-    ///
-    /// # Errors
-    /// [`ErrorKind::ColumnOutOfRange`].
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::prelude::*;
-    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// let feature = Feature::new(ElementType::I16);
-    /// table.set_dictionary(DataDictionary::from_features([feature.clone(), feature.categorical(7)]))?;
-    /// assert_eq!((table.category_count(0)?, table.category_count(1)?), (None, Some(7)));
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    fn category_count(&self, column: usize) -> Result<Option<usize>> {
-        Ok(self.dictionary().feature(column)?.category_count())
     }
 
     /// Changes the number of rows. The values of remaining rows are kept.
@@ -474,75 +371,6 @@ pub trait NumericTable: Send + Sync {
         Ok(self.pieces_mut()?.into_iter().find(|piece| piece.region().place_of(&value).is_some()))
     }
 
-    /// Borrows the values of a region as one slice. `None` unless they are of type `element` and contiguous in
-    /// row-major order.
-    ///
-    /// The default uses [`piece`](Self::piece); override it only for speed.
-    ///
-    /// # Errors
-    /// Those of [`piece`](Self::piece) and [`Region::check`].
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{prelude::*, table::Region};
-    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// let rows = table.slice_of(&Region { rows: 1..3, columns: 0..2 }, ElementType::I16)?.unwrap();
-    /// assert_eq!(rows.downcast::<i16>(), Some(&[3_i16, 4, 5, 6][..]));
-    /// assert!(table.slice_of(&Region { rows: 0..3, columns: 1..2 }, ElementType::I16)?.is_none()); // not contiguous
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn slice_of(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>> {
-        region.check(self.shape())?;
-        let piece = self.piece(region.rows.start, region.columns.start)?;
-        Ok(piece.and_then(|piece| piece.any_slice_of(region, element)))
-    }
-
-    /// Like [`slice_of`](Self::slice_of), for writing. Shared or immutable memory is copied first.
-    ///
-    /// # Errors
-    /// Those of [`pieces_mut`](Self::pieces_mut) and [`Region::check`].
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{prelude::*, table::Region};
-    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// let rows = table.slice_of_mut(&Region { rows: 1..3, columns: 0..2 }, ElementType::I16)?.unwrap();
-    /// rows.downcast::<i16>().unwrap().fill(9);
-    /// assert_eq!(table.as_slice()?, [1, 2, 9, 9, 9, 9]);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn slice_of_mut(&mut self, region: &Region, element: ElementType) -> Result<Option<AnySliceMut<'_>>> {
-        if self.slice_of(region, element)?.is_none() {
-            return Ok(None);
-        }
-        let piece = self.piece_mut(region.rows.start, region.columns.start)?;
-        Ok(piece.and_then(|piece| piece.into_any_slice_of(region, element)))
-    }
-
-    /// Like [`slice_of`](Self::slice_of), but returns the array that holds the values, of which a descriptor keeps a
-    /// share, and their range in it.
-    ///
-    /// # Errors
-    /// Those of [`slice_of`](Self::slice_of).
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{prelude::*, table::Region};
-    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// let (array, range) = table.array_of(&Region { rows: 1..3, columns: 0..2 }, ElementType::I16)?.unwrap();
-    /// let rows = array.downcast::<i16>().unwrap().slice(range)?;
-    /// assert!(rows[..] == [3, 4, 5, 6] && rows.shares_memory_with(table.array()?));
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn array_of(&self, region: &Region, element: ElementType) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
-        region.check(self.shape())?;
-        let piece = self.piece(region.rows.start, region.columns.start)?;
-        Ok(piece.and_then(|piece| piece.any_array_of(region, element, DataLayout::RowMajor)))
-    }
-
     /// Reads a region: converts its values, row by row, into a target of the same shape.
     ///
     /// A table that computes its values overrides this, and calls [`Region::check`] first.
@@ -619,109 +447,36 @@ pub trait NumericTable: Send + Sync {
         RegionMut::of_pieces(pieces, region)?.write_as_checked(&checked, values, rule)
     }
 
-    /// Checks that values can be written at all: returns the errors of [`write_region`](Self::write_region) that do not
-    /// depend on the values.
-    ///
-    /// The default calls [`pieces_mut`](Self::pieces_mut). A table that overrides [`write_region`](Self::write_region)
-    /// overrides this as well.
-    ///
-    /// # Errors
-    /// Those of [`pieces_mut`](Self::pieces_mut).
+    /// Returns the table as one that lends its memory, if it does: `Some(self)`, or the lender of a table that this one
+    /// shows. The default is `None`: blocks in place are then slices and arrays of [pieces](Self::piece), and a
+    /// descriptor that writes has a copy.
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::prelude::*;
-    /// let shape = Shape { rows: 3, columns: 2 };
-    /// let mut table = HomogenNumericTable::<f32>::new(shape, AllocationFlag::DoNotAllocate)?;
-    /// assert!(matches!(table.check_writable().unwrap_err().kind(), ErrorKind::NotAllocated));
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    fn check_writable(&mut self) -> Result<()> {
-        self.pieces_mut().map(drop)
-    }
-
-    /// Moves the memory of a region into a lease, until [`take_back`](Self::take_back) or until the lease is dropped.
-    /// Returns whether the region is written in place.
-    ///
-    /// With `in_place`, memory is lent only if the values are of that type and contiguous in row-major order, so that
-    /// they can be written in place. With `None`, it is lent for a block that is converted, and written by
-    /// [`write_lent`](Self::write_lent).
-    ///
-    /// The default lends nothing: the table can be used while a converted block is outstanding, and no block is written
-    /// in place. What is written to the table meanwhile is overwritten by the block where it shows something else.
-    ///
-    /// # Errors
-    /// Those of [`pieces_mut`](Self::pieces_mut).
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{prelude::*, table::{Lease, Region}};
-    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// let mut lease = Lease::new();
+    /// # use numeric_table::{prelude::*, table::Region};
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
     /// let rows = Region { rows: 1..3, columns: 0..2 };
-    /// assert!(!table.lend_region(&rows, Some(ElementType::F64), &mut lease)?);
-    /// assert!(table.lend_region(&rows, Some(ElementType::I16), &mut lease)?);
-    /// assert!(matches!(table.as_slice().unwrap_err().kind(), ErrorKind::BlockOutstanding { rows } if *rows == (1..3)));
-    /// table.take_back(&mut lease)?;
-    /// assert_eq!(table.as_slice()?, [1, 2, 3, 4, 5, 6]);
+    /// assert!(table.lender().unwrap().slice_of(&rows, ElementType::I16)?.is_some());
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
-        region.check(self.shape())?;
-        if in_place.is_none() {
-            self.check_writable()?;
-            lease.reset(region);
-        }
-        Ok(false)
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn lender(&self) -> Option<&dyn Lend> {
+        None
     }
 
-    /// Writes the region of a lease: converts row-major values into it, all of them or none. The memory stays lent.
-    ///
-    /// The default writes into the table, which has lent nothing.
-    ///
-    /// # Errors
-    /// Those of [`write_region`](Self::write_region); [`ErrorKind::WrongTable`] if the lease holds the
-    /// memory of another table.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::{AnySlice, convert::WriteRule, prelude::*, table::{Lease, Region}};
-    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// let mut lease = Lease::new();
-    /// table.lend_region(&Region { rows: 0..3, columns: 1..2 }, None, &mut lease)?;
-    /// let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
-    /// table.write_lent(&mut lease, AnySlice::new(&[20.0_f32, 40.0, 60.0]), rule)?;
-    /// table.take_back(&mut lease)?;
-    /// assert_eq!(table.as_slice()?, [1, 20, 3, 40, 5, 60]);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    fn write_lent(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
-        if lease.is_empty() {
-            self.write_region(lease.region(), values, rule)
-        } else {
-            Err(Error::new(ErrorKind::WrongTable))
-        }
-    }
-
-    /// Moves the memory of a lease back into the table. The lease is empty afterwards.
-    ///
-    /// # Errors
-    /// [`ErrorKind::WrongTable`] if the lease holds the memory of another table; it is unchanged.
+    /// Like [`lender`](Self::lender), for writing.
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, table::{Lease, Region}};
     /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-    /// let mut lease = Lease::new();
-    /// table.lend_region(&Region { rows: 1..3, columns: 0..2 }, Some(ElementType::I16), &mut lease)?;
-    /// let mut other = table.clone(); // which waits for the same memory
-    /// assert!(matches!(other.take_back(&mut lease).unwrap_err().kind(), ErrorKind::WrongTable));
-    /// table.take_back(&mut lease)?;
-    /// assert!(lease.is_empty());
+    /// let (mut lease, rows) = (Lease::new(), Region { rows: 1..3, columns: 0..2 });
+    /// assert!(table.lender_mut().unwrap().lend_region(&rows, Some(ElementType::I16), &mut lease)?);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
-        if lease.is_empty() { Ok(()) } else { Err(Error::new(ErrorKind::WrongTable)) }
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn lender_mut(&mut self) -> Option<&mut dyn Lend> {
+        None
     }
 
     /// Returns `Some(self)` if the kind of table can be downcast from `dyn NumericTable` (`downcast_ref`). The default
@@ -763,12 +518,69 @@ pub trait NumericTable: Send + Sync {
         self.pieces_mut()
     }
 
-    /// Like [`check_writable`](Self::check_writable), of those tables only that have values of a region. No other crate
-    /// can name the argument, so none can override it.
+    /// Checks that those tables can be written that have values of a region. No other crate can name the argument, so
+    /// none can override it.
     #[doc(hidden)]
     fn check_region_writable(&mut self, region: &Region, _: Token) -> Result<()> {
         let _ = region;
-        self.check_writable()
+        if let Some(lender) = self.lender_mut() {
+            return lender.check_block_writable();
+        }
+        self.pieces_mut().map(drop)
+    }
+
+    /// What [`Lend::slice_of`] returns, of a table of any kind. This method and the four below are shortcuts past
+    /// [`lender`](Self::lender): the homogeneous table overrides them, so that a row which is read or written where its
+    /// type is known costs no virtual call. No other crate can name the argument, so none can override it.
+    #[doc(hidden)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn slice_in_place(&self, region: &Region, element: ElementType, _: Token) -> Result<Option<AnySlice<'_>>> {
+        lend::slice_by_lender(self, region, element)
+    }
+
+    /// What [`Lend::slice_of_mut`] returns.
+    #[doc(hidden)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn slice_in_place_mut(
+        &mut self,
+        region: &Region,
+        element: ElementType,
+        _: Token,
+    ) -> Result<Option<AnySliceMut<'_>>> {
+        lend::slice_by_lender_mut(self, region, element)
+    }
+
+    /// What [`Lend::array_of`] returns.
+    #[doc(hidden)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn array_in_place(
+        &self,
+        region: &Region,
+        element: ElementType,
+        _: Token,
+    ) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
+        lend::array_by_lender(self, region, element)
+    }
+
+    /// What [`Lend::lend_region`] does.
+    #[doc(hidden)]
+    fn lend_in_place(
+        &mut self,
+        region: &Region,
+        in_place: Option<ElementType>,
+        lease: &mut Lease,
+        _: Token,
+    ) -> Result<bool> {
+        lend::lend_by_lender(self, region, in_place, lease)
+    }
+
+    /// What [`Lend::take_back`] does.
+    #[doc(hidden)]
+    fn end_lease(&mut self, lease: &mut Lease, _: Token) -> Result<()> {
+        match self.lender_mut() {
+            Some(lender) => lender.take_back(lease),
+            None => lease.check_empty(),
+        }
     }
 
     /// Borrows the description of the columns for changes of names, if the table keeps one of its own: it is then not

@@ -3,9 +3,10 @@
 use std::ops::{Range, RangeBounds};
 
 use super::joined::depth_with;
+use super::lend;
 use super::numeric_table::describe;
 use super::region::{columns_of, rows_of};
-use super::{DataLayout, MemoryStatus, MergedNumericTable, NumericTable, Piece, Region, Shape, TableId, Target};
+use super::{DataLayout, Lend, MemoryStatus, MergedNumericTable, NumericTable, Piece, Region, Shape, TableId, Target};
 use crate::array::AnyArrayRef;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, ErrorKind, Result};
@@ -80,19 +81,26 @@ impl NumericTable for TablePart<'_> {
         Ok(piece.and_then(|piece| piece.within(&self.region)).map(|piece| piece.moved_back(rows, columns)))
     }
 
+    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
+        target.check(region, self.shape())?;
+        self.table.read_region(&self.there(region), target).map_err(self.back())
+    }
+
+    fn lender(&self) -> Option<&dyn Lend> {
+        Some(self)
+    }
+}
+
+/// For reading: it returns no lender for writing.
+impl Lend for TablePart<'_> {
     fn slice_of(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>> {
         region.check(self.shape())?;
-        self.table.slice_of(&self.there(region), element).map_err(self.back())
+        lend::slice_of(self.table, &self.there(region), element).map_err(self.back())
     }
 
     fn array_of(&self, region: &Region, element: ElementType) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
         region.check(self.shape())?;
-        self.table.array_of(&self.there(region), element).map_err(self.back())
-    }
-
-    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
-        target.check(region, self.shape())?;
-        self.table.read_region(&self.there(region), target).map_err(self.back())
+        lend::array_of(self.table, &self.there(region), element).map_err(self.back())
     }
 }
 

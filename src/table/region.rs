@@ -2,7 +2,7 @@
 
 use std::ops::{Range, RangeBounds};
 
-use super::NumericTable;
+use super::{NumericTable, TableDescription};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::range::resolve;
 use crate::base::shape::Shape;

@@ -10,7 +10,7 @@ use super::part::ColumnKey;
 use super::tiling::{copy_of, lent_or_read, lent_slice};
 use super::{
     CsrNumericTable, DataLayout, HomogenNumericTable, MemoryStatus, NumericTable, Region, Shape, SoaNumericTable,
-    Target,
+    TableDescription, Target,
 };
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element};

@@ -7,8 +7,10 @@
 
 use std::ops::Range;
 
+#[cfg(doc)]
+use super::Lend;
 use super::piece::Piece;
-use super::{NumericTable, Region, Target};
+use super::{NumericTable, Region, Target, lend};
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, ErrorKind, Result};
@@ -259,13 +261,13 @@ pub(crate) fn copy_of<N: NumericTable + ?Sized>(
 /// table lends is not trusted.
 ///
 /// # Errors
-/// Those of [`NumericTable::slice_of`]; [`ErrorKind::LengthMismatch`] if there are not as many values as cells.
+/// Those of [`Lend::slice_of`]; [`ErrorKind::LengthMismatch`] if there are not as many values as cells.
 pub(crate) fn lent_slice<'t, N: NumericTable + ?Sized>(
     table: &'t N,
     region: &Region,
     element: ElementType,
 ) -> Result<Option<AnySlice<'t>>> {
-    let lent = table.slice_of(region, element)?.filter(|values| values.element_type() == element);
+    let lent = lend::slice_of(table, region, element)?.filter(|values| values.element_type() == element);
     lent.map(|values| new_values(region, values).map(|_| values)).transpose()
 }
 

@@ -3,7 +3,7 @@
 use numeric_table::AnySlice;
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
-use numeric_table::table::{Lease, Region};
+use numeric_table::table::{Lease, Lend, Region};
 use test_support::tables::*;
 use test_support::{CountingOwner, DropCount};
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
-use numeric_table::table::{Lease, Region, Target};
+use numeric_table::table::{Lease, Lend, Region, Target};
 use numeric_table::{AnySlice, AnySliceMut};
 use test_support::tables::*;
 

@@ -1,7 +1,7 @@
 //! More and more tables as one.
 
 use numeric_table::prelude::*;
-use numeric_table::table::{Lease, Piece, PieceMut, Region, TableId, by_mut, by_ref};
+use numeric_table::table::{Lease, Lend, Piece, PieceMut, Region, TableId, by_mut, by_ref};
 use numeric_table::{BasicStatistics, MergedNumericTable, RowMergedNumericTable};
 
 use super::meter::{
@@ -40,9 +40,19 @@ impl NumericTable for Counted {
         self.0.pieces_mut()
     }
 
-    fn check_writable(&mut self) -> Result<(), Error> {
+    fn lender(&self) -> Option<&dyn Lend> {
+        Some(self)
+    }
+
+    fn lender_mut(&mut self) -> Option<&mut dyn Lend> {
+        Some(self)
+    }
+}
+
+impl Lend for Counted {
+    fn check_block_writable(&mut self) -> Result<(), Error> {
         count_call();
-        self.0.check_writable()
+        self.0.check_block_writable()
     }
 
     fn lend_region(&mut self, region: &Region, as_type: Option<ElementType>, lease: &mut Lease) -> Result<bool, Error> {
@@ -258,13 +268,23 @@ impl NumericTable for Below<'_> {
         self.0.id()
     }
 
+    fn lender(&self) -> Option<&dyn Lend> {
+        Some(self)
+    }
+
+    fn lender_mut(&mut self) -> Option<&mut dyn Lend> {
+        Some(self)
+    }
+}
+
+impl Lend for Below<'_> {
     fn lend_region(&mut self, region: &Region, as_type: Option<ElementType>, lease: &mut Lease) -> Result<bool, Error> {
         let rows = region.rows.start + 1..region.rows.end + 1;
-        self.0.lend_region(&Region { rows, ..region.clone() }, as_type, lease)
+        self.0.lender_mut().unwrap().lend_region(&Region { rows, ..region.clone() }, as_type, lease)
     }
 
     fn take_back(&mut self, lease: &mut Lease) -> Result<(), Error> {
-        self.0.take_back(lease)
+        self.0.lender_mut().unwrap().take_back(lease)
     }
 }
 

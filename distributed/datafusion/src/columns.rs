@@ -8,7 +8,7 @@ use datafusion::arrow::array::{ArrayRef, PrimitiveArray};
 use datafusion::arrow::buffer::{Buffer, ScalarBuffer};
 use datafusion::arrow::datatypes::ArrowPrimitiveType;
 use numeric_table::prelude::*;
-use numeric_table::table::{Region, Target};
+use numeric_table::table::{Region, Target, array_of};
 use numeric_table::{AnySliceMut, Array, Element, Result};
 
 use crate::types::match_arrow;
@@ -27,7 +27,7 @@ fn primitive<P>(table: &dyn NumericTable, region: &Region) -> Result<ArrayRef>
 where
     P: ArrowPrimitiveType<Native: Element>,
 {
-    let shared = match table.array_of(region, P::Native::TYPE)? {
+    let shared = match array_of(table, region, P::Native::TYPE)? {
         Some((array, range)) => array.downcast::<P::Native>().map(|array| array.slice(range)).transpose()?,
         None => None,
     };

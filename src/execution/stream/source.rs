@@ -11,7 +11,7 @@ use crate::convert::kernel::{self, Origin};
 use crate::execution::control::lock;
 use crate::files::stored::Stored;
 use crate::format::TableReader;
-use crate::table::{DataLayout, NumericTable, Region, Shape, Target};
+use crate::table::{DataLayout, NumericTable, Region, Shape, Target, array_of};
 use crate::window::{AnySliceMut, AnyWindow};
 
 /// Rows that are read a block at a time.
@@ -81,7 +81,7 @@ impl<N: NumericTable + ?Sized> RowSource for TableSource<'_, N> {
 
     fn shared(&self, rows: &Range<usize>, element: ElementType) -> Result<Option<AnyArray>> {
         let region = self.region(rows);
-        self.0.array_of(&region, element)?.map(|(array, range)| array.slice(range)).transpose()
+        array_of(self.0, &region, element)?.map(|(array, range)| array.slice(range)).transpose()
     }
 
     fn read(&self, rows: &Range<usize>, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()> {

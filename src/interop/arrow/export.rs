@@ -17,7 +17,9 @@ use crate::convert::ConversionPolicy;
 use crate::convert::kernel::Origin;
 use crate::dictionary::{Categories, DataDictionary};
 use crate::table::soa::SoaNumericTable;
-use crate::table::{AsTable, HomogenNumericTable, NumericTable, Region, Shape, TableView, copy_of};
+use crate::table::{
+    AsTable, HomogenNumericTable, NumericTable, Region, Shape, TableDescription, TableView, array_of, copy_of,
+};
 
 impl<T: Element> HomogenNumericTable<T> {
     /// Returns the columns of the table as a record batch. A column-major table is not copied: every column shares its
@@ -284,7 +286,7 @@ fn column_of<T: Element>(
     options: ArrowExportOptions,
 ) -> Result<ArrayRef> {
     let region = Region { rows: 0..table.row_count(), columns: column..column + 1 };
-    let shared = match table.array_of(&region, T::TYPE)? {
+    let shared = match array_of(table, &region, T::TYPE)? {
         Some((array, range)) => array.downcast::<T>().map(|array| array.slice(range)).transpose()?,
         None => None,
     };

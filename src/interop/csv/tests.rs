@@ -10,7 +10,7 @@ use super::*;
 use crate::base::error::{ErrorKind, Result};
 use crate::block::BlockAccess;
 use crate::table::soa::SoaNumericTable;
-use crate::table::{HomogenNumericTable, NumericTable};
+use crate::table::{HomogenNumericTable, NumericTable, TableDescription};
 
 mod dialect;
 

@@ -17,7 +17,7 @@ use crate::files::options::SaveOptions;
 use crate::files::output::Output;
 use crate::files::replace::replace;
 use crate::files::{PIECE_BYTES, zeroed};
-use crate::table::NumericTable;
+use crate::table::TableDescription;
 use crate::table::aos::{AosNumericTable, RecordLayout};
 
 impl AosNumericTable {

@@ -20,7 +20,7 @@ use crate::interop::npy::write_records;
 use crate::lines::AnyLines;
 use crate::table::aos::{AosNumericTable, RecordLayout};
 use crate::table::content::{Column, Values};
-use crate::table::{NumericTable, Region, Target};
+use crate::table::{NumericTable, Region, TableDescription, Target};
 use crate::window::AnySliceMut;
 
 /// The largest number of columns that become fields, or arrays of their own.

@@ -4,7 +4,7 @@ use super::GroupStatistics;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
-use crate::table::{ColumnKey, NumericTable};
+use crate::table::{ColumnKey, NumericTable, TableDescription};
 
 /// What becomes of rows whose category is missing: NaN. [`GroupStatistics::missing`].
 ///

@@ -34,7 +34,7 @@ use self::places::Places;
 use self::table::{RecordTable, describe_records};
 use super::borrow::{forwards_reading, forwards_writing};
 use super::numeric_table::describe;
-use super::{MemoryStatus, NumericTable, Refused, Shape, TableKind};
+use super::{MemoryStatus, NumericTable, Refused, Shape, TableDescription, TableKind};
 use crate::array::Array;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;

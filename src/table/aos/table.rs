@@ -200,7 +200,7 @@ impl<H: Hold> NumericTable for RecordTable<H> {
         Ok(window.map(|(first, window)| PieceMut::of_window(first, window)))
     }
 
-    fn check_writable(&mut self) -> Result<()> {
+    fn check_region_writable(&mut self, _: &Region, _: Token) -> Result<()> {
         self.records.check_writable()
     }
 }

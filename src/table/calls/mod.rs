@@ -6,10 +6,12 @@
 
 mod combination;
 mod conversion;
+mod description;
 mod selection;
 
 pub use combination::TableCombination;
 pub use conversion::TableConversion;
+pub use description::TableDescription;
 pub use selection::TableSelection;
 
 use super::NumericTable;

@@ -9,7 +9,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::convert::{WriteRule, kernel};
 use crate::dictionary::DataDictionary;
 use crate::table::{
-    DataLayout, HomogenNumericTable, Lease, MemoryStatus, NumericTable, Piece, PieceMut, Region, Shape, TableId,
+    DataLayout, HomogenNumericTable, Lease, Lend, MemoryStatus, NumericTable, Piece, PieceMut, Region, Shape, TableId,
     TableKind, TableViewMut, Target, Token, tiling,
 };
 use crate::window::{AnySlice, AnySliceMut, AnyWindowMut};
@@ -96,11 +96,6 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         Some(&mut self.dictionary)
     }
 
-    fn reset_dictionary(&mut self) -> Result<()> {
-        self.dictionary = Self::default_dictionary(self.shape.columns);
-        Ok(())
-    }
-
     fn resize(&mut self, rows: usize) -> Result<()> {
         let shape = Shape { rows, ..self.shape };
         shape.element_count_of(T::TYPE)?;
@@ -135,7 +130,35 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn slice_of(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>> {
+    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
+        match self.slice_in_place(region, T::TYPE, Token::new())? {
+            Some(values) => target.read_rows(region, values),
+            None => tiling::read(self, region, target),
+        }
+    }
+
+    fn pieces_mut(&mut self) -> Result<Vec<PieceMut<'_>>> {
+        Ok(vec![PieceMut::new(0, 0, self.view_mut()?)])
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn piece_mut(&mut self, _: usize, _: usize) -> Result<Option<PieceMut<'_>>> {
+        Ok(Some(PieceMut::new(0, 0, self.view_mut()?)))
+    }
+
+    // Never inlined: each module that calls it would compile every method once more, for the vtable.
+    #[inline(never)]
+    fn lender(&self) -> Option<&dyn Lend> {
+        Some(self)
+    }
+
+    #[inline(never)]
+    fn lender_mut(&mut self) -> Option<&mut dyn Lend> {
+        Some(self)
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn slice_in_place(&self, region: &Region, element: ElementType, _: Token) -> Result<Option<AnySlice<'_>>> {
         region.check(self.shape)?;
         let array = self.memory.array()?;
         self.check_allocated()?;
@@ -146,7 +169,12 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn slice_of_mut(&mut self, region: &Region, element: ElementType) -> Result<Option<AnySliceMut<'_>>> {
+    fn slice_in_place_mut(
+        &mut self,
+        region: &Region,
+        element: ElementType,
+        _: Token,
+    ) -> Result<Option<AnySliceMut<'_>>> {
         region.check(self.shape)?;
         let is_mutable = self.memory.array()?.has_mutable_data();
         self.check_allocated()?;
@@ -163,7 +191,12 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn array_of(&self, region: &Region, element: ElementType) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
+    fn array_in_place(
+        &self,
+        region: &Region,
+        element: ElementType,
+        _: Token,
+    ) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
         region.check(self.shape)?;
         let array = self.memory.array()?;
         self.check_allocated()?;
@@ -174,28 +207,13 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
-        match self.slice_of(region, T::TYPE)? {
-            Some(values) => target.read_rows(region, values),
-            None => tiling::read(self, region, target),
-        }
-    }
-
-    fn check_writable(&mut self) -> Result<()> {
-        self.view().map(drop) // shared memory is copied only when it is written
-    }
-
-    fn pieces_mut(&mut self) -> Result<Vec<PieceMut<'_>>> {
-        Ok(vec![PieceMut::new(0, 0, self.view_mut()?)])
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn piece_mut(&mut self, _: usize, _: usize) -> Result<Option<PieceMut<'_>>> {
-        Ok(Some(PieceMut::new(0, 0, self.view_mut()?)))
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
+    fn lend_in_place(
+        &mut self,
+        region: &Region,
+        in_place: Option<ElementType>,
+        lease: &mut Lease,
+        _: Token,
+    ) -> Result<bool> {
         region.check(self.shape)?;
         let is_mutable = self.memory.array()?.has_mutable_data();
         self.check_allocated()?;
@@ -215,6 +233,33 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         Ok(is_in_place)
     }
 
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn end_lease(&mut self, lease: &mut Lease, _: Token) -> Result<()> {
+        self.memory.take_back(lease)
+    }
+}
+
+impl<T: Element> Lend for HomogenNumericTable<T> {
+    fn slice_of(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>> {
+        self.slice_in_place(region, element, Token::new())
+    }
+
+    fn slice_of_mut(&mut self, region: &Region, element: ElementType) -> Result<Option<AnySliceMut<'_>>> {
+        self.slice_in_place_mut(region, element, Token::new())
+    }
+
+    fn array_of(&self, region: &Region, element: ElementType) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
+        self.array_in_place(region, element, Token::new())
+    }
+
+    fn check_block_writable(&mut self) -> Result<()> {
+        self.view().map(drop) // shared memory is copied only when it is written
+    }
+
+    fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
+        self.lend_in_place(region, in_place, lease, Token::new())
+    }
+
     fn write_lent(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
         let region = lease.region().clone();
         let array = self.memory.lent(lease)?;
@@ -226,8 +271,7 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         kernel::write(AnyWindowMut::new(window), values, rule, region.origin())
     }
 
-    #[cfg_attr(not(debug_assertions), inline(always))]
     fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
-        self.memory.take_back(lease)
+        self.end_lease(lease, Token::new())
     }
 }

@@ -6,7 +6,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::shape::Shape;
 use crate::convert::kernel::{self, Origin};
 use crate::convert::{ConversionPolicy, WriteRule};
-use crate::table::{DataLayout, MemoryStatus, NumericTable, Region, Target, copy_of};
+use crate::table::{DataLayout, MemoryStatus, NumericTable, Region, Target, copy_of, lend};
 use crate::window::{AnySlice, AnySliceMut, AnyWindow};
 
 /// What is appended is new, whatever was there.
@@ -158,7 +158,7 @@ impl<T: Element> HomogenNumericTable<T> {
     fn read_into_new_rows(&mut self, table: &dyn NumericTable, new: std::ops::Range<usize>) -> Result<()> {
         let columns = 0..self.shape.columns;
         let (first, region) = (new.start, Region { rows: new.clone(), columns: columns.clone() });
-        if let Some(values) = self.slice_of_mut(&region, T::TYPE)? {
+        if let Some(values) = lend::slice_of_mut(self, &region, T::TYPE)? {
             let target = Target::new(values, region.shape(), ConversionPolicy::Checked)?;
             return table.read_region(&Region { rows: 0..new.len(), columns }, target.over());
         }

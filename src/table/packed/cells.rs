@@ -412,7 +412,7 @@ impl NumericTable for Packed {
         Ok(())
     }
 
-    fn check_writable(&mut self) -> Result<()> {
+    fn check_region_writable(&mut self, _: &Region, _: Token) -> Result<()> {
         Ok(())
     }
 }

@@ -9,8 +9,8 @@ use crate::convert::kernel;
 use crate::dictionary::DataDictionary;
 use crate::table::lease::Memory;
 use crate::table::{
-    DataLayout, Lease, MemoryStatus, NumericTable, Piece, PieceMut, Region, Shape, TableId, TableKind, Target, Token,
-    tiling,
+    DataLayout, Lease, Lend, MemoryStatus, NumericTable, Piece, PieceMut, Region, Shape, TableDescription, TableId,
+    TableKind, Target, Token, tiling,
 };
 use crate::window::{AnySlice, AnyWindow};
 
@@ -105,7 +105,7 @@ impl NumericTable for SoaNumericTable {
     }
 
     fn pieces_mut(&mut self) -> Result<Vec<PieceMut<'_>>> {
-        self.check_writable()?; // before any column is copied
+        self.check_block_writable()?; // before any column is copied
         let columns = self.columns.iter_mut().enumerate();
         let pieces = columns.map(|(column, memory)| {
             let array = memory.as_mut().ok_or_else(|| Error::new(ErrorKind::ColumnNotSet { column }))?.array_mut()?;
@@ -121,7 +121,25 @@ impl NumericTable for SoaNumericTable {
         Ok(Some(PieceMut::of_column(column, self.array_mut(column)?.need_mutable_data()?)))
     }
 
-    fn check_writable(&mut self) -> Result<()> {
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        Some(self)
+    }
+
+    fn as_any_mut(&mut self) -> Option<&mut dyn std::any::Any> {
+        Some(self)
+    }
+
+    fn lender(&self) -> Option<&dyn Lend> {
+        Some(self)
+    }
+
+    fn lender_mut(&mut self) -> Option<&mut dyn Lend> {
+        Some(self)
+    }
+}
+
+impl Lend for SoaNumericTable {
+    fn check_block_writable(&mut self) -> Result<()> {
         (0..self.columns.len()).try_for_each(|column| self.array(column).map(drop))
     }
 
@@ -164,24 +182,9 @@ impl NumericTable for SoaNumericTable {
 
     /// Finds the column that has lent the memory, wherever it is by now.
     fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
-        if lease.is_empty() {
-            return Ok(());
-        }
-        let expected = lease.region().columns.start.min(self.columns.len());
-        let (before, from) = self.columns.split_at_mut(expected);
-        let mut columns = from.iter_mut().chain(before).flatten();
-        if columns.any(|memory| memory.take_back(lease).is_ok()) {
-            Ok(())
-        } else {
-            Err(Error::new(ErrorKind::WrongTable))
-        }
-    }
-
-    fn as_any(&self) -> Option<&dyn std::any::Any> {
-        Some(self)
-    }
-
-    fn as_any_mut(&mut self) -> Option<&mut dyn std::any::Any> {
-        Some(self)
+        let expected = lease.region().columns.start;
+        lease.return_to_one_of(self.columns.len(), expected, |column, lease| {
+            self.columns[column].as_mut().is_some_and(|memory| memory.take_back(lease).is_ok())
+        })
     }
 }

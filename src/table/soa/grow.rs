@@ -7,7 +7,7 @@ use crate::base::element::Element;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
-use crate::table::{MemoryStatus, NumericTable, Region, Shape, copy_of, tiling};
+use crate::table::{Lend, MemoryStatus, NumericTable, Region, Shape, TableDescription, copy_of, tiling};
 use crate::window::{AnySlice, AnyWindow};
 
 impl SoaNumericTable {
@@ -33,7 +33,7 @@ impl SoaNumericTable {
         let all = rows.checked_add(additional);
         let too_large = |rows| Error::new(ErrorKind::SizeOverflow { shape: Shape { rows, columns }, element: None });
         Shape { rows: all.ok_or_else(|| too_large(usize::MAX))?, columns }.element_count()?;
-        self.check_writable()?;
+        self.check_block_writable()?;
         (0..columns).try_for_each(|column| self.array_mut(column)?.reserve(additional))
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use numeric_table::convert::WriteRule;
 use numeric_table::execution::{Detached, Rayon, Serial};
 use numeric_table::prelude::*;
-use numeric_table::table::{Lease, Region, Target};
+use numeric_table::table::{Lease, Lend, Region, Target};
 use numeric_table::{
     AnySlice, AnySliceMut, BasicStatistics, CsvWriteOptions, SaveOptions, TableReader, TableWriter, from_bytes_any,
     load_any, load_npy_any, verify,

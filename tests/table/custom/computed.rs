@@ -1,10 +1,11 @@
 //! A table that computes its values is read in every way, and refuses every writer.
 
-use numeric_table::AnySliceMut;
+use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
-use numeric_table::table::{Lease, Region, TableKind, Target};
+use numeric_table::table::{Lease, Lend, Region, TableId, TableKind, Target};
+use numeric_table::{AnySlice, AnySliceMut};
 
-use super::{Ramp, values_of};
+use super::{Ramp, Result, values_of};
 
 #[test]
 fn an_update_of_a_table_that_takes_no_writer_is_an_error() {
@@ -77,8 +78,62 @@ fn what_a_kind_does_not_say_it_can_is_refused() {
     assert!(table.resize(5).is_err_and(|error| matches!(error.kind(), ErrorKind::ReadOnlyTable)));
     assert_eq!((table.kind(), table.data_layout()), (TableKind::CUSTOM, DataLayout::RowMajor));
     assert_eq!((table.shape(), table.dictionary().index_of("a")), (Shape { rows: 4, columns: 2 }, None));
+    assert!(table.lender().is_none() && table.lender_mut().is_none());
+    let mut block = BlockDescriptor::<f64>::new();
+    let refused = table.get_block_of_rows(0, 1, ReadWriteMode::WriteOnly, &mut block);
+    assert!(refused.is_err_and(|error| matches!(error.kind(), ErrorKind::ReadOnlyTable)));
+    assert_eq!(block.mode(), None);
+}
+
+/// A lender that overrides nothing.
+struct Lender(Ramp);
+
+impl NumericTable for Lender {
+    fn shape(&self) -> Shape {
+        self.0.shape()
+    }
+
+    fn dictionary(&self) -> &DataDictionary {
+        self.0.dictionary()
+    }
+
+    fn id(&self) -> TableId {
+        self.0.id()
+    }
+
+    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
+        self.0.read_region(region, target)
+    }
+
+    fn lender(&self) -> Option<&dyn Lend> {
+        Some(self)
+    }
+
+    fn lender_mut(&mut self) -> Option<&mut dyn Lend> {
+        Some(self)
+    }
+}
+
+impl Lend for Lender {}
+
+#[test]
+fn a_lender_that_overrides_nothing_lends_nothing() {
+    let mut table = Lender(Ramp::new(Shape { rows: 4, columns: 2 }));
     let mut lease = Lease::new();
     let rows = Region { rows: 0..1, columns: 0..2 };
+    let (element, past) = (ElementType::I32, Region { rows: 4..5, columns: 0..2 });
+    assert!(table.slice_of(&rows, element).unwrap().is_none() && table.slice_of(&past, element).is_err());
+    assert!(table.slice_of_mut(&rows, element).unwrap().is_none() && table.array_of(&rows, element).unwrap().is_none());
+    assert!(!table.lend_region(&rows, Some(element), &mut lease).unwrap());
+    table.take_back(&mut lease).unwrap();
+    let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
+    table.write_lent(&mut lease, AnySlice::new::<i32>(&[]), rule).unwrap(); // the empty region of a new lease
+    let (mut other, mut lease_of_other) = (HomogenNumericTable::from_rows(&[[1, 2]]).unwrap(), Lease::new());
+    other.lend_region(&rows, None, &mut lease_of_other).unwrap();
+    let written = table.write_lent(&mut lease_of_other, AnySlice::new(&[3, 4]), rule);
+    assert!(written.is_err_and(|error| matches!(error.kind(), ErrorKind::WrongTable)));
+    let taken = table.take_back(&mut lease_of_other);
+    assert!(taken.is_err_and(|error| matches!(error.kind(), ErrorKind::WrongTable)));
     assert!(
         table.lend_region(&rows, None, &mut lease).is_err_and(|error| matches!(error.kind(), ErrorKind::ReadOnlyTable))
     );

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
-use numeric_table::table::{Lease, Piece, PieceMut, Region, TableId, Target, by_mut};
+use numeric_table::table::{Lease, Lend, Piece, PieceMut, Region, TableId, Target, by_mut};
 use numeric_table::{
     AnyArrayRef, AnySlice, AnySliceMut, BasicStatistics, Covariance, CsrNumericTable, Quantiles, RowMergedNumericTable,
     SaveOptions,
@@ -528,6 +528,16 @@ impl NumericTable for FalseSlices {
         self.table.pieces_mut()
     }
 
+    fn lender(&self) -> Option<&dyn Lend> {
+        Some(self)
+    }
+
+    fn lender_mut(&mut self) -> Option<&mut dyn Lend> {
+        Some(self)
+    }
+}
+
+impl Lend for FalseSlices {
     fn slice_of(&self, region: &Region, _: ElementType) -> Result<Option<AnySlice<'_>>> {
         Ok(Some(AnySlice::new(&self.table.as_slice()?[self.range(region)])))
     }
@@ -597,16 +607,22 @@ impl NumericTable for FalseTypes {
         self.table.id()
     }
 
+    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
+        self.table.read_region(region, target)
+    }
+
+    fn lender(&self) -> Option<&dyn Lend> {
+        Some(self)
+    }
+}
+
+impl Lend for FalseTypes {
     fn slice_of(&self, region: &Region, _: ElementType) -> Result<Option<AnySlice<'_>>> {
         self.table.slice_of(region, ElementType::F64)
     }
 
     fn array_of(&self, region: &Region, _: ElementType) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
         self.table.array_of(region, ElementType::F64)
-    }
-
-    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
-        self.table.read_region(region, target)
     }
 }
 
@@ -691,6 +707,16 @@ impl NumericTable for FalseLender {
         self.table.pieces_mut()
     }
 
+    fn lender(&self) -> Option<&dyn Lend> {
+        Some(self)
+    }
+
+    fn lender_mut(&mut self) -> Option<&mut dyn Lend> {
+        Some(self)
+    }
+}
+
+impl Lend for FalseLender {
     fn lend_region(&mut self, _: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
         if let Some(region) = &self.lends {
             self.table.lend_region(region, in_place, lease)?;
@@ -737,10 +763,6 @@ impl NumericTable for OneColumnOfNone {
         Shape { rows: usize::MAX, columns: 0 }
     }
 
-    fn column_count(&self) -> usize {
-        1
-    }
-
     fn dictionary(&self) -> &DataDictionary {
         &self.0
     }
@@ -757,6 +779,6 @@ impl NumericTable for OneColumnOfNone {
 #[cfg(feature = "rayon")]
 #[test]
 fn a_parallel_update_of_no_values_ends_whatever_the_number_of_columns_is_said_to_be() {
-    let mut table = OneColumnOfNone(DataDictionary::uniform(Feature::new(ElementType::U8), 0), TableId::new());
+    let mut table = OneColumnOfNone(DataDictionary::uniform(Feature::new(ElementType::U8), 1), TableId::new());
     table.par_update_row_blocks::<f64>(1, |_| panic!("there is no value")).unwrap();
 }

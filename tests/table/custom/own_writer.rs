@@ -3,7 +3,7 @@
 use numeric_table::AnySlice;
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
-use numeric_table::table::{Region, TableId, Target};
+use numeric_table::table::{Lend, Region, TableId, Target};
 use test_support::tables::LAYOUTS;
 
 use super::{Result, Stacked, stacked, values_of};
@@ -46,7 +46,17 @@ impl NumericTable for Walled {
         self.inside.write_region(region, values, rule)
     }
 
-    fn check_writable(&mut self) -> Result<()> {
+    fn lender(&self) -> Option<&dyn Lend> {
+        Some(self)
+    }
+
+    fn lender_mut(&mut self) -> Option<&mut dyn Lend> {
+        Some(self)
+    }
+}
+
+impl Lend for Walled {
+    fn check_block_writable(&mut self) -> Result<()> {
         Ok(())
     }
 }

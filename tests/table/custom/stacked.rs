@@ -1,7 +1,7 @@
 //! A kind of table that is read and written, and lends its memory: one table on top of another.
 
 use numeric_table::prelude::*;
-use numeric_table::table::{Lease, Piece, PieceMut, Region, TableId};
+use numeric_table::table::{Lease, Lend, Piece, PieceMut, Region, TableId};
 
 use super::Result;
 
@@ -83,6 +83,16 @@ impl<T: Element> NumericTable for Stacked<T> {
         Ok(pieces)
     }
 
+    fn lender(&self) -> Option<&dyn Lend> {
+        Some(self)
+    }
+
+    fn lender_mut(&mut self) -> Option<&mut dyn Lend> {
+        Some(self)
+    }
+}
+
+impl<T: Element> Lend for Stacked<T> {
     /// A block that is written in place is lent by the part that it lies in.
     fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
         region.check(self.shape())?;

@@ -1,6 +1,6 @@
 //! Tables side by side and end to end.
 
-use numeric_table::table::{Piece, PieceMut, Refused, Region, TableId, TableKind, Target, by_mut, by_ref};
+use numeric_table::table::{Piece, PieceMut, Refused, Region, TableId, TableKind, Target, array_of, by_mut, by_ref};
 use numeric_table::{
     AnySliceMut, CsrNumericTable, MergedNumericTable, PackedOrder, PackedSymmetricMatrix, PackedTriangularMatrix,
     RowMergedNumericTable, Triangle, prelude::*,
@@ -244,8 +244,8 @@ fn a_call_that_one_table_refuses_leaves_the_others_alone() {
     let mut table =
         MergedNumericTable::new([Box::new(left.clone()) as Box<dyn NumericTable + '_>, by_ref(&right)]).unwrap();
     let is_shared = |table: &MergedNumericTable<'_>| {
-        let array =
-            table.tables()[0].array_of(&Region { rows: 0..2, columns: 0..2 }, ElementType::I32).unwrap().unwrap().0;
+        let region = Region { rows: 0..2, columns: 0..2 };
+        let array = array_of(&*table.tables()[0], &region, ElementType::I32).unwrap().unwrap().0;
         array.downcast::<i32>().unwrap().shares_memory_with(left.array().unwrap())
     };
     assert_error!(

@@ -56,7 +56,7 @@ impl MatrixMarketOptions {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsrNumericTable, MatrixMarketOptions, NumericTable};
+    /// use numeric_table::{CsrNumericTable, MatrixMarketOptions, TableDescription};
     /// let text = b"%%MatrixMarket matrix coordinate real general\n2000000 1 1\n1 1 300\n";
     /// assert!(CsrNumericTable::read_mtx::<f32>(&text[..]).is_err());
     /// let options = MatrixMarketOptions::new().max_rows(2_000_000);

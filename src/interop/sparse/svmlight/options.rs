@@ -10,7 +10,7 @@ use crate::{CsrNumericTable, Error, Svmlight, SvmlightLabels};
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{NumericTable, Svmlight, SvmlightIndices, SvmlightOptions};
+/// use numeric_table::{Svmlight, SvmlightIndices, SvmlightOptions, TableDescription};
 /// let columns = |text: &str, from| -> Result<usize, numeric_table::Error> {
 ///     let options = SvmlightOptions::new().indices(from);
 ///     Ok(Svmlight::read_with::<f32>(text.as_bytes(), options)?.features.column_count())
@@ -38,7 +38,7 @@ pub enum SvmlightIndices {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{NumericTable, Svmlight, SvmlightOptions};
+/// use numeric_table::{Svmlight, SvmlightOptions, TableDescription};
 /// let text = b"+1 1:0.5 3:2 # a comment\n-1 2:1e3\n";
 /// let data = Svmlight::read_with::<f32>(&text[..], SvmlightOptions::new().columns(10))?;
 /// assert_eq!((data.features.row_count(), data.features.column_count()), (2, 10));
@@ -60,7 +60,7 @@ impl SvmlightOptions {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{NumericTable, Svmlight, SvmlightOptions};
+    /// use numeric_table::{Svmlight, SvmlightOptions, TableDescription};
     /// let data = Svmlight::read_with::<f32>(&b"1 7:0.5\n"[..], SvmlightOptions::new())?;
     /// assert_eq!(data.features.column_count(), 7);
     /// # Ok::<(), numeric_table::Error>(())

@@ -12,7 +12,7 @@ use crate::base::parallel;
 use crate::base::shape::Shape;
 use crate::interop::sparse::collected::Collected;
 use crate::interop::sparse::pieces::{Local, Refusal, Text, extend, reserve};
-use crate::table::NumericTable;
+use crate::table::TableDescription;
 use crate::table::csr::CsrNumericTable;
 
 /// What a svmlight file holds: a sparse table of features, and the labels and the queries of its rows.

@@ -12,7 +12,7 @@ use crate::files::replace::replace;
 use crate::interop::sparse::chunks::write;
 use crate::interop::sparse::pieces::reserve;
 use crate::interop::text::digits::push;
-use crate::table::NumericTable;
+use crate::table::TableDescription;
 use crate::table::csr::index::Indices;
 
 impl Svmlight {

@@ -12,7 +12,7 @@ use libfuzzer_sys::fuzz_target;
 use numeric_table::{
     BlockAccess, ConversionPolicy, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSample, CsvSource, CsvTrailing,
     CsvWriteOptions, DataDictionary, Element, ElementType, Error, Feature, FeatureType, HomogenNumericTable,
-    NumericTable, Shape, TableOutput, TimeUnit,
+    NumericTable, Shape, TableDescription, TableOutput, TimeUnit,
 };
 use numeric_table_fuzz::{bytes_of, with_element};
 

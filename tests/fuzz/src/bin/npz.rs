@@ -10,7 +10,7 @@ use std::io::Cursor;
 use libfuzzer_sys::fuzz_target;
 use numeric_table::{
     BlockAccess, CsrNumericTable, Element, ElementType, Error, ErrorKind, NpzOptions, NpzReader, NpzWriter,
-    NumericTable, SaveOptions,
+    NumericTable, SaveOptions, TableDescription,
 };
 use numeric_table_fuzz::with_element;
 

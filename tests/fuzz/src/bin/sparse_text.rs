@@ -10,7 +10,7 @@ use std::io::Read;
 use libfuzzer_sys::fuzz_target;
 use numeric_table::{
     ConversionPolicy, CsrNumericTable, Element, ElementType, Error, ErrorKind, MatrixMarketOptions, NumericTable,
-    Svmlight, SvmlightIndices, SvmlightOptions,
+    Svmlight, SvmlightIndices, SvmlightOptions, TableDescription,
 };
 use numeric_table_fuzz::with_element;
 

@@ -1,0 +1,453 @@
+//! Lending in place: the slices, arrays and leases of those tables that hand out their own memory.
+//!
+//! A table of any kind is asked by the functions below the trait: they ask its lender and, without one, its pieces. What
+//! lent memory is, while it is away, is in `lease`.
+
+use std::ops::Range;
+
+use super::{DataLayout, Lease, NumericTable, Region, Token};
+use crate::array::AnyArrayRef;
+use crate::base::element::ElementType;
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
+use crate::base::error::Result;
+use crate::base::shape::Shape;
+use crate::convert::WriteRule;
+use crate::window::{AnySlice, AnySliceMut};
+
+/// A table that lends its own memory: to blocks, as slices and arrays, and to writable descriptors, as a [`Lease`].
+///
+/// A kind of table that implements this trait returns itself as its [`lender`](NumericTable::lender) and
+/// [`lender_mut`](NumericTable::lender_mut). All methods have defaults: they lend slices and arrays of
+/// [pieces](NumericTable::piece), and nothing to descriptors.
+///
+/// | a table that | implements |
+/// | --- | --- |
+/// | lends its memory to descriptors | [`lend_region`](Self::lend_region), [`take_back`](Self::take_back); [`write_lent`](Self::write_lent) if it lends to converted blocks |
+/// | finds slices and arrays faster than through its pieces | [`slice_of`](Self::slice_of), [`slice_of_mut`](Self::slice_of_mut), [`array_of`](Self::array_of) |
+/// | overrides [`write_region`](NumericTable::write_region) | [`check_block_writable`](Self::check_block_writable) |
+///
+/// # Examples
+/// ```
+/// use numeric_table::{prelude::*, table::{Lease, Lend, Region, TableId}};
+///
+/// /// A table without its first row, which writable descriptors edit in place.
+/// struct WithoutHead(Table<f32>);
+///
+/// impl NumericTable for WithoutHead {
+///     fn shape(&self) -> Shape {
+///         Shape { rows: self.0.row_count() - 1, ..self.0.shape() }
+///     }
+///
+///     fn dictionary(&self) -> &DataDictionary {
+///         self.0.dictionary()
+///     }
+///
+///     fn id(&self) -> TableId {
+///         self.0.id()
+///     }
+///
+///     fn lender(&self) -> Option<&dyn Lend> {
+///         Some(self)
+///     }
+///
+///     fn lender_mut(&mut self) -> Option<&mut dyn Lend> {
+///         Some(self)
+///     }
+/// }
+///
+/// impl Lend for WithoutHead {
+///     fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool, Error> {
+///         let rows = region.rows.start + 1..region.rows.end + 1;
+///         self.0.lend_region(&Region { rows, ..region.clone() }, in_place, lease)
+///     }
+///
+///     fn take_back(&mut self, lease: &mut Lease) -> Result<(), Error> {
+///         self.0.take_back(lease)
+///     }
+/// }
+///
+/// let mut table = WithoutHead(Table::from_rows(&[[1.0], [2.0], [3.0]])?);
+/// let mut block = BlockDescriptor::<f32>::new();
+/// table.get_block_of_rows(1, 1, ReadWriteMode::ReadWrite, &mut block)?;
+/// block.as_mut_slice()?[0] = 9.0;
+/// table.release_block_of_rows(&mut block)?;
+/// assert_eq!(table.0.as_slice()?, [1.0, 2.0, 9.0]);
+/// # Ok::<(), Error>(())
+/// ```
+pub trait Lend: NumericTable {
+    /// Borrows the values of a region as one slice. `None` unless they are of type `element` and contiguous in
+    /// row-major order.
+    ///
+    /// The default uses [`piece`](NumericTable::piece); override it only for speed.
+    ///
+    /// # Errors
+    /// Those of [`piece`](NumericTable::piece) and [`Region::check`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::{Lend, Region}};
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let rows = table.slice_of(&Region { rows: 1..3, columns: 0..2 }, ElementType::I16)?.unwrap();
+    /// assert_eq!(rows.downcast::<i16>(), Some(&[3_i16, 4, 5, 6][..]));
+    /// assert!(table.slice_of(&Region { rows: 0..3, columns: 1..2 }, ElementType::I16)?.is_none()); // not contiguous
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn slice_of(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>> {
+        slice_of_piece(self, region, element)
+    }
+
+    /// Like [`slice_of`](Self::slice_of), for writing. Shared or immutable memory is copied first.
+    ///
+    /// # Errors
+    /// Those of [`pieces_mut`](NumericTable::pieces_mut) and [`Region::check`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::{Lend, Region}};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let rows = table.slice_of_mut(&Region { rows: 1..3, columns: 0..2 }, ElementType::I16)?.unwrap();
+    /// rows.downcast::<i16>().unwrap().fill(9);
+    /// assert_eq!(table.as_slice()?, [1, 2, 9, 9, 9, 9]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn slice_of_mut(&mut self, region: &Region, element: ElementType) -> Result<Option<AnySliceMut<'_>>> {
+        if self.slice_of(region, element)?.is_none() {
+            return Ok(None);
+        }
+        slice_of_piece_mut(self, region, element)
+    }
+
+    /// Like [`slice_of`](Self::slice_of), but returns the array that holds the values, of which a descriptor keeps a
+    /// share, and their range in it.
+    ///
+    /// # Errors
+    /// Those of [`slice_of`](Self::slice_of).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::{Lend, Region}};
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let (array, range) = table.array_of(&Region { rows: 1..3, columns: 0..2 }, ElementType::I16)?.unwrap();
+    /// let rows = array.downcast::<i16>().unwrap().slice(range)?;
+    /// assert!(rows[..] == [3, 4, 5, 6] && rows.shares_memory_with(table.array()?));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn array_of(&self, region: &Region, element: ElementType) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
+        array_of_piece(self, region, element)
+    }
+
+    /// Checks that blocks can be written back at all: returns the errors of
+    /// [`write_region`](NumericTable::write_region) that do not depend on the values. It is what
+    /// [`BlockUpdate::check_writable`](crate::BlockUpdate::check_writable) asks.
+    ///
+    /// The default calls [`pieces_mut`](NumericTable::pieces_mut). A table that overrides
+    /// [`write_region`](NumericTable::write_region) overrides this as well.
+    ///
+    /// # Errors
+    /// Those of [`pieces_mut`](NumericTable::pieces_mut).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::Lend};
+    /// let shape = Shape { rows: 3, columns: 2 };
+    /// let mut table = HomogenNumericTable::<f32>::new(shape, AllocationFlag::DoNotAllocate)?;
+    /// assert!(matches!(table.check_block_writable().unwrap_err().kind(), ErrorKind::NotAllocated));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn check_block_writable(&mut self) -> Result<()> {
+        self.pieces_mut().map(drop)
+    }
+
+    /// Moves the memory of a region into a lease, until [`take_back`](Self::take_back) or until the lease is dropped.
+    /// Returns whether the region is written in place.
+    ///
+    /// With `in_place`, memory is lent only if the values are of that type and contiguous in row-major order, so that
+    /// they can be written in place. With `None`, it is lent for a block that is converted, and written by
+    /// [`write_lent`](Self::write_lent).
+    ///
+    /// The default lends nothing: the table can be used while a converted block is outstanding, and no block is written
+    /// in place. What is written to the table meanwhile is overwritten by the block where it shows something else.
+    ///
+    /// # Errors
+    /// Those of [`pieces_mut`](NumericTable::pieces_mut).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::{Lease, Lend, Region}};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut lease = Lease::new();
+    /// let rows = Region { rows: 1..3, columns: 0..2 };
+    /// assert!(!table.lend_region(&rows, Some(ElementType::F64), &mut lease)?);
+    /// assert!(table.lend_region(&rows, Some(ElementType::I16), &mut lease)?);
+    /// assert!(matches!(table.as_slice().unwrap_err().kind(), ErrorKind::BlockOutstanding { rows } if *rows == (1..3)));
+    /// table.take_back(&mut lease)?;
+    /// assert_eq!(table.as_slice()?, [1, 2, 3, 4, 5, 6]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
+        let shape = self.shape();
+        lend_nothing(region, shape, in_place, lease, || self.check_block_writable())
+    }
+
+    /// Writes the region of a lease: converts row-major values into it, all of them or none. The memory stays lent.
+    ///
+    /// The default writes into the table, which has lent nothing.
+    ///
+    /// # Errors
+    /// Those of [`write_region`](NumericTable::write_region); [`ErrorKind::WrongTable`] if the lease holds the
+    /// memory of another table.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnySlice, convert::WriteRule, prelude::*, table::{Lease, Lend, Region}};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut lease = Lease::new();
+    /// table.lend_region(&Region { rows: 0..3, columns: 1..2 }, None, &mut lease)?;
+    /// let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
+    /// table.write_lent(&mut lease, AnySlice::new(&[20.0_f32, 40.0, 60.0]), rule)?;
+    /// table.take_back(&mut lease)?;
+    /// assert_eq!(table.as_slice()?, [1, 20, 3, 40, 5, 60]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn write_lent(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+        lease.check_empty()?;
+        self.write_region(lease.region(), values, rule)
+    }
+
+    /// Moves the memory of a lease back into the table. The lease is empty afterwards.
+    ///
+    /// # Errors
+    /// [`ErrorKind::WrongTable`] if the lease holds the memory of another table; it is unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, table::{Lease, Lend, Region}};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+    /// let mut lease = Lease::new();
+    /// table.lend_region(&Region { rows: 1..3, columns: 0..2 }, Some(ElementType::I16), &mut lease)?;
+    /// let mut other = table.clone(); // which waits for the same memory
+    /// assert!(matches!(other.take_back(&mut lease).unwrap_err().kind(), ErrorKind::WrongTable));
+    /// table.take_back(&mut lease)?;
+    /// assert!(lease.is_empty());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
+        lease.check_empty()
+    }
+}
+
+/// Borrows the values of a region of a table of any kind as one slice. `None` unless they are of type `element` and
+/// contiguous in row-major order.
+///
+/// The table's [`lender`](NumericTable::lender) is asked, or else the [piece](NumericTable::piece) at the beginning of
+/// the region.
+///
+/// # Errors
+/// Those of [`Lend::slice_of`].
+///
+/// # Examples
+/// ```
+/// use numeric_table::{prelude::*, table::{Region, slice_of}};
+/// let table: &dyn NumericTable = &HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+/// let rows = slice_of(table, &Region { rows: 1..3, columns: 0..2 }, ElementType::I16)?.unwrap();
+/// assert_eq!(rows.downcast::<i16>(), Some(&[3_i16, 4, 5, 6][..]));
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub fn slice_of<'t, N: NumericTable + ?Sized>(
+    table: &'t N,
+    region: &Region,
+    element: ElementType,
+) -> Result<Option<AnySlice<'t>>> {
+    table.slice_in_place(region, element, Token::new())
+}
+
+/// Like [`slice_of`], for writing.
+///
+/// # Errors
+/// Those of [`Lend::slice_of_mut`].
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(crate) fn slice_of_mut<'t, N: NumericTable + ?Sized>(
+    table: &'t mut N,
+    region: &Region,
+    element: ElementType,
+) -> Result<Option<AnySliceMut<'t>>> {
+    table.slice_in_place_mut(region, element, Token::new())
+}
+
+/// Like [`slice_of`], but returns the array that holds the values, and their range in it.
+///
+/// # Errors
+/// Those of [`Lend::array_of`].
+///
+/// # Examples
+/// ```
+/// use numeric_table::{prelude::*, table::{Region, array_of}};
+/// let table: &dyn NumericTable = &HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+/// let (array, range) = array_of(table, &Region { rows: 1..3, columns: 0..2 }, ElementType::I16)?.unwrap();
+/// assert_eq!(array.downcast::<i16>().unwrap().slice(range)?[..], [3, 4, 5, 6]);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub fn array_of<'t, N: NumericTable + ?Sized>(
+    table: &'t N,
+    region: &Region,
+    element: ElementType,
+) -> Result<Option<(AnyArrayRef<'t>, Range<usize>)>> {
+    table.array_in_place(region, element, Token::new())
+}
+
+/// Checks that a table of any kind can be written at all.
+///
+/// # Errors
+/// Those of [`Lend::check_block_writable`].
+pub(crate) fn check_writable<N: NumericTable + ?Sized>(table: &mut N) -> Result<()> {
+    if let Some(lender) = table.lender_mut() {
+        return lender.check_block_writable();
+    }
+    let whole = Region::whole(table.shape());
+    table.check_region_writable(&whole, Token::new())
+}
+
+/// Moves the memory of a region into a lease, if the table lends it.
+///
+/// # Errors
+/// Those of [`Lend::lend_region`].
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(crate) fn lend_region<N: NumericTable + ?Sized>(
+    table: &mut N,
+    region: &Region,
+    in_place: Option<ElementType>,
+    lease: &mut Lease,
+) -> Result<bool> {
+    table.lend_in_place(region, in_place, lease, Token::new())
+}
+
+/// Writes the region of a lease: into the memory that it holds or, if that is none, into the table.
+///
+/// # Errors
+/// Those of [`Lend::write_lent`].
+pub(crate) fn write_lent<N: NumericTable + ?Sized>(
+    table: &mut N,
+    lease: &mut Lease,
+    values: AnySlice<'_>,
+    rule: WriteRule,
+) -> Result<()> {
+    if let Some(lender) = table.lender_mut() {
+        return lender.write_lent(lease, values, rule);
+    }
+    lease.check_empty()?;
+    table.write_region(lease.region(), values, rule)
+}
+
+/// Moves the memory of a lease back into the table.
+///
+/// # Errors
+/// Those of [`Lend::take_back`].
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(crate) fn take_back<N: NumericTable + ?Sized>(table: &mut N, lease: &mut Lease) -> Result<()> {
+    table.end_lease(lease, Token::new())
+}
+
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(super) fn slice_by_lender<'t, N: NumericTable + ?Sized>(
+    table: &'t N,
+    region: &Region,
+    element: ElementType,
+) -> Result<Option<AnySlice<'t>>> {
+    match table.lender() {
+        Some(lender) => lender.slice_of(region, element),
+        None => slice_of_piece(table, region, element),
+    }
+}
+
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(super) fn slice_by_lender_mut<'t, N: NumericTable + ?Sized>(
+    table: &'t mut N,
+    region: &Region,
+    element: ElementType,
+) -> Result<Option<AnySliceMut<'t>>> {
+    // Asked twice: a borrow that is returned by one arm of a `match` would last for the other one, too.
+    if table.lender_mut().is_some() {
+        return table.lender_mut().map_or(Ok(None), |lender| lender.slice_of_mut(region, element));
+    }
+    if slice_of(table, region, element)?.is_none() {
+        return Ok(None);
+    }
+    slice_of_piece_mut(table, region, element)
+}
+
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(super) fn array_by_lender<'t, N: NumericTable + ?Sized>(
+    table: &'t N,
+    region: &Region,
+    element: ElementType,
+) -> Result<Option<(AnyArrayRef<'t>, Range<usize>)>> {
+    match table.lender() {
+        Some(lender) => lender.array_of(region, element),
+        None => array_of_piece(table, region, element),
+    }
+}
+
+pub(super) fn lend_by_lender<N: NumericTable + ?Sized>(
+    table: &mut N,
+    region: &Region,
+    in_place: Option<ElementType>,
+    lease: &mut Lease,
+) -> Result<bool> {
+    if let Some(lender) = table.lender_mut() {
+        return lender.lend_region(region, in_place, lease);
+    }
+    let shape = table.shape();
+    lend_nothing(region, shape, in_place, lease, || check_writable(table))
+}
+
+/// Lends nothing: a converted block is written into the table.
+fn lend_nothing(
+    region: &Region,
+    shape: Shape,
+    in_place: Option<ElementType>,
+    lease: &mut Lease,
+    check_writable: impl FnOnce() -> Result<()>,
+) -> Result<bool> {
+    region.check(shape)?;
+    if in_place.is_none() {
+        check_writable()?;
+        lease.reset(region);
+    }
+    Ok(false)
+}
+
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn slice_of_piece<'t, N: NumericTable + ?Sized>(
+    table: &'t N,
+    region: &Region,
+    element: ElementType,
+) -> Result<Option<AnySlice<'t>>> {
+    region.check(table.shape())?;
+    let piece = table.piece(region.rows.start, region.columns.start)?;
+    Ok(piece.and_then(|piece| piece.any_slice_of(region, element)))
+}
+
+/// Borrows the values of a region of which [`slice_of`] has returned a slice.
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn slice_of_piece_mut<'t, N: NumericTable + ?Sized>(
+    table: &'t mut N,
+    region: &Region,
+    element: ElementType,
+) -> Result<Option<AnySliceMut<'t>>> {
+    let piece = table.piece_mut(region.rows.start, region.columns.start)?;
+    Ok(piece.and_then(|piece| piece.into_any_slice_of(region, element)))
+}
+
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn array_of_piece<'t, N: NumericTable + ?Sized>(
+    table: &'t N,
+    region: &Region,
+    element: ElementType,
+) -> Result<Option<(AnyArrayRef<'t>, Range<usize>)>> {
+    region.check(table.shape())?;
+    let piece = table.piece(region.rows.start, region.columns.start)?;
+    Ok(piece.and_then(|piece| piece.any_array_of(region, element, DataLayout::RowMajor)))
+}
