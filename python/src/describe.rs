@@ -7,7 +7,7 @@ use pyo3::types::{PyBool, PyString};
 
 use crate::csv::Csv;
 use crate::element;
-use crate::error::{NotRepresentableError, OrRaise, without_hints};
+use crate::error::{OrRaise, with_advice};
 use crate::numbers;
 use crate::reader::Reader;
 use crate::reading::listed;
@@ -50,11 +50,7 @@ pub(crate) fn may_lose(columns: &DataDictionary, element: ElementType) -> bool {
 
 /// Adds to the error of a value that is refused what the caller can do, who has stated no type for the file.
 pub(crate) fn advise(py: Python<'_>, error: PyErr) -> PyErr {
-    if !error.is_instance_of::<NotRepresentableError>(py) {
-        return error;
-    }
-    let text = format!("{}: state the type of the file, as dtype= where it is created", without_hints(py, &error));
-    NotRepresentableError::new_err(text)
+    with_advice(py, error, &"state the type of the file, as dtype= where it is created")
 }
 
 /// Returns the type and the description of the columns of a new file.

@@ -1,5 +1,6 @@
 //! The library's errors as exceptions of Python's, with the same sentences.
 
+use std::fmt::Display;
 use std::io;
 use std::path::Path;
 
@@ -165,11 +166,16 @@ pub(crate) fn _calls_of_hints() -> Vec<(&'static str, &'static str)> {
 /// The attribute of an exception that has its sentence without hints, for advice that knows better.
 const MESSAGE: &str = "_message";
 
-/// Returns the sentence of an exception, without the hints that the library gives if it has some.
-pub(crate) fn without_hints(py: Python<'_>, error: &PyErr) -> String {
+/// Returns an error with what the caller can do in the place of the library's hints, if it is that of a value that a
+/// type does not hold.
+pub(crate) fn with_advice(py: Python<'_>, error: PyErr, advice: &dyn Display) -> PyErr {
+    if !error.is_instance_of::<NotRepresentableError>(py) {
+        return error;
+    }
     let value = error.value(py);
-    let said = value.getattr(MESSAGE).and_then(|message| message.extract());
-    said.unwrap_or_else(|_| value.to_string())
+    let said: PyResult<String> = value.getattr(MESSAGE).and_then(|message| message.extract());
+    let text = said.unwrap_or_else(|_| value.to_string());
+    NotRepresentableError::new_err(format!("{text}: {advice}"))
 }
 
 /// Returns the exception of an error.

@@ -17,7 +17,7 @@ use pyo3::types::{PyString, PyTuple};
 
 use crate::describe;
 use crate::element::{self, with_type};
-use crate::error::{NotRepresentableError, OrRaise, TableError, TableIndexError, without_hints};
+use crate::error::{OrRaise, TableError, TableIndexError, with_advice};
 use crate::share::Share;
 use crate::sparse;
 use crate::table::Table;
@@ -62,12 +62,11 @@ impl Wanted {
 
     /// Adds to the error of a value that is refused what the caller can do, who has not said anything.
     pub(crate) fn advise(&self, py: Python<'_>, error: PyErr) -> PyErr {
-        if !self.is_found || !error.is_instance_of::<NotRepresentableError>(py) {
+        if !self.is_found {
             return error;
         }
         let name = element::name(self.element);
-        let text = without_hints(py, &error);
-        NotRepresentableError::new_err(format!("{text}: state the type, as dtype={name:?}, which rounds"))
+        with_advice(py, error, &format_args!("state the type, as dtype={name:?}, which rounds"))
     }
 
     /// Reads rows of a table, and all of its columns.
