@@ -78,15 +78,22 @@ pub(super) fn read_into(
 /// # Errors
 /// Those of [`read`]; positions are indices, as rows of one column.
 #[inline(always)]
-pub(crate) fn read_slice(values: AnySlice<'_>, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()> {
+pub(crate) fn read_slice(values: AnySlice<'_>, mut target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()> {
+    if read_few(values, target.reborrow(), policy) { Ok(()) } else { read_column(values, target, policy) }
+}
+
+/// Converts as [`read_slice`] does, if the slice has the same length and few values, which the policy permits. Returns
+/// whether it did.
+#[inline(always)]
+pub(crate) fn read_few(values: AnySlice<'_>, target: AnySliceMut<'_>, policy: ConversionPolicy) -> bool {
     let target = target.into_room();
     let pair = Pair::of(values.element_type(), target.element_type());
-    if is_simple(values, &target) && permits_few(pair, policy, values) {
+    let is_permitted = is_simple(values, &target) && permits_few(pair, policy, values);
+    if is_permitted {
         // SAFETY: the pair was chosen by the two types, and `is_simple` has compared the lengths.
         unsafe { pair.convert_unchecked(Level::chosen(), values, target) };
-        return Ok(());
     }
-    read_column(values, target, policy)
+    is_permitted
 }
 
 /// Returns whether the policy permits every value. `false` for more than [`COUNT_CHUNK`] values that need a check:
@@ -96,10 +103,11 @@ fn permits_few(pair: &Pair, policy: ConversionPolicy, values: AnySlice<'_>) -> b
     !pair.needs_check(policy) || (values.len() <= COUNT_CHUNK && pair.permits(Level::chosen(), policy, values))
 }
 
+/// Converts as [`read_slice`] does, for what is not a few values that the policy permits.
 #[inline(never)]
-fn read_column(values: AnySlice<'_>, target: AnyRoom<'_>, policy: ConversionPolicy) -> Result<()> {
+pub(crate) fn read_column(values: AnySlice<'_>, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()> {
     let column = AnyWindow::of_rows(values, values.len(), 1);
-    read_into(column, target, policy, Origin::default(), OldValues::Kept)
+    read_into(column, target.into_room(), policy, Origin::default(), OldValues::Kept)
 }
 
 /// Converts a window into rows of its shape.
