@@ -166,8 +166,7 @@ pub(crate) fn _calls_of_hints() -> Vec<(&'static str, &'static str)> {
 /// The attribute of an exception that has its sentence without hints, for advice that knows better.
 const MESSAGE: &str = "_message";
 
-/// Returns an error with what the caller can do in the place of the library's hints, if it is that of a value that a
-/// type does not hold.
+/// Replaces the library's hints by `advice` in a [`NotRepresentableError`]; returns any other error unchanged.
 pub(crate) fn with_advice(py: Python<'_>, error: PyErr, advice: &dyn Display) -> PyErr {
     if !error.is_instance_of::<NotRepresentableError>(py) {
         return error;

@@ -109,7 +109,7 @@ pub(crate) fn map<P: Send, R: Send>(pieces: Vec<P>, work: impl Fn(P) -> R + Sync
 #[inline(never)]
 fn map_on<P: Send, R: Send>(takes_own: bool, pieces: Vec<P>, work: &(dyn Fn(P) -> R + Sync)) -> Vec<R> {
     let mut results = Vec::with_capacity(pieces.len());
-    if pieces.len() < 2 {
+    if pieces.len() < 2 || IS_SERIAL.get() {
         for piece in pieces {
             results.push(work(piece));
         }

@@ -29,7 +29,8 @@ pub(crate) trait Lines: Sync {
     fn as_slice(&self, element: ElementType) -> Option<AnySlice<'_>>;
     /// Copies consecutive values into `target`, converted to its type.
     fn read(&self, range: Range<usize>, target: AnySliceMut<'_>) -> Result<()>;
-    /// Checks that the shape has not changed since the lines were created, and that the element type is this one.
+    /// Checks that the shape has not changed since the lines were created, and that the element type is this one, if
+    /// either can change.
     ///
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`], [`ErrorKind::ElementTypeMismatch`].

@@ -108,6 +108,7 @@ impl TableReader {
         }
         stored.convert(shape, target)
     }
+
     /// Reads a region, which must be in range, into contiguous rows; `stored` is a buffer for the file's values. Of a
     /// row-major file each row is read by itself, unless the region has all columns; of a column-major one each column.
     pub(crate) fn read_region(&self, region: &Region, target: AnySliceMut<'_>, stored: &mut Stored) -> Result<()> {

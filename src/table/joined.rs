@@ -455,7 +455,8 @@ impl Lend for Joined<'_> {
         Ok(is_lent)
     }
 
-    /// The table where the block lies has lent it, unless a kind of somebody's own has moved it.
+    /// As a rule the table at the block's position has lent the memory. A user's kind of table may have moved the
+    /// region.
     fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
         let (row, column) = lease.place();
         let expected = self.table_at(self.axis.at(row, column)).unwrap_or_default();

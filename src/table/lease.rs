@@ -161,8 +161,8 @@ impl Lease {
         if self.is_empty() { Ok(()) } else { Err(Error::new(ErrorKind::WrongTable)) }
     }
 
-    /// Returns the memory to that one of several lenders which takes it back: as a rule the `expected` one, unless a
-    /// table around it has moved the region. `take_back` returns whether a lender has taken it.
+    /// Returns the memory to the one of several lenders that takes it back. The `expected` one is asked first.
+    /// `take_back` returns whether a lender has taken it.
     ///
     /// # Errors
     /// [`ErrorKind::WrongTable`] if none does. An empty lease needs no lender.

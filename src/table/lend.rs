@@ -1,7 +1,7 @@
 //! Lending in place: the slices, arrays and leases of those tables that hand out their own memory.
 //!
-//! A table of any kind is asked by the functions below the trait: they ask its lender and, without one, its pieces. What
-//! lent memory is, while it is away, is in `lease`.
+//! The functions below the trait ask a table of any kind: its lender or, if it has none, its pieces. Memory that is
+//! lent is in `lease`.
 
 use std::ops::Range;
 
@@ -25,11 +25,11 @@ use crate::window::{AnySlice, AnySliceMut};
 /// | --- | --- |
 /// | lends its memory to descriptors | [`lend_region`](Self::lend_region), [`take_back`](Self::take_back); [`write_lent`](Self::write_lent) if it lends to converted blocks |
 /// | finds slices and arrays faster than through its pieces | [`slice_of`](Self::slice_of), [`slice_of_mut`](Self::slice_of_mut), [`array_of`](Self::array_of) |
-/// | overrides [`write_region`](NumericTable::write_region) | [`check_block_writable`](Self::check_block_writable) |
+/// | overrides [`write_region`](NumericTable::write_region), and has no pieces | [`check_block_writable`](Self::check_block_writable) |
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{prelude::*, table::{Lease, Lend, Region, TableId}};
+/// use numeric_table::{AnySlice, convert::WriteRule, prelude::*, table::{Lease, Lend, Region, TableId, Target}};
 ///
 /// /// A table without its first row, which writable descriptors edit in place.
 /// struct WithoutHead(Table<f32>);
@@ -47,6 +47,14 @@ use crate::window::{AnySlice, AnySliceMut};
 ///         self.0.id()
 ///     }
 ///
+///     fn read_region(&self, region: &Region, target: Target<'_>) -> Result<(), Error> {
+///         self.0.read_region(&below(region), target)
+///     }
+///
+///     fn write_region(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<(), Error> {
+///         self.0.write_region(&below(region), values, rule)
+///     }
+///
 ///     fn lender(&self) -> Option<&dyn Lend> {
 ///         Some(self)
 ///     }
@@ -56,10 +64,22 @@ use crate::window::{AnySlice, AnySliceMut};
 ///     }
 /// }
 ///
+/// /// Where a region is in the whole table.
+/// fn below(region: &Region) -> Region {
+///     Region { rows: region.rows.start + 1..region.rows.end + 1, ..region.clone() }
+/// }
+///
 /// impl Lend for WithoutHead {
+///     fn check_block_writable(&mut self) -> Result<(), Error> {
+///         self.0.check_block_writable()
+///     }
+///
 ///     fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool, Error> {
-///         let rows = region.rows.start + 1..region.rows.end + 1;
-///         self.0.lend_region(&Region { rows, ..region.clone() }, in_place, lease)
+///         self.0.lend_region(&below(region), in_place, lease)
+///     }
+///
+///     fn write_lent(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule) -> Result<(), Error> {
+///         self.0.write_lent(lease, values, rule) // the region of the lease is the one in the whole table
 ///     }
 ///
 ///     fn take_back(&mut self, lease: &mut Lease) -> Result<(), Error> {
@@ -69,17 +89,22 @@ use crate::window::{AnySlice, AnySliceMut};
 ///
 /// let mut table = WithoutHead(Table::from_rows(&[[1.0], [2.0], [3.0]])?);
 /// let mut block = BlockDescriptor::<f32>::new();
-/// table.get_block_of_rows(1, 1, ReadWriteMode::ReadWrite, &mut block)?;
+/// table.get_block_of_rows(1, 1, ReadWriteMode::ReadWrite, &mut block)?; // in place
 /// block.as_mut_slice()?[0] = 9.0;
 /// table.release_block_of_rows(&mut block)?;
-/// assert_eq!(table.0.as_slice()?, [1.0, 2.0, 9.0]);
+/// let mut converted = BlockDescriptor::<f64>::new();
+/// table.get_block_of_rows(0, 1, ReadWriteMode::ReadWrite, &mut converted)?;
+/// converted.as_mut_slice()?[0] += 6.0;
+/// table.release_block_of_rows(&mut converted)?;
+/// assert_eq!(table.0.as_slice()?, [1.0, 8.0, 9.0]);
 /// # Ok::<(), Error>(())
 /// ```
 pub trait Lend: NumericTable {
     /// Borrows the values of a region as one slice. `None` unless they are of type `element` and contiguous in
     /// row-major order.
     ///
-    /// The default uses [`piece`](NumericTable::piece); override it only for speed.
+    /// The default uses [`piece`](NumericTable::piece); override it only for speed. [`table::slice_of`](slice_of) calls
+    /// this method again: an implementation calls it for another table only.
     ///
     /// # Errors
     /// Those of [`piece`](NumericTable::piece) and [`Region::check`].

@@ -20,10 +20,10 @@
 // array of structures in `aos`, sparse rows in `csr`, halves of square matrices in `packed`, tables side by side and
 // end to end in `merged` and `joined`, borrowed tables in `borrow`, parts of tables in `part`, columns beside a table
 // in `beside`, tables end to end whose categories differ in `stack`, rows in another order in `take`, with the loops in
-// `gather`, random ones in `sample`, borrowed views in
-// `view`, rectangles of a table in `region`, identity, layout and memory status in `state`, lending in place in `lend`,
-// memory that is lent to writable blocks in `lease`, what files hold of each kind in `content`, and downcasts in `downcast`. Blocks are in
-// `crate::block`. Semantics: DAAL `NumericTable`.
+// `gather`, random ones in `sample`, borrowed views in `view`, rectangles of a table in `region`, identity, layout and
+// memory status in `state`, lending in place in `lend`, memory that is lent to writable blocks in `lease`, what files
+// hold of each kind in `content`, and downcasts in `downcast`. Blocks are in `crate::block`. Semantics: DAAL
+// `NumericTable`.
 
 pub(crate) mod aos; // in some files
 #[forbid(unsafe_code)]

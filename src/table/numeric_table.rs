@@ -48,7 +48,8 @@ use crate::window::{AnySlice, AnySliceMut};
 /// | --- | --- |
 /// | is read, and is in memory | [`shape`], [`dictionary`], [`id`], [`piece`](Self::piece) |
 /// | is read, and computes its values | [`shape`], [`dictionary`], [`id`], [`read_region`] |
-/// | is written | [`pieces_mut`] as well; if it has no pieces, [`write_region`], and [`Lend`] to say that it is written |
+/// | is written | [`pieces_mut`] as well |
+/// | is written, and has no pieces | [`write_region`], `check_block_writable` of [`Lend`], and returns itself as its [`lender`] and [`lender_mut`] |
 /// | changes its size or its dictionary | the method of that name, whose default refuses |
 /// | lends its memory to descriptors, which then write in place | [`Lend`], and returns itself as its [`lender`] and [`lender_mut`] |
 ///
@@ -447,9 +448,9 @@ pub trait NumericTable: Send + Sync {
         RegionMut::of_pieces(pieces, region)?.write_as_checked(&checked, values, rule)
     }
 
-    /// Returns the table as one that lends its memory, if it does: `Some(self)`, or the lender of a table that this one
-    /// shows. The default is `None`: blocks in place are then slices and arrays of [pieces](Self::piece), and a
-    /// descriptor that writes has a copy.
+    /// Returns the table as one that lends its memory, if it does: `Some(self)`; or the lender of another table, if this
+    /// one shows all its cells at the same rows and columns, and reads and writes them unchanged. The default is `None`:
+    /// blocks in place are then slices and arrays of [pieces](Self::piece), and a descriptor that writes has a copy.
     ///
     /// # Examples
     /// ```

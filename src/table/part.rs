@@ -91,7 +91,7 @@ impl NumericTable for TablePart<'_> {
     }
 }
 
-/// For reading: it returns no lender for writing.
+/// Lends for reading only: its `lender_mut` is `None`.
 impl Lend for TablePart<'_> {
     fn slice_of(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>> {
         region.check(self.shape())?;

@@ -339,6 +339,8 @@ fn a_dictionary_of_no_columns_fits_a_table_without_columns_only() {
     let mut table = HomogenNumericTable::<f32>::new(shape(3, 0), DoAllocate).unwrap();
     table.set_dictionary(DataDictionary::from_features([])).unwrap();
     table.set_dictionary(DataDictionary::uniform(feature::<i64>(), 0)).unwrap(); // says nothing of any column
+    table.reset_dictionary().unwrap();
+    assert_eq!(*table.dictionary(), DataDictionary::uniform(feature::<f32>(), 0));
     assert_error!(
         table.set_dictionary(DataDictionary::uniform(feature::<f32>(), 1)),
         ErrorKind::DictionaryMismatch { .. }

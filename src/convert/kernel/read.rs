@@ -82,8 +82,8 @@ pub(crate) fn read_slice(values: AnySlice<'_>, mut target: AnySliceMut<'_>, poli
     if read_few(values, target.reborrow(), policy) { Ok(()) } else { read_column(values, target, policy) }
 }
 
-/// Converts as [`read_slice`] does, if the slice has the same length and few values, which the policy permits. Returns
-/// whether it did.
+/// Converts as [`read_slice`] does, if the slice has the same length and few values (below 64 KiB, and no more than
+/// [`COUNT_CHUNK`] that are checked), which the policy permits. Returns whether it did.
 #[inline(always)]
 pub(crate) fn read_few(values: AnySlice<'_>, target: AnySliceMut<'_>, policy: ConversionPolicy) -> bool {
     let target = target.into_room();
@@ -103,7 +103,7 @@ fn permits_few(pair: &Pair, policy: ConversionPolicy, values: AnySlice<'_>) -> b
     !pair.needs_check(policy) || (values.len() <= COUNT_CHUNK && pair.permits(Level::chosen(), policy, values))
 }
 
-/// Converts as [`read_slice`] does, for what is not a few values that the policy permits.
+/// The general case of [`read_slice`]: many values, or values that the policy may refuse.
 #[inline(never)]
 pub(crate) fn read_column(values: AnySlice<'_>, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()> {
     let column = AnyWindow::of_rows(values, values.len(), 1);

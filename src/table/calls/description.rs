@@ -1,4 +1,4 @@
-//! What the columns of a table are.
+//! The size of a table, and the description of its columns.
 
 use crate::base::element::ElementType;
 #[cfg(doc)]
@@ -7,8 +7,8 @@ use crate::base::error::Result;
 use crate::dictionary::{DataDictionary, Feature, FeatureType};
 use crate::table::NumericTable;
 
-/// The size of a table of any kind, and what its columns mean, one by one. All of them together are its
-/// [`dictionary`](NumericTable::dictionary).
+/// The size of a table of any kind, and the descriptions of its columns, which its
+/// [`dictionary`](NumericTable::dictionary) holds.
 pub trait TableDescription: NumericTable {
     /// Returns the number of rows: observations. Source: DAAL `getNumberOfRows`.
     ///
@@ -107,7 +107,7 @@ pub trait TableDescription: NumericTable {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     fn reset_dictionary(&mut self) -> Result<()> {
-        let plain = match self.dictionary().uniform_type() {
+        let plain = match self.uniform_type() {
             Some(element) => DataDictionary::uniform(Feature::new(element), self.dictionary().len()),
             None => self.dictionary().iter().map(|feature| Feature::new(feature.element_type)).collect(),
         };

@@ -332,8 +332,8 @@ impl Entries<'_> {
         Ok(CsrParts { offsets, indices, values: values.into() })
     }
 
-    /// Calls `work` with each row and its cells: their columns, in order, and the positions of their values. Returns
-    /// what it returns for each.
+    /// Calls `work` with each row and its cells: their columns, in order, and the positions of their values. Returns the
+    /// results of `work`, one for each row.
     fn for_each_sorted_row(&self, work: Work<'_>) -> Result<Vec<usize>> {
         let (mut results, mut cells) = (zeros(self.rows)?, Vec::new());
         for (row, result) in results.iter_mut().enumerate() {
