@@ -41,6 +41,24 @@ macro_rules! forwards_reading {
             $table.lender()
         }
 
+        fn slice_in_place(
+            &$self,
+            region: &crate::table::Region,
+            element: crate::base::element::ElementType,
+            token: crate::table::Token,
+        ) -> Result<Option<crate::window::AnySlice<'_>>, crate::base::error::Error> {
+            $table.slice_in_place(region, element, token)
+        }
+
+        fn array_in_place(
+            &$self,
+            region: &crate::table::Region,
+            element: crate::base::element::ElementType,
+            token: crate::table::Token,
+        ) -> Result<Option<(crate::array::AnyArrayRef<'_>, std::ops::Range<usize>)>, crate::base::error::Error> {
+            $table.array_in_place(region, element, token)
+        }
+
         fn read_region(
             &$self,
             region: &crate::table::Region,
@@ -101,6 +119,33 @@ macro_rules! forwards_writing {
 
         fn lender_mut(&mut $self) -> Option<&mut dyn crate::table::Lend> {
             $table.lender_mut()
+        }
+
+        fn slice_in_place_mut(
+            &mut $self,
+            region: &crate::table::Region,
+            element: crate::base::element::ElementType,
+            token: crate::table::Token,
+        ) -> Result<Option<crate::window::AnySliceMut<'_>>, crate::base::error::Error> {
+            $table.slice_in_place_mut(region, element, token)
+        }
+
+        fn lend_in_place(
+            &mut $self,
+            region: &crate::table::Region,
+            in_place: Option<crate::base::element::ElementType>,
+            lease: &mut crate::table::Lease,
+            token: crate::table::Token,
+        ) -> Result<bool, crate::base::error::Error> {
+            $table.lend_in_place(region, in_place, lease, token)
+        }
+
+        fn end_lease(
+            &mut $self,
+            lease: &mut crate::table::Lease,
+            token: crate::table::Token,
+        ) -> Result<(), crate::base::error::Error> {
+            $table.end_lease(lease, token)
         }
     };
 }

@@ -164,11 +164,13 @@ impl<H: Hold> NumericTable for RecordTable<H> {
         Some(&mut self.dictionary)
     }
 
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn piece(&self, _: usize, column: usize) -> Result<Option<Piece<'_>>> {
         Ok(self.records.window(column).map(|(first, window)| Piece::of_window(first, window)))
     }
 
     /// A few rows of several groups are converted group by group, without cutting the region into parts first.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
         let is_one_pass = target.old == OldValues::Lost || target.policy == ConversionPolicy::Saturate;
         let is_one_group = self.records.group(region.columns.start).is_some_and(|end| end >= region.columns.end);
