@@ -396,7 +396,11 @@ impl<U: Element> BlockDescriptor<U> {
                 self.held = None;
             }
         }
-        if lend::lend_region(table, &region, Some(U::TYPE), &mut self.lease)? {
+        let is_lent = lend::lend_region(table, &region, Some(U::TYPE), &mut self.lease);
+        if is_lent.is_err() {
+            self.lease.end(); // what a table lends in spite of its error goes back
+        }
+        if is_lent? {
             let (expected, found) = (region.shape().element_count()?, self.lease.values::<U>().map_or(0, <[U]>::len));
             if expected != found {
                 self.lease.end();
@@ -426,7 +430,12 @@ impl<U: Element> BlockDescriptor<U> {
             table.check_region_writable(&region, Token::new())?; // the held block is dropped, but not on an error
             self.held = None;
         }
-        lend::lend_region(table, &region, None, &mut self.lease)?;
+        self.lease.reset(&region); // a table that lends nothing may not have set the region
+        let lent = lend::lend_region(table, &region, None, &mut self.lease);
+        if lent.is_err() {
+            self.lease.end(); // what a table lends in spite of its error goes back
+        }
+        lent?;
         self.held = Some(Held { table: table.id(), kind, mode, region, place: Place::Buffer(count) });
         Ok(())
     }
@@ -494,6 +503,9 @@ impl<U: Element> BlockDescriptor<U> {
                 lend::write_lent(table, &mut self.lease, AnySlice::new(&self.buffer.as_slice()[..count]), rule)?;
             }
             lend::take_back(table, &mut self.lease)?;
+            if !self.lease.is_empty() {
+                self.lease.end(); // a table that says it has taken the memory, and has not, finds it
+            }
         }
         self.held = None;
         Ok(())

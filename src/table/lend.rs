@@ -32,11 +32,11 @@ use crate::window::{AnySlice, AnySliceMut};
 /// use numeric_table::{AnySlice, convert::WriteRule, prelude::*, table::{Lease, Lend, Region, TableId, Target}};
 ///
 /// /// A table without its first row, which writable descriptors edit in place.
-/// struct WithoutHead(Table<f32>);
+/// struct WithoutHead(Table<f32>, TableId);
 ///
 /// impl NumericTable for WithoutHead {
 ///     fn shape(&self) -> Shape {
-///         Shape { rows: self.0.row_count() - 1, ..self.0.shape() }
+///         Shape { rows: self.0.row_count().saturating_sub(1), ..self.0.shape() }
 ///     }
 ///
 ///     fn dictionary(&self) -> &DataDictionary {
@@ -44,14 +44,16 @@ use crate::window::{AnySlice, AnySliceMut};
 ///     }
 ///
 ///     fn id(&self) -> TableId {
-///         self.0.id()
+///         self.1
 ///     }
 ///
 ///     fn read_region(&self, region: &Region, target: Target<'_>) -> Result<(), Error> {
+///         region.check(self.shape())?;
 ///         self.0.read_region(&below(region), target)
 ///     }
 ///
 ///     fn write_region(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<(), Error> {
+///         region.check(self.shape())?;
 ///         self.0.write_region(&below(region), values, rule)
 ///     }
 ///
@@ -75,6 +77,7 @@ use crate::window::{AnySlice, AnySliceMut};
 ///     }
 ///
 ///     fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool, Error> {
+///         region.check(self.shape())?;
 ///         self.0.lend_region(&below(region), in_place, lease)
 ///     }
 ///
@@ -87,7 +90,7 @@ use crate::window::{AnySlice, AnySliceMut};
 ///     }
 /// }
 ///
-/// let mut table = WithoutHead(Table::from_rows(&[[1.0], [2.0], [3.0]])?);
+/// let mut table = WithoutHead(Table::from_rows(&[[1.0], [2.0], [3.0]])?, TableId::new());
 /// let mut block = BlockDescriptor::<f32>::new();
 /// table.get_block_of_rows(1, 1, ReadWriteMode::ReadWrite, &mut block)?; // in place
 /// block.as_mut_slice()?[0] = 9.0;
@@ -168,6 +171,8 @@ pub trait Lend: NumericTable {
     ///
     /// The default calls [`pieces_mut`](NumericTable::pieces_mut). A table that overrides
     /// [`write_region`](NumericTable::write_region) overrides this as well.
+    /// [`BlockUpdate::check_writable`](crate::BlockUpdate::check_writable) calls this method: an implementation calls it
+    /// for another table only.
     ///
     /// # Errors
     /// Those of [`pieces_mut`](NumericTable::pieces_mut).

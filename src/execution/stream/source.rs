@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use crate::array::AnyArray;
 use crate::base::element::ElementType;
-use crate::base::error::Result;
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
 use crate::execution::control::lock;
@@ -81,7 +81,12 @@ impl<N: NumericTable + ?Sized> RowSource for TableSource<'_, N> {
 
     fn shared(&self, rows: &Range<usize>, element: ElementType) -> Result<Option<AnyArray>> {
         let region = self.region(rows);
-        array_of(self.0, &region, element)?.map(|(array, range)| array.slice(range)).transpose()
+        let Some((array, range)) = array_of(self.0, &region, element)? else { return Ok(None) };
+        let (expected, found) = (region.shape().element_count()?, range.len());
+        if expected != found {
+            return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
+        }
+        array.slice(range).map(Some)
     }
 
     fn read(&self, rows: &Range<usize>, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()> {

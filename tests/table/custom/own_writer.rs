@@ -3,7 +3,7 @@
 use numeric_table::AnySlice;
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
-use numeric_table::table::{Lend, Region, TableId, Target};
+use numeric_table::table::{Lease, Lend, Region, TableId, Target};
 use test_support::tables::LAYOUTS;
 
 use super::{Result, Stacked, stacked, values_of};
@@ -208,4 +208,118 @@ fn columns_of_any_table_that_are_in_an_array_are_shared_with_arrow() {
     let batch = any.to_record_batch().unwrap();
     let address = batch.column(1).to_data().buffers()[0].as_ptr();
     assert_eq!(address, std::ptr::from_ref(&table.as_slice().unwrap()[4]));
+}
+
+/// A table that lends in place only, and says nothing to the lease of a block that is converted.
+struct InPlaceOnly(HomogenNumericTable<f32>);
+
+impl NumericTable for InPlaceOnly {
+    fn shape(&self) -> Shape {
+        self.0.shape()
+    }
+
+    fn dictionary(&self) -> &DataDictionary {
+        self.0.dictionary()
+    }
+
+    fn id(&self) -> TableId {
+        self.0.id()
+    }
+
+    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
+        self.0.read_region(region, target)
+    }
+
+    fn write_region(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+        self.0.write_region(region, values, rule)
+    }
+
+    fn lender(&self) -> Option<&dyn Lend> {
+        Some(self)
+    }
+
+    fn lender_mut(&mut self) -> Option<&mut dyn Lend> {
+        Some(self)
+    }
+}
+
+impl Lend for InPlaceOnly {
+    fn check_block_writable(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
+        if in_place.is_some() { self.0.lend_region(region, in_place, lease) } else { Ok(false) }
+    }
+
+    fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
+        if lease.is_empty() { Ok(()) } else { self.0.take_back(lease) }
+    }
+}
+
+#[test]
+fn a_block_that_is_copied_goes_back_to_its_own_place_whatever_the_descriptor_held_before() {
+    let mut table = InPlaceOnly(HomogenNumericTable::from_rows(&[[1.0, 2.0], [3.0, 4.0]]).unwrap());
+    let mut block = BlockDescriptor::<f32>::new();
+    table.get_block_of_rows(0, 1, ReadWriteMode::ReadWrite, &mut block).unwrap(); // in place
+    table.release_block_of_rows(&mut block).unwrap();
+    table.get_block_of_column_values(1, 0, 2, ReadWriteMode::ReadWrite, &mut block).unwrap();
+    block.as_mut_slice().unwrap()[1] = 40.0;
+    table.release_block_of_column_values(&mut block).unwrap();
+    assert_eq!(table.0.as_slice().unwrap(), [1.0, 2.0, 3.0, 40.0]);
+}
+
+/// A table that keeps nothing of what it has lent: it takes nothing back, or lends in spite of an error.
+struct Careless {
+    inside: HomogenNumericTable<f32>,
+    fails: bool,
+}
+
+impl NumericTable for Careless {
+    fn shape(&self) -> Shape {
+        self.inside.shape()
+    }
+
+    fn dictionary(&self) -> &DataDictionary {
+        self.inside.dictionary()
+    }
+
+    fn id(&self) -> TableId {
+        self.inside.id()
+    }
+
+    fn lender(&self) -> Option<&dyn Lend> {
+        Some(self)
+    }
+
+    fn lender_mut(&mut self) -> Option<&mut dyn Lend> {
+        Some(self)
+    }
+}
+
+impl Lend for Careless {
+    fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
+        let lent = self.inside.lend_region(region, in_place, lease);
+        if self.fails { Err(Error::other("in spite of that")) } else { lent }
+    }
+
+    fn take_back(&mut self, _: &mut Lease) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn memory_that_a_table_leaves_in_a_lease_goes_back_to_it() {
+    for fails in [false, true] {
+        let inside = HomogenNumericTable::from_rows(&[[1.0, 2.0], [3.0, 4.0]]).unwrap();
+        let mut table = Careless { inside, fails };
+        let mut block = BlockDescriptor::<f32>::new();
+        let got = table.get_block_of_rows(0, 1, ReadWriteMode::ReadWrite, &mut block);
+        assert_eq!(got.is_err(), fails);
+        if !fails {
+            block.as_mut_slice().unwrap()[0] = 9.0;
+            table.release_block_of_rows(&mut block).unwrap();
+        }
+        assert_eq!(table.inside.as_slice().unwrap()[0], if fails { 1.0 } else { 9.0 });
+    }
 }

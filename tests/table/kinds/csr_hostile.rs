@@ -342,6 +342,11 @@ fn indices_that_a_type_cannot_hold_are_errors() {
     );
     assert_error!(table.indices().to_array::<f64>(0), ErrorKind::SparseStructure { .. }, "types for them");
     assert_eq!(table.indices().to_array::<i64>(1).unwrap()[..], [6, (1 << 35) + 1]);
+    assert_error!(
+        table.indices().to_array::<u64>(usize::MAX),
+        ErrorKind::SparseStructure { .. },
+        "the index 5 at position 0 is more than"
+    );
     let table = made((1, 1 << 31), vec![0, 1], vec![i32::MAX], 1).unwrap();
     let block = table.sparse_rows::<f64>(..).unwrap();
     assert_error!(
