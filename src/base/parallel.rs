@@ -134,9 +134,10 @@ fn map_on<P: Send, R: Send>(takes_own: bool, pieces: Vec<P>, work: &(dyn Fn(P) -
     results
 }
 
-/// Calls `work` with every index below `count`, several at a time if there are several threads.
+/// Calls `work` with every index below `count`, several at a time if there are several threads. Callers have asked
+/// whether work is serial.
 fn call(count: usize, takes_own: bool, work: &(dyn Fn(usize) + Sync)) {
-    match if count < 2 || IS_SERIAL.get() { 1 } else { threads() } {
+    match threads() {
         1 => (0..count).for_each(work),
         threads => share(count, threads, takes_own, work),
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::borrowed::row_range;
 use super::values::{Buffer, check_count};
 use crate::array::Array;
-use crate::base::element::Element;
+use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::mode::{BlockKind, ReadWriteMode};
 use crate::base::shape::Shape;
@@ -396,11 +396,7 @@ impl<U: Element> BlockDescriptor<U> {
                 self.held = None;
             }
         }
-        let is_lent = lend::lend_region(table, &region, Some(U::TYPE), &mut self.lease);
-        if is_lent.is_err() {
-            self.lease.end(); // what a table lends in spite of its error goes back
-        }
-        if is_lent? {
+        if self.borrow_from(table, &region, Some(U::TYPE))? {
             let (expected, found) = (region.shape().element_count()?, self.lease.values::<U>().map_or(0, <[U]>::len));
             if expected != found {
                 self.lease.end();
@@ -410,6 +406,21 @@ impl<U: Element> BlockDescriptor<U> {
             return Ok(());
         }
         self.lease_converted(table, region, kind, mode)
+    }
+
+    /// Asks a table to lend a region. What it lends in spite of an error goes back.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn borrow_from<N: NumericTable + ?Sized>(
+        &mut self,
+        table: &mut N,
+        region: &Region,
+        in_place: Option<ElementType>,
+    ) -> Result<bool> {
+        let is_in_place = lend::lend_region(table, region, in_place, &mut self.lease);
+        if is_in_place.is_err() {
+            self.lease.end();
+        }
+        is_in_place
     }
 
     #[inline(never)]
@@ -431,11 +442,7 @@ impl<U: Element> BlockDescriptor<U> {
             self.held = None;
         }
         self.lease.reset(&region); // a table that lends nothing may not have set the region
-        let lent = lend::lend_region(table, &region, None, &mut self.lease);
-        if lent.is_err() {
-            self.lease.end(); // what a table lends in spite of its error goes back
-        }
-        lent?;
+        self.borrow_from(table, &region, None)?;
         self.held = Some(Held { table: table.id(), kind, mode, region, place: Place::Buffer(count) });
         Ok(())
     }

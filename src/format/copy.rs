@@ -116,8 +116,7 @@ impl<T: Element> TableWriter<T> {
     }
 }
 
-/// Reads rows, converts them to an element type, and writes them, of which the first one is to be row `first` of the
-/// file.
+/// Reads rows, converts them to an element type, and writes them into the file, from its row `first` on.
 fn convert(
     reader: &TableReader,
     rows: Range<usize>,

@@ -146,8 +146,8 @@ pub trait Lend: NumericTable {
         slice_of_piece_mut(self, region, element)
     }
 
-    /// Like [`slice_of`](Self::slice_of), but returns the array that holds the values, of which a descriptor keeps a
-    /// share, and their range in it.
+    /// Like [`slice_of`](Self::slice_of), but returns the array that holds the values, and their range in it. A
+    /// descriptor keeps a share of the array.
     ///
     /// # Errors
     /// Those of [`slice_of`](Self::slice_of).
@@ -460,7 +460,7 @@ fn slice_of_piece<'t, N: NumericTable + ?Sized>(
     Ok(piece.and_then(|piece| piece.any_slice_of(region, element)))
 }
 
-/// Borrows the values of a region of which [`slice_of`] has returned a slice.
+/// Borrows the values of a region for writing. Callers have found by [`slice_of`] that they are one slice.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn slice_of_piece_mut<'t, N: NumericTable + ?Sized>(
     table: &'t mut N,

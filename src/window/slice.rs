@@ -298,8 +298,8 @@ impl<'a> AnySliceMut<'a> {
         (Self { count, ..self }, Self { start: rest, count: self.count - count, ..self })
     }
 
-    /// Cuts the values into pieces of `length` values, of which the last may have fewer, and returns them with the index
-    /// of their first value.
+    /// Cuts the values into pieces of `length` values; the last piece may have fewer. Returns each piece with the index of
+    /// its first value.
     pub(crate) fn pieces(self, length: usize) -> impl Iterator<Item = (usize, AnySliceMut<'a>)> {
         let (length, mut rest, mut at) = (length.max(1), Some(self), 0);
         std::iter::from_fn(move || {

@@ -41,7 +41,8 @@ impl<C: Communicator> Drop for AbortOnPanic<'_, C> {
 /// options), goes through this: a process that returned while the others go on would leave them waiting.
 ///
 /// # Errors
-/// This process's own error, or a [`RankError`] in [`ErrorKind::Other`](numeric_table::ErrorKind::Other).
+/// The error of this process. If another process failed: an error of the kind
+/// [`Other`](numeric_table::ErrorKind::Other), which holds a [`RankError`].
 ///
 /// # Examples
 /// ```no_run

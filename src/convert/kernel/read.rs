@@ -72,18 +72,9 @@ pub(super) fn read_into(
     }
 }
 
-/// Like [`read`], for a slice as one column. If the caller knows both types at compile time, the pair is a constant
-/// address after inlining; the rare cases stay a call.
-///
-/// # Errors
-/// Those of [`read`]; positions are indices, as rows of one column.
-#[inline(always)]
-pub(crate) fn read_slice(values: AnySlice<'_>, mut target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()> {
-    if read_few(values, target.reborrow(), policy) { Ok(()) } else { read_column(values, target, policy) }
-}
-
-/// Converts as [`read_slice`] does, if the slice has the same length and few values (below 64 KiB, and no more than
-/// [`COUNT_CHUNK`] that are checked), which the policy permits. Returns whether it did.
+/// Converts a slice, if the target has the same length, and the values are few (below 64 KiB, and no more than
+/// [`COUNT_CHUNK`] that are checked) and permitted by the policy. Returns whether it did. If the caller knows both types
+/// at compile time, the pair is a constant address after inlining; all else is [`read_column`].
 #[inline(always)]
 pub(crate) fn read_few(values: AnySlice<'_>, target: AnySliceMut<'_>, policy: ConversionPolicy) -> bool {
     let target = target.into_room();
@@ -103,7 +94,10 @@ fn permits_few(pair: &Pair, policy: ConversionPolicy, values: AnySlice<'_>) -> b
     !pair.needs_check(policy) || (values.len() <= COUNT_CHUNK && pair.permits(Level::chosen(), policy, values))
 }
 
-/// The general case of [`read_slice`]: many values, or values that the policy may refuse.
+/// Converts a slice as one column: many values, or values that the policy may refuse.
+///
+/// # Errors
+/// Those of [`read`]; positions are indices, as rows of one column.
 #[inline(never)]
 pub(crate) fn read_column(values: AnySlice<'_>, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()> {
     let column = AnyWindow::of_rows(values, values.len(), 1);

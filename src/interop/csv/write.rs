@@ -120,7 +120,7 @@ struct RowText<'a> {
 }
 
 impl RowText<'_> {
-    /// Formats the lines of consecutive values, of which the first one is in row `first`.
+    /// Formats whole rows of values as lines. The first line is row `first` of the table.
     fn lines_of<T: Element>(&self, values: &[T], first: usize) -> Result<Vec<u8>> {
         let (columns, mut text) = (self.form.shape.columns, room(values.len())?);
         for (row, values) in values.chunks_exact(columns).enumerate() {

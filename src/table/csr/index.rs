@@ -224,8 +224,8 @@ impl<'t> Indices<'t> {
     /// Copies the numbers into an array of another type, counted from `first`: 1 for code that counts from one.
     ///
     /// # Errors
-    /// [`ErrorKind::SparseStructure`] if `I` is no type for indices, and with its position for the first number that it
-    /// cannot hold; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::SparseStructure`] if `I` is no type for indices, or cannot hold one of the numbers: the error names
+    /// the first one and its position. [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -244,7 +244,9 @@ impl<'t> Indices<'t> {
     /// Like [`to_array`](Self::to_array), for a type that is known only at run time.
     pub(super) fn to_any(self, element_type: ElementType, first: usize) -> Result<AnyArray> {
         let is_too_large = |number: usize| number.checked_add(first).is_none();
-        if let Some(position) = self.iter().position(is_too_large).filter(|_| first > 0) {
+        if first > 0
+            && let Some(position) = self.iter().position(is_too_large)
+        {
             let (number, most) = (self.at(position), usize::MAX);
             let reason = format!("the index {number} at position {position} is more than {most}, counted from {first}");
             return Err(Error::sparse_structure(SparseFault::OutOfRange, None, Some(position), reason));

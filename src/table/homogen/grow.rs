@@ -5,9 +5,9 @@ use crate::base::element::Element;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::shape::Shape;
 use crate::convert::kernel::{self, Origin};
-use crate::convert::{ConversionPolicy, WriteRule};
+use crate::convert::{ConversionPolicy, WriteRule, convert_slice};
 use crate::table::{DataLayout, MemoryStatus, NumericTable, Region, Target, copy_of, lend};
-use crate::window::{AnySlice, AnySliceMut, AnyWindow};
+use crate::window::{AnySlice, AnyWindow};
 
 /// What is appended is new, whatever was there.
 const RULE: WriteRule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
@@ -191,7 +191,7 @@ impl<T: Element> HomogenNumericTable<T> {
             .mutable_data()?
             .get_mut(range)
             .ok_or_else(|| Error::new(ErrorKind::NotAllocated))?;
-        kernel::read_slice(AnySlice::new(values), AnySliceMut::new(target), ConversionPolicy::Saturate)?;
+        convert_slice(values, target, ConversionPolicy::Saturate)?;
         self.shape.rows = all;
         self.placement.shown_rows = self.placement.shown_rows.max(all);
         Ok(())

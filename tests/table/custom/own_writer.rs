@@ -210,69 +210,26 @@ fn columns_of_any_table_that_are_in_an_array_are_shared_with_arrow() {
     assert_eq!(address, std::ptr::from_ref(&table.as_slice().unwrap()[4]));
 }
 
-/// A table that lends in place only, and says nothing to the lease of a block that is converted.
-struct InPlaceOnly(HomogenNumericTable<f32>);
-
-impl NumericTable for InPlaceOnly {
-    fn shape(&self) -> Shape {
-        self.0.shape()
-    }
-
-    fn dictionary(&self) -> &DataDictionary {
-        self.0.dictionary()
-    }
-
-    fn id(&self) -> TableId {
-        self.0.id()
-    }
-
-    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
-        self.0.read_region(region, target)
-    }
-
-    fn write_region(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
-        self.0.write_region(region, values, rule)
-    }
-
-    fn lender(&self) -> Option<&dyn Lend> {
-        Some(self)
-    }
-
-    fn lender_mut(&mut self) -> Option<&mut dyn Lend> {
-        Some(self)
-    }
+/// What a table does that lends the memory of another one.
+#[derive(Clone, Copy, PartialEq)]
+enum Habit {
+    /// It lends in place only, and says nothing to the lease of a block that is converted.
+    InPlaceOnly,
+    /// It takes nothing back.
+    TakesNothing,
+    /// It returns an error after lending.
+    FailsAfterLending,
 }
 
-impl Lend for InPlaceOnly {
-    fn check_block_writable(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
-        if in_place.is_some() { self.0.lend_region(region, in_place, lease) } else { Ok(false) }
-    }
-
-    fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
-        if lease.is_empty() { Ok(()) } else { self.0.take_back(lease) }
-    }
-}
-
-#[test]
-fn a_block_that_is_copied_goes_back_to_its_own_place_whatever_the_descriptor_held_before() {
-    let mut table = InPlaceOnly(HomogenNumericTable::from_rows(&[[1.0, 2.0], [3.0, 4.0]]).unwrap());
-    let mut block = BlockDescriptor::<f32>::new();
-    table.get_block_of_rows(0, 1, ReadWriteMode::ReadWrite, &mut block).unwrap(); // in place
-    table.release_block_of_rows(&mut block).unwrap();
-    table.get_block_of_column_values(1, 0, 2, ReadWriteMode::ReadWrite, &mut block).unwrap();
-    block.as_mut_slice().unwrap()[1] = 40.0;
-    table.release_block_of_column_values(&mut block).unwrap();
-    assert_eq!(table.0.as_slice().unwrap(), [1.0, 2.0, 3.0, 40.0]);
-}
-
-/// A table that keeps nothing of what it has lent: it takes nothing back, or lends in spite of an error.
 struct Careless {
     inside: HomogenNumericTable<f32>,
-    fails: bool,
+    habit: Habit,
+}
+
+impl Careless {
+    fn new(habit: Habit) -> Self {
+        Self { inside: HomogenNumericTable::from_rows(&[[1.0, 2.0], [3.0, 4.0]]).unwrap(), habit }
+    }
 }
 
 impl NumericTable for Careless {
@@ -288,6 +245,14 @@ impl NumericTable for Careless {
         self.inside.id()
     }
 
+    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
+        self.inside.read_region(region, target)
+    }
+
+    fn write_region(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+        self.inside.write_region(region, values, rule)
+    }
+
     fn lender(&self) -> Option<&dyn Lend> {
         Some(self)
     }
@@ -298,22 +263,40 @@ impl NumericTable for Careless {
 }
 
 impl Lend for Careless {
-    fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
-        let lent = self.inside.lend_region(region, in_place, lease);
-        if self.fails { Err(Error::other("in spite of that")) } else { lent }
+    fn check_block_writable(&mut self) -> Result<()> {
+        Ok(())
     }
 
-    fn take_back(&mut self, _: &mut Lease) -> Result<()> {
-        Ok(())
+    fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
+        if self.habit == Habit::InPlaceOnly && in_place.is_none() {
+            return Ok(false);
+        }
+        let lent = self.inside.lend_region(region, in_place, lease);
+        if self.habit == Habit::FailsAfterLending { Err(Error::other("in spite of that")) } else { lent }
+    }
+
+    fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
+        if self.habit == Habit::TakesNothing || lease.is_empty() { Ok(()) } else { self.inside.take_back(lease) }
     }
 }
 
 #[test]
+fn a_block_that_is_copied_goes_back_to_its_own_place_whatever_the_descriptor_held_before() {
+    let mut table = Careless::new(Habit::InPlaceOnly);
+    let mut block = BlockDescriptor::<f32>::new();
+    table.get_block_of_rows(0, 1, ReadWriteMode::ReadWrite, &mut block).unwrap(); // in place
+    table.release_block_of_rows(&mut block).unwrap();
+    table.get_block_of_column_values(1, 0, 2, ReadWriteMode::ReadWrite, &mut block).unwrap();
+    block.as_mut_slice().unwrap()[1] = 40.0;
+    table.release_block_of_column_values(&mut block).unwrap();
+    assert_eq!(table.inside.as_slice().unwrap(), [1.0, 2.0, 3.0, 40.0]);
+}
+
+#[test]
 fn memory_that_a_table_leaves_in_a_lease_goes_back_to_it() {
-    for fails in [false, true] {
-        let inside = HomogenNumericTable::from_rows(&[[1.0, 2.0], [3.0, 4.0]]).unwrap();
-        let mut table = Careless { inside, fails };
-        let mut block = BlockDescriptor::<f32>::new();
+    for habit in [Habit::TakesNothing, Habit::FailsAfterLending] {
+        let (mut table, mut block) = (Careless::new(habit), BlockDescriptor::<f32>::new());
+        let fails = habit == Habit::FailsAfterLending;
         let got = table.get_block_of_rows(0, 1, ReadWriteMode::ReadWrite, &mut block);
         assert_eq!(got.is_err(), fails);
         if !fails {
