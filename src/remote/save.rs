@@ -2,9 +2,9 @@
 //!
 //! The bytes are those of a file that is saved, made in their order, a part at a time.
 
-use futures_util::stream::{FuturesUnordered, TryStreamExt};
+use futures_util::stream::{FuturesUnordered, StreamExt, TryStreamExt};
 use object_store::path::Path;
-use object_store::{MultipartUpload, ObjectStore, PutMode, PutMultipartOptions, PutOptions, PutPayload};
+use object_store::{MultipartUpload, ObjectStore, PutMode, PutMultipartOptions, PutOptions, PutPayload, UploadPart};
 
 use super::object::failed;
 use crate::base::error::Result;
@@ -179,7 +179,7 @@ impl Default for StoreOptions {
 ///
 /// Whatever happens, the name leads to the complete old object or to the complete new one. A file of up to 8 MiB is
 /// sent by one request, a larger one in parts, several at a time, which become an object when all are there (a
-/// multipart upload). If anything fails, the upload is aborted. If the call is dropped, or the progress callback or a
+/// multipart upload). If anything fails, the parts that are being sent are finished and the upload is aborted. If the call is dropped, or the progress callback or a
 /// table of a kind of one's own panics, stores in memory and folders remove what has been sent; in S3 and Google Cloud
 /// Storage it is not visible, but stays, and costs, until a rule for incomplete uploads in the bucket's life cycle
 /// removes it.
@@ -253,6 +253,24 @@ async fn send(
     at_once: usize,
 ) -> Result<()> {
     let mut sending = FuturesUnordered::new();
+    let sent = send_parts(path, upload, parts, part_length, at_once, &mut sending).await;
+    if sent.is_err() {
+        // A part that arrives after the upload was aborted may stay in the store.
+        while sending.next().await.is_some() {}
+    }
+    sent?;
+    upload.complete().await.map(drop).map_err(|error| failed(path, error))
+}
+
+/// Sends all parts, so many at a time. After an error, those that were begun are left in `sending`.
+async fn send_parts(
+    path: &Path,
+    upload: &mut dyn MultipartUpload,
+    parts: &mut FileParts<'_>,
+    part_length: usize,
+    at_once: usize,
+    sending: &mut FuturesUnordered<UploadPart>,
+) -> Result<()> {
     loop {
         while sending.len() < at_once {
             let part = parts.next_part(part_length)?;
@@ -263,10 +281,9 @@ async fn send(
         }
         match sending.try_next().await.map_err(|error| failed(path, error))? {
             Some(()) => {}
-            None => break,
+            None => return Ok(()),
         }
     }
-    upload.complete().await.map(drop).map_err(|error| failed(path, error))
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ pub struct Faults {
     pub complete: Option<usize>,
     /// Changes an answer; the number is that of the request.
     pub answer: Option<fn(usize, GetResult) -> GetResult>,
-    /// How long each request of bytes, or part, takes.
+    /// How long each request of bytes, or part, takes; a part that fails does so at once.
     pub delay: Duration,
 }
 
@@ -73,6 +73,11 @@ impl Faulty {
     /// Returns how many requests, or parts, there were at a time at most.
     pub fn most_at_once(&self) -> usize {
         self.counts.most.load(Ordering::SeqCst)
+    }
+
+    /// Returns how many requests, or parts, were begun and have not ended.
+    pub fn unfinished(&self) -> usize {
+        self.counts.now.load(Ordering::SeqCst)
     }
 
     /// Returns how many parts were begun to be sent, and how many uploads were completed, and aborted.
@@ -176,12 +181,10 @@ impl MultipartUpload for FaultyUpload {
         let outcome = call(&self.counts.part, self.part);
         let (part, counts, delay) = (self.inner.put_part(data), self.counts.clone(), self.delay);
         Box::pin(async move {
+            outcome?;
             counts.begin();
             wait(delay).await;
-            let sent = match outcome {
-                Ok(_) => part.await,
-                Err(error) => Err(error),
-            };
+            let sent = part.await;
             counts.end();
             sent
         })

@@ -107,6 +107,21 @@ fn whatever_fails_the_old_object_stays_and_the_upload_is_aborted() {
 }
 
 #[test]
+fn an_upload_is_aborted_when_no_part_of_it_is_on_its_way() {
+    run(async {
+        for at_once in [2, 3] {
+            let faults = Faults { part: Some(1), delay: Duration::from_millis(5), ..Faults::default() };
+            let store = Faulty::new(Arc::new(InMemory::new()), faults);
+            let options = StoreOptions::new().parts(0, at_once);
+            let saved = large(DataLayout::RowMajor);
+            assert_error!(save_to_store(&store, &path(), &saved, options).await, ErrorKind::Foreign { .. });
+            assert_eq!(store.most_at_once(), at_once - 1); // parts that arrive after the end would stay
+            assert_eq!((store.unfinished(), store.uploads()), (0, [at_once, 0, 1]));
+        }
+    });
+}
+
+#[test]
 fn a_call_that_is_dropped_leaves_nothing_under_the_name() {
     run(async {
         let inner = Arc::new(InMemory::new());
