@@ -198,6 +198,8 @@ mod display;
 pub mod execution;
 pub mod files; // in some files
 mod format; // in some files
+#[doc(hidden)]
+pub mod internal;
 mod interop; // in some files
 mod learning; // in some files
 #[forbid(unsafe_code)]
