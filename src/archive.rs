@@ -1,19 +1,25 @@
-//! Tables as archives in memory: DAAL's `serialize` and `deserialize`, through serde and bincode.
+//! Tables as archives in memory: DAAL's `serialize` and `deserialize`, through serde.
 //!
-//! An archive is bincode's `legacy` encoding (little-endian, fixed-width integers, `u64` lengths) of a header with a
-//! magic number, the version and the kind of the table, followed by the data of that kind: for a homogeneous table, its
+//! An archive is the encoding (little-endian, fixed-width integers, `u64` lengths: see `encode`) of a header with a magic
+//! number, the version and the kind of the table, followed by the data of that kind: for a homogeneous table, its
 //! element type and the table as `serde.rs` writes it; for any other, what `serde/content.rs` writes. Version 1 has no
 //! kind: its tables are homogeneous. Version 3, in which categories have words, is written if they do. All versions can
 //! always be read. Decoding borrows: it allocates nothing before lengths,
 //! types and the shape have been checked against the actual number of bytes. Table files have a different format: see
 //! [`crate::format`].
 
-use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
-use bincode::enc::write::Writer;
-use bincode::error::{DecodeError, EncodeError};
+mod decode;
+mod encode;
+mod failure;
+#[cfg(test)]
+mod tests;
+
 use serde::{Deserialize, Serialize};
 
-use crate::array::{append_copy, vector_with_room};
+use self::decode::Decoder;
+use self::encode::Encoder;
+use self::failure::Failure;
+use crate::array::vector_with_room;
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::dictionary::DataDictionary;
@@ -22,11 +28,6 @@ use crate::serde::dictionary::size_of_texts;
 use crate::serde::take_refusal;
 use crate::table::content::{self, Content, Form, Stored, with_stored_kinds};
 use crate::table::{HomogenNumericTable, NumericTable, TableConversion, TableKind};
-
-/// The largest length in an archive: a larger one is refused before it is used in a sum.
-const LIMIT: usize = isize::MAX as usize;
-
-const CODEC: Configuration<LittleEndian, Fixint, Limit<LIMIT>> = bincode::config::legacy().with_limit::<LIMIT>();
 
 /// `NUMTABLE`: the first eight bytes.
 const MAGIC: u64 = u64::from_le_bytes(*b"NUMTABLE");
@@ -161,15 +162,6 @@ macro_rules! stored_kinds {
 }
 with_stored_kinds!(stored_kinds);
 
-/// An archive that is being written. The values arrive as one slice, which several threads copy.
-struct Archive(Vec<u8>);
-
-impl Writer for Archive {
-    fn write(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
-        append_copy(&mut self.0, bytes).map_err(|error| EncodeError::OtherString(error.to_string()))
-    }
-}
-
 impl<T: Element> HomogenNumericTable<T> {
     /// Writes the table to an archive in memory.
     ///
@@ -295,31 +287,31 @@ fn read_kind(bytes: &[u8]) -> Result<(&str, usize)> {
 /// # Errors
 /// [`ErrorKind::Format`] if its `Serialize` fails; [`ErrorKind::OutOfMemory`].
 pub(crate) fn encode(room: usize, value: &impl Serialize) -> Result<Vec<u8>> {
-    let mut archive = Archive(vector_with_room(room)?);
+    let mut archive = vector_with_room(room)?;
     take_refusal(); // clears that of an earlier encoding
-    let written = bincode::serde::encode_into_writer(value, &mut archive, CODEC);
-    written.map_err(|error| take_refusal().unwrap_or_else(|| Error::format(0, error.to_string())))?;
-    Ok(archive.0)
+    match value.serialize(Encoder(&mut archive)) {
+        Ok(()) => Ok(archive),
+        Err(Failure::Refused(error)) => Err(error),
+        Err(failure) => Err(take_refusal().unwrap_or_else(|| Error::format(0, failure.to_string()))),
+    }
 }
 
 /// Returns the error of an archive that ends too early.
 pub(crate) fn cut_off(bytes: &[u8], missing: usize) -> Error {
-    Error::format(bytes.len() as u64, format!("the archive is cut off: missing bytes: {missing} or more"))
+    Error::format(bytes.len() as u64, Failure::End { missing }.to_string())
 }
 
 /// Decodes from a position; returns the value and the number of bytes consumed.
 pub(crate) fn decode<'a, D: Deserialize<'a>>(bytes: &'a [u8], start: usize) -> Result<(D, usize)> {
     take_refusal(); // clears that of an earlier decoding
-    bincode::serde::borrow_decode_from_slice(&bytes[start..], CODEC).map_err(|error| {
-        if let Some(refusal) = take_refusal() {
-            return refusal;
-        }
-        let reason = match error {
-            DecodeError::UnexpectedEnd { additional } => return cut_off(bytes, additional),
-            DecodeError::LimitExceeded => "a length is larger than memory can be".to_owned(),
-            DecodeError::OtherString(reason) => reason,
-            other => format!("the archive is damaged: {other}"),
-        };
-        Error::format(start as u64, reason)
+    let mut decoder = Decoder(&bytes[start..]);
+    let failure = match D::deserialize(&mut decoder) {
+        Ok(value) => return Ok((value, bytes.len() - start - decoder.0.len())),
+        Err(failure) => failure,
+    };
+    Err(match (take_refusal(), failure) {
+        (Some(refusal), _) => refusal,
+        (None, Failure::End { missing }) => cut_off(bytes, missing),
+        (None, failure) => Error::format(start as u64, failure.to_string()),
     })
 }

@@ -105,7 +105,7 @@ fn advise_huge_pages(vector: &mut Vec<u8>) {
         let length = whole.len() / HUGE_PAGE * HUGE_PAGE;
         // SAFETY: the range lies inside the vector's own memory, and begins at a page. The size of pages does not
         // change their contents.
-        let _ = unsafe { rustix::mm::madvise(whole.as_mut_ptr().cast(), length, rustix::mm::Advice::LinuxHugepage) };
+        let _ = unsafe { libc::madvise(whole.as_mut_ptr().cast(), length, libc::MADV_HUGEPAGE) };
     }
 }
 

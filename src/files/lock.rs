@@ -96,7 +96,7 @@ pub(super) fn unlock(file: &File) {
 /// Linux `ENOLCK`, which NFS returns where no lock server runs.
 pub(crate) fn means_no_locks(error: &io::Error) -> bool {
     #[cfg(target_os = "linux")]
-    if rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::NOLCK) {
+    if error.raw_os_error() == Some(libc::ENOLCK) {
         return true;
     }
     error.kind() == io::ErrorKind::Unsupported

@@ -20,9 +20,8 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::{Mutex, PoisonError, TryLockError};
 
 use memmap2::{Advice, MmapOptions, MmapRaw, UncheckedAdvice};
-use rustix::fs::fstatfs;
-use rustix::io::Errno;
 
+use super::system::file_system;
 use crate::base::parallel;
 
 /// The type of tmpfs (`TMPFS_MAGIC` of `linux/magic.h`).
@@ -57,11 +56,11 @@ impl MemoryFile {
         if parallel::task_count(size) == 1 || file.metadata()?.mode() & WRITABLE_BY_OTHERS != 0 {
             return Ok(None);
         }
-        let Some(system) = fstatfs(file).ok().filter(|system| system.f_type as u64 == TMPFS) else { return Ok(None) };
+        let Some(system) = file_system(file).ok().filter(|system| system.kind == TMPFS) else { return Ok(None) };
         // `fallocate` would find the pages for all of the file, one after the other, while the threads wait.
-        let free = system.f_bavail.saturating_mul(system.f_bsize as u64);
-        if system.f_blocks > 0 && length > free {
-            return Err(Errno::NOSPC.into());
+        let free = system.free_blocks.saturating_mul(system.block_size);
+        if system.blocks > 0 && length > free {
+            return Err(io::Error::from_raw_os_error(libc::ENOSPC));
         }
         let Ok(()) = file.set_len(length) else { return Ok(None) };
         let map = MmapOptions::new().len(size).map_raw(file).ok(); // no room for addresses, or an old system
@@ -149,7 +148,7 @@ mod tests {
         let folder = tempfile::tempdir_in("/dev/shm").ok()?;
         let path = folder.path().join("file");
         let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path).unwrap();
-        fstatfs(&file).ok().filter(|system| system.f_type as u64 == TMPFS)?;
+        file_system(&file).ok().filter(|system| system.kind == TMPFS)?;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         let memory = pool.install(|| MemoryFile::begin(&file, length as u64)).unwrap();
         Some((file, memory))

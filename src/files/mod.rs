@@ -60,6 +60,8 @@ pub(crate) mod position;
 pub(crate) mod replace;
 #[forbid(unsafe_code)]
 pub(crate) mod stored;
+#[cfg(target_os = "linux")]
+mod system;
 
 pub(crate) use leftovers::LOCK_ENDING;
 pub use leftovers::{Leftover, leftovers};

@@ -44,10 +44,8 @@ impl Sink for File {
 
 #[cfg(target_os = "linux")]
 fn reserve(file: &File, length: u64) -> io::Result<()> {
-    use rustix::fs::{FallocateFlags, fallocate};
-    use rustix::io::Errno;
-    match fallocate(file, FallocateFlags::KEEP_SIZE, 0, length) {
-        Err(error @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => Err(error.into()),
+    match super::system::allocate(file, length) {
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG)) => Err(error),
         _ => Ok(()), // some file systems do not support it, and an empty file has nothing to reserve
     }
 }
@@ -65,8 +63,7 @@ fn reserve(_file: &File, _length: u64) -> io::Result<()> {
 /// Whatever the system says; some systems and file systems refuse all such calls, or those between two of them.
 #[cfg(target_os = "linux")]
 pub(crate) fn copy_in_system(source: &File, from: u64, target: &File, to: u64, count: usize) -> io::Result<usize> {
-    let (mut from, mut to) = (from, to);
-    Ok(rustix::fs::copy_file_range(source, Some(&mut from), target, Some(&mut to), count)?)
+    super::system::copy_file_range(source, from, target, to, count)
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -5,6 +5,9 @@
 #[cfg(feature = "arrow")]
 #[forbid(unsafe_code)]
 mod arrow;
+#[cfg(feature = "bincode")]
+#[forbid(unsafe_code)]
+mod bincode;
 #[cfg(feature = "csv")]
 #[forbid(unsafe_code)]
 pub(crate) mod csv;

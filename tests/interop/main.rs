@@ -14,6 +14,8 @@ mod arrow_stream;
 mod arrow_types;
 #[cfg(feature = "arrow")]
 mod arrow_words;
+#[cfg(feature = "bincode")]
+mod bincode;
 #[cfg(any(feature = "arrow", feature = "ndarray", feature = "ndarray-016", feature = "npy"))]
 mod copy_policy;
 #[cfg(all(feature = "arrow", feature = "csv", feature = "npy", feature = "npz"))]
