@@ -1,8 +1,8 @@
-//! Tables that are another table, borrowed: so that a borrowed one can be part of a merged one.
+//! Borrowed tables as owned ones, so that a borrowed table can be part of a merged one.
 
 use super::{HomogenNumericTable, NumericTable, Token};
 
-/// The methods of [`NumericTable`] that read, passed on to `$table`.
+/// Forwards the reading methods of [`NumericTable`] to `$table`.
 macro_rules! forwards_reading {
     ($self:ident, $table:expr) => {
         fn shape(&$self) -> crate::base::shape::Shape {
@@ -69,7 +69,7 @@ macro_rules! forwards_reading {
     };
 }
 
-/// The methods of [`NumericTable`] that write, passed on to `$table`; not `resize`.
+/// Forwards the writing methods of [`NumericTable`], except `resize`, to `$table`.
 macro_rules! forwards_writing {
     ($self:ident, $table:expr) => {
         fn set_dictionary(&mut $self, dictionary: crate::dictionary::DataDictionary) -> Result<(), crate::base::error::Error> {
@@ -151,10 +151,10 @@ macro_rules! forwards_writing {
 }
 pub(super) use {forwards_reading, forwards_writing};
 
-/// Returns a table that *is* a borrowed one, for writing and reading: what is written through it is in the borrowed
-/// table. Nothing is copied; it can be part of a [`MergedNumericTable`](crate::MergedNumericTable) for as long as the
-/// borrow lasts. Its size cannot be changed. Borrowing what this function or [`by_ref`] has returned borrows the table
-/// that is behind it, so that no number of borrows makes reading slower.
+/// Wraps a mutably borrowed table in a boxed table, without a copy. Writing to the result writes to the borrowed table.
+/// The result can be part of a [`MergedNumericTable`](crate::MergedNumericTable) for as long as the borrow lasts. It
+/// cannot be resized. Calling this function or [`by_ref`] on its own result borrows the original table, so nested
+/// borrows do not slow down reading.
 ///
 /// # Examples
 /// ```
@@ -163,7 +163,7 @@ pub(super) use {forwards_reading, forwards_writing};
 /// let mut counts = HomogenNumericTable::from_rows(&[[7_u8], [8]])?;
 /// let mut table = MergedNumericTable::new([by_mut(&mut lengths), by_mut(&mut counts)])?;
 /// table.set_value(1, 1, 9.0)?;
-/// drop(table); // which ends the borrow
+/// drop(table); // ends the borrow
 /// assert_eq!(counts.as_slice()?, [7, 9]);
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
@@ -172,15 +172,15 @@ pub fn by_mut<'t>(table: &'t mut (dyn NumericTable + 't)) -> Box<dyn NumericTabl
         return Box::new(Mutable(table));
     }
     if table.borrowed_mut(Token::new()).is_none() {
-        return by_ref(table); // which is as little for writing as the table
+        return by_ref(table); // read-only like the table
     }
     match table.borrowed_mut(Token::new()) {
         Some(table) => Box::new(Mutable(table)),
-        None => HomogenNumericTable::<f32>::default().into_dyn(), // never: it has just been there
+        None => HomogenNumericTable::<f32>::default().into_dyn(), // never: checked above
     }
 }
 
-/// Returns a table that *is* a borrowed one, for reading: writing is refused. Nothing is copied.
+/// Wraps a borrowed table in a boxed read-only table, without a copy. Writing returns an error.
 ///
 /// # Examples
 /// ```
@@ -195,8 +195,8 @@ pub fn by_ref<'t>(table: &'t (dyn NumericTable + 't)) -> Box<dyn NumericTable + 
     Box::new(Shared(table.borrowed(Token::new()).unwrap_or(table)))
 }
 
-/// Invariant, of [`Mutable`] too: the table is neither of the two, so that calls go through one of them at most. They
-/// are not counted as a level of nesting, which is limited.
+/// Invariant, also of [`Mutable`]: the table is not one of these two types, so calls go through at most one of them.
+/// They do not count as a level of nesting, which is limited.
 struct Shared<'t>(&'t (dyn NumericTable + 't));
 
 impl NumericTable for Shared<'_> {

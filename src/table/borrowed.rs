@@ -1,7 +1,8 @@
-//! Borrowed values as tables: a view, with what makes it a kind of table.
+//! Borrowed values as tables: a view that implements [`NumericTable`].
 //!
-//! Views themselves are in `view`: they are `Copy`, and have neither a dictionary nor an identity. Borrowed *tables*
-//! are in `borrow`. Semantics: DAAL `HomogenNumericTable::create(ptr, columns, rows)`, whose pointer nobody watches.
+//! The views themselves are in `view`. They are `Copy`, and have neither a dictionary nor an identity. Borrowed
+//! *tables* are in `borrow`. Semantics: DAAL `HomogenNumericTable::create(ptr, columns, rows)`, which does not check
+//! the pointer's lifetime.
 
 use std::fmt;
 
@@ -13,14 +14,14 @@ use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::dictionary::{DataDictionary, Feature};
 
-/// A table for reading that *is* borrowed values, as long as the borrow lasts: a slice, a [`TableView`], an `ndarray`
-/// view. Nothing is copied, and the compiler sees to it that the values outlive the table.
+/// A read-only table on borrowed values: a slice, a [`TableView`] or an `ndarray` view. Copies nothing. The compiler
+/// ensures that the values outlive the table.
 ///
-/// Blocks in the values' own type are borrowed, where their rows are contiguous; descriptors, which outlive the table's
-/// borrow, get copies. It is passed on as `&dyn NumericTable`, joined with other tables, described, saved and printed
-/// like any other; writing and resizing are refused.
+/// Blocks in the values' own type borrow them where their rows are contiguous. Descriptors outlive the borrow of the
+/// table, so they hold copies. Like any other table, this one can be passed as `&dyn NumericTable`, joined with other
+/// tables, described, saved and printed. Writing and resizing return errors.
 ///
-/// Source: the third scenario of DAAL's developer guide, "the data is already available in memory".
+/// Source: the third scenario in DAAL's developer guide, "the data is already available in memory".
 ///
 /// # Examples
 /// ```
@@ -39,13 +40,13 @@ pub struct BorrowedTable<'t, T> {
     dictionary: DataDictionary,
 }
 
-/// A table that *is* mutably borrowed values, as long as the borrow lasts: a slice, a [`TableViewMut`], an `ndarray`
-/// view. What is written to the table is written to them.
+/// A writable table on mutably borrowed values: a slice, a [`TableViewMut`] or an `ndarray` view. Writing to the table
+/// writes to these values.
 ///
-/// Blocks in the values' own type are borrowed, and written in place, where their rows are contiguous; descriptors,
-/// which outlive the table's borrow, get copies, and write them back when they are released. Resizing is refused.
+/// Blocks in the values' own type borrow them, and write in place, where their rows are contiguous. Descriptors outlive
+/// the borrow of the table, so they hold copies and write them back when released. Resizing returns an error.
 ///
-/// Source: the third scenario of DAAL's developer guide, "the data is already available in memory".
+/// Source: the third scenario in DAAL's developer guide, "the data is already available in memory".
 ///
 /// # Examples
 /// ```
@@ -71,11 +72,11 @@ fn plain<T: Element>(shape: Shape) -> DataDictionary {
 }
 
 impl<'t, T: Element> BorrowedTable<'t, T> {
-    /// Creates a row-major table on a slice. For other layouts and strides see
+    /// Creates a row-major table on a slice. For other layouts and strides, see
     /// [`From<TableView>`](#trait-implementations).
     ///
     /// # Errors
-    /// [`ErrorKind::ArrayLength`] if the slice does not hold exactly the values of the shape;
+    /// [`ErrorKind::ArrayLength`] if the length of the slice is not exactly the number of values of the shape;
     /// [`ErrorKind::SizeOverflow`].
     ///
     /// # Examples
@@ -90,7 +91,7 @@ impl<'t, T: Element> BorrowedTable<'t, T> {
         TableView::new(values, shape, DataLayout::RowMajor).map(Self::from)
     }
 
-    /// Returns the values.
+    /// Returns a view of the values.
     ///
     /// # Examples
     /// ```
@@ -105,11 +106,11 @@ impl<'t, T: Element> BorrowedTable<'t, T> {
 }
 
 impl<'t, T: Element> BorrowedTableMut<'t, T> {
-    /// Creates a row-major table on a slice. For other layouts and strides see
+    /// Creates a row-major table on a slice. For other layouts and strides, see
     /// [`From<TableViewMut>`](#trait-implementations).
     ///
     /// # Errors
-    /// [`ErrorKind::ArrayLength`] if the slice does not hold exactly the values of the shape;
+    /// [`ErrorKind::ArrayLength`] if the length of the slice is not exactly the number of values of the shape;
     /// [`ErrorKind::SizeOverflow`].
     ///
     /// # Examples
@@ -124,7 +125,7 @@ impl<'t, T: Element> BorrowedTableMut<'t, T> {
         TableViewMut::new(values, shape, DataLayout::RowMajor).map(Self::from)
     }
 
-    /// Returns the values, and ends the table.
+    /// Consumes the table and returns the view of its values.
     ///
     /// # Examples
     /// ```
@@ -140,14 +141,14 @@ impl<'t, T: Element> BorrowedTableMut<'t, T> {
     }
 }
 
-/// A table of a view's values, whatever its strides.
+/// Creates a table on the values of a view, with any strides.
 impl<'t, T: Element> From<TableView<'t, T>> for BorrowedTable<'t, T> {
     fn from(view: TableView<'t, T>) -> Self {
         Self { id: TableId::new(), view, dictionary: plain::<T>(view.shape()) }
     }
 }
 
-/// A table of a view's values, whatever its strides.
+/// Creates a table on the values of a view, with any strides.
 impl<'t, T: Element> From<TableViewMut<'t, T>> for BorrowedTableMut<'t, T> {
     fn from(view: TableViewMut<'t, T>) -> Self {
         Self { id: TableId::new(), dictionary: plain::<T>(view.shape()), view }

@@ -4,8 +4,8 @@ use std::any::TypeId;
 
 use super::NumericTable;
 
-/// A value that only this crate can create: the argument of those methods of [`NumericTable`] that no other crate can
-/// call or override.
+/// A value that only this crate can create. It is the argument of those methods of [`NumericTable`] that other crates
+/// cannot call or override.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Token(());
@@ -17,8 +17,8 @@ impl Token {
 }
 
 impl dyn NumericTable + '_ {
-    /// Borrows the table as an `N`, if it is one. A kind of your own must implement [`as_any`](NumericTable::as_any)
-    /// for this.
+    /// Borrows the table as an `N`, if it has this type. Your own kinds of tables must implement
+    /// [`as_any`](NumericTable::as_any) for this.
     ///
     /// # Examples
     /// ```
@@ -32,7 +32,7 @@ impl dyn NumericTable + '_ {
         self.as_any()?.downcast_ref()
     }
 
-    /// Borrows the table mutably as an `N`, if it is one.
+    /// Borrows the table mutably as an `N`, if it has this type.
     ///
     /// # Examples
     /// ```
@@ -48,10 +48,10 @@ impl dyn NumericTable + '_ {
 }
 
 impl dyn NumericTable {
-    /// Returns the table as an `N`, if it is one.
+    /// Returns the table as an `N`, if it has this type.
     ///
     /// # Errors
-    /// The table, unchanged, if it is of another kind, or of one without [`as_any`](NumericTable::as_any).
+    /// Returns the table, unchanged, if it has another type or does not implement [`as_any`](NumericTable::as_any).
     ///
     /// # Examples
     /// ```

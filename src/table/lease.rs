@@ -1,9 +1,9 @@
 //! Lending a table's memory to a writable block that outlives the borrow of the table.
 //!
-//! The array itself moves into the [`Lease`], so nothing else can reach it: there is one array, in one place, and
-//! nothing can alias. A caller that has both the table and the lease moves it back, without locks or reference counts.
-//! A lease that is *dropped* instead, on whatever thread, leaves the array in a [`Slot`], where the table finds it. A
-//! clone of a table that waits for its array waits as well, and takes a share of it when it is returned.
+//! The array itself moves into the [`Lease`], so nothing else can access it: there is only one array, in one place, and
+//! no aliasing. A caller that has both the table and the lease moves the array back without locks or reference counts.
+//! If the lease is *dropped* instead, on any thread, it leaves the array in a [`Slot`], where the table finds it. A
+//! clone of a table that waits for its array waits too, and shares the array when it is returned.
 //! Semantics: DAAL's `BlockDescriptor`, which holds a pointer to a member of the table instead.
 
 use std::ops::Range;
@@ -15,8 +15,8 @@ use crate::array::{AnyArray, Array};
 use crate::base::element::Element;
 use crate::base::error::{Error, ErrorKind, Result};
 
-/// Memory that a table has lent to a writable block. It is returned by [`take_back`](super::Lend::take_back), or when
-/// the lease is dropped.
+/// Memory that a table has lent to a writable block. [`take_back`](super::Lend::take_back), or dropping the lease,
+/// returns it.
 ///
 /// An empty lease holds no memory. Reusing a lease for the same table allocates nothing.
 ///
@@ -26,7 +26,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
 /// let mut lease = Lease::new();
 /// table.lend_region(&Region { rows: 1..2, columns: 0..2 }, Some(ElementType::I16), &mut lease)?;
-/// let error = table.as_slice().unwrap_err(); // the values are elsewhere
+/// let error = table.as_slice().unwrap_err(); // the lease holds the values
 /// assert!(matches!(error.kind(), ErrorKind::BlockOutstanding { .. }));
 /// drop(lease);
 /// assert_eq!(table.as_slice()?, [1, 2, 3, 4]);
@@ -37,19 +37,19 @@ pub struct Lease {
     region: Region,
     /// The range of the array that holds the region's values, if they are written in place.
     in_place: Option<Range<usize>>,
-    /// The array that is lent.
+    /// The lent array.
     array: Option<AnyArray>,
-    /// Where the array is left if the lease is dropped; kept from one use to the next.
+    /// The slot that receives the array if the lease is dropped. Kept for the next use.
     slot: Option<Arc<Slot>>,
-    /// How far the region is moved down and to the right in the table that the caller knows, which may show the one
-    /// that has lent the memory.
+    /// The offset, in rows and columns, of the region in the table that the caller knows. That table may contain the
+    /// one that lent the memory.
     offset: (usize, usize),
-    /// What the table was when it was asked, if nothing is lent: a number that it has chosen.
+    /// If nothing is lent: a number by which the table recognizes its own state.
     mark: u64,
 }
 
 impl Lease {
-    /// Remembers a number, by which the table knows whether it has changed meanwhile.
+    /// Stores a number by which the table can detect later changes.
     pub(super) fn mark(&mut self, mark: u64) {
         self.mark = mark;
     }
@@ -75,7 +75,7 @@ impl Lease {
         }
     }
 
-    /// Returns whether nothing is lent.
+    /// Returns whether the lease holds no memory.
     ///
     /// # Examples
     /// ```
@@ -92,7 +92,7 @@ impl Lease {
         self.array.is_none()
     }
 
-    /// Returns the region that was lent last.
+    /// Returns the most recently lent region.
     ///
     /// # Examples
     /// ```
@@ -122,8 +122,8 @@ impl Lease {
         self.array.as_mut()?.downcast_mut::<U>()?.mutable_data().ok()?.get_mut(range)
     }
 
-    /// Ends the previous loan, and sets the region without lending anything: all that
-    /// [`lend_region`](super::Lend::lend_region) needs to do for a block that is not written in place.
+    /// Ends the previous loan and sets the region without lending anything. [`lend_region`](super::Lend::lend_region)
+    /// needs nothing more for a block that is not written in place.
     ///
     /// # Examples
     /// ```
@@ -142,18 +142,18 @@ impl Lease {
         self.offset = (0, 0);
     }
 
-    /// Moves the region down and to the right, as one that a table around the lender has lent.
+    /// Adds an offset to the region, for a table that contains the lender.
     pub(super) fn move_by(&mut self, (rows, columns): (usize, usize)) {
         self.offset = (self.offset.0.wrapping_add(rows), self.offset.1.wrapping_add(columns));
     }
 
-    /// Returns where the region begins in the table that is asked now. It is a hint: a table around the lender may not
-    /// have said how far it moves it.
+    /// Returns the position of the region in the table that is now called. This is only a hint: a table that contains
+    /// the lender may not have added its offset.
     pub(super) fn place(&self) -> (usize, usize) {
         (self.region.rows.start.wrapping_add(self.offset.0), self.region.columns.start.wrapping_add(self.offset.1))
     }
 
-    /// Checks that nothing is lent: for a table that has lent nothing.
+    /// Checks that the lease is empty, for a table that has not lent anything.
     ///
     /// # Errors
     /// [`ErrorKind::WrongTable`].
@@ -161,11 +161,11 @@ impl Lease {
         if self.is_empty() { Ok(()) } else { Err(Error::new(ErrorKind::WrongTable)) }
     }
 
-    /// Returns the memory to the one of several lenders that takes it back. The `expected` one is asked first.
-    /// `take_back` returns whether a lender has taken it.
+    /// Returns the memory to its owner among several lenders, trying the `expected` one first. `take_back` returns
+    /// whether a lender took the memory.
     ///
     /// # Errors
-    /// [`ErrorKind::WrongTable`] if none does. An empty lease needs no lender.
+    /// [`ErrorKind::WrongTable`] if no lender takes it. An empty lease needs no lender.
     pub(super) fn return_to_one_of(
         &mut self,
         lenders: usize,
@@ -180,7 +180,7 @@ impl Lease {
         }
     }
 
-    /// Returns the memory, as dropping does, and keeps the slot for another use.
+    /// Returns the memory, as dropping does, but keeps the slot for another use.
     pub(crate) fn end(&mut self) {
         if let (Some(array), Some(slot)) = (self.array.take(), &self.slot) {
             slot.leave(array);
@@ -194,22 +194,22 @@ impl Drop for Lease {
     }
 }
 
-/// Where a dropped lease leaves its array for the tables that wait for it.
+/// Holds the array of a dropped lease for the tables that wait for it.
 #[derive(Debug, Default)]
 struct Slot {
     returned: Mutex<Option<AnyArray>>,
-    /// The number of tables that wait: the one that has lent, and its clones. Changed under the lock, or by the only
-    /// table that can: one that is mutably borrowed, and of which no clone waits.
+    /// The number of waiting tables: the lender and its clones. Changed under the lock, or by the only table that can
+    /// access it: one that is mutably borrowed and has no waiting clones.
     waiting: AtomicUsize,
 }
 
 impl Slot {
     fn lock(&self) -> MutexGuard<'_, Option<AnyArray>> {
-        // Each critical section is a few moves that cannot panic half-way: a poisoned state is consistent.
+        // Each critical section is a few moves that cannot panic midway, so a poisoned state is consistent.
         self.returned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stores the array for the tables that wait. If there are none, it is freed.
+    /// Stores the array for the waiting tables, or frees it if there are none.
     fn leave(&self, array: AnyArray) {
         let mut returned = self.lock();
         if self.waiting.load(Ordering::Relaxed) > 0 {
@@ -217,16 +217,16 @@ impl Slot {
         }
     }
 
-    /// Stores a share for the other tables that wait, when the lender has taken the array back.
+    /// Stores a share for the other waiting tables after the lender has taken the array back.
     #[cold]
     fn share(&self, array: AnyArray) {
         let mut returned = self.lock();
         if self.waiting.fetch_sub(1, Ordering::Release) > 1 {
-            *returned = Some(array); // but not if the last of them has just been dropped
+            *returned = Some(array); // unless the last of them has just been dropped
         }
     }
 
-    /// Takes the share of one table that waits, if the array has been returned.
+    /// Takes the share of one waiting table, if the array has been returned.
     fn collect(&self, returned: &mut Option<AnyArray>) -> Option<AnyArray> {
         let is_last = self.waiting.load(Ordering::Relaxed) == 1;
         let array = if is_last { returned.take() } else { returned.clone() }?;
@@ -235,17 +235,17 @@ impl Slot {
     }
 }
 
-/// An array that a table can lend: of a type that the compiler knows, or of any type.
+/// An array that a table can lend: of a type known at compile time, or of any type.
 pub(super) trait Held: Clone + Default {
     fn into_any(self) -> AnyArray;
 
-    /// Returns whether an array is one of these.
+    /// Returns whether an array has this type.
     fn is(array: &AnyArray) -> bool;
 
-    /// `None` if it is none of these.
+    /// Returns `None` if the array has another type.
     fn from_any(array: AnyArray) -> Option<Self>;
 
-    /// `None` if it is none of these.
+    /// Returns `None` if the array has another type.
     fn of_any(array: &mut AnyArray) -> Option<&mut Self>;
 }
 
@@ -291,15 +291,15 @@ impl Held for AnyArray {
 /// A table's array, or where to find it while it is lent.
 ///
 /// Invariant: `array` and `returned` are both empty only while a lease of `slot` holds the array or has left it there;
-/// at most one of them is set. `array` is set again by [`take_back`](Self::take_back), `returned` by the first access
-/// after the lease was dropped.
+/// at most one of them is set. [`take_back`](Self::take_back) sets `array` again; the first access after the lease was
+/// dropped sets `returned`.
 #[derive(Debug)]
 pub(super) struct Memory<A> {
     array: Option<A>,
     /// The array, if it was found in the slot through a shared borrow.
     returned: OnceLock<A>,
     slot: Option<Arc<Slot>>,
-    /// Whether the slot is this table's own, and not that of the table of which this is a clone.
+    /// Whether the slot belongs to this table, and not to the table that it was cloned from.
     is_lender: bool,
     /// The rows of the outstanding block, for errors.
     lent_rows: Range<usize>,
@@ -318,17 +318,17 @@ impl<A: Held> Memory<A> {
         }
     }
 
-    /// Returns the array if it is in the slot by now.
+    /// Returns the array if it is now in the slot.
     #[cold]
     fn collect(&self) -> Result<&A> {
         if let Some(slot) = &self.slot {
             let mut in_slot = slot.lock();
-            // Another thread may have set it before this one had the lock.
+            // Another thread may have set it before this one acquired the lock.
             if self.returned.get().is_none()
                 && let Some(array) = slot.collect(&mut in_slot)
                 && let Some(array) = A::from_any(array)
             {
-                let _ = self.returned.set(array); // it was empty, and is set under the lock only
+                let _ = self.returned.set(array); // it was empty and is set only under the lock
             }
         }
         self.returned.get().ok_or_else(|| Error::new(ErrorKind::BlockOutstanding { rows: self.lent_rows.clone() }))
@@ -343,7 +343,7 @@ impl<A: Held> Memory<A> {
         self.array.as_mut().ok_or_else(|| Error::new(ErrorKind::BlockOutstanding { rows: 0..0 }))
     }
 
-    /// Moves the array into a lease. What that held is returned first.
+    /// Moves the array into a lease. First returns the array that the lease held.
     ///
     /// # Errors
     /// [`ErrorKind::BlockOutstanding`].
@@ -369,7 +369,7 @@ impl<A: Held> Memory<A> {
     /// Moves the array back out of a lease.
     ///
     /// # Errors
-    /// [`ErrorKind::WrongTable`] if the lease is not of this memory, or empty; it is unchanged.
+    /// [`ErrorKind::WrongTable`] if the lease does not belong to this memory, or is empty. The lease is then unchanged.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
         let slot = self.slot_of(lease).ok_or_else(|| Error::new(ErrorKind::WrongTable))?;
@@ -380,7 +380,7 @@ impl<A: Held> Memory<A> {
             return Err(Error::new(ErrorKind::WrongTable));
         };
         if slot.waiting.load(Ordering::Acquire) == 1 {
-            slot.waiting.store(0, Ordering::Relaxed); // only this table has waited
+            slot.waiting.store(0, Ordering::Relaxed); // only this table waited
         } else {
             slot.share(array.clone().into_any());
         }
@@ -408,15 +408,15 @@ impl<A: Held> Memory<A> {
         (self.is_lender && Arc::ptr_eq(slot, known) && self.is_out()).then_some(slot)
     }
 
-    /// Returns another handle on the same memory, or one that waits for it as this one does.
+    /// Returns another handle to the same memory, or one that waits for it too.
     pub(super) fn share(&self) -> Self {
         loop {
             if let Ok(array) = self.array() {
                 return Self::new(array.clone());
             }
-            let Some(slot) = &self.slot else { return Self::new(A::default()) }; // never: it is present then
+            let Some(slot) = &self.slot else { return Self::new(A::default()) }; // never: a lent array has a slot
             let in_slot = slot.lock();
-            // The array may have been returned meanwhile: then there is nothing to wait for.
+            // If the array has been returned in the meantime, there is nothing to wait for.
             if in_slot.is_none() && self.is_out() {
                 slot.waiting.fetch_add(1, Ordering::Relaxed);
                 let (slot, lent_rows) = (Some(Arc::clone(slot)), self.lent_rows.clone());
@@ -433,7 +433,7 @@ impl<A> Drop for Memory<A> {
             if slot.waiting.fetch_sub(1, Ordering::Release) == 1 {
                 let nobody_waits_for = in_slot.take();
                 drop(in_slot);
-                drop(nobody_waits_for); // without the lock: it may call the user's code
+                drop(nobody_waits_for); // without the lock, because it may call user code
             }
         }
     }
@@ -530,7 +530,7 @@ mod tests {
         let (mut memory, mut lease) = lend(vec![1]);
         let mut clone = memory.share();
         memory.take_back(&mut lease).unwrap();
-        *memory.array_mut().unwrap() = Array::from(vec![1]); // detached, as a table is before it lends
+        *memory.array_mut().unwrap() = Array::from(vec![1]); // detached, as in a table that is about to lend
         lend_all(&mut memory, &mut lease);
         lease.values_mut::<u8>().unwrap()[0] = 5;
         assert_eq!(clone.array().unwrap()[..], [1]);

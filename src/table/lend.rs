@@ -1,7 +1,7 @@
-//! Lending in place: the slices, arrays and leases of those tables that hand out their own memory.
+//! Zero-copy access: slices, arrays and leases of tables that lend their own memory.
 //!
-//! The functions below the trait ask a table of any kind: its lender or, if it has none, its pieces. Memory that is
-//! lent is in `lease`.
+//! The functions below the trait work on tables of any kind. They use the table's lender or, if it has none, its
+//! pieces. Lent memory is in `lease`.
 
 use std::ops::Range;
 
@@ -15,23 +15,23 @@ use crate::base::shape::Shape;
 use crate::convert::WriteRule;
 use crate::window::{AnySlice, AnySliceMut};
 
-/// A table that lends its own memory: to blocks, as slices and arrays, and to writable descriptors, as a [`Lease`].
+/// A table that lends its own memory: to blocks as slices and arrays, and to writable descriptors as a [`Lease`].
 ///
-/// A kind of table that implements this trait returns itself as its [`lender`](NumericTable::lender) and
+/// A kind of table that implements this trait returns itself from [`lender`](NumericTable::lender) and
 /// [`lender_mut`](NumericTable::lender_mut). All methods have defaults: they lend slices and arrays of
-/// [pieces](NumericTable::piece), and nothing to descriptors.
+/// [pieces](NumericTable::piece), but lend nothing to descriptors.
 ///
-/// | a table that | implements |
+/// | table | methods to implement |
 /// | --- | --- |
-/// | lends its memory to descriptors | [`lend_region`](Self::lend_region), [`take_back`](Self::take_back); [`write_lent`](Self::write_lent) if it lends to converted blocks |
+/// | lends its memory to descriptors | [`lend_region`](Self::lend_region), [`take_back`](Self::take_back); also [`write_lent`](Self::write_lent) if it lends to converted blocks |
 /// | finds slices and arrays faster than through its pieces | [`slice_of`](Self::slice_of), [`slice_of_mut`](Self::slice_of_mut), [`array_of`](Self::array_of) |
-/// | overrides [`write_region`](NumericTable::write_region), and has no pieces | [`check_block_writable`](Self::check_block_writable) |
+/// | overrides [`write_region`](NumericTable::write_region) and has no pieces | [`check_block_writable`](Self::check_block_writable) |
 ///
 /// # Examples
 /// ```
 /// use numeric_table::{AnySlice, convert::WriteRule, prelude::*, table::{Lease, Lend, Region, TableId, Target}};
 ///
-/// /// A table without its first row, which writable descriptors edit in place.
+/// /// Hides the first row of a table; writable descriptors edit it in place.
 /// struct WithoutHead(Table<f32>, TableId);
 ///
 /// impl NumericTable for WithoutHead {
@@ -66,7 +66,7 @@ use crate::window::{AnySlice, AnySliceMut};
 ///     }
 /// }
 ///
-/// /// Where a region is in the whole table.
+/// /// Returns the region of the inner table.
 /// fn below(region: &Region) -> Region {
 ///     Region { rows: region.rows.start + 1..region.rows.end + 1, ..region.clone() }
 /// }
@@ -82,7 +82,7 @@ use crate::window::{AnySlice, AnySliceMut};
 ///     }
 ///
 ///     fn write_lent(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule) -> Result<(), Error> {
-///         self.0.write_lent(lease, values, rule) // the region of the lease is the one in the whole table
+///         self.0.write_lent(lease, values, rule) // the region of the lease refers to the inner table
 ///     }
 ///
 ///     fn take_back(&mut self, lease: &mut Lease) -> Result<(), Error> {
@@ -103,11 +103,11 @@ use crate::window::{AnySlice, AnySliceMut};
 /// # Ok::<(), Error>(())
 /// ```
 pub trait Lend: NumericTable {
-    /// Borrows the values of a region as one slice. `None` unless they are of type `element` and contiguous in
-    /// row-major order.
+    /// Borrows the values of a region as one slice. Returns `None` unless they have the type `element` and are
+    /// contiguous in row-major order.
     ///
     /// The default uses [`piece`](NumericTable::piece); override it only for speed. [`table::slice_of`](slice_of) calls
-    /// this method again: an implementation calls it for another table only.
+    /// this method, so an implementation may call that function only for another table.
     ///
     /// # Errors
     /// Those of [`piece`](NumericTable::piece) and [`Region::check`].
@@ -125,7 +125,7 @@ pub trait Lend: NumericTable {
         slice_of_piece(self, region, element)
     }
 
-    /// Like [`slice_of`](Self::slice_of), for writing. Shared or immutable memory is copied first.
+    /// Like [`slice_of`](Self::slice_of), for writing. Copies shared or immutable memory first.
     ///
     /// # Errors
     /// Those of [`pieces_mut`](NumericTable::pieces_mut) and [`Region::check`].
@@ -146,8 +146,8 @@ pub trait Lend: NumericTable {
         slice_of_piece_mut(self, region, element)
     }
 
-    /// Like [`slice_of`](Self::slice_of), but returns the array that holds the values, and their range in it. A
-    /// descriptor keeps a share of the array.
+    /// Like [`slice_of`](Self::slice_of), but returns the array that holds the values, and their range in it.
+    /// Descriptors keep a share of the array.
     ///
     /// # Errors
     /// Those of [`slice_of`](Self::slice_of).
@@ -165,14 +165,12 @@ pub trait Lend: NumericTable {
         array_of_piece(self, region, element)
     }
 
-    /// Checks that blocks can be written back at all: returns the errors of
-    /// [`write_region`](NumericTable::write_region) that do not depend on the values. It is what
-    /// [`BlockUpdate::check_writable`](crate::BlockUpdate::check_writable) asks.
+    /// Checks that blocks can be written back: returns the errors of [`write_region`](NumericTable::write_region) that
+    /// do not depend on the values. [`BlockUpdate::check_writable`](crate::BlockUpdate::check_writable) calls this
+    /// method, so an implementation may call that method only for another table.
     ///
     /// The default calls [`pieces_mut`](NumericTable::pieces_mut). A table that overrides
-    /// [`write_region`](NumericTable::write_region) overrides this as well.
-    /// [`BlockUpdate::check_writable`](crate::BlockUpdate::check_writable) calls this method: an implementation calls it
-    /// for another table only.
+    /// [`write_region`](NumericTable::write_region) must override this method too.
     ///
     /// # Errors
     /// Those of [`pieces_mut`](NumericTable::pieces_mut).
@@ -189,15 +187,16 @@ pub trait Lend: NumericTable {
         self.pieces_mut().map(drop)
     }
 
-    /// Moves the memory of a region into a lease, until [`take_back`](Self::take_back) or until the lease is dropped.
-    /// Returns whether the region is written in place.
+    /// Moves the memory of a region into a lease, until [`take_back`](Self::take_back) is called or the lease is
+    /// dropped. Returns whether the region is written in place.
     ///
-    /// With `in_place`, memory is lent only if the values are of that type and contiguous in row-major order, so that
-    /// they can be written in place. With `None`, it is lent for a block that is converted, and written by
-    /// [`write_lent`](Self::write_lent).
+    /// With `in_place`, lends memory only if the values have that type and are contiguous in row-major order, so that
+    /// they can be written in place. With `None`, lends memory for a converted block, which
+    /// [`write_lent`](Self::write_lent) writes.
     ///
-    /// The default lends nothing: the table can be used while a converted block is outstanding, and no block is written
-    /// in place. What is written to the table meanwhile is overwritten by the block where it shows something else.
+    /// The default lends nothing: the table stays usable while a converted block is outstanding, and no block is
+    /// written in place. When the block is released, it overwrites all values of the table that differ from its own,
+    /// including values written in the meantime.
     ///
     /// # Errors
     /// Those of [`pieces_mut`](NumericTable::pieces_mut).
@@ -220,9 +219,9 @@ pub trait Lend: NumericTable {
         lend_nothing(region, shape, in_place, lease, || self.check_block_writable())
     }
 
-    /// Writes the region of a lease: converts row-major values into it, all of them or none. The memory stays lent.
+    /// Writes the region of a lease: converts row-major values into it, all or nothing. The memory stays lent.
     ///
-    /// The default writes into the table, which has lent nothing.
+    /// The default writes into the table, which has not lent anything.
     ///
     /// # Errors
     /// Those of [`write_region`](NumericTable::write_region); [`ErrorKind::WrongTable`] if the lease holds the
@@ -245,10 +244,10 @@ pub trait Lend: NumericTable {
         self.write_region(lease.region(), values, rule)
     }
 
-    /// Moves the memory of a lease back into the table. The lease is empty afterwards.
+    /// Moves the memory of a lease back into the table. Empties the lease.
     ///
     /// # Errors
-    /// [`ErrorKind::WrongTable`] if the lease holds the memory of another table; it is unchanged.
+    /// [`ErrorKind::WrongTable`] if the lease holds the memory of another table. The lease is then unchanged.
     ///
     /// # Examples
     /// ```
@@ -256,7 +255,7 @@ pub trait Lend: NumericTable {
     /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
     /// let mut lease = Lease::new();
     /// table.lend_region(&Region { rows: 1..3, columns: 0..2 }, Some(ElementType::I16), &mut lease)?;
-    /// let mut other = table.clone(); // which waits for the same memory
+    /// let mut other = table.clone(); // waits for the same memory
     /// assert!(matches!(other.take_back(&mut lease).unwrap_err().kind(), ErrorKind::WrongTable));
     /// table.take_back(&mut lease)?;
     /// assert!(lease.is_empty());
@@ -267,11 +266,11 @@ pub trait Lend: NumericTable {
     }
 }
 
-/// Borrows the values of a region of a table of any kind as one slice. `None` unless they are of type `element` and
-/// contiguous in row-major order.
+/// Borrows the values of a region of a table of any kind as one slice. Returns `None` unless they have the type
+/// `element` and are contiguous in row-major order.
 ///
-/// The table's [`lender`](NumericTable::lender) is asked, or else the [piece](NumericTable::piece) at the beginning of
-/// the region.
+/// Uses the table's [`lender`](NumericTable::lender) or, if it has none, the [piece](NumericTable::piece) at the
+/// beginning of the region.
 ///
 /// # Errors
 /// Those of [`Lend::slice_of`].
@@ -328,7 +327,7 @@ pub fn array_of<'t, N: NumericTable + ?Sized>(
     table.array_in_place(region, element, Token::new())
 }
 
-/// Checks that a table of any kind can be written at all.
+/// Checks that a table of any kind can be written.
 ///
 /// # Errors
 /// Those of [`Lend::check_block_writable`].
@@ -354,7 +353,7 @@ pub(crate) fn lend_region<N: NumericTable + ?Sized>(
     table.lend_in_place(region, in_place, lease, Token::new())
 }
 
-/// Writes the region of a lease: into the memory that it holds or, if that is none, into the table.
+/// Writes the region of a lease: into the memory that the lease holds or, if it is empty, into the table.
 ///
 /// # Errors
 /// Those of [`Lend::write_lent`].
@@ -398,7 +397,7 @@ pub(super) fn slice_by_lender_mut<'t, N: NumericTable + ?Sized>(
     region: &Region,
     element: ElementType,
 ) -> Result<Option<AnySliceMut<'t>>> {
-    // Asked twice: a borrow that is returned by one arm of a `match` would last for the other one, too.
+    // `lender_mut` is called twice because a borrow returned from one arm of a `match` would extend over the other arm.
     if table.lender_mut().is_some() {
         return table.lender_mut().map_or(Ok(None), |lender| lender.slice_of_mut(region, element));
     }
@@ -433,7 +432,7 @@ pub(super) fn lend_by_lender<N: NumericTable + ?Sized>(
     lend_nothing(region, shape, in_place, lease, || check_writable(table))
 }
 
-/// Lends nothing: a converted block is written into the table.
+/// Lends nothing. A converted block is written into the table.
 fn lend_nothing(
     region: &Region,
     shape: Shape,
@@ -460,7 +459,7 @@ fn slice_of_piece<'t, N: NumericTable + ?Sized>(
     Ok(piece.and_then(|piece| piece.any_slice_of(region, element)))
 }
 
-/// Borrows the values of a region for writing. Callers have found by [`slice_of`] that they are one slice.
+/// Borrows the values of a region for writing. The caller has checked with [`slice_of`] that they are one slice.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn slice_of_piece_mut<'t, N: NumericTable + ?Sized>(
     table: &'t mut N,

@@ -1,29 +1,28 @@
-//! The parts of a kind of table of your own, besides the trait [`NumericTable`]. Code that only uses tables needs
-//! nothing from this module: what it needs is at the root of the crate.
+//! Building blocks for your own kinds of tables, besides the trait [`NumericTable`]. Code that only uses tables does
+//! not need this module; the items that it needs are at the root of the crate.
 //!
-//! | to | use |
+//! | task | items |
 //! | --- | --- |
 //! | identify tables and kinds of tables | [`TableId`], [`TableKind`] |
-//! | name a range of rows and columns | [`Region`] |
+//! | specify a range of rows and columns | [`Region`] |
 //! | describe the memory of a table | [`Piece`], and [`PieceMut`] for writing |
 //! | supply the values of a read | [`Target`] |
-//! | lend memory in place, to writable descriptors too | [`Lend`], [`Lease`] |
+//! | lend memory in place, including to writable descriptors | [`Lend`], [`Lease`] |
 //! | borrow the memory of a region of any table | [`slice_of`], [`array_of`] |
-//! | make a borrowed table part of another one | [`by_ref`], [`by_mut`] |
-//! | get back what was refused | [`Refused`]; [`CsrParts`], [`CooParts`] |
+//! | include a borrowed table in another one | [`by_ref`], [`by_mut`] |
+//! | recover rejected arguments | [`Refused`]; [`CsrParts`], [`CooParts`] |
 //! | borrow a slice of records as a table | [`records`], [`records_mut`] |
 //!
-//! The page of [`NumericTable`] has a whole kind of table as an example.
+//! The page of [`NumericTable`] contains a complete kind of table as an example.
 
-// The trait is in `numeric_table`, pieces in `piece`, what is written once over pieces in `tiling` and `region_mut`,
-// the targets of reading in `target`. The homogeneous table is in `homogen`, the structure of arrays in `soa`, the
-// array of structures in `aos`, sparse rows in `csr`, halves of square matrices in `packed`, tables side by side and
-// end to end in `merged` and `joined`, borrowed tables in `borrow`, parts of tables in `part`, columns beside a table
-// in `beside`, tables end to end whose categories differ in `stack`, rows in another order in `take`, with the loops in
-// `gather`, random ones in `sample`, borrowed views in `view`, rectangles of a table in `region`, identity, layout and
-// memory status in `state`, lending in place in `lend`, memory that is lent to writable blocks in `lease`, what files
-// hold of each kind in `content`, and downcasts in `downcast`. Blocks are in `crate::block`. Semantics: DAAL
-// `NumericTable`.
+// The trait is in `numeric_table`, pieces in `piece`, generic code over pieces in `tiling` and `region_mut`, the
+// targets of reads in `target`. The homogeneous table is in `homogen`, the structure of arrays in `soa`, the array of
+// structures in `aos`, sparse rows in `csr`, halves of square matrices in `packed`, tables side by side and end to end
+// in `merged` and `joined`, borrowed tables in `borrow`, parts of tables in `part`, additional columns in `beside`,
+// tables end to end with different categories in `stack`, reordered rows in `take`, their loops in `gather`, random
+// rows in `sample`, borrowed views in `view`, rectangles of a table in `region`, identity, layout and memory status in
+// `state`, in-place lending in `lend`, memory lent to writable blocks in `lease`, the contents of files for each kind
+// in `content`, and downcasts in `downcast`. Blocks are in `crate::block`. Semantics: DAAL `NumericTable`.
 
 pub(crate) mod aos; // in some files
 #[forbid(unsafe_code)]
@@ -100,7 +99,7 @@ pub use state::{TableId, TableKind};
 pub use target::Target;
 pub(crate) use tiling::{copy_of, lent_or_read};
 
-// Exported from the root of the crate only: each has one public path.
+// Exported only from the root of the crate, so that each item has one public path.
 pub(crate) use self::aos::AosNumericTable;
 #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
 pub(crate) use self::borrowed::{BorrowedTable, BorrowedTableMut};

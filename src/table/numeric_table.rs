@@ -17,41 +17,41 @@ use crate::convert::kernel;
 use crate::dictionary::DataDictionary;
 use crate::window::{AnySlice, AnySliceMut};
 
-/// Every kind of numeric table.
+/// A numeric table of any kind.
 ///
-/// Dyn-compatible: a pipeline holds `Box<dyn NumericTable>` and never names the element type. The calls that you make
-/// on tables are in the traits of the prelude, which every kind of table, `dyn NumericTable` and so boxes and
-/// references have. `use numeric_table::prelude::*` imports them all:
+/// Dyn-compatible: a pipeline holds `Box<dyn NumericTable>` and never names the element type. Most methods of tables
+/// are in extension traits, which are implemented for every kind of table and for `dyn NumericTable`, and are therefore
+/// available on boxes and references. `use numeric_table::prelude::*` imports them all:
 ///
-/// | calls | trait |
+/// | methods | trait |
 /// | --- | --- |
-/// | blocks of rows and columns, values | [`BlockAccess`](crate::BlockAccess) |
-/// | changes in a closure, all or nothing | [`BlockUpdate`](crate::BlockUpdate) |
+/// | blocks of rows and columns, single values | [`BlockAccess`](crate::BlockAccess) |
+/// | transactional updates in a closure | [`BlockUpdate`](crate::BlockUpdate) |
 /// | columns by name | [`NamedColumns`](crate::NamedColumns) |
-/// | some rows and columns, sorted, filtered, sampled, split | [`TableSelection`](crate::TableSelection) |
-/// | tables and columns side by side and end to end | [`TableCombination`](crate::TableCombination) |
-/// | another element type; a table that owns its values | [`TableConversion`](crate::TableConversion) |
-/// | numbers of rows and columns; what a column means | [`TableDescription`](crate::TableDescription) |
+/// | selecting, sorting, filtering, sampling and splitting | [`TableSelection`](crate::TableSelection) |
+/// | stacking tables and columns, side by side or end to end | [`TableCombination`](crate::TableCombination) |
+/// | conversion to another element type; copies that own their values | [`TableConversion`](crate::TableConversion) |
+/// | number of rows and columns, column types | [`TableDescription`](crate::TableDescription) |
 /// | text, archives, files | [`TableOutput`](crate::TableOutput) |
-/// | Arrow's record batches | `ArrowTables` (feature `arrow`) |
+/// | Arrow record batches | `ArrowTables` (feature `arrow`) |
 ///
-/// `downcast_ref`, `downcast_mut` and `downcast` of `dyn NumericTable` return a table as the kind that it is.
+/// `downcast_ref`, `downcast_mut` and `downcast` of `dyn NumericTable` downcast a table to its concrete type.
 ///
-/// # Another kind of table
+/// # Implementing your own kind of table
 ///
-/// A table is a tiling of typed windows on memory: its [`Piece`]s. A kind of table returns its pieces, or computes its
-/// values. Everything else comes from this trait's default methods and from code that is written over them: blocks of
-/// rows and columns in any element type, descriptors, write-back, parallel readers and writers, conversion, statistics,
-/// printing, saving.
+/// A table is made up of [`Piece`]s: typed windows on memory that cover it like tiles. A kind of table either returns
+/// its pieces or computes its values. The default methods of this trait, and code built on them, provide everything
+/// else: blocks of rows and columns in any element type, descriptors, write-back, parallel readers and writers,
+/// conversion, statistics, printing, saving.
 ///
-/// | a table that | implements |
+/// | table | methods to implement |
 /// | --- | --- |
-/// | is read, and is in memory | [`shape`], [`dictionary`], [`id`], [`piece`](Self::piece) |
-/// | is read, and computes its values | [`shape`], [`dictionary`], [`id`], [`read_region`] |
-/// | is written | [`pieces_mut`] as well |
-/// | is written, and has no pieces | [`write_region`], `check_block_writable` of [`Lend`], and returns itself as its [`lender`] and [`lender_mut`] |
-/// | changes its size or its dictionary | the method of that name, whose default refuses |
-/// | lends its memory to descriptors, which then write in place | [`Lend`], and returns itself as its [`lender`] and [`lender_mut`] |
+/// | read-only, in memory | [`shape`], [`dictionary`], [`id`], [`piece`](Self::piece) |
+/// | read-only, with computed values | [`shape`], [`dictionary`], [`id`], [`read_region`] |
+/// | writable | also [`pieces_mut`] |
+/// | writable, without pieces | [`write_region`], `check_block_writable` of [`Lend`]; [`lender`] and [`lender_mut`], which return the table itself |
+/// | with a variable size or dictionary | [`resize`](Self::resize) or [`set_dictionary`](Self::set_dictionary), which return an error by default |
+/// | lends its memory to descriptors, which then write in place | [`Lend`]; [`lender`] and [`lender_mut`], which return the table itself |
 ///
 /// [`shape`]: Self::shape
 /// [`dictionary`]: Self::dictionary
@@ -62,7 +62,7 @@ use crate::window::{AnySlice, AnySliceMut};
 /// [`lender`]: Self::lender
 /// [`lender_mut`]: Self::lender_mut
 ///
-/// It may borrow its values: `impl NumericTable for Columns<'_>`.
+/// A kind of table may borrow its values: `impl NumericTable for Columns<'_>`.
 ///
 /// ```
 /// use numeric_table::{BasicStatistics, prelude::*, table::{Piece, TableId}};
@@ -100,7 +100,7 @@ use crate::window::{AnySlice, AnySliceMut};
 /// }
 ///
 /// let (lengths, counts) = (vec![1.5, 2.5, 3.5], vec![1, 2, 3]);
-/// let types = [ElementType::F32, ElementType::U8]; // those of the pieces
+/// let types = [ElementType::F32, ElementType::U8]; // the types of the pieces
 /// let dictionary = types.map(Feature::new).into_iter().collect();
 /// let columns = Columns { id: TableId::new(), dictionary, lengths: &lengths, counts: &counts };
 /// assert_eq!(&columns.rows::<f64>(1..)?[..], [2.5, 2.0, 3.5, 3.0]);
@@ -138,10 +138,10 @@ use crate::window::{AnySlice, AnySliceMut};
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a numeric table",
-    note = "kinds of tables and `dyn NumericTable` are; of a `Box<dyn NumericTable>` called `table`, pass `&*table`"
+    note = "all kinds of tables and `dyn NumericTable` are; for `table: Box<dyn NumericTable>`, pass `&*table`"
 )]
 pub trait NumericTable: Send + Sync {
-    /// Returns the numbers of rows and columns.
+    /// Returns the number of rows and columns.
     ///
     /// # Examples
     /// ```
@@ -152,8 +152,8 @@ pub trait NumericTable: Send + Sync {
     /// ```
     fn shape(&self) -> Shape;
 
-    /// Borrows the description of the columns, including their element types. Source: DAAL `getDictionary`, which
-    /// returns a mutable one.
+    /// Returns the description of the columns, including their element types. Source: DAAL `getDictionary`, which
+    /// returns a mutable dictionary.
     ///
     /// # Examples
     /// ```
@@ -165,8 +165,8 @@ pub trait NumericTable: Send + Sync {
     /// ```
     fn dictionary(&self) -> &DataDictionary;
 
-    /// Returns the id that distinguishes this table from every other, and never changes: a block can be released only
-    /// on the table that it was taken from. It is made by [`TableId::new`], once for each table: a clone has another.
+    /// Returns the id of this table, which is unique and never changes. A block can be released only on the table it
+    /// was taken from. [`TableId::new`] creates the id, once for each table; a clone has its own.
     ///
     /// # Examples
     /// ```
@@ -182,9 +182,9 @@ pub trait NumericTable: Send + Sync {
 
     /// Returns the name of this kind of table, for archives and files.
     ///
-    /// The default is [`TableKind::CUSTOM`]. Files and archives keep the kind of the library's own tables, except those
-    /// that show other tables; they, and kinds of one's own, are saved as what they show: a homogeneous table if all
-    /// columns have one type, else a structure of arrays.
+    /// The default is [`TableKind::CUSTOM`]. Files and archives preserve the kind of the library's own tables, except
+    /// tables that show other tables. Those, and your own kinds, are saved as their contents: a homogeneous table if
+    /// all columns have one type, otherwise a structure of arrays.
     ///
     /// # Examples
     /// ```
@@ -197,7 +197,7 @@ pub trait NumericTable: Send + Sync {
         TableKind::CUSTOM
     }
 
-    /// Returns the element type of all columns, if they have the same.
+    /// Returns the element type of the columns, if all have the same type.
     ///
     /// Cost of the default: O(distinct features).
     ///
@@ -212,8 +212,8 @@ pub trait NumericTable: Send + Sync {
         self.dictionary().uniform_type()
     }
 
-    /// Returns the order in which values are stored, which makes blocks of rows or of columns cheaper. Source: DAAL
-    /// `getDataLayout`.
+    /// Returns the order in which values are stored. It determines whether blocks of rows or of columns are cheaper to
+    /// read. Source: DAAL `getDataLayout`.
     ///
     /// The default is row-major.
     ///
@@ -229,7 +229,8 @@ pub trait NumericTable: Send + Sync {
         DataLayout::RowMajor
     }
 
-    /// Returns who allocated the memory of the table, if anyone. Source: DAAL `getDataMemoryStatus`.
+    /// Returns whether the table has memory, and whether the user or the library allocated it. Source: DAAL
+    /// `getDataMemoryStatus`.
     ///
     /// The default is [`MemoryStatus::UserAllocated`].
     ///
@@ -245,11 +246,11 @@ pub trait NumericTable: Send + Sync {
         MemoryStatus::UserAllocated
     }
 
-    /// Replaces the description of the columns, but never their number or element types.
+    /// Replaces the description of the columns, but not their number or their element types.
     ///
     /// # Errors
-    /// [`ErrorKind::DictionaryMismatch`] if it does not describe these columns; [`ErrorKind::ReadOnlyTable`], which is
-    /// the default. The table is unchanged.
+    /// [`ErrorKind::DictionaryMismatch`] if the dictionary does not describe these columns.
+    /// [`ErrorKind::ReadOnlyTable`] by default. On an error the table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -268,27 +269,28 @@ pub trait NumericTable: Send + Sync {
         Ok(())
     }
 
-    /// Changes the number of rows. The values of remaining rows are kept.
+    /// Changes the number of rows. Values of the remaining rows are kept.
     ///
-    /// | before | what happens |
+    /// | before the call | effect |
     /// | --- | --- |
-    /// | not allocated | zero rows are allocated |
-    /// | the memory has room for the rows | no copy, unless rows that were cut off reappear in memory that is shared or immutable |
-    /// | the library's memory is too small | new memory for these rows; of a table that has grown before, for half as many more at least |
-    /// | the user's memory is too small | new memory of the library for these rows; the user's is released, unchanged |
+    /// | no memory is allocated | zero-filled rows are allocated |
+    /// | the memory has room for the rows | no copy, unless truncated rows reappear in shared or immutable memory |
+    /// | the library's memory is too small | new memory for these rows; at least 1.5 times the old rows if the table has grown before |
+    /// | the user's memory is too small | new memory from the library for these rows; the user's is released unchanged |
     ///
-    /// The values of new rows depend only on the table's own history, not on whether the memory is shared, nor on the
-    /// layout. They are zero, even if an earlier call cut the rows off. The one exception is spare rows
-    /// ([`from_array_with_spare_rows`](crate::HomogenNumericTable::from_array_with_spare_rows)): when they appear for
-    /// the first time, they have the values that the user put there.
+    /// The values of new rows depend only on the table's own history. They do not depend on the layout, or on whether
+    /// the memory is shared. New rows are zero, even if an earlier call truncated them. The one
+    /// exception is spare rows
+    /// ([`from_array_with_spare_rows`](crate::HomogenNumericTable::from_array_with_spare_rows)): when they first
+    /// appear, they have the values that the user stored there.
     ///
-    /// Cost: O(1) for fewer rows; for more, O(new rows), or a copy of the table if one is made: rows that are added one
-    /// by one cost O(1) each, amortised.
-    /// Source: DAAL `resize`, which loses the values and does not check the size of the user's memory.
+    /// Cost: O(1) for removing rows. Adding rows costs O(new rows), or a copy of the table if new memory is allocated;
+    /// adding them one by one costs amortized O(1) per row. Source: DAAL `resize`, which loses the values and does not
+    /// check the size of the user's memory.
     ///
     /// # Errors
     /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`], [`ErrorKind::BlockOutstanding`];
-    /// [`ErrorKind::ReadOnlyTable`], which is the default. The table is unchanged.
+    /// [`ErrorKind::ReadOnlyTable`] by default. On an error the table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -299,7 +301,7 @@ pub trait NumericTable: Send + Sync {
     /// table.resize(1)?;
     /// assert_eq!(table.as_slice()?, [1, 2, 3]);
     /// table.resize(2)?;
-    /// assert_eq!(table.as_slice()?, [1, 2, 3, 0, 0, 0]); // what was cut off is gone
+    /// assert_eq!(table.as_slice()?, [1, 2, 3, 0, 0, 0]); // the truncated rows are lost
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     fn resize(&mut self, rows: usize) -> Result<()> {
@@ -307,13 +309,13 @@ pub trait NumericTable: Send + Sync {
         Err(Error::new(ErrorKind::ReadOnlyTable))
     }
 
-    /// Returns the largest piece around a value: a rectangle of values of one type in memory, with constant row and
-    /// column strides. `None` if the value is not in memory.
+    /// Returns the largest piece that contains a value: a rectangle of values of one type in memory, with constant row
+    /// and column strides. Returns `None` if the value is not in memory.
     ///
-    /// A smaller piece is correct too, but slower. Its type must be that of the columns in the dictionary.
+    /// A smaller piece is also correct, but slower. Its type must be that of its columns in the dictionary.
     ///
-    /// It is also called for positions past the end, for regions without values: `None` is correct there, and an error
-    /// means that nothing can be read now. Cost: it must not allocate.
+    /// The library also calls this method for positions past the end, when it reads empty regions. Return `None` there;
+    /// an error means that the table cannot be read now. Cost: the method must not allocate.
     ///
     /// # Errors
     /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`] if the values cannot be read.
@@ -333,12 +335,12 @@ pub trait NumericTable: Send + Sync {
         Ok(None)
     }
 
-    /// Returns all pieces for writing, in any order: they cover the table, do not overlap, and have the types of the
-    /// [pieces](Self::piece) for reading, or writing is refused.
-    /// Shared or immutable memory is copied first.
+    /// Returns all pieces for writing, in any order. They must cover the table without overlapping, and have the types
+    /// of the [pieces](Self::piece) for reading; otherwise writes are refused.
+    /// Copies shared or immutable memory first.
     ///
     /// # Errors
-    /// Those of [`piece`](Self::piece); [`ErrorKind::OutOfMemory`]; [`ErrorKind::ReadOnlyTable`], which is the default.
+    /// Those of [`piece`](Self::piece); [`ErrorKind::OutOfMemory`]; [`ErrorKind::ReadOnlyTable`] by default.
     ///
     /// # Examples
     /// ```
@@ -352,9 +354,9 @@ pub trait NumericTable: Send + Sync {
         Err(Error::new(ErrorKind::ReadOnlyTable))
     }
 
-    /// Returns the piece around a value, for writing: one of [`pieces_mut`](Self::pieces_mut).
+    /// Returns the one of [`pieces_mut`](Self::pieces_mut) that contains a value.
     ///
-    /// The default makes all pieces and searches them.
+    /// The default creates all pieces and searches them.
     ///
     /// # Errors
     /// Those of [`pieces_mut`](Self::pieces_mut).
@@ -374,17 +376,16 @@ pub trait NumericTable: Send + Sync {
 
     /// Reads a region: converts its values, row by row, into a target of the same shape.
     ///
-    /// A table that computes its values overrides this, and calls [`Region::check`] first.
+    /// A table that computes its values overrides this method, and calls [`Region::check`] first.
     ///
-    /// The default reads the pieces that the region covers. Pieces beside each other are read in bands of rows that fit
-    /// the first-level cache, large regions by several threads.
+    /// The default reads the pieces that the region covers. It reads adjacent pieces in bands of rows that fit in the
+    /// first-level cache, and large regions in several threads.
     ///
     /// # Errors
     /// [`ErrorKind::RowsOutOfRange`], [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::OutOfRange`],
-    /// [`ErrorKind::ShapeMismatch`]; those of [`piece`](Self::piece); [`ErrorKind::NotInMemory`] if there is no piece;
-    /// [`ErrorKind::ValueNotRepresentable`] under a checking policy, for the first such value in row-major order. The
-    /// target is unchanged, except after
-    /// [`Target::over`].
+    /// [`ErrorKind::ShapeMismatch`]; those of [`piece`](Self::piece); [`ErrorKind::NotInMemory`] if no piece exists;
+    /// [`ErrorKind::ValueNotRepresentable`] under a checking policy, for the first such value in row-major order. On an
+    /// error the target is unchanged, except after [`Target::over`].
     ///
     /// # Examples
     /// ```
@@ -400,15 +401,14 @@ pub trait NumericTable: Send + Sync {
         tiling::read(self, region, target)
     }
 
-    /// Writes a region: converts row-major values into it, all of them or none.
+    /// Writes a region: converts row-major values into it, all or nothing.
     ///
-    /// The default writes the pieces that the region covers. A refused write copies no shared memory.
+    /// The default writes the pieces that the region covers. A refused write does not copy shared memory.
     ///
     /// # Errors
-    /// Those of [`read_region`](Self::read_region) and [`pieces_mut`](Self::pieces_mut), and
-    /// [`ErrorKind::ReadOnlyTable`] if a value is in no piece; [`ErrorKind::LengthMismatch`];
-    /// [`ErrorKind::ElementTypeMismatch`] if a piece for writing has another type than the [piece](Self::piece) for
-    /// reading. Nothing is written.
+    /// Those of [`read_region`](Self::read_region) and [`pieces_mut`](Self::pieces_mut); [`ErrorKind::ReadOnlyTable`]
+    /// if a value is not in any piece; [`ErrorKind::LengthMismatch`]; [`ErrorKind::ElementTypeMismatch`] if the types
+    /// of a piece for writing and of the [piece](Self::piece) for reading differ. On an error nothing is written.
     ///
     /// # Examples
     /// ```
@@ -448,9 +448,9 @@ pub trait NumericTable: Send + Sync {
         RegionMut::of_pieces(pieces, region)?.write_as_checked(&checked, values, rule)
     }
 
-    /// Returns the table as one that lends its memory, if it does: `Some(self)`; or the lender of another table, if this
-    /// one shows all its cells at the same rows and columns, and reads and writes them unchanged. The default is `None`:
-    /// blocks in place are then slices and arrays of [pieces](Self::piece), and a descriptor that writes has a copy.
+    /// Returns `Some(self)` if this table lends its memory. A table that shows all cells of another table at the same
+    /// rows and columns, and reads and writes them unchanged, returns that table's lender. The default is `None`:
+    /// zero-copy blocks then borrow [pieces](Self::piece), and a descriptor for writing holds a copy.
     ///
     /// # Examples
     /// ```
@@ -480,8 +480,8 @@ pub trait NumericTable: Send + Sync {
         None
     }
 
-    /// Returns `Some(self)` if the kind of table can be downcast from `dyn NumericTable` (`downcast_ref`). The default
-    /// is `None`, for kinds that borrow their values, which cannot.
+    /// Returns `Some(self)` if this kind of table can be downcast from `dyn NumericTable` (`downcast_ref`). The default
+    /// is `None`, for kinds that borrow their values and therefore cannot be downcast.
     ///
     /// # Examples
     /// ```
@@ -505,22 +505,22 @@ pub trait NumericTable: Send + Sync {
         None
     }
 
-    /// Returns how many tables deep this one shows others: tables of tables are read by calls within calls.
+    /// Returns the number of levels of tables below this one. Reading nested tables takes nested calls.
     #[doc(hidden)]
     fn depth(&self) -> usize {
         0
     }
 
-    /// Like [`pieces_mut`](Self::pieces_mut), of those tables only that have values of a region. More pieces are
-    /// correct too. No other crate can name the argument, so none can override it.
+    /// Like [`pieces_mut`](Self::pieces_mut), but only for the inner tables that have values in a region. More pieces
+    /// are correct too. Other crates cannot name the argument, so they cannot override this method.
     #[doc(hidden)]
     fn pieces_around(&mut self, region: &Region, _: Token) -> Result<Vec<PieceMut<'_>>> {
         let _ = region;
         self.pieces_mut()
     }
 
-    /// Checks that those tables can be written that have values of a region. No other crate can name the argument, so
-    /// none can override it.
+    /// Checks that the inner tables that have values in a region can be written. Other crates cannot name the argument,
+    /// so they cannot override this method.
     #[doc(hidden)]
     fn check_region_writable(&mut self, region: &Region, _: Token) -> Result<()> {
         let _ = region;
@@ -530,16 +530,17 @@ pub trait NumericTable: Send + Sync {
         self.pieces_mut().map(drop)
     }
 
-    /// What [`Lend::slice_of`] returns, of a table of any kind. This method and the four below are shortcuts past
-    /// [`lender`](Self::lender): the homogeneous table overrides them, so that a row which is read or written where its
-    /// type is known costs no virtual call. No other crate can name the argument, so none can override it.
+    /// Does what [`Lend::slice_of`] does, for a table of any kind. This method and the four below are shortcuts past
+    /// [`lender`](Self::lender): the homogeneous table overrides them, so that reading or writing a row costs no
+    /// virtual call where the table's type is known. Other crates cannot name the argument, so they cannot override
+    /// these methods.
     #[doc(hidden)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn slice_in_place(&self, region: &Region, element: ElementType, _: Token) -> Result<Option<AnySlice<'_>>> {
         lend::slice_by_lender(self, region, element)
     }
 
-    /// What [`Lend::slice_of_mut`] returns.
+    /// Does what [`Lend::slice_of_mut`] does.
     #[doc(hidden)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn slice_in_place_mut(
@@ -551,7 +552,7 @@ pub trait NumericTable: Send + Sync {
         lend::slice_by_lender_mut(self, region, element)
     }
 
-    /// What [`Lend::array_of`] returns.
+    /// Does what [`Lend::array_of`] does.
     #[doc(hidden)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn array_in_place(
@@ -563,7 +564,7 @@ pub trait NumericTable: Send + Sync {
         lend::array_by_lender(self, region, element)
     }
 
-    /// What [`Lend::lend_region`] does.
+    /// Does what [`Lend::lend_region`] does.
     #[doc(hidden)]
     fn lend_in_place(
         &mut self,
@@ -575,7 +576,7 @@ pub trait NumericTable: Send + Sync {
         lend::lend_by_lender(self, region, in_place, lease)
     }
 
-    /// What [`Lend::take_back`] does.
+    /// Does what [`Lend::take_back`] does.
     #[doc(hidden)]
     fn end_lease(&mut self, lease: &mut Lease, _: Token) -> Result<()> {
         match self.lender_mut() {
@@ -584,28 +585,28 @@ pub trait NumericTable: Send + Sync {
         }
     }
 
-    /// Borrows the description of the columns for changes of names, if the table keeps one of its own: it is then not
-    /// copied to be changed. No other crate can name the argument, so none can override it.
+    /// Borrows the table's own dictionary for changing names without a copy; `None` if the table has no dictionary of
+    /// its own. Other crates cannot name the argument, so they cannot override this method.
     #[doc(hidden)]
     fn own_dictionary(&mut self, _: Token) -> Option<&mut DataDictionary> {
         None
     }
 
-    /// Returns the table that this one *is*, borrowed for reading. No other crate can name the argument, so none can
-    /// override it.
+    /// Returns the table that this one *is*, borrowed for reading. Other crates cannot name the argument, so they
+    /// cannot override this method.
     #[doc(hidden)]
     fn borrowed(&self, _: Token) -> Option<&dyn NumericTable> {
         None
     }
 
-    /// Returns the table that this one *is*, borrowed for writing. No other crate can name the argument, so none can
-    /// override it.
+    /// Returns the table that this one *is*, borrowed for writing. Other crates cannot name the argument, so they
+    /// cannot override this method.
     #[doc(hidden)]
     fn borrowed_mut(&mut self, _: Token) -> Option<&mut dyn NumericTable> {
         None
     }
 
-    /// Returns the Rust type of the table. No other crate can name the argument, so none can override it.
+    /// Returns the Rust type of the table. Other crates cannot name the argument, so they cannot override this method.
     #[doc(hidden)]
     fn concrete_type(&self, _: Token) -> TypeId
     where
@@ -619,7 +620,7 @@ impl dyn NumericTable + '_ {
     /// Returns the element type of all columns.
     ///
     /// # Errors
-    /// [`ErrorKind::MixedElementTypes`] if they do not have the same.
+    /// [`ErrorKind::MixedElementTypes`] if the types of the columns differ.
     pub(crate) fn one_type(&self) -> Result<ElementType> {
         self.uniform_type().map_or_else(|| self.dictionary().one_type(), Ok)
     }

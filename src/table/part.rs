@@ -1,4 +1,4 @@
-//! Parts of a table, borrowed as tables: a rectangle of it, and columns in any order.
+//! Parts of a table, borrowed as tables: a rectangle, or columns in any order.
 
 use std::ops::{Range, RangeBounds};
 
@@ -13,11 +13,11 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::dictionary::DataDictionary;
 use crate::window::AnySlice;
 
-/// A rectangle of a table, borrowed for reading. Positions in errors are those of the rectangle.
+/// A rectangle of a table, borrowed for reading. Positions in errors are relative to the rectangle.
 pub(super) struct TablePart<'t> {
     table: &'t (dyn NumericTable + 't),
     id: TableId,
-    /// Invariant: it lay inside the table when this was made. A kind of somebody's own may shrink: then it says so.
+    /// Invariant: it lay inside the table at construction. A user's kind of table may shrink; calls then return errors.
     region: Region,
     dictionary: DataDictionary,
     depth: usize,
@@ -91,7 +91,7 @@ impl NumericTable for TablePart<'_> {
     }
 }
 
-/// Lends for reading only: its `lender_mut` is `None`.
+/// Lends only for reading: its `lender_mut` is `None`.
 impl Lend for TablePart<'_> {
     fn slice_of(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>> {
         region.check(self.shape())?;
@@ -110,9 +110,9 @@ impl std::fmt::Debug for TablePart<'_> {
     }
 }
 
-/// What names a column of a table: its number, or its name.
+/// Identifies a column of a table: a column number or a name.
 pub trait ColumnKey {
-    /// Returns the number of the column.
+    /// Returns the column number.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`].
@@ -157,7 +157,7 @@ impl<K: ColumnKey + ?Sized> ColumnKey for &K {
     }
 }
 
-/// The columns of a choice, borrowed.
+/// Borrows the given columns.
 pub(super) fn select_columns<'t>(
     table: &'t (dyn NumericTable + 't),
     columns: impl ColumnChoice,
@@ -174,7 +174,7 @@ pub(super) fn select_columns<'t>(
     MergedNumericTable::new(parts.into_iter().map(part).collect::<Result<Vec<_>>>()?)
 }
 
-/// All columns but those of a choice, borrowed.
+/// Borrows all columns except the given ones.
 pub(super) fn drop_columns<'t>(
     table: &'t (dyn NumericTable + 't),
     columns: impl ColumnChoice,
@@ -191,7 +191,7 @@ pub(super) fn drop_columns<'t>(
     select_columns(table, Ranges(rest))
 }
 
-/// A range of rows, borrowed.
+/// Borrows a range of rows.
 pub(super) fn select_rows<'t>(
     table: &'t (dyn NumericTable + 't),
     rows: impl RangeBounds<usize>,
@@ -200,20 +200,20 @@ pub(super) fn select_rows<'t>(
     Ok(Box::new(TablePart::new(table, Region { rows, columns: 0..shape.columns })?))
 }
 
-/// The first rows, at most `rows` of them.
+/// Borrows the first rows, up to `rows`.
 pub(super) fn head<'t>(table: &'t (dyn NumericTable + 't), rows: usize) -> Result<Box<dyn NumericTable + 't>> {
     select_rows(table, ..rows.min(table.shape().rows))
 }
 
-/// The last rows, at most `rows` of them.
+/// Borrows the last rows, up to `rows`.
 pub(super) fn tail<'t>(table: &'t (dyn NumericTable + 't), rows: usize) -> Result<Box<dyn NumericTable + 't>> {
     let count = table.shape().rows;
     select_rows(table, count.saturating_sub(rows)..count)
 }
 
-/// Columns of a table: an array, a vector or a slice of numbers or of names, or a range.
+/// Identifies several columns of a table: an array, vector or slice of column numbers or names, or a range.
 pub trait ColumnChoice {
-    /// Returns the numbers of the columns, in order, as ranges of consecutive ones.
+    /// Returns the column numbers, in order, as ranges of consecutive numbers.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::OutOfRange`], [`ErrorKind::UnknownName`].
@@ -259,7 +259,7 @@ impl<K: ColumnKey> ColumnChoice for &[K] {
     }
 }
 
-/// Ranges of columns that there are.
+/// Ranges of existing columns.
 struct Ranges(Vec<Range<usize>>);
 
 impl ColumnChoice for Ranges {

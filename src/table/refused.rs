@@ -1,11 +1,12 @@
-//! What a call refuses, given back.
+//! Arguments returned by calls that reject them.
 
 use std::fmt;
 
 use crate::base::error::Error;
 
-/// What was given to a call that failed, with the error: nothing is lost. `?` keeps the error where a function returns the
-/// library's `Result`; of any other error type, it is the [`source`](std::error::Error::source).
+/// The argument of a failed call, returned together with the error, so that nothing is lost. `?` extracts the error in
+/// functions that return the library's `Result`. With any other error type, the error is the
+/// [`source`](std::error::Error::source) of this value.
 ///
 /// # Examples
 /// ```
@@ -22,9 +23,9 @@ use crate::base::error::Error;
 /// # Ok::<(), Error>(())
 /// ```
 pub struct Refused<G> {
-    /// What was given.
+    /// The rejected argument.
     pub given: G,
-    /// Why it was refused.
+    /// The reason for the rejection.
     pub error: Error,
 }
 
@@ -33,13 +34,13 @@ impl<G> Refused<G> {
         Self { given, error }
     }
 
-    /// Returns the error, and drops what was given.
+    /// Returns the error and drops the argument.
     pub fn into_error(self) -> Error {
         self.error
     }
 }
 
-/// Drops what was given, so that `?` works in functions that return the library's `Result`.
+/// Drops the argument, so that `?` works in functions that return the library's `Result`.
 impl<G> From<Refused<G>> for Error {
     fn from(refused: Refused<G>) -> Self {
         refused.error

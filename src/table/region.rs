@@ -1,4 +1,4 @@
-//! Rectangles of a table.
+//! Rectangular regions of a table.
 
 use std::ops::{Range, RangeBounds};
 
@@ -27,7 +27,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// Returns the numbers of rows and columns; an inverted range has none.
+    /// Returns the number of rows and columns. An inverted range has none.
     ///
     /// # Examples
     /// ```
@@ -60,10 +60,10 @@ impl Region {
         if rows_fit && columns_fit { Ok(()) } else { Err(self.refusal(table)) }
     }
 
-    /// Returns the region with a shape whose first value is at a row and a column.
+    /// Returns the region with the given shape whose first value is at a row and a column.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn at(row: usize, column: usize, shape: Shape) -> Self {
-        // Saturation is correct: a region past `usize::MAX` is in no table.
+        // Saturation is correct: a region past `usize::MAX` is outside every table.
         Self { rows: row..row.saturating_add(shape.rows), columns: column..column.saturating_add(shape.columns) }
     }
 
@@ -91,7 +91,7 @@ impl Region {
         Ok(Self::of_value(row, column))
     }
 
-    /// Returns the region of a whole table.
+    /// Returns the region of an entire table.
     pub(crate) fn whole(shape: Shape) -> Self {
         Self { rows: 0..shape.rows, columns: 0..shape.columns }
     }
@@ -101,19 +101,21 @@ impl Region {
         Origin { row: self.rows.start, column: self.columns.start }
     }
 
-    /// Returns the region, moved down and to the right.
+    /// Returns the region moved down and to the right.
     pub(crate) fn moved(&self, rows: usize, columns: usize) -> Self {
         let along = |range: &Range<usize>, by: usize| range.start.saturating_add(by)..range.end.saturating_add(by);
         Self { rows: along(&self.rows, rows), columns: along(&self.columns, columns) }
     }
 
-    /// Returns the region as a part of a table shows it, which begins so many rows down and columns to the right.
+    /// Returns the region in the coordinates of a part of a table, which begins `rows` rows down and `columns` columns
+    /// to the right.
     pub(crate) fn moved_back(&self, rows: usize, columns: usize) -> Self {
         let along = |range: &Range<usize>, by: usize| range.start.saturating_sub(by)..range.end.saturating_sub(by);
         Self { rows: along(&self.rows, rows), columns: along(&self.columns, columns) }
     }
 
-    /// Splits at a row of the table, which is inside the region or at an end: the rows before it, and the rest.
+    /// Splits the region into the rows before `row` and the rest. `row` is a row of the table inside the region or at
+    /// its end.
     pub(crate) fn split_at_row(&self, row: usize) -> (Self, Self) {
         let rows = |rows: Range<usize>| Self { rows, columns: self.columns.clone() };
         (rows(self.rows.start..row), rows(row..self.rows.end))
@@ -128,7 +130,7 @@ impl Region {
         Self { rows: both(&self.rows, &other.rows), columns: both(&self.columns, &other.columns) }
     }
 
-    /// Returns another region relative to this one, if it is inside.
+    /// Returns another region relative to this one, if it lies inside.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn place_of(&self, other: &Self) -> Option<Self> {
         let is_inside = self.rows.start <= other.rows.start
@@ -157,7 +159,7 @@ impl Region {
     }
 }
 
-/// Resolves a range of rows of a table. Whether they exist is checked by the caller.
+/// Resolves a range of rows of a table. The caller checks whether the rows exist.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn rows_of(table: Shape, rows: impl RangeBounds<usize>) -> Result<Range<usize>> {
     resolve(rows, table.rows, |rows| Error::new(ErrorKind::RowsOutOfRange { rows, row_count: table.rows }))
@@ -171,7 +173,7 @@ pub(crate) fn columns_of(table: Shape, columns: impl RangeBounds<usize>) -> Resu
     })
 }
 
-/// Returns the number of bytes of a row, in the types of its columns, in which progress is counted.
+/// Returns the size in bytes of a row, in the types of its columns. Progress is counted in these bytes.
 pub(crate) fn row_bytes(table: &dyn NumericTable) -> u64 {
     if let Some(element) = table.uniform_type() {
         return (table.column_count() as u64).saturating_mul(element.size_in_bytes() as u64);

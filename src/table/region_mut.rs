@@ -1,4 +1,4 @@
-//! Regions of a table, borrowed for writing, and what is written over their parts.
+//! Regions of a table borrowed for writing, and operations on their parts.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -20,8 +20,8 @@ use crate::window::{AnySlice, AnyWindow, AnyWindowMut};
 /// A region inside one piece, for writing.
 type PartMut<'t> = Within<AnyWindowMut<'t>>;
 
-/// A region of a table, borrowed for writing: its parts. Splitting it makes disjoint regions, which may be sent to
-/// different threads.
+/// A region of a table, borrowed for writing, as a list of parts. Splitting it makes disjoint regions, which can be
+/// sent to different threads.
 pub(crate) struct RegionMut<'t> {
     region: Region,
     parts: Parts<'t>,
@@ -32,9 +32,9 @@ enum Parts<'t> {
     Many(VecDeque<PartMut<'t>>),
 }
 
-/// Returns whether two parts, sorted by their first rows and with values each, have a place in common.
+/// Returns whether any two non-empty parts, sorted by their first rows, overlap.
 fn overlap(parts: &[PartMut<'_>]) -> bool {
-    // The parts that have the row which has been reached: their columns are disjoint, or the answer is known.
+    // The parts that contain the current row. Their columns are disjoint, or the result is already known.
     let mut columns = BTreeMap::new();
     let mut ends = BinaryHeap::new();
     for PartMut { region, .. } in parts {
@@ -55,16 +55,16 @@ fn overlap(parts: &[PartMut<'_>]) -> bool {
 }
 
 impl<'t> RegionMut<'t> {
-    /// Returns a region of a piece, if it is inside.
+    /// Returns a region of a piece, if it lies inside.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn of_piece(piece: PieceMut<'t>, region: &Region) -> Option<Self> {
         Some(Self { region: region.clone(), parts: Parts::One(piece.into_window_of(region)?) })
     }
 
-    /// Returns a region of the pieces of a table.
+    /// Assembles a region from the pieces of a table.
     ///
     /// # Errors
-    /// [`ErrorKind::NotInMemory`] if they do not cover it, or overlap in it.
+    /// [`ErrorKind::NotInMemory`] if the pieces do not cover the region, or overlap in it.
     pub(crate) fn of_pieces(pieces: Vec<PieceMut<'t>>, region: &Region) -> Result<Self> {
         let (mut parts, mut covered) = (Vec::new(), 0_usize);
         for piece in pieces {
@@ -113,7 +113,7 @@ impl<'t> RegionMut<'t> {
         }
     }
 
-    /// Converts the values, row by row, into new memory.
+    /// Converts the values, row by row, to new memory.
     pub(crate) fn copy(&self, element_type: ElementType, policy: ConversionPolicy) -> Result<AnyArray> {
         match &self.parts {
             Parts::One(window) => kernel::to_array(window.as_window(), element_type, policy, self.region.origin()),
@@ -124,7 +124,7 @@ impl<'t> RegionMut<'t> {
         }
     }
 
-    /// Converts values, row by row, into the region: all of them or none.
+    /// Converts values, row by row, into the region, all or nothing.
     pub(crate) fn write(&mut self, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
         match &mut self.parts {
             Parts::One(window) => kernel::write(window.reborrow(), values, rule, self.region.origin()),
@@ -135,10 +135,11 @@ impl<'t> RegionMut<'t> {
         }
     }
 
-    /// Like [`write`](Self::write), for values that have been checked for the types of the pieces for reading.
+    /// Like [`write`](Self::write), for values that were checked against the types of the pieces for reading.
     ///
     /// # Errors
-    /// [`ErrorKind::ElementTypeMismatch`] if a part has another type than the one that was checked. Nothing is written.
+    /// [`ErrorKind::ElementTypeMismatch`] if the type of a part differs from the type that was checked. Nothing is
+    /// written.
     pub(super) fn write_as_checked(
         &mut self,
         checked: &[Within<ElementType>],
@@ -176,7 +177,7 @@ impl<'t> RegionMut<'t> {
         Ok(())
     }
 
-    /// Writes values of the region's shape, which have been checked.
+    /// Writes values of the region's shape that have been checked.
     fn write_band(&mut self, new: AnyWindow<'_>, rule: WriteRule) {
         let region = &self.region;
         let parts = match &mut self.parts {
@@ -198,7 +199,7 @@ impl<'t> RegionMut<'t> {
         }
     }
 
-    /// Writes one value to every position, or nothing if a part refuses it.
+    /// Writes one value to every position, or to none if a part refuses it.
     pub(crate) fn fill(&mut self, value: AnyValue, policy: ConversionPolicy) -> Result<()> {
         fn fill(
             window: AnyWindowMut<'_>,
@@ -224,7 +225,7 @@ impl<'t> RegionMut<'t> {
         }
     }
 
-    /// Splits into the first `rows` rows and the rest; if there are fewer rows, the first part has them all.
+    /// Splits the region into the first `rows` rows and the rest. If it has fewer rows, the first part has all of them.
     pub(crate) fn split_at_row(self, rows: usize) -> (Self, Self) {
         let Self { region, parts } = self;
         let middle = region.rows.start + rows.min(region.rows.len());
@@ -235,7 +236,7 @@ impl<'t> RegionMut<'t> {
                 (Self { region: head, parts: Parts::One(first) }, Self { region: tail, parts: Parts::One(rest) })
             }
             Parts::Many(parts) => {
-                // They are in the order of their first rows: those below the middle stay where they are.
+                // Parts are in the order of their first rows: those below the middle stay in place.
                 let (mut above, mut cut, mut below) = (VecDeque::new(), Vec::new(), parts);
                 while let Some(PartMut { region, window }) = below.pop_front() {
                     if region.rows.start >= middle {

@@ -1,4 +1,4 @@
-//! Tables end to end, without a copy, of columns whose categories have the same words; or are made to have them.
+//! Tables end to end, without a copy. Categorical columns must have the same words, or are recoded so that they do.
 //!
 //! Tables side by side are in `beside`; both are shown by the types in `merged`.
 
@@ -17,7 +17,7 @@ use crate::base::error::{Error, Result};
 use crate::convert::{ConversionPolicy, cast};
 use crate::dictionary::{Categories, Feature};
 
-/// Tables end to end.
+/// Stacks tables end to end.
 pub(super) fn vstack<'s>(
     table: &'s (dyn NumericTable + 's),
     others: &[&'s (dyn NumericTable + 's)],
@@ -25,7 +25,7 @@ pub(super) fn vstack<'s>(
     RowMergedNumericTable::new(std::iter::once(by_ref(table)).chain(others.iter().copied().map(by_ref)))
 }
 
-/// Tables end to end, with one list of the labels of each categorical column.
+/// Stacks tables end to end, with one list of words for each categorical column.
 pub(super) fn vstack_recoded<'s>(
     first: &'s (dyn NumericTable + 's),
     others: &[&'s (dyn NumericTable + 's)],
@@ -55,7 +55,7 @@ pub(super) fn vstack_recoded<'s>(
     RowMergedNumericTable::new(members.collect::<Result<Vec<_>>>()?)
 }
 
-/// The categories of one column of all tables.
+/// The combined categories of a column of all tables.
 struct Union {
     column: usize,
     /// The column of the result, with the words of all tables.
@@ -65,10 +65,10 @@ struct Union {
 }
 
 impl Union {
-    /// Collects the words of a column of all tables; `None` if there is nothing to recode.
+    /// Collects the words of a column of all tables. Returns `None` if nothing needs recoding.
     ///
     /// # Errors
-    /// [`ErrorKind::UnequalTables`] if a table has no words, and others have different ones;
+    /// [`ErrorKind::UnequalTables`] if one table has no words, and others have different ones;
     /// [`ErrorKind::OutOfMemory`].
     fn of(column: usize, features: &[&Feature]) -> Result<Option<Self>> {
         let words = |feature: &Feature| feature.categories.clone().filter(Categories::has_words);
@@ -102,7 +102,7 @@ impl Union {
     fn recoded(&self, table: &(dyn NumericTable + '_), index: usize) -> Result<AnyArray> {
         let (rows, column) = (table.shape().rows, self.column);
         let region = Region { rows: 0..rows, columns: column..column + 1 };
-        // No index is beyond 2^53, where whole numbers have neighbours that are not.
+        // All indices are below 2^53, so they are exact, and a value that is not an integer stays distinct from them.
         let values = copy_of(table, &region, ElementType::F64, ConversionPolicy::Saturate)?;
         let values = values.as_slice().as_slice::<f64>();
         match_element!(self.feature.element_type, T => {
@@ -127,10 +127,10 @@ fn recode<T: Element>(values: &[f64], indices: &[usize]) -> Result<Array<T>> {
     Ok(array)
 }
 
-/// Returns the type of a column with so many categories: the one that it has in all tables if that holds all indices.
+/// Returns the type of a column with the given number of categories: its type in all tables, if that holds all indices.
 fn type_for(features: &[&Feature], categories: usize) -> ElementType {
     let last = categories.saturating_sub(1) as f64;
-    // Floats that are two or more apart do not hold two whole numbers in a row.
+    // Floats whose spacing is two or more cannot hold two consecutive integers.
     let holds = |element: ElementType| {
         match_element!(element, T => {
             [last, last - 1.0].iter().all(|&index| index < 0.0 || cast::<T, f64>(cast::<f64, T>(index)) == index)

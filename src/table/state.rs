@@ -10,7 +10,7 @@ use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::text::label;
 
-/// Whether a constructor allocates memory at once. Source: DAAL `NumericTableIface::AllocationFlag`.
+/// Whether a constructor allocates memory immediately. Source: DAAL `NumericTableIface::AllocationFlag`.
 ///
 /// # Examples
 /// ```
@@ -23,13 +23,13 @@ use crate::base::text::label;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AllocationFlag {
-    /// Memory is allocated and zeroed.
+    /// Memory is allocated and zero-filled.
     DoAllocate,
     /// Memory is supplied later, by `set_array`, `resize` or `allocate_data_memory`.
     DoNotAllocate,
 }
 
-/// Who allocated the memory of a table. Source: DAAL `NumericTableIface::MemoryStatus`.
+/// The allocation status of a table's memory. Source: DAAL `NumericTableIface::MemoryStatus`.
 ///
 /// # The life cycle of a homogeneous table
 ///
@@ -50,25 +50,25 @@ pub enum AllocationFlag {
 ///
 ///   (*) allocate_data_memory
 ///       resize, to more rows than the memory has room for
-///       a write to memory that is immutable or shared, which copies first; taking a writable block is a write, and so
-///       is a resize that shows rows again which were cut off
+///       a write to immutable or shared memory, which copies first; requesting a writable block is a write, and so is
+///       a resize that shows truncated rows again
 /// ```
 ///
-/// Every other call leaves the status unchanged: `resize` if the memory has room for the rows or was allocated by the
-/// library; `allocate_data_memory` and a write that copies, if the library's memory is replaced by the library's;
-/// `set_array`, if it replaces one array of the user's by another; reading. A clone, a slice of rows, and a conversion
-/// that shares the memory have the status of their table.
+/// All other calls keep the status: `resize` if the memory has room for the rows or was allocated by the library;
+/// `allocate_data_memory` and a copying write if both the old and the new memory belong to the library; `set_array` if
+/// it replaces one user array with another; reading. A clone, a slice of rows, and a conversion that shares the memory
+/// have the status of their table.
 ///
 /// | status | values |
 /// | --- | --- |
-/// | `NotAllocated` | none: reading and writing return [`ErrorKind::NotAllocated`], unless there are no rows |
-/// | `UserAllocated` | in an [`Array`](crate::Array) of the user's; written in place if it is mutable and not shared |
-/// | `InternallyAllocated` | in an array of the library's; written in place if it is not shared |
+/// | `NotAllocated` | none: reading and writing return [`ErrorKind::NotAllocated`], unless the table has zero rows |
+/// | `UserAllocated` | in the user's [`Array`](crate::Array); written in place if it is mutable and not shared |
+/// | `InternallyAllocated` | in an array that the library allocated; written in place if it is not shared |
 ///
 /// While a writable [`BlockDescriptor`](crate::BlockDescriptor) is outstanding, the status cannot change: `set_array`,
-/// `resize`, `allocate_data_memory` and `free_data_memory` return [`ErrorKind::BlockOutstanding`]. A call that fails
-/// leaves status and values unchanged. Dropping a table, in any state, releases its share of the memory. Memory is
-/// freed when the last share of it is released: the library's by the library, the user's by dropping its owner or by
+/// `resize`, `allocate_data_memory` and `free_data_memory` return [`ErrorKind::BlockOutstanding`]. A failed call leaves
+/// status and values unchanged. Dropping a table, in any state, releases its share of the memory. The memory is freed
+/// when its last share is released. The library frees its own memory; user memory is freed by dropping its owner or
 /// calling its deleter.
 ///
 /// Source: "Numeric Table Lifecycle" in DAAL's developer guide.
@@ -88,11 +88,11 @@ pub enum AllocationFlag {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MemoryStatus {
-    /// There is no memory yet.
+    /// No memory is allocated yet.
     NotAllocated,
-    /// Memory that the user passed in or lent.
+    /// The user passed in or lent the memory.
     UserAllocated,
-    /// Memory that the library allocated.
+    /// The library allocated the memory.
     InternallyAllocated,
 }
 
@@ -135,13 +135,12 @@ impl fmt::Display for DataLayout {
     }
 }
 
-/// Identifies a table, so that a block can be released only on the table that it was taken from. A table keeps its id
-/// for life.
+/// The identity of a table. A block can be released only on the table it was taken from. A table never changes its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TableId(u64);
 
 impl TableId {
-    /// Creates an id that no other table has.
+    /// Creates a new, unique id.
     ///
     /// # Examples
     /// ```
@@ -151,12 +150,12 @@ impl TableId {
     #[expect(clippy::new_without_default, reason = "two defaults should be equal, and two ids never are")]
     pub fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self(NEXT.fetch_add(1, Ordering::Relaxed)) // no machine lives long enough to make 2^64 tables
+        Self(NEXT.fetch_add(1, Ordering::Relaxed)) // 2^64 tables would take centuries to create
     }
 }
 
-/// The name of a kind of table, as archives and files have it: 1 to 64 lower-case ASCII letters, digits and hyphens.
-/// Reading a kind that this version does not know is an error that names it.
+/// The name of a kind of table in archives and files: 1 to 64 lower-case ASCII letters, digits and hyphens. Reading an
+/// unknown kind returns an error that contains its name.
 ///
 /// # Examples
 /// ```
@@ -168,31 +167,31 @@ impl TableId {
 pub struct TableKind(&'static str);
 
 impl TableKind {
-    /// All values of one type, in one block of memory.
+    /// All values have one type and are in one block of memory.
     pub const HOMOGENEOUS: Self = Self("homogeneous");
 
     /// An array for each column: [`SoaNumericTable`](crate::SoaNumericTable).
     pub const STRUCTURE_OF_ARRAYS: Self = Self("structure-of-arrays");
 
-    /// Records as they lie in memory: [`AosNumericTable`](crate::AosNumericTable).
+    /// Records in memory: [`AosNumericTable`](crate::AosNumericTable).
     pub const ARRAY_OF_STRUCTURES: Self = Self("array-of-structures");
 
-    /// Tables side by side: [`MergedNumericTable`](crate::MergedNumericTable). Not in files.
+    /// Tables side by side: [`MergedNumericTable`](crate::MergedNumericTable). Not used in files.
     pub const MERGED: Self = Self("merged");
 
-    /// Tables end to end: [`RowMergedNumericTable`](crate::RowMergedNumericTable). Not in files.
+    /// Tables end to end: [`RowMergedNumericTable`](crate::RowMergedNumericTable). Not used in files.
     pub const ROW_MERGED: Self = Self("row-merged");
 
     /// One half of a symmetric matrix: [`PackedSymmetricMatrix`](crate::PackedSymmetricMatrix).
     pub const PACKED_SYMMETRIC: Self = Self("packed-symmetric");
 
-    /// One half of a matrix, whose other half is zero: [`PackedTriangularMatrix`](crate::PackedTriangularMatrix).
+    /// One half of a matrix whose other half is zero: [`PackedTriangularMatrix`](crate::PackedTriangularMatrix).
     pub const PACKED_TRIANGULAR: Self = Self("packed-triangular");
 
-    /// Only some cells stored, row by row: [`CsrNumericTable`](crate::CsrNumericTable).
+    /// A sparse table that stores only some cells, row by row: [`CsrNumericTable`](crate::CsrNumericTable).
     pub const CSR: Self = Self("csr");
 
-    /// A kind without a name in files: such a table is saved, and read again, as what it shows.
+    /// A kind without a name in files. Files store the contents of such a table, as one of the other kinds.
     pub const CUSTOM: Self = Self("custom");
 
     /// Creates the kind with this name.
@@ -205,10 +204,10 @@ impl TableKind {
         self.0
     }
 
-    /// The largest length in bytes of a name in an archive or a file.
+    /// The maximum length in bytes of a name in an archive or a file.
     pub(crate) const NAME_LIMIT: usize = 64;
 
-    /// Checks the length in bytes of a name that an archive or a file states at position `at`.
+    /// Checks the length in bytes of a name, as stated in an archive or a file at position `at`.
     ///
     /// # Errors
     /// [`ErrorKind::Format`].
@@ -225,10 +224,10 @@ impl TableKind {
         }
     }
 
-    /// Checks that bytes of an archive or a file at position `at` are a name.
+    /// Checks that bytes of an archive or a file at position `at` are a valid name.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] at the first byte that no name may have.
+    /// [`ErrorKind::Format`] at the first byte that is not allowed in a name.
     pub(crate) fn check_name(name: &[u8], at: u64) -> Result<&str> {
         let is_allowed = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
         let valid = name.iter().take_while(|&byte| is_allowed(byte)).count();
@@ -237,8 +236,8 @@ impl TableKind {
             (other, _) => {
                 let other = other.copied().unwrap_or_default();
                 let reason = format!(
-                    "the name of the table's kind has the byte {other:#04x}, which is no lower-case ASCII letter, digit or \
-                     hyphen"
+                    "the name of the table's kind contains the byte {other:#04x}, which is not a lower-case ASCII \
+                     letter, digit or hyphen"
                 );
                 Err(Error::format(at + valid as u64, reason))
             }

@@ -8,13 +8,13 @@ use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, OldValues, Origin};
 use crate::window::{AnyRows, AnySlice, AnySliceMut, AnyWindow, Geometry, Window};
 
-/// The number of values that are computed at a time.
+/// The number of values to compute at a time.
 const COMPUTED: usize = 1024;
 
-/// Where [`NumericTable::read_region`](super::NumericTable::read_region) writes values: memory, its element type, and
+/// The destination of [`NumericTable::read_region`](super::NumericTable::read_region): memory, its element type, and
 /// the conversion policy.
 ///
-/// Tables with values in memory need not use it. A table that computes its values writes them by
+/// Tables with values in memory do not need to use it. A table that computes its values writes them with
 /// [`fill_with`](Self::fill_with).
 ///
 /// # Examples
@@ -34,8 +34,8 @@ pub struct Target<'t> {
 }
 
 impl<'t> Target<'t> {
-    /// Creates a target that writes to `values`, row by row of a shape. The old values are kept until the policy is
-    /// known to permit all new ones.
+    /// Creates a target that writes to `values`, row by row of a shape. The old values are kept until all new values
+    /// have passed the policy's check.
     ///
     /// # Errors
     /// [`ErrorKind::LengthMismatch`], [`ErrorKind::SizeOverflow`].
@@ -56,8 +56,8 @@ impl<'t> Target<'t> {
         Ok(Self { values, policy, old: OldValues::Kept })
     }
 
-    /// Returns the target without keeping the old values: after an error the memory may hold any values, so one pass is
-    /// enough where a checking policy otherwise takes two.
+    /// Returns the target without preserving the old values. After an error the memory may hold any values; in return,
+    /// a checking policy takes one pass and not two.
     ///
     /// # Examples
     /// ```
@@ -73,7 +73,7 @@ impl<'t> Target<'t> {
         Self { old: OldValues::Lost, ..self }
     }
 
-    /// Returns the numbers of rows and columns to be written.
+    /// Returns the number of rows and columns to write.
     ///
     /// # Examples
     /// ```
@@ -102,13 +102,13 @@ impl<'t> Target<'t> {
         self.values.element_type()
     }
 
-    /// Returns whether values may be written before all of them are known to be permitted.
+    /// Returns whether values may be written before all of them are known to pass the policy.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn can_be_lost(&self) -> bool {
         self.old == OldValues::Lost || self.policy == ConversionPolicy::Saturate
     }
 
-    /// Checks that the region lies inside a table, and has the shape of this target.
+    /// Checks that the region lies inside a table and has the shape of this target.
     ///
     /// # Errors
     /// Those of [`Region::check`]; [`ErrorKind::ShapeMismatch`].
@@ -119,7 +119,7 @@ impl<'t> Target<'t> {
         if expected == found { Ok(()) } else { Err(Error::new(ErrorKind::ShapeMismatch { expected, found })) }
     }
 
-    /// Converts the values of a view, which are those of the region.
+    /// Converts the values of a view, which contains the values of the region.
     ///
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`]; [`ErrorKind::ValueNotRepresentable`] with the position in the table.
@@ -142,7 +142,7 @@ impl<'t> Target<'t> {
         kernel::read_rows(AnyWindow::new(values.window()), self.values, self.policy, region.origin(), self.old)
     }
 
-    /// Converts the values of a region, which are contiguous in row-major order.
+    /// Converts the values of a region, given as a contiguous row-major slice.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn read_rows(self, region: &Region, values: AnySlice<'_>) -> Result<()> {
         let (expected, found) = (region.shape(), self.shape());
@@ -153,8 +153,8 @@ impl<'t> Target<'t> {
         kernel::read_rows(window, self.values, self.policy, region.origin(), self.old)
     }
 
-    /// Converts computed values: `value` is called with each row and column of the region, in any order, by several
-    /// threads if there are many, and twice for each if the values are checked before they are written.
+    /// Converts computed values. Calls `value` with each row and column of the region, in any order, in several threads
+    /// for large regions. Calls it twice for each value if values are checked before they are written.
     ///
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`]; [`ErrorKind::ValueNotRepresentable`] for the first refused value in row-major
@@ -175,7 +175,7 @@ impl<'t> Target<'t> {
             return Err(Error::new(ErrorKind::ShapeMismatch { expected, found }));
         }
         if found.is_empty() {
-            return Ok(()); // rows without columns may be too many to count
+            return Ok(()); // rows without columns may be too numerous to iterate
         }
         let (target_type, policy) = (self.element_type(), self.policy);
         let tasks = parallel::task_count(self.values.size_in_bytes().saturating_mul(2));
@@ -188,7 +188,7 @@ impl<'t> Target<'t> {
             });
             let outcomes = parallel::map(bands, |band| compute(&band, &value, nothing(), &check));
             outcomes.into_iter().fold(Ok(()), Result::and)?;
-            policy = ConversionPolicy::Saturate; // all are permitted, unless `value` returns other values now
+            policy = ConversionPolicy::Saturate; // all have passed, unless `value` now returns other values
         }
         let put =
             |window: AnyWindow<'_>, rows: AnyRows<'_>, at| kernel::read_rows(window, rows, policy, at, OldValues::Lost);
@@ -202,8 +202,8 @@ impl<'t> Target<'t> {
     }
 }
 
-/// Computes the values of a region, some at a time, and calls `put` with each batch and its rows of the target, if
-/// there are any.
+/// Computes the values of a region in batches, and calls `put` with each batch and its rows of the target, if there are
+/// any.
 fn compute<S: Element>(
     region: &Region,
     value: &(impl Fn(usize, usize) -> S + Sync),

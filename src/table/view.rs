@@ -1,6 +1,6 @@
-//! Borrowed tables without a dictionary: shape and strides on a slice.
+//! Borrowed tables without a dictionary: a slice with a shape and strides.
 //!
-//! A view never owns and never copies. Pieces of tables are made from views. Pointers are in `crate::window`,
+//! A view never owns or copies values. Pieces of tables are built from views. Pointers are in `crate::window`,
 //! conversion loops in [`crate::convert`].
 
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::convert::kernel::{self, Origin};
 use crate::convert::{ConversionPolicy, ConversionReport};
 use crate::window::{AnySliceMut, AnyWindow, Geometry, Window, WindowMut};
 
-/// A table of borrowed values, for reading: shape and strides on a slice. `Copy`, like `&[T]`.
+/// A table of borrowed values, for reading: a slice with a shape and strides. `Copy`, like `&[T]`.
 ///
 /// # Examples
 /// ```
@@ -38,7 +38,7 @@ pub struct TableView<'t, T> {
 /// ```
 /// use numeric_table::prelude::*;
 /// let mut table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
-/// let (mut head, mut tail) = table.view_mut()?.split_at_row(1)?; // disjoint: may go to two threads
+/// let (mut head, mut tail) = table.view_mut()?.split_at_row(1)?; // disjoint: can be sent to two threads
 /// head.set_value(0, 0, 10)?;
 /// tail.set_value(1, 1, 60)?;
 /// assert_eq!(table.as_slice()?, [10, 2, 3, 4, 5, 60]);
@@ -57,10 +57,10 @@ impl<T> Clone for TableView<'_, T> {
 impl<T> Copy for TableView<'_, T> {}
 
 impl<'t, T: Element> TableView<'t, T> {
-    /// Returns a view of a slice as a table.
+    /// Creates a view of a slice as a table.
     ///
     /// # Errors
-    /// [`ErrorKind::ArrayLength`] if the slice does not hold exactly the values of the shape;
+    /// [`ErrorKind::ArrayLength`] if the length of the slice is not exactly the number of values of the shape;
     /// [`ErrorKind::SizeOverflow`].
     ///
     /// # Examples
@@ -81,7 +81,7 @@ impl<'t, T: Element> TableView<'t, T> {
         Some(Self { window: Window::new(values, geometry)? })
     }
 
-    /// Returns the numbers of rows and columns.
+    /// Returns the number of rows and columns.
     ///
     /// # Examples
     /// ```
@@ -95,20 +95,20 @@ impl<'t, T: Element> TableView<'t, T> {
         Shape { rows: self.window.rows(), columns: self.window.columns() }
     }
 
-    /// Returns the row stride and the column stride, in values.
+    /// Returns the row stride and the column stride, in number of values.
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{TableView, prelude::*};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2, 3], [4, 5, 6]])?;
-    /// assert_eq!(table.view()?.strides(), (3, 1)); // one row further, one column further
+    /// assert_eq!(table.view()?.strides(), (3, 1)); // to the next row, to the next column
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn strides(&self) -> (usize, usize) {
         (self.window.geometry().row_stride, self.window.geometry().column_stride)
     }
 
-    /// Returns one value; `None` if the position is out of range.
+    /// Returns one value, or `None` if the position is out of range.
     ///
     /// # Examples
     /// ```
@@ -121,7 +121,7 @@ impl<'t, T: Element> TableView<'t, T> {
         self.window.get(row, column)
     }
 
-    /// Borrows one row; `None` if it is out of range, or its values are not contiguous.
+    /// Borrows one row. Returns `None` if it is out of range or its values are not contiguous.
     ///
     /// # Examples
     /// ```
@@ -135,7 +135,7 @@ impl<'t, T: Element> TableView<'t, T> {
         self.window.row(row)
     }
 
-    /// Borrows one column; `None` if it is out of range, or its values are not contiguous.
+    /// Borrows one column. Returns `None` if it is out of range or its values are not contiguous.
     ///
     /// # Examples
     /// ```
@@ -148,7 +148,7 @@ impl<'t, T: Element> TableView<'t, T> {
         self.window.transposed().row(column)
     }
 
-    /// Borrows all values as one slice; `None` if they are not contiguous in row-major order.
+    /// Borrows all values as one slice. Returns `None` if they are not contiguous in row-major order.
     ///
     /// # Examples
     /// ```
@@ -163,7 +163,7 @@ impl<'t, T: Element> TableView<'t, T> {
         self.window.as_slice()
     }
 
-    /// Returns a view of some of the rows.
+    /// Returns a view of a range of rows.
     ///
     /// # Errors
     /// [`ErrorKind::RowsOutOfRange`].
@@ -180,7 +180,7 @@ impl<'t, T: Element> TableView<'t, T> {
         self.region(&Region { rows, columns: 0..self.window.columns() })
     }
 
-    /// Returns a view of some of the columns.
+    /// Returns a view of a range of columns.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::OutOfRange`].
@@ -203,7 +203,7 @@ impl<'t, T: Element> TableView<'t, T> {
         Ok(Self { window: self.window.cut(region.rows.clone(), region.columns.clone()) })
     }
 
-    /// Returns the transposed view: rows as columns and columns as rows. O(1): only the strides are swapped.
+    /// Returns the transposed view, with rows and columns exchanged. Cost: O(1), because only the strides are swapped.
     ///
     /// # Examples
     /// ```
@@ -216,7 +216,7 @@ impl<'t, T: Element> TableView<'t, T> {
         Self { window: self.window.transposed() }
     }
 
-    /// Counts what reading the values as `U` would lose. Positions are relative to the view.
+    /// Counts the losses of reading the values as `U`. Positions are relative to the view.
     ///
     /// # Examples
     /// ```
@@ -239,7 +239,7 @@ impl<'t, T: Element> TableView<'t, T> {
         Self { window }
     }
 
-    /// Reads into memory whose old values are not needed: on an error it may hold any values.
+    /// Reads into memory whose old values are not needed. After an error, the memory may hold any values.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn read_over(&self, target: AnySliceMut<'_>, policy: ConversionPolicy, origin: Origin) -> Result<()> {
         kernel::read_over(AnyWindow::new(self.window), target, policy, origin)
@@ -261,10 +261,10 @@ impl<'t, T: Element> TableView<'t, T> {
 }
 
 impl<'t, T: Element> TableViewMut<'t, T> {
-    /// Returns a view of a slice as a table.
+    /// Creates a view of a slice as a table.
     ///
     /// # Errors
-    /// [`ErrorKind::ArrayLength`] if the slice does not hold exactly the values of the shape;
+    /// [`ErrorKind::ArrayLength`] if the length of the slice is not exactly the number of values of the shape;
     /// [`ErrorKind::SizeOverflow`].
     ///
     /// # Examples
@@ -285,7 +285,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
         Some(Self { window: WindowMut::new(values, geometry)? })
     }
 
-    /// Returns the numbers of rows and columns.
+    /// Returns the number of rows and columns.
     ///
     /// # Examples
     /// ```
@@ -311,7 +311,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
         TableView { window: self.window.as_window() }
     }
 
-    /// Lends the same values for a shorter lifetime.
+    /// Borrows the same values for a shorter lifetime.
     ///
     /// # Examples
     /// ```
@@ -347,7 +347,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
         Ok(())
     }
 
-    /// Writes `value` to every position.
+    /// Sets every value to `value`.
     ///
     /// # Examples
     /// ```
@@ -361,7 +361,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
         self.window.reborrow().fill(value);
     }
 
-    /// Returns a view of some of the rows, for writing.
+    /// Returns a view of a range of rows, for writing.
     ///
     /// # Errors
     /// [`ErrorKind::RowsOutOfRange`].
@@ -380,7 +380,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
         self.region(&Region { rows, columns })
     }
 
-    /// Returns a view of some of the columns, for writing.
+    /// Returns a view of a range of columns, for writing.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::OutOfRange`].
@@ -404,10 +404,10 @@ impl<'t, T: Element> TableViewMut<'t, T> {
         Ok(Self { window: self.window.cut(region.rows.clone(), region.columns.clone()) })
     }
 
-    /// Splits into the first `rows` rows and the rest: two disjoint views.
+    /// Splits the view into two disjoint views: the first `rows` rows and the rest.
     ///
     /// # Errors
-    /// [`ErrorKind::RowsOutOfRange`] if there are fewer rows.
+    /// [`ErrorKind::RowsOutOfRange`] if the view has fewer rows.
     ///
     /// # Examples
     /// ```
@@ -422,16 +422,17 @@ impl<'t, T: Element> TableViewMut<'t, T> {
         Ok(self.cut_at_row(rows))
     }
 
-    /// Like [`split_at_row`](Self::split_at_row), but panics if there are fewer rows: callers have checked.
+    /// Like [`split_at_row`](Self::split_at_row), but panics if there are fewer rows. Callers must check the number of
+    /// rows.
     pub(super) fn cut_at_row(self, rows: usize) -> (Self, Self) {
         let (head, tail) = self.window.split_at_row(rows);
         (Self { window: head }, Self { window: tail })
     }
 
-    /// Returns all values as one slice, for the whole lifetime of the borrow.
+    /// Returns all values as one slice, for the entire lifetime of the borrow.
     ///
     /// # Errors
-    /// The view, unchanged, if its values are not contiguous in row-major order.
+    /// Returns the view, unchanged, if its values are not contiguous in row-major order.
     ///
     /// # Examples
     /// ```
@@ -445,10 +446,10 @@ impl<'t, T: Element> TableViewMut<'t, T> {
         self.window.into_slice().map_err(|window| Self { window })
     }
 
-    /// Copies the values of another view of the same shape.
+    /// Copies the values from another view of the same shape.
     ///
     /// # Errors
-    /// [`ErrorKind::ShapeMismatch`]; nothing is copied.
+    /// [`ErrorKind::ShapeMismatch`]. On an error nothing is copied.
     ///
     /// # Examples
     /// ```

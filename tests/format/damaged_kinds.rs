@@ -120,7 +120,8 @@ fn assert_refused(scratch: &Scratch, name: &[u8], byte: Option<u64>, expected: &
 
 fn no_letter(byte: u8) -> String {
     format!(
-        "the name of the table's kind has the byte {byte:#04x}, which is no lower-case ASCII letter, digit or hyphen"
+        "the name of the table's kind contains the byte {byte:#04x}, which is not a lower-case ASCII letter, digit or \
+         hyphen"
     )
 }
 

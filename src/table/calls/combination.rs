@@ -1,4 +1,4 @@
-//! Tables and columns side by side and end to end.
+//! Stacking tables and columns, side by side and end to end.
 
 use super::AsTable;
 use crate::array::AnyArray;
@@ -8,19 +8,19 @@ use crate::base::error::Result;
 use crate::dictionary::Feature;
 use crate::table::{MergedNumericTable, NumericTable, Refused, RowMergedNumericTable, beside, stack};
 
-/// Tables of any kind, side by side and end to end, without a copy.
+/// Stacks tables of any kind, side by side or end to end, without a copy.
 ///
-/// The results borrow all tables, and are read-only; [`to_table`](crate::TableConversion::to_table) copies them.
+/// The results are read-only and borrow all their tables. [`to_table`](crate::TableConversion::to_table) makes a copy
+/// that owns its values.
 pub trait TableCombination: AsTable {
-    /// Returns the table with one more column, after the last one; or in the place of the first one that has its name.
-    /// Nothing is copied: the table is borrowed, the array becomes a part of the result. `to_table` copies both.
+    /// Returns the table with one more column. It replaces the first column of the same name, or else becomes the last
+    /// column. Nothing is copied: the result borrows the table and owns the array. `to_table` copies both.
     ///
     /// Source: polars `with_columns`.
     ///
     /// # Errors
-    /// The array (`?` drops it), with [`ErrorKind::LengthMismatch`] if its length is not the
-    /// number of rows; [`ErrorKind::LimitExceeded`] of a column beside a column, 64 times over;
-    /// [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::LengthMismatch`] if the length of the array is not the number of rows; [`ErrorKind::LimitExceeded`]
+    /// if tables are nested more than 64 deep; [`ErrorKind::OutOfMemory`]. The error returns the array; `?` drops it.
     ///
     /// # Examples
     /// ```
@@ -43,8 +43,8 @@ pub trait TableCombination: AsTable {
         beside::with_column(self.as_table(), name, array)
     }
 
-    /// Like `with_column`, with a [`Feature`] that describes the column. Its element type becomes that of the array;
-    /// without a name, it stands after the last one.
+    /// Like `with_column`, with a [`Feature`] that describes the column. The feature's element type becomes that of the
+    /// array. A column without a name becomes the last column.
     ///
     /// # Errors
     /// Those of `with_column`.
@@ -68,9 +68,9 @@ pub trait TableCombination: AsTable {
         beside::with_feature(self.as_table(), feature, array)
     }
 
-    /// Returns this table and others side by side: its columns, then those of the first other one, and so on. Nothing
-    /// is copied, and the tables are borrowed; `to_table` copies them. Several columns may have one name: it
-    /// then refers to the first.
+    /// Returns this table and others side by side: its columns, then the columns of each other table in order. Nothing
+    /// is copied: the result borrows the tables, and `to_table` copies them. Several columns may have the same name;
+    /// the name then refers to the first one.
     ///
     /// Source: NumPy `hstack`.
     ///
@@ -93,15 +93,15 @@ pub trait TableCombination: AsTable {
         beside::hstack(self.as_table(), others)
     }
 
-    /// Returns this table and others end to end: its rows, then those of the first other one, and so on. Nothing is
-    /// copied, and the tables are borrowed; `to_table` copies them. The dictionary is that of this table.
+    /// Returns this table and others end to end: its rows, then the rows of each other table in order. Nothing is
+    /// copied: the result borrows the tables, and `to_table` copies them. The result has the dictionary of this table.
     ///
     /// Source: NumPy `vstack`.
     ///
     /// # Errors
-    /// [`ErrorKind::UnequalTables`] if a column has the name of another one of this table: `select_columns` puts them
-    /// in order, or of times of other units, or if a column of another table has other words, or the same in another
-    /// order: `vstack_recoded` makes one list of them. [`ErrorKind::LimitExceeded`], [`ErrorKind::SizeOverflow`],
+    /// [`ErrorKind::UnequalTables`] if columns have the same names in a different order (`select_columns` reorders
+    /// them), if times have different units, or if the words of a categorical column differ or are in a different order
+    /// (`vstack_recoded` unifies them). [`ErrorKind::LimitExceeded`], [`ErrorKind::SizeOverflow`],
     /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
@@ -119,16 +119,16 @@ pub trait TableCombination: AsTable {
         stack::vstack(self.as_table(), others)
     }
 
-    /// Like `vstack`, of tables whose categories may have other words: the words of this table keep their indices, and
-    /// new ones follow in the order of the tables. Columns whose indices change are copied; all else is not.
+    /// Like `vstack`, but unifies the words of categorical columns. The words of this table keep their indices. New
+    /// words follow, in the order of the tables. Only columns whose indices change are copied.
     ///
-    /// A column that is copied has the type that it had in all tables, if that holds all indices; otherwise the
-    /// smallest unsigned one that does, or `f32` or `f64` if it was of floats. NaN stays.
+    /// A copied column keeps its type if it is the same in all tables and holds all indices. Otherwise it gets the
+    /// smallest unsigned type that does, or `f32` or `f64` if it had floats. NaN stays NaN.
     ///
     /// # Errors
-    /// Those of `vstack`, but [`ErrorKind::UnequalTables`] only if one of the tables has no words in a column in which
-    /// others have different ones; [`ErrorKind::ValueNotAllowed`] with a value of a copied column that has no word, and
-    /// its row in the result; those of reading the tables.
+    /// Those of `vstack`, but [`ErrorKind::UnequalTables`] because of words only if one table has no words in a column
+    /// and other tables have different ones there; [`ErrorKind::ValueNotAllowed`] for a value of a copied column that
+    /// has no word, with its row in the result; errors from reading the tables.
     ///
     /// # Examples
     /// ```

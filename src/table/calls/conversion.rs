@@ -1,4 +1,4 @@
-//! Tables in another form.
+//! Conversion of tables.
 
 use super::AsTable;
 use crate::base::element::Element;
@@ -8,16 +8,16 @@ use crate::base::error::Result;
 use crate::convert::ConversionPolicy;
 use crate::table::{HomogenNumericTable, NumericTable, SoaNumericTable, beside};
 
-/// A table of any kind in another form: in one element type, or as a table that owns its values.
+/// Converts a table of any kind to one element type, or to a table that owns its values.
 pub trait TableConversion: AsTable {
-    /// Converts a table of any kind, of columns of any types, into a homogeneous one under
+    /// Converts a table of any kind, with columns of any types, to a homogeneous table under
     /// [`ConversionPolicy::Saturate`].
     ///
-    /// Shares the memory if that is one array of `T`; otherwise the new table is row-major. The dictionary is kept
-    /// except for the element types. Source: DAAL `convertToHomogen`, which converts through `float`.
+    /// Shares the memory if it is one array of `T`; otherwise the new table is row-major. Keeps the dictionary except
+    /// for the element types. Source: DAAL `convertToHomogen`, which converts through `float`.
     ///
     /// # Errors
-    /// Those of reading all of the table; [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
+    /// Errors from reading the entire table; [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -30,7 +30,7 @@ pub trait TableConversion: AsTable {
         self.convert_with(ConversionPolicy::Saturate)
     }
 
-    /// Like `convert`, under a policy.
+    /// Like `convert`, under the given policy.
     ///
     /// # Errors
     /// Those of `convert`; [`ErrorKind::ValueNotRepresentable`] for the first refused value in row-major order.
@@ -46,14 +46,14 @@ pub trait TableConversion: AsTable {
         HomogenNumericTable::of_table(self.as_table(), policy)
     }
 
-    /// Copies what the table shows into a table that owns its values: homogeneous and row-major if all columns have one
-    /// type; otherwise a structure of arrays. The dictionary is kept. O(values), by several threads if
-    /// there are many.
+    /// Copies the contents into a table that owns its values: a homogeneous, row-major one if all columns have one
+    /// type, otherwise a structure of arrays. Keeps the dictionary. Cost: O(values), in several threads for large
+    /// tables.
     ///
-    /// Memory that is one array already, or an array for each column, is shared, as clones share it.
+    /// If the memory is already one array, or one array per column, the result shares it, as clones do.
     ///
     /// # Errors
-    /// Those of reading all of the table; [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
+    /// Errors from reading the entire table; [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -68,11 +68,11 @@ pub trait TableConversion: AsTable {
         beside::to_table(self.as_table())
     }
 
-    /// Copies the columns into a structure of arrays, each in its own type. The dictionary is kept. O(values), by
-    /// several threads if there are many. A column that is an array already is shared, as clones share it.
+    /// Copies the columns into a structure of arrays, each in its own type. Keeps the dictionary. Cost: O(values), in
+    /// several threads for large tables. A column that is already an array is shared, as clones share it.
     ///
     /// # Errors
-    /// Those of reading all of the table; [`ErrorKind::OutOfMemory`].
+    /// Errors from reading the entire table; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```

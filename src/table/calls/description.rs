@@ -7,10 +7,10 @@ use crate::base::error::Result;
 use crate::dictionary::{DataDictionary, Feature, FeatureType};
 use crate::table::NumericTable;
 
-/// The size of a table of any kind, and the descriptions of its columns, which its
-/// [`dictionary`](NumericTable::dictionary) holds.
+/// The size of a table of any kind, and the descriptions of its columns from its
+/// [`dictionary`](NumericTable::dictionary).
 pub trait TableDescription: NumericTable {
-    /// Returns the number of rows: observations. Source: DAAL `getNumberOfRows`.
+    /// Returns the number of rows (observations). Source: DAAL `getNumberOfRows`.
     ///
     /// # Examples
     /// ```
@@ -24,7 +24,7 @@ pub trait TableDescription: NumericTable {
         self.shape().rows
     }
 
-    /// Returns the number of columns: features. Source: DAAL `getNumberOfColumns`.
+    /// Returns the number of columns (features). Source: DAAL `getNumberOfColumns`.
     ///
     /// # Examples
     /// ```
@@ -55,7 +55,7 @@ pub trait TableDescription: NumericTable {
         Ok(self.dictionary().feature(column)?.element_type)
     }
 
-    /// Returns the kind of quantity of a column. Source: DAAL `getFeatureType`.
+    /// Returns the feature type of a column. Source: DAAL `getFeatureType`.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`].
@@ -74,7 +74,7 @@ pub trait TableDescription: NumericTable {
         Ok(self.dictionary().feature(column)?.feature_type)
     }
 
-    /// Returns the number of categories of a column, if it is known. Source: DAAL `getNumberOfCategories`.
+    /// Returns the number of categories of a column, if known. Source: DAAL `getNumberOfCategories`.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`].
@@ -92,7 +92,7 @@ pub trait TableDescription: NumericTable {
         Ok(self.dictionary().feature(column)?.category_count())
     }
 
-    /// Replaces the description of the columns by the default one: continuous features without names.
+    /// Resets the description of the columns to the default: continuous features without names.
     ///
     /// # Errors
     /// Those of [`set_dictionary`](NumericTable::set_dictionary).

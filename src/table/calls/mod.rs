@@ -1,8 +1,8 @@
-//! The calls that tables of every kind answer: traits that are implemented for each kind and for `dyn NumericTable`, so
-//! that boxes and references have them too.
+//! The methods of every kind of table: traits that are implemented for each kind and for `dyn NumericTable`, so that
+//! they are also available on boxes and references.
 //!
-//! The bodies are functions of `&dyn NumericTable`, in the modules beside this one, which are not compiled once more
-//! for each kind of table. Blocks, updates and names are in `crate::block`; files and text, in `crate::output`.
+//! The implementations are functions of `&dyn NumericTable` in the sibling modules, so they are compiled once and not
+//! for each kind of table. Blocks, updates and names are in `crate::block`; files and text are in `crate::output`.
 
 mod combination;
 mod conversion;
@@ -18,8 +18,8 @@ use super::NumericTable;
 
 /// A table of any kind, borrowed as `dyn NumericTable`.
 ///
-/// Every kind of table implements this trait, and so does `dyn NumericTable`. You need it in generic code only: a
-/// function with the bound `N: AsTable + ?Sized` takes both, and has all calls of a table.
+/// Every kind of table implements this trait, and so does `dyn NumericTable`. Only generic code needs it: a function
+/// with the bound `N: AsTable + ?Sized` accepts both and can call all methods of tables.
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,4 @@
-//! Some rows or columns of a table.
+//! Selecting rows and columns of a table.
 
 use std::ops::RangeBounds;
 
@@ -11,15 +11,15 @@ use crate::base::error::Result;
 use crate::convert::ConversionPolicy;
 use crate::table::{ColumnChoice, ColumnKey, MergedNumericTable, NumericTable, part, sample, take};
 
-/// Some rows or columns of a table of any kind, as another table.
+/// Selects rows or columns of a table of any kind as a new table.
 ///
 /// [`select_columns`](Self::select_columns), [`drop_columns`](Self::drop_columns), [`select_rows`](Self::select_rows),
-/// [`head`](Self::head) and [`tail`](Self::tail) borrow the table, read-only and without a copy. All other calls copy
-/// rows into a table that owns them. A copy is sparse if the table is; homogeneous if all columns have one type;
-/// otherwise a structure of arrays.
+/// [`head`](Self::head) and [`tail`](Self::tail) borrow the table, read-only and without a copy. All other methods copy
+/// rows into a table that owns them. The copy is sparse if the table is sparse, homogeneous if all columns have one
+/// type, and otherwise a structure of arrays.
 pub trait TableSelection: AsTable {
-    /// Returns some columns as a table: by number, by name, in any order, twice if they are named twice. Nothing is
-    /// copied, and the table is borrowed; it cannot be written.
+    /// Returns the given columns as a table, by number or by name, in any order. A column may be repeated. The result
+    /// is read-only and borrows the table; nothing is copied.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`], [`ErrorKind::LimitExceeded`];
@@ -38,7 +38,8 @@ pub trait TableSelection: AsTable {
         part::select_columns(self.as_table(), columns)
     }
 
-    /// Returns all columns but some as a table. Nothing is copied, and the table is borrowed; it cannot be written.
+    /// Returns all columns except the given ones as a table. The result is read-only and borrows the table; nothing is
+    /// copied.
     ///
     /// # Errors
     /// Those of `select_columns`.
@@ -54,11 +55,11 @@ pub trait TableSelection: AsTable {
         part::drop_columns(self.as_table(), columns)
     }
 
-    /// Returns some rows as a table. Nothing is copied, and the table is borrowed; it cannot be written. Blocks in the
-    /// stored type borrow the table's memory wherever the table's own blocks do.
+    /// Returns a range of rows as a table. The result is read-only and borrows the table; nothing is copied. Its blocks
+    /// in the stored type are zero-copy wherever the table's own blocks are.
     ///
     /// # Errors
-    /// [`ErrorKind::RowsOutOfRange`]; [`ErrorKind::LimitExceeded`] of a part of a part, 64 times over.
+    /// [`ErrorKind::RowsOutOfRange`]; [`ErrorKind::LimitExceeded`] if tables are nested more than 64 deep.
     ///
     /// # Examples
     /// ```
@@ -73,7 +74,7 @@ pub trait TableSelection: AsTable {
         part::select_rows(self.as_table(), rows)
     }
 
-    /// Returns the first `rows` rows as a table, as `select_rows` does; all rows if the table has fewer.
+    /// Returns the first `rows` rows as a table, like `select_rows`; all rows if the table has fewer.
     ///
     /// # Errors
     /// Those of `select_rows`.
@@ -90,7 +91,7 @@ pub trait TableSelection: AsTable {
         part::head(self.as_table(), rows)
     }
 
-    /// Returns the last `rows` rows as a table, as `select_rows` does; all rows if the table has fewer.
+    /// Returns the last `rows` rows as a table, like `select_rows`; all rows if the table has fewer.
     ///
     /// # Errors
     /// Those of `select_rows`.
@@ -106,14 +107,15 @@ pub trait TableSelection: AsTable {
         part::tail(self.as_table(), rows)
     }
 
-    /// Copies rows, in the order of their numbers, each as often as it is named. The new table is sparse if this one
-    /// is; homogeneous if all columns have one type, column-major if each column is contiguous in memory; otherwise a
-    /// structure of arrays. The dictionary is kept. O(values of the result), by several threads if there are many.
+    /// Copies the rows with the given numbers, in the given order. A row may be repeated. The new table is sparse if
+    /// this one is sparse. It is homogeneous if all columns have one type, and then column-major if each column is
+    /// contiguous in memory. Otherwise it is a structure of arrays. Keeps the dictionary. Cost: O(values of the
+    /// result), in several threads if the result is large.
     ///
     /// Source: NumPy `take`, along the first axis.
     ///
     /// # Errors
-    /// [`ErrorKind::RowsOutOfRange`] for the first row that does not exist; those of reading the table;
+    /// [`ErrorKind::RowsOutOfRange`] for the first row that does not exist; errors from reading the table;
     /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
@@ -128,12 +130,12 @@ pub trait TableSelection: AsTable {
         take::take_rows(self.as_table(), rows)
     }
 
-    /// Copies the rows whose flag is set, in order, as `take_rows` does.
+    /// Copies the rows whose flag is set, in order, like `take_rows`.
     ///
-    /// Source: NumPy's indexing by an array of truth values.
+    /// Source: NumPy's boolean indexing.
     ///
     /// # Errors
-    /// [`ErrorKind::LengthMismatch`] if there is not one flag for each row; those of `take_rows`.
+    /// [`ErrorKind::LengthMismatch`] if the number of flags is not the number of rows; those of `take_rows`.
     ///
     /// # Examples
     /// ```
@@ -147,12 +149,12 @@ pub trait TableSelection: AsTable {
         take::filter_rows(self.as_table(), is_kept)
     }
 
-    /// Copies the rows for which a closure returns `true`, as `filter_rows` does. It sees each row once, in the type of
-    /// its argument, converted as blocks are ([`ConversionPolicy::Saturate`]); by several threads if there are many.
-    /// O(values), and a byte of memory for each row.
+    /// Copies the rows for which a closure returns `true`, like `filter_rows`. The closure sees each row once,
+    /// converted to its argument type like a block ([`ConversionPolicy::Saturate`]). Large tables are filtered in
+    /// several threads. Cost: O(values), and one byte of memory per row.
     ///
     /// # Errors
-    /// Those of reading the table; those of `take_rows`.
+    /// Errors from reading the table; those of `take_rows`.
     ///
     /// # Examples
     /// ```
@@ -166,8 +168,8 @@ pub trait TableSelection: AsTable {
         take::filter_rows_by(self.as_table(), is_kept)
     }
 
-    /// Copies the rows for whose value in a column a closure returns `true`, as `filter_rows_by` does. Only the column
-    /// is read for it.
+    /// Copies the rows for which a closure returns `true` for the value in a column, like `filter_rows_by`. Selecting
+    /// the rows reads only this column.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`]; those of `filter_rows_by`.
@@ -188,8 +190,8 @@ pub trait TableSelection: AsTable {
         take::filter_by_column(self.as_table(), column, is_kept)
     }
 
-    /// Copies all rows in ascending order of a column's values. Rows with equal values stay in order; NaN comes last,
-    /// and -0.0 is 0.0. Compares the stored values: integers of 64 bits are not rounded. O(rows log rows).
+    /// Copies all rows, sorted by a column in ascending order. The sort is stable. NaN comes last, and -0.0 equals 0.0.
+    /// Compares stored values, so 64-bit integers are not rounded. Cost: O(rows log rows).
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`]; those of `take_rows`.
@@ -206,13 +208,13 @@ pub trait TableSelection: AsTable {
         take::sort_by_column(self.as_table(), column)
     }
 
-    /// Copies `count` random rows, none twice, as `filter_rows` does: in the order of the table, which `shuffle_rows`
-    /// changes. Of tables with the same number of rows, the same seed chooses the same rows, on every machine and in
-    /// every version. For a sample with repetitions, pass random numbers to `take_rows`. O(rows + values of the
-    /// result).
+    /// Copies `count` random rows without replacement, in the order of the table (use `shuffle_rows` for a random
+    /// order), like `filter_rows`. For a given number of rows, the same seed always selects the same rows, on every
+    /// machine and in every version. For sampling with replacement, pass random numbers to `take_rows`. Cost: O(rows +
+    /// values of the result).
     ///
     /// # Errors
-    /// [`ErrorKind::RowsOutOfRange`] if there are fewer rows; those of `filter_rows`.
+    /// [`ErrorKind::RowsOutOfRange`] if the table has fewer rows; those of `filter_rows`.
     ///
     /// # Examples
     /// ```
@@ -228,8 +230,9 @@ pub trait TableSelection: AsTable {
         sample::sample_rows(self.as_table(), count, seed)
     }
 
-    /// Copies all rows in a random order, as `take_rows` does: each order with the same probability, and the same for
-    /// the same seed and as many rows, on every machine and in every version. O(values), and a number for each row.
+    /// Copies all rows in a random order, like `take_rows`. Every order is equally likely. For a given number of rows,
+    /// the same seed always gives the same order, on every machine and in every version. Cost: O(values), and memory
+    /// for one number per row.
     ///
     /// # Errors
     /// Those of `take_rows`.
@@ -247,10 +250,9 @@ pub trait TableSelection: AsTable {
         sample::shuffle_rows(self.as_table(), seed)
     }
 
-    /// Copies rows into two tables, chosen at random: a fraction of them to learn from, and the others to test with,
-    /// each in the order of the table. The first has `fraction * rows` rows, rounded to the nearest number, a half up.
-    /// Of tables with the same number of rows, the same seed chooses the same, on every machine and in every version.
-    /// O(values).
+    /// Splits the rows at random into a training and a test table. Copies the rows, in the order of the table. The
+    /// first table has `fraction * rows` rows, rounded to the nearest number, halves up. For a given number of rows,
+    /// the same seed always gives the same split, on every machine and in every version. Cost: O(values).
     ///
     /// Source: scikit-learn `train_test_split`, which also shuffles, and rounds the test rows up.
     ///
@@ -270,9 +272,10 @@ pub trait TableSelection: AsTable {
         sample::split_rows(self.as_table(), fraction, seed)
     }
 
-    /// Like `split_rows`, for each value of a column by itself, so that all classes have the same fraction in both
-    /// tables, as nearly as their numbers of rows allow: a class of `n` rows has `fraction * n` of them in the first,
-    /// rounded to the nearest number, a half up. All NaNs are one class. O(rows log rows + values).
+    /// Like `split_rows`, but stratified: splits the rows of each value of a column separately, so that each class has
+    /// the same fraction in both tables, as nearly as its size allows. The first table has `fraction * n` rows of a
+    /// class of `n` rows, rounded to the nearest number, halves up. All NaNs are one class. Cost: O(rows log rows +
+    /// values).
     ///
     /// Source: scikit-learn `train_test_split(stratify=..)`.
     ///
@@ -283,7 +286,7 @@ pub trait TableSelection: AsTable {
     /// # Examples
     /// ```
     /// use numeric_table::{SoaNumericTable, prelude::*};
-    /// let species = (0..60_u8).map(|row| u8::from(row >= 40)).collect::<Vec<_>>(); // 40 of one, 20 of the other
+    /// let species = (0..60_u8).map(|row| u8::from(row >= 40)).collect::<Vec<_>>(); // 40 and 20
     /// let table = SoaNumericTable::from_columns([("species", species)])?;
     /// let (training, test) = table.split_rows_by("species", 0.75, 42)?;
     /// assert_eq!((training.row_count(), test.row_count()), (45, 15));

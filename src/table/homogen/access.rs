@@ -14,8 +14,8 @@ use crate::table::{
 };
 use crate::window::{AnySlice, AnySliceMut, AnyWindowMut};
 
-/// Where this crate boxes a homogeneous table. Functions that are inlined are compiled once more in each code
-/// generation unit that makes a vtable of them: so all other modules call this instead.
+/// Boxes a homogeneous table for the entire crate. Inlined methods are compiled again in each codegen unit that creates
+/// a vtable of them, so all other modules call this function.
 impl<T: Element> HomogenNumericTable<T> {
     #[inline(never)]
     pub(crate) fn into_dyn(self) -> Box<dyn NumericTable> {
@@ -36,8 +36,8 @@ impl<T: Element> HomogenNumericTable<T> {
         part.is_row_major_contiguous().then(|| first..first + part.rows * part.columns)
     }
 
-    /// Zeroes the rows that were cut off earlier, and reappear in `shape`. Returns `false` if the memory must not be
-    /// written because it is shared or immutable.
+    /// Zeroes the truncated rows that reappear in `shape`. Returns `false` if the memory must not be written because it
+    /// is shared or immutable.
     fn clear_cut_rows(&mut self, shape: Shape) -> Result<bool> {
         let cut_rows = self.shape.rows..shape.rows.min(self.placement.shown_rows);
         if cut_rows.is_empty() || shape.columns == 0 {
@@ -107,7 +107,8 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
             self.shape = shape;
             self.placement.shown_rows = self.placement.shown_rows.max(rows);
         } else if rows > self.placement.row_capacity {
-            // The first time for these rows; then for half as many more, so that one more each time is O(1), amortised.
+            // The first time for these rows only; later for at least half as many again, so that adding rows is
+            // amortized O(1).
             let grown = if self.placement.has_grown { self.shape.rows.saturating_add(self.shape.rows / 2) } else { 0 };
             self.move_to(rows, rows.max(grown))?;
             self.shape = shape;
@@ -146,7 +147,7 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         Ok(Some(PieceMut::new(0, 0, self.view_mut()?)))
     }
 
-    // Never inlined: each module that calls it would compile every method once more, for the vtable.
+    // Never inlined: otherwise each module that calls it would compile all methods again, for the vtable.
     #[inline(never)]
     fn lender(&self) -> Option<&dyn Lend> {
         Some(self)
@@ -263,7 +264,7 @@ impl<T: Element> Lend for HomogenNumericTable<T> {
     fn write_lent(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
         let region = lease.region().clone();
         let array = self.memory.lent(lease)?;
-        // `lend_region` has made the array exclusive to this table, and nothing could share it since.
+        // `lend_region` has made the array exclusive to this table, and it cannot have been shared since.
         let values_of_table = if self.shape.is_empty() { &mut [] } else { array.mutable_data()? };
         let view = TableViewMut::with_geometry(values_of_table, self.geometry())
             .ok_or_else(|| Error::new(ErrorKind::NotAllocated))?;

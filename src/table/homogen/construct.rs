@@ -1,4 +1,4 @@
-//! Constructors of the homogeneous table: the initialisation scenarios of DAAL's developer guide.
+//! Constructors of the homogeneous table: the initialization scenarios in DAAL's developer guide.
 
 use std::ops::RangeBounds;
 
@@ -11,7 +11,7 @@ use crate::table::lease::Memory;
 use crate::table::{AllocationFlag, DataLayout, HomogenNumericTable, MemoryStatus, Shape, TableId, rows_of};
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Creates a row-major table; if it is allocated, its values are zero.
+    /// Creates a row-major table. If memory is allocated, the values are zero.
     ///
     /// Source: DAAL `create(columns, rows, flag)`.
     ///
@@ -29,7 +29,7 @@ impl<T: Element> HomogenNumericTable<T> {
         Self::new_in(shape, allocation, DataLayout::RowMajor)
     }
 
-    /// Like [`new`](Self::new), in a layout.
+    /// Like [`new`](Self::new), with the given layout.
     ///
     /// # Errors
     /// Those of [`new`](Self::new).
@@ -50,7 +50,7 @@ impl<T: Element> HomogenNumericTable<T> {
         }
     }
 
-    /// Creates a row-major table of which every value is `value`.
+    /// Creates a row-major table that is filled with `value`.
     ///
     /// Source: DAAL `create(columns, rows, doAllocate, constValue)`.
     ///
@@ -67,7 +67,7 @@ impl<T: Element> HomogenNumericTable<T> {
         Self::full_in(shape, value, DataLayout::RowMajor)
     }
 
-    /// Like [`full`](Self::full), in a layout.
+    /// Like [`full`](Self::full), with the given layout.
     ///
     /// # Errors
     /// Those of [`full`](Self::full).
@@ -83,7 +83,7 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(Self::internal(Array::full(shape.element_count_of(T::TYPE)?, value)?, shape, layout))
     }
 
-    /// Creates a row-major table of zeros, which large tables take from the system as they are used.
+    /// Creates a row-major table of zeros. Large tables take their memory from the system only as it is used.
     ///
     /// # Errors
     /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
@@ -98,8 +98,8 @@ impl<T: Element> HomogenNumericTable<T> {
         Self::new(shape, AllocationFlag::DoAllocate)
     }
 
-    /// Creates a row-major table of the values that a function returns for each row and column, in no particular order,
-    /// large ones by several threads (feature `rayon`).
+    /// Creates a row-major table from a function that returns the value for a row and a column. The order of the calls
+    /// is unspecified. Large tables are filled in several threads (feature `rayon`).
     ///
     /// # Errors
     /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
@@ -118,15 +118,16 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(Self::internal(array, shape, DataLayout::RowMajor))
     }
 
-    /// Creates a row-major table on memory that the user provides: a `Vec`, a box, an `Arc`, an [`Array`]. No copy.
+    /// Creates a row-major table on memory that the user provides: a `Vec`, a box, an `Arc`, an [`Array`]. Copies
+    /// nothing.
     ///
-    /// Mutable memory is written in place; immutable memory is copied by the first write. On an error the array is
-    /// dropped: pass a clone, O(1), to keep it. For an array with room for further rows use
-    /// [`from_array_with_spare_rows`](Self::from_array_with_spare_rows), for a part of an array
+    /// Mutable memory is written in place; immutable memory is copied by the first write. An error drops the array; to
+    /// keep it, pass a clone, O(1). If the array has room for more rows, use
+    /// [`from_array_with_spare_rows`](Self::from_array_with_spare_rows); for part of an array, use
     /// [`slice`](Array::slice), O(1). Source: DAAL `create(ptr, columns, rows)`.
     ///
     /// # Errors
-    /// [`ErrorKind::ArrayLength`] if the array does not hold exactly the values of the shape;
+    /// [`ErrorKind::ArrayLength`] if the length of the array is not exactly the number of values of the shape;
     /// [`ErrorKind::SizeOverflow`].
     ///
     /// # Examples
@@ -143,8 +144,8 @@ impl<T: Element> HomogenNumericTable<T> {
         Self::from_array_in(array, shape, DataLayout::RowMajor)
     }
 
-    /// Like [`from_array`](Self::from_array), in a layout. In a column-major array the values of each column are
-    /// contiguous.
+    /// Like [`from_array`](Self::from_array), with the given layout. In a column-major array, the values of each column
+    /// are contiguous.
     ///
     /// # Errors
     /// Those of [`from_array`](Self::from_array).
@@ -163,16 +164,18 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(Self::with_memory(array, shape, layout, MemoryStatus::UserAllocated))
     }
 
-    /// Creates a row-major table on memory that the user provides, with room for further rows: spare rows. No copy.
+    /// Creates a row-major table on memory that the user provides, which may have room for more rows: spare rows.
+    /// Copies nothing.
     ///
-    /// The table has the rows of the shape. [`resize`](crate::NumericTable::resize) uses the room: a spare row that
-    /// appears for the first time, in this table or in any clone of it, has the values that the array holds there, and
-    /// is a row like any other from then on. A column-major array has no spare rows: they would be between the columns.
+    /// The table has the rows of the shape. [`resize`](crate::NumericTable::resize) uses the spare rows. When a spare
+    /// row first appears, in this table or in any clone, it has the values that the array holds there; from then on it
+    /// is a row like any other. A column-major array cannot have spare rows because they would be between the columns.
     ///
-    /// Cost: O(1). A write that has to copy because the memory is shared or immutable copies the spare rows as well.
+    /// Cost: O(1). A write to shared or immutable memory copies the spare rows too.
     ///
     /// # Errors
-    /// [`ErrorKind::ArrayLength`] if the array is not a whole number of rows; [`ErrorKind::SizeOverflow`].
+    /// [`ErrorKind::ArrayLength`] if the length of the array is not a multiple of the row length, or too short;
+    /// [`ErrorKind::SizeOverflow`].
     ///
     /// # Examples
     /// ```
@@ -182,7 +185,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// assert_eq!(table.as_slice()?, [1, 2]);
     /// table.resize(2)?;
     /// assert_eq!(table.as_slice()?, [1, 2, 3, 4]);
-    /// table.resize(1)?; // cuts a row off, and that is gone
+    /// table.resize(1)?; // truncates a row, which is lost
     /// table.resize(4)?;
     /// assert_eq!(table.as_slice()?, [1, 2, 0, 0, 5, 6, 0, 0]);
     /// assert!(HomogenNumericTable::from_array_with_spare_rows(vec![1, 2, 3], shape).is_err()); // a row and a half
@@ -211,14 +214,14 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(Self::internal(Array::copy_of(rows.as_flattened())?, shape, DataLayout::RowMajor))
     }
 
-    /// Copies rows of any kind into a new table: vectors, slices, what an iterator returns. The first one decides the
-    /// number of columns; without any, the table has none. [`from_rows`](Self::from_rows) does the same for arrays,
-    /// whose lengths are known to the compiler.
+    /// Copies rows from an iterator into a new table: vectors, slices, or any other `AsRef<[T]>`. The first row
+    /// determines the number of columns; without rows, the table has no columns. For arrays, whose lengths the compiler
+    /// knows, use [`from_rows`](Self::from_rows).
     ///
-    /// Cost: amortised O(1) for each value.
+    /// Cost: amortized O(1) per value.
     ///
     /// # Errors
-    /// [`ErrorKind::UnequalLengths`] for the first row that is longer or shorter than the first one;
+    /// [`ErrorKind::UnequalLengths`] for the first row whose length differs from the first row's;
     /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
@@ -260,8 +263,8 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(Self::internal(Array::from(values), shape, DataLayout::RowMajor))
     }
 
-    /// Creates a table with the columns that a dictionary describes: no rows, not allocated.
-    /// [`with_dictionary_in`](Self::with_dictionary_in) takes rows, memory and layout as well.
+    /// Creates an unallocated table without rows, with the columns that a dictionary describes. Use
+    /// [`with_dictionary_in`](Self::with_dictionary_in) to set rows, memory and layout as well.
     ///
     /// Source: DAAL `create(dictionary)`, which does not check the types.
     ///
@@ -283,8 +286,8 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(Self { dictionary, ..Self::unallocated(shape, DataLayout::RowMajor) })
     }
 
-    /// Creates a table with the columns that a dictionary describes, a number of rows, and a layout; if it is
-    /// allocated, its values are zero.
+    /// Creates a table with the columns that a dictionary describes, and with the given number of rows and layout. If
+    /// memory is allocated, the values are zero.
     ///
     /// Source: DAAL `create(dictionary, rows, flag)`.
     ///
@@ -311,8 +314,8 @@ impl<T: Element> HomogenNumericTable<T> {
         Self::new_in(Shape { rows: row_count, columns: dictionary.len() }, allocation, layout)?.described_by(dictionary)
     }
 
-    /// Creates a table on memory that the user provides, with the columns that a dictionary describes, a number of
-    /// rows, and a layout. No copy: the memory is used as by [`from_array_in`](Self::from_array_in).
+    /// Creates a table on memory that the user provides, with the columns that a dictionary describes, and with the
+    /// given number of rows and layout. Copies nothing: uses the memory like [`from_array_in`](Self::from_array_in).
     ///
     /// # Errors
     /// Those of [`from_array`](Self::from_array) and [`with_dictionary`](Self::with_dictionary).
@@ -337,13 +340,14 @@ impl<T: Element> HomogenNumericTable<T> {
         Self::from_array_in(array, shape, layout)?.described_by(dictionary)
     }
 
-    /// Gives a table without memory other columns, and describes them: those of a dictionary, as many as it has. A
-    /// table of [`default`](Default::default), which has neither rows nor columns, becomes one of any size this way, by
-    /// [`resize`](crate::NumericTable::resize) or [`set_array`](Self::set_array) afterwards.
+    /// Sets the number and the descriptions of the columns of a table without memory, from a dictionary. A
+    /// [`default`](Default::default) table has no rows or columns. Call this method and then
+    /// [`resize`](crate::NumericTable::resize) or [`set_array`](Self::set_array) to give it any size.
     ///
     /// # Errors
-    /// [`ErrorKind::DictionaryMismatch`] if a feature's type is not `T`, or if the table has memory, whose columns are
-    /// not as many; [`ErrorKind::SizeOverflow`]; [`ErrorKind::BlockOutstanding`]. The table is unchanged.
+    /// [`ErrorKind::DictionaryMismatch`] if a feature's type is not `T`, or if the table has memory for a different
+    /// number of columns; [`ErrorKind::SizeOverflow`]; [`ErrorKind::BlockOutstanding`]. On an error the table is
+    /// unchanged.
     ///
     /// # Examples
     /// ```
@@ -354,7 +358,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// table.resize(3)?;
     /// assert_eq!(table.shape(), Shape { rows: 3, columns: 2 });
     /// let three_columns = DataDictionary::uniform(Feature::new(ElementType::F32), 3);
-    /// assert!(table.set_columns(three_columns).is_err()); // its values have two
+    /// assert!(table.set_columns(three_columns).is_err()); // its memory has two columns
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn set_columns(&mut self, dictionary: DataDictionary) -> Result<()> {
@@ -372,7 +376,7 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(())
     }
 
-    /// Returns a table of some of the rows: O(1), shares the memory, keeps the dictionary.
+    /// Returns a range of rows as a table. Shares the memory and keeps the dictionary. Cost: O(1).
     ///
     /// # Errors
     /// [`ErrorKind::RowsOutOfRange`], [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`].
@@ -411,7 +415,7 @@ impl<T: Element> HomogenNumericTable<T> {
         Self::with_memory(Array::new(), shape, layout, MemoryStatus::NotAllocated)
     }
 
-    /// Creates a table on dense memory that the library has allocated.
+    /// Creates a table on dense memory that the library allocated.
     pub(crate) fn internal(array: Array<T>, shape: Shape, layout: DataLayout) -> Self {
         Self::with_memory(array, shape, layout, MemoryStatus::InternallyAllocated)
     }
@@ -427,11 +431,11 @@ impl<T: Element> HomogenNumericTable<T> {
         }
     }
 
-    /// Returns the table with another dictionary, which describes its columns: so that any constructor takes one.
+    /// Returns the table with another dictionary for its columns. Can be chained to any constructor.
     ///
     /// # Errors
-    /// [`ErrorKind::DictionaryMismatch`]. The table is dropped: [`set_dictionary`](crate::NumericTable::set_dictionary)
-    /// keeps it.
+    /// [`ErrorKind::DictionaryMismatch`]. The error drops the table; to keep it, use
+    /// [`set_dictionary`](crate::NumericTable::set_dictionary).
     ///
     /// # Examples
     /// ```

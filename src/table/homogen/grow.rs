@@ -1,4 +1,4 @@
-//! Rows that are added at the end, in memory that grows by half at least: O(1) for each value, amortised.
+//! Appending rows, in memory that grows by at least half: amortized O(1) per value.
 
 use super::HomogenNumericTable;
 use crate::base::element::Element;
@@ -9,21 +9,22 @@ use crate::convert::{ConversionPolicy, WriteRule, convert_slice};
 use crate::table::{DataLayout, MemoryStatus, NumericTable, Region, Target, copy_of, lend};
 use crate::window::{AnySlice, AnyWindow};
 
-/// What is appended is new, whatever was there.
+/// Appended rows have no old values to keep.
 const RULE: WriteRule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
 
-/// The number of rows of another table that are converted at a time for a column-major one.
+/// The number of rows of another table to convert at a time for a column-major table.
 const ROWS: usize = 4096;
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Makes room for so many more rows: appending as many copies no others. The shape stays as it is.
+    /// Reserves room for at least `additional` more rows: appending up to that many does not copy the existing rows.
+    /// The shape does not change.
     ///
-    /// The memory grows to half as much again at least, so that the cost of copying is O(1) for each row, amortised.
-    /// Shared or immutable memory is copied. Source: `Vec::reserve`; DAAL's `resize` loses the values.
+    /// The memory grows by at least half, so that copying costs amortized O(1) per row. Shared or immutable memory is
+    /// copied. Source: `Vec::reserve`; DAAL's `resize` loses the values.
     ///
     /// # Errors
     /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`], [`ErrorKind::BlockOutstanding`];
-    /// [`ErrorKind::NotAllocated`] if there are rows without memory. The table is unchanged.
+    /// [`ErrorKind::NotAllocated`] if there are rows without memory. On an error the table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -47,16 +48,16 @@ impl<T: Element> HomogenNumericTable<T> {
         self.move_to(wanted, wanted.max(rows.saturating_add(rows / 2)))
     }
 
-    /// Moves the rows to new memory with room for `grown` rows, or for `wanted` ones if there is not as much. The shape
-    /// stays as it is.
+    /// Moves the rows to new memory with room for `grown` rows, or for `wanted` rows if `grown` rows cannot be
+    /// allocated. The shape does not change.
     ///
     /// # Errors
-    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`], those of reading; nothing has changed.
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`], errors from reading. On an error nothing changes.
     pub(super) fn move_to(&mut self, wanted: usize, grown: usize) -> Result<()> {
         let Shape { rows, columns } = self.shape;
         let array = match self.copy_with_room(Shape { rows: grown, columns }) {
             Ok(array) => Ok(array),
-            // There may be room for what is wanted, and not for more.
+            // The wanted rows may fit where the grown ones do not.
             Err(_) if grown > wanted => self.copy_with_room(Shape { rows: wanted, columns }),
             Err(error) => Err(error),
         }?;
@@ -66,18 +67,18 @@ impl<T: Element> HomogenNumericTable<T> {
         self.shape.rows = rows;
         self.placement.has_grown = true;
         if has_spare_rows {
-            self.placement.shown_rows = shown_rows; // spare rows stay what they are
+            self.placement.shown_rows = shown_rows; // the spare rows stay spare
         }
         Ok(())
     }
 
-    /// Adds one row at the end: a value for each column, converted if they are of another type. O(columns), amortised.
-    /// Spare rows of the user's memory are written over.
+    /// Appends one row, converting the values if their type differs. Overwrites spare rows of the user's memory. Cost:
+    /// amortized O(columns).
     ///
     /// # Errors
-    /// [`ErrorKind::LengthMismatch`] if there is not one value for each column; [`ErrorKind::ValueNotRepresentable`]
-    /// under
-    /// [`ConversionPolicy::Checked`]; those of [`reserve_rows`](Self::reserve_rows). The table is unchanged.
+    /// [`ErrorKind::LengthMismatch`] if the number of values is not the number of columns;
+    /// [`ErrorKind::ValueNotRepresentable`] under [`ConversionPolicy::Checked`]; those of
+    /// [`reserve_rows`](Self::reserve_rows). On an error the table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -99,12 +100,13 @@ impl<T: Element> HomogenNumericTable<T> {
         self.append_rows(row, 1)
     }
 
-    /// Adds rows at the end: the values of the first one, then those of the second, and so on, converted if they are of
-    /// another type. O(values), amortised.
+    /// Appends rows given as consecutive row-major values, converting them if their type differs. Cost: amortized
+    /// O(values).
     ///
     /// # Errors
     /// [`ErrorKind::NotWholeRows`]; [`ErrorKind::ValueNotRepresentable`] under [`ConversionPolicy::Checked`], with the
-    /// row that it would have had; those of [`reserve_rows`](Self::reserve_rows). The table is unchanged.
+    /// row that the value would have had; those of [`reserve_rows`](Self::reserve_rows). On an error the table is
+    /// unchanged.
     ///
     /// # Examples
     /// ```
@@ -126,11 +128,11 @@ impl<T: Element> HomogenNumericTable<T> {
         }
     }
 
-    /// Adds the rows of a table of any kind at the end, converted if they are of other types. O(values), amortised.
+    /// Appends the rows of a table of any kind, converting values whose types differ. Cost: amortized O(values).
     ///
     /// # Errors
-    /// [`ErrorKind::UnequalTables`] of words that differ, or of times of other units; those of reading the table; those
-    /// of [`append`](Self::append). The table has the rows that it had; memory that was shared may have been copied.
+    /// [`ErrorKind::UnequalTables`] if words or units of time differ; errors from reading the table; those of
+    /// [`append`](Self::append). On an error the table keeps its old rows, but shared memory may have been copied.
     ///
     /// # Examples
     /// ```
@@ -171,7 +173,7 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(())
     }
 
-    /// Adds as many rows as there are values for.
+    /// Appends `count` rows from consecutive values.
     fn append_rows<U: Element>(&mut self, values: &[U], count: usize) -> Result<()> {
         let Shape { rows, columns } = self.shape;
         if U::TYPE != T::TYPE {

@@ -1,7 +1,7 @@
 //! The homogeneous numeric table: all values of one type, in one shared block of memory.
 //!
-//! This module has the type and its life cycle; constructors are in `construct`, conversion and layout in `transform`,
-//! the implementation of `NumericTable` in `access`. The `Memory` that holds the array is in `lease`.
+//! This module contains the type and its life cycle. Constructors are in `construct`, conversion and layout in
+//! `transform`, and the implementation of `NumericTable` in `access`. The `Memory` that holds the array is in `lease`.
 //! Semantics: DAAL `HomogenNumericTable`.
 
 mod access;
@@ -22,19 +22,19 @@ use crate::dictionary::{DataDictionary, Feature};
 use crate::table::numeric_table::describe;
 use crate::window::Geometry;
 
-/// A table of numbers of one element type, in one shared block of memory. The default type is `f32`, as in DAAL.
+/// A table of numbers of one element type in one shared block of memory. The default type is `f32`, as in DAAL.
 ///
 /// ```text
-///  HomogenNumericTable<f32> ── dictionary: what each column means
+///  HomogenNumericTable<f32> ── dictionary: describes the columns
 ///    │ shape, layout
 ///    ▼
 ///  Array<f32> ── shared with clones, slices, read-only blocks; copied before the first write
 /// ```
 ///
-/// Algorithms take blocks of rows in the element type that they ask for: see
-/// [`BlockAccess`](crate::block::BlockAccess). Cloning shares the memory, O(1); the first write through either table
-/// copies its values (and spare rows). A clone that is made while a writable block is outstanding waits for it, as the
-/// table does, and then shares the returned memory.
+/// Algorithms request blocks of rows in any element type; see [`BlockAccess`](crate::block::BlockAccess). Cloning
+/// shares the memory, O(1); the first write through either table copies its values and spare rows. A clone made while a
+/// writable block is outstanding cannot be used until the block is released, like the table itself. It then shares the
+/// returned memory.
 ///
 /// Source: DAAL `HomogenNumericTable`.
 ///
@@ -49,7 +49,7 @@ use crate::window::Geometry;
 /// ```
 pub struct HomogenNumericTable<T: Element = f32> {
     id: TableId,
-    /// Invariant: if allocated and not lent, the array holds every value of the `geometry`.
+    /// Invariant: if the memory is allocated and not lent, the array holds every value of the `geometry`.
     memory: Memory<Array<T>>,
     status: MemoryStatus,
     shape: Shape,
@@ -66,16 +66,16 @@ struct Placement {
     column_stride: usize,
     /// The number of rows that fit in the array.
     row_capacity: usize,
-    /// The number of rows of the array that the table has ever had. Those from here to the capacity are spare: when
-    /// they appear, they have the values that the owner of the memory put there. Rows before this number that were cut
-    /// off are zero when they reappear.
+    /// The largest number of rows that the table has had in this array. The rows from here to the capacity are spare:
+    /// when they appear, they have the values that the owner of the memory stored there. Truncated rows before this
+    /// number are zero when they reappear.
     shown_rows: usize,
-    /// Whether the array was made for more rows than the one before it had room for: those who grow once grow again.
+    /// Whether the table has outgrown its memory before: a table that grew once is expected to grow again.
     has_grown: bool,
 }
 
 impl Placement {
-    /// Contiguous values in an array of `count` values: room at the end is for further rows, if the rows are
+    /// Describes contiguous values in an array of `count` values. Room at the end is for more rows, if the rows are
     /// contiguous.
     fn dense(layout: DataLayout, shape: Shape, count: usize) -> Self {
         let row_capacity = match layout {
@@ -86,7 +86,7 @@ impl Placement {
         Self { layout, column_stride: shape.rows, row_capacity, shown_rows: shape.rows, has_grown: false }
     }
 
-    /// Returns the rows of the array that the table has not had yet. Only row-major arrays have any.
+    /// Returns the rows of the array that the table has not had yet. Only row-major arrays have spare rows.
     fn spare_rows(&self) -> Range<usize> {
         match self.layout {
             DataLayout::RowMajor => self.shown_rows.min(self.row_capacity)..self.row_capacity,
@@ -103,7 +103,7 @@ impl Placement {
     }
 }
 
-/// Short for [`HomogenNumericTable`].
+/// Short alias of [`HomogenNumericTable`].
 ///
 /// # Examples
 /// ```
@@ -114,8 +114,9 @@ impl Placement {
 /// ```
 pub type Table<T = f32> = HomogenNumericTable<T>;
 
-/// A [`HomogenNumericTable`] of `f32`, DAAL's default type, for expressions: `FloatTable::new(shape, flag)`. Rust uses
-/// the default type of `HomogenNumericTable` in types, as in `let table: HomogenNumericTable = ...`, but not there.
+/// A [`HomogenNumericTable`] of `f32`, DAAL's default type, for use in expressions: `FloatTable::new(shape, flag)`.
+/// Rust applies the default type of `HomogenNumericTable` in types, as in `let table: HomogenNumericTable = ...`, but
+/// not in expressions.
 ///
 /// # Examples
 /// ```
@@ -127,7 +128,7 @@ pub type Table<T = f32> = HomogenNumericTable<T>;
 pub type FloatTable = HomogenNumericTable<f32>;
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Returns the element type of the values, which is that of `T`.
+    /// Returns the element type that corresponds to `T`.
     ///
     /// # Examples
     /// ```
@@ -142,8 +143,8 @@ impl<T: Element> HomogenNumericTable<T> {
         T::TYPE
     }
 
-    /// Borrows the array that holds the values, spare rows included, and room for rows that may be added: it may have
-    /// more values than the table shows.
+    /// Borrows the array that holds the values. It may have more values than the table shows: spare rows and room for
+    /// more rows.
     ///
     /// Source: DAAL `getArray`.
     ///
@@ -166,8 +167,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Borrows all values as one slice, in the order of the layout.
     ///
     /// # Errors
-    /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`]; [`ErrorKind::MemoryLayout`] for a slice of the
-    /// rows of a column-major table, and for one that has grown and has room for more rows
+    /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`]; [`ErrorKind::MemoryLayout`] for a row slice of a
+    /// column-major table, and for a column-major table that has room for more rows after growing
     /// ([`to_compact`](Self::to_compact) makes a contiguous copy).
     ///
     /// # Examples
@@ -180,8 +181,7 @@ impl<T: Element> HomogenNumericTable<T> {
         transform::in_order_of(self.placement.layout, self.view()?).as_slice().ok_or_else(Error::not_contiguous)
     }
 
-    /// Borrows all values as one mutable slice, in the order of the layout. Copies first if the memory is shared or
-    /// immutable.
+    /// Borrows all values as one mutable slice, in the order of the layout. Copies shared or immutable memory first.
     ///
     /// # Errors
     /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`], [`ErrorKind::OutOfMemory`];
@@ -205,7 +205,7 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(&mut self.detach()?.mutable_data()?[..count])
     }
 
-    /// Borrows the values as a two-dimensional view, for reading. O(1).
+    /// Borrows the values as a two-dimensional view, for reading. Cost: O(1).
     ///
     /// # Errors
     /// [`ErrorKind::NotAllocated`] if there are rows without memory; [`ErrorKind::BlockOutstanding`].
@@ -224,8 +224,7 @@ impl<T: Element> HomogenNumericTable<T> {
         TableView::with_geometry(array, self.geometry()).ok_or_else(|| Error::new(ErrorKind::NotAllocated))
     }
 
-    /// Borrows the values as a two-dimensional view, for writing. Copies them first if the memory is shared or
-    /// immutable.
+    /// Borrows the values as a two-dimensional view, for writing. Copies shared or immutable memory first.
     ///
     /// # Errors
     /// [`ErrorKind::NotAllocated`] if there are rows without memory; [`ErrorKind::BlockOutstanding`];
@@ -252,15 +251,16 @@ impl<T: Element> HomogenNumericTable<T> {
         TableViewMut::with_geometry(values, geometry).ok_or_else(|| Error::new(ErrorKind::NotAllocated))
     }
 
-    /// Replaces the memory by an array that the user provides. The columns are kept, the number of rows becomes `rows`.
+    /// Replaces the memory with an array that the user provides. Keeps the columns and sets the number of rows to
+    /// `rows`.
     ///
-    /// On an error the array is dropped: pass a clone, O(1), to keep it. For an array with room for further rows use
+    /// An error drops the array; to keep it, pass a clone, O(1). If the array has room for more rows, use
     /// [`set_array_with_spare_rows`](Self::set_array_with_spare_rows). Source: DAAL `setArray`, which does not check
     /// the size.
     ///
     /// # Errors
-    /// [`ErrorKind::ArrayLength`] if the array does not hold exactly `rows` rows; [`ErrorKind::SizeOverflow`],
-    /// [`ErrorKind::BlockOutstanding`]. The table is unchanged.
+    /// [`ErrorKind::ArrayLength`] if the length of the array is not exactly `rows` rows; [`ErrorKind::SizeOverflow`],
+    /// [`ErrorKind::BlockOutstanding`]. On an error the table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -280,12 +280,12 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(())
     }
 
-    /// Like [`set_array`](Self::set_array), with an array that may be longer: its further rows are spare rows, as in
+    /// Like [`set_array`](Self::set_array), with an array that may be longer. The additional rows are spare rows, as in
     /// [`from_array_with_spare_rows`](Self::from_array_with_spare_rows).
     ///
     /// # Errors
-    /// Those of [`set_array`](Self::set_array); [`ErrorKind::ArrayLength`] if the array is not a whole number of rows,
-    /// or the layout is column-major and the array has more than `rows` rows.
+    /// Those of [`set_array`](Self::set_array); [`ErrorKind::ArrayLength`] if the length of the array is not a multiple
+    /// of the row length, or if the layout is column-major and the array has more than `rows` rows.
     ///
     /// # Examples
     /// ```
@@ -305,11 +305,11 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(())
     }
 
-    /// Returns the values as an array, in the order of the layout. O(1) if they are contiguous, else they are copied.
+    /// Returns the values as an array, in the order of the layout. O(1) if they are contiguous; otherwise copies them.
     ///
     /// # Errors
-    /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`], [`ErrorKind::OutOfMemory`]; the table is dropped.
-    /// Clone it first, O(1), to keep it.
+    /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`], [`ErrorKind::OutOfMemory`]. An error drops the
+    /// table; to keep it, clone it first, O(1).
     ///
     /// # Examples
     /// ```
@@ -317,7 +317,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// let vec = vec![1, 2, 3, 4];
     /// let address = vec.as_ptr();
     /// let table = HomogenNumericTable::from_array(vec, Shape { rows: 2, columns: 2 })?;
-    /// let vec = table.into_array()?.try_into_vec().unwrap(); // the very same Vec
+    /// let vec = table.into_array()?.try_into_vec().unwrap(); // the original Vec
     /// assert_eq!(vec.as_ptr(), address);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -331,7 +331,7 @@ impl<T: Element> HomogenNumericTable<T> {
         if array.len() == count { Ok(array) } else { array.slice(..count) }
     }
 
-    /// Takes out the `Vec` that the table was made from, if its memory is one and is not shared; else the table is
+    /// Takes the `Vec` from which the table was created, if its memory is an unshared `Vec`. Otherwise leaves the table
     /// unchanged.
     #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
     pub(crate) fn take_vec(&mut self) -> Option<Vec<T>> {
@@ -345,13 +345,13 @@ impl<T: Element> HomogenNumericTable<T> {
         }
     }
 
-    /// Allocates new zeroed memory for the table. Its old memory is released.
+    /// Allocates new zeroed memory for the table and releases the old memory.
     ///
     /// Source: DAAL `allocateDataMemory`.
     ///
     /// # Errors
-    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`], [`ErrorKind::BlockOutstanding`]; the table is
-    /// unchanged.
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`], [`ErrorKind::BlockOutstanding`]. On an error the table
+    /// is unchanged.
     ///
     /// # Examples
     /// ```
@@ -368,7 +368,7 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(())
     }
 
-    /// Releases the memory. The shape and the dictionary are kept.
+    /// Releases the memory. Keeps the shape and the dictionary.
     ///
     /// Source: DAAL `freeDataMemory`.
     ///
@@ -400,13 +400,13 @@ impl<T: Element> HomogenNumericTable<T> {
         if is_missing { Err(Error::new(ErrorKind::NotAllocated)) } else { Ok(()) }
     }
 
-    /// Replaces the memory by a dense array that has been checked to be long enough.
+    /// Replaces the memory with a dense array whose length has been checked.
     fn replace_memory(&mut self, array: Array<T>, shape: Shape, status: MemoryStatus) {
         self.placement = Placement::dense(self.placement.layout, shape, array.len());
         let old = std::mem::replace(&mut self.memory, Memory::new(array));
         self.shape = shape;
         self.status = status;
-        drop(old); // last: it may call the user's code, which may panic
+        drop(old); // last, because it may call user code that panics
     }
 
     /// Makes the memory writable: copies the table's values and its spare rows if the memory is shared or immutable.
@@ -424,7 +424,8 @@ impl<T: Element> HomogenNumericTable<T> {
     }
 }
 
-/// Checks that an array holds every value of a shape, followed by whole spare rows, if the layout allows any.
+/// Checks that an array holds every value of a shape, and after them only complete spare rows, if the layout allows
+/// any.
 fn check_spare_rows<T: Element>(array: &Array<T>, shape: Shape, layout: DataLayout) -> Result<()> {
     let rows = match layout {
         DataLayout::RowMajor => array.len().checked_div(shape.columns).map_or(shape.rows, |rows| rows.max(shape.rows)),
@@ -433,7 +434,7 @@ fn check_spare_rows<T: Element>(array: &Array<T>, shape: Shape, layout: DataLayo
     Shape { rows, ..shape }.check_length::<T>(array.len()).map(drop)
 }
 
-/// Shares the memory: O(1). The first write through either table copies.
+/// Shares the memory. Cost: O(1). The first write through either table copies it.
 impl<T: Element> Clone for HomogenNumericTable<T> {
     fn clone(&self) -> Self {
         Self {
@@ -447,15 +448,15 @@ impl<T: Element> Clone for HomogenNumericTable<T> {
     }
 }
 
-/// Returns a table without rows and columns, not allocated.
+/// Returns an unallocated table without rows and columns.
 impl<T: Element> Default for HomogenNumericTable<T> {
     fn default() -> Self {
         Self::unallocated(Shape::default(), DataLayout::default())
     }
 }
 
-/// Compares shape, dictionary and values, whatever the layout. Values are compared as numbers: NaN differs from itself.
-/// A table that is leased to a writable block differs from every other.
+/// Compares shape, dictionary and values; the layout may differ. Values compare as numbers: NaN differs from itself. A
+/// table whose memory is lent to a writable block differs from every other table.
 impl<T: Element> PartialEq for HomogenNumericTable<T> {
     fn eq(&self, other: &Self) -> bool {
         if self.shape != other.shape || self.dictionary != other.dictionary {

@@ -1,4 +1,4 @@
-//! New tables from a table: with other element types, in other layouts, compact.
+//! Tables derived from a table: with another element type, in another layout, compact.
 
 use super::Placement;
 use crate::array::Array;
@@ -11,9 +11,10 @@ use crate::table::{
 };
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Converts the table under [`ConversionPolicy::Saturate`]. One pass into new memory; shares if `U` is `T`.
+    /// Converts the table under [`ConversionPolicy::Saturate`]. One pass into new memory; shares the memory if `U` is
+    /// `T`.
     ///
-    /// The layout is kept, and the dictionary except for the element type. Source: DAAL `convertToHomogen`, which
+    /// Keeps the layout, and the dictionary except for the element type. Source: DAAL `convertToHomogen`, which
     /// converts through `float`.
     ///
     /// # Errors
@@ -31,7 +32,7 @@ impl<T: Element> HomogenNumericTable<T> {
         self.convert_with(ConversionPolicy::Saturate)
     }
 
-    /// Converts the table under a policy.
+    /// Converts the table under the given policy.
     ///
     /// # Errors
     /// Those of [`convert`](Self::convert); [`ErrorKind::ValueNotRepresentable`] for the first refused value in
@@ -53,14 +54,14 @@ impl<T: Element> HomogenNumericTable<T> {
         self.convert_to(self.placement.layout, policy)
     }
 
-    /// Converts the table under a policy, into a layout. One pass into new memory; shares if `U` is `T` and the layout
-    /// is the same.
+    /// Converts the table to the given layout under the given policy. One pass into new memory; shares the memory if
+    /// `U` is `T` and the layout is the same.
     ///
     /// # Errors
     /// Those of [`convert_with`](Self::convert_with).
     ///
     /// # Examples
-    /// All columns of a row-major table as slices of another type:
+    /// Borrowing each column of a row-major table as a slice of another type:
     /// ```
     /// # use numeric_table::prelude::*;
     /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, 2.0], [3.5, 4.0]])?;
@@ -85,13 +86,13 @@ impl<T: Element> HomogenNumericTable<T> {
             return shared?.described_by(dictionary);
         }
         let array = to_array(in_order_of(layout, view), policy).or_else(|error| {
-            view.check(U::TYPE, policy)?; // names the first value in row-major order, whatever the layout
+            view.check(U::TYPE, policy)?; // finds the first value in row-major order in either layout
             Err(error)
         })?;
         HomogenNumericTable::internal(array, self.shape, layout).described_by(dictionary)
     }
 
-    /// Shares the memory as a table of `U`, if that is the stored type.
+    /// Shares the memory as a table of `U`, if `U` is the stored type.
     fn shared_as<U: Element>(&self) -> Option<Result<HomogenNumericTable<U>>> {
         (T::TYPE == U::TYPE).then(|| {
             Ok(HomogenNumericTable {
@@ -105,7 +106,7 @@ impl<T: Element> HomogenNumericTable<T> {
         })
     }
 
-    /// Returns the same table in another layout. One pass into new memory; shares if the layout is the same.
+    /// Returns the table in the given layout. One pass into new memory; shares the memory if the layout is the same.
     ///
     /// # Errors
     /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`], [`ErrorKind::OutOfMemory`].
@@ -123,7 +124,8 @@ impl<T: Element> HomogenNumericTable<T> {
         self.convert_to(layout, ConversionPolicy::Saturate)
     }
 
-    /// Copies the values into memory of exactly their size, if they use only a part of their block; shares if not.
+    /// Copies the values into memory of exactly their size if they use only part of their block; otherwise shares the
+    /// memory.
     ///
     /// A slice keeps the whole block of its table alive; its compact copy does not.
     ///
@@ -149,11 +151,11 @@ impl<T: Element> HomogenNumericTable<T> {
         Self::internal(self.copy_in_layout()?, self.shape, self.placement.layout).described_by(self.dictionary.clone())
     }
 
-    /// Creates a homogeneous table from a table of any kind: shares its memory if that is one array of `T` in one of
-    /// the two layouts, and otherwise converts the values, row by row.
+    /// Creates a homogeneous table from a table of any kind. Shares its memory if it is one array of `T` in either
+    /// layout; otherwise converts the values row by row.
     ///
     /// # Errors
-    /// Those of reading all of the table; [`ErrorKind::OutOfMemory`].
+    /// Errors from reading the entire table; [`ErrorKind::OutOfMemory`].
     pub(crate) fn of_table(table: &(dyn NumericTable + '_), policy: ConversionPolicy) -> Result<Self> {
         if let Some(shared) = Self::sharing(table)? {
             return Ok(shared);
@@ -165,7 +167,7 @@ impl<T: Element> HomogenNumericTable<T> {
         Self::internal(array, shape, DataLayout::RowMajor).described_by(dictionary)
     }
 
-    /// Like [`of_table`](Self::of_table), without a copy; `None` if one is needed.
+    /// Like [`of_table`](Self::of_table), but never copies. Returns `None` if a copy is needed.
     ///
     /// # Errors
     /// Those of [`NumericTable::piece`]; [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
@@ -186,7 +188,7 @@ impl<T: Element> HomogenNumericTable<T> {
         Ok(None)
     }
 
-    /// Counts what [`convert`](Self::convert) to `U` would lose. One pass, without a copy.
+    /// Counts the losses of a conversion to `U` by [`convert`](Self::convert). One pass, without a copy.
     ///
     /// # Errors
     /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`].
@@ -208,7 +210,8 @@ impl<T: Element> HomogenNumericTable<T> {
         to_array(in_order_of(self.placement.layout, self.view()?), ConversionPolicy::Saturate)
     }
 
-    /// Copies into new memory for `shape`, which has at least as many rows: the table's values, zeros, the spare rows.
+    /// Copies into new memory for `shape`, which has at least as many rows: the table's values, zeros, and the spare
+    /// rows.
     pub(super) fn copy_with_room(&self, shape: Shape) -> Result<Array<T>> {
         let Placement { layout, row_capacity, .. } = self.placement;
         let spare = self.placement.spare_rows();
