@@ -201,7 +201,7 @@ pub(crate) fn exception(error: Error) -> PyErr {
         },
         ErrorKind::Io { source } if path.is_some() => Refusal::new(&source, &path.unwrap_or_default()).raised(""),
         ErrorKind::RenameUnsupported { source } => Refusal::new(&source, &path.unwrap_or_default())
-            .raised("the file cannot be replaced at once, only written in place: "),
+            .raised("the file cannot be replaced atomically, only written in place: "),
         _ => TableError::new_err(text),
     }
 }

@@ -1,8 +1,8 @@
 //! Allocation of the library's own memory.
 //!
-//! Small blocks come from the global allocator, 64-byte aligned. From [`LARGE_BLOCK`] bytes on, with the feature
-//! `mmap`, they are anonymous memory maps: zero without being touched, page aligned, with huge pages advised. Nothing
-//! here depends on an element type. A refusal is [`ErrorKind::OutOfMemory`], never an abort.
+//! Small blocks come from the global allocator with 64-byte alignment. With the feature `mmap`, blocks of
+//! [`LARGE_BLOCK`] bytes or more are anonymous memory maps: zeroed lazily, page aligned, with huge pages advised.
+//! Nothing here depends on an element type. A failed allocation returns [`ErrorKind::OutOfMemory`] and never aborts.
 
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
@@ -11,19 +11,19 @@ use std::ptr::NonNull;
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 
-/// Alignment in bytes of every block that the library allocates: a cache line, an AVX-512 register.
+/// Alignment in bytes of every block that the library allocates: one cache line, or one AVX-512 register.
 pub(super) const ALIGNMENT: usize = 64;
 
-/// A block of at least this size in bytes is a memory map of its own.
+/// A block of at least this size in bytes is a separate memory map.
 #[cfg(feature = "mmap")]
 pub(super) const LARGE_BLOCK: usize = 4 << 20;
 
-/// Memory that is freed when this value is dropped. Never shared, never resized.
+/// Memory that is freed when this value is dropped. It is never shared or resized.
 #[derive(Debug)]
 pub(super) enum Allocation {
-    /// No bytes; the address is only aligned.
+    /// No bytes; the address is merely aligned.
     Empty,
-    /// From the global allocator, with this layout.
+    /// Memory from the global allocator, with its layout.
     Heap { data: NonNull<u8>, layout: Layout },
     /// An anonymous private map.
     #[cfg(feature = "mmap")]
@@ -37,13 +37,13 @@ unsafe impl Send for Allocation {}
 unsafe impl Sync for Allocation {}
 
 impl Allocation {
-    /// Allocates `bytes` uninitialised bytes.
+    /// Allocates `bytes` uninitialized bytes.
     pub(super) fn uninit(bytes: usize) -> Result<Self> {
         // SAFETY: `new` calls this only with a layout of more than zero bytes.
         Self::new(bytes, |layout| unsafe { alloc(layout) })
     }
 
-    /// Allocates `bytes` zero bytes. Of a large block no page is touched.
+    /// Allocates `bytes` zero bytes without touching the pages of a large block.
     pub(super) fn zeroed(bytes: usize) -> Result<Self> {
         // SAFETY: as in `uninit`.
         Self::new(bytes, |layout| unsafe { alloc_zeroed(layout) })
@@ -73,8 +73,8 @@ impl Allocation {
         Ok(Self::Map(map))
     }
 
-    /// Returns the address of the first byte, aligned to [`ALIGNMENT`]; valid for the number of bytes that was asked
-    /// for.
+    /// Returns the address of the first byte, which is aligned to [`ALIGNMENT`] and valid for the allocated number of
+    /// bytes.
     pub(super) fn data(&mut self) -> NonNull<u8> {
         match self {
             Self::Empty => NonNull::<CacheLine>::dangling().cast(),
@@ -85,8 +85,8 @@ impl Allocation {
     }
 }
 
-/// Returns a vector with room for `bytes` bytes, with huge pages advised if they are many: for bytes that are returned
-/// to the caller.
+/// Returns a vector with a capacity of `bytes` bytes, with huge pages advised if it is large. Used for bytes that are
+/// returned to the caller.
 pub(crate) fn vector_with_room(bytes: usize) -> Result<Vec<u8>> {
     let mut vector = Vec::new();
     vector.try_reserve_exact(bytes).map_err(|_| Error::out_of_memory(bytes))?;
@@ -95,7 +95,7 @@ pub(crate) fn vector_with_room(bytes: usize) -> Result<Vec<u8>> {
     Ok(vector)
 }
 
-/// Advises huge pages for the spare capacity; a kernel without huge pages refuses.
+/// Advises huge pages for the spare capacity. A kernel without huge pages rejects the advice, which does no harm.
 #[cfg(target_os = "linux")]
 fn advise_huge_pages(vector: &mut Vec<u8>) {
     const HUGE_PAGE: usize = 2 << 20;
@@ -109,7 +109,7 @@ fn advise_huge_pages(vector: &mut Vec<u8>) {
     }
 }
 
-/// Only its alignment is used: the address of an empty allocation.
+/// A type with the alignment of a cache line, for the address of an empty allocation.
 #[repr(align(64))]
 struct CacheLine;
 
@@ -138,7 +138,7 @@ mod tests {
             let mut allocation = Allocation::zeroed(bytes).unwrap();
             let data = allocation.data();
             assert_eq!(data.addr().get() % ALIGNMENT, 0, "{bytes} bytes");
-            // SAFETY: the allocation holds `bytes` initialised bytes and lives to the end of the loop body.
+            // SAFETY: the allocation holds `bytes` initialized bytes and lives to the end of the loop body.
             let values = unsafe { std::slice::from_raw_parts(data.as_ptr(), bytes) };
             assert!(values.iter().all(|&byte| byte == 0), "{bytes} bytes");
             assert_eq!(Allocation::uninit(bytes).unwrap().data().addr().get() % ALIGNMENT, 0);

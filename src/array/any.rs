@@ -1,8 +1,8 @@
-//! Arrays whose element type is known only at run time, so that [`NumericTable`](crate::table::NumericTable) can be
+//! Arrays whose element type is known only at run time. They allow [`NumericTable`](crate::table::NumericTable) to be
 //! used as `dyn`.
 //!
-//! Invariant: an erased array is an `Array<T>` of the Rust type `T` of `element`. [`Array`] is `repr(C)` and nothing in
-//! it depends on `T` but the type of a pointer, so it can be cast to an array of [`Opaque`] and back.
+//! Invariant: an erased array is an `Array<T>` of the Rust type `T` of `element`. [`Array`] is `repr(C)`, and only the
+//! type of a pointer in it depends on `T`, so it can be cast to an array of [`Opaque`] and back.
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -15,7 +15,7 @@ use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::window::{AnySlice, AnySliceMut};
 
-/// Stands for the erased element type; every element type is `Send` and `Sync`. No value of it is ever read.
+/// Represents the erased element type. Every element type is `Send` and `Sync`. No value of this type is ever read.
 enum Opaque {}
 
 /// A shared array of any element type: an [`Array<T>`] whose `T` is known only at run time.
@@ -63,7 +63,7 @@ impl<'a> AnyArrayRef<'a> {
         Self { array, element: T::TYPE }
     }
 
-    /// Returns the array, if its element type is `T`.
+    /// Returns the array if its element type is `T`.
     ///
     /// # Examples
     /// ```
@@ -89,7 +89,7 @@ impl<'a> AnyArrayRef<'a> {
         self.element
     }
 
-    /// Returns a share of a range of the elements.
+    /// Returns an array that shares a range of the elements.
     ///
     /// # Errors
     /// Those of [`Array::slice`].
@@ -122,16 +122,16 @@ impl AnyArray {
         Self { array, element: T::TYPE }
     }
 
-    /// Returns the array, if its element type is `T`.
+    /// Returns the array if its element type is `T`.
     ///
     /// # Errors
-    /// The array as it was, if its element type is not `T`.
+    /// Returns the array unchanged if its element type is not `T`.
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{AnyArray, Array};
     /// let any = AnyArray::new(Array::from(vec![1_i64, 2, 3]));
-    /// let any = any.downcast::<u64>().unwrap_err(); // returned as it was
+    /// let any = any.downcast::<u64>().unwrap_err(); // returned unchanged
     /// assert_eq!(any.downcast::<i64>().unwrap()[..], [1, 2, 3]);
     /// ```
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -143,7 +143,7 @@ impl AnyArray {
         Ok(unsafe { std::ptr::from_ref(&ManuallyDrop::new(self).array).cast::<Array<T>>().read() })
     }
 
-    /// Borrows the array, if its element type is `T`.
+    /// Borrows the array if its element type is `T`.
     ///
     /// # Examples
     /// ```
@@ -157,7 +157,7 @@ impl AnyArray {
         self.as_ref().downcast()
     }
 
-    /// Borrows the array mutably, if its element type is `T`.
+    /// Borrows the array mutably if its element type is `T`.
     ///
     /// # Examples
     /// ```
@@ -174,7 +174,7 @@ impl AnyArray {
         (T::TYPE == self.element).then(|| unsafe { &mut *std::ptr::from_mut(&mut self.array).cast::<Array<T>>() })
     }
 
-    /// Borrows the array, without knowing its type.
+    /// Borrows the array without its element type.
     pub(crate) fn as_ref(&self) -> AnyArrayRef<'_> {
         AnyArrayRef { array: &self.array, element: self.element }
     }
@@ -191,8 +191,8 @@ impl AnyArray {
         self.as_ref().as_slice()
     }
 
-    /// Borrows the values for writing. They are copied first, if other arrays share them or their owner lends them for
-    /// reading only.
+    /// Borrows the values for writing. Copies them first if other arrays share them or their owner lends them
+    /// read-only.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -211,7 +211,7 @@ impl AnyArray {
         match_element!(element, T => Ok(Self::new(Array::<T>::zeros(count)?)))
     }
 
-    /// Returns an array of another length: the first values, and zeros after them. Fewer values share the memory.
+    /// Returns an array of another length: the first values, followed by zeros. A shorter array shares the memory.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -251,7 +251,7 @@ impl AnyArray {
         self.array.count
     }
 
-    /// Returns whether there are no values.
+    /// Returns whether the array is empty.
     ///
     /// # Examples
     /// ```
@@ -264,7 +264,7 @@ impl AnyArray {
     }
 }
 
-/// No values, of `f32`.
+/// An empty array of `f32`.
 impl Default for AnyArray {
     fn default() -> Self {
         Self::new(Array::<f32>::new())

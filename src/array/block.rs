@@ -1,10 +1,9 @@
-//! Ownership of memory: what owns the bytes of one memory block, and how they are freed.
+//! Ownership of memory: the owner of one memory block, and how the block is freed.
 //!
 //! An [`Array`](super::Array) holds a block in an `Arc`, which is the reference count. A block has neither an element
-//! type nor an address: each array keeps its own typed window, so that aliases of one block can differ.
-//! Invariant: the bytes that a block is made for stay valid, and at the same address, until the block is dropped;
-//! dropping it frees them exactly once.
-//! Semantics: the data ownership of oneDAL's `array`.
+//! type nor an address. Each array keeps its own typed window, so different windows on one block are possible.
+//! Invariant: the bytes of a block stay valid at the same address until the block is dropped. Dropping it frees them
+//! exactly once. Semantics: the data ownership of oneDAL `array`.
 
 use std::any::Any;
 use std::ptr::NonNull;
@@ -19,13 +18,13 @@ pub(super) struct MemoryBlock {
 }
 
 enum Owner {
-    /// The library allocated the bytes, which begin at an address. Held only to be dropped.
+    /// Memory that the library allocated, with its start address. The allocation is held only to be dropped.
     Library { _allocation: Allocation, start: usize },
-    /// A `Vec<T>`, which can be taken out whole.
+    /// A `Vec<T>`, which can be taken out again.
     Vec(Box<dyn Any + Send + Sync>),
-    /// Any other value that lends its bytes, and where they lie.
+    /// Any other value that lends its bytes, with the kind of memory they are in.
     Lender { _lender: PinnedOwner, kind: MemoryKind },
-    /// Memory that a raw pointer points to; the closure calls the user's deleter with its arguments.
+    /// Memory behind a raw pointer. The closure calls the user's deleter with its arguments.
     Raw { deleter: Option<Box<dyn FnOnce() + Send + Sync>> },
     /// Memory that is never freed.
     Static,
@@ -60,12 +59,13 @@ impl MemoryBlock {
         Self { owner: Owner::Static, size_in_bytes }
     }
 
-    /// Returns the size in bytes of the first array on this block.
+    /// Returns the size in bytes of the first array created on this block.
     pub(super) fn size_in_bytes(&self) -> usize {
         self.size_in_bytes
     }
 
-    /// Returns the number of bytes from an address inside the block to its end; 0 if the library has not allocated it.
+    /// Returns the number of bytes from an address inside the block to its end; 0 if the library did not allocate the
+    /// block.
     pub(super) fn bytes_from(&self, address: usize) -> usize {
         match &self.owner {
             Owner::Library { start, .. } => (start + self.size_in_bytes).saturating_sub(address),
@@ -81,8 +81,8 @@ impl MemoryBlock {
         }
     }
 
-    /// Takes out the `Vec<T>` that owns the bytes; the block owns nothing afterwards. Returns an empty one if there is
-    /// none.
+    /// Takes out the `Vec<T>` that owns the bytes, which leaves the block without memory. Returns an empty vector if
+    /// the bytes do not belong to a `Vec<T>`.
     pub(super) fn take_vec<T: 'static>(&mut self) -> Vec<T> {
         match &mut self.owner {
             Owner::Vec(vec) => vec.downcast_mut().map(std::mem::take).unwrap_or_default(),
@@ -101,9 +101,9 @@ impl Drop for MemoryBlock {
     }
 }
 
-/// A boxed value at an address that does not change, reached through a raw pointer.
+/// A boxed value at a fixed address, accessed through a raw pointer.
 ///
-/// Not a `Box`: moving a `Box` asserts that nothing else points into it, but the array's window does.
+/// It is not a `Box`, because moving a `Box` asserts that no other pointer into it exists. The array's window is one.
 pub(super) struct PinnedOwner {
     value: NonNull<dyn Send + Sync>,
 }
@@ -114,7 +114,7 @@ unsafe impl Send for PinnedOwner {}
 unsafe impl Sync for PinnedOwner {}
 
 impl PinnedOwner {
-    /// Boxes a value, and calls `window` with it at the address that it keeps until the owner is dropped.
+    /// Boxes a value and calls `window` with it at its final address, where it stays until the owner is dropped.
     pub(super) fn new<O: Send + Sync + 'static, W>(owner: O, window: impl FnOnce(&mut O) -> W) -> (Self, W) {
         let value: *mut O = Box::into_raw(Box::new(owner));
         // SAFETY: `into_raw` never returns null.

@@ -1,4 +1,4 @@
-//! Constructors of [`Array`], and [`Array::try_into_vec`], which takes its memory out again.
+//! Constructors of [`Array`], and [`Array::try_into_vec`], which takes the memory out again.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -14,7 +14,7 @@ use crate::base::error::ErrorKind;
 use crate::base::parallel;
 use crate::base::shape::Shape;
 
-/// A raw pointer that is sent along with the deleter that takes it.
+/// A raw pointer that is sent together with its deleter.
 struct DeleterArgument<T>(*mut T);
 
 // SAFETY: only the address is sent. `from_raw_parts` requires that the deleter may be called on any thread.
@@ -28,15 +28,15 @@ impl<T> DeleterArgument<T> {
     }
 }
 
-/// Memory that the library allocates: 64-byte aligned, mutable, freed by the library.
+/// Memory that the library allocates and frees: 64-byte aligned and mutable.
 impl<T: Element> Array<T> {
-    /// Allocates `count` zeros. Large arrays are zeroed lazily: no page is touched.
+    /// Allocates `count` zeros. Large arrays are zeroed lazily, without touching their pages.
     ///
     /// Source: oneDAL `array::zeros`.
     ///
     /// # Errors
-    /// [`ErrorKind::SizeOverflow`] if `count` values cannot be addressed; [`ErrorKind::OutOfMemory`] if they are
-    /// refused.
+    /// [`ErrorKind::SizeOverflow`] if `count` values cannot be addressed; [`ErrorKind::OutOfMemory`] if the allocation
+    /// fails.
     ///
     /// # Examples
     /// ```
@@ -52,7 +52,7 @@ impl<T: Element> Array<T> {
         Ok(unsafe { Self::from_allocation(allocation, count) })
     }
 
-    /// Allocates `count` copies of `value`, written in parallel if there are many.
+    /// Allocates `count` copies of `value`. Large arrays are written in parallel.
     ///
     /// Source: oneDAL `array::full`.
     ///
@@ -69,7 +69,7 @@ impl<T: Element> Array<T> {
         Self::from_fn(count, |_| value)
     }
 
-    /// Allocates `count` elements and writes `f(index)` into each, in parallel if there are many.
+    /// Allocates `count` elements and writes `f(index)` into each. Large arrays are written in parallel.
     ///
     /// # Errors
     /// Those of [`zeros`](Self::zeros).
@@ -91,7 +91,7 @@ impl<T: Element> Array<T> {
         Ok(unsafe { array.assume_init() })
     }
 
-    /// Allocates `count` uninitialised elements.
+    /// Allocates `count` uninitialized elements.
     ///
     /// Source: oneDAL `array::empty`.
     ///
@@ -160,7 +160,7 @@ impl<T: Element> Array<T> {
         })
     }
 
-    /// Allocates `count` elements for `fill` to write; it proves that it did by returning them initialised.
+    /// Allocates `count` elements and has `fill` write them. `fill` proves that it did by returning them initialized.
     pub(crate) fn try_init<F>(count: usize, fill: F) -> Result<Self>
     where
         F: for<'a> FnOnce(&'a mut [MaybeUninit<T>]) -> Result<&'a mut [T]>,
@@ -171,7 +171,7 @@ impl<T: Element> Array<T> {
         let filled = fill(target)?;
         assert_eq!((filled.as_ptr().addr(), filled.len()), whole, "the filled slice is the one that was lent");
         // SAFETY: `fill` returned `&mut [T]` for exactly these elements; that reference can exist only if they are
-        // initialised, since the block is new and nothing else can point into it.
+        // initialized, since the block is new and nothing else can point into it.
         Ok(unsafe { array.assume_init() })
     }
 }
@@ -180,8 +180,8 @@ impl<T> Array<T> {
     /// Creates the first array on a block.
     ///
     /// # Safety
-    /// `data` must be aligned, and valid for reads of `count` initialised elements, of at most `isize::MAX` bytes,
-    /// while the block lives; for writes too if `mutable`, and then nothing else may access them.
+    /// `data` must be aligned and valid for reads of `count` initialized elements of at most `isize::MAX` bytes while
+    /// the block lives. If `mutable`, it must also be valid for writes, and nothing else may access the elements.
     unsafe fn on_block(block: MemoryBlock, data: NonNull<T>, count: usize, mutable: bool) -> Self {
         Self { block: Some(Arc::new(block)), data, count, mutable, invariant: PhantomData }
     }
@@ -189,7 +189,7 @@ impl<T> Array<T> {
     /// Creates an array that owns a new allocation.
     ///
     /// # Safety
-    /// It must be large enough for `count` elements, and hold valid ones.
+    /// The allocation must be large enough for `count` elements and contain valid elements.
     unsafe fn from_allocation(mut allocation: Allocation, count: usize) -> Self {
         let data = allocation.data().cast::<T>();
         let start = data.addr().get();
@@ -198,21 +198,21 @@ impl<T> Array<T> {
         unsafe { Self::on_block(MemoryBlock::library(allocation, start, count * size_of::<T>()), data, count, true) }
     }
 
-    /// Returns the same memory as elements of another type, as many as there are whole ones; keeps mutability.
+    /// Returns the same memory as elements of another type, without a partial element at the end. Keeps mutability.
     ///
     /// # Safety
-    /// The memory must be aligned for `U`, and hold initialised elements of it. What is written through the result must
-    /// leave initialised elements of every type that another array, or the owner of the memory, sees there.
+    /// The memory must be aligned for `U` and hold initialized elements of it. Writes through the result must leave
+    /// initialized elements of every type that another array, or the owner of the memory, sees there.
     pub(crate) unsafe fn cast<U>(self) -> Array<U> {
-        // SAFETY: no more bytes than before, aligned and initialised by the caller's promise.
+        // SAFETY: no more bytes than before, aligned and initialized by the caller's promise.
         unsafe { self.alias(self.data.cast(), self.size_in_bytes() / size_of::<U>(), self.mutable) }
     }
 }
 
 impl<T: 'static> Array<T> {
-    /// Creates a read-only array of the elements that `owner` lends. No copy; the owner is dropped with the last share.
+    /// Creates a read-only array of the elements that `owner` lends. Copies nothing. The last share drops the owner.
     ///
-    /// Works with anything that lends a slice: a mapped file, a `Vec`, a foreign library's buffer.
+    /// Accepts any owner that lends a slice: a mapped file, a `Vec`, a foreign library's buffer.
     ///
     /// # Examples
     /// ```
@@ -232,7 +232,7 @@ impl<T: 'static> Array<T> {
         }
     }
 
-    /// Creates a writable array of the elements that `owner` lends. No copy; the owner is dropped with the last share.
+    /// Creates a writable array of the elements that `owner` lends. Copies nothing. The last share drops the owner.
     ///
     /// # Examples
     /// ```
@@ -246,7 +246,7 @@ impl<T: 'static> Array<T> {
         Self::from_owner_in(owner, MemoryKind::Host)
     }
 
-    /// Does what [`from_owner_mut`](Self::from_owner_mut) does, with memory of a kind.
+    /// Does the same as [`from_owner_mut`](Self::from_owner_mut), for a given kind of memory.
     pub(crate) fn from_owner_in<O>(owner: O, kind: MemoryKind) -> Self
     where
         O: AsRef<[T]> + AsMut<[T]> + Send + Sync + 'static,
@@ -261,19 +261,19 @@ impl<T: 'static> Array<T> {
         unsafe { Self::on_block(MemoryBlock::lender(owner, count * size_of::<T>(), kind), data, count, true) }
     }
 
-    /// Creates a read-only array of `count` elements at a raw pointer. No copy; `deleter(data, count)` is called when
-    /// the last share is dropped.
+    /// Creates a read-only array of `count` elements at a raw pointer. Copies nothing. Dropping the last share calls
+    /// `deleter(data, count)`.
     ///
     /// Source: oneDAL `array(const Data*, count, deleter)`.
     ///
     /// # Safety
-    /// * `data` must be aligned, and valid for reads of `count` elements until `deleter` runs, all in one allocation;
-    ///   null is allowed for 0.
-    /// * All `count` elements must be initialised values of `T`. For uninitialised memory, make `T` a
+    /// * `data` must be aligned and valid for reads of `count` elements until `deleter` runs, all in one allocation. It
+    ///   may be null if `count` is 0.
+    /// * All `count` elements must be initialized values of `T`. For uninitialized memory, make `T` a
     ///   [`MaybeUninit`](std::mem::MaybeUninit).
-    /// * `count` elements must have no more than `isize::MAX` bytes, as in [`std::slice::from_raw_parts`].
+    /// * The `count` elements must not exceed `isize::MAX` bytes, as in [`std::slice::from_raw_parts`].
     /// * The elements must not be written until `deleter` runs.
-    /// * `deleter` must be sound to call on any thread; it receives `data` and `count` as they were passed.
+    /// * `deleter` must be sound to call on any thread. It receives `data` and `count` as the caller passed them.
     ///
     /// # Examples
     /// ```
@@ -297,19 +297,19 @@ impl<T: 'static> Array<T> {
         unsafe { Self::on_block(MemoryBlock::raw(delete, count * size_of::<T>()), data, count, false) }
     }
 
-    /// Creates a writable array of `count` elements at a raw pointer. No copy; `deleter(data, count)` is called when
-    /// the last share is dropped.
+    /// Creates a writable array of `count` elements at a raw pointer. Copies nothing. Dropping the last share calls
+    /// `deleter(data, count)`.
     ///
     /// Source: oneDAL `array(Data*, count, deleter)`.
     ///
     /// # Safety
-    /// * `data` must be aligned, and valid for reads and writes of `count` elements until `deleter` runs, all in one
-    ///   allocation; null is allowed for 0.
-    /// * All `count` elements must be initialised values of `T`. For uninitialised memory, make `T` a
+    /// * `data` must be aligned and valid for reads and writes of `count` elements until `deleter` runs, all in one
+    ///   allocation. It may be null if `count` is 0.
+    /// * All `count` elements must be initialized values of `T`. For uninitialized memory, make `T` a
     ///   [`MaybeUninit`](std::mem::MaybeUninit).
-    /// * `count` elements must have no more than `isize::MAX` bytes, as in [`std::slice::from_raw_parts_mut`].
-    /// * The elements must not be accessed by anything else until `deleter` runs.
-    /// * `deleter` must be sound to call on any thread; it receives `data` and `count` as they were passed.
+    /// * The `count` elements must not exceed `isize::MAX` bytes, as in [`std::slice::from_raw_parts_mut`].
+    /// * Nothing else may access the elements until `deleter` runs.
+    /// * `deleter` must be sound to call on any thread. It receives `data` and `count` as the caller passed them.
     ///
     /// # Examples
     /// ```
@@ -337,8 +337,7 @@ impl<T: 'static> Array<T> {
 }
 
 impl<T: Send + Sync + 'static> Array<T> {
-    /// Returns whether [`try_into_vec`](Self::try_into_vec) would return a `Vec`: while nothing else is done with the
-    /// array, it will.
+    /// Returns whether [`try_into_vec`](Self::try_into_vec) would currently return a `Vec`.
     #[cfg(feature = "sprs")]
     pub(crate) fn is_lone_vec(&self) -> bool {
         let (data, count) = (self.data.as_ptr().cast_const(), self.count);
@@ -350,7 +349,7 @@ impl<T: Send + Sync + 'static> Array<T> {
     /// Returns the `Vec` that this array was made from, without a copy.
     ///
     /// # Errors
-    /// The array, unchanged, if it is shared, covers only a part of the `Vec`, or was not made from one.
+    /// Returns the array unchanged if it is shared, covers only a part of the `Vec`, or was not made from one.
     ///
     /// # Examples
     /// ```
@@ -372,7 +371,7 @@ impl<T: Send + Sync + 'static> Array<T> {
     }
 }
 
-/// Owns the `Vec`: no copy, mutable, returned by [`Array::try_into_vec`].
+/// Takes ownership of the `Vec` without a copy. The array is mutable, and [`Array::try_into_vec`] returns the `Vec`.
 impl<T: Send + Sync + 'static> From<Vec<T>> for Array<T> {
     fn from(mut vec: Vec<T>) -> Self {
         let (data, count) = (NonNull::from(vec.as_mut_slice()).cast(), vec.len());
@@ -382,28 +381,28 @@ impl<T: Send + Sync + 'static> From<Vec<T>> for Array<T> {
     }
 }
 
-/// Owns the slice: no copy, mutable.
+/// Takes ownership of the slice without a copy. The array is mutable.
 impl<T: Send + Sync + 'static> From<Box<[T]>> for Array<T> {
     fn from(slice: Box<[T]>) -> Self {
         Self::from(slice.into_vec())
     }
 }
 
-/// Moves the elements into a `Vec`: mutable.
+/// Moves the elements into a `Vec`. The array is mutable.
 impl<T: Send + Sync + 'static, const COUNT: usize> From<[T; COUNT]> for Array<T> {
     fn from(elements: [T; COUNT]) -> Self {
         Self::from(Vec::from(elements))
     }
 }
 
-/// Shares the slice: no copy, immutable.
+/// Shares the slice without a copy. The array is immutable.
 impl<T: Send + Sync + 'static> From<Arc<[T]>> for Array<T> {
     fn from(slice: Arc<[T]>) -> Self {
         Self::from_owner(slice)
     }
 }
 
-/// Wraps memory that is never freed: no copy, immutable. Source: oneDAL `array::wrap`.
+/// Wraps memory that is never freed, without a copy. The array is immutable. Source: oneDAL `array::wrap`.
 impl<T: Sync> From<&'static [T]> for Array<T> {
     fn from(slice: &'static [T]) -> Self {
         // SAFETY: the slice is valid for the rest of the program.

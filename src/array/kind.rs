@@ -1,9 +1,9 @@
-//! Where the memory of an array lies.
+//! The kind of memory that an array uses.
 
 use super::Array;
 use super::block::MemoryBlock;
 
-/// Where the memory of an array lies, and who can reach it.
+/// The kind of memory that an array uses, and who can access it.
 ///
 /// Source: `sycl::usm::alloc`, whose `unknown` is [`Host`](Self::Host) and whose `host` is [`Pinned`](Self::Pinned);
 /// `cudaMemoryType`.
@@ -19,19 +19,20 @@ use super::block::MemoryBlock;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MemoryKind {
-    /// Memory of the program. A device reaches it by copies only.
+    /// Memory of the program. A device can access it only through copies.
     Host,
-    /// Memory of the program that is registered with a device's driver: the device copies it at the speed of the link.
+    /// Memory of the program that is registered with a device's driver. The device copies it at the full speed of the
+    /// link.
     Pinned,
-    /// Memory of a device. The program reaches it by copies only.
+    /// Memory of a device. The program can access it only through copies.
     Device,
-    /// Memory that the program and the device both work on.
+    /// Memory that both the program and the device access directly.
     Shared,
 }
 
 impl<T> Array<T> {
-    /// Returns where the memory lies: [`Pinned`](MemoryKind::Pinned) if a device's adapter has allocated it so, and otherwise
-    /// [`Host`](MemoryKind::Host), also while it is registered for a borrow. O(1).
+    /// Returns the kind of memory: [`Pinned`](MemoryKind::Pinned) if a device's adapter allocated it as such, otherwise
+    /// [`Host`](MemoryKind::Host), even while it is registered for a borrow. O(1).
     ///
     /// Source: `sycl::get_pointer_type`.
     ///

@@ -1,8 +1,8 @@
-//! The shared array: a typed window on one contiguous block of memory, and a share in the ownership of it.
+//! The shared array: a typed window on one contiguous block of memory, with a share in its ownership.
 //!
-//! Ownership of blocks is in `block`, allocation in `allocate`; arrays whose element type is known only at run time are
-//! in `any`.
-//! Semantics: oneDAL `array`, with one deliberate difference: two arrays never have mutable access to one block.
+//! Ownership of blocks is in `block`, allocation in `allocate`. Arrays whose element type is known only at run time are
+//! in `any`. Semantics: oneDAL `array`, with one deliberate difference: two arrays never have mutable access to one
+//! block.
 
 mod allocate;
 mod any;
@@ -32,7 +32,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::range::resolve;
 use block::MemoryBlock;
 
-/// A shared array: a data pointer, a count of elements, and a share in the ownership of one contiguous block.
+/// A shared array: a data pointer, an element count, and a share in the ownership of one contiguous block.
 ///
 /// ```text
 ///   a  Array { data ────┐       count: 6, mutable, block } ───┐
@@ -42,21 +42,21 @@ use block::MemoryBlock;
 ///              block: [ 1 2 3 4 5 6 ]      ownership: reference count 3, how to free
 /// ```
 ///
-/// A clone or a slice has a window of its own, and one more share in the same block. No write is ever visible through
-/// another array: in this state `a.mutable_data()` returns [`ErrorKind::ImmutableData`], and `a.need_mutable_data()?[0]
-/// = 9` copies first.
+/// A clone or a slice has its own window and one more share in the same block. A write is never visible through another
+/// array. While the block is shared, `a.mutable_data()` returns [`ErrorKind::ImmutableData`], and
+/// `a.need_mutable_data()?[0] = 9` copies first.
 ///
 /// ```text
 ///   a     ────► [ 9 2 3 4 5 6 ]   1 share: written in place from now on
 ///   b, s  ────► [ 1 2 3 4 5 6 ]   2 shares; once b is dropped, s is the only one, and written in place
 /// ```
 ///
-/// * Cloning and slicing share, they never copy: O(1).
-/// * The block is freed exactly once, when the last array that shares it is dropped: by the library, by dropping the
-///   owner that lent it, or by the deleter that was passed with a raw pointer.
-/// * It is writable only through an array that is its **only** owner ([`has_mutable_data`](Self::has_mutable_data)).
-///   oneDAL lets copies alias mutable memory; here a clone makes both read-only until one of them is dropped or
-///   detaches with [`need_mutable_data`](Self::need_mutable_data).
+/// * Cloning and slicing share the block and never copy: O(1).
+/// * The block is freed exactly once, when the last array that shares it is dropped. The library frees it, drops the
+///   owner that lent it, or calls the deleter that was passed with a raw pointer.
+/// * It is writable only through its **only** owner ([`has_mutable_data`](Self::has_mutable_data)). oneDAL lets copies
+///   alias mutable memory. Here a clone makes both arrays read-only until one of them is dropped or detached with
+///   [`need_mutable_data`](Self::need_mutable_data).
 ///
 /// Source: oneDAL `array`.
 ///
@@ -73,9 +73,9 @@ use block::MemoryBlock;
 /// ```
 #[repr(C)] // so that an `AnyArray` can hold one with `T` erased
 pub struct Array<T> {
-    /// The owner of the memory. `None` only in an array that was made by [`Array::new`].
+    /// The owner of the memory. `None` only in an array created by [`Array::new`].
     block: Option<Arc<MemoryBlock>>,
-    /// The first element. Valid for reads of `count` initialised elements, of at most `isize::MAX` bytes, while `block`
+    /// The first element. Valid for reads of `count` initialized elements of at most `isize::MAX` bytes while `block`
     /// is alive, and for writes too if `mutable`.
     data: NonNull<T>,
     count: usize,
@@ -118,7 +118,7 @@ impl<T> Array<T> {
         self.count
     }
 
-    /// Returns whether there are no elements. O(1).
+    /// Returns whether the array is empty. O(1).
     ///
     /// # Examples
     /// ```
@@ -168,7 +168,7 @@ impl<T> Array<T> {
         self.mutable && self.owner_count() == 1
     }
 
-    /// Returns the number of arrays that share the block, this one included; 0 for an array without a block.
+    /// Returns the number of arrays that share the block, including this one; 0 for an array without a block.
     ///
     /// # Examples
     /// ```
@@ -182,7 +182,7 @@ impl<T> Array<T> {
         self.block.as_ref().map_or(0, Arc::strong_count)
     }
 
-    /// Returns whether both arrays are windows on the same block, whether equal, overlapping or disjoint. O(1).
+    /// Returns whether both arrays are windows on the same block, even if the windows do not overlap. O(1).
     ///
     /// # Examples
     /// ```
@@ -199,7 +199,7 @@ impl<T> Array<T> {
         }
     }
 
-    /// Returns whether this window is the whole block, so that keeping the array keeps no other memory alive.
+    /// Returns whether this window covers the entire block, so that the array keeps no other memory alive.
     pub(crate) fn is_whole_block(&self) -> bool {
         self.size_in_bytes() == self.block.as_ref().map_or(0, |block| block.size_in_bytes())
     }
@@ -209,7 +209,7 @@ impl<T> Array<T> {
     /// Source: oneDAL `get_mutable_data`, which throws where this returns an error.
     ///
     /// # Errors
-    /// [`ErrorKind::ImmutableData`] if the memory is read-only, there is no block, or another array shares it.
+    /// [`ErrorKind::ImmutableData`] if the memory is read-only, the array has no block, or another array shares it.
     ///
     /// # Examples
     /// ```
@@ -229,7 +229,7 @@ impl<T> Array<T> {
         }
         match self.owner_count() {
             1 => {
-                // Whatever other owners did happened before: they decremented the count with release ordering.
+                // Everything that other owners did happened before: they decremented the count with release ordering.
                 fence(Ordering::Acquire);
                 // SAFETY: `mutable` says that `data` may be written for `count` elements (field invariant). This array
                 // is the only owner of the block, of which no weak reference is ever made, and `&mut self` proves that
@@ -264,7 +264,7 @@ impl<T> Array<T> {
         Ok(self.part(start..end))
     }
 
-    /// Returns a window on a range of the elements. Panics if it is not inside: callers have checked.
+    /// Returns a window on a range of the elements. Panics if the range is outside the array; callers have checked it.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn part(&self, range: Range<usize>) -> Self {
         assert!(range.start <= range.end && range.end <= self.count, "the range is inside");
@@ -275,8 +275,8 @@ impl<T> Array<T> {
     /// Returns another window on the same block.
     ///
     /// # Safety
-    /// `data` must be aligned, and valid for reads of `count` initialised elements, of at most `isize::MAX` bytes,
-    /// while the block lives; for writes too if `mutable`.
+    /// `data` must be aligned and valid for reads of `count` initialized elements of at most `isize::MAX` bytes while
+    /// the block lives. If `mutable`, it must also be valid for writes.
     #[inline]
     unsafe fn alias<U>(&self, data: NonNull<U>, count: usize, mutable: bool) -> Array<U> {
         Array { block: self.block.clone(), data, count, mutable, invariant: PhantomData }
@@ -286,7 +286,7 @@ impl<T> Array<T> {
         Error::new(ErrorKind::OutOfRange { what: "elements", range, count: self.count })
     }
 
-    /// Releases the share in the block; the array is empty afterwards. O(1), plus freeing if it was the last share.
+    /// Releases the share in the block, which leaves the array empty. O(1), plus freeing if it was the last share.
     ///
     /// Source: oneDAL `reset()`. Its other overloads are assignments here: `array = Array::from(vec)`.
     ///
@@ -305,10 +305,10 @@ impl<T> Array<T> {
 impl<T: 'static> Array<T> {
     /// Returns a window on a part of the elements, possibly of another type: a field, or the inside of a wrapper.
     ///
-    /// O(1), shares ownership. The result is immutable, since it was reached through a shared reference;
+    /// O(1), shares ownership. The result is immutable because it was reached through a shared reference.
     /// [`need_mutable_data`](Self::need_mutable_data) copies it.
     ///
-    /// Source: oneDAL's aliasing constructor `array(ref, ptr, count)`, whose pointer need not lie inside `ref`.
+    /// Source: oneDAL's aliasing constructor `array(ref, ptr, count)`, whose pointer may lie outside `ref`.
     ///
     /// # Examples
     /// ```
@@ -336,15 +336,15 @@ impl<T: 'static> Array<T> {
 }
 
 impl<T: Element> Array<T> {
-    /// Borrows the elements mutably, copying them first if the memory is immutable or shared.
+    /// Borrows the elements mutably. Copies them first if the memory is immutable or shared.
     ///
-    /// Other arrays keep the old block. O(1) if [`has_mutable_data`](Self::has_mutable_data), else one copy of the
+    /// Other arrays keep the old block. O(1) if [`has_mutable_data`](Self::has_mutable_data), otherwise one copy of the
     /// elements into memory that the library allocates.
     ///
     /// Source: oneDAL `need_mutable_data`.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfMemory`] if the copy cannot be allocated; the array is unchanged.
+    /// [`ErrorKind::OutOfMemory`] if the copy cannot be allocated. The array is unchanged.
     ///
     /// # Examples
     /// ```
@@ -364,10 +364,11 @@ impl<T: Element> Array<T> {
 
     /// Returns the same bytes as elements of another type. O(1), shares ownership, keeps mutability.
     ///
-    /// Source: oneDAL `reinterpret_array_cast`, with the alignment checked as well.
+    /// Source: oneDAL `reinterpret_array_cast`, with an additional alignment check.
     ///
     /// # Errors
-    /// [`ErrorKind::MemoryLayout`] if the bytes are not a multiple of `U`'s size, or not aligned for it.
+    /// [`ErrorKind::MemoryLayout`] if the size in bytes is not a multiple of `U`'s size, or the memory is not aligned
+    /// for `U`.
     ///
     /// # Examples
     /// ```
@@ -383,7 +384,7 @@ impl<T: Element> Array<T> {
         if !bytes.is_multiple_of(size_of::<U>()) || (bytes > 0 && !data.is_aligned()) {
             let alignment = 1 << self.data.addr().trailing_zeros();
             return Err(Error::new(ErrorKind::MemoryLayout {
-                reason: format!("{bytes} bytes at {alignment}-byte alignment cannot be seen as {}", U::TYPE),
+                reason: format!("{bytes} bytes at {alignment}-byte alignment cannot be viewed as {}", U::TYPE),
             }));
         }
         // An empty array may have any address.
@@ -393,12 +394,12 @@ impl<T: Element> Array<T> {
         Ok(unsafe { self.alias(data, bytes / size_of::<U>(), self.mutable) })
     }
 
-    /// Replaces the block by a new one of `count` zeros. The old share is released.
+    /// Replaces the block by a new one of `count` zeros and releases the old share.
     ///
-    /// Source: oneDAL `reset(count)`, whose new elements are uninitialised.
+    /// Source: oneDAL `reset(count)`, whose new elements are uninitialized.
     ///
     /// # Errors
-    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`]; the array is unchanged.
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`]. The array is unchanged.
     ///
     /// # Examples
     /// ```
@@ -441,7 +442,7 @@ impl<T> Array<MaybeUninit<T>> {
 impl<T: RefUnwindSafe> UnwindSafe for Array<T> {}
 impl<T: RefUnwindSafe> RefUnwindSafe for Array<T> {}
 
-/// Shares the block: O(1), no element is copied.
+/// Shares the block in O(1) without copying elements.
 impl<T> Clone for Array<T> {
     fn clone(&self) -> Self {
         // SAFETY: the same window.

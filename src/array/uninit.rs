@@ -1,4 +1,4 @@
-//! Writing into uninitialised memory, for compilers whose slices have no methods for it; arrays that grow in their
+//! Writing into uninitialized memory, for compilers whose slices lack such methods. Arrays that grow within their
 //! block.
 
 use std::mem::MaybeUninit;
@@ -17,13 +17,13 @@ use crate::window::AnySliceMut;
 /// Every element must have been written.
 pub(crate) unsafe fn assume_init_mut<T>(target: &mut [MaybeUninit<T>]) -> &mut [T] {
     let target: *mut [MaybeUninit<T>] = target;
-    // SAFETY: `MaybeUninit<T>` has the layout of `T`; the caller promises that the elements are initialised; the borrow
+    // SAFETY: `MaybeUninit<T>` has the layout of `T`; the caller promises that the elements are initialized; the borrow
     // passes from the argument to the result.
     unsafe { &mut *(target as *mut [T]) }
 }
 
-/// Copies values into uninitialised memory, and returns it initialised. Panics if the lengths differ: callers have
-/// checked.
+/// Copies values into uninitialized memory and returns it initialized. Panics if the lengths differ; callers have
+/// checked them.
 pub(crate) fn write_copy<'t, T: Copy>(target: &'t mut [MaybeUninit<T>], values: &[T]) -> &'t mut [T] {
     assert_eq!(target.len(), values.len(), "as many values as elements");
     // SAFETY: both are `values.len()` elements long, and a mutable borrow overlaps with no other; the copy writes every
@@ -34,10 +34,10 @@ pub(crate) fn write_copy<'t, T: Copy>(target: &'t mut [MaybeUninit<T>], values: 
     }
 }
 
-/// Appends a copy of bytes, made by several threads if there are many; they also touch the pages of a new vector first.
+/// Appends a copy of bytes. Large copies use several threads, which then also touch the pages of a new vector first.
 ///
 /// # Errors
-/// [`ErrorKind::OutOfMemory`]; the vector is unchanged.
+/// [`ErrorKind::OutOfMemory`]. The vector is unchanged.
 pub(crate) fn append_copy(target: &mut Vec<u8>, bytes: &[u8]) -> Result<()> {
     target.try_reserve(bytes.len()).map_err(|_| Error::out_of_memory(bytes.len()))?;
     let room = &mut target.spare_capacity_mut()[..bytes.len()];
@@ -50,8 +50,8 @@ pub(crate) fn append_copy(target: &mut Vec<u8>, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Arrays that grow. A block of the library's may be larger than its only array: because more was reserved, or because
-/// the array was cut.
+/// Arrays that grow. A block that the library allocated may be larger than its only array, because more memory was
+/// reserved or because the array was shortened.
 impl<T> Array<T> {
     /// Returns the number of values that can be added without a copy.
     fn room(&self) -> usize {
@@ -66,7 +66,7 @@ impl<T> Array<T> {
 }
 
 impl Array<MaybeUninit<u8>> {
-    /// Adds zero bytes at the end, if there is room for them; returns whether there is.
+    /// Adds zero bytes at the end if there is room for them. Returns whether there was.
     pub(crate) fn append_zero_bytes(&mut self, additional: usize) -> bool {
         if additional > self.room() {
             return false;
@@ -86,11 +86,11 @@ impl Array<MaybeUninit<u8>> {
 }
 
 impl<T: Element> Array<T> {
-    /// Makes room for more values, of half as many as there are at least: adding as many copies no others. Shared and
-    /// immutable memory is copied, and memory that the library has not allocated.
+    /// Makes room for more values, for at least half the current number, so that appending one by one is amortized.
+    /// Copies shared or immutable memory, and memory that the library did not allocate.
     ///
     /// # Errors
-    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`]; the array is unchanged.
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`]. The array is unchanged.
     pub(crate) fn reserve(&mut self, additional: usize) -> Result<()> {
         if let Some(copy) = self.with_room(additional)? {
             *self = copy;
@@ -123,7 +123,7 @@ impl<T: Element> Array<T> {
         Ok(Some(new.part(0..old.len()))) // the only one, as soon as `new` is dropped
     }
 
-    /// Adds zeros at the end, and lends them for writing. O(values added), amortised.
+    /// Adds zeros at the end and borrows them for writing. Amortized O(values added).
     ///
     /// # Errors
     /// Those of [`reserve`](Self::reserve).
@@ -142,7 +142,7 @@ impl<T: Element> Array<T> {
             std::slice::from_raw_parts_mut(end, additional)
         };
         new.fill(MaybeUninit::new(T::default()));
-        self.count = count + additional; // all of which are initialised now
+        self.count = count + additional; // all of which are initialized now
         Ok(&mut self.mutable_data()?[count..])
     }
 }
@@ -170,7 +170,7 @@ impl AnyArray {
         })
     }
 
-    /// Adds zeros at the end, and lends them for writing. O(values added), amortised.
+    /// Adds zeros at the end and borrows them for writing. Amortized O(values added).
     ///
     /// # Errors
     /// Those of [`Array::reserve`].

@@ -1,4 +1,4 @@
-//! An array that is not shared, by its type.
+//! An array whose type guarantees that it is not shared.
 
 use std::ops::{Deref, DerefMut};
 
@@ -6,10 +6,10 @@ use super::Array;
 use crate::base::element::Element;
 use crate::base::error::Result;
 
-/// An array that is the only one on its block: it is written without checking the reference count.
+/// An array that is the only one on its block. Writing to it needs no check of the reference count.
 #[derive(Debug)]
 pub(crate) struct UniqueArray<T> {
-    /// Invariant: mutable, and the only array on its block; or empty. It is never cloned and never lent as an `Array`.
+    /// Invariant: mutable and the only array on its block, or empty. It is never cloned and never lent as an `Array`.
     array: Array<T>,
 }
 
@@ -24,7 +24,7 @@ impl<T: Element> UniqueArray<T> {
         self.array
     }
 
-    /// Takes over an array; copies it if it is shared or immutable.
+    /// Takes ownership of an array. Copies it if it is shared or immutable.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).

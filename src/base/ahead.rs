@@ -1,9 +1,10 @@
-//! Tasks whose results are put together in order: by the calling thread, while others work ahead of it.
+//! Tasks whose results are delivered in order by the calling thread, while other threads work ahead of it.
 //!
-//! The caller takes pieces from the iterator, up to a number ahead of the first result that is missing, puts results as
-//! soon as they are next, and works on a piece itself when there is none to put. Helpers take the pieces that wait, and
-//! leave when there are none; the caller asks them again with every piece that it adds. There is no moment at which all
-//! wait for all. Only the caller ever waits, and only for a result that somebody has begun: see `crew`.
+//! The caller takes pieces from the iterator, up to a given number ahead of the first missing result, and delivers each
+//! result as soon as it is next. If no result is ready, the caller works on a piece itself. Helpers take the pieces
+//! that wait and leave when there are none. The caller asks for helpers again with every piece that it adds. No barrier
+//! makes all threads wait for each other. Only the caller ever waits, and only for a result that a thread is already
+//! computing: see `crew`.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -13,12 +14,12 @@ use std::thread;
 use super::crew::with_helpers;
 use super::error::Result;
 
-/// Calls `work` with every piece on up to `threads` threads, and `put` with the results on this one, in the order of
-/// the pieces. At most `window` pieces are taken and not put.
+/// Calls `work` with every piece on up to `threads` threads, and `put` with the results on the calling thread, in the
+/// order of the pieces. At most `window` pieces are in flight: taken, but not yet delivered.
 ///
 /// # Errors
-/// That of the first piece in order of which `work` or `put` fails; a panic counts as a failure, and is resumed here.
-/// Nothing after it is put.
+/// The error of the first piece in order for which `work` or `put` fails. A panic counts as a failure and is resumed
+/// here. Nothing after that piece is delivered.
 pub(super) fn in_order<P: Send, R: Send>(
     mut pieces: impl Iterator<Item = P>,
     threads: usize,
@@ -68,25 +69,25 @@ pub(super) fn in_order<P: Send, R: Send>(
     outcome
 }
 
-/// The pieces that wait, and the results.
+/// The waiting pieces and the results.
 struct Desk<P, R> {
     state: Mutex<State<P, R>>,
-    /// The result that is next is there.
+    /// Signals that the next result is ready.
     is_next: Condvar,
 }
 
 struct State<P, R> {
-    /// Pieces that nobody has begun, with their places among all.
+    /// Pieces that no thread has begun, with their positions among all pieces.
     waiting: VecDeque<(usize, P)>,
-    /// Of pieces from the place `first` on, which are taken and not put.
+    /// The results of the pieces in flight, which begin at position `first`.
     results: VecDeque<Option<Computed<R>>>,
     first: usize,
 }
 
-/// A result, or with what its computation panicked.
+/// A result, or the payload of a panic in its computation.
 type Computed<R> = thread::Result<Result<R>>;
 
-/// What the caller does next.
+/// The next action of the caller.
 enum Next<P, R> {
     Put(Computed<R>),
     Compute((usize, P)),
@@ -124,7 +125,7 @@ impl<P, R> Desk<P, R> {
         }
     }
 
-    /// Waits until there is something to do for the caller: putting a result comes first.
+    /// Waits until the caller has something to do. Delivering a result takes precedence.
     fn next(&self) -> Next<P, R> {
         let mut state = self.state();
         loop {
@@ -145,7 +146,7 @@ impl<P, R> Desk<P, R> {
     }
 }
 
-/// Drops what waits, so that nothing more is begun, even if the caller unwinds.
+/// Drops the waiting pieces, so that no more work begins, even if the caller unwinds.
 struct Clearing<'a, P, R>(&'a Desk<P, R>);
 
 impl<P, R> Drop for Clearing<'_, P, R> {
@@ -170,7 +171,7 @@ mod tests {
         Error::new(ErrorKind::LengthMismatch { expected: index, found: 0 })
     }
 
-    /// Work that takes differently long.
+    /// Work of varying duration.
     fn slow(index: usize) -> usize {
         (0..index * 7919 % 13).for_each(|_| thread::yield_now());
         index
@@ -300,7 +301,7 @@ mod tests {
                 _ => Ok(sum(depth - 1) + (0..8).into_par_iter().map(slow).sum::<usize>()),
             };
             in_order(0..10, 4, 6, work, |found| {
-                // Whoever waits for this runs other tasks of the pool meanwhile, of this call too.
+                // Threads that wait for this run other tasks of the pool in the meantime, including tasks of this call.
                 all += found + (0..8).into_par_iter().map(slow).sum::<usize>();
                 Ok(())
             })

@@ -1,13 +1,13 @@
-//! Whether values are copied on their way in or out, and why they must be.
+//! Whether values are copied at the boundary of the library, and why they must be.
 
 use std::fmt;
 
 #[cfg(any(feature = "arrow", feature = "ndarray", feature = "ndarray-016", feature = "npy"))]
 use super::error::{Error, ErrorKind, Result};
 
-/// Whether values may, may not or must be copied on their way in or out.
+/// Whether values may, may not or must be copied when they enter or leave the library.
 ///
-/// Source: the array API's `copy` keyword (`False`, `None`, `True`), which NumPy 2 has as well.
+/// Source: the array API's `copy` keyword (`False`, `None`, `True`), which NumPy 2 also has.
 ///
 /// # Examples
 /// ```
@@ -15,7 +15,7 @@ use super::error::{Error, ErrorKind, Result};
 /// use numeric_table::{CopyPolicy, prelude::*};
 /// let mut bytes = Vec::new();
 /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.write_npy(&mut bytes)?;
-/// let bytes = Array::copy_of(&bytes)?; // memory of the library is aligned for every element type
+/// let bytes = Array::copy_of(&bytes)?; // the library's memory is aligned for every element type
 /// let shared = HomogenNumericTable::<i16>::from_npy(bytes.clone(), CopyPolicy::Never)?;
 /// assert!(shared.array()?.shares_memory_with(&bytes));
 /// let copied = HomogenNumericTable::<i16>::from_npy(bytes.clone(), CopyPolicy::Always)?;
@@ -25,18 +25,18 @@ use super::error::{Error, ErrorKind, Result};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CopyPolicy {
-    /// Share the memory, or fail with [`ErrorKind::CopyRequired`](crate::ErrorKind::CopyRequired) and its reason.
+    /// Share the memory, or fail with [`ErrorKind::CopyRequired`](crate::ErrorKind::CopyRequired) and the reason.
     Never,
-    /// Share the memory if that is possible, else copy.
+    /// Share the memory if possible, otherwise copy.
     #[default]
     IfNeeded,
-    /// Copy, so that the result shares memory with nothing else.
+    /// Copy, so that the result does not share memory.
     Always,
 }
 
 #[cfg(any(feature = "arrow", feature = "ndarray", feature = "ndarray-016", feature = "npy"))]
 impl CopyPolicy {
-    /// Returns whether to copy; `reason` is why the values cannot be used in place, if there is one.
+    /// Returns whether to copy. `reason` is the reason why the values cannot be used in place, if there is one.
     ///
     /// # Errors
     /// [`ErrorKind::CopyRequired`].
@@ -49,27 +49,27 @@ impl CopyPolicy {
     }
 }
 
-/// Why values cannot be used where they are.
+/// Why values cannot be used in place.
 ///
 /// # Examples
 /// ```
 /// use numeric_table::CopyReason;
-/// assert_eq!(CopyReason::ByteOrder.to_string(), "the bytes of each value are in the other order");
+/// assert_eq!(CopyReason::ByteOrder.to_string(), "the bytes of each value are in the opposite order");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CopyReason {
-    /// The values do not begin at an address that is aligned for their type.
+    /// The values are not aligned for their type.
     Alignment,
     /// The bytes of each value are not in this machine's byte order.
     ByteOrder,
-    /// The values are not contiguous in the order that is needed.
+    /// The values are not contiguous in the required order.
     Layout,
-    /// The values are borrowed, and would have to live longer.
+    /// The values are borrowed and do not live long enough.
     Lifetime,
-    /// The values are of another element type.
+    /// The values have a different element type.
     ElementType,
-    /// Some values are missing, and have to be replaced by something.
+    /// Some values are missing and need a replacement.
     Nulls,
 }
 
@@ -77,11 +77,11 @@ impl fmt::Display for CopyReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Alignment => "the values are not aligned for their type",
-            Self::ByteOrder => "the bytes of each value are in the other order",
+            Self::ByteOrder => "the bytes of each value are in the opposite order",
             Self::Layout => "the values are not contiguous in the order that is needed",
-            Self::Lifetime => "the values are lent, and would have to live longer",
+            Self::Lifetime => "the values are borrowed and do not live long enough",
             Self::ElementType => "the values are of another element type",
-            Self::Nulls => "some values are missing, and something is to stand in their places",
+            Self::Nulls => "some values are missing and need a replacement",
         })
     }
 }

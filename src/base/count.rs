@@ -1,8 +1,8 @@
-//! Numbers of rows and columns: those that must be equal, and sums that do not overflow.
+//! Numbers of rows and columns: checks that they are equal, and sums that do not overflow.
 
 use super::error::{Error, ErrorKind, Result};
 
-/// Checks that as many values, rows or columns were found as must be there.
+/// Checks that the number of values, rows or columns found is the expected one.
 ///
 /// # Errors
 /// [`ErrorKind::LengthMismatch`].
@@ -13,8 +13,8 @@ pub(crate) fn same_count(expected: usize, found: usize) -> Result<()> {
     }
 }
 
-/// Returns the number of rows after adding `added`. If that does not overflow, no count of a column or of a group does:
-/// every row has one value of each column, and is in one group.
+/// Returns the number of rows after adding `added`. If this sum does not overflow, neither does any count of a column
+/// or of a group, because every row has one value of each column and is in one group.
 ///
 /// # Errors
 /// [`ErrorKind::LimitExceeded`].

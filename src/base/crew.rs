@@ -1,14 +1,14 @@
-//! Work shared by the threads of a pool: any number of them may join, and none of them has to.
+//! Work shared by the threads of a pool. Any number of them may join, and none has to.
 //!
-//! The calling thread works as well, until nothing is left, and then sleeps until the threads that have begun something
-//! are done. It never waits for a thread that has not begun: a job that starts late finds the work closed, and touches
-//! nothing. So a call ends however busy the pool is, whether it comes from inside the pool or from outside. While it
-//! waits, it runs no other task of the pool, unlike rayon's own waiting: a task that needs a lock which the caller
-//! holds would deadlock. For the same reason helpers never wait for anybody: who has nothing to do leaves, and is asked
+//! The calling thread works too. When no work is left, it sleeps until the threads that have begun something are done.
+//! It never waits for a thread that has not begun: a job that starts late finds the work closed and touches nothing. So
+//! a call finishes no matter how busy the pool is, and whether it comes from inside or outside the pool. While it
+//! waits, it does not run other tasks of the pool, unlike rayon's own waiting, because a task that needs a lock held by
+//! the caller would deadlock. For the same reason helpers never wait: a helper without work leaves, and the caller asks
 //! again.
 //!
-//! Invariant: `help` of a [`Desk`] is called only between [`Desk::enter`] that returned `true` and [`Desk::leave`], and
-//! [`with_helpers`] does not end while any thread is between the two.
+//! Invariant: `help` of a [`Desk`] is called only between [`Desk::enter`] returning `true` and [`Desk::leave`], and
+//! [`with_helpers`] does not end while a thread is between the two.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -18,10 +18,10 @@ use std::thread;
 /// The number of times that a waiting caller checks before it sleeps.
 const LOOKS_BEFORE_SLEEP: usize = 64;
 
-/// Calls `lead`, which may ask up to `most` threads of the pool for help: each calls `help` once, which must not panic,
-/// and leaves. When `lead` has ended, nobody comes any more, and the call ends when all have left.
+/// Calls `lead`, which may ask up to `most` threads of the pool for help. Each of them calls `help` once, which must
+/// not panic, and leaves. After `lead` has ended, no more threads enter, and the call ends when all have left.
 ///
-/// Compiled once, whatever the work is.
+/// Compiled only once for all kinds of work.
 pub(super) fn with_helpers(most: usize, help: &(dyn Fn() + Sync), lead: &mut dyn FnMut(&Helpers)) {
     // SAFETY: only the lifetime changes. Nothing uses it after this call has returned or unwound: `Closing` waits until
     // every thread that entered has left, and none enters afterwards.
@@ -33,10 +33,10 @@ pub(super) fn with_helpers(most: usize, help: &(dyn Fn() + Sync), lead: &mut dyn
     lead(&helpers);
 }
 
-/// Calls `work` with every index below `count`, each once, on at most `threads` threads. With `takes_own`, a thread
-/// begins with the index equal to its number in the pool, if that is not taken.
+/// Calls `work` once with every index below `count`, on at most `threads` threads. With `takes_own`, a thread begins
+/// with the index equal to its number in the pool, if that index is not taken.
 ///
-/// If `work` panics, no further index is begun, and the panic is resumed here.
+/// If `work` panics, no further index is started, and the panic is resumed here.
 pub(super) fn share(count: usize, threads: usize, takes_own: bool, work: &(dyn Fn(usize) + Sync)) {
     let indices = Mutex::new(Indices { is_taken: vec![false; count], next: 0, panics: Vec::new() });
     let lock = || indices.lock().unwrap_or_else(PoisonError::into_inner); // no work is done while it is locked
@@ -66,14 +66,14 @@ pub(super) fn share(count: usize, threads: usize, takes_own: bool, work: &(dyn F
     }
 }
 
-/// The threads that may be asked for help while a call lasts.
+/// The threads that may be asked for help during a call.
 pub(super) struct Helpers {
     desk: Arc<Desk>,
     most: usize,
 }
 
 impl Helpers {
-    /// Asks for `count` more threads, or as many as may still be asked.
+    /// Asks for up to `count` more threads, within the limit.
     pub(super) fn ask(&self, count: usize) {
         let more = {
             let mut state = self.desk.state();
@@ -93,7 +93,7 @@ impl Helpers {
     }
 }
 
-/// Where helpers come and go.
+/// The place where helpers enter and leave.
 struct Desk {
     help: &'static (dyn Fn() + Sync),
     state: Mutex<State>,
@@ -101,9 +101,9 @@ struct Desk {
 }
 
 struct State {
-    /// Threads that were asked and have not left.
+    /// The number of threads that were asked and have not left.
     asked: usize,
-    /// Threads that may be using `help`: those that have entered and not left.
+    /// The number of threads that may be using `help`: those that have entered and not left.
     inside: usize,
     is_closed: bool,
 }
@@ -113,7 +113,7 @@ impl Desk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner) // no work is done while it is locked
     }
 
-    /// Counts a thread in, unless the work is closed. Returns whether it may work.
+    /// Registers a thread unless the work is closed. Returns whether the thread may work.
     fn enter(&self) -> bool {
         let mut state = self.state();
         state.inside += usize::from(!state.is_closed);
@@ -147,7 +147,7 @@ impl Desk {
     }
 }
 
-/// Lets a thread leave, even if it unwinds.
+/// Lets a thread leave when dropped, even if it unwinds.
 struct Leaving<'a>(&'a Desk);
 
 impl Drop for Leaving<'_> {
@@ -156,7 +156,7 @@ impl Drop for Leaving<'_> {
     }
 }
 
-/// Closes the work, even if the caller unwinds.
+/// Closes the work when dropped, even if the caller unwinds.
 struct Closing<'a>(&'a Desk);
 
 impl Drop for Closing<'_> {
@@ -165,16 +165,16 @@ impl Drop for Closing<'_> {
     }
 }
 
-/// The indices that are left.
+/// The remaining indices.
 struct Indices {
     is_taken: Vec<bool>,
-    /// Every index before this one is taken.
+    /// Every index below this one is taken.
     next: usize,
     panics: Vec<Box<dyn Any + Send>>,
 }
 
 impl Indices {
-    /// Takes the wanted index if it is left, else the next one.
+    /// Takes the wanted index if it is free, otherwise the next one.
     fn take(&mut self, wanted: Option<usize>) -> Option<usize> {
         if let Some(index) = wanted
             && let Some(is_taken @ false) = self.is_taken.get_mut(index)

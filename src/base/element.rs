@@ -1,7 +1,7 @@
 //! The 12 element types.
 //!
-//! This is the only place that lists them: everything else is generic over [`Element`], or is written once in a macro
-//! to which `with_elements!` passes the list. The numbers 0 to 9 are DAAL's `IndexNumType`.
+//! This is the only place that lists them. All other code is generic over [`Element`], or is written once in a macro
+//! that receives the list from `with_elements!`. The numbers 0 to 9 are DAAL's `IndexNumType`.
 
 use std::fmt::{self, Debug, Display};
 use std::str::FromStr;
@@ -32,7 +32,7 @@ macro_rules! with_elements {
 }
 pub(crate) use with_elements;
 
-/// `match_element!(element_type, T => body)`: `body`, compiled for each element type `T`, one of which is chosen at run
+/// `match_element!(element_type, T => body)`: compiles `body` for each element type `T` and chooses one of them at run
 /// time.
 macro_rules! match_element {
     ((@arms $element_type:expr, $T:ident, $body:expr) [$(($variant:ident, $native:ty, $name:literal, $id:literal))*]) => {
@@ -46,8 +46,8 @@ macro_rules! match_element {
 }
 pub(crate) use match_element;
 
-/// `match_width!(element_type, Bits => body)`: `body`, compiled for the unsigned integer of each width that elements
-/// have, the one of this type's elements chosen at run time.
+/// `match_width!(element_type, Bits => body)`: compiles `body` for an unsigned integer `Bits` of each element width,
+/// and chooses that of the given type at run time.
 macro_rules! match_width {
     ($element_type:expr, $Bits:ident => $body:expr) => {
         match $element_type.size_in_bytes() {
@@ -77,7 +77,7 @@ macro_rules! define_element_type {
     (() [$(($variant:ident, $native:ty, $name:literal, $id:literal))*]) => {
         /// The type of the values in a table, known at run time.
         ///
-        /// The discriminants 0 to 9 are DAAL's `IndexNumType` numbers. They are written to files and are never reused.
+        /// The discriminants 0 to 9 are DAAL's `IndexNumType` numbers. They are written to files and never reused.
         ///
         /// # Examples
         /// ```
@@ -99,7 +99,7 @@ macro_rules! define_element_type {
             /// All element types, in the order of their ids.
             pub const ALL: &'static [ElementType] = &[$(ElementType::$variant),*];
 
-            /// Returns the element type with this id, if there is one.
+            /// Returns the element type with the given id, if there is one.
             ///
             /// # Examples
             /// ```
@@ -111,7 +111,7 @@ macro_rules! define_element_type {
                 match id { $($id => Some(Self::$variant),)* _ => None }
             }
 
-            /// Returns the name as Rust spells it: `"f32"`, `"bf16"`.
+            /// Returns the Rust name: `"f32"`, `"bf16"`.
             ///
             /// # Examples
             /// ```
@@ -145,7 +145,7 @@ macro_rules! define_element_type {
 with_elements! { define_element_type () }
 
 impl ElementType {
-    /// Returns the id that files use: DAAL's `IndexNumType` for the ten types that DAAL has.
+    /// Returns the id used in files: DAAL's `IndexNumType` for the ten types that DAAL has.
     ///
     /// # Examples
     /// ```
@@ -177,7 +177,7 @@ impl ElementType {
         matches!(self, Self::F32 | Self::F64 | Self::F16 | Self::Bf16)
     }
 
-    /// Returns whether the type has values below zero.
+    /// Returns whether the type can represent negative values.
     ///
     /// # Examples
     /// ```
@@ -212,8 +212,8 @@ impl FromStr for ElementType {
 
 /// A number that a table can hold: `f32 f64 i8 i16 i32 i64 u8 u16 u32 u64` and `half`'s `f16 bf16`.
 ///
-/// Sealed: generic code over two of them, `S: Element, D: Element`, can convert one into the other without any
-/// further bound, because the list is complete.
+/// Sealed. Generic code over two element types, `S: Element, D: Element`, can convert one into the other without
+/// further bounds, because the list of types is complete.
 ///
 /// # Examples
 /// ```
@@ -241,7 +241,8 @@ mod sealed {
     use crate::base::number::Number;
     use crate::base::value::ToAny;
 
-    /// What every element type can do inside this crate. Not nameable outside, which seals [`super::Element`].
+    /// The capabilities of every element type inside this crate. Not nameable outside of it, which seals
+    /// [`super::Element`].
     pub trait Sealed: bytemuck::Pod + Number + ToAny {}
 }
 

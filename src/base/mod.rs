@@ -1,5 +1,5 @@
-//! The vocabulary of all other modules, none of which it uses: element types, the exact number that a value stands for,
-//! shapes, errors and the types in them, how work is cut into tasks, and its progress.
+//! The vocabulary of all other modules, which depends on none of them: element types, the exact number that a value
+//! represents, shapes, errors and the types in them, the division of work into tasks, and its progress.
 
 #[cfg(feature = "rayon")]
 #[forbid(unsafe_code)]

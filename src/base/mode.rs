@@ -7,8 +7,8 @@ use std::fmt;
 /// | mode | the block shows | release |
 /// | --- | --- | --- |
 /// | `ReadOnly` | the table's values | writes nothing |
-/// | `WriteOnly` | zeros if converted, else the table's memory | writes every value |
-/// | `ReadWrite` | the table's values | writes the values that were changed |
+/// | `WriteOnly` | zeros if converted, otherwise the table's memory | writes every value |
+/// | `ReadWrite` | the table's values | writes changed values |
 ///
 /// # Examples
 /// ```
@@ -39,7 +39,7 @@ impl ReadWriteMode {
         !matches!(self, Self::WriteOnly)
     }
 
-    /// Returns whether the block may be written.
+    /// Returns whether the block is writable.
     ///
     /// # Examples
     /// ```
@@ -62,7 +62,7 @@ impl fmt::Display for ReadWriteMode {
     }
 }
 
-/// The kind of block that a descriptor holds, and so the call that releases it.
+/// The kind of block that a descriptor holds, which determines the call that releases it.
 ///
 /// # Examples
 /// ```
@@ -72,9 +72,9 @@ impl fmt::Display for ReadWriteMode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BlockKind {
-    /// From `get_block_of_rows`.
+    /// Taken by `get_block_of_rows`.
     Rows,
-    /// From `get_block_of_column_values`.
+    /// Taken by `get_block_of_column_values`.
     ColumnValues,
 }
 

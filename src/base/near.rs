@@ -1,15 +1,15 @@
-//! Suggestions for a name that no column has: names that are similar to it.
+//! Suggestions for unknown column names.
 
 use crate::base::text::excerpt;
 
-/// Largest number of columns that are compared; there may be a million.
+/// The largest number of columns that are compared, because a table may have a million.
 const COLUMNS: usize = 1 << 16;
-/// Largest number of characters of a name that is compared.
+/// The largest number of characters of a name that is compared.
 const LENGTH: usize = 64;
-/// Largest number of suggestions.
+/// The largest number of suggestions.
 const COUNT: usize = 3;
 
-/// Returns the most similar names, as the end of an error message; empty if there are none.
+/// Returns the most similar names as the end of an error message; empty if there are none.
 pub(crate) fn near<'n>(wanted: &str, names: impl Iterator<Item = &'n str>) -> String {
     let Some(wanted) = folded(wanted) else { return String::new() };
     let most = ((wanted.len() + 1) / 3).min(3);
@@ -20,27 +20,27 @@ pub(crate) fn near<'n>(wanted: &str, names: impl Iterator<Item = &'n str>) -> St
     found.dedup();
     let names: Vec<String> =
         found.iter().take(COUNT).map(|(_, name)| format!("{:?}", excerpt(name.as_bytes()))).collect();
-    if names.is_empty() { String::new() } else { format!("; near it are {}", names.join(", ")) }
+    if names.is_empty() { String::new() } else { format!("; similar names: {}", names.join(", ")) }
 }
 
-/// Returns the first names, as the end of an error message; empty if there are none.
+/// Returns the first names as the end of an error message; empty if there are none.
 #[cfg(feature = "csv")]
 pub(crate) fn first<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let mut shown: Vec<String> = names.take(COUNT + 1).map(|name| format!("{:?}", excerpt(name.as_bytes()))).collect();
     if shown.len() > COUNT {
         shown[COUNT] = "...".to_owned();
     }
-    if shown.is_empty() { String::new() } else { format!("; the names are {}", shown.join(", ")) }
+    if shown.is_empty() { String::new() } else { format!("; available names: {}", shown.join(", ")) }
 }
 
-/// Returns the characters of a name in lower case, unless there are too many.
+/// Returns the characters of a name in lower case, unless it is too long.
 fn folded(name: &str) -> Option<Vec<char>> {
     let characters: Vec<char> = name.chars().take(LENGTH + 1).flat_map(char::to_lowercase).collect();
     (characters.len() <= LENGTH).then_some(characters)
 }
 
-/// Returns the edit distance of two names: the number of characters to change, insert or delete; `None` if it exceeds a
-/// limit.
+/// Returns the edit distance of two names: the number of characters to change, insert or delete. `None` if it exceeds
+/// the limit.
 fn distance(one: &[char], other: &[char], most: usize) -> Option<usize> {
     if one.len().abs_diff(other.len()) > most {
         return None;
@@ -70,13 +70,13 @@ mod tests {
 
     #[test]
     fn near_names_differ_in_few_characters() {
-        assert_eq!(told("widht", &["height", "width", "with"]), "; near it are \"width\", \"with\"");
-        assert_eq!(told("widthh", &["height", "width", "widths"]), "; near it are \"width\", \"widths\"");
-        assert_eq!(told("POPULATION", &["population"]), "; near it are \"population\"");
-        assert_eq!(told("e", &["a", "b", "E"]), "; near it are \"E\"");
+        assert_eq!(told("widht", &["height", "width", "with"]), "; similar names: \"width\", \"with\"");
+        assert_eq!(told("widthh", &["height", "width", "widths"]), "; similar names: \"width\", \"widths\"");
+        assert_eq!(told("POPULATION", &["population"]), "; similar names: \"population\"");
+        assert_eq!(told("e", &["a", "b", "E"]), "; similar names: \"E\"");
         assert_eq!(
             told("area", &["aria", "aera", "are", "area2", "ärea"]),
-            "; near it are \"aria\", \"are\", \"area2\""
+            "; similar names: \"aria\", \"are\", \"area2\""
         );
         for (wanted, names) in [("", &[""; 0][..]), ("x", &["y"]), ("length", &["breadth"]), ("abc", &["abcdef"])] {
             assert_eq!(told(wanted, names), "");
@@ -89,6 +89,6 @@ mod tests {
         assert_eq!(told(&long, &[&long[1..]]), "");
         assert_eq!(told("x", &[&long]), "");
         let many = std::iter::repeat_n("same name", 1 << 20);
-        assert_eq!(near("same nam", many), "; near it are \"same name\"");
+        assert_eq!(near("same nam", many), "; similar names: \"same name\"");
     }
 }

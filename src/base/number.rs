@@ -1,24 +1,23 @@
 //! The conversion rule for one value, for every pair of element types.
 //!
-//! A source value is first read as the exact number that it stands for: an integer of at most 64 bits, or a float that
-//! an `f64` holds exactly. The target type then rounds that number **once**. Twelve readings and twelve roundings make
-//! 144 pairs, none of which can round twice. What a conversion loses is a [`Loss`]; the policies only differ in which
-//! losses they permit.
+//! A source value is first read as the exact number that it represents: an integer of at most 64 bits, or a float that
+//! an `f64` represents exactly. The target type then rounds that number **once**. Twelve readings and twelve roundings
+//! make 144 pairs, and no pair can round twice. The loss of a conversion is a [`Loss`]. Policies differ only in the
+//! losses that they permit.
 //!
-//! From one float type to another a NaN keeps its sign, becomes quiet, and keeps as many of the leading bits of its
-//! payload as there is room for: a wider payload is filled with zeros, a narrower one is truncated. So `f64` to `f32`
-//! to `f16` is the same as `f64` to `f16`. Rust promises nothing about the bits of a NaN that `as` has converted: here
-//! they are moved as integers.
+//! Between different float types, a NaN keeps its sign, becomes quiet, and keeps as many of the leading bits of its
+//! payload as fit: a wider payload is filled with zeros, a narrower one is truncated. So `f64` to `f32` to `f16` equals
+//! `f64` to `f16`. Rust does not specify the bits of a NaN converted by `as`, so they are moved as integers here.
 //!
-//! Deliberately slow and simple: every kernel is tested bit for bit against this file.
-//! Semantics: [`ConversionPolicy`](crate::convert::ConversionPolicy); rounding is IEEE 754 `roundTiesToEven`, float to
-//! integer truncates like Rust's `as`; NaN is IEEE 754-2019, 6.2.3, and what x86-64 and AArch64 do.
+//! Deliberately slow and simple: every kernel is tested bit for bit against this file. Semantics:
+//! [`ConversionPolicy`](crate::convert::ConversionPolicy). Rounding is IEEE 754 `roundTiesToEven`. Float to integer
+//! truncates like Rust's `as`. NaN follows IEEE 754-2019, 6.2.3, and the behavior of x86-64 and AArch64.
 
 use half::{bf16, f16};
 
 use crate::base::element::Element;
 
-/// The exact number that a value stands for.
+/// The exact number that a value represents.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Exact {
     /// An integer that an integer element type can hold.
@@ -27,33 +26,33 @@ pub enum Exact {
     Float(f64),
 }
 
-/// What a `Saturate` conversion of one value loses.
+/// The loss of converting one value under `Saturate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// Nothing: the result is equal.
+    /// No loss: the result is equal.
     None,
-    /// It was NaN, and becomes the integer 0.
+    /// A NaN became the integer 0.
     NanToInteger,
-    /// It was clamped to the smallest integer.
+    /// The value was clamped to the smallest integer.
     BelowRange,
-    /// It was clamped to the largest integer.
+    /// The value was clamped to the largest integer.
     AboveRange,
-    /// It was finite, and becomes infinite.
+    /// A finite value became infinite.
     OverflowToInfinity,
-    /// It was in range, and was truncated or rounded.
+    /// A value in range was truncated or rounded.
     Inexact,
 }
 
-/// How a value is read as an exact number, and how an exact number is rounded to a value.
+/// Reading a value as an exact number, and rounding an exact number to a value.
 pub trait Number: Copy {
-    /// Returns the exact number that this value stands for.
+    /// Returns the exact number that this value represents.
     fn exact(self) -> Exact;
-    /// Converts a number as `Saturate` does: truncated or rounded once, clamped, NaN to the integer 0 or to a quiet
-    /// NaN.
+    /// Converts a number under `Saturate`: truncates or rounds once, clamps, and converts NaN to the integer 0 or to a
+    /// quiet NaN.
     fn nearest(number: Exact) -> Self;
-    /// Returns what `nearest` loses of the number.
+    /// Returns the loss of `nearest` for the number.
     fn loss(number: Exact) -> Loss;
-    /// Returns whether two values have the same bits, which makes them equal for write-back.
+    /// Returns whether two values have the same bits, which makes them equal when writing back.
     fn is_same(self, other: Self) -> bool;
 }
 
@@ -173,9 +172,9 @@ float! {
 /// A binary interchange format: sign, exponent and fraction, from the highest bit down.
 #[derive(Clone, Copy)]
 struct Format {
-    /// Width of the whole value in bits.
+    /// The width of the entire value in bits.
     width: u32,
-    /// Width of the fraction in bits.
+    /// The width of the fraction in bits.
     fraction_bits: u32,
 }
 
@@ -213,7 +212,7 @@ impl Format {
         f64::from_bits(sign | F64.infinity() | F64.quiet() | fraction)
     }
 
-    /// Returns the bits of the quiet NaN of this format with the sign of `nan` and as much of its payload as fits.
+    /// Returns the bits of this format's quiet NaN with the sign of `nan` and as much of its payload as fits.
     fn narrow_nan(self, nan: f64) -> u64 {
         let sign = nan.to_bits() >> 63 << (self.width - 1);
         let fraction = (nan.to_bits() & F64.fraction()) >> (F64.fraction_bits - self.fraction_bits);
@@ -221,7 +220,7 @@ impl Format {
     }
 }
 
-/// Rounds a number that is not NaN to nearest, ties to even, once, in integer arithmetic.
+/// Rounds a number other than NaN once, to nearest with ties to even, in integer arithmetic.
 ///
 /// The conversions of `half` from `f64` round twice (through `f32`) or drop low bits, depending on the machine.
 fn round_to_16_bits(number: Exact, format: Format) -> u16 {

@@ -1,8 +1,9 @@
-//! How work is cut into tasks; with `crew`, the only module that uses rayon.
+//! The division of work into tasks. Only this module and `crew` use rayon.
 //!
-//! Work runs in the caller's pool (`ThreadPool::install`), never in a pool of the library's own, and no thread is
-//! started at load. Every call finishes even if only its own thread works; `crew` describes how threads share the work.
-//! Without the feature `rayon` everything runs on the calling thread. Results never depend on the number of threads.
+//! Work runs in the caller's pool (`ThreadPool::install`), never in a separate pool of the library, and loading the
+//! library starts no threads. Every call finishes even if only its own thread works. `crew` describes how threads share
+//! the work. Without the feature `rayon` everything runs on the calling thread. Results never depend on the number of
+//! threads.
 
 use std::cell::Cell;
 #[cfg(feature = "rayon")]
@@ -11,20 +12,20 @@ use std::sync::{Mutex, PoisonError};
 
 use super::error::Result;
 
-/// Work on fewer bytes than this, those read plus those written, stays on the calling thread.
+/// Work on fewer bytes than this, counting bytes read plus bytes written, stays on the calling thread.
 ///
 /// Measured on 2 cores without the limit, `f32` to `f64`: called from outside the pool, two threads are slower than one
-/// up to 2 MiB, as fast at 3 MiB, and 1.4 times as fast at 6 MiB. (From a thread of the pool they are faster from 1 MiB
-/// on.) The bench `tables`, group `threads`, shows both sides of the limit.
+/// up to 2 MiB, equally fast at 3 MiB, and 1.4 times as fast at 6 MiB. (Called from a thread of the pool, they are
+/// faster from 1 MiB on.) The bench `tables`, group `threads`, shows both sides of the limit.
 pub(crate) const LEAST_BYTES: usize = 4 << 20;
 
-/// No task gets fewer bytes than this.
+/// The smallest size of a task in bytes.
 const TASK_BYTES: usize = 256 << 10;
 
-/// Tasks per thread: some threads are slower than others.
+/// The number of tasks per thread: more than one, because some threads are slower than others.
 const TASKS_PER_THREAD: usize = 4;
 
-/// Pieces are cut at multiples of this number of elements: whole cache lines for any element type.
+/// Pieces are cut at multiples of this number of elements: entire cache lines for any element type.
 const LINE: usize = 64;
 
 thread_local! {
@@ -32,7 +33,7 @@ thread_local! {
     static IS_SERIAL: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Calls `work`, with all library calls inside it staying on this thread, however large they are.
+/// Calls `work` and keeps all library calls inside it on this thread, regardless of their size.
 pub(crate) fn serially<R>(work: impl FnOnce() -> R) -> R {
     struct Restore(bool);
     impl Drop for Restore {
@@ -44,10 +45,11 @@ pub(crate) fn serially<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Returns the number of tasks for work on `bytes` bytes: one if cutting does not pay, or there is one thread.
+/// Returns the number of tasks for work on `bytes` bytes: one if dividing it does not pay, or if there is only one
+/// thread.
 pub(crate) fn task_count(bytes: usize) -> usize {
     if bytes < LEAST_BYTES || IS_SERIAL.get() {
-        return 1; // before rayon is asked for its threads, which starts them
+        return 1; // before asking rayon for its threads, which would start them
     }
     match threads() {
         1 => 1,
@@ -55,13 +57,13 @@ pub(crate) fn task_count(bytes: usize) -> usize {
     }
 }
 
-/// Returns the length of pieces of whole cache lines, if something of `length` elements is cut into about `parts`.
+/// Returns the length of pieces, in entire cache lines, for cutting `length` elements into about `parts` pieces.
 fn step_of(length: usize, parts: usize) -> usize {
     length.div_ceil(parts.max(1)).next_multiple_of(LINE).max(LINE)
 }
 
-/// Cuts something of `length` elements into about `parts` parts, from front to back; `split` cuts what is left in two,
-/// after the given number of elements.
+/// Cuts `length` elements into about `parts` parts, from front to back. `split` cuts the rest in two after the given
+/// number of elements.
 pub(crate) fn cut<P>(whole: P, length: usize, parts: usize, mut split: impl FnMut(P, usize) -> (P, P)) -> Vec<P> {
     let step = step_of(length, parts);
     let (mut pieces, mut rest) = (Vec::with_capacity(parts), whole);
@@ -73,11 +75,11 @@ pub(crate) fn cut<P>(whole: P, length: usize, parts: usize, mut split: impl FnMu
     pieces
 }
 
-/// Returns the number of threads in the caller's pool, or in the global one. If the system refuses to start the threads
-/// of the global pool, and in a fork of the process that has them, it is one: the caller.
+/// Returns the number of threads in the caller's pool, or in the global one. Returns one, for the caller, if the system
+/// refuses to start the threads of the global pool, and in a fork of the process that started them.
 #[cfg(feature = "rayon")]
 fn threads() -> usize {
-    /// The process that has the global pool, if there is one: a fork of it has none of its threads.
+    /// The process that has the global pool, if there is one. A fork of it has none of its threads.
     static GLOBAL_POOL: OnceLock<Option<u32>> = OnceLock::new();
     if rayon::current_thread_index().is_some() {
         return rayon::current_num_threads();
@@ -97,15 +99,15 @@ fn threads() -> usize {
     1
 }
 
-/// Calls `work` on every piece, several at a time if there are several; the results are in the order of the pieces.
+/// Calls `work` on every piece, in parallel if there are several. The results are in the order of the pieces.
 pub(crate) fn map<P: Send, R: Send>(pieces: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
     map_on(false, pieces, &work)
 }
 
-/// Like [`map`]; with `takes_own`, a thread of the pool begins with the piece of its own number.
+/// Like [`map`], but with `takes_own`, a thread of the pool begins with the piece of its own number.
 ///
-/// It is compiled for each type of pieces and results, not for each work: `work` is a `dyn Fn`, and lists are filled in
-/// loops, because `collect` is compiled for each of them.
+/// Compiled for each type of pieces and results, not for each kind of work: `work` is a `dyn Fn`, and loops fill the
+/// lists, because `collect` would be compiled again each time.
 #[inline(never)]
 fn map_on<P: Send, R: Send>(takes_own: bool, pieces: Vec<P>, work: &(dyn Fn(P) -> R + Sync)) -> Vec<R> {
     let mut results = Vec::with_capacity(pieces.len());
@@ -126,7 +128,7 @@ fn map_on<P: Send, R: Send>(takes_own: bool, pieces: Vec<P>, work: &(dyn Fn(P) -
         slot(index).1 = result;
     });
     for slot in slots {
-        // Every slot has a result: a panic of the work does not get here.
+        // Every slot has a result: a panic of the work does not reach this point.
         if let Some(result) = slot.into_inner().unwrap_or_else(PoisonError::into_inner).1 {
             results.push(result);
         }
@@ -134,8 +136,8 @@ fn map_on<P: Send, R: Send>(takes_own: bool, pieces: Vec<P>, work: &(dyn Fn(P) -
     results
 }
 
-/// Calls `work` with every index below `count`, several at a time if there are several threads. Callers have asked
-/// whether work is serial.
+/// Calls `work` with every index below `count`, in parallel if there are several threads. Callers have checked whether
+/// work is serial.
 fn call(count: usize, takes_own: bool, work: &(dyn Fn(usize) + Sync)) {
     match threads() {
         1 => (0..count).for_each(work),
@@ -146,15 +148,15 @@ fn call(count: usize, takes_own: bool, work: &(dyn Fn(usize) + Sync)) {
 #[cfg(feature = "rayon")]
 use super::crew::share;
 
-/// Calls `work` with every index on the calling thread: there are no others.
+/// Calls `work` with every index on the calling thread, which is the only one.
 #[cfg(not(feature = "rayon"))]
 fn share(count: usize, _threads: usize, _takes_own: bool, work: &dyn Fn(usize)) {
     (0..count).for_each(work);
 }
 
-/// Calls `work(offset, chunk)` for consecutive chunks that together make up `values`, several at a time if that pays.
+/// Calls `work(offset, chunk)` for consecutive chunks that together make up `values`, in parallel if that pays.
 pub(crate) fn for_each_chunk_mut<T: Send>(values: &mut [T], work: &(dyn Fn(usize, &mut [T]) + Sync)) {
-    let tasks = task_count(size_of_val(values).saturating_mul(2)); // what is written is usually read as well
+    let tasks = task_count(size_of_val(values).saturating_mul(2)); // written values are usually read as well
     if tasks == 1 {
         return work(0, values);
     }
@@ -167,26 +169,26 @@ pub(crate) fn for_each_chunk_mut<T: Send>(values: &mut [T], work: &(dyn Fn(usize
     });
 }
 
-/// Returns how many of `items` items each thread gets, if work on `bytes` bytes is divided among them once and for all;
-/// all items, if that does not pay.
+/// Returns the number of items per thread when `items` items, work on `bytes` bytes, are divided among the threads once
+/// and for all. Returns all items if that does not pay.
 pub(crate) fn fixed_share(items: usize, bytes: usize) -> usize {
     let share = items.div_ceil(if task_count(bytes) > 1 { threads() } else { 1 });
     // Whole cache lines, if there are many.
     if share < LINE { share } else { share.checked_next_multiple_of(LINE).unwrap_or(items) }
 }
 
-/// Calls `work` on every piece; piece `i` goes to thread `i` if that is idle, so that memory stays with the thread that
-/// touched it first. Inside, all work is serial. The results are in the order of the pieces.
+/// Calls `work` on every piece. Piece `i` goes to thread `i` if that thread is idle, so memory stays with the thread
+/// that touched it first. Inside, all work is serial. The results are in the order of the pieces.
 pub(crate) fn map_fixed<P: Send, R: Send>(pieces: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
     map_on(true, pieces, &|piece| serially(|| work(piece)))
 }
 
-/// Calls `work` with every piece, several at a time if that pays for work on `bytes` bytes, and on the calling thread
-/// `put` with the results, in the order of the pieces. At most `at_once` pieces are taken and not put, and fewer if the
-/// threads need no more to be busy.
+/// Calls `work` with every piece, in parallel if that pays for work on `bytes` bytes. Calls `put` with the results on
+/// the calling thread, in the order of the pieces. At most `at_once` pieces are in flight, or fewer if that keeps the
+/// threads busy.
 ///
 /// # Errors
-/// That of the first piece in order of which `work` or `put` fails. Nothing after it is put.
+/// The error of the first piece in order for which `work` or `put` fails. Nothing after that piece is delivered.
 pub(crate) fn in_order<P: Send, R: Send>(
     pieces: impl Iterator<Item = P>,
     bytes: usize,
@@ -201,7 +203,7 @@ pub(crate) fn in_order<P: Send, R: Send>(
     }
 }
 
-/// Does what [`in_order`] does on the calling thread alone.
+/// Does the same as [`in_order`] on the calling thread alone.
 fn one_by_one<P, R>(
     mut pieces: impl Iterator<Item = P>,
     work: impl Fn(P) -> Result<R>,
@@ -213,7 +215,7 @@ fn one_by_one<P, R>(
 #[cfg(feature = "rayon")]
 use super::ahead::in_order as ahead;
 
-/// Does it one by one: there are no other threads.
+/// Processes the pieces one by one, because only this thread exists.
 #[cfg(not(feature = "rayon"))]
 fn ahead<P, R>(
     pieces: impl Iterator<Item = P>,
@@ -242,7 +244,7 @@ mod pieces {
         fn split_at(self, pieces: usize) -> (Self, Self);
     }
 
-    /// Produces `make(index)` for every index below `count`, in parallel.
+    /// Computes `make(index)` for every index below `count`, in parallel.
     pub(crate) fn map_indices<I: Send>(
         count: usize,
         make: impl Fn(usize) -> I + Sync + Send,
@@ -250,7 +252,7 @@ mod pieces {
         Measured((0..count).into_par_iter().map(make))
     }
 
-    /// Produces `make(piece)` for every single piece, in parallel; pieces are cut only as tasks take them.
+    /// Computes `make(piece)` for every single piece, in parallel. Pieces are cut only when tasks take them.
     pub(crate) fn map_pieces<P: Pieces, I: Send>(
         pieces: P,
         make: impl Fn(P) -> I + Sync + Send,
@@ -258,7 +260,7 @@ mod pieces {
         Measured(ParallelPieces { pieces }.map(make))
     }
 
-    /// Calls `work` on every single piece, in parallel; when all are done, returns the first error in the order of the
+    /// Calls `work` on every single piece, in parallel. When all are done, returns the first error in the order of the
     /// pieces.
     pub(crate) fn try_for_each_piece<P: Pieces, E: Send>(
         pieces: P,
@@ -285,7 +287,7 @@ mod pieces {
         outcomes.into_iter().fold(Ok(()), Result::and)
     }
 
-    /// An iterator that is counted without making its items.
+    /// An iterator that counts its items without computing them.
     struct Measured<I>(I);
 
     impl<I: IndexedParallelIterator> ParallelIterator for Measured<I> {

@@ -1,10 +1,10 @@
-//! Progress of calls that take long, and its callbacks.
+//! Progress of long calls, and its callbacks.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The progress of a call that takes long, in bytes of values: of one that reads or writes a file in the file's element
-/// type, of one that computes statistics in the types of the table's columns.
+/// The progress of a long call, in bytes of values. Calls that read or write a file count in the file's element type,
+/// calls that compute statistics in the types of the table's columns.
 ///
 /// # Examples
 /// ```
@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Number of bytes that have been read, written or worked through.
+    /// The number of bytes read, written or processed so far.
     pub done: u64,
-    /// Number of bytes in all; `None` if unknown, as while a table is streamed into a file.
+    /// The total number of bytes; `None` if unknown, for example while a table is streamed into a file.
     pub total: Option<u64>,
 }
 
@@ -36,11 +36,10 @@ impl fmt::Debug for Hook {
     }
 }
 
-/// Counts the bytes of several threads. The hook is called by one thread at a time, each time with a larger count.
+/// Counts the bytes of several threads. Only one thread at a time calls the hook, each time with a larger count.
 ///
-/// No lock is held while the hook runs: it may do parallel work of its own, and a thread that waits for that may run
-/// another task of the call that is being counted. No thread waits for a running hook either: it only adds to the
-/// count.
+/// No lock is held while the hook runs. It may do parallel work itself, and a thread that waits for that work may run
+/// another task of the counted call. Threads do not wait for a running hook either: they only add to the count.
 #[derive(Debug)]
 pub(crate) struct Meter {
     hook: Hook,
@@ -50,7 +49,7 @@ pub(crate) struct Meter {
 
 #[derive(Debug, Default)]
 struct MeterState {
-    /// Number of bytes counted.
+    /// The number of bytes counted.
     done: u64,
     /// The count that was last reported to the hook.
     told: u64,
@@ -59,7 +58,7 @@ struct MeterState {
 }
 
 impl Meter {
-    /// Creates a meter at 0, and reports that to the hook.
+    /// Creates a meter at 0 and reports that to the hook.
     pub(crate) fn start(hook: &Hook, total: impl Into<Option<u64>>) -> Self {
         let new = Self { hook: hook.clone(), total: total.into(), state: Mutex::default() };
         if let Some(hook) = &new.hook.0 {

@@ -1,10 +1,11 @@
-//! Random numbers that a seed decides, the same on every machine and in every version.
+//! Random numbers that are determined by a seed, the same on every machine and in every version.
 //!
-//! Source: `xoshiro256++` 1.0 of Blackman and Vigna, whose state `SplitMix64` fills from the seed, as its authors
-//! advise; numbers below a bound without bias by Lemire, "Fast Random Integer Generation in an Interval". It is written
-//! out here because its numbers are a promise, and it is shorter than what would hold a dependency to it.
+//! Source: `xoshiro256++` 1.0 of Blackman and Vigna, with its state filled from the seed by `SplitMix64`, as its
+//! authors advise. Numbers below a bound are unbiased, after Lemire, "Fast Random Integer Generation in an Interval".
+//! It is written out here because its numbers are a promise, and because it is shorter than the tests that would pin a
+//! dependency to them.
 
-/// A source of random numbers.
+/// A random number generator.
 pub(crate) struct Random {
     state: [u64; 4],
 }
@@ -28,20 +29,20 @@ impl Random {
         result
     }
 
-    /// Returns a number below a bound, each with the same probability; 0 if the bound is.
+    /// Returns a number below `bound`, all with the same probability; 0 if `bound` is 0.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         let bound = bound as u64; // at most 64 bits
         loop {
             let product = u128::from(self.next()) * u128::from(bound);
             let (high, low) = ((product >> 64) as u64, product as u64);
-            // Of 2^64 numbers, so many would be one too many for some results.
+            // This number of the 2^64 numbers would be one too many for some results.
             if low >= bound || low >= bound.wrapping_neg().checked_rem(bound).unwrap_or(0) {
                 return high as usize; // below the bound
             }
         }
     }
 
-    /// Puts values into a random order, each with the same probability.
+    /// Shuffles values into a random order, all orders with the same probability.
     pub(crate) fn shuffle<T>(&mut self, values: &mut [T]) {
         for left in (2..=values.len()).rev() {
             values.swap(left - 1, self.below(left));
@@ -61,7 +62,7 @@ fn split_mix(state: &mut u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Those of the authors' C code, which the crate `rand_xoshiro` tests itself with.
+    /// The numbers of the authors' C code, which the crate `rand_xoshiro` uses in its own tests.
     #[test]
     fn the_numbers_are_those_of_the_reference() {
         let mut random = Random { state: [1, 2, 3, 4] };

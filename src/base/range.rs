@@ -1,11 +1,11 @@
-//! Ranges as callers write them: `..`, `1..`, `..=3`.
+//! Ranges as written by callers: `..`, `1..`, `..=3`.
 
 use std::ops::{Bound, Range, RangeBounds};
 
 use crate::base::error::{Error, Result};
 
-/// Resolves the bounds of a range over `count` elements. Whether it lies inside and does not run backwards is checked
-/// by the caller.
+/// Resolves the bounds of a range over `count` elements. The caller checks that the range is inside and does not run
+/// backwards.
 ///
 /// # Errors
 /// `refusal` of the range, if a bound overflows `usize`.

@@ -1,10 +1,10 @@
-//! Vectors whose memory may be refused.
+//! Vectors whose allocation can fail.
 
 use super::error::{Error, Result};
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 
-/// Allocates a vector with room for exactly so many items.
+/// Allocates a vector with a capacity of exactly `count` items.
 ///
 /// # Errors
 /// [`ErrorKind::OutOfMemory`].
@@ -15,7 +15,7 @@ pub(crate) fn with_room<V>(count: usize) -> Result<Vec<V>> {
     Ok(vector)
 }
 
-/// Allocates so many copies of a value.
+/// Allocates `count` copies of a value.
 ///
 /// # Errors
 /// [`ErrorKind::OutOfMemory`].
@@ -25,8 +25,8 @@ pub(crate) fn filled<V: Clone>(count: usize, value: V) -> Result<Vec<V>> {
     Ok(vector)
 }
 
-/// Returns the first `count` items of a buffer, which is replaced by a longer one if it has fewer. What is in it is not
-/// kept.
+/// Returns the first `count` items of a buffer. A buffer with fewer items is replaced by a longer one, without keeping
+/// its contents.
 ///
 /// # Errors
 /// [`ErrorKind::OutOfMemory`].

@@ -1,7 +1,7 @@
-//! The shape of a table: numbers of rows (observations) and columns (features).
+//! The shape of a table: its numbers of rows (observations) and columns (features).
 //!
 //! The fields are named so that they cannot be swapped (DAAL's constructors take columns first, oneDAL's rows first).
-//! Every product of the two is checked here, and only here.
+//! Every product of the two is checked here and only here.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -24,14 +24,14 @@ use crate::base::error::{Error, ErrorKind, Result};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Shape {
-    /// Number of rows: observations.
+    /// The number of rows: observations.
     pub rows: usize,
-    /// Number of columns: features.
+    /// The number of columns: features.
     pub columns: usize,
 }
 
 impl Shape {
-    /// Creates a shape: the same as the struct literal.
+    /// Creates a shape, like the struct literal.
     ///
     /// # Examples
     /// ```
@@ -45,7 +45,7 @@ impl Shape {
     /// Returns the number of values: rows times columns.
     ///
     /// # Errors
-    /// [`ErrorKind::SizeOverflow`] if the product does not fit in memory at all, even with one byte per value.
+    /// [`ErrorKind::SizeOverflow`] if the product does not fit in memory even with one byte per value.
     ///
     /// # Examples
     /// ```
@@ -61,7 +61,7 @@ impl Shape {
         }
     }
 
-    /// Returns the number of values, after checking that this many of type `element` can be addressed.
+    /// Returns the number of values after checking that this number of values of type `element` can be addressed.
     ///
     /// # Errors
     /// [`ErrorKind::SizeOverflow`] if the values would take more than `isize::MAX` bytes.
@@ -82,7 +82,7 @@ impl Shape {
         }
     }
 
-    /// Checks that `have` values of `T` are exactly those of this shape; returns their number.
+    /// Checks that `have` is the number of values of this shape, for values of `T`. Returns that number.
     pub(crate) fn check_length<T: Element>(self, have: usize) -> Result<usize> {
         let need = self.element_count_of(T::TYPE)?;
         match have.cmp(&need) {

@@ -1,11 +1,11 @@
-//! The width of a text in terminal columns: some characters take two, and some none.
+//! The width of a text in terminal columns: some characters take two, some take none.
 //!
-//! Works by blocks of characters, not by single characters: enough to keep columns aligned. Source: Unicode, UAX #11
-//! (wide and full-width characters) and the blocks of combining marks.
+//! Works by blocks of characters instead of single ones, which is enough to keep columns aligned. Source: Unicode, UAX
+//! #11 (wide and full-width characters) and the blocks of combining marks.
 
 use std::ops::RangeInclusive;
 
-/// Marks that something is left out.
+/// Marks an omission.
 pub(crate) const DOTS: &str = "...";
 
 /// Combining marks.
@@ -52,8 +52,8 @@ fn width_of(character: char) -> usize {
     }
 }
 
-/// Returns whether a character is harmful in a terminal: control characters, those that change the direction of
-/// writing, and invisible ones.
+/// Returns whether a character is harmful in a terminal: control characters, characters that change the writing
+/// direction, and invisible characters.
 pub(crate) fn is_harmful(character: char) -> bool {
     let is_hidden = matches!(
         character,
@@ -75,7 +75,7 @@ pub(crate) fn is_harmful(character: char) -> bool {
     character.is_control() || is_hidden
 }
 
-/// Returns characters as a terminal shows them without harm, on one line.
+/// Returns the characters on one line, with harmful ones escaped for display in a terminal.
 pub(crate) fn escaped(characters: impl Iterator<Item = char>) -> String {
     let mut text = String::new();
     for character in characters {
@@ -84,8 +84,8 @@ pub(crate) fn escaped(characters: impl Iterator<Item = char>) -> String {
     text
 }
 
-/// Returns a text of unknown origin, made safe to print to a terminal: harmful characters are escaped, and it is cut to
-/// at most `limit` terminal columns and `limit` characters.
+/// Returns a text of unknown origin, made safe to print to a terminal: harmful characters are escaped, and it is
+/// truncated to `limit` terminal columns and `limit` characters.
 pub(crate) fn label(name: &str, limit: usize) -> String {
     let mut text = escaped(name.chars().take(limit + 1));
     let is_in = |text: &str, limit: usize| text.chars().count() <= limit && width(text) <= limit;
@@ -96,7 +96,7 @@ pub(crate) fn label(name: &str, limit: usize) -> String {
     text
 }
 
-/// Shortens a text for an error to at most 40 characters.
+/// Truncates a text to 40 characters for an error message.
 pub(crate) fn excerpt(text: &[u8]) -> String {
     const LIMIT: usize = 40;
     let start = String::from_utf8_lossy(&text[..text.len().min(4 * LIMIT)]);

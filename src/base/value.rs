@@ -7,7 +7,7 @@ use super::number::Exact;
 
 macro_rules! define_any_value {
     (() [$(($variant:ident, $native:ty, $name:literal, $id:literal))*]) => {
-        /// One value of any element type; errors show the offending value with it, with all its digits.
+        /// One value of any element type. Errors use it to show the offending value with full precision.
         ///
         /// # Examples
         /// ```
@@ -60,12 +60,12 @@ impl<T: Element> From<T> for AnyValue {
     }
 }
 
-/// A value whose type is known, which [`AnyValue`] can hold.
+/// A value of a known type that [`AnyValue`] can hold.
 pub trait ToAny {
     fn to_any(self) -> AnyValue;
 }
 
-/// `match_value!(any, value => body)`: `body` compiled for each element type, with `value` of that type.
+/// `match_value!(any, value => body)`: compiles `body` for each element type, with `value` of that type.
 macro_rules! match_value {
     ((@arms $any:expr, $value:ident, $body:expr) [$(($variant:ident, $native:ty, $name:literal, $id:literal))*]) => {
         match $any { $($crate::base::value::AnyValue::$variant($value) => $body,)* }
@@ -76,7 +76,7 @@ macro_rules! match_value {
 }
 pub(crate) use match_value;
 
-/// Writes very large and very small floats with an exponent, everything else without.
+/// Formats very large and very small floats with an exponent, and everything else without.
 fn write_number<T: Element>(value: T, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match value.exact() {
         Exact::Float(float) if float.is_finite() && float != 0.0 && !(1e-5..1e16).contains(&float.abs()) => {

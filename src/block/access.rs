@@ -1,4 +1,4 @@
-//! The calls that make blocks, written once for every [`NumericTable`].
+//! The calls that create blocks, written once for every [`NumericTable`].
 
 use std::ops::{Range, RangeBounds};
 
@@ -15,17 +15,18 @@ use crate::convert::ConversionPolicy;
 use crate::table::{NumericTable, Region, TableDescription, Target, lend, rows_of};
 use crate::window::AnySliceMut;
 
-/// Block access to every kind of table, `dyn NumericTable` included.
+/// Block access to every kind of table, including `dyn NumericTable`.
 ///
-/// All calls with `U` return values of that element type, whatever the table stores: without a copy if it is the stored
-/// type and the values are contiguous, otherwise converted ([`ConversionPolicy::Saturate`] when reading,
-/// [`ConversionPolicy::Checked`] when writing back). Blocks of rows are row-major whatever the table's layout.
+/// All calls with `U` return values of that element type, regardless of how the table stores them. They copy nothing if
+/// it is the stored type and the values are contiguous. Otherwise they convert with [`ConversionPolicy::Saturate`] when
+/// reading and [`ConversionPolicy::Checked`] when writing back. Blocks of rows are row-major for any layout of the
+/// table.
 ///
-/// Every call, or every item of its iterator, fails with [`ErrorKind::NotAllocated`] on a table that has rows but no
-/// memory; with [`ErrorKind::BlockOutstanding`] while a writable [`BlockDescriptor`] is outstanding, if the table lends
-/// its memory to it, as the homogeneous one does; and with [`ErrorKind::OutOfMemory`] if a converted copy cannot be
-/// allocated. Calls that write fail with [`ErrorKind::ReadOnlyTable`] on a kind of table that cannot be written. A call
-/// that fails changes nothing.
+/// Every call, or every item of its iterator, fails with [`ErrorKind::NotAllocated`] if the table has rows but no
+/// memory, and with [`ErrorKind::OutOfMemory`] if a converted copy cannot be allocated. It fails with
+/// [`ErrorKind::BlockOutstanding`] while a writable [`BlockDescriptor`] is outstanding, if the table lends its memory
+/// to it, as the homogeneous one does. Calls that write fail with [`ErrorKind::ReadOnlyTable`] if the kind of table
+/// cannot be written. A call that fails changes nothing.
 ///
 /// # Examples
 /// ```
@@ -37,13 +38,12 @@ use crate::window::AnySliceMut;
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 pub trait BlockAccess: NumericTable {
-    /// Takes a block of consecutive rows into a descriptor. `row_count` is limited to the rows that there are, so a
-    /// loop with a fixed step needs no special last step.
+    /// Takes a block of consecutive rows into a descriptor. `row_count` is limited to the rows that exist, so a loop
+    /// with a fixed step needs no special last step.
     ///
-    /// A block that the descriptor still holds for reading is replaced; on an error it is kept, unless memory was
-    /// refused. Takes `&mut self` in every mode, since the mode is a value: [`read_rows`](Self::read_rows) is the form
-    /// for reading that takes `&self`. Source: DAAL `getBlockOfRows`, for which a start past the end is a success
-    /// without rows.
+    /// Replaces a block that the descriptor still holds for reading. On an error that block is kept, unless an
+    /// allocation failed. Takes `&mut self` in every mode because the mode is a value; [`read_rows`](Self::read_rows)
+    /// reads with `&self`. Source: DAAL `getBlockOfRows`, where a start past the end succeeds and returns no rows.
     ///
     /// # Errors
     /// [`ErrorKind::RowsOutOfRange`] if `first_row` is past the end of the table; [`ErrorKind::BlockOutstanding`] also
@@ -76,16 +76,15 @@ pub trait BlockAccess: NumericTable {
         block.get(self, (rows, 0..self.column_count()), BlockKind::Rows, mode)
     }
 
-    /// Releases a block of rows. If it is writable and a copy, its changed values are written back, all of them or
-    /// none.
+    /// Releases a block of rows. If it is a writable copy, its changed values are written back, all or nothing.
     ///
     /// Source: DAAL `releaseBlockOfRows`.
     ///
     /// # Errors
-    /// [`ErrorKind::WrongBlockKind`], also if the descriptor holds none; [`ErrorKind::WrongTable`];
-    /// [`ErrorKind::ValueNotRepresentable`] with the table's row and column;
-    /// [`ErrorKind::ReadOnlyTable`] if the kind of table can be written, but not with these values. The block is still
-    /// held, so that a value can be corrected.
+    /// [`ErrorKind::WrongBlockKind`], also if the descriptor holds no block; [`ErrorKind::WrongTable`];
+    /// [`ErrorKind::ValueNotRepresentable`] with the table's row and column; [`ErrorKind::ReadOnlyTable`] if the kind
+    /// of table is writable but does not accept these values. The descriptor keeps the block, so the caller can correct
+    /// a value.
     ///
     /// # Examples
     /// ```
@@ -107,7 +106,7 @@ pub trait BlockAccess: NumericTable {
     }
 
     /// Takes a block of consecutive values of one column into a descriptor. `row_count` is limited to the rows that
-    /// there are.
+    /// exist.
     ///
     /// Takes `&mut self` in every mode, as [`get_block_of_rows`](Self::get_block_of_rows) does;
     /// [`read_column`](Self::read_column) takes `&self`. Source: DAAL `getBlockOfColumnValues`, which does not check
@@ -161,13 +160,13 @@ pub trait BlockAccess: NumericTable {
         block.release(self, BlockKind::ColumnValues)
     }
 
-    /// Lends consecutive rows as one row-major block of `U`.
+    /// Borrows consecutive rows as one row-major block of `U`.
     ///
     /// Shape: `rows.len()` x `column_count()`, in values. O(1) if `U` is the stored type and the rows are contiguous,
-    /// else one pass.
+    /// otherwise one pass.
     ///
     /// # Errors
-    /// [`ErrorKind::RowsOutOfRange`] if `rows` does not lie inside the table.
+    /// [`ErrorKind::RowsOutOfRange`] if `rows` is outside the table.
     ///
     /// # Examples
     /// ```
@@ -182,7 +181,7 @@ pub trait BlockAccess: NumericTable {
         self.rows_with(rows, ConversionPolicy::Saturate)
     }
 
-    /// Like [`rows`](Self::rows), converted under a policy.
+    /// Like [`rows`](Self::rows), but converts under the given policy.
     ///
     /// # Errors
     /// Those of [`rows`](Self::rows); [`ErrorKind::ValueNotRepresentable`] with the table's row and column.
@@ -200,8 +199,8 @@ pub trait BlockAccess: NumericTable {
         Block::new(self, (rows_of(self.shape(), rows)?, 0..self.column_count()), policy)
     }
 
-    /// Lends consecutive rows as one row-major block of `U`, for reading and writing: `release` it to see the error of
-    /// writing back, or use [`update_rows`](super::BlockUpdate::update_rows).
+    /// Borrows consecutive rows as one row-major block of `U`, for reading and writing. `release` it to get the error
+    /// of writing back, or use [`update_rows`](super::BlockUpdate::update_rows).
     ///
     /// # Errors
     /// Those of [`rows`](Self::rows); [`ErrorKind::ReadOnlyTable`].
@@ -222,7 +221,7 @@ pub trait BlockAccess: NumericTable {
         Ok(BlockMut::new(ValuesMut::of_table(self, &region)?, region))
     }
 
-    /// Lends consecutive values of one column as `U`.
+    /// Borrows consecutive values of one column as `U`.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::RowsOutOfRange`].
@@ -239,7 +238,7 @@ pub trait BlockAccess: NumericTable {
         self.column_with(column, rows, ConversionPolicy::Saturate)
     }
 
-    /// Like [`column`](Self::column), converted under a policy.
+    /// Like [`column`](Self::column), but converts under the given policy.
     ///
     /// # Errors
     /// Those of [`column`](Self::column); [`ErrorKind::ValueNotRepresentable`] with the table's row and column.
@@ -261,8 +260,8 @@ pub trait BlockAccess: NumericTable {
         Block::new(self, (rows_of(self.shape(), rows)?, one_column(self, column)?), policy)
     }
 
-    /// Lends consecutive values of one column as `U`, for reading and writing: `release` it to see the error of writing
-    /// back, or use [`update_column`](super::BlockUpdate::update_column).
+    /// Borrows consecutive values of one column as `U`, for reading and writing. `release` it to get the error of
+    /// writing back, or use [`update_column`](super::BlockUpdate::update_column).
     ///
     /// # Errors
     /// Those of [`column`](Self::column); [`ErrorKind::ReadOnlyTable`].
@@ -282,12 +281,12 @@ pub trait BlockAccess: NumericTable {
         Ok(BlockMut::new(ValuesMut::of_table(self, &region)?, region))
     }
 
-    /// Reads consecutive rows through a descriptor that reuses its buffer: for reading in a loop, or on several threads
-    /// with a descriptor each.
+    /// Reads consecutive rows through a descriptor that reuses its buffer. Use it for reading in a loop, or on several
+    /// threads with one descriptor each.
     ///
-    /// The descriptor then holds the block for reading, as after `get_block_of_rows`. It need not be released, but
-    /// while it holds a block of the stored type it has a share of the table's memory, and the first write to the table
-    /// copies: [`discard`](BlockDescriptor::discard) the block to write in place.
+    /// The descriptor then holds the block for reading, as after `get_block_of_rows`. Releasing it is optional. While
+    /// it holds a block of the stored type, however, it shares the table's memory, and the first write to the table
+    /// copies. To write in place, [`discard`](BlockDescriptor::discard) the block first.
     ///
     /// # Errors
     /// Those of [`rows`](Self::rows); [`ErrorKind::BlockOutstanding`] also if the descriptor holds a writable block;
@@ -316,7 +315,7 @@ pub trait BlockAccess: NumericTable {
 
     /// Reads consecutive values of one column through a descriptor that reuses its buffer.
     ///
-    /// The descriptor then holds the block for reading, as after `get_block_of_column_values`; see
+    /// The descriptor then holds the block for reading, as after `get_block_of_column_values`. See
     /// [`read_rows`](Self::read_rows).
     ///
     /// # Errors
@@ -343,9 +342,9 @@ pub trait BlockAccess: NumericTable {
         Ok(block.as_slice())
     }
 
-    /// Returns an iterator over the table in blocks of `rows_per_block` rows; the last one may be shorter.
+    /// Returns an iterator over the table in blocks of `rows_per_block` rows. The last block may be shorter.
     ///
-    /// Blocks that are skipped (`nth`, `skip`, `step_by`, `last`, `count`) are not read: O(1) for any number of them.
+    /// Skipped blocks (`nth`, `skip`, `step_by`, `last`, `count`) are not read: skipping any number of them is O(1).
     ///
     /// # Errors
     /// [`ErrorKind::ParameterOutOfRange`] if `rows_per_block` is 0. Each item can fail with the errors of
@@ -367,14 +366,14 @@ pub trait BlockAccess: NumericTable {
         Ok(Made::new(0..cuts.count(), move |index| self.rows(cuts.block(index))))
     }
 
-    /// Returns an iterator over the table in disjoint writable blocks of `rows_per_block` rows; the last one may be
-    /// shorter. Release each block to see the error of writing back, or use
-    /// [`update_row_blocks`](super::BlockUpdate::update_row_blocks). Blocks that are skipped are not read.
+    /// Returns an iterator over the table in disjoint writable blocks of `rows_per_block` rows. The last block may be
+    /// shorter. Release each block to get the error of writing back, or use
+    /// [`update_row_blocks`](super::BlockUpdate::update_row_blocks). Skipped blocks are not read.
     ///
     /// # Errors
     /// [`ErrorKind::ParameterOutOfRange`] if `rows_per_block` is 0; those of [`rows_mut`](Self::rows_mut).
-    /// [`ErrorKind::ReadOnlyTable`] also for a kind of table that overrides writing and has no
-    /// [pieces](NumericTable::pieces_mut), since only pieces can be lent disjointly. Each item can fail if its
+    /// [`ErrorKind::ReadOnlyTable`] also if the kind of table overrides writing and has no
+    /// [pieces](NumericTable::pieces_mut), because only pieces can be lent disjointly. Each item can fail if its
     /// converted copy cannot be allocated.
     ///
     /// # Examples
@@ -397,7 +396,7 @@ pub trait BlockAccess: NumericTable {
     }
 
     /// Returns a parallel iterator over the blocks of [`row_blocks`](Self::row_blocks), on the caller's rayon pool.
-    /// Counting the blocks reads none of them; rayon's `skip` reads what it skips.
+    /// Counting the blocks reads none of them. Rayon's `skip` reads the blocks that it skips.
     ///
     /// # Errors
     /// Those of [`row_blocks`](Self::row_blocks).
@@ -423,7 +422,7 @@ pub trait BlockAccess: NumericTable {
     }
 
     /// Returns a parallel iterator over the blocks of [`row_blocks_mut`](Self::row_blocks_mut), on the caller's rayon
-    /// pool: disjoint writers, no locks. Release each block to see the error of writing back, or use
+    /// pool. The writers are disjoint and need no locks. Release each block to get the error of writing back, or use
     /// [`par_update_row_blocks`](super::BlockUpdate::par_update_row_blocks).
     ///
     /// # Errors
@@ -453,7 +452,7 @@ pub trait BlockAccess: NumericTable {
         Ok(parallel::map_pieces(blocks, BlocksMut::into_block))
     }
 
-    /// Reads one value as `U`, saturating. For many values, blocks are faster. Source: DAAL `getValue`.
+    /// Reads one value as `U`, saturating. Blocks are faster for many values. Source: DAAL `getValue`.
     ///
     /// # Errors
     /// [`ErrorKind::RowsOutOfRange`], [`ErrorKind::ColumnOutOfRange`].
@@ -500,14 +499,12 @@ pub trait BlockAccess: NumericTable {
         fill(self, &region, value)
     }
 
-    /// Writes one value to every position, under [`ConversionPolicy::Checked`]: to all columns or, on an error, to
-    /// none.
-    /// Source: DAAL `assign`.
+    /// Writes one value to every position under [`ConversionPolicy::Checked`], all or nothing. Source: DAAL `assign`.
     ///
     /// # Errors
-    /// [`ErrorKind::ValueNotRepresentable`] at row 0 of the first column whose type cannot hold the value: column 0 if
-    /// all columns have the same type. [`ErrorKind::ReadOnlyTable`]. A table without values accepts any value, even if
-    /// it is read-only.
+    /// [`ErrorKind::ValueNotRepresentable`] at row 0 of the first column whose type cannot hold the value, which is
+    /// column 0 if all columns have the same type; [`ErrorKind::ReadOnlyTable`]. A table without values accepts any
+    /// value, even if it is read-only.
     ///
     /// # Examples
     /// ```
@@ -525,7 +522,7 @@ pub trait BlockAccess: NumericTable {
 
 impl<N: NumericTable + ?Sized> BlockAccess for N {}
 
-/// Returns the rows from `first_row` on, at most `row_count`, limited to those that there are.
+/// Returns at most `row_count` rows starting at `first_row`, limited to the rows that exist.
 fn cut_rows(table: &(impl NumericTable + ?Sized), first_row: usize, row_count: usize) -> Result<Range<usize>> {
     let end = first_row.saturating_add(row_count);
     if first_row > table.row_count() {

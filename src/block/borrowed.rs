@@ -1,10 +1,9 @@
 //! Blocks that borrow their table.
 //!
 //! A block is the table's memory if the requested type is the stored one and the values are contiguous in row-major
-//! order; otherwise it is a converted copy. A block of rows has all columns of the table, a block of column values one.
-//! Invariant: a block has `rows * columns` values, in row-major order.
-//! Semantics: DAAL `getBlockOfRows` and `getBlockOfColumnValues`, with the borrow checker instead of rules for
-//! releasing.
+//! order. Otherwise it is a converted copy. A block of rows has all columns of the table, a block of column values has
+//! one. Invariant: a block has `rows * columns` values, in row-major order. Semantics: DAAL `getBlockOfRows` and
+//! `getBlockOfColumnValues`, with the borrow checker instead of rules for releasing.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut, Range};
@@ -18,8 +17,8 @@ use crate::base::error::Result;
 use crate::convert::ConversionPolicy;
 use crate::table::{NumericTable, Region, Shape};
 
-/// Consecutive rows of a table, or values of one column, for reading: row-major values of `U`, whatever the table
-/// stores.
+/// Consecutive rows of a table, or values of one column, for reading. The values are row-major and of type `U`,
+/// regardless of how the table stores them.
 ///
 /// Returned by [`BlockAccess::rows`](super::BlockAccess::rows), [`BlockAccess::column`](super::BlockAccess::column) and
 /// the iterators over blocks of rows. Dereferences to a slice.
@@ -40,20 +39,22 @@ pub struct Block<'t, U: Element> {
     region: Region,
 }
 
-/// Consecutive rows of a table, or values of one column, for reading and writing: row-major values of `U`, whatever the
-/// table stores. End it with [`release`](Self::release): a converted block that is merely dropped is written back if
-/// all of its values fit, and otherwise leaves the table unchanged **and ignores the error**, as `BufWriter` does.
-/// [`update_rows`](super::BlockUpdate::update_rows), with a closure, cannot lose the error.
+/// Consecutive rows of a table, or values of one column, for reading and writing. The values are row-major and of type
+/// `U`, regardless of how the table stores them.
 ///
-/// If the values are the table's own memory ([`is_zero_copy`](Self::is_zero_copy)), writing them writes the table, and
-/// cannot be undone. Otherwise [`release`](Self::release) converts changed values back, all of them or none; an
-/// unchanged value keeps every digit that the table holds. [`discard`](Self::discard) writes nothing, and neither does
-/// a converted block that is dropped by a panic.
+/// End it with [`release`](Self::release). Dropping a converted block writes it back if all of its values fit.
+/// Otherwise the table stays unchanged **and the error is ignored**, as `BufWriter` does.
+/// [`update_rows`](super::BlockUpdate::update_rows), which takes a closure, cannot lose the error.
+///
+/// If the values are the table's own memory ([`is_zero_copy`](Self::is_zero_copy)), writing them writes the table and
+/// cannot be undone. Otherwise [`release`](Self::release) converts changed values back, all or nothing. Unchanged
+/// values are not rewritten, so they keep full precision. [`discard`](Self::discard) writes nothing, and neither does a
+/// panic that drops a converted block.
 ///
 /// # Examples
 /// ```
 /// use numeric_table::prelude::*;
-/// let big = (1_i64 << 53) + 1; // no f64 holds this
+/// let big = (1_i64 << 53) + 1; // not representable as f64
 /// let mut table = HomogenNumericTable::from_rows(&[[big, 2], [3, 4]])?;
 /// let mut block = table.rows_mut::<f64>(0..2)?;
 /// block.row_mut(1)[0] = 30.0;
@@ -62,12 +63,12 @@ pub struct Block<'t, U: Element> {
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 ///
-/// A block of a file ([`FileBlocks::next_block`](crate::FileBlocks::next_block), `TableReader::par_row_blocks`,
-/// `CsvBlocks::next_block`) has its values in a buffer that a later block reuses. They may be
-/// changed there, as a pipeline does before it writes them elsewhere; nothing is written back to the file, and
-/// releasing or dropping such a block does nothing.
+/// The values of a block of a file ([`FileBlocks::next_block`](crate::FileBlocks::next_block),
+/// `TableReader::par_row_blocks`, `CsvBlocks::next_block`) are in a buffer that a later block reuses. A pipeline may
+/// change them there before it writes them elsewhere. Nothing is written back to the file, and releasing or dropping
+/// such a block has no effect.
 ///
-/// Two writable blocks at once do not compile, and no block outlives its table:
+/// Two writable blocks at once do not compile, and a block cannot outlive its table:
 /// ```compile_fail,E0499
 /// # use numeric_table::prelude::*;
 /// let mut table = HomogenNumericTable::from_rows(&[[1.0_f32], [2.0]]).unwrap();
@@ -89,10 +90,10 @@ pub struct BlockMut<'t, U: Element> {
     region: Region,
 }
 
-/// Returns the range of row `row` in row-major values.
+/// Returns the range that row `row` occupies in row-major values.
 ///
 /// # Panics
-/// If there is no such row, as indexing a slice does.
+/// If `row` is out of range, as when indexing a slice.
 #[inline]
 pub(super) fn row_range(region: &Region, row: usize) -> Range<usize> {
     let shape = region.shape();
@@ -191,7 +192,7 @@ macro_rules! block_facts {
             self.region.columns.start
         }
 
-        /// Returns the numbers of rows and columns.
+        /// Returns the shape of the block.
         ///
         /// # Examples
         /// ```
@@ -205,10 +206,10 @@ macro_rules! block_facts {
             self.region.shape()
         }
 
-        /// Borrows one row; `row` counts from the first of the block.
+        /// Borrows one row; `row` counts from the first row of the block.
         ///
         /// # Panics
-        /// If the block has no such row, as indexing a slice does.
+        /// If `row` is out of range, as when indexing a slice.
         ///
         /// # Examples
         /// ```
@@ -288,7 +289,7 @@ impl<'t, U: Element> Block<'t, U> {
         matches!(self.values, Values::Borrowed(_))
     }
 
-    /// Returns the values as an array: copied only if they are the table's own memory.
+    /// Returns the values as an array. Copies them only if they are the table's own memory.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
@@ -345,12 +346,12 @@ impl<'t, U: Element> BlockMut<'t, U> {
         Self { values, region }
     }
 
-    /// Creates a block on a copy of a region, which the caller writes back.
+    /// Creates a block on a copy of a region. The caller writes the copy back.
     pub(crate) fn staged(values: &'t mut [U], region: Region) -> Self {
         Self { values: ValuesMut::Staged(values), region }
     }
 
-    /// Creates a block on a copy that it owns, which nobody writes back.
+    /// Creates a block that owns a copy, which is never written back.
     #[cfg(feature = "rayon")]
     pub(crate) fn pooled(values: Pooled<U>, region: Region) -> Self {
         Self { values: ValuesMut::Pooled(Box::new(values)), region }
@@ -358,10 +359,10 @@ impl<'t, U: Element> BlockMut<'t, U> {
 
     block_facts!();
 
-    /// Borrows one row mutably; `row` counts from the first of the block.
+    /// Borrows one row mutably; `row` counts from the first row of the block.
     ///
     /// # Panics
-    /// If the block has no such row, as indexing a slice does.
+    /// If `row` is out of range, as when indexing a slice.
     ///
     /// # Examples
     /// ```
@@ -378,7 +379,7 @@ impl<'t, U: Element> BlockMut<'t, U> {
         &mut self[range]
     }
 
-    /// Returns an iterator over the rows, for writing; a block without columns yields none.
+    /// Returns an iterator over the rows, for writing. A block without columns yields no rows.
     ///
     /// # Examples
     /// ```
@@ -427,14 +428,14 @@ impl<'t, U: Element> BlockMut<'t, U> {
         self
     }
 
-    /// Writes the changed values into the table, all of them or none, and keeps the block. The block that
-    /// [`update_rows`](super::BlockUpdate::update_rows) passes to its closure is written when the closure has returned,
-    /// not by this call.
+    /// Writes the changed values into the table, all or nothing, and keeps the block. A block that
+    /// [`update_rows`](super::BlockUpdate::update_rows) passes to its closure is not written by this call, but after
+    /// the closure returns.
     ///
     /// # Errors
     /// [`ErrorKind::ValueNotRepresentable`](crate::ErrorKind::ValueNotRepresentable) with the table's row and column;
     /// correct the value and try again. [`ErrorKind::ReadOnlyTable`](crate::ErrorKind::ReadOnlyTable) if the kind of
-    /// table can be written, but not with these values.
+    /// table is writable but does not accept these values.
     ///
     /// # Examples
     /// ```
@@ -453,7 +454,7 @@ impl<'t, U: Element> BlockMut<'t, U> {
         self.values.write_back()
     }
 
-    /// Writes the changed values into the table, all of them or none, and ends the block.
+    /// Writes the changed values into the table, all or nothing, and ends the block.
     ///
     /// # Errors
     /// Those of [`write_back`](Self::write_back), which keeps the values. The table is unchanged.
@@ -473,7 +474,7 @@ impl<'t, U: Element> BlockMut<'t, U> {
         self.values.release()
     }
 
-    /// Ends the block without writing back. If the block is the table's memory, values that were written stay written.
+    /// Ends the block without writing back. Values already written to the table's memory stay written.
     ///
     /// # Examples
     /// ```

@@ -1,4 +1,4 @@
-//! How a table is cut into blocks of rows, for one thread or several.
+//! Cutting a table into blocks of rows, for one or several threads.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use crate::table::{NumericTable, Region, RegionMut};
 #[cfg(feature = "rayon")]
 use crate::window::AnySlice;
 
-/// The rows of a table, cut into blocks of equal length; the last one may be shorter.
+/// The rows of a table, cut into blocks of equal length. The last block may be shorter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cuts {
     rows: usize,
@@ -32,16 +32,16 @@ impl Cuts {
         self.rows.div_ceil(self.rows_per_block)
     }
 
-    /// Returns the rows of one block; `index` is below `count`, so nothing overflows.
+    /// Returns the rows of one block. `index` is less than the number of blocks, so nothing overflows.
     pub(crate) fn block(&self, index: usize) -> Range<usize> {
         let start = index * self.rows_per_block;
         start..start.saturating_add(self.rows_per_block).min(self.rows)
     }
 }
 
-/// The rest of a table that is lent block by block, for writing.
+/// The remainder of a table that is lent block by block for writing.
 pub(super) struct BlocksMut<'t> {
-    /// `None` when all rows are lent.
+    /// `None` once all rows are lent.
     rest: Option<RegionMut<'t>>,
     cuts: Cuts,
 }
@@ -63,7 +63,7 @@ impl<'t> BlocksMut<'t> {
         (part(head, rows), part(tail, self.cuts.rows - rows))
     }
 
-    /// Returns all that is left as one block.
+    /// Returns the remaining rows as one block.
     pub(super) fn into_block<U: Element>(self) -> Result<BlockMut<'t, U>> {
         let rest = self.rest.ok_or_else(Error::empty_blocks)?;
         let region = rest.region().clone();
@@ -73,12 +73,12 @@ impl<'t> BlocksMut<'t> {
 
 #[cfg(feature = "rayon")]
 impl BlocksMut<'_> {
-    /// Returns whether the blocks have any values.
+    /// Returns whether the blocks contain any values.
     pub(super) fn have_values(&self) -> bool {
         self.rest.as_ref().is_some_and(|rest| !rest.region().shape().is_empty())
     }
 
-    /// Calls `edit` with a copy of all that is left, and writes it back if that succeeds.
+    /// Calls `edit` with a copy of the remaining rows, and writes it back on success.
     pub(super) fn update<U: Element>(self, edit: impl FnOnce(&mut BlockMut<'_, U>) -> Result<()>) -> Result<()> {
         let mut rest = self.rest.ok_or_else(Error::empty_blocks)?;
         let region = rest.region().clone();
@@ -89,7 +89,7 @@ impl BlocksMut<'_> {
     }
 }
 
-/// An iterator that makes an item of each of another one's, but of none that is skipped, unlike `map`.
+/// An iterator that maps the items of another one, but, unlike `map`, does not compute skipped items.
 pub(super) struct Made<I, F> {
     of: I,
     make: F,

@@ -14,53 +14,54 @@ use crate::convert::{ConversionPolicy, WriteRule};
 use crate::table::{Lease, NumericTable, Region, TableId, Token, lend};
 use crate::window::AnySlice;
 
-/// A block of rows or column values that the caller owns and reuses: DAAL's `BlockDescriptor`.
+/// A block of rows or column values that the caller owns and reuses. Source: DAAL `BlockDescriptor`.
 ///
-/// A block is taken by [`get_block_of_rows`] and [`get_block_of_column_values`], for reading also by [`read_rows`] and
-/// [`read_column`]. It is either in place, in the table's own memory, or a copy in the descriptor's own buffer,
-/// converted if the table stores another element type. [`is_zero_copy`](Self::is_zero_copy) distinguishes the two.
+/// [`get_block_of_rows`] and [`get_block_of_column_values`] take a block, as do [`read_rows`] and [`read_column`] for
+/// reading. A block is either in place, in the table's own memory, or a copy in the descriptor's own buffer, converted
+/// if the table stores another element type. [`is_zero_copy`](Self::is_zero_copy) distinguishes the two.
 ///
 /// | | in place | a copy |
 /// | --- | --- | --- |
-/// | taken for reading | values of type `U`, contiguous in row-major order, in an [`Array`], which is shared | otherwise |
-/// | taken for writing | values of type `U`, contiguous in row-major order, of a table that lends its memory | otherwise |
-/// | released after writing | writes are in the table already | values are converted back, all or nothing |
+/// | taken for reading | `U` values, contiguous in row-major order, in an [`Array`] that the block then shares | all other cases |
+/// | taken for writing | `U` values, contiguous in row-major order, of a table that lends its memory | all other cases |
+/// | released after writing | the table already has the values | values are converted back, all or nothing |
 ///
-/// A [`HomogenNumericTable`](crate::HomogenNumericTable) has its values in an array, and lends it. Another kind of
-/// table has blocks for reading in place if it makes its pieces by [`Piece::of_array`](crate::table::Piece::of_array),
-/// and blocks for writing in place if it implements [`Lend`](crate::table::Lend).
+/// A [`HomogenNumericTable`](crate::HomogenNumericTable) stores its values in an array and lends it. Other kinds of
+/// tables have in-place blocks for reading if they create their pieces by
+/// [`Piece::of_array`](crate::table::Piece::of_array), and in-place blocks for writing if they implement
+/// [`Lend`](crate::table::Lend).
 ///
-/// The buffer is kept for the next use: a loop over blocks allocates once.
+/// The buffer is kept for reuse: a loop over blocks allocates once.
 ///
 /// # While a writable block is outstanding
 ///
-/// A table that lends its memory is leased to the block, whether that is in place or a copy: every other access to its
-/// values returns [`ErrorKind::BlockOutstanding`], until the block is released, discarded or dropped. So there is one
-/// writable descriptor at a time, even for disjoint rows: the whole array of the table is moved into the descriptor, so
-/// that nothing can alias. Lending only some rows of it would need a check on the fast path of every access. For
-/// disjoint writers use [`row_blocks_mut`] and `par_row_blocks_mut`, which borrow the table once and cut it.
+/// A table that lends its memory is leased to the block, in place or not. Every other access to its values returns
+/// [`ErrorKind::BlockOutstanding`] until the block is released, discarded or dropped. So only one writable descriptor
+/// can be outstanding, even for disjoint rows: the table's entire array moves into the descriptor, which rules out
+/// aliasing. Lending only some of its rows would need a check on the fast path of every access. For disjoint writers
+/// use [`row_blocks_mut`] and `par_row_blocks_mut`, which borrow the table once and cut it.
 ///
-/// A table of a kind that does not lend can be used and written meanwhile, and several writable blocks of it can be
-/// outstanding at once; the last release wins. A `ReadWrite` block is compared with what the table holds **when it is
-/// released**: a value that was changed in the table after the block was taken counts as changed in the block, and is
-/// overwritten.
+/// A table of a kind that does not lend its memory can still be used and written, and several of its writable blocks
+/// can be outstanding at once. The last release wins. A `ReadWrite` block is compared with the table's values **at the
+/// time of its release**. If the table's value changed after the block was taken, the block's value counts as changed
+/// and overwrites it.
 ///
 /// # Why taking a block borrows the table mutably
 ///
-/// DAAL's mode is a value, not a type, so one signature is for both reading and writing: `get_block_of_rows` and
-/// `get_block_of_column_values` take `&mut self` whatever the mode. [`read_rows`] and [`read_column`] take `&self`:
-/// several threads can read one table, with a descriptor each.
+/// DAAL's mode is a value, not a type, so one signature covers both reading and writing: `get_block_of_rows` and
+/// `get_block_of_column_values` take `&mut self` in every mode. [`read_rows`] and [`read_column`] take `&self`, so
+/// several threads can read one table with one descriptor each.
 ///
-/// # What is different from DAAL
+/// # Differences from DAAL
 ///
-/// * A `ReadOnly` block can only be read, and never changes: a copy is the descriptor's own, and an array of which it
-///   has a share cannot be written meanwhile; the table copies the array before its next write.
-/// * A writable block has exclusive access to the table, if the table lends its memory.
-/// * `WriteOnly` blocks that are copies are zeroed, and never hold old bytes.
-/// * A value of a `ReadWrite` block that was not changed is not written back, so it cannot lose digits, nor a NaN its
+/// * A `ReadOnly` block can only be read, and never changes. A copy belongs to the descriptor. A shared array cannot be
+///   written while it is shared: the table copies the array before its next write.
+/// * A writable block has exclusive access to the table if the table lends its memory.
+/// * A `WriteOnly` block that is a copy is zeroed and never contains old bytes.
+/// * Unchanged values of a `ReadWrite` block are not written back, so numbers keep full precision and NaNs their
 ///   payload.
-/// * Releasing on another table, twice, or as the wrong kind is an error, and changes nothing.
-/// * Dropping an unreleased block discards the values of a copy, and returns the memory that the table has lent.
+/// * Releasing on another table, twice, or as the wrong kind is an error and changes nothing.
+/// * Dropping an unreleased block discards the values of a copy and returns the memory that the table lent.
 ///
 /// [`get_block_of_rows`]: super::BlockAccess::get_block_of_rows
 /// [`get_block_of_column_values`]: super::BlockAccess::get_block_of_column_values
@@ -73,7 +74,7 @@ use crate::window::AnySlice;
 /// use numeric_table::prelude::*;
 /// let mut table = HomogenNumericTable::from_rows(&[[1.0_f64, 2.0], [3.0, 4.0], [5.0, 6.0]])?;
 /// let mut block = BlockDescriptor::<f32>::new();
-/// table.get_block_of_rows(1, 10, ReadWriteMode::ReadWrite, &mut block)?; // cut at the last row
+/// table.get_block_of_rows(1, 10, ReadWriteMode::ReadWrite, &mut block)?; // limited to the last row
 /// assert_eq!((block.row_count(), block.as_slice()), (2, &[3.0, 4.0, 5.0, 6.0][..]));
 /// block.as_mut_slice()?[0] = 30.0;
 /// assert!(table.as_slice().is_err()); // leased
@@ -83,9 +84,9 @@ use crate::window::AnySlice;
 /// ```
 pub struct BlockDescriptor<U: Element> {
     held: Option<Held<U>>,
-    /// Its first values are those of a converted block.
+    /// The first values are those of a converted block.
     buffer: Buffer<U>,
-    /// Holds the table's memory while a writable block is held; kept from one block to the next.
+    /// Holds the table's memory while a writable block is held. Kept from one block to the next.
     lease: Lease,
     /// The policy for both directions, if the caller chose one.
     policy: Option<ConversionPolicy>,
@@ -100,18 +101,18 @@ struct Held<U> {
     place: Place<U>,
 }
 
-/// Where the values of the block are.
+/// The location of the block's values.
 enum Place<U> {
-    /// In the table's memory, of which the descriptor has a share.
+    /// The table's memory, shared by the descriptor.
     Shared(Array<U>),
-    /// In the buffer: this number of values.
+    /// The buffer, with the given number of values.
     Buffer(usize),
-    /// In the table's memory, which the lease holds.
+    /// The table's memory, held by the lease.
     Leased,
 }
 
 impl<U: Element> BlockDescriptor<U> {
-    /// Creates a descriptor without a block. Allocates nothing. Reading saturates, writing back is checked.
+    /// Creates a descriptor without a block. Allocates nothing. Reading saturates; writing back is checked.
     ///
     /// # Examples
     /// ```
@@ -122,7 +123,7 @@ impl<U: Element> BlockDescriptor<U> {
         Self { held: None, buffer: Buffer::new(), lease: Lease::new(), policy: None }
     }
 
-    /// Creates a descriptor that converts under one policy in both directions.
+    /// Creates a descriptor that converts under the given policy in both directions.
     ///
     /// # Examples
     /// ```
@@ -136,7 +137,7 @@ impl<U: Element> BlockDescriptor<U> {
         Self { held: None, buffer: Buffer::new(), lease: Lease::new(), policy: Some(policy) }
     }
 
-    /// Borrows the values, row by row; an empty slice if there is no block. Source: DAAL `getBlockPtr`.
+    /// Borrows the values in row-major order; an empty slice without a block. Source: DAAL `getBlockPtr`.
     ///
     /// # Examples
     /// ```
@@ -157,7 +158,7 @@ impl<U: Element> BlockDescriptor<U> {
         }
     }
 
-    /// Borrows the values mutably, row by row.
+    /// Borrows the values mutably, in row-major order.
     ///
     /// # Errors
     /// [`ErrorKind::NotWritable`] if the block was taken for reading; [`ErrorKind::WrongBlockKind`].
@@ -185,10 +186,10 @@ impl<U: Element> BlockDescriptor<U> {
         }
     }
 
-    /// Borrows one row; `row` counts from the first of the block.
+    /// Borrows one row; `row` counts from the first row of the block.
     ///
     /// # Panics
-    /// If the block has no such row, as indexing a slice does.
+    /// If `row` is out of range, as when indexing a slice.
     ///
     /// # Examples
     /// ```
@@ -205,7 +206,7 @@ impl<U: Element> BlockDescriptor<U> {
         &self.as_slice()[row_range(region, row)]
     }
 
-    /// Returns the rows of the table that the block covers; an empty range if there is no block.
+    /// Returns the rows of the table that the block covers; an empty range without a block.
     ///
     /// # Examples
     /// ```
@@ -220,7 +221,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.held.as_ref().map_or(0..0, |held| held.region.rows.clone())
     }
 
-    /// Returns the columns of the table that the block covers; an empty range if there is no block.
+    /// Returns the columns of the table that the block covers; an empty range without a block.
     ///
     /// # Examples
     /// ```
@@ -297,7 +298,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.columns().start
     }
 
-    /// Returns the mode of the block; `None` if there is no block. Source: DAAL `getRWFlag`.
+    /// Returns the mode of the block; `None` without a block. Source: DAAL `getRWFlag`.
     ///
     /// # Examples
     /// ```
@@ -313,7 +314,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.held.as_ref().map(|held| held.mode)
     }
 
-    /// Returns whether the values are in the table's own memory, and not in the descriptor's buffer.
+    /// Returns whether the values are in the table's own memory instead of the descriptor's buffer.
     ///
     /// # Examples
     /// ```
@@ -337,7 +338,7 @@ impl<U: Element> BlockDescriptor<U> {
     /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
     /// let mut block = BlockDescriptor::<f32>::new();
     /// table.read_rows(0..3, &mut block)?;
-    /// table.read_rows(2..3, &mut block)?; // smaller: the buffer stays
+    /// table.read_rows(2..3, &mut block)?; // smaller: the buffer is kept
     /// assert!(block.as_slice().len() == 2 && block.capacity() >= 6);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -345,7 +346,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.buffer.capacity()
     }
 
-    /// Ends the block without writing back, and keeps the buffer. Values that were written in place stay written.
+    /// Ends the block without writing back and keeps the buffer. Values written in place stay written.
     ///
     /// # Examples
     /// ```
@@ -363,7 +364,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.lease.end();
     }
 
-    /// Takes a block: what `get_block_of_*` do once they know the region.
+    /// Takes a block of a known region, for `get_block_of_*`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn get<N: NumericTable + ?Sized>(
         &mut self,
@@ -379,7 +380,7 @@ impl<U: Element> BlockDescriptor<U> {
         }
     }
 
-    /// Takes a block for writing. On an error, a block that is held is kept, unless memory was refused.
+    /// Takes a block for writing. On an error, a held block is kept unless an allocation failed.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn lease<N: NumericTable + ?Sized>(
         &mut self,
@@ -408,7 +409,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.lease_converted(table, region, kind, mode)
     }
 
-    /// Asks a table to lend a region. What it lends in spite of an error goes back.
+    /// Asks a table to lend a region. If the table lends memory and returns an error, the memory goes back.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn borrow_from<N: NumericTable + ?Sized>(
         &mut self,
@@ -472,7 +473,7 @@ impl<U: Element> BlockDescriptor<U> {
         Ok(())
     }
 
-    /// Converts the region into the buffer, and returns its number of values.
+    /// Converts the region into the buffer and returns its number of values.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn read_buffer<N: NumericTable + ?Sized>(&mut self, table: &N, region: &Region) -> Result<usize> {
         let (policy, needed) = (self.reading_policy(), self.holds_buffer());
@@ -492,7 +493,7 @@ impl<U: Element> BlockDescriptor<U> {
         self.held = Some(Held { table: table.id(), kind, mode: ReadWriteMode::ReadOnly, region, place });
     }
 
-    /// Releases the block: what `release_block_of_*` do. On an error the block is kept.
+    /// Releases the block, for `release_block_of_*`. On an error the block is kept.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn release<N: NumericTable + ?Sized>(&mut self, table: &mut N, kind: BlockKind) -> Result<()> {
         let held =
@@ -518,7 +519,7 @@ impl<U: Element> BlockDescriptor<U> {
         Ok(())
     }
 
-    /// Checks that no writable block is held: that must be released or discarded first.
+    /// Checks that no writable block is held. The caller must release or discard one first.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn check_free(&self) -> Result<()> {
         match &self.held {

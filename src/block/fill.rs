@@ -10,7 +10,7 @@ use crate::table::csr::CsrNumericTable;
 use crate::table::{NumericTable, Region, RegionMut, TableDescription, Token};
 use crate::window::AnySlice;
 
-/// Writes one value to every position of a region, or nothing.
+/// Writes one value to every position of a region, all or nothing.
 pub(super) fn fill<U: Element>(table: &mut (impl NumericTable + ?Sized), region: &Region, value: U) -> Result<()> {
     let policy = ConversionPolicy::Checked;
     table.piece(region.rows.start, region.columns.start)?;
@@ -24,7 +24,8 @@ pub(super) fn fill<U: Element>(table: &mut (impl NumericTable + ?Sized), region:
             check_value(value, table.column_type(column)?, policy, origin)
         })?,
     }
-    // Before as much memory is allocated as a dense table has. (A table of somebody's own may claim to be another one.)
+    // Check before allocating as much memory as a dense table has. (A user-defined table may claim to be of another
+    // kind.)
     let id = table.id();
     let sparse = table.as_any_mut().and_then(|table| table.downcast_mut::<CsrNumericTable>());
     if let Some(sparse) = sparse.filter(|sparse| sparse.id() == id) {
@@ -47,7 +48,7 @@ pub(super) fn fill<U: Element>(table: &mut (impl NumericTable + ?Sized), region:
     }
 }
 
-/// Like [`fill`], for a table that overrides writing: in one call, so that all is written or nothing.
+/// Like [`fill`], for a table that overrides writing. Makes one call, so that it is all or nothing.
 fn fill_region<U: Element>(table: &mut (impl NumericTable + ?Sized), region: &Region, value: U) -> Result<()> {
     let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
     let values = Array::full(region.shape().element_count_of(U::TYPE)?, value)?;

@@ -1,12 +1,11 @@
-//! Blocks of a table: values that algorithms read and write in the element type that they ask for.
+//! Blocks of a table: values that algorithms read and write in the element type of their choice.
 //!
-//! DAAL's form, a descriptor that the caller owns and reuses, is in `descriptor`; Rust's form, blocks that borrow the
-//! table, in `borrowed`; `cuts` cuts tables into blocks of rows. The calls that return blocks, one trait for every kind
-//! of table, are in `access`, those that edit a block in a closure in `update`; `fill` writes one value to many
-//! positions. The values of a block, borrowed or converted, are in `values`; `pool` has buffers for blocks that several
-//! threads read from a file.
-//! Semantics: DAAL `getBlockOfRows`, `getBlockOfColumnValues` and their releases; differences are listed on
-//! [`BlockDescriptor`].
+//! DAAL's form, a descriptor that the caller owns and reuses, is in `descriptor`. Rust's form, blocks that borrow the
+//! table, is in `borrowed`. `cuts` cuts tables into blocks of rows. The calls that return blocks, one trait for every
+//! kind of table, are in `access`. The calls that edit a block in a closure are in `update`. `fill` writes one value to
+//! many positions. The values of a block, borrowed or converted, are in `values`. `pool` has buffers for blocks that
+//! several threads read from a file. Semantics: DAAL `getBlockOfRows`, `getBlockOfColumnValues` and their releases;
+//! differences are listed on [`BlockDescriptor`].
 
 mod access;
 mod borrowed;

@@ -1,4 +1,4 @@
-//! Columns by their names.
+//! Access to columns by name.
 
 use std::ops::RangeBounds;
 
@@ -9,10 +9,10 @@ use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::table::{NumericTable, Token};
 
-/// Columns by their names, of every kind of table, `dyn NumericTable` included.
+/// Access to columns by name, for every kind of table including `dyn NumericTable`.
 ///
-/// A name that several columns have is that of the first one. An unknown name is [`ErrorKind::UnknownName`], which says
-/// which names are similar.
+/// If several columns have the same name, it refers to the first one. An unknown name is [`ErrorKind::UnknownName`],
+/// which lists similar names.
 ///
 /// # Examples
 /// ```
@@ -23,11 +23,11 @@ use crate::table::{NumericTable, Token};
 /// table.rename("age", "years")?;
 /// assert_eq!(table.column_names(), [Some("years"), Some("height")]);
 /// let error = table.column_named::<f64>("hight", ..).unwrap_err();
-/// assert_eq!(error.to_string(), r#"no column has the name "hight"; near it are "height""#);
+/// assert_eq!(error.to_string(), r#"no column has the name "hight"; similar names: "height""#);
 /// # Ok::<(), Error>(())
 /// ```
 pub trait NamedColumns: NumericTable {
-    /// Returns the names of the columns, in order; `None` for one that has none. O(columns).
+    /// Returns the names of the columns, in order; `None` for an unnamed column. O(columns).
     ///
     /// # Examples
     /// ```
@@ -40,7 +40,7 @@ pub trait NamedColumns: NumericTable {
         self.dictionary().names().collect()
     }
 
-    /// Returns the number of the first column with this name. O(columns) for one name, O(1) for each of many.
+    /// Returns the index of the first column with the given name. O(columns) for a single lookup, O(1) each for many.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownName`].
@@ -94,11 +94,11 @@ pub trait NamedColumns: NumericTable {
         self.column_mut(self.column_index(name)?, rows)
     }
 
-    /// Names all columns; what else is known of them stays.
+    /// Sets the names of all columns and keeps the rest of their metadata.
     ///
     /// # Errors
-    /// [`ErrorKind::LengthMismatch`] if there are not as many names as columns; [`ErrorKind::ReadOnlyTable`] of a table
-    /// whose dictionary cannot be changed. No name has changed.
+    /// [`ErrorKind::LengthMismatch`] if the numbers of names and columns differ; [`ErrorKind::ReadOnlyTable`] if the
+    /// table's dictionary cannot be changed. On an error no name is changed.
     ///
     /// # Examples
     /// ```
@@ -114,12 +114,12 @@ pub trait NamedColumns: NumericTable {
         self.set_dictionary(self.dictionary().with_names(names)?)
     }
 
-    /// Gives a column another name. O(columns) for one; O(1) for each of many, amortised, in the library's own kinds of
-    /// tables, unless a clone of the table or of its dictionary shares the names: that is then copied once.
+    /// Renames a column. O(columns) for one. For many, amortized O(1) each in the library's own kinds of tables, unless
+    /// a clone of the table or of its dictionary shares the names, which are then copied once.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownName`]; [`ErrorKind::OutOfMemory`]; [`ErrorKind::ReadOnlyTable`] of a table whose dictionary
-    /// cannot be changed. No name has changed.
+    /// [`ErrorKind::UnknownName`]; [`ErrorKind::OutOfMemory`]; [`ErrorKind::ReadOnlyTable`] if the table's dictionary
+    /// cannot be changed. On an error no name is changed.
     ///
     /// # Examples
     /// ```

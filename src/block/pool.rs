@@ -1,4 +1,4 @@
-//! Buffers of blocks that several threads read at the same time: that of a dropped block is used for a later one.
+//! Buffers for blocks that several threads read at once. A later block reuses the buffer of a dropped one.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,7 +6,7 @@ use super::values::Buffer;
 use crate::base::element::Element;
 use crate::base::error::Result;
 
-/// Things that are used again, by any thread.
+/// Objects that any thread can reuse.
 #[derive(Debug)]
 pub(crate) struct Pool<B>(Mutex<Vec<B>>);
 
@@ -15,7 +15,7 @@ impl<B> Pool<B> {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// Returns the thing that was put back last.
+    /// Returns the object that was put back last.
     pub(crate) fn take(&self) -> Option<B> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
@@ -25,7 +25,7 @@ impl<B> Pool<B> {
     }
 }
 
-/// The values of a block, in a buffer that goes back to its pool.
+/// The values of a block, in a buffer that returns to its pool.
 ///
 /// Invariant: the buffer has at least `count` values.
 #[derive(Debug)]
@@ -36,7 +36,8 @@ pub(crate) struct Pooled<U: Element> {
 }
 
 impl<U: Element> Pooled<U> {
-    /// Takes a buffer from a pool, or makes one of `room` values, at least `count`; the values are any.
+    /// Takes a buffer from a pool, or creates one of `room` values. `room` is at least `count`. The values are
+    /// unspecified.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).

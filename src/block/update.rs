@@ -1,7 +1,7 @@
-//! Editing a block inside a closure: the forms of writing that cannot lose an error.
+//! Editing a block inside a closure: the ways of writing that cannot lose an error.
 //!
-//! Calls that return a block are in `access`.
-//! Invariant: when a call returns an error, or its closure panics, no edit of a copy is in the table.
+//! Calls that return a block are in `access`. Invariant: after a call returns an error, or its closure panics, the
+//! table contains no edits of a copy.
 
 use std::ops::RangeBounds;
 
@@ -23,28 +23,29 @@ use crate::convert::{ConversionPolicy, WriteRule};
 use crate::table::{NumericTable, Region, TableDescription, lend, rows_of};
 use crate::window::AnySlice;
 
-/// Writing through a closure, on every kind of table, `dyn NumericTable` included: the edits are written back when the
-/// closure returns `Ok`, and no error is lost.
+/// Writing through a closure, for every kind of table including `dyn NumericTable`. The edits are written back when the
+/// closure returns `Ok`, and errors are never lost.
 ///
 /// | call | the closure edits | on `Err`, or a panic | cost |
 /// | --- | --- | --- | --- |
-/// | `update_rows`, `update_column` | a copy | the table is unchanged | one pass each way |
-/// | `update_rows_in_place`, `update_column_in_place` | the table's memory if possible, else a copy | edits of the table's memory are kept | none for the stored type |
-/// | `update_row_blocks`, `par_update_row_blocks` | a copy of each block | that block is unchanged | one pass each way |
+/// | `update_rows`, `update_column` | a copy | the table is unchanged | one pass in each direction |
+/// | `update_rows_in_place`, `update_column_in_place` | the table's memory if possible, otherwise a copy | edits of the table's memory remain | none for the stored type |
+/// | `update_row_blocks`, `par_update_row_blocks` | a copy of each block | the block is unchanged | one pass in each direction |
 ///
 /// Values are written back under [`ConversionPolicy::Checked`]: a value that the table cannot hold is
-/// [`ErrorKind::ValueNotRepresentable`], and nothing is written. An unchanged value keeps every digit that the table
-/// holds: what a block shows of NaN or 300 as `u8`, 0 or 255, is no change when it is assigned. A block that is only
-/// written ([`WriteOnly`](crate::ReadWriteMode::WriteOnly)) and `fill` assign whatever was there.
+/// [`ErrorKind::ValueNotRepresentable`], and nothing is written. Unchanged values are not rewritten, so they keep full
+/// precision. As `u8`, a block shows NaN as 0 and 300 as 255; assigning the displayed value back therefore counts as
+/// unchanged. [`WriteOnly`](crate::ReadWriteMode::WriteOnly) blocks and `fill` assign every value regardless of the old
+/// one.
 ///
-/// For a kind of table that cannot be written the error is [`ErrorKind::ReadOnlyTable`]. Calls that edit a copy detect
-/// that when they write it back: **the closure has been called by then**, and its other effects remain. Only
+/// If the kind of table cannot be written, the error is [`ErrorKind::ReadOnlyTable`]. Calls that edit a copy detect
+/// this when they write it back: **they have called the closure by then**, and its other effects remain. Only
 /// `update_row_blocks`, `par_update_row_blocks` and the calls that edit in place detect it before.
 /// [`check_writable`](Self::check_writable) checks it in advance.
 ///
-/// A closure returns the library's [`Result`], so it needs no type annotations; `?` works inside it for everything that
-/// returns the library's [`Error`]. Any other error is wrapped by [`Error::other`], and is the source of the returned
-/// [`ErrorKind::Other`].
+/// A closure returns the library's [`Result`], so it needs no type annotations, and `?` works inside it for everything
+/// that returns the library's [`Error`]. [`Error::other`] wraps any other error, which becomes the source of the
+/// returned [`ErrorKind::Other`].
 ///
 /// # Examples
 /// ```
@@ -64,7 +65,7 @@ use crate::window::AnySlice;
 /// halve(&mut table)?;
 /// assert_eq!(table.as_slice()?, [1, 2, 3, 4]);
 ///
-/// // An error of your own stops the update, and nothing is written.
+/// // Your own error stops the update, and nothing is written.
 /// let result = table.update_rows::<f64, _>(.., |block| {
 ///     block.fill(0.0);
 ///     let factor: f64 = "three".parse().map_err(Error::other)?;
@@ -76,17 +77,17 @@ use crate::window::AnySlice;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait BlockUpdate: NumericTable {
-    /// Edits consecutive rows as one row-major block of `U`, all or nothing: if the closure returns an error or panics,
+    /// Edits consecutive rows as one row-major block of `U`, all or nothing. If the closure returns an error or panics,
     /// or a value does not fit, the table is unchanged.
     ///
-    /// The closure edits a copy, whatever the table stores. Returns what the closure returns.
+    /// The closure always edits a copy. Returns the closure's result.
     ///
-    /// Cost: memory for the block, one pass to read it, two to write it back (one if `U` is the stored type).
+    /// Cost: memory for the block, one pass to read it, and two to write it back (one if `U` is the stored type).
     ///
     /// # Errors
     /// Before the closure is called: [`ErrorKind::RowsOutOfRange`], [`ErrorKind::NotAllocated`],
-    /// [`ErrorKind::BlockOutstanding`], [`ErrorKind::OutOfMemory`]. The error of the closure. After the closure has
-    /// been called: [`ErrorKind::ValueNotRepresentable`] with the table's row and column; [`ErrorKind::ReadOnlyTable`];
+    /// [`ErrorKind::BlockOutstanding`], [`ErrorKind::OutOfMemory`]. From the closure: its own error. Afterwards:
+    /// [`ErrorKind::ValueNotRepresentable`] with the table's row and column; [`ErrorKind::ReadOnlyTable`];
     /// [`ErrorKind::OutOfMemory`] if memory that the table shares cannot be copied.
     ///
     /// # Examples
@@ -116,15 +117,15 @@ pub trait BlockUpdate: NumericTable {
         update_copy(self, &mut Buffer::new(), region, edit)
     }
 
-    /// Edits consecutive rows in the table's own memory, without a copy, if they are contiguous there as `U`: edits
-    /// that were made before an error or a panic are kept.
+    /// Edits consecutive rows in the table's own memory, without a copy, if they are contiguous there as `U`. Edits
+    /// made before an error or a panic remain.
     ///
     /// Otherwise the closure edits a copy, as in [`update_rows`](Self::update_rows). Use this for large blocks of the
-    /// stored type that need not be undone.
+    /// stored type whose edits need not be undone.
     ///
     /// # Errors
-    /// Those of [`update_rows`](Self::update_rows); if the table is read-only, or its shared memory cannot be copied,
-    /// the closure is not called.
+    /// Those of [`update_rows`](Self::update_rows). The closure is not called if the table is read-only or its shared
+    /// memory cannot be copied.
     ///
     /// # Examples
     /// ```
@@ -183,7 +184,7 @@ pub trait BlockUpdate: NumericTable {
     }
 
     /// Edits consecutive values of one column in the table's own memory, without a copy, if they are contiguous there
-    /// as `U`: edits that were made before an error or a panic are kept.
+    /// as `U`. Edits made before an error or a panic remain.
     ///
     /// Otherwise the closure edits a copy, as in [`update_column`](Self::update_column).
     ///
@@ -212,11 +213,11 @@ pub trait BlockUpdate: NumericTable {
         edit_in_place(self.column_mut(column, rows)?, edit)
     }
 
-    /// Checks that the table can be written at all: returns the errors of writing that do not depend on the values.
+    /// Checks that the table is writable: returns the errors of writing that do not depend on the values.
     ///
     /// # Errors
     /// [`ErrorKind::ReadOnlyTable`], [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`];
-    /// [`ErrorKind::OutOfMemory`] if a kind of your own copies memory to find out.
+    /// [`ErrorKind::OutOfMemory`] if your own table kind copies memory for the check.
     ///
     /// # Examples
     /// ```
@@ -230,24 +231,23 @@ pub trait BlockUpdate: NumericTable {
         lend::check_writable(self)
     }
 
-    /// Edits the table in blocks of `rows_per_block` rows, each all or nothing: a block whose closure returns an error,
-    /// or that has a value that does not fit, is unchanged; every other one is written.
+    /// Edits the table in blocks of `rows_per_block` rows, each all or nothing. A block stays unchanged if its closure
+    /// returns an error or one of its values does not fit. All other blocks are written.
     ///
-    /// Returns the first error in the order of rows, when all blocks have been tried: the table then holds the same
-    /// values as after `par_update_row_blocks`. To stop at the first error, or to write in place, iterate over
-    /// [`row_blocks_mut`](BlockAccess::row_blocks_mut) and release each block. A panic ends the call; the blocks before
+    /// Tries all blocks, then returns the first error in the order of rows. The table then holds the same values as
+    /// after `par_update_row_blocks`. To stop at the first error, or to write in place, iterate over
+    /// [`row_blocks_mut`](BlockAccess::row_blocks_mut) and release each block. A panic ends the call; earlier blocks
     /// are written.
     ///
-    /// A table without columns has no values to edit: the closure is not called.
+    /// A table without columns has no values, so the closure is not called.
     ///
     /// Cost: that of [`update_rows`](Self::update_rows), with memory for one block.
     ///
     /// # Errors
     /// Before the closure is called: [`ErrorKind::ParameterOutOfRange`] if `rows_per_block` is 0;
     /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`], [`ErrorKind::ReadOnlyTable`]. For each block those
-    /// of
-    /// [`update_rows`](Self::update_rows); one of several merged tables that has no pieces refuses
-    /// ([`ErrorKind::ReadOnlyTable`]) when the closure has been called.
+    /// of [`update_rows`](Self::update_rows). If one of several merged tables has no pieces,
+    /// [`ErrorKind::ReadOnlyTable`] is returned after the closure was called.
     ///
     /// # Examples
     /// ```
@@ -258,7 +258,7 @@ pub trait BlockUpdate: NumericTable {
     ///     Ok(())
     /// });
     /// assert!(matches!(result.unwrap_err().kind(), ErrorKind::ValueNotRepresentable { row: 1, .. }));
-    /// assert_eq!(table.as_slice()?, [1, 200, 6, 8, 10]); // 400 is no u8, and its block as it was
+    /// assert_eq!(table.as_slice()?, [1, 200, 6, 8, 10]); // 400 does not fit u8: its block is unchanged
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     fn update_row_blocks<U: Element>(
@@ -283,11 +283,11 @@ pub trait BlockUpdate: NumericTable {
         outcome
     }
 
-    /// Like [`update_row_blocks`](Self::update_row_blocks), with the blocks spread over the threads of the caller's
-    /// rayon pool: disjoint writers, no locks. Values and error do not depend on the number of threads.
+    /// Like [`update_row_blocks`](Self::update_row_blocks), but spreads the blocks over the threads of the caller's
+    /// rayon pool. The writers are disjoint and need no locks. Values and error do not depend on the number of threads.
     ///
-    /// If a closure panics, other blocks may or may not have been written. Memory: one block for each thread. Memory
-    /// that the table shares is copied first, even if every closure fails.
+    /// If a closure panics, other blocks may or may not be written. Memory: one block per thread. Memory that the table
+    /// shares is copied first, even if every closure fails.
     ///
     /// # Errors
     /// Those of [`update_row_blocks`](Self::update_row_blocks).
@@ -324,11 +324,11 @@ pub trait BlockUpdate: NumericTable {
 
 impl<N: NumericTable + ?Sized> BlockUpdate for N {}
 
-/// The rule by which every edited copy is written back.
+/// The rule for writing back edited copies.
 pub(super) const WRITE_BACK: WriteRule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: true };
 
-/// Calls `edit` with a copy of a region, made in `buffer`, and writes it back if that succeeds. The table is not
-/// touched before, not even to copy memory that it shares.
+/// Copies a region into `buffer`, calls `edit` with it, and writes it back on success. Until then the table is not
+/// touched, not even to copy shared memory.
 fn update_copy<U: Element, R>(
     table: &mut (impl NumericTable + ?Sized),
     buffer: &mut Buffer<U>,
@@ -344,7 +344,7 @@ fn update_copy<U: Element, R>(
     Ok(result)
 }
 
-/// Calls `edit` with a block and releases it if that succeeds; otherwise discards what has not been written yet.
+/// Calls `edit` with a block and releases it on success. Otherwise discards everything that is not yet written.
 fn edit_in_place<U: Element, R>(
     mut block: BlockMut<'_, U>,
     edit: impl FnOnce(&mut BlockMut<'_, U>) -> Result<R>,

@@ -9,7 +9,7 @@ use crate::convert::{ConversionPolicy, WriteRule};
 use crate::table::{NumericTable, Region, RegionMut, Target, Token, copy_of, lend};
 use crate::window::{AnySlice, AnySliceMut};
 
-/// Memory for converted blocks, which is never shared and only grows.
+/// Memory for converted blocks. It is never shared and only grows.
 #[derive(Debug)]
 pub(crate) struct Buffer<U> {
     array: UniqueArray<U>,
@@ -20,8 +20,8 @@ impl<U: Element> Buffer<U> {
         Self { array: UniqueArray::new() }
     }
 
-    /// Takes over an array of `count` values that a table has made. Tables may be the user's, so type and length are
-    /// checked.
+    /// Takes ownership of an array of `count` values that a table returned. The table may be of a user-defined kind, so
+    /// type and length are checked.
     pub(super) fn from_any(array: AnyArray, count: usize) -> Result<Self> {
         let array =
             array.downcast::<U>().map_err(|other| Error::element_type_mismatch(U::TYPE, other.element_type()))?;
@@ -47,8 +47,8 @@ impl<U: Element> Buffer<U> {
         self.array.into_array()
     }
 
-    /// Reads a region into the first `count` values, allocating exactly as much memory as they need if there is less.
-    /// On an error the old values are kept, if they are `needed`.
+    /// Reads a region into the first `count` values. Allocates exactly the needed memory if there is less. On an error
+    /// the old values are kept if they are `needed`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn read(
         &mut self,
@@ -67,7 +67,7 @@ impl<U: Element> Buffer<U> {
         Ok(())
     }
 
-    /// Zeroes the first `count` values, allocating if there are fewer.
+    /// Zeroes the first `count` values. Allocates if there are fewer.
     pub(super) fn clear(&mut self, count: usize) -> Result<()> {
         if self.capacity() < count {
             self.array = UniqueArray::from_array(Array::zeros(count)?)?;
@@ -78,7 +78,7 @@ impl<U: Element> Buffer<U> {
     }
 }
 
-/// Checks that a table returned as many values as the block has.
+/// Checks that the number of values that a table returned is that of the block.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn check_count<U>(values: &[U], expected: usize) -> Result<()> {
     if values.len() == expected {
@@ -126,7 +126,7 @@ impl<'t, U: Element> Values<'t, U> {
 /// Writes the values of a block into its table.
 type WriteTable<'t> = dyn FnMut(AnySlice<'_>, WriteRule) -> Result<()> + Send + Sync + 't;
 
-/// Where a converted block is written back to.
+/// The destination that a converted block is written back to.
 pub(super) enum Origin<'t> {
     /// The memory of the table.
     Region(RegionMut<'t>),
@@ -146,20 +146,20 @@ impl Origin<'_> {
 /// The values of a block that borrows its table for writing.
 pub(super) enum ValuesMut<'t, U: Element> {
     Borrowed(&'t mut [U]),
-    /// A copy. The caller that made it writes it back, if at all.
+    /// A copy. Its creator writes it back or discards it.
     Staged(&'t mut [U]),
-    /// A copy of rows of a file, which nobody writes back.
+    /// A copy of rows of a file. It is never written back.
     #[cfg(feature = "rayon")]
     Pooled(Box<Pooled<U>>),
     Converted(Box<Converted<'t, U>>),
 }
 
-/// A converted block. It is boxed, so that blocks in place are small and are passed in registers.
+/// A converted block. It is boxed so that in-place blocks are small and are passed in registers.
 pub(super) struct Converted<'t, U: Element> {
     values: Buffer<U>,
     origin: Origin<'t>,
     policy: ConversionPolicy,
-    /// Whether dropping writes back.
+    /// Whether dropping the block writes it back.
     is_pending: bool,
 }
 
@@ -172,8 +172,8 @@ impl<U: Element> Converted<'_, U> {
 }
 
 impl<'t, U: Element> ValuesMut<'t, U> {
-    /// Borrows a region of a table for writing: in place if the values are of type `U` and contiguous in row-major
-    /// order, else converted.
+    /// Borrows a region of a table for writing. The block is in place if the values are of type `U` and contiguous in
+    /// row-major order; otherwise it is converted.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn of_table<N: NumericTable + ?Sized>(table: &'t mut N, region: &Region) -> Result<Self> {
         if region.shape().is_empty() {
@@ -191,7 +191,7 @@ impl<'t, U: Element> ValuesMut<'t, U> {
         Self::convert(table, region)
     }
 
-    /// Returns the values of an empty region that is in no piece.
+    /// Returns the values of an empty region that belongs to no piece.
     #[cold]
     fn of_nothing<N: NumericTable + ?Sized>(table: &'t mut N, region: &Region) -> Result<Self> {
         let is_in_place = lend::slice_of(table, region, U::TYPE)?.is_some();
@@ -286,8 +286,8 @@ impl<'t, U: Element> ValuesMut<'t, U> {
     }
 }
 
-/// Writes back and ignores errors, as `BufWriter` does: use `release` to see them. During a panic nothing is written:
-/// the values may be half-edited.
+/// Writes back and ignores errors, as `BufWriter` does. Use `release` to get them. During a panic nothing is written,
+/// because the values may be only partly edited.
 impl<U: Element> Drop for Converted<'_, U> {
     fn drop(&mut self) {
         if self.is_pending && !std::thread::panicking() {

@@ -1,10 +1,10 @@
-//! Conversion of one value, written so that compilers vectorize loops over it.
+//! Conversion of one value, written so that the compiler vectorizes loops over it.
 //!
-//! For every pair the result is that of [`crate::base::number`], which the tests check; the two share no code. How it
-//! is made fast:
-//! * float to integer is a clamp, an unchecked conversion and two selects, since plain `as` is not vectorized on x86;
+//! For every pair the result equals that of [`crate::base::number`], which the tests check. The two share no code. How
+//! it is made fast:
+//! * float to integer is a clamp, an unchecked conversion and two selects, because plain `as` is not vectorized on x86;
 //! * no branches, no calls, no 128-bit integers;
-//! * NaN between floats: by instructions that follow the rule, on targets where they are known to, else by a select;
+//! * NaN between floats: by instructions that follow the rule, on targets known to have them, otherwise by a select;
 //! * the two half types are in [`super::half`].
 
 use std::mem::MaybeUninit;
@@ -22,20 +22,21 @@ pub(super) trait To<D>: Copy {
 
     fn to(self) -> D;
 
-    /// Converts as `to` does, but may leave a signalling NaN signalling: for callers that only compare the result, or
+    /// Converts as `to` does, but may leave a signaling NaN signaling. For callers that only compare the result or
     /// convert it further.
     #[inline(always)]
     fn to_unquieted(self) -> D {
         self.to()
     }
 
-    /// Returns whether `Checked` permits the conversion. Every pair whose target may be too narrow overrides it.
+    /// Returns whether `Checked` permits the conversion. Every pair whose target may be too narrow overrides this
+    /// method.
     #[inline(always)]
     fn fits(self) -> bool {
         true
     }
 
-    /// Returns whether the value might not fit, judged by what the conversion has computed anyway. Never `false` for a
+    /// Returns whether the value might not fit, judging by intermediate results of the conversion. Never `false` for a
     /// value that does not fit.
     #[inline(always)]
     fn is_suspect(self, _converted: &D) -> bool {
@@ -62,7 +63,7 @@ pub(super) trait To<D>: Copy {
     }
 }
 
-/// The loop that compilers vectorize.
+/// The loop for the compiler to vectorize.
 #[inline(always)]
 pub(super) fn convert_each<S: To<D>, D>(level: Level, values: &[S], room: &mut [MaybeUninit<D>]) {
     level.run_with(values, room, |values, room| {
@@ -72,11 +73,11 @@ pub(super) fn convert_each<S: To<D>, D>(level: Level, values: &[S], room: &mut [
     });
 }
 
-/// What distinguishes kinds of losses.
+/// Properties that distinguish the kinds of losses.
 pub(super) trait Sign: Copy {
     fn is_nan(self) -> bool;
     fn is_negative(self) -> bool;
-    /// Compares as numbers: NaN differs from itself, the two zeros are equal.
+    /// Compares as numbers: NaN differs from itself, and the two zeros are equal.
     fn equals(self, other: Self) -> bool;
 }
 
@@ -132,11 +133,11 @@ macro_rules! sign_of_half {
 }
 sign_of_half! { f16 bf16 }
 
-/// The least number that rounds to an infinite `f32`: half a unit in the last place above the largest finite one. That
-/// is a tie, and the even neighbour is infinity.
+/// The smallest number that rounds to an infinite `f32`: half a unit in the last place above the largest finite one.
+/// That is a tie, and its even neighbor is infinity.
 const F32_END: f64 = f32::MAX as f64 + (1_u128 << (127 - 24)) as f64;
 
-/// Returns whether the magnitude of a value is below `$end`, or it is infinite or NaN already.
+/// Returns whether the magnitude of a value is below `$end`, or the value is already infinite or NaN.
 macro_rules! rounds_to_finite {
     ($value:expr, $float:ty, $end:expr) => {{
         const END: $float = $end as $float;
@@ -226,12 +227,12 @@ const fn holds_all_bits(integer_bits: u32, mantissa_digits: u32) -> bool {
     integer_bits <= mantissa_digits
 }
 
-/// Whether the instructions that `as` between `f32` and `f64` compiles to treat NaN as the rule does.
+/// Whether the instructions that `as` between `f32` and `f64` compiles to treat NaN as the rule requires.
 ///
-/// Rust and LLVM do not specify which NaN `as` returns, and targets differ: RISC-V drops sign and payload. On these
-/// two, `as` is one scalar or vector instruction (`cvtss2sd`, `cvtsd2ss`; `fcvt`), which makes a NaN quiet and keeps
-/// the leading bits of its payload, and so does LLVM where it folds constants. The tests compare every level with the
-/// rule; Miri picks NaNs at random.
+/// Rust and LLVM do not specify which NaN `as` returns, and targets differ: RISC-V drops sign and payload. On these two
+/// targets, `as` is one scalar or vector instruction (`cvtss2sd`, `cvtsd2ss`; `fcvt`), which makes a NaN quiet and
+/// keeps the leading bits of its payload. LLVM's constant folding does the same. The tests compare every level with the
+/// rule. Miri picks NaNs at random.
 const AS_KEEPS_PAYLOADS: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) && !cfg!(miri);
 
 /// Returns the `f64` NaN to which the rule converts an `f32` NaN.
@@ -286,7 +287,7 @@ macro_rules! highest_in_range {
     }};
 }
 
-/// The nearest float that is in range; the smallest one for NaN.
+/// The nearest float in range; the smallest one for NaN.
 macro_rules! clamp_in_range {
     ($value:expr, $source:ty, $target:ty) => {{
         const LOW: $source = <$target>::MIN as $source; // zero or a power of two: exact
@@ -313,8 +314,8 @@ macro_rules! float_to_integer {
 
             #[inline(always)]
             fn fits(self) -> bool {
-                /// The smallest value minus one if that is a float, else the next float below the smallest value: what
-                /// is above truncates to a value in range.
+                /// The smallest value minus one if that is a float, otherwise the next float below the smallest value.
+                /// Anything above truncates to a value in range.
                 const BELOW: $source = {
                     let below = <$target>::MIN as i128 - 1;
                     let float = below as $source;
@@ -336,8 +337,7 @@ float_to_integer! {
     f64: i8 i16 i32 i64 u8 u16 u32 u64;
 }
 
-/// Conversion through a type that holds every value of the source, so that only the second step can round, or make a
-/// NaN quiet.
+/// Conversion through a type that holds every value of the source. Only the second step can round or make a NaN quiet.
 macro_rules! through {
     ($($source:ty => $middle:ty: $($target:ty)*, $always_fits:literal, $is_lossless:literal;)*) => {$($(
         impl To<$target> for $source {

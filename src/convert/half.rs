@@ -1,10 +1,10 @@
 //! Conversions of the two half types to and from `f32` and `f64`.
 //!
-//! By integer arithmetic on `f32` bits, which compilers vectorize, NaN included; `f64` is first rounded to odd as an
-//! `f32`, so that the second rounding is correct. Between `f16` and `f32` some machines have instructions: they round
-//! to nearest even and keep subnormals whatever the processor's floating-point settings are, make a NaN quiet and keep
+//! Uses integer arithmetic on `f32` bits, including NaN, which the compiler vectorizes. `f64` is first rounded to odd
+//! as an `f32`, so that the second rounding is correct. Some machines have instructions for `f16` and `f32`. They round
+//! to nearest even and keep subnormals regardless of the processor's floating-point settings, make a NaN quiet and keep
 //! the leading bits of its payload, as the rule requires. (The AVX-512 instruction for `bf16` flushes subnormals to
-//! zero: it is not used.)
+//! zero and is not used.)
 
 use std::mem::MaybeUninit;
 
@@ -14,8 +14,8 @@ use super::fast::{To, convert_each, rounds_to_finite};
 use super::level::Level;
 use crate::array::assume_init_mut;
 
-/// The least numbers that round to infinity: half a unit in the last place above the largest finite one. That is a tie,
-/// and the even neighbour is infinity.
+/// The smallest numbers that round to infinity: half a unit in the last place above the largest finite one. That is a
+/// tie, and its even neighbor is infinity.
 const BF16_END: f64 = (((1_u128 << 9) - 1) << (127 - 8)) as f64;
 const F16_END: f64 = 65520.0;
 
@@ -39,12 +39,12 @@ impl To<f32> for bf16 {
         f32::from_bits(u32::from(self.to_bits()) << 16)
     }
 
-    /// Makes NaNs quiet while they have 16 bits, so that a register holds twice as many as in `to`: otherwise this
-    /// takes longer than the rest of the conversion.
+    /// Makes NaNs quiet while they have 16 bits, so that a register holds twice as many as in `to`. Otherwise this
+    /// would take longer than the rest of the conversion.
     #[inline(always)]
     fn convert_all(level: Level, values: &[Self], room: &mut [MaybeUninit<f32>]) {
-        /// The number of values that compilers keep in registers. (Measured: half or twice as many are up to five times
-        /// slower.)
+        /// The number of values that the compiler keeps in registers. (Measured: half or twice this number is up to
+        /// five times slower.)
         const CHUNK: usize = 64;
 
         level.run_with(values, room, |values, room| {
@@ -90,7 +90,7 @@ impl To<bf16> for f32 {
     }
 }
 
-/// The difference of the exponent biases of `f32` and `f16`, shifted to the exponent field.
+/// The difference between the exponent biases of `f32` and `f16`, shifted to the exponent field.
 const EXPONENT_OFFSET: u32 = (127 - 15) << 23;
 
 impl To<f32> for f16 {
@@ -212,7 +212,7 @@ impl To<bf16> for f64 {
     }
 }
 
-/// A conversion by the instructions of the machine, if it has them.
+/// A conversion by machine instructions, if the machine has them.
 macro_rules! by_instructions {
     ($name:ident, $S:ty => $D:ty, $by_16:ident, $by_8:ident) => {
         /// Converts `values` into `room`, which has the same length.

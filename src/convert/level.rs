@@ -1,19 +1,19 @@
-//! The instructions that the loops may use: detected once, and read once per call.
+//! The instruction sets that the loops may use: detected once, and read once per call.
 //!
-//! A loop is written once, as a closure, and compiled for each level by inlining it into a function with the level's
-//! target features. The environment variable `NUMERIC_TABLE_CPU_LEVEL` (`baseline`, `avx2`, `avx512`) forces a level,
-//! if the machine has it; results are the same at every level.
+//! A loop is written once, as a closure. Inlining it into a function with a level's target features compiles it for
+//! that level. The environment variable `NUMERIC_TABLE_CPU_LEVEL` (`baseline`, `avx2`, `avx512`) forces a level if the
+//! machine has it. Results are the same at every level.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// A set of instructions that this machine has.
 ///
-/// Invariant: levels other than the baseline come only from [`available`](Self::available), which asks the machine.
+/// Invariant: levels above the baseline come only from [`available`](Self::available), which detects them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Level(Instructions);
 
-/// On machines other than x86-64 there is only the baseline.
+/// Machines other than x86-64 have only the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Instructions {
@@ -27,7 +27,7 @@ enum Instructions {
     Avx512 = 3,
 }
 
-/// The number of the chosen level, zero before the choice: small jobs pay one load of a byte.
+/// The number of the chosen level, or zero before the choice. Small jobs pay for loading one byte.
 static CHOSEN: AtomicU8 = AtomicU8::new(0);
 
 impl Level {
@@ -45,7 +45,7 @@ impl Level {
         self.0 == Instructions::Avx512
     }
 
-    /// Returns every level that this machine has, the best one last.
+    /// Returns every level of this machine, the best one last.
     pub(crate) fn available() -> Vec<Self> {
         #[allow(unused_mut, reason = "only x86-64 has more than one")]
         let mut levels = vec![Self::BASELINE];
@@ -77,7 +77,8 @@ impl Level {
         }
     }
 
-    /// Returns the level that a call uses, on whatever threads: the forced one, if the machine has it, else the best.
+    /// Returns the level that a call uses on all its threads: the forced level if the machine has it, otherwise the
+    /// best.
     #[inline(always)]
     pub(crate) fn chosen() -> Self {
         #[cfg(test)]
@@ -95,7 +96,7 @@ impl Level {
         }
     }
 
-    /// Chooses the level, once; only this writes [`CHOSEN`].
+    /// Chooses the level once. Only this function writes [`CHOSEN`].
     #[cold]
     #[inline(never)]
     fn choose() -> Self {
@@ -130,7 +131,7 @@ impl Level {
         }
     }
 
-    /// Runs a loop over two arguments, compiled for this level. They are passed in registers, unlike captures.
+    /// Runs a loop over two arguments, compiled for this level. Unlike captures, the arguments are passed in registers.
     #[inline]
     pub(crate) fn run_with<A, B, R>(self, a: A, b: B, body: impl FnOnce(A, B) -> R) -> R {
         match self.0 {
@@ -145,8 +146,8 @@ impl Level {
     }
 }
 
-/// A loop that is long. A closure of many instructions is called, not inlined, and so not compiled for a level; a method
-/// that is `#[inline(always)]` is.
+/// A long loop. A closure of many instructions is called, not inlined, so it is not compiled for a level. A method that
+/// is `#[inline(always)]` is.
 pub(crate) trait LongLoop {
     fn run(self);
 }
@@ -180,7 +181,7 @@ thread_local! {
     static FORCED: std::cell::Cell<Option<Level>> = const { std::cell::Cell::new(None) };
 }
 
-/// Makes calls on this thread use one level while `body` runs.
+/// Makes calls on this thread use the given level while `body` runs.
 #[cfg(test)]
 pub(crate) fn with_level<R>(level: Level, body: impl FnOnce() -> R) -> R {
     let before = FORCED.replace(Some(level));
@@ -197,7 +198,7 @@ mod tests {
 
     const EXPECTED: &str = "NUMERIC_TABLE_EXPECTED_CPU_LEVEL";
 
-    /// Run by the test below in a process of its own: the choice is made once per process.
+    /// The test below runs this in a separate process, because the choice is made once per process.
     #[test]
     fn the_chosen_level_is_the_expected_one_if_one_is_expected() {
         if let Ok(expected) = std::env::var(EXPECTED) {

@@ -1,8 +1,8 @@
-//! Conversion between element types, by one rule for each source, target and policy: see [`ConversionPolicy`].
+//! Conversion between element types, by one rule per source, target and policy: see [`ConversionPolicy`].
 //!
 //! This module has the calls for single values ([`cast`], [`try_cast`]) and for slices ([`convert_slice`],
-//! [`report_slice`]). Blocks and tables convert by the same rule. No result depends on the CPU, the length, the stride
-//! or the number of threads, not even the bits of a NaN.
+//! [`report_slice`]). Blocks and tables convert by the same rule. Results, including the bits of NaNs, do not depend on
+//! the CPU, the length, the stride or the number of threads.
 
 // The rule for one value is in `crate::base::number`; `fast` and `half` have the same in a form that compilers
 // vectorize, `half` for the half types; `kernel` has the loops over windows of values, which must agree with the rule
@@ -22,19 +22,19 @@ use crate::base::number::{self, Loss};
 use crate::window::{AnySlice, AnySliceMut, AnyWindow, Window};
 use kernel::Origin;
 
-/// What happens to a value that the target type cannot hold.
+/// How to convert values that the target type cannot represent.
 ///
 /// | policy | float to integer | integer to integer | float to narrower float | integer to float |
 /// | --- | --- | --- | --- | --- |
-/// | `Saturate` | truncates, clamps, NaN to 0 (Rust's `as`) | clamps (not `as`, which wraps) | rounds to nearest even, overflow to infinity | rounds to nearest even |
-/// | `Checked` | truncates; NaN, infinities and out of range after truncation are errors | out of range is an error | a finite value that becomes infinite is an error | the same |
-/// | `Exact` | must be integral and in range | must be in range | must convert back equal; NaN passes, the sign of zero is kept | must convert back equal |
+/// | `Saturate` | truncates and clamps, NaN to 0 (like Rust's `as`) | clamps (unlike `as`, which wraps) | rounds to nearest even, overflow to infinity | rounds to nearest even |
+/// | `Checked` | truncates; NaN, infinities and truncated values out of range are errors | values out of range are errors | finite values that become infinite are errors | values that become infinite are errors |
+/// | `Exact` | values must be integral and in range | values must be in range | values must convert back equal; NaN is permitted, and zero keeps its sign | values must convert back equal |
 ///
 /// # NaN
-/// From float to float every policy permits NaN. In the same type it keeps all its bits, and a signalling NaN stays
-/// signalling. In another type it keeps its sign, becomes quiet, and keeps as many of the leading bits of its payload
-/// as the type has room for (IEEE 754-2019, 6.2.3): a wider payload is filled with zeros, a narrower one is truncated,
-/// which neither `Exact` nor a [`ConversionReport`] counts as a loss.
+/// Conversions between float types permit NaN under every policy. To the same type, a NaN keeps all its bits, and a
+/// signaling NaN stays signaling. To another type, it keeps its sign, becomes quiet, and keeps as many of the leading
+/// bits of its payload as fit (IEEE 754-2019, 6.2.3): a wider payload is filled with zeros, a narrower one is
+/// truncated. Neither `Exact` nor a [`ConversionReport`] counts that as a loss.
 ///
 /// # Examples
 /// ```
@@ -50,12 +50,12 @@ use kernel::Origin;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ConversionPolicy {
-    /// Always converts to the nearest value; the default when reading.
+    /// Always converts to the nearest value. The default when reading.
     #[default]
     Saturate,
-    /// Refuses values that do not fit, permits rounding; the default when writing back.
+    /// Rejects values out of range but permits rounding. The default when writing back.
     Checked,
-    /// Refuses values that would not convert back equal.
+    /// Rejects values that would not convert back equal.
     Exact,
 }
 
@@ -79,7 +79,7 @@ impl fmt::Display for ConversionPolicy {
     }
 }
 
-/// How the values of a block are written into a table.
+/// How the values of a block are written to a table.
 ///
 /// # Examples
 /// ```
@@ -89,16 +89,17 @@ impl fmt::Display for ConversionPolicy {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteRule {
-    /// What happens to values that do not fit.
+    /// How to convert values that do not fit.
     pub policy: ConversionPolicy,
-    /// Whether a value that still has the bits to which the table's value converts leaves the table's value unchanged.
+    /// Whether to leave a table's value unchanged if the new value has the same bits that the table's value converts
+    /// to.
     pub keep_unchanged: bool,
 }
 
-/// What a [`Saturate`](ConversionPolicy::Saturate) conversion loses: the number of values by kind of loss, and the
-/// first position.
+/// The losses of a [`Saturate`](ConversionPolicy::Saturate) conversion: the number of values by kind of loss, and the
+/// position of the first.
 ///
-/// Each value is counted at most once: `Checked` refuses the first four kinds, `Exact` all five.
+/// Each value is counted at most once. `Checked` rejects the first four kinds, `Exact` all five.
 ///
 /// # Examples
 /// ```
@@ -116,20 +117,20 @@ pub struct ConversionReport {
     pub values: usize,
     /// NaNs that become the integer 0.
     pub nan_to_int: usize,
-    /// Values clamped to the smallest value of the target type, minus infinity among them.
+    /// Values clamped to the smallest value of the target type, including minus infinity.
     pub below_range: usize,
-    /// Values clamped to the largest value of the target type, infinity among them.
+    /// Values clamped to the largest value of the target type, including infinity.
     pub above_range: usize,
     /// Finite values that become infinite.
     pub overflow_to_infinity: usize,
     /// Values in range that are truncated or rounded.
     pub inexact: usize,
-    /// Row and column of the first value that loses anything, in row-major order.
+    /// The row and column of the first value with a loss, in row-major order.
     pub first: Option<(usize, usize)>,
 }
 
 impl ConversionReport {
-    /// Returns the number of values that lose anything.
+    /// Returns the number of values with a loss.
     ///
     /// # Examples
     /// ```
@@ -153,8 +154,7 @@ impl ConversionReport {
     }
 }
 
-/// Adds the counts of another part of the same data. Of the two first positions, the earlier one in row-major order is
-/// kept.
+/// Adds the counts of another part of the same data. Keeps the earlier of the two first positions in row-major order.
 impl AddAssign for ConversionReport {
     fn add_assign(&mut self, other: Self) {
         self.values = self.values.saturating_add(other.values);
@@ -202,10 +202,10 @@ pub fn cast<S: Element, D: Element>(value: S) -> D {
     if S::TYPE == D::TYPE { bytemuck::cast(value) } else { number::convert(value) }
 }
 
-/// Converts one value under a policy.
+/// Converts one value under the given policy.
 ///
 /// # Errors
-/// [`ErrorKind::ValueNotRepresentable`] at row 0, column 0, if the policy refuses the value.
+/// [`ErrorKind::ValueNotRepresentable`] at row 0, column 0 if the policy rejects the value.
 ///
 /// # Examples
 /// ```
@@ -223,11 +223,11 @@ pub fn try_cast<S: Element, D: Element>(value: S, policy: ConversionPolicy) -> R
     Ok(target[0])
 }
 
-/// Converts a slice into another of the same length. One pass under `Saturate`, two under the checking policies.
+/// Converts a slice into another of the same length: in one pass under `Saturate`, in two under the checking policies.
 ///
 /// # Errors
-/// [`ErrorKind::LengthMismatch`]; [`ErrorKind::ValueNotRepresentable`] with the index of the first refused value as its
-/// row. The target is unchanged on either.
+/// [`ErrorKind::LengthMismatch`]; [`ErrorKind::ValueNotRepresentable`] with the index of the first rejected value as
+/// its row. On an error the target is unchanged.
 ///
 /// # Examples
 /// ```
@@ -242,7 +242,7 @@ pub fn convert_slice<S: Element, D: Element>(source: &[S], target: &mut [D], pol
     if source.len() != target.len() {
         return Err(other_length(target.len(), source.len()));
     }
-    // The slices are made twice so that they stay in registers: passing one through memory doubles the time for a few
+    // The slices are created twice to stay in registers: passing one through memory doubles the time for a few
     // values.
     match kernel::read_few(AnySlice::new(source), AnySliceMut::new(target), policy) {
         true => Ok(()),
@@ -255,7 +255,7 @@ fn other_length(expected: usize, found: usize) -> Error {
     Error::new(ErrorKind::LengthMismatch { expected, found })
 }
 
-/// Checks that a policy permits one value in a type that is known only at run time.
+/// Checks that a policy permits one value in a type known only at run time.
 pub(crate) fn check_value<S: Element>(
     value: S,
     target: ElementType,
@@ -265,7 +265,7 @@ pub(crate) fn check_value<S: Element>(
     kernel::check(AnyWindow::new(Window::column(&[value])), target, policy, origin)
 }
 
-/// Counts what converting a slice loses, without converting it. Positions are indices, as rows of one column.
+/// Counts the losses of converting a slice, without converting it. Positions are indices, as rows of a single column.
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,4 @@
-//! The categories of a column: how many there are, and the words that they stand for.
+//! The categories of a column: their number and their words.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -9,13 +9,13 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::room::with_room;
 use crate::base::text::excerpt;
 
-/// The categories of a column: how many there are, and, if they are known, their words. The values of the column are
-/// indices of them.
+/// The categories of a column: their number and, if known, their words. The values of the column are indices of
+/// categories.
 ///
-/// Words differ from each other. Two lists of the same words in another order are not equal: their indices have other
-/// meanings. Cloning shares the words: O(1).
+/// All words are distinct. Lists of the same words in different orders are not equal, because their indices mean
+/// different categories. Cloning shares the words: O(1).
 ///
-/// Source: DAAL `getNumberOfCategories`, which has no words; pandas `Categorical` has.
+/// Source: DAAL `getNumberOfCategories`, which has no words, and pandas `Categorical`, which has.
 ///
 /// # Examples
 /// ```
@@ -34,15 +34,15 @@ pub struct Categories(Kind);
 #[derive(Clone)]
 enum Kind {
     Count(usize),
-    /// Invariant: at least one word; no two are equal.
+    /// Invariant: there is at least one word, and all words are distinct.
     Words(Arc<Words>),
 }
 
-/// Words, one after the other.
+/// Words, stored one after the other.
 #[derive(Default)]
 struct Words {
     text: String,
-    /// Where each word ends in the text. Invariant: boundaries of characters, none before the one before.
+    /// The end of each word in the text. Invariant: character boundaries in non-descending order.
     ends: Vec<usize>,
 }
 
@@ -67,10 +67,10 @@ impl Words {
         Some(&self.text[start..end])
     }
 
-    /// Makes categories of the words, if they differ.
+    /// Creates categories of the words if they are distinct.
     ///
     /// # Errors
-    /// [`ErrorKind::ParameterOutOfRange`] if two are equal; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::ParameterOutOfRange`] if two words are equal; [`ErrorKind::OutOfMemory`].
     fn finish_checked(mut self) -> Result<Categories> {
         self.text.shrink_to_fit();
         self.ends.shrink_to_fit();
@@ -83,30 +83,30 @@ impl Words {
         }
     }
 
-    /// Makes categories of the words, which differ.
+    /// Creates categories of the words, which must be distinct.
     fn finish(self) -> Categories {
         if self.ends.is_empty() { Categories::new(0) } else { Categories(Kind::Words(Arc::new(self))) }
     }
 }
 
-/// Returns the positions of two equal words, the first of which is the smaller one.
+/// Returns the positions of two equal words, the smaller position first.
 fn repeated<'a>(mut positions: Vec<usize>, word: &dyn Fn(usize) -> &'a [u8]) -> Option<(usize, usize)> {
     positions.sort_unstable_by(|&one, &other| in_order(word, one, other));
     positions.windows(2).find(|pair| word(pair[0]) == word(pair[1])).map(|pair| (pair[0], pair[1]))
 }
 
-/// Compares words, and the positions of equal ones. It is a call: sorting has hundreds of places for it.
+/// Compares words, and the positions of equal words. Not inlined, because sorting calls it at hundreds of places.
 #[inline(never)]
 fn in_order<'a>(word: &dyn Fn(usize) -> &'a [u8], one: usize, other: usize) -> Ordering {
     word(one).cmp(word(other)).then(one.cmp(&other))
 }
 
-/// Returns the error of a word that two indices have.
+/// Returns the error of a word that has two indices.
 fn refusal(word: &[u8], first: usize, second: usize) -> Error {
     Error::new(ErrorKind::ParameterOutOfRange {
         name: format!("the index of category {:?}", excerpt(word)).into(),
         value: second as f64,
-        allowed: format!("the word has the index {first} already").into(),
+        allowed: format!("the word already has the index {first}").into(),
     })
 }
 
@@ -123,7 +123,7 @@ impl Categories {
         Self(Kind::Count(count))
     }
 
-    /// Creates categories with these words, which are copied: the first has index 0. O(words log words).
+    /// Creates categories with copies of the given words. The first word has index 0. O(words log words).
     ///
     /// # Errors
     /// [`ErrorKind::ParameterOutOfRange`] if two words are equal; [`ErrorKind::OutOfMemory`].
@@ -133,17 +133,17 @@ impl Categories {
     /// # use numeric_table::{Categories, Error};
     /// assert_eq!(Categories::from_words(["low", "high"])?.index_of("high"), Some(1));
     /// let error = Categories::from_words(["low", "high", "low"]).unwrap_err();
-    /// assert_eq!(error.to_string(), r#"the index of category "low" is 2: the word has the index 0 already"#);
+    /// assert_eq!(error.to_string(), r#"the index of category "low" is 2: the word already has the index 0"#);
     /// # Ok::<(), Error>(())
     /// ```
     pub fn from_words<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> Result<Self> {
         Self::try_from_words(words.into_iter().map(Ok), |error| error)
     }
 
-    /// Creates categories of words that may fail to come.
+    /// Creates categories from an iterator of words that can fail.
     ///
     /// # Errors
-    /// The first error of the words; `refuse` of those of [`from_words`](Self::from_words).
+    /// The first error of the iterator; the errors of [`from_words`](Self::from_words), passed through `refuse`.
     pub(crate) fn try_from_words<W: AsRef<str>, E>(
         words: impl Iterator<Item = Result<W, E>>,
         refuse: impl Fn(Error) -> E,
@@ -155,7 +155,7 @@ impl Categories {
         list.finish_checked().map_err(refuse)
     }
 
-    /// Creates categories with words of which no two are equal.
+    /// Creates categories with words that are known to be distinct.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -168,7 +168,7 @@ impl Categories {
         Ok(list.finish())
     }
 
-    /// Returns the number of categories: indices are below it.
+    /// Returns the number of categories. All indices are less than it.
     ///
     /// # Examples
     /// ```
@@ -182,7 +182,7 @@ impl Categories {
         }
     }
 
-    /// Returns whether there are none.
+    /// Returns whether the number of categories is zero.
     ///
     /// # Examples
     /// ```
@@ -205,7 +205,7 @@ impl Categories {
         matches!(self.0, Kind::Words(_))
     }
 
-    /// Returns the word of an index, if it is known. O(1).
+    /// Returns the word of a category, if it is known. O(1).
     ///
     /// # Examples
     /// ```
@@ -218,7 +218,7 @@ impl Categories {
         self.list()?.get(index)
     }
 
-    /// Returns the words in the order of their indices; none if they are not known.
+    /// Returns the words in the order of their indices, or an empty iterator if they are unknown.
     ///
     /// # Examples
     /// ```
@@ -233,7 +233,7 @@ impl Categories {
             .map(move |index| list.and_then(|list| list.get(index)).unwrap_or(""))
     }
 
-    /// Returns the index of a word. O(words): for many, collect [`words`](Self::words) into a map.
+    /// Returns the index of a word. O(words). To look up many words, collect [`words`](Self::words) into a map.
     ///
     /// # Examples
     /// ```
@@ -291,7 +291,7 @@ impl Hash for Categories {
     }
 }
 
-/// Prints the number, or the words.
+/// Formats the number of categories, or the words.
 impl fmt::Debug for Categories {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
@@ -301,11 +301,11 @@ impl fmt::Debug for Categories {
     }
 }
 
-/// Categories, borrowed: of a file or an archive, or of a [`Categories`].
+/// Borrowed categories of a file, an archive, or a [`Categories`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CategoriesView<'a> {
     Count(usize),
-    /// They have words.
+    /// Categories with words.
     Shared(&'a Categories),
     Encoded(EncodedWords<'a>),
 }
@@ -336,20 +336,20 @@ impl PartialEq for CategoriesView<'_> {
 
 impl Eq for CategoriesView<'_> {}
 
-/// Words as files and archives have them: for each, its length as a little-endian `u64`, and its bytes.
+/// Words as stored in files and archives: for each, its length as a little-endian `u64`, followed by its bytes.
 ///
-/// Invariant: `bytes` holds exactly `count` words of UTF-8, at least one. They differ once that has been checked.
+/// Invariant: `bytes` contains exactly `count` words of UTF-8, at least one. They are distinct once that is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EncodedWords<'a> {
     count: usize,
     bytes: &'a [u8],
 }
 
-/// Size in bytes of the length of a word.
+/// The size in bytes of the length of a word.
 const LENGTH_BYTES: usize = 8;
 
 impl<'a> EncodedWords<'a> {
-    /// Reads so many words from the beginning of bytes. An error is the position of what is wrong.
+    /// Reads `count` words from the beginning of `bytes`. An error is the position of the fault.
     pub(crate) fn new(count: u64, bytes: &'a [u8]) -> Result<Self, usize> {
         let most = bytes.len() / LENGTH_BYTES;
         let count = usize::try_from(count).ok().filter(|&count| count > 0 && count <= most).ok_or(0_usize)?;
@@ -366,7 +366,7 @@ impl<'a> EncodedWords<'a> {
         self.bytes.len()
     }
 
-    /// Checks that the words differ. Takes as much memory as their lengths.
+    /// Checks that the words are distinct. Needs as much memory as their lengths.
     ///
     /// # Errors
     /// [`ErrorKind::ParameterOutOfRange`], [`ErrorKind::OutOfMemory`].
@@ -379,7 +379,7 @@ impl<'a> EncodedWords<'a> {
         Err(refusal(word(first), index(first), index(second)))
     }
 
-    /// Returns where each word begins.
+    /// Returns the start of each word.
     fn starts(self) -> impl Iterator<Item = usize> {
         let mut next = 0;
         std::iter::from_fn(move || {
@@ -408,12 +408,12 @@ impl<'a> EncodedWords<'a> {
         Ok(words.finish())
     }
 
-    /// Returns the size in bytes of words when they are encoded.
+    /// Returns the size in bytes of encoded words.
     pub(crate) fn size_of(categories: &Categories) -> usize {
         categories.words().map(|word| LENGTH_BYTES + word.len()).sum()
     }
 
-    /// Appends words to bytes, which have room for them.
+    /// Appends words to bytes that have enough capacity.
     pub(crate) fn append(bytes: &mut Vec<u8>, categories: &Categories) {
         for word in categories.words() {
             bytes.extend((word.len() as u64).to_le_bytes());
@@ -422,7 +422,7 @@ impl<'a> EncodedWords<'a> {
     }
 }
 
-/// Returns the first word of bytes, and where it ends.
+/// Returns the first word in the bytes and its end.
 fn first_word(bytes: &[u8]) -> Option<(&[u8], usize)> {
     let (length, rest) = bytes.split_first_chunk::<LENGTH_BYTES>()?;
     let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;

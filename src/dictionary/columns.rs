@@ -1,8 +1,8 @@
-//! Storage for features that differ: each distinct feature once, and for each column an index.
+//! Storage for dictionaries whose features differ: each distinct feature once, and an index per column.
 //!
 //! Invariants of [`Columns`]: every number in `of_column` is an index into `features`, and `columns` of a feature is
-//! the number of its indices there, never 0. So there are no more features than columns, and a feature that only one
-//! column has can be replaced in place.
+//! the number of its indices there, never 0. So there are at most as many features as columns, and a feature of a
+//! single column can be replaced in place.
 
 use super::feature::{Feature, FeatureView};
 use super::names::NameIndex;
@@ -19,7 +19,7 @@ struct Shared {
     columns: usize,
 }
 
-/// Features, one for each column; equal ones may be stored once.
+/// Features, one per column. Equal ones may be stored once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Columns {
     features: Vec<Shared>,
@@ -28,7 +28,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Creates `count` columns that share one feature, with room for one more feature, which is then set.
+    /// Creates `count` columns that share one feature, with room for one more feature, which the caller then sets.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -50,15 +50,15 @@ impl Columns {
         &self.features[self.of_column[column] as usize].feature
     }
 
-    /// Returns the first column with this name.
+    /// Returns the first column with the given name.
     pub(super) fn index_of(&self, name: &str) -> Option<usize> {
         self.names.find(name, self.len(), |column| self.get(column).name.as_deref())
     }
 
-    /// Replaces the feature of a column, which must exist. O(1), amortised.
+    /// Replaces the feature of a column, which must exist. Amortized O(1).
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfMemory`]; nothing is changed.
+    /// [`ErrorKind::OutOfMemory`]. Nothing is changed.
     pub(super) fn set(&mut self, column: usize, feature: Feature) -> Result<()> {
         let old = self.of_column[column] as usize;
         let (old_name, new_name) = (self.features[old].feature.name.as_deref(), feature.name.as_deref());
@@ -75,7 +75,7 @@ impl Columns {
         Ok(())
     }
 
-    /// Copies everything.
+    /// Copies all columns and features.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -83,7 +83,7 @@ impl Columns {
         self.try_map(Feature::try_clone)
     }
 
-    /// Returns the same columns with one element type for all.
+    /// Returns the same columns with a single element type.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -111,7 +111,7 @@ impl Columns {
         Ok(new)
     }
 
-    /// Adds a feature for one column, and returns its index.
+    /// Adds a feature for one column and returns its index.
     fn push(&mut self, feature: Feature) -> Result<u32> {
         let count = self.features.len();
         let full = Error::out_of_memory(count.saturating_mul(size_of::<Shared>()));
@@ -123,7 +123,7 @@ impl Columns {
 }
 
 impl Columns {
-    /// Adds the features of another dictionary at the end. On an error nothing has changed.
+    /// Appends the features of another dictionary. On an error nothing is changed.
     pub(super) fn append(&mut self, other: &DataDictionary) -> Result<()> {
         let before = (self.features.len(), self.of_column.len());
         let result = self.try_append(other);
@@ -156,14 +156,14 @@ impl Columns {
                 for &Shared { ref feature, columns } in &columns.features {
                     self.push_for(feature.try_clone()?, columns)?;
                 }
-                // `push_for` has checked that all indices are of 32 bits.
+                // `push_for` has checked that all indices fit into 32 bits.
                 self.of_column.extend(columns.of_column.iter().map(|index| before as u32 + index));
             }
         }
         Ok(())
     }
 
-    /// Stores a feature of so many columns, and returns its index.
+    /// Stores a feature for `columns` columns and returns its index.
     fn push_for(&mut self, feature: Feature, columns: usize) -> Result<u32> {
         let index = self.push(feature)?;
         self.features[index as usize].columns = columns;
@@ -173,18 +173,18 @@ impl Columns {
 
 /// Builds a dictionary column by column.
 ///
-/// A column shares its feature with the one before, if they are equal; and a feature with neither a name nor a number
-/// of categories is shared by all columns that have it. While all features are equal, nothing is stored per column.
+/// A column shares its feature with the previous column if they are equal. All columns with the same feature share it
+/// if it has neither a name nor a number of categories. While all features are equal, nothing is stored per column.
 #[derive(Default)]
 struct Collector {
     /// Invariant: `of_column` is empty while there is at most one feature.
     columns: Columns,
     count: usize,
-    /// The feature of the column before.
+    /// The feature of the previous column.
     last: u32,
-    /// Features with nothing but an element type and a feature type: at most one for each pair of those.
+    /// Features with only an element type and a feature type: at most one for each pair of them.
     plain: Vec<u32>,
-    /// The number of columns that there will be, if it is known.
+    /// The expected number of columns, if it is known.
     expected: usize,
 }
 
@@ -210,7 +210,7 @@ impl Collector {
         }
     }
 
-    /// Returns the index of a stored feature that one more column can share, if there is one.
+    /// Returns the index of a stored feature that the next column can share, if there is one.
     fn find(&self, view: FeatureView<'_>) -> Option<u32> {
         let is = |&index: &u32| self.columns.features[index as usize].feature.view() == view;
         if self.count > 0 && is(&self.last) {
@@ -231,7 +231,7 @@ impl Collector {
         Ok(())
     }
 
-    /// Adds a column with a feature of its own.
+    /// Adds a column with a new feature.
     fn add(&mut self, feature: Feature) -> Result<()> {
         let is_plain = feature.view().is_plain();
         if self.columns.features.len() == 1 {
@@ -268,7 +268,7 @@ impl Collector {
 /// Creates a dictionary from one feature per column.
 ///
 /// # Errors
-/// The first error of the features; `refuse` of [`ErrorKind::OutOfMemory`].
+/// The first error of the features; [`ErrorKind::OutOfMemory`], passed through `refuse`.
 pub(crate) fn collect_columns<E>(
     features: impl Iterator<Item = Result<Feature, E>>,
     refuse: impl Fn(Error) -> E,
@@ -280,11 +280,11 @@ pub(crate) fn collect_columns<E>(
     Ok(collector.finish())
 }
 
-/// Creates a dictionary from one borrowed feature per column. They are iterated over twice: memory is allocated once
-/// all are known to be valid, and no more of it than they need.
+/// Creates a dictionary from one borrowed feature per column. Iterates over the features twice: once to validate them,
+/// and once more after allocating exactly the memory that they need.
 ///
 /// # Errors
-/// The first error of the features; `refuse` of [`ErrorKind::OutOfMemory`].
+/// The first error of the features; [`ErrorKind::OutOfMemory`], passed through `refuse`.
 pub(crate) fn from_views<'a, E>(
     views: impl Iterator<Item = Result<FeatureView<'a>, E>> + Clone,
     refuse: impl Fn(Error) -> E,
@@ -305,13 +305,13 @@ pub(crate) fn from_views<'a, E>(
     Ok(collector.finish())
 }
 
-/// Reserves exactly as much memory as `count` more items need.
+/// Reserves exactly the memory that `count` more items need.
 fn reserve<T>(items: &mut Vec<T>, count: usize) -> Result<()> {
     let bytes = count.saturating_mul(size_of::<T>());
     items.try_reserve_exact(count).map_err(|_| Error::out_of_memory(bytes))
 }
 
-/// Reserves room for one more item, and for some that may follow.
+/// Reserves room for one more item and some that may follow.
 fn reserve_more<T>(items: &mut Vec<T>) -> Result<()> {
     let bytes = items.len().saturating_add(1).saturating_mul(size_of::<T>());
     items.try_reserve(1).map_err(|_| Error::out_of_memory(bytes))

@@ -1,6 +1,7 @@
-//! Comparing two dictionaries: whether they are equal, and what stands against it that tables follow each other.
+//! Comparing two dictionaries: whether they are equal, and whether their tables can be joined.
 //!
-//! Nothing here takes longer than the memory of both is large, whatever number of equal columns a file has invented.
+//! Every comparison takes time proportional to the dictionaries' memory at most, no matter how many equal columns a
+//! file claims to have.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,19 +10,20 @@ use super::{Categories, DataDictionary, Feature, FeatureType, Features};
 use crate::base::error::{Error, ErrorKind, Result};
 
 impl DataDictionary {
-    /// Returns the columns with their features here and in another dictionary: as many as both have; of two uniform
-    /// dictionaries the first only, for all others are like it. So whoever compares two dictionaries never takes longer
-    /// than their memory is large: a few bytes of a file without rows may describe 2^60 equal columns.
+    /// Returns the columns with their features in this and another dictionary, up to the shorter length. For two
+    /// uniform dictionaries it returns only the first column, which represents all others. So a comparison takes time
+    /// proportional to the dictionaries' memory at most: a few bytes of a file without rows may describe 2^60 equal
+    /// columns.
     pub(crate) fn pairs<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (usize, &'a Feature, &'a Feature)> {
         let both = self.len().min(other.len());
         let count = if self.is_uniform() && other.is_uniform() { both.min(1) } else { both };
         (0..count).map(|column| (column, self.at(column), other.at(column)))
     }
 
-    /// Checks that another dictionary has as many columns, of the same element types.
+    /// Checks that another dictionary has the same number of columns, with the same element types.
     ///
     /// # Errors
-    /// [`ErrorKind::DictionaryMismatch`] with the first feature of another element type, if there is one.
+    /// [`ErrorKind::DictionaryMismatch`] with the first feature of a different element type, if there is one.
     pub(crate) fn check_types(&self, new: &Self) -> Result<()> {
         let (features, columns, element) = (new.len(), self.len(), self.uniform_type());
         new.check_count(columns, || element)?;
@@ -40,34 +42,35 @@ impl DataDictionary {
         }
     }
 
-    /// Checks that the rows of a table with another dictionary, of as many columns, can follow: no column has the name
-    /// of another one here, and what has words or is a time there has the same words or unit here. O(columns).
+    /// Checks that the rows of a table with another dictionary of the same length can be appended. No column may have
+    /// the name of a different column here. Columns with words or times must have the same words or unit here.
+    /// O(columns).
     ///
     /// # Errors
-    /// [`ErrorKind::UnequalTables`] with the number of that table; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::UnequalTables`] with the index of that table; [`ErrorKind::OutOfMemory`].
     pub(crate) fn check_follower(&self, table: usize, other: &Self) -> Result<()> {
         self.check_columns(table, other, |_, _| false)
     }
 
-    /// Checks that results about columns that another dictionary describes can be added to those about these: as
-    /// [`check_follower`](Self::check_follower), but one list of words may go on where the other one ends.
+    /// Checks that results for the columns of another dictionary can be merged with results for these. Does the same as
+    /// [`check_follower`](Self::check_follower), except that one list of words may be a prefix of the other.
     ///
     /// # Errors
-    /// Those of [`check_follower`](Self::check_follower), with the number 1.
+    /// Those of [`check_follower`](Self::check_follower), with the table index 1.
     pub(crate) fn check_addition(&self, other: &Self) -> Result<()> {
         self.check_columns(1, other, |mine, theirs| {
             mine.words().zip(theirs.words()).all(|(mine, theirs)| mine == theirs)
         })
     }
 
-    /// See [`check_follower`](Self::check_follower). `is_same` compares words that differ.
+    /// See [`check_follower`](Self::check_follower). `is_same` compares the words of categories that are not equal.
     fn check_columns(
         &self,
         table: usize,
         other: &Self,
         is_same: impl Fn(&Categories, &Categories) -> bool,
     ) -> Result<()> {
-        let mut names = None; // of this dictionary, once they are asked for
+        let mut names = None; // of this dictionary, once they are needed
         for (column, mine, theirs) in self.pairs(other) {
             if let Some(name) = theirs.name.as_deref()
                 && mine.name.as_deref() != Some(name)
@@ -93,7 +96,7 @@ impl DataDictionary {
         Ok(())
     }
 
-    /// Returns all names.
+    /// Returns a set of all names.
     fn set_of_names(&self) -> Result<HashSet<&str>> {
         let (names, mut set) = (self.listed().filter_map(|feature| feature.name.as_deref()), HashSet::new());
         for name in names {
@@ -104,7 +107,7 @@ impl DataDictionary {
     }
 }
 
-/// Compares feature by feature: a uniform dictionary equals one that lists the same feature for every column.
+/// Compares feature by feature. A uniform dictionary equals one that lists the same feature for every column.
 impl PartialEq for DataDictionary {
     fn eq(&self, other: &Self) -> bool {
         match (&self.features, &other.features) {

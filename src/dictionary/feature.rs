@@ -47,7 +47,7 @@ impl Feature {
         Self { name: None, element_type, feature_type: FeatureType::Continuous, categories: None }
     }
 
-    /// Copies the feature, its name included, and shares its words, if there is memory for it.
+    /// Copies the feature and its name, and shares its words. Fails if there is not enough memory.
     pub(crate) fn try_clone(&self) -> Result<Self> {
         self.view().to_feature()
     }
@@ -58,7 +58,7 @@ impl Feature {
         FeatureView { name: name.as_deref(), element_type, feature_type, categories }
     }
 
-    /// Returns the feature with a name.
+    /// Returns the feature with the given name.
     ///
     /// # Examples
     /// ```
@@ -69,8 +69,8 @@ impl Feature {
         Self { name: Some(name.into()), ..self }
     }
 
-    /// Returns the feature as a categorical one: the values are indices of categories, given with their words, or as
-    /// their number.
+    /// Returns the feature as a categorical one, whose values are indices of categories. The categories are given as
+    /// words or as a number.
     ///
     /// # Examples
     /// ```
@@ -109,7 +109,7 @@ impl Feature {
         self.categories.as_ref()?.word(category)
     }
 
-    /// Returns the feature as an ordinal one: the values have an order, but differences of them have no meaning.
+    /// Returns the feature as an ordinal one: the order of values is meaningful, their differences are not.
     ///
     /// # Examples
     /// ```
@@ -121,7 +121,7 @@ impl Feature {
     }
 
     /// Returns the feature as one of points in time: the values are numbers of units since 1970-01-01T00:00:00 UTC.
-    /// What writes text writes dates then.
+    /// Text formats write them as dates.
     ///
     /// # Examples
     /// ```
@@ -133,7 +133,7 @@ impl Feature {
         Self { feature_type: FeatureType::Time(unit), ..self }
     }
 
-    /// Returns the PMML data type of the values. Source: DAAL `PMMLNumType`, which knows only `int` among the integers.
+    /// Returns the PMML data type of the values. Source: DAAL `PMMLNumType`, whose only integer type is `int`.
     ///
     /// # Examples
     /// ```
@@ -160,7 +160,7 @@ impl Feature {
     }
 }
 
-/// A feature with a borrowed name and borrowed words: of a file, or of a [`Feature`].
+/// A feature with a borrowed name and borrowed words, from a file or a [`Feature`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FeatureView<'a> {
     pub(crate) name: Option<&'a str>,
@@ -170,12 +170,12 @@ pub(crate) struct FeatureView<'a> {
 }
 
 impl FeatureView<'_> {
-    /// Returns whether there is nothing but the two types.
+    /// Returns whether the feature consists of its two types only.
     pub(crate) fn is_plain(self) -> bool {
         self.name.is_none() && self.categories.is_none()
     }
 
-    /// Copies the name, and words that are not shared yet, if there is memory for them.
+    /// Copies the name, and words that are not shared yet. Fails if there is not enough memory.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -186,7 +186,7 @@ impl FeatureView<'_> {
     }
 }
 
-/// Copies text, if there is memory for it.
+/// Copies text. Fails if there is not enough memory.
 fn try_to_string(text: &str) -> Result<String> {
     let mut string = String::new();
     string.try_reserve_exact(text.len()).map_err(|_| Error::out_of_memory(text.len()))?;
@@ -204,22 +204,22 @@ fn try_to_string(text: &str) -> Result<String> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FeatureType {
-    /// Category indices: only equality has a meaning.
+    /// Category indices: only equality is meaningful.
     Categorical,
-    /// Ranks: order has a meaning, differences have none.
+    /// Ranks: order is meaningful, differences are not.
     Ordinal,
     /// Quantities.
     #[default]
     Continuous,
-    /// Points in time: numbers of units since 1970-01-01T00:00:00 UTC. Order and differences have a meaning.
+    /// Points in time: numbers of units since 1970-01-01T00:00:00 UTC. Order and differences are meaningful.
     Time(TimeUnit),
 }
 
 impl FeatureType {
-    /// The id of times in the first of their units; those in the other units follow.
+    /// The id of times in the first unit. The ids of the other units follow.
     const TIME_ID: u8 = 3;
 
-    /// Returns the number that stands for the type in files and archives.
+    /// Returns the number that represents the type in files and archives.
     pub(crate) const fn id(self) -> u8 {
         match self {
             Self::Categorical => 0,

@@ -1,8 +1,8 @@
-//! The data dictionary: what each column of a table means.
+//! The data dictionary: the meaning of each column of a table.
 //!
-//! Features are defined in `feature`, the words of categories in `categories`; features that differ are stored in
-//! `columns`, and `names` finds their names; two dictionaries are compared in `compare`. The **table** owns its shape:
-//! a dictionary describes it, and a table refuses one that does not fit. Semantics: DAAL `DataDictionary`; a uniform
+//! Features are defined in `feature`, the words of categories in `categories`. `columns` stores features that differ,
+//! `names` looks up their names, and `compare` compares two dictionaries. The **table** owns its shape: a dictionary
+//! only describes it, and a table rejects a dictionary that does not match. Semantics: DAAL `DataDictionary`; a uniform
 //! dictionary is DAAL's "features equal".
 
 mod categories;
@@ -30,13 +30,13 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::near::near;
 use crate::base::text::excerpt;
 
-/// Describes the columns of a table, one [`Feature`] each.
+/// Describes the columns of a table with one [`Feature`] each.
 ///
 /// A dictionary in which all features are equal is *uniform*: it stores one feature and a count, so a million equal
-/// columns cost as much as one. Otherwise each column costs 4 bytes, plus 56 bytes, the name and the words for its
-/// feature, unless that is shared: equal features of neighbours are stored once, and so are equal features that have
-/// neither a name nor categories. Changing one feature of a uniform dictionary changes no other (in DAAL it changes all
-/// of them). Cloning shares the features: O(1).
+/// columns cost no more than one. Otherwise each column costs 4 bytes, and each stored feature 56 bytes plus its name
+/// and words. Equal features of neighboring columns are stored once, and so are equal features with neither a name nor
+/// categories. Changing one feature of a uniform dictionary does not change the others (in DAAL it changes all of
+/// them). Cloning shares the features: O(1).
 ///
 /// # Examples
 /// ```
@@ -73,8 +73,8 @@ impl DataDictionary {
         Self { features: Features::Equal(Arc::new(feature), count) }
     }
 
-    /// Creates a dictionary from one feature per column. If all are equal, the dictionary is uniform. Aborts if there
-    /// is no memory for it, as `Vec` does.
+    /// Creates a dictionary from one feature per column. The dictionary is uniform if all features are equal. Aborts if
+    /// there is not enough memory, as `Vec` does.
     ///
     /// # Examples
     /// ```
@@ -103,7 +103,7 @@ impl DataDictionary {
         }
     }
 
-    /// Returns whether there are no features.
+    /// Returns whether the dictionary is empty.
     ///
     /// # Examples
     /// ```
@@ -159,8 +159,8 @@ impl DataDictionary {
         (0..self.len()).map(|column| self.at(column))
     }
 
-    /// Returns the first column with this name. O(columns) for one name; O(1) in a uniform dictionary, and for each of
-    /// many names: an index of them is made when that costs less, and takes 40 bytes or so for each column.
+    /// Returns the first column with the given name. O(1) in a uniform dictionary. Otherwise O(columns) for a single
+    /// lookup and O(1) each for many: repeated lookups build an index of about 40 bytes per column.
     ///
     /// # Examples
     /// ```
@@ -175,7 +175,7 @@ impl DataDictionary {
         }
     }
 
-    /// Like [`index_of`](Self::index_of), with an error that says which names are similar.
+    /// Like [`index_of`](Self::index_of), but returns an error that lists similar names.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownName`].
@@ -186,7 +186,7 @@ impl DataDictionary {
     /// let dictionary = DataDictionary::from_features([Feature::new(ElementType::F32).named("width")]);
     /// assert_eq!(dictionary.find("width")?, 0);
     /// let error = dictionary.find("widht").unwrap_err();
-    /// assert_eq!(error.to_string(), r#"no column has the name "widht"; near it are "width""#);
+    /// assert_eq!(error.to_string(), r#"no column has the name "widht"; similar names: "width""#);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn find(&self, name: &str) -> Result<usize> {
@@ -200,7 +200,7 @@ impl DataDictionary {
         })
     }
 
-    /// Returns the names of the columns, in order; `None` for one that has none.
+    /// Returns the names of the columns, in order; `None` for an unnamed column.
     ///
     /// # Examples
     /// ```
@@ -213,10 +213,10 @@ impl DataDictionary {
         self.iter().map(|feature| feature.name.as_deref())
     }
 
-    /// Returns the same columns with these names, one for each.
+    /// Returns the same columns with new names, one per column.
     ///
     /// # Errors
-    /// [`ErrorKind::LengthMismatch`] if there are not as many names as columns.
+    /// [`ErrorKind::LengthMismatch`] if the numbers of names and columns differ.
     ///
     /// # Examples
     /// ```
@@ -240,10 +240,10 @@ impl DataDictionary {
         }
     }
 
-    /// Replaces the feature of one column; the others are unchanged. O(1), amortised; O(columns) the first time, and if
-    /// a clone shares the features.
+    /// Replaces the feature of one column without changing the others. Amortized O(1); O(columns) the first time and
+    /// when a clone shares the features.
     ///
-    /// Source: DAAL `setFeature`, which changes all columns where "features equal" is set.
+    /// Source: DAAL `setFeature`, which changes all columns if "features equal" is set.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`]; [`ErrorKind::OutOfMemory`] if the features cannot be stored per column.
@@ -277,8 +277,8 @@ impl DataDictionary {
         Ok(())
     }
 
-    /// Returns a dictionary of the same columns with another element type, and otherwise equal features. Conversions of
-    /// tables use this.
+    /// Returns a dictionary of the same columns with another element type and otherwise equal features. Conversions of
+    /// tables use it.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -302,7 +302,7 @@ impl DataDictionary {
         Ok(Self { features })
     }
 
-    /// Returns the element type of all columns, if they have the same. Cost: O(distinct features).
+    /// Returns the element type of all columns, if it is the same for all. O(distinct features).
     ///
     /// # Examples
     /// ```
@@ -318,10 +318,10 @@ impl DataDictionary {
         }
     }
 
-    /// Returns the element type of all columns.
+    /// Returns the common element type of all columns.
     ///
     /// # Errors
-    /// [`ErrorKind::MixedElementTypes`] if they do not have the same.
+    /// [`ErrorKind::MixedElementTypes`] if the types differ.
     pub(crate) fn one_type(&self) -> Result<ElementType> {
         if let Some(element) = self.uniform_type() {
             return Ok(element);
@@ -335,11 +335,11 @@ impl DataDictionary {
         Err(Error::new(ErrorKind::MixedElementTypes { column, first, found }))
     }
 
-    /// Adds the features of another dictionary at the end. O(added columns) if this dictionary is not shared, O(1) if
-    /// all features are equal.
+    /// Appends the features of another dictionary. O(added columns) if this dictionary is not shared, O(1) if all
+    /// features are equal.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfMemory`]. Nothing has changed.
+    /// [`ErrorKind::OutOfMemory`]. Nothing is changed.
     pub(crate) fn append(&mut self, other: &Self) -> Result<()> {
         if other.is_empty() {
             return Ok(());
@@ -368,7 +368,8 @@ impl DataDictionary {
         Ok(())
     }
 
-    /// Returns the features of consecutive columns. Those of all columns are shared: O(1); else O(columns returned).
+    /// Returns the features of consecutive columns. Shares the features if all columns are selected: O(1). Otherwise
+    /// O(columns returned).
     ///
     /// # Errors
     /// [`ErrorKind::OutOfRange`], [`ErrorKind::OutOfMemory`].
@@ -387,7 +388,7 @@ impl DataDictionary {
         }
     }
 
-    /// Gives a column another name. O(1), amortised; O(columns) the first time, and if a clone shares the features.
+    /// Renames a column. Amortized O(1); O(columns) the first time and when a clone shares the features.
     ///
     /// # Errors
     /// Those of [`set_feature`](Self::set_feature).
@@ -396,8 +397,8 @@ impl DataDictionary {
         self.set_feature(column, feature)
     }
 
-    /// Checks that a dictionary describes so many columns, of a table of that type if it has only one. O(1): the type
-    /// is asked for only if they are fewer or more.
+    /// Checks that the dictionary describes the given number of columns. `element` returns the table's element type if
+    /// it has only one, and is called only if the numbers differ, so the check is O(1).
     ///
     /// # Errors
     /// [`ErrorKind::DictionaryMismatch`].
@@ -409,7 +410,8 @@ impl DataDictionary {
         Err(Error::new(ErrorKind::DictionaryMismatch { features: self.len(), columns, element, found: None }))
     }
 
-    /// Returns the features as files list them: one if uniform, even without columns; else one per column.
+    /// Returns the features as files list them: one if the dictionary is uniform, even without columns, otherwise one
+    /// per column.
     pub(crate) fn listed(&self) -> impl ExactSizeIterator<Item = &Feature> + Clone {
         let count = if self.is_uniform() { 1 } else { self.len() };
         (0..count).map(|column| self.at(column))
@@ -428,12 +430,12 @@ impl DataDictionary {
         }
     }
 
-    /// Checks that this describes `columns` columns, all of one element type: what a homogeneous table requires of a
-    /// dictionary. A dictionary whose features have different types passes for no element type: a kind of table with
-    /// such columns compares them one by one.
+    /// Checks that the dictionary describes `columns` columns of one element type, as a homogeneous table requires. A
+    /// dictionary with features of different types never passes. Kinds of tables with such columns compare them one by
+    /// one.
     ///
     /// # Errors
-    /// [`ErrorKind::DictionaryMismatch`] with the first feature of another element type, if there is one.
+    /// [`ErrorKind::DictionaryMismatch`] with the first feature of a different element type, if there is one.
     ///
     /// # Examples
     /// ```

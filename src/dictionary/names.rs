@@ -1,8 +1,8 @@
-//! Where the columns of each name are: an index of a dictionary, made when many names are looked up in it.
+//! Looking up columns by name: an index of a dictionary, built when many names are looked up.
 //!
-//! One look-up compares name by name, which needs no memory. An index is made as soon as that has cost as much, and is
-//! kept up to date afterwards, so that any number of look-ups and changes together takes O(1) for each.
-//! Invariant of [`Names`]: every column that has a name is listed once, under the hash of that name.
+//! A single lookup compares name by name, which needs no memory. Once the lookups have cost as much as building an
+//! index, the index is built and kept up to date from then on. So any number of lookups and changes takes O(1) each.
+//! Invariant of [`Names`]: every named column is listed once, under the hash of its name.
 
 use std::collections::hash_map::{Entry, RandomState};
 use std::collections::{BTreeSet, HashMap};
@@ -10,17 +10,17 @@ use std::hash::BuildHasher;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Dictionaries of at most this number of columns have no index.
+/// Dictionaries with at most this number of columns have no index.
 const FEW: usize = 32;
 
-/// How often all names are compared before an index is made.
+/// The number of times that all names are compared before an index is built.
 const SCANS: usize = 4;
 
-/// An index that may not have been made yet. Clones begin without one.
+/// An index that is built on demand. Clones begin without one.
 #[derive(Debug, Default)]
 pub(super) struct NameIndex {
     names: OnceLock<Names>,
-    /// The number of names that have been compared so far.
+    /// The number of names compared so far.
     compared: AtomicUsize,
 }
 
@@ -31,7 +31,7 @@ impl Clone for NameIndex {
 }
 
 impl NameIndex {
-    /// Returns the first column with this name, where `name_of` returns the names of `count` columns.
+    /// Returns the first column with the given name. `name_of` returns the names of `count` columns.
     pub(super) fn find<'n>(
         &self,
         name: &str,
@@ -39,7 +39,7 @@ impl NameIndex {
         name_of: impl Fn(usize) -> Option<&'n str>,
     ) -> Option<usize> {
         if count > FEW && self.names.get().is_none() && self.compared.load(Ordering::Relaxed) >= count * SCANS {
-            // Without memory for an index, names go on being compared.
+            // Without memory for an index, lookups keep comparing names.
             if let Some(names) = Names::new(count, &name_of) {
                 let _ = self.names.set(names); // another thread may have made the same
             }
@@ -55,7 +55,7 @@ impl NameIndex {
         found
     }
 
-    /// Records that a column has another name.
+    /// Records that a column was renamed.
     pub(super) fn rename(&mut self, column: usize, old: Option<&str>, new: Option<&str>) {
         if old == new {
             return;
@@ -66,7 +66,7 @@ impl NameIndex {
         self.add(column, new);
     }
 
-    /// Records that there is a new column.
+    /// Records that a column was added.
     pub(super) fn add(&mut self, column: usize, name: Option<&str>) {
         if let (Some(names), Some(name)) = (self.names.get_mut(), name)
             && names.insert(name, column).is_none()
@@ -75,7 +75,7 @@ impl NameIndex {
         }
     }
 
-    /// Returns whether there is an index, which has to be kept up to date.
+    /// Returns whether an index exists, which must be kept up to date.
     pub(super) fn is_known(&self) -> bool {
         self.names.get().is_some()
     }
@@ -88,7 +88,7 @@ struct Names {
     of_hash: HashMap<u64, Columns>,
 }
 
-/// The columns whose names have the same hash: nearly always one, unless names are repeated.
+/// The columns whose names have the same hash. Nearly always one column, unless names are repeated.
 #[derive(Debug)]
 enum Columns {
     One(usize),
@@ -96,7 +96,7 @@ enum Columns {
 }
 
 impl Names {
-    /// Lists all columns; `None` if there is no memory for that.
+    /// Lists all columns; `None` if there is not enough memory.
     fn new<'n>(count: usize, name_of: impl Fn(usize) -> Option<&'n str>) -> Option<Self> {
         let mut new = Self { hasher: RandomState::new(), of_hash: HashMap::new() };
         for column in 0..count {
@@ -107,7 +107,7 @@ impl Names {
         Some(new)
     }
 
-    /// Returns the first column with this name.
+    /// Returns the first column with the given name.
     fn find<'n>(&self, name: &str, name_of: impl Fn(usize) -> Option<&'n str>) -> Option<usize> {
         let is = |&column: &usize| name_of(column) == Some(name);
         match self.of_hash.get(&self.hasher.hash_one(name))? {
@@ -116,7 +116,7 @@ impl Names {
         }
     }
 
-    /// Lists a column that is not listed; `None` if there is no memory for that.
+    /// Lists a column that is not yet listed; `None` if there is not enough memory.
     fn insert(&mut self, name: &str, column: usize) -> Option<()> {
         self.of_hash.try_reserve(1).ok()?;
         match self.of_hash.entry(self.hasher.hash_one(name)) {
@@ -136,7 +136,7 @@ impl Names {
         Some(())
     }
 
-    /// Takes a column off the list.
+    /// Removes a column from the list.
     fn remove(&mut self, name: &str, column: usize) {
         let Entry::Occupied(mut columns) = self.of_hash.entry(self.hasher.hash_one(name)) else { return };
         let is_empty = match columns.get_mut() {
@@ -156,7 +156,7 @@ impl Names {
 mod tests {
     use super::*;
 
-    /// Looks every name up, so often that an index is made, and compares with a search name by name.
+    /// Looks up every name, often enough to build an index, and compares the results with a search name by name.
     fn check(index: &NameIndex, names: &[Option<String>]) {
         for wanted in names.iter().flatten().map(String::as_str).chain(["none"]) {
             let expected = names.iter().position(|name| name.as_deref() == Some(wanted));

@@ -1,4 +1,4 @@
-//! What dates and times are counted in.
+//! Units of dates and times.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 #[cfg(doc)]
 use super::FeatureType;
 
-/// What dates and times are counted in, from the beginning of 1970 in UTC: in a column of
-/// [`FeatureType::Time`].
+/// The unit of dates and times in a column of [`FeatureType::Time`], which are counted from the beginning of 1970 in
+/// UTC.
 ///
 /// # Examples
 /// ```
@@ -30,15 +30,15 @@ use super::FeatureType;
 #[repr(u8)]
 #[non_exhaustive]
 pub enum TimeUnit {
-    /// Days, as Arrow's `Date32` and NumPy's `datetime64[D]`: `i32`.
+    /// Days, like Arrow's `Date32` and NumPy's `datetime64[D]`: `i32`.
     Days = 0,
-    /// Seconds, as Unix time: `i64`.
+    /// Seconds, like Unix time: `i64`.
     Seconds = 1,
-    /// Thousandths of a second: `i64`.
+    /// Milliseconds: `i64`.
     Milliseconds = 2,
-    /// Millionths of a second: `i64`.
+    /// Microseconds: `i64`.
     Microseconds = 3,
-    /// Billionths of a second: `i64`, which holds times from 1677-09-21 to 2262-04-11.
+    /// Nanoseconds: `i64`, which covers times from 1677-09-21 to 2262-04-11.
     Nanoseconds = 4,
 }
 

@@ -9,16 +9,16 @@ use super::number::{DisplayNumber, write_all};
 use crate::base::text::{DOTS, label, width};
 use crate::dictionary::DataDictionary;
 
-/// The width of the gap between two columns.
+/// The width of the gap between adjacent columns.
 pub(super) const SPACE: usize = 2;
-/// The largest width, and number of characters, of a name or a word.
+/// The largest width of a name or a word, in terminal columns and in characters.
 pub(super) const NAME_LIMIT: usize = 24;
 
-/// Lines of cells, with a heading line, and a name before each line.
+/// Lines of cells, with a heading line and a name at the beginning of each line.
 pub(crate) struct Grid {
-    /// Names of the lines.
+    /// The names of the lines.
     index: TextColumn,
-    /// Lines have been omitted before this one.
+    /// The line before which lines are omitted.
     gap: Option<usize>,
     columns: Vec<TextColumn>,
 }
@@ -50,7 +50,7 @@ impl TextColumn {
 }
 
 impl Grid {
-    /// Creates a grid whose lines have names, at the left; lines are omitted before line `gap`.
+    /// Creates a grid whose lines have names at the left. Lines are omitted before line `gap`.
     pub(crate) fn new(names: impl Iterator<Item = String>, gap: Option<usize>) -> Self {
         let index = TextColumn { is_left: true, ..TextColumn::new(String::new(), String::new(), names.collect()) };
         Self { index, gap, columns: Vec::new() }
@@ -61,7 +61,7 @@ impl Grid {
         self.width_of(&self.index)
     }
 
-    /// Returns the width of a column; where lines are omitted, every column has dots.
+    /// Returns the width of a column. Where lines are omitted, every column has dots.
     pub(super) fn width_of(&self, column: &TextColumn) -> usize {
         column.width().max(if self.gap.is_some() { DOTS.len() } else { 0 })
     }
@@ -70,7 +70,7 @@ impl Grid {
         self.columns.push(column);
     }
 
-    /// Adds dots in the place of columns that are left out.
+    /// Adds dots in place of omitted columns.
     pub(crate) fn add_dots(&mut self) {
         self.add(TextColumn::dots(self.index.cells.len()));
     }
@@ -85,7 +85,7 @@ impl Grid {
         self.add(TextColumn::new(heading.to_owned(), String::new(), write_all(&numbers, precision, false)));
     }
 
-    /// Writes all lines, without a line end after the last one.
+    /// Writes all lines, without a line break after the last one.
     pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = std::iter::once(&self.index).chain(&self.columns);
         let columns: Vec<(&TextColumn, usize)> = all.map(|column| (column, self.width_of(column))).collect();
@@ -109,7 +109,7 @@ impl Grid {
     }
 }
 
-/// Writes one line, without spaces after its last cell.
+/// Writes one line, without trailing spaces.
 fn write_line<'a>(
     f: &mut fmt::Formatter<'_>,
     columns: &[(&'a TextColumn, usize)],
@@ -131,13 +131,14 @@ fn write_line<'a>(
     Ok(())
 }
 
-/// Writes `count` spaces; formatting parameters would limit the width to 65,535.
+/// Writes `count` spaces. Formatting parameters would limit the width to 65,535.
 fn write_spaces(f: &mut fmt::Formatter<'_>, count: usize) -> fmt::Result {
     const SPACES: &str = "                                ";
     (0..count).step_by(SPACES.len()).try_for_each(|done| f.write_str(&SPACES[..SPACES.len().min(count - done)]))
 }
 
-/// Returns the first and the last of `count` lines, if there are more than a limit; else all of them, and none.
+/// Returns the first and the last of `count` lines if they exceed the limit. Otherwise returns all lines, and an empty
+/// range.
 pub(crate) fn cut_rows(count: usize, limit: usize) -> (Range<usize>, Range<usize>) {
     if count <= limit {
         return (0..count, count..count);
@@ -145,12 +146,13 @@ pub(crate) fn cut_rows(count: usize, limit: usize) -> (Range<usize>, Range<usize
     (0..limit.div_ceil(2), count - limit / 2..count)
 }
 
-/// Returns a word without characters that could harm a terminal, and not too long.
+/// Returns a word truncated and without characters that could harm a terminal.
 pub(crate) fn label_of(word: &str) -> String {
     label(word, NAME_LIMIT)
 }
 
-/// Returns the label of a column: its name, without characters that could harm a terminal, or else its index.
+/// Returns the label of a column: its name without characters that could harm a terminal, or its index if it has no
+/// name.
 pub(crate) fn name_of(dictionary: Option<&DataDictionary>, column: usize) -> String {
     let feature = dictionary.and_then(|dictionary| dictionary.feature(column).ok());
     let Some(name) = feature.and_then(|feature| feature.name.as_deref()) else { return column.to_string() };

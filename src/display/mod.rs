@@ -1,6 +1,6 @@
-//! Tables as text, for people: an overview of their content, for a terminal.
+//! Tables as human-readable text: an overview of their content for a terminal.
 //!
-//! `grid`: aligned columns of text; `number`: the numbers of one column. This file: which rows and columns are shown.
+//! `grid`: aligned columns of text. `number`: the numbers of one column. This file: which rows and columns are shown.
 
 mod grid;
 mod number;
@@ -26,13 +26,15 @@ use grid::{NAME_LIMIT, SPACE, TextColumn};
 use number::{DECIMALS_LIMIT, DisplayNumber, write_all};
 
 /// A table as text: its shape and type, the names of its columns, its first and last rows. Created by `display()` of
-/// tables and views; their own `Display` uses its defaults.
+/// tables and views, whose own `Display` uses its defaults.
 ///
-/// What does not fit is replaced by `...`: rows in the middle, and columns in the middle. The numbers of a column have
-/// the same number of decimals: two with `{:.2}`, by default as many as are needed, up to six digits. `{:120}` sets the
-/// width of lines to 120 terminal columns; `{:#}` shows everything, within limits that always apply: lines of at most a
-/// million terminal columns, and about a million numbers, fewer if they have many decimals. For a table without memory,
-/// or one that is leased to a writable block, the text says so instead.
+/// Rows in the middle and columns in the middle that do not fit are replaced by `...`. All numbers of a column have the
+/// same number of decimals: two with `{:.2}`, by default as many as necessary, up to six digits. `{:120}` sets the line
+/// width to 120 terminal columns.
+///
+/// `{:#}` shows everything, within limits that always apply: lines of at most a million terminal columns, and about a
+/// million numbers, fewer if they have many decimals. For a table without memory, or one that is leased to a writable
+/// block, the text reports that instead.
 ///
 /// # Examples
 /// ```
@@ -74,8 +76,8 @@ impl<'t> TableDisplay<'t> {
         Self { source: Box::new(source), rows: 10, width: 80, precision: None }
     }
 
-    /// Sets the number of rows that are shown, the first and the last ones; 10 by default. At most about a million
-    /// numbers are shown.
+    /// Sets the number of rows to show, from the beginning and the end; 10 by default. At most about a million numbers
+    /// are shown.
     ///
     /// # Examples
     /// ```
@@ -89,8 +91,8 @@ impl<'t> TableDisplay<'t> {
         Self { rows, ..self }
     }
 
-    /// Sets the largest width of a line in terminal columns; 80 by default, and never more than a million. At least one
-    /// column is shown, whatever its width.
+    /// Sets the maximum width of a line in terminal columns; 80 by default, at most a million. At least one column is
+    /// shown, regardless of its width.
     ///
     /// # Examples
     /// ```
@@ -105,7 +107,7 @@ impl<'t> TableDisplay<'t> {
         Self { width, ..self }
     }
 
-    /// Sets the number of decimals of floats: at most 1074, since no `f64` has more.
+    /// Sets the number of decimals of floats: at most 1074, the most that an `f64` can have.
     ///
     /// # Examples
     /// ```
@@ -119,7 +121,7 @@ impl<'t> TableDisplay<'t> {
         Self { precision: Some(decimals), ..self }
     }
 
-    /// Formats one column of the rows that are shown.
+    /// Formats one column of the shown rows.
     fn column(&self, column: usize, rows: &[usize], precision: Option<usize>) -> TextColumn {
         let dictionary = self.source.dictionary();
         let feature = dictionary.and_then(|dictionary| dictionary.feature(column).ok());
@@ -148,7 +150,7 @@ impl<'t> TableDisplay<'t> {
         TextColumn::new(name_of(dictionary, column), note, cells)
     }
 
-    /// Adds as many columns as fit, from both ends; the first one in any case.
+    /// Adds columns from both ends as long as they fit. Always adds the first one.
     fn add_columns(&self, grid: &mut Grid, rows: &[usize], width: usize, precision: Option<usize>) {
         let count = self.source.shape().columns;
         let (mut left, mut right): (Vec<TextColumn>, Vec<TextColumn>) = (Vec::new(), Vec::new());
@@ -201,8 +203,8 @@ impl fmt::Display for TableDisplay<'_> {
     }
 }
 
-/// Limits the number of rows and the width that were requested. A file of a few bytes may describe a table with more
-/// columns than there is memory for their headings.
+/// Limits the requested number of rows and width. A file of a few bytes may describe a table with more columns than
+/// there is memory for their headings.
 fn limit(shape: Shape, rows: usize, width: usize, precision: Option<usize>) -> (usize, usize) {
     const NUMBERS: usize = 1 << 20;
     const DECIMALS: usize = 16; // a number with more decimals counts as several
@@ -277,7 +279,7 @@ impl<T: Element> DisplaySource for TableView<'_, T> {
 }
 
 impl<'t, T: Element> TableView<'t, T> {
-    /// Returns a `Display` of the view with options: the number of rows, the width.
+    /// Returns a `Display` of the view with options for the number of rows and the width.
     ///
     /// # Examples
     /// ```
@@ -292,14 +294,14 @@ impl<'t, T: Element> TableView<'t, T> {
     }
 }
 
-/// Formats as [`TableDisplay`] with its defaults.
+/// Formats like [`TableDisplay`] with its defaults.
 impl<T: Element> fmt::Display for HomogenNumericTable<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         TableDisplay::of_table(self).fmt(f)
     }
 }
 
-/// Formats as [`TableDisplay`] with its defaults.
+/// Formats like [`TableDisplay`] with its defaults.
 impl fmt::Display for dyn NumericTable + '_ {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         TableDisplay::of_table(self).fmt(f)
@@ -328,7 +330,7 @@ display_as_tables! {
     {T} BorrowedTableMut<'_, T>;
 }
 
-/// Formats as [`TableDisplay`] with its defaults.
+/// Formats like [`TableDisplay`] with its defaults.
 impl<T: Element> fmt::Display for TableView<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.display().fmt(f)

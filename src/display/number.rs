@@ -1,19 +1,19 @@
-//! Formatting the numbers of a column with the same number of decimals, so that they can be compared.
+//! Formatting the numbers of a column with the same number of decimals, so that they can be compared at a glance.
 
 use crate::base::element::{Element, ElementType};
 use crate::base::number::Exact;
 
-/// Number of digits of the largest number of a column, if no number of decimals is requested.
+/// The number of digits of the largest number of a column, if no number of decimals is requested.
 const DIGITS: i32 = 6;
-/// Number of decimals of the smallest non-zero number; further ones are zeros, and formatting does not support very
-/// many.
+/// The number of decimals of the smallest non-zero number. Further decimals are zeros, and formatting does not support
+/// very large numbers of them.
 pub(super) const DECIMALS_LIMIT: usize = 1074;
 
 /// A number to be displayed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum DisplayNumber {
     Integer(i128),
-    /// A float; `true` if its shortest digits are those of an `f64`, `false` if those of an `f32`.
+    /// A float; `true` if its shortest digits are those of an `f64`, `false` if they are those of an `f32`.
     Float(f64, bool),
 }
 
@@ -27,11 +27,11 @@ impl DisplayNumber {
 }
 
 impl DisplayNumber {
-    /// Returns the number as an index, if it is one.
+    /// Returns the number as an index if it is one.
     pub(super) fn index(self) -> Option<usize> {
         match self {
             Self::Integer(value) => usize::try_from(value).ok(),
-            // A cast of a float saturates: comparing it refuses what is no whole number, and NaN.
+            // A cast of a float saturates. Comparing the result rejects NaN and numbers that are not integers.
             Self::Float(value, _) => Some(value as usize).filter(|&index| index as f64 == value),
         }
     }
@@ -44,9 +44,9 @@ enum Form {
     Scientific(usize),
 }
 
-/// Formats the numbers of one column. Floats have `precision` decimals, or else as many as the shortest digits of each
-/// need, as long as the largest number has at most six digits; never more than `DECIMALS_LIMIT`. Whole floats keep one
-/// decimal, unless they are categories.
+/// Formats the numbers of one column. Floats have `precision` decimals if it is given. Otherwise they have as many as
+/// the shortest digits of each need while the largest number has at most six digits. The limit is `DECIMALS_LIMIT`.
+/// Integral floats keep one decimal, unless they are categories.
 pub(crate) fn write_all(numbers: &[DisplayNumber], precision: Option<usize>, are_categories: bool) -> Vec<String> {
     let form = choose(numbers, precision.map(|decimals| decimals.min(DECIMALS_LIMIT)), are_categories);
     let write = |number: &DisplayNumber| match (*number, form) {

@@ -92,7 +92,7 @@ impl GaussianNaiveBayes {
     /// let table = table.described_by(names.into_iter().collect())?;
     /// assert_eq!(GaussianNaiveBayes::of(&table.slice_rows(..2)?, "class", 2)?.class_rows(), [1, 1]);
     /// let error = GaussianNaiveBayes::of(&table, "class", 2).unwrap_err();
-    /// assert!(error.to_string().starts_with("the value 0.5 at row 2, column 1 is not a category: "));
+    /// assert!(error.to_string().starts_with("the value 0.5 at row 2, column 1 is not a valid category: "));
     /// # Ok::<(), Error>(())
     /// ```
     pub fn of(table: &dyn NumericTable, by: impl ColumnKey, classes: impl Into<Option<usize>>) -> Result<Self> {

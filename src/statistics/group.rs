@@ -128,7 +128,7 @@ impl GroupStatistics {
     /// let groups = GroupStatistics::of(&table.slice_rows(..3)?, 1, 3)?;
     /// assert_eq!((groups.column(0, 0)?.mean(), groups.column(2, 0)?.maximum()), (6.0, 9.0));
     /// let error = GroupStatistics::of(&table, 1, 3).unwrap_err();
-    /// assert!(error.to_string().starts_with("the value 1.5 at row 3, column 1 is not a category: "));
+    /// assert!(error.to_string().starts_with("the value 1.5 at row 3, column 1 is not a valid category: "));
     ///
     /// let answer = Feature::new(ElementType::F64).named("answer").categorical(3);
     /// let features = [Feature::new(ElementType::F64), answer].into_iter().collect();

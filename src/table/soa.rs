@@ -175,7 +175,7 @@ impl SoaNumericTable {
     /// let mut table = SoaNumericTable::from_columns([("a", vec![1, 2])])?;
     /// let Refused { given, error } = table.push_column("b", vec![0.5, 1.5, 2.5]).unwrap_err();
     /// assert_eq!(given.len(), 3); // nothing is lost
-    /// assert_eq!(error.to_string(), "column 1 (b) has 3 values, and the first has 2");
+    /// assert_eq!(error.to_string(), "column 1 (b) has 3 values, but the first has 2");
     /// # Ok::<(), Error>(())
     /// ```
     pub fn push_column(

@@ -1,6 +1,6 @@
-//! Windows whose element type is known only at run time: code that uses them is compiled once, not once per type.
+//! Windows whose element type is known only at run time. Code that uses them is compiled once, not once per type.
 //!
-//! They are made from typed windows, keep their borrow, and only ever get smaller.
+//! They are created from typed windows, keep their borrow, and can only shrink.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -44,14 +44,14 @@ impl<'a> AnyWindow<'a> {
     }
 
     /// # Safety
-    /// All positions must name initialised elements of the Rust type of `element`, aligned, and borrowed for `'a`,
-    /// counted from `start`. That must be aligned even if there is no position.
+    /// All positions, counted from `start`, must refer to initialized elements of the Rust type of `element` that are
+    /// aligned and borrowed for `'a`. `start` must be aligned even without positions.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn from_raw_parts(start: *const u8, geometry: Geometry, element: ElementType) -> Self {
         Self { start, geometry, element, borrow: PhantomData }
     }
 
-    /// Returns the window of elements of `T`, if that is their type.
+    /// Returns the window of elements of `T` if that is their type.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn downcast<T: Element>(self) -> Option<Window<'a, T>> {
         // SAFETY: `Element` is sealed and `TYPE` differs from type to type, so that the window was made from one of
@@ -84,7 +84,7 @@ impl<'a> AnyWindow<'a> {
         Self { geometry: self.geometry.transposed(), ..self }
     }
 
-    /// Returns a window on values as dense rows. Panics if there are not `rows * columns` values: callers have checked.
+    /// Returns a window on values as dense rows. Panics if their number is not `rows * columns`; callers have checked.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn of_rows(values: AnySlice<'a>, rows: usize, columns: usize) -> Self {
         assert_eq!(rows.checked_mul(columns), Some(values.len()), "as many values as positions");
@@ -98,12 +98,12 @@ impl<'a> AnyWindow<'a> {
         self.rows().saturating_mul(self.columns()).saturating_mul(self.element.size_in_bytes())
     }
 
-    /// Returns the same elements in the same order as fewer and longer rows, if their strides allow it.
+    /// Returns the same elements in the same order as fewer and longer rows, if the strides allow it.
     pub(crate) fn in_long_rows(self) -> Self {
         Self { geometry: self.geometry.in_long_rows(), ..self }
     }
 
-    /// Returns whether there are at least as many rows as columns: the longer side is the one to cut.
+    /// Returns whether there are at least as many rows as columns. The longer side is cut first.
     pub(crate) fn is_tall(&self) -> bool {
         self.rows() >= self.columns()
     }
@@ -123,7 +123,8 @@ impl<'a> AnyWindow<'a> {
         self.rows().max(self.columns())
     }
 
-    /// Cuts in two after `length` rows (if `by_rows`) or columns. Panics if there are fewer: callers have checked.
+    /// Splits the window after `length` rows (if `by_rows`) or columns. Panics if there are fewer; callers have
+    /// checked.
     pub(crate) fn split_at(self, by_rows: bool, length: usize) -> (Self, Self) {
         let (rows, columns) = (self.rows(), self.columns());
         if by_rows {
@@ -162,7 +163,7 @@ impl<'a> AnyWindow<'a> {
             .then(|| unsafe { AnySlice::from_raw_parts(self.start, count, self.element) })
     }
 
-    /// Cuts out a smaller window. Panics if it is not inside: callers have checked.
+    /// Cuts out a smaller window. Panics if it is out of range; callers have checked.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn cut(self, rows: Range<usize>, columns: Range<usize>) -> Self {
         let (offset, geometry) = self.geometry.cut(&rows, &columns);
@@ -172,7 +173,7 @@ impl<'a> AnyWindow<'a> {
     }
 }
 
-/// A part of a window, and the position in the window where it begins.
+/// A part of a window, and the position in the window at which it begins.
 #[derive(Clone, Copy)]
 pub(crate) struct Part<'a> {
     pub(crate) window: AnyWindow<'a>,
@@ -181,7 +182,7 @@ pub(crate) struct Part<'a> {
 }
 
 impl<'a> AnyWindowMut<'a> {
-    /// Creates a window of values that lie row after row.
+    /// Creates a window of values stored row after row.
     pub(crate) fn of_rows(values: AnySliceMut<'a>, rows: usize, columns: usize) -> Self {
         assert_eq!(rows.checked_mul(columns), Some(values.len()), "as many values as positions");
         let (geometry, element) =
@@ -196,9 +197,9 @@ impl<'a> AnyWindowMut<'a> {
     }
 
     /// # Safety
-    /// All positions must name different, initialised elements of the Rust type of `element`, aligned, and mutably
-    /// borrowed for `'a`, counted from `start`; no other window may name any of them. That must be aligned even if
-    /// there is no position.
+    /// All positions, counted from `start`, must refer to distinct, initialized elements of the Rust type of `element`
+    /// that are aligned and mutably borrowed for `'a`. No other window may refer to any of them. `start` must be
+    /// aligned even without positions.
     pub(crate) unsafe fn from_raw_parts(start: *mut u8, geometry: Geometry, element: ElementType) -> Self {
         Self { start, geometry, element, borrow: PhantomData }
     }
@@ -224,10 +225,10 @@ impl<'a> AnyWindowMut<'a> {
         Self { geometry: self.geometry.in_long_rows(), ..self }
     }
 
-    /// Returns the window of elements of `T`, if that is their type.
+    /// Returns the window of elements of `T` if that is their type.
     ///
     /// # Errors
-    /// The window, unchanged, if it is not.
+    /// Returns the window unchanged if it is not.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn downcast<T: Element>(self) -> Result<WindowMut<'a, T>, Self> {
         if T::TYPE != self.element {
@@ -250,7 +251,7 @@ impl<'a> AnyWindowMut<'a> {
         Ok(unsafe { AnySliceMut::from_raw_parts(self.start, count, self.element) })
     }
 
-    /// Cuts out a part. Panics if it is not inside: callers have checked.
+    /// Cuts out a part. Panics if it is out of range; callers have checked.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn cut(self, rows: Range<usize>, columns: Range<usize>) -> Self {
         let (offset, geometry) = self.geometry.cut(&rows, &columns);
@@ -259,7 +260,8 @@ impl<'a> AnyWindowMut<'a> {
         Self { start, geometry, ..self }
     }
 
-    /// Cuts in two after `length` rows (if `by_rows`) or columns. Panics if there are fewer: callers have checked.
+    /// Splits the window after `length` rows (if `by_rows`) or columns. Panics if there are fewer; callers have
+    /// checked.
     pub(crate) fn split_at(self, by_rows: bool, length: usize) -> (Self, Self) {
         let Geometry { rows, columns, .. } = self.geometry;
         // The two parts share no position, and positions are injective.
@@ -271,7 +273,7 @@ impl<'a> AnyWindowMut<'a> {
         }
     }
 
-    /// Copies the values of a window of the same type and shape. Panics if either differs: callers have checked.
+    /// Copies the values of a window of the same type and shape. Panics if either differs; callers have checked.
     pub(crate) fn copy_from(self, other: AnyWindow<'_>) {
         fn copy<Bits: Copy + Send + Sync>(window: AnyWindowMut<'_>, other: AnyWindow<'_>) {
             assert!(
@@ -292,7 +294,8 @@ impl<'a> AnyWindowMut<'a> {
         match_width!(self.element, Bits => copy::<Bits>(self, other))
     }
 
-    /// Copies values of the same type, row by row. Panics if there are not as many as positions: callers have checked.
+    /// Copies values of the same type, row by row. Panics if the numbers of values and positions differ; callers have
+    /// checked.
     pub(crate) fn copy_from_slice(self, values: AnySlice<'_>) {
         self.write_bits(values, None);
     }
@@ -308,7 +311,7 @@ impl<'a> AnyWindowMut<'a> {
     }
 }
 
-/// Writes values as integers of their width: only bits are copied.
+/// Writes values as integers of their width, so that only bits are copied.
 fn write_as<Bits: Copy + Send + Sync>(window: AnyWindowMut<'_>, values: AnySlice<'_>, is_marked: Option<&[bool]>) {
     assert!(
         window.element.size_in_bytes() == size_of::<Bits>() && values.element_type() == window.element,

@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 ///
 /// # Safety
 /// `from` must be valid for reads of `length` bytes at each of the first `count` multiples of `from_stride`, and `to`
-/// for writes at those of `to_stride`. What is read and what is written must not overlap.
+/// for writes at those of `to_stride`. The bytes read and the bytes written must not overlap.
 pub(super) unsafe fn copy_lines(
     from: *const u8,
     from_stride: usize,
@@ -17,7 +17,7 @@ pub(super) unsafe fn copy_lines(
     count: usize,
 ) {
     /// # Safety
-    /// As [`copy_lines`], with lines of `LENGTH` bytes.
+    /// The same as for [`copy_lines`], with lines of `LENGTH` bytes.
     unsafe fn copy<const LENGTH: usize>(
         from: *const u8,
         from_stride: usize,

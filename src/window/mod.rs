@@ -1,7 +1,9 @@
-//! Windows on memory: slices and strided two-dimensional windows, with the element type known or not.
+//! Windows on memory: slices and strided two-dimensional windows, with the element type known at compile time or run
+//! time.
 //!
-//! `typed` has windows of a Rust type; `slice`, `any` and `rows` erase it, the only type erasure of this crate.
-//! Reading, converting and writing windows is in [`crate::convert`], ownership of the memory in [`crate::array`].
+//! `typed` has windows of a Rust type. `slice`, `any` and `rows` erase the type, and are the only type erasure of this
+//! crate. Reading, converting and writing windows is in [`crate::convert`], ownership of the memory in
+//! [`crate::array`].
 
 mod any;
 mod lines;

@@ -1,14 +1,14 @@
-//! Windows as views of `ndarray`, for each version that a feature enables.
+//! Windows as `ndarray` views, for each version that a feature enables.
 
 use super::{Geometry, Window, WindowMut};
 
-/// Returns lengths and strides, in elements, in the form that `ndarray` takes.
+/// Returns lengths and strides, in elements, in the form that `ndarray` expects.
 fn lengths_and_strides(geometry: Geometry) -> ((usize, usize), (usize, usize)) {
     let Geometry { rows, columns, row_stride, column_stride } = geometry;
     ((rows, columns), (row_stride, column_stride))
 }
 
-/// Returns the geometry of a view of `ndarray`. `None` if a stride is negative, and not the only position of its axis.
+/// Returns the geometry of an `ndarray` view. `None` if an axis with more than one position has a negative stride.
 fn geometry(lengths: (usize, usize), strides: &[isize]) -> Option<Geometry> {
     let (rows, columns) = lengths;
     if rows == 0 || columns == 0 {
@@ -19,7 +19,7 @@ fn geometry(lengths: (usize, usize), strides: &[isize]) -> Option<Geometry> {
         Some(&stride) => usize::try_from(stride).ok(),
         None => None,
     };
-    // A row or a column by itself has the strides of dense values, so that it is known to be contiguous.
+    // A separate row or column gets the strides of dense values, so that it is known to be contiguous.
     let column_stride = along(1, columns)?;
     let row_stride = if rows == 1 { columns } else { along(0, rows)? };
     Some(Geometry { rows, columns, row_stride, column_stride })
@@ -43,7 +43,7 @@ macro_rules! define_views {
                 Some(unsafe { ArrayView2::from_shape_ptr(lengths.strides(strides), self.as_ptr()) })
             }
 
-            /// Returns a window on the elements of a view; `None` if it has negative strides, which windows have not.
+            /// Returns a window on the elements of a view; `None` for negative strides, which windows do not support.
             pub(crate) fn $of_view(view: $ndarray::ArrayView2<'a, T>) -> Option<Self> {
                 let geometry = geometry(view.dim(), view.strides())?;
                 // SAFETY: the pointer is that of the view's first element. Each position of the geometry is one of the
@@ -55,8 +55,8 @@ macro_rules! define_views {
 
         #[cfg(feature = $feature)]
         impl<'a, T: Copy> WindowMut<'a, T> {
-            /// Returns a mutable view of the same elements; the window, for shapes without elements that `ndarray`
-            /// cannot express.
+            /// Returns a mutable view of the same elements. Returns the window itself for shapes without elements that
+            /// `ndarray` cannot express.
             pub(crate) fn $into_ndarray(mut self) -> Result<$ndarray::ArrayViewMut2<'a, T>, Self> {
                 use $ndarray::{ArrayViewMut2, ShapeBuilder};
                 let (lengths, strides) = lengths_and_strides(self.geometry());
@@ -68,8 +68,8 @@ macro_rules! define_views {
                 Ok(unsafe { ArrayViewMut2::from_shape_ptr(lengths.strides(strides), self.as_mut_ptr()) })
             }
 
-            /// Returns a window on the elements of a mutable view; `None` if it has negative strides, which windows
-            /// have not.
+            /// Returns a window on the elements of a mutable view; `None` for negative strides, which windows do not
+            /// support.
             pub(crate) fn $of_view_mut(mut view: $ndarray::ArrayViewMut2<'a, T>) -> Option<Self> {
                 let geometry = geometry(view.dim(), view.strides())?;
                 // SAFETY: as for `Window`. The view borrows its elements exclusively for `'a`, each at one position

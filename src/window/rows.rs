@@ -1,4 +1,4 @@
-//! Rows of uninitialised elements: the targets of conversions.
+//! Rows of uninitialized elements: the targets of conversions.
 //!
 //! Nothing is ever read through [`AnyRows`].
 
@@ -12,7 +12,7 @@ use super::slice::{AnyRoom, AnySlice, Bits};
 use super::typed::Geometry;
 use crate::base::element::{ElementType, match_width};
 
-/// Rows of uninitialised elements, each contiguous, `row_stride` elements from the start of one to the next.
+/// Rows of uninitialized elements. Each row is contiguous, and row starts are `row_stride` elements apart.
 pub(crate) struct AnyRows<'a> {
     start: *mut u8,
     rows: usize,
@@ -22,11 +22,11 @@ pub(crate) struct AnyRows<'a> {
     borrow: PhantomData<&'a mut [u8]>,
 }
 
-/// A row that integers can be written to. It may be initialised memory, which it stays.
+/// A row that integers can be written to. Initialized memory stays initialized.
 pub(crate) struct RowBits<'r, B>(&'r mut [MaybeUninit<B>]);
 
 impl<B> RowBits<'_, B> {
-    /// Writes one element. Panics if it is not inside: callers have checked.
+    /// Writes one element. Panics if it is out of range; callers have checked.
     #[inline(always)]
     pub(crate) fn put(&mut self, column: usize, value: B) {
         self.0[column].write(value);
@@ -37,7 +37,7 @@ impl<B> RowBits<'_, B> {
 unsafe impl Send for AnyRows<'_> {}
 
 impl<'a> AnyRows<'a> {
-    /// Returns a slice as rows of `columns` elements. Panics if the lengths differ: callers have checked.
+    /// Returns a slice as rows of `columns` elements. Panics if the lengths differ; callers have checked.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn new(mut room: AnyRoom<'a>, rows: usize, columns: usize) -> Self {
         assert_eq!(rows.checked_mul(columns), Some(room.len()), "as many elements as positions");
@@ -66,12 +66,12 @@ impl<'a> AnyRows<'a> {
         self.columns
     }
 
-    /// Returns the number of elements from the start of a row to that of the next.
+    /// Returns the number of elements from the start of one row to the start of the next.
     pub(crate) fn row_stride(&self) -> usize {
         self.row_stride
     }
 
-    /// Returns the address of the first element; valid for writes of `columns` elements in each of the rows.
+    /// Returns the address of the first element, which is valid for writes of `columns` elements in each of the rows.
     pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
         self.start
     }
@@ -85,13 +85,13 @@ impl<'a> AnyRows<'a> {
         AnyRows { borrow: PhantomData, ..*self }
     }
 
-    /// Returns whether there are no gaps between the rows.
+    /// Returns whether the rows follow each other without gaps.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_contiguous(&self) -> bool {
         self.row_stride == self.columns || self.rows <= 1
     }
 
-    /// Lends a rectangle of the elements. Panics if it is not inside: callers have checked.
+    /// Borrows a rectangle of the elements. Panics if it is out of range; callers have checked.
     pub(crate) fn cut(&mut self, rows: Range<usize>, columns: Range<usize>) -> AnyRows<'_> {
         assert!(rows.start <= rows.end && rows.end <= self.rows, "the rows are inside");
         assert!(columns.start <= columns.end && columns.end <= self.columns, "the columns are inside");
@@ -103,7 +103,7 @@ impl<'a> AnyRows<'a> {
         AnyRows { start, rows: rows_left, columns: columns_left, borrow: PhantomData, ..*self }
     }
 
-    /// Returns all elements of contiguous rows. Panics if there are gaps between the rows: callers have checked.
+    /// Returns all elements of contiguous rows. Panics if there are gaps between the rows; callers have checked.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn into_room(self) -> AnyRoom<'a> {
         assert!(self.is_contiguous(), "the rows are contiguous");
@@ -112,7 +112,8 @@ impl<'a> AnyRows<'a> {
         unsafe { AnyRoom::from_raw_parts(self.start, count, self.element) }
     }
 
-    /// Copies values of the same type, row by row. Panics if there are not as many as elements: callers have checked.
+    /// Copies values of the same type, row by row. Panics if the numbers of values and elements differ; callers have
+    /// checked.
     pub(crate) fn copy_from_slice(&mut self, values: AnySlice<'_>) {
         fn copy<Bits: Copy>(rows: &mut AnyRows<'_>, values: AnySlice<'_>) {
             assert!(
@@ -137,7 +138,7 @@ impl<'a> AnyRows<'a> {
         match_width!(self.element, Bits => copy::<Bits>(self, values))
     }
 
-    /// Copies a window of the same type and shape. Panics if either differs: callers have checked.
+    /// Copies a window of the same type and shape. Panics if either differs; callers have checked.
     pub(crate) fn copy_from(&mut self, window: AnyWindow<'_>) {
         fn copy<Bits: Copy>(rows: &mut AnyRows<'_>, window: AnyWindow<'_>) {
             let Geometry { row_stride, column_stride, .. } = window.geometry();
@@ -177,7 +178,7 @@ impl<'a> AnyRows<'a> {
         match_width!(self.element, Bits => copy::<Bits>(self, window))
     }
 
-    /// Lends one row. Panics if it does not exist: callers have checked.
+    /// Borrows one row. Panics if it is out of range; callers have checked.
     pub(crate) fn row(&mut self, row: usize) -> AnyRoom<'_> {
         assert!(row < self.rows, "the row is inside");
         let offset = if self.columns == 0 { 0 } else { row * self.row_stride }; // an empty row may have any address
@@ -187,7 +188,7 @@ impl<'a> AnyRows<'a> {
         unsafe { AnyRoom::from_raw_parts(start, self.columns, self.element) }
     }
 
-    /// Writes zeros to some rows. Panics if they are not inside: callers have checked.
+    /// Writes zeros to some rows. Panics if they are out of range; callers have checked.
     pub(crate) fn zero_rows(&mut self, rows: Range<usize>) {
         let rows = self.cut(rows, 0..self.columns);
         let (count, length) = match rows.is_contiguous() {
@@ -202,8 +203,8 @@ impl<'a> AnyRows<'a> {
         }
     }
 
-    /// Lends one row, to be written as integers of the width of its elements. Panics if the width is another, or the
-    /// row does not exist: callers have checked.
+    /// Borrows one row, to be written as integers with the width of its elements. Panics if the width differs or the
+    /// row is out of range; callers have checked.
     #[inline(always)]
     pub(crate) fn row_bits<B: Bits>(&mut self, row: usize) -> RowBits<'_, B> {
         assert!(row < self.rows && self.element.size_in_bytes() == size_of::<B>(), "the row is inside, of that width");
@@ -216,7 +217,7 @@ impl<'a> AnyRows<'a> {
         })
     }
 
-    /// Cuts in two after `length` rows (if `by_rows`) or columns. Panics if there are fewer: callers have checked.
+    /// Splits the rows after `length` rows (if `by_rows`) or columns. Panics if there are fewer; callers have checked.
     pub(crate) fn split_at(self, by_rows: bool, length: usize) -> (Self, Self) {
         let (rows, columns) = (self.rows, self.columns);
         assert!(length <= if by_rows { rows } else { columns }, "the cut is inside");

@@ -1,7 +1,7 @@
 //! Slices whose element type is known only at run time: an [`ElementType`], a pointer and a length.
 //!
-//! `new` erases a type, `downcast` compares a byte and restores it; neither touches the values. Code that uses such
-//! slices is compiled once, in this crate, and not once per type in each crate that uses it.
+//! `new` erases a type. `downcast` compares one byte and restores it. Neither touches the values. Code that uses such
+//! slices is compiled once, in this crate, instead of once per type in each crate that uses it.
 //!
 //! Invariant: `start` and `count` are those of a slice of the Rust type of `element`, borrowed for `'a`.
 
@@ -45,7 +45,7 @@ pub struct AnySliceMut<'a> {
     borrow: PhantomData<&'a mut [u8]>,
 }
 
-/// Uninitialised memory for values of any element type: a `&mut [MaybeUninit<T>]`. Nothing is ever read through it.
+/// Uninitialized memory for values of any element type: a `&mut [MaybeUninit<T>]`. Nothing is ever read through it.
 pub(crate) struct AnyRoom<'a> {
     start: *mut u8,
     count: usize,
@@ -64,7 +64,7 @@ unsafe impl Sync for AnySliceMut<'_> {}
 // SAFETY: a `&mut [MaybeUninit<T>]`, and every element type is `Send`.
 unsafe impl Send for AnyRoom<'_> {}
 
-/// An integer as wide and as aligned as the elements of its width, whose bits it may hold.
+/// An integer with the width and alignment of the elements whose bits it can hold.
 pub(crate) trait Bits: Copy + Default + PartialEq + Send + Sync {}
 
 impl Bits for u8 {}
@@ -87,14 +87,14 @@ impl<'a> AnySlice<'a> {
         Self { start: values.as_ptr().cast(), count: values.len(), element: T::TYPE, borrow: PhantomData }
     }
 
-    /// Returns the slice, if its element type is `T`.
+    /// Returns the slice if its element type is `T`.
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::AnySlice;
     /// let any = AnySlice::new(&[1_i8, -2, 3]);
     /// assert_eq!(any.downcast::<i8>(), Some(&[1_i8, -2, 3][..]));
-    /// assert_eq!(any.downcast::<u8>(), None); // same size, another type
+    /// assert_eq!(any.downcast::<u8>(), None); // same size, different type
     /// ```
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn downcast<T: Element>(self) -> Option<&'a [T]> {
@@ -127,7 +127,7 @@ impl<'a> AnySlice<'a> {
         self.count
     }
 
-    /// Returns whether there are no values.
+    /// Returns whether the slice is empty.
     ///
     /// # Examples
     /// ```
@@ -146,13 +146,13 @@ impl<'a> AnySlice<'a> {
         Self { start, count, element, borrow: PhantomData }
     }
 
-    /// Returns the address of the first value; valid for reads of `len` values.
+    /// Returns the address of the first value, which is valid for reads of `len` values.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn as_ptr(&self) -> *const u8 {
         self.start
     }
 
-    /// Returns the values, whose type the caller knows. Panics if it is another.
+    /// Returns the values as a slice of their type. Panics if the type is a different one.
     pub(crate) fn as_slice<T: Element>(&self) -> &'a [T] {
         match self.downcast() {
             Some(values) => values,
@@ -160,7 +160,7 @@ impl<'a> AnySlice<'a> {
         }
     }
 
-    /// Returns the values as integers of their width. Panics if the width is another: callers have checked.
+    /// Returns the values as integers of their width. Panics if the width differs; callers have checked.
     pub(crate) fn bits<B: Bits>(self) -> &'a [B] {
         assert_eq!(self.element.size_in_bytes(), size_of::<B>(), "the width");
         // SAFETY: elements of that width, aligned as the integers are; any bits of an element are an integer.
@@ -172,14 +172,14 @@ impl<'a> AnySlice<'a> {
         match_width!(self.element, B => bytemuck::cast_slice(self.bits::<B>()))
     }
 
-    /// Returns integers as elements of their width. Panics if the width is another: callers have checked.
+    /// Returns integers as elements of their width. Panics if the width differs; callers have checked.
     pub(crate) fn of_bits<B: Bits>(bits: &'a [B], element: ElementType) -> Self {
         assert_eq!(element.size_in_bytes(), size_of::<B>(), "the width");
         // Any bits are an element of any type (`Pod`), and the integers are aligned as elements are.
         Self { start: bits.as_ptr().cast(), count: bits.len(), element, borrow: PhantomData }
     }
 
-    /// Cuts out a part. Panics if it is not inside: callers have checked.
+    /// Cuts out a part. Panics if it is out of range; callers have checked.
     pub(crate) fn range(self, range: Range<usize>) -> Self {
         assert!(range.start <= range.end && range.end <= self.count, "the part is inside");
         // SAFETY: the part begins inside, or one past the end.
@@ -202,7 +202,7 @@ impl<'a> AnySliceMut<'a> {
         Self { start: values.as_mut_ptr().cast(), count: values.len(), element: T::TYPE, borrow: PhantomData }
     }
 
-    /// Returns the slice, if its element type is `T`.
+    /// Returns the slice if its element type is `T`.
     ///
     /// # Examples
     /// ```
@@ -242,7 +242,7 @@ impl<'a> AnySliceMut<'a> {
         self.count
     }
 
-    /// Returns whether there are no values.
+    /// Returns whether the slice is empty.
     ///
     /// # Examples
     /// ```
@@ -261,7 +261,7 @@ impl<'a> AnySliceMut<'a> {
         Self { start, count, element, borrow: PhantomData }
     }
 
-    /// Returns the values as integers of their width. Panics if the width is another: callers have checked.
+    /// Returns the values as integers of their width. Panics if the width differs; callers have checked.
     pub(crate) fn into_bits<B: Bits>(self) -> &'a mut [B] {
         assert_eq!(self.element.size_in_bytes(), size_of::<B>(), "the width");
         // SAFETY: elements of that width, aligned as the integers are; any bits of an element are an integer, and any
@@ -274,14 +274,14 @@ impl<'a> AnySliceMut<'a> {
         match_width!(self.element, B => bytemuck::cast_slice_mut(self.into_bits::<B>()))
     }
 
-    /// Returns integers as elements of their width. Panics if the width is another: callers have checked.
+    /// Returns integers as elements of their width. Panics if the width differs; callers have checked.
     pub(crate) fn of_bits<B: Bits>(bits: &'a mut [B], element: ElementType) -> Self {
         assert_eq!(element.size_in_bytes(), size_of::<B>(), "the width");
-        // As in `AnySlice::of_bits`; whatever element is written leaves bits that are an integer.
+        // As in `AnySlice::of_bits`: any element that is written leaves bits that are an integer.
         Self { start: bits.as_mut_ptr().cast(), count: bits.len(), element, borrow: PhantomData }
     }
 
-    /// Cuts out a part. Panics if it is not inside: callers have checked.
+    /// Cuts out a part. Panics if it is out of range; callers have checked.
     pub(crate) fn range(self, range: Range<usize>) -> Self {
         assert!(range.start <= range.end && range.end <= self.count, "the part is inside");
         // SAFETY: the part begins inside, or one past the end; this borrow of the slice is consumed.
@@ -289,7 +289,7 @@ impl<'a> AnySliceMut<'a> {
         Self { start, count: range.len(), ..self }
     }
 
-    /// Returns the first values and the rest. Panics if there are fewer: callers have checked.
+    /// Returns the first values and the rest. Panics if there are fewer; callers have checked.
     pub(crate) fn split_at(self, count: usize) -> (Self, Self) {
         assert!(count <= self.count, "the values are there");
         // SAFETY: the rest begins inside, or one past the end; this borrow of the slice is consumed, and its two parts
@@ -298,8 +298,8 @@ impl<'a> AnySliceMut<'a> {
         (Self { count, ..self }, Self { start: rest, count: self.count - count, ..self })
     }
 
-    /// Cuts the values into pieces of `length` values; the last piece may have fewer. Returns each piece with the index of
-    /// its first value.
+    /// Cuts the values into pieces of `length` values. The last piece may be shorter. Returns each piece with the index
+    /// of its first value.
     pub(crate) fn pieces(self, length: usize) -> impl Iterator<Item = (usize, AnySliceMut<'a>)> {
         let (length, mut rest, mut at) = (length.max(1), Some(self), 0);
         std::iter::from_fn(move || {
@@ -312,12 +312,12 @@ impl<'a> AnySliceMut<'a> {
         })
     }
 
-    /// Borrows the same values for a shorter time.
+    /// Borrows the same values for a shorter lifetime.
     pub(crate) fn reborrow(&mut self) -> AnySliceMut<'_> {
         AnySliceMut { start: self.start, count: self.count, element: self.element, borrow: PhantomData }
     }
 
-    /// Returns the same memory, to be overwritten by whole values.
+    /// Returns the same memory, to be overwritten with complete values.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn into_room(self) -> AnyRoom<'a> {
         AnyRoom { start: self.start, count: self.count, element: self.element, borrow: PhantomData }
@@ -348,8 +348,8 @@ impl<'a> AnyRoom<'a> {
         Self { start, count, element, borrow: PhantomData }
     }
 
-    /// Returns bytes as memory for `count` values. Panics if they are too few, or not aligned for the element type:
-    /// callers have checked.
+    /// Returns bytes as memory for `count` values. Panics if there are too few bytes, or they are not aligned for the
+    /// element type; callers have checked.
     pub(crate) fn of_bytes(bytes: &'a mut [MaybeUninit<u8>], element: ElementType, count: usize) -> Self {
         let start = bytes.as_mut_ptr().cast::<u8>();
         let fits = count.checked_mul(element.size_in_bytes()).is_some_and(|needed| needed <= bytes.len());
@@ -377,7 +377,7 @@ impl<'a> AnyRoom<'a> {
         self.start.addr().wrapping_neg() & (alignment - 1)
     }
 
-    /// Returns the address of the first value; valid for writes of `len` values.
+    /// Returns the address of the first value, which is valid for writes of `len` values.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
         self.start
@@ -395,7 +395,7 @@ impl<'a> AnyRoom<'a> {
         AnySlice { start: self.start, count: self.count, element: self.element, borrow: PhantomData }
     }
 
-    /// Cuts in two after `count` values. Panics if there are fewer: callers have checked.
+    /// Splits the memory after `count` values. Panics if there are fewer; callers have checked.
     pub(crate) fn split_at(self, count: usize) -> (Self, Self) {
         assert!(count <= self.count, "the cut is inside");
         // SAFETY: the second part begins inside, or one past the end.

@@ -1,8 +1,8 @@
-//! Strided two-dimensional windows on borrowed memory: what table views and conversion kernels are built on.
+//! Strided two-dimensional windows on borrowed memory, on which table views and conversion kernels are built.
 //!
-//! A window is made from a slice by a checked constructor and only ever gets smaller, so every element that it names
-//! lies in that slice. Strides count elements, not bytes. Semantics of reading and writing tables are in
-//! [`crate::table::TableView`]; loops over windows in [`crate::convert`].
+//! A checked constructor creates a window from a slice. A window can only shrink, so all of its elements are in that
+//! slice. Strides count elements, not bytes. Semantics of reading and writing tables are in
+//! [`crate::table::TableView`], loops over windows in [`crate::convert`].
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -10,10 +10,10 @@ use std::ops::Range;
 use super::lines::copy_lines;
 use crate::base::parallel;
 
-/// Counts and strides: the offsets of the elements of a window from its first.
+/// Counts and strides: the offsets of the elements of a window from its first element.
 ///
-/// Invariant of every `Geometry` inside a window: for all `row < rows`, `column < columns`, the element at
-/// `row * row_stride + column * column_stride` lies in the borrowed slice. So no such offset overflows.
+/// Invariant of every `Geometry` inside a window: for all `row < rows`, `column < columns`, the element at `row *
+/// row_stride + column * column_stride` is in the borrowed slice, so such an offset cannot overflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Geometry {
     pub(crate) rows: usize,
@@ -28,7 +28,7 @@ impl Geometry {
         self.rows == 0 || self.columns == 0
     }
 
-    /// Returns whether the elements fit in a slice of `len` elements.
+    /// Returns whether the elements fit into a slice of `len` elements.
     #[inline]
     pub(crate) fn fits(&self, len: usize) -> bool {
         if self.is_empty() {
@@ -40,8 +40,8 @@ impl Geometry {
         last.is_some_and(|last| last < len)
     }
 
-    /// Returns whether different positions are always different elements; `false` also for some geometries for which
-    /// they are.
+    /// Returns whether different positions are always different elements. May return `false` for geometries where they
+    /// are.
     #[inline]
     fn is_injective(&self) -> bool {
         (self.column_stride == 1 && self.row_stride >= self.columns)
@@ -68,7 +68,7 @@ impl Geometry {
     pub(crate) fn in_long_rows(self) -> Self {
         let Self { rows, columns, row_stride, .. } = self;
         let one_row = |column_stride| Self { rows: 1, columns: rows * columns, row_stride: 1, column_stride };
-        // The same offsets: `row * columns + column` of contiguous rows, or `row * row_stride` of one column.
+        // The offsets are the same: `row * columns + column` of contiguous rows, or `row * row_stride` of one column.
         if self.is_empty() {
             self
         } else if self.is_row_major_contiguous() {
@@ -85,7 +85,7 @@ impl Geometry {
         row * self.row_stride + column * self.column_stride
     }
 
-    /// Cuts out rows and columns; also returns the offset of the new first element.
+    /// Cuts out rows and columns. Also returns the offset of the new first element.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn cut(&self, rows: &Range<usize>, columns: &Range<usize>) -> (usize, Self) {
         assert!(rows.start <= rows.end && rows.end <= self.rows, "rows lie in the window");
@@ -122,7 +122,7 @@ macro_rules! define_window {
                 self.geometry.columns
             }
 
-            /// Cuts out a smaller window. Panics if it is not inside: callers have checked.
+            /// Cuts out a smaller window. Panics if it is out of range; callers have checked.
             #[cfg_attr(not(debug_assertions), inline(always))]
             pub(crate) fn cut(self, rows: Range<usize>, columns: Range<usize>) -> Self {
                 let (offset, geometry) = self.geometry.cut(&rows, &columns);
@@ -159,13 +159,13 @@ unsafe impl<T: Sync> Sync for WindowMut<'_, T> {}
 
 impl<'a, T: Copy> Window<'a, T> {
     /// # Safety
-    /// All positions must name elements of memory that is borrowed for `'a`, counted from `start`.
+    /// All positions, counted from `start`, must refer to elements of memory that is borrowed for `'a`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) unsafe fn from_raw_parts(start: *const T, geometry: Geometry) -> Self {
         Self { start, geometry, borrow: PhantomData }
     }
 
-    /// Returns a window on a slice; `None` if the geometry reaches outside it.
+    /// Returns a window on a slice; `None` if the geometry exceeds the slice.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn new(values: &'a [T], geometry: Geometry) -> Option<Self> {
         geometry.fits(values.len()).then_some(Self { start: values.as_ptr(), geometry, borrow: PhantomData })
@@ -213,12 +213,13 @@ impl<'a, T: Copy> Window<'a, T> {
 
 impl<'a, T: Copy> WindowMut<'a, T> {
     /// # Safety
-    /// All positions must name different elements of memory that is mutably borrowed for `'a`, counted from `start`.
+    /// All positions, counted from `start`, must refer to distinct elements of memory that is mutably borrowed for
+    /// `'a`.
     pub(super) unsafe fn from_raw_parts(start: *mut T, geometry: Geometry) -> Self {
         Self { start, geometry, borrow: PhantomData }
     }
 
-    /// Returns a window on a slice; `None` if the geometry reaches outside it, or may name an element twice.
+    /// Returns a window on a slice; `None` if the geometry exceeds the slice or may refer to an element twice.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn new(values: &'a mut [T], geometry: Geometry) -> Option<Self> {
         let fits = geometry.fits(values.len()) && geometry.is_injective();
@@ -231,12 +232,12 @@ impl<'a, T: Copy> WindowMut<'a, T> {
         self.start
     }
 
-    /// Returns a window on the same elements, for reading.
+    /// Returns a window on the same elements for reading.
     pub(crate) fn as_window(&self) -> Window<'_, T> {
         Window { start: self.start, geometry: self.geometry, borrow: PhantomData }
     }
 
-    /// Lends the same elements for a shorter lifetime.
+    /// Borrows the same elements for a shorter lifetime.
     pub(crate) fn reborrow(&mut self) -> WindowMut<'_, T> {
         WindowMut { start: self.start, geometry: self.geometry, borrow: PhantomData }
     }
@@ -250,7 +251,7 @@ impl<'a, T: Copy> WindowMut<'a, T> {
         unsafe { *self.start.add(self.geometry.offset(row, column)) = value }
     }
 
-    /// Copies the elements of a window of the same shape. Panics if the shape differs: callers have checked.
+    /// Copies the elements of a window of the same shape. Panics if the shape differs; callers have checked.
     pub(crate) fn copy_from(mut self, other: Window<'_, T>)
     where
         T: Send + Sync,
@@ -286,7 +287,7 @@ impl<'a, T: Copy> WindowMut<'a, T> {
         }
     }
 
-    /// Copies values, row by row. Panics if there are not as many as elements: callers have checked.
+    /// Copies values, row by row. Panics if the numbers of values and elements differ; callers have checked.
     pub(crate) fn copy_from_slice(self, values: &[T])
     where
         T: Send + Sync,
@@ -309,8 +310,8 @@ impl<'a, T: Copy> WindowMut<'a, T> {
         }
     }
 
-    /// Copies the marked values of a dense row-major slice. Panics if there are fewer than elements: callers have
-    /// checked.
+    /// Copies the marked values of a dense row-major slice. Panics if the slice has fewer values than the window;
+    /// callers have checked.
     pub(crate) fn copy_marked(mut self, values: &[T], is_marked: &[bool]) {
         let (rows, columns) = (self.rows(), self.columns());
         assert!(rows * columns <= values.len() && rows * columns <= is_marked.len(), "as many values as elements");
@@ -361,7 +362,7 @@ impl<'a, T: Copy> WindowMut<'a, T> {
         Ok(unsafe { std::slice::from_raw_parts_mut(self.start, count) })
     }
 
-    /// Cuts in two: the first `rows` rows and the rest. Panics if there are fewer: callers have checked.
+    /// Splits the window into the first `rows` rows and the rest. Panics if there are fewer; callers have checked.
     pub(crate) fn split_at_row(self, rows: usize) -> (Self, Self) {
         let (all_rows, columns) = (self.rows(), self.columns());
         let head = Self { start: self.start, geometry: self.geometry, borrow: PhantomData };

@@ -98,12 +98,15 @@ fn columns_are_chosen_by_name_index_and_range() {
     assert_eq!(none.shape(), shape(2, 0));
 
     for (wrong, reason) in [
-        (options().columns("e"), "no column has the name \"e\"; the names are \"a\", \"b\", \"c\", ..."),
-        (options().columns("B"), "no column has the name \"B\"; near it are \"b\""),
+        (options().columns("e"), "no column has the name \"e\"; available names: \"a\", \"b\", \"c\", ..."),
+        (options().columns("B"), "no column has the name \"B\"; similar names: \"b\""),
         (options().columns(4), "column 4 is asked for, and the file has 4"),
         (options().columns(2..5), "columns 2..5 are asked for, and the file has 4"),
         (options().columns([1, 1]), "column 1 is asked for twice"),
-        (options().kind("e", CsvKind::Ordinal), "no column has the name \"e\"; the names are \"a\", \"b\", \"c\", ..."),
+        (
+            options().kind("e", CsvKind::Ordinal),
+            "no column has the name \"e\"; available names: \"a\", \"b\", \"c\", ...",
+        ),
         (options().categories(0, ["x", "x"]), "a category is stated twice"),
         (options().delimiter(b'"'), "'\"' cannot be both delimiter and quote"),
         (options().delimiter(b'e'), "'e' cannot be the delimiter"),

@@ -158,7 +158,7 @@ fn what_a_stated_type_does_not_hold_is_an_error_under_the_policy() {
     assert_error!(
         source(text, CsvOptions::new().column_type("aage", U8)),
         ErrorKind::CsvOption { .. },
-        "near it are \"age\""
+        "similar names: \"age\""
     );
     assert_eq!(types(&typed("a,b\n1,2\n", CsvOptions::new().column_type("b", U8).without("b")).unwrap()), [I64]);
     // Other calls do not ask for it.

@@ -104,7 +104,7 @@ fn copying_between_different_shapes_names_both() {
     let mut table = HomogenNumericTable::from_rows(&[[1, 2, 3], [4, 5, 6]]).unwrap();
     let other = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]]).unwrap();
     let error = table.view_mut().unwrap().copy_from(other.view().unwrap()).unwrap_err();
-    assert_eq!(error.to_string(), "shapes differ: 3 x 2 was given for 2 x 3");
+    assert_eq!(error.to_string(), "shapes differ: got 3 x 2, expected 2 x 3");
 }
 
 #[test]

@@ -199,7 +199,7 @@ fn text_that_is_no_table_of_its_kind_is_refused() {
     for (old, new, problem) in [
         ("structure-of-arrays", "triangle", "unknown kind of table: \"triangle\""),
         ("structure-of-arrays", "homogeneous", "0 settings, and this kind has 1"),
-        ("\"rows\":1", "\"rows\":2", "1 values were given for 2"),
+        ("\"rows\":1", "\"rows\":2", "got 1 values, expected 2"),
         ("\"columns\":2", "\"columns\":1", "2 arrays for 1 columns"),
         ("\"settings\":[]", "\"settings\":[1]", "1 settings, and this kind has 0"),
         ("{\"f32\":[1.5]}", "{\"f33\":[1.5]}", "f33"),

@@ -266,7 +266,7 @@ fn values_that_are_not_whole_rows_are_refused() {
     let mut writer = TableWriter::<u8>::create_with(&path, 3, None, fast()).unwrap();
     assert_error!(writer.append(&[1_u8, 2, 3, 4]), ErrorKind::NotWholeRows { values: 4, columns: 3 });
     let error = writer.append(&[1_u8, 2]).unwrap_err();
-    assert_eq!(error.to_string(), "2 values are not whole rows of 3 columns");
+    assert_eq!(error.to_string(), "2 values do not form complete rows of 3 columns");
     writer.append(&[1_u8, 2, 3]).unwrap();
     writer.finish().unwrap();
     assert_eq!(Table::<u8>::load(&path).unwrap().as_slice().unwrap(), [1, 2, 3]);

@@ -186,7 +186,7 @@ fn json_that_contradicts_itself_is_refused() {
     let found = error(r#"{"element_type":"u8","category_count":3,"categories":["a","b"]}"#);
     assert!(found.starts_with("3 categories are stated, and 2 are listed"), "{found}");
     let found = error(r#"{"element_type":"u8","categories":["a","b","a"]}"#);
-    assert!(found.starts_with(r#"the index of category "a" is 2: the word has the index 0 already"#), "{found}");
+    assert!(found.starts_with(r#"the index of category "a" is 2: the word already has the index 0"#), "{found}");
 }
 
 /// Where a part of bytes begins, which is there once.
@@ -215,7 +215,7 @@ fn damaged_words_are_refused_and_no_damage_is_anything_but_an_error() {
         });
         assert_error!(load(&twice), ErrorKind::Format { .. });
         let reason = load(&twice).unwrap_err().to_string();
-        assert!(reason.contains(r#"the index of category "red" is 1: the word has the index 0 already"#), "{reason}");
+        assert!(reason.contains(r#"the index of category "red" is 1: the word already has the index 0"#), "{reason}");
 
         let no_text = with_header(&file, |header| header[red] = 0xFF);
         let reason = load(&no_text).unwrap_err().to_string();

@@ -181,7 +181,7 @@ fn batches_of_another_unit_are_not_joined() {
     assert!(
         matches!(
             error.kind(),
-            ErrorKind::UnequalTables { table: 1, column: Some(0), reason, .. } if reason.contains("has another")
+            ErrorKind::UnequalTables { table: 1, column: Some(0), reason, .. } if reason.contains("has a different")
         ),
         "{error}"
     );
@@ -429,7 +429,7 @@ fn columns_of_structures_of_arrays_have_the_type_that_is_asked_for() {
     assert_error!(load(narrow.clone()), ErrorKind::ValueNotRepresentable { row: 1, column: 1, .. });
     assert_eq!(load(narrow.convert(ConversionPolicy::Saturate)).unwrap().column_as::<u8>(1).unwrap(), [3, 255]);
     let error = load(ArrowOptions::new().column_type("cuont", ElementType::U8)).unwrap_err().to_string();
-    assert_eq!(error, r#"no column has the name "cuont"; near it are "count""#);
+    assert_eq!(error, r#"no column has the name "cuont"; similar names: "count""#);
     assert_error!(
         load(options.column_type(4, ElementType::U8)),
         ErrorKind::ColumnOutOfRange { column: 4, column_count: 4 }
@@ -478,7 +478,7 @@ fn columns_that_are_not_there_are_errors_that_name_near_ones() {
     let batch = some();
     let load = |options| SoaNumericTable::from_record_batches([&batch], options);
     let error = load(ArrowOptions::new().columns(["widht"])).unwrap_err().to_string();
-    assert_eq!(error, r#"no column has the name "widht"; near it are "width""#);
+    assert_eq!(error, r#"no column has the name "widht"; similar names: "width""#);
     assert_error!(load(ArrowOptions::new().columns([4])), ErrorKind::ColumnOutOfRange { column: 4, column_count: 4 });
     assert_error!(load(ArrowOptions::new().columns(3..5)), ErrorKind::OutOfRange { what: "columns", .. });
     // Of later batches, the columns that are chosen have to be those of the first.

@@ -94,11 +94,11 @@ fn the_first_file_of_other_columns_is_named_with_what_differs() {
     let others: [(&dyn NumericTable, &str); 8] = [
         (&counting(0, 1, 3), "3 columns instead of 2"),
         (&counting(0, 1, 2).convert::<i16>().unwrap(), "column 0 has values of i16 instead of f64"),
-        (&swapped.unwrap(), "column 0 has the name \"b\", which another column of the first has"),
-        (&counting(0, 1, 2), "column 0 has another name"),
-        (&described(feature("b")), "column 1 has another feature type"),
-        (&described(words(["y", "x"])), "column 1 has categories without words, or with other words"),
-        (&described(feature("b").categorical(2)), "column 1 has categories without words, or with other words"),
+        (&swapped.unwrap(), "column 0 has the name \"b\", which belongs to another column of the first"),
+        (&counting(0, 1, 2), "column 0 has a different name"),
+        (&described(feature("b")), "column 1 has a different feature type"),
+        (&described(words(["y", "x"])), "column 1 has categories without words or with different words"),
+        (&described(feature("b").categorical(2)), "column 1 has categories without words or with different words"),
         (
             &SoaNumericTable::from_columns([("a", vec![1_u8]), ("b", vec![2])]).unwrap(),
             "column 0 has values of u8 instead of f64",
@@ -116,7 +116,7 @@ fn the_first_file_of_other_columns_is_named_with_what_differs() {
     let counts = [2, 3].map(|count| saved(&format!("{count}.ntb"), &described(feature("b").categorical(count))));
     assert!(
         text(Shards::of_files(counts))
-            .ends_with("table 1 does not fit the first: column 1 has another number of categories")
+            .ends_with("table 1 does not fit the first: column 1 has a different number of categories")
     );
 }
 
@@ -149,11 +149,14 @@ fn files_of_equal_columns_beyond_number_are_compared_at_once() {
     let words = |words: [&str; 2]| Feature::new(ElementType::U8).categorical(Categories::from_words(words).unwrap());
     saved_columns(&first, words(["no", "yes"]));
     for (feature, expected) in [
-        (Feature::new(ElementType::U8).ordinal(), "table 1 does not fit the first: column 0 has another feature type"),
-        (Feature::new(ElementType::U8).named("a"), "table 1 does not fit the first: column 0 has another name"),
+        (
+            Feature::new(ElementType::U8).ordinal(),
+            "table 1 does not fit the first: column 0 has a different feature type",
+        ),
+        (Feature::new(ElementType::U8).named("a"), "table 1 does not fit the first: column 0 has a different name"),
         (
             words(["yes", "no"]),
-            "table 1 does not fit the first: column 0 has categories without words, or with other words",
+            "table 1 does not fit the first: column 0 has categories without words or with different words",
         ),
     ] {
         saved_columns(&other, feature);

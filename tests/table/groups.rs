@@ -106,10 +106,10 @@ fn the_first_value_that_is_no_category_is_named_and_nothing_is_added() {
     let error = GroupStatistics::of(&table, 1, 3).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the value 3 at row 41234, column 1 is not a category: the categories are the whole numbers from 0 to 2"
+        "the value 3 at row 41234, column 1 is not a valid category: expected an integer from 0 to 2"
     );
     let error = GroupStatistics::of(&table, 1, 0).unwrap_err();
-    assert!(error.to_string().ends_with("row 0, column 1 is not a category: there are no categories"), "{error}");
+    assert!(error.to_string().ends_with("row 0, column 1 is not a valid category: there are no categories"), "{error}");
 }
 
 #[test]
@@ -175,10 +175,7 @@ fn rows_without_a_category_are_refused_left_out_or_a_group_of_their_own() {
         ErrorKind::ValueNotAllowed { row: 2, column: 1, .. },
         "categor"
     );
-    assert_eq!(
-        error.to_string(),
-        "the value NaN at row 2, column 1 is missing: the categories are the whole numbers from 0 to 1"
-    );
+    assert_eq!(error.to_string(), "the value NaN at row 2, column 1 is missing: expected an integer from 0 to 1");
 
     let empty = GroupStatistics::for_table(&table, "species", None).unwrap();
     let skip = empty.clone().missing(MissingCategories::Skip).unwrap();
@@ -298,5 +295,5 @@ fn results_of_other_words_names_or_units_are_not_merged() {
     };
     let mut seconds = BasicStatistics::of(&times(TimeUnit::Seconds)).unwrap();
     let millis = BasicStatistics::of(&times(TimeUnit::Milliseconds)).unwrap();
-    assert_error!(seconds.merge(&millis), ErrorKind::UnequalTables { .. }, "has another");
+    assert_error!(seconds.merge(&millis), ErrorKind::UnequalTables { .. }, "has a different");
 }

@@ -28,8 +28,8 @@ fn a_column_is_read_and_written_by_its_name() {
 fn an_unknown_name_says_which_are_near_and_changes_nothing() {
     let mut table = columns();
     for (name, message) in [
-        ("hight", r#"no column has the name "hight"; near it are "height""#),
-        ("AGE", r#"no column has the name "AGE"; near it are "age""#),
+        ("hight", r#"no column has the name "hight"; similar names: "height""#),
+        ("AGE", r#"no column has the name "AGE"; similar names: "age""#),
         ("", r#"no column has the name """#),
         ("weather", r#"no column has the name "weather""#),
     ] {

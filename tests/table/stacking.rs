@@ -65,7 +65,7 @@ fn columns_of_the_same_names_in_another_order_are_not_joined_end_to_end() {
     let error = first.vstack(&[&turned]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        r#"table 1 does not fit the first: column 0 has the name "b", which another column of the first has"#
+        r#"table 1 does not fit the first: column 0 has the name "b", which belongs to another column of the first"#
     );
     let mut grown = first.clone();
     assert_error!(
@@ -204,7 +204,7 @@ fn tables_without_rows_bring_their_words() {
 fn tables_with_too_many_rows_together_are_refused_in_plain_words() {
     let many = Table::<f32>::new(Shape { rows: usize::MAX, columns: 0 }, AllocationFlag::DoAllocate).unwrap();
     let error = many.vstack(&[&many]).unwrap_err();
-    let expected = format!("a table of {} x 0 values is larger than memory can be", usize::MAX);
+    let expected = format!("a table of {} x 0 values exceeds the address space", usize::MAX);
     assert_eq!(error.to_string(), expected);
 }
 
@@ -221,7 +221,7 @@ fn times_of_another_unit_do_not_follow() {
     let (seconds, millis) = (times(Some(TimeUnit::Seconds)), times(Some(TimeUnit::Milliseconds)));
     let plain = times(None);
     let refused = |result: Result<(), Error>| {
-        assert_error!(result, ErrorKind::UnequalTables { table: 1, column: Some(0), .. }, "has another");
+        assert_error!(result, ErrorKind::UnequalTables { table: 1, column: Some(0), .. }, "has a different");
     };
     for first in [&seconds, &plain] {
         refused(first.vstack(&[&millis]).map(drop));

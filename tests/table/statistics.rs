@@ -341,7 +341,7 @@ fn rows_that_cannot_be_counted_are_refused_and_nothing_is_added() {
     }
     assert_eq!(rest.row_count(), u64::MAX);
     let error = rest.update(&[1.0, 2.0, 3.0]).unwrap_err();
-    let text = "18446744073709551616 counted rows are more than the limit of 18446744073709551615";
+    let text = "18446744073709551616 counted rows exceed the limit of 18446744073709551615";
     assert_eq!(error.to_string(), text);
     assert_eq!((rest.row_count(), rest.column(0).unwrap().count()), (u64::MAX, u64::MAX));
 }

@@ -1,6 +1,7 @@
-//! Which of several causes a kind of error has.
+//! The causes that an error of one kind can have.
 
-/// What differs between two tables that are to be one: in [`ErrorKind::UnequalTables`](super::ErrorKind::UnequalTables).
+/// How a table differs from the first of several tables: in
+/// [`ErrorKind::UnequalTables`](super::ErrorKind::UnequalTables).
 ///
 /// # Examples
 /// ```
@@ -13,13 +14,13 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Difference {
-    /// The numbers of rows.
+    /// The number of rows.
     Rows,
-    /// The numbers of columns.
+    /// The number of columns.
     Columns,
-    /// The element types of a column.
+    /// The element type of a column.
     ElementType,
-    /// The names of a column: the name belongs to another column of the first table.
+    /// The name of a column: it belongs to another column of the first table.
     Name,
     /// The words of the categories of a column, or their order.
     Categories,
@@ -41,15 +42,15 @@ pub enum Difference {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SparseFault {
-    /// They have a type that is none for indices.
+    /// Their element type is not an index type.
     Type,
     /// There are too few or too many of them for the rows or the values.
     Count,
-    /// The offsets do not begin where they should, or descend.
+    /// The offsets descend or do not begin at the expected value.
     Offsets,
-    /// An index lies outside the table.
+    /// An index is outside the table.
     OutOfRange,
-    /// The indices of a row do not ascend, or name a column twice.
+    /// The indices of a row do not ascend, or repeat a column.
     NotAscending,
 }
 
@@ -68,11 +69,11 @@ pub enum SparseFault {
 pub enum Unsolvable {
     /// Sums are NaN or infinite.
     NotFinite,
-    /// A feature has one value in all rows of a class.
+    /// A feature is constant within a class.
     Constant,
-    /// To within rounding, a column is constant or a linear combination of those before it.
+    /// Within rounding error, a column is constant or a linear combination of the columns before it.
     Dependent,
-    /// The features nearly depend on each other: less than six digits of the result would be right.
+    /// The features are nearly collinear: fewer than six digits of the result would be correct.
     IllConditioned,
     /// The number of categories of a column is not known.
     UnknownCategories,

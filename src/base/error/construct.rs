@@ -1,4 +1,4 @@
-//! Errors that several places make.
+//! Constructors of errors that are returned from several places.
 
 use super::{Difference, Error, ErrorKind, Hint, SparseFault};
 use crate::base::element::ElementType;
@@ -6,7 +6,7 @@ use crate::base::text::excerpt;
 use crate::base::value::AnyValue;
 
 impl Error {
-    /// Returns the error of a value that a conversion refuses.
+    /// Returns the error of a value that a conversion rejects.
     pub(crate) fn not_representable(row: usize, column: usize, value: AnyValue, target: ElementType) -> Self {
         Self::new(ErrorKind::ValueNotRepresentable { row, column, value, target })
             .with_hint(Hint::new("ConversionPolicy::Saturate", "allows it where a call takes a policy"))
@@ -17,12 +17,12 @@ impl Error {
         Self::new(ErrorKind::ParameterOutOfRange { name: name.into(), value, allowed: allowed.into() })
     }
 
-    /// Returns the error of blocks of no rows, which would never reach the end of the table.
+    /// Returns the error of a block size of zero rows, which would never reach the end of the table.
     pub(crate) fn empty_blocks() -> Self {
         Self::parameter("the number of rows of a block", 0.0, "at least 1 is needed")
     }
 
-    /// Returns the error of tables that are joined, or are one, where there are none.
+    /// Returns the error of joining an empty list of tables.
     pub(crate) fn no_tables() -> Self {
         Self::parameter("the number of tables", 0.0, "at least 1 is needed")
     }
@@ -37,40 +37,40 @@ impl Error {
         Self::new(ErrorKind::MemoryLayout { reason: "the values are not contiguous in memory".to_owned() })
     }
 
-    /// Returns the error of a table with another number of columns than the first.
+    /// Returns the error of a table whose number of columns differs from the first.
     pub(crate) fn unequal_columns(table: usize, expected: usize, found: usize) -> Self {
         unequal(table, None, Difference::Columns, format!("{found} columns instead of {expected}"))
     }
 
-    /// Returns the error of a table with another number of rows than the first.
+    /// Returns the error of a table whose number of rows differs from the first.
     pub(crate) fn unequal_rows(table: usize, expected: usize, found: usize) -> Self {
         unequal(table, None, Difference::Rows, format!("{found} rows instead of {expected}"))
     }
 
-    /// Returns the error of a column with another element type than in the first table.
+    /// Returns the error of a column whose element type differs from the first table.
     pub(crate) fn unequal_types(table: usize, column: usize, expected: ElementType, found: ElementType) -> Self {
         let reason = format!("column {column} has values of {found} instead of {expected}");
         unequal(table, Some(column), Difference::ElementType, reason)
     }
 
-    /// Returns the error of a column whose name another column of the first table has.
+    /// Returns the error of a column whose name belongs to another column of the first table.
     pub(crate) fn named_elsewhere(table: usize, column: usize, name: &str) -> Self {
         let reason = format!(
-            "column {column} has the name {:?}, which another column of the first has",
+            "column {column} has the name {:?}, which belongs to another column of the first",
             excerpt(name.as_bytes())
         );
         unequal(table, Some(column), Difference::Name, reason)
     }
 
-    /// Returns the error of a column with categories of other words, or of the same words in another order.
+    /// Returns the error of a column whose categories have different words, or the same words in a different order.
     pub(crate) fn unequal_categories(table: usize, column: usize) -> Self {
-        let reason = format!("column {column} has categories without words, or with other words");
+        let reason = format!("column {column} has categories without words or with different words");
         unequal(table, Some(column), Difference::Categories, reason)
     }
 
-    /// Returns the error of a column that is described otherwise than in the first table.
+    /// Returns the error of a column whose description differs from the first table.
     pub(crate) fn unequal_features(table: usize, column: usize, part: &'static str) -> Self {
-        unequal(table, Some(column), Difference::Description, format!("column {column} has another {part}"))
+        unequal(table, Some(column), Difference::Description, format!("column {column} has a different {part}"))
     }
 
     /// Returns a [`LimitExceeded`](ErrorKind::LimitExceeded).
@@ -93,9 +93,9 @@ impl Error {
         Self::new(ErrorKind::SparseStructure { fault, row, position, reason })
     }
 
-    /// Returns the error of indices of a type that is none for them; `part` names them.
+    /// Returns the error of an unsupported element type for indices, which `part` names.
     pub(crate) fn not_an_index(part: &str, found: ElementType) -> Self {
-        let reason = format!("the {part} are {found}: the types for them are i32, u32, i64 and u64");
+        let reason = format!("the {part} are {found}: expected i32, u32, i64 or u64");
         Self::sparse_structure(SparseFault::Type, None, None, reason)
     }
 
@@ -110,7 +110,7 @@ impl Error {
         Self::new(ErrorKind::Unsupported { target, row: None, column, name, reason: reason.into() })
     }
 
-    /// Returns a [`Foreign`](ErrorKind::Foreign): `reason` is what the message says.
+    /// Returns a [`Foreign`](ErrorKind::Foreign) with `reason` as its message.
     #[cfg(any(feature = "arrow", feature = "object-store"))]
     pub(crate) fn foreign(reason: String, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::new(ErrorKind::Foreign { reason, source: source.into() })
@@ -123,9 +123,9 @@ impl Error {
 
     /// Returns the error of a category value that is not a valid index.
     pub(crate) fn not_a_category(row: usize, column: usize, value: f64, categories: usize) -> Self {
-        let what = if value.is_nan() { "is missing" } else { "is not a category" };
+        let what = if value.is_nan() { "is missing" } else { "is not a valid category" };
         let reason = match categories.checked_sub(1) {
-            Some(last) => format!("{what}: the categories are the whole numbers from 0 to {last}"),
+            Some(last) => format!("{what}: expected an integer from 0 to {last}"),
             None => format!("{what}: there are no categories"),
         };
         Self::new(ErrorKind::ValueNotAllowed { row, column, value, reason })

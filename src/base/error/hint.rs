@@ -1,12 +1,12 @@
-//! What helps, as data that each language spells with its own names.
+//! Remedies for errors, as data that each language binding spells with its own names.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use super::{Error, ErrorKind, Report};
 
-/// A call or an option that helps against an error, and what it does. `to_string` names those of Rust; another language
-/// looks its own up by [`call`](Self::call).
+/// A call or an option that helps to resolve an error, and its effect. `to_string` uses the Rust names. Other languages
+/// look up their own name by [`call`](Self::call).
 ///
 /// # Examples
 /// ```
@@ -25,13 +25,13 @@ pub struct Hint {
 }
 
 impl Hint {
-    /// Creates a hint: `call` names a call or an option of Rust, and `effect` is a verb phrase that says what it does.
+    /// Creates a hint: `call` names a Rust call or option, and `effect` is a verb phrase that describes what it does.
     #[must_use]
     pub const fn new(call: &'static str, effect: &'static str) -> Self {
         Self { call, effect: Cow::Borrowed(effect) }
     }
 
-    /// Creates a hint with an effect that names a value.
+    /// Creates a hint whose effect includes a value.
     #[cfg(feature = "csv")]
     pub(crate) fn with_effect(call: &'static str, effect: String) -> Self {
         Self { call, effect: Cow::Owned(effect) }
@@ -43,7 +43,7 @@ impl Hint {
         self.call
     }
 
-    /// Returns what it does.
+    /// Returns the verb phrase that describes the effect.
     #[must_use]
     pub fn effect(&self) -> &str {
         &self.effect
@@ -66,7 +66,7 @@ impl Error {
         }
     }
 
-    /// Returns the error with one more hint. An error about memory takes none.
+    /// Returns the error with an additional hint. An out-of-memory error takes none.
     ///
     /// # Examples
     /// ```
@@ -86,19 +86,19 @@ impl Error {
         self
     }
 
-    /// Returns the error with more hints.
+    /// Returns the error with additional hints.
     #[cfg(feature = "csv")]
     pub(crate) fn with_hints(self, hints: Vec<Hint>) -> Self {
         hints.into_iter().fold(self, Self::with_hint)
     }
 }
 
-/// Returns what always helps against a kind of error, of a file or of something else.
+/// Returns the hints for a kind of error, which may concern a file.
 fn hints_of(kind: &ErrorKind, is_of_file: bool) -> &'static [Hint] {
     const ALLOCATE: &[Hint] =
         &[Hint::new("allocate_data_memory", "allocates it"), Hint::new("set_array", "supplies it")];
     const SET_COLUMN: &[Hint] = &[Hint::new("set_column", "supplies them")];
-    const CONVERT: &[Hint] = &[Hint::new("convert", "makes it one")];
+    const CONVERT: &[Hint] = &[Hint::new("convert", "converts the table to one")];
     const LOAD_ANY: &[Hint] = &[Hint::new("load_any", "loads any kind")];
     const READ_ANY: &[Hint] = &[Hint::new("from_bytes_any", "reads any kind")];
     const IN_PLACE: &[Hint] = &[Hint::new("SaveOptions::in_place", "overwrites the file")];

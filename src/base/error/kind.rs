@@ -1,4 +1,4 @@
-//! What can go wrong, each kind with its facts.
+//! The kinds of errors, each with its facts.
 
 use std::borrow::Cow;
 use std::io;
@@ -12,10 +12,11 @@ use crate::base::shape::Shape;
 use crate::base::text::label;
 use crate::base::value::AnyValue;
 
-/// What went wrong, with what was asked for and what the limit is: [`Error::kind`](super::Error::kind) returns it.
+/// What went wrong, with the requested value and the limit. Returned by [`Error::kind`](super::Error::kind).
 ///
-/// Kinds are grouped by what a caller can do about them. The file is [`Error::path`](super::Error::path), the row and
-/// the column are [`Error::place`](super::Error::place), and what helps is [`Error::hints`](super::Error::hints).
+/// Kinds are grouped by how a caller can respond. [`Error::path`](super::Error::path) returns the file,
+/// [`Error::place`](super::Error::place) the row and column, and [`Error::hints`](super::Error::hints) possible
+/// remedies.
 ///
 /// # Examples
 /// ```
@@ -28,71 +29,71 @@ use crate::base::value::AnyValue;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    // What was asked for does not exist.
-    /// A range of rows does not lie inside the table, or runs backwards.
+    // What the caller requested does not exist.
+    /// A range of rows is outside the table or runs backwards.
     #[error("rows {}..{} are out of range: the table has {row_count} rows", rows.start, rows.end)]
     RowsOutOfRange {
-        /// The rows that were asked for.
+        /// The requested rows.
         rows: Range<usize>,
-        /// The number of rows that the table has.
+        /// The number of rows of the table.
         row_count: usize,
     },
-    /// A column index is not below the number of columns.
+    /// A column index is out of range.
     #[error("column {column} is out of range: the table has {column_count} columns")]
     ColumnOutOfRange {
-        /// The column that was asked for.
+        /// The requested column.
         column: usize,
-        /// The number of columns that the table has.
+        /// The number of columns of the table.
         column_count: usize,
     },
-    /// Elements, columns, categories or files that are asked for do not exist, or their range runs backwards.
+    /// Requested elements, columns, categories or files do not exist, or their range runs backwards.
     #[error("{} out of range: there are {count} {what}", asked(what, range))]
     OutOfRange {
-        /// What is asked for, in the plural: `elements`, `columns`, `categories`, `shards`.
+        /// What was requested, in the plural: `elements`, `columns`, `categories`, `shards`.
         what: &'static str,
-        /// The range that was asked for; of one index, from it to the next.
+        /// The requested range; a single index `i` is the range `i..i + 1`.
         range: Range<usize>,
-        /// How many there are.
+        /// The number that exist.
         count: usize,
     },
     /// No column, array or element type has the name.
     #[error("no {what} has the name {name:?}{near}")]
     UnknownName {
-        /// What was looked for: `column`, `array`, `element type`.
+        /// What was searched for: `column`, `array`, `element type`.
         what: &'static str,
-        /// The name, shortened if it is long.
+        /// The name, truncated if it is long.
         name: String,
-        /// Names that are similar, in words; empty if there are none.
+        /// Similar names, as text; empty if there are none.
         near: String,
     },
     // Memory and limits.
-    /// The system refused to allocate the memory: [`Error::refused_bytes`](super::Error::refused_bytes) returns how
-    /// much.
+    /// The system refused to allocate memory. [`Error::refused_bytes`](super::Error::refused_bytes) returns the number
+    /// of bytes.
     #[error("out of memory")]
     OutOfMemory,
     /// A shape needs more bytes than can be addressed.
     #[error(
-        "a table of {shape}{} values is larger than memory can be",
+        "a table of {shape}{} values exceeds the address space",
         element.map_or(String::new(), |of| format!(" {of}"))
     )]
     SizeOverflow {
-        /// The shape that was asked for; an array counts as one column.
+        /// The requested shape; an array counts as one column.
         shape: Shape,
-        /// The element type, if one is known.
+        /// The element type, if it is known.
         element: Option<ElementType>,
     },
-    /// A number is larger than this library, a format or a counter can hold.
-    #[error("{found} {what} are more than the limit of {limit}")]
+    /// A number is larger than this library, a format or a counter supports.
+    #[error("{found} {what} exceed the limit of {limit}")]
     LimitExceeded {
-        /// What is counted, in the plural: `columns`, `counted rows`.
+        /// What was counted, in the plural: `columns`, `counted rows`.
         what: &'static str,
         /// The number that was needed.
         found: u128,
-        /// The largest number that is allowed.
+        /// The largest number allowed.
         limit: u64,
     },
     // Numbers of values.
-    /// An array holds fewer or more values than the shape needs; none of them is dropped silently.
+    /// An array has fewer or more values than the shape needs. Values are never dropped silently.
     #[error(
         "the array is too {}: it has {have} values and the shape needs {need}",
         if have < need { "short" } else { "long" }
@@ -104,91 +105,91 @@ pub enum ErrorKind {
         need: usize,
     },
     /// Two slices that must have the same length do not.
-    #[error("lengths differ: {found} values were given for {expected}")]
+    #[error("lengths differ: got {found} values, expected {expected}")]
     LengthMismatch {
-        /// The number of values that were needed.
+        /// The number of values that was needed.
         expected: usize,
-        /// The number of values that were given.
+        /// The number of values that was given.
         found: usize,
     },
     /// A slice of rows ends in the middle of a row.
-    #[error("{values} values are not whole rows of {columns} columns")]
+    #[error("{values} values do not form complete rows of {columns} columns")]
     NotWholeRows {
-        /// The number of values that were given.
+        /// The number of values that was given.
         values: usize,
         /// The number of values in a row.
         columns: usize,
     },
     /// Two tables that must have the same shape do not.
-    #[error("shapes differ: {found} was given for {expected}")]
+    #[error("shapes differ: got {found}, expected {expected}")]
     ShapeMismatch {
         /// The shape that was needed.
         expected: Shape,
         /// The shape that was given.
         found: Shape,
     },
-    /// A row or a column that is copied into a new table has another number of values than the first one.
-    #[error("{what} {index}{} has {found} values, and the first has {expected}", in_brackets(name.as_deref()))]
+    /// A row or column copied into a new table has a different number of values than the first one.
+    #[error("{what} {index}{} has {found} values, but the first has {expected}", in_brackets(name.as_deref()))]
     UnequalLengths {
         /// What has the values: `row` or `column`.
         what: &'static str,
         /// Its index.
         index: usize,
-        /// Its name, if it has one, shortened if it is long.
+        /// Its name, if it has one, truncated if it is long.
         name: Option<String>,
-        /// The number of values of the first one.
+        /// The number of values of the first row or column.
         expected: usize,
-        /// The number of values of this one.
+        /// The number of values of this row or column.
         found: usize,
     },
-    /// A result needs more rows than there are.
+    /// There are too few rows to compute a result.
     #[error("{rows} rows are too few: {needed} are needed")]
     TooFewRows {
         /// The number of rows.
         rows: u64,
-        /// The least number that is enough.
+        /// The smallest sufficient number of rows.
         needed: u64,
     },
     // Arguments.
-    /// A number that an algorithm is to use is not one that it can use.
+    /// A parameter of an algorithm is outside its allowed range.
     #[error("{name} is {value}: {allowed}")]
     ParameterOutOfRange {
-        /// What the number is, in words.
+        /// The parameter, described in words.
         name: Cow<'static, str>,
-        /// The number.
+        /// The value that was given.
         value: f64,
-        /// Which numbers are allowed, in words.
+        /// The allowed values, in words.
         allowed: Cow<'static, str>,
     },
-    /// An option for reading or writing a CSV file contradicts another one, or the file.
+    /// An option for reading or writing a CSV file contradicts another option or the file.
     #[error("bad option for a CSV file: {reason}")]
     CsvOption {
         /// Which option is bad, and why.
         reason: String,
     },
     // Values.
-    /// A value does not fit under the policy in force. It is the first such value in row-major order.
+    /// A value cannot be represented under the policy in force. It is the first such value in row-major order.
     #[error("the value {value} at row {row}, column {column} is not representable as {target}")]
     ValueNotRepresentable {
-        /// The row of the value, in the table (or the index, in a slice).
+        /// The row of the value in the table, or its index in a slice.
         row: usize,
-        /// The column of the value, in the table (0 in a slice).
+        /// The column of the value in the table; 0 in a slice.
         column: usize,
-        /// The value that does not fit.
+        /// The value that cannot be represented.
         value: AnyValue,
-        /// The element type that it does not fit.
+        /// The element type that cannot represent it.
         target: ElementType,
     },
-    /// A value is not one that an algorithm can use.
+    /// An algorithm cannot use a value.
     #[error("the value {value} at row {row}, column {column} {reason}")]
     ValueNotAllowed {
-        /// The row, in the table; of rows that are added, among these.
+        /// The row in the table, or among the rows being added.
         row: usize,
         /// The column.
         column: usize,
         /// The value.
         value: f64,
-        /// What is wrong with it, and which values are allowed.
+        /// What is wrong with the value, and which values are allowed.
         reason: String,
     },
     /// A value other than zero is written to a cell that a sparse or triangular matrix does not store. It is the first
@@ -202,11 +203,11 @@ pub enum ErrorKind {
         row: usize,
         /// The column of the cell.
         column: usize,
-        /// The value that it was to get, if it is known.
+        /// The value that was to be written, if it is known.
         value: Option<AnyValue>,
     },
-    /// Two cells that are one in a symmetric matrix are given values that differ as the matrix stores them. It is the
-    /// first such pair in row-major order.
+    /// Two mirrored cells of a symmetric matrix are given values that differ when stored. It is the first such pair in
+    /// row-major order.
     #[error(
         "the value {value} at row {row}, column {column} differs from {mirrored} at row {}, column {}: the matrix is \
          symmetric",
@@ -215,29 +216,29 @@ pub enum ErrorKind {
     UnequalMirror {
         /// The row of the cell above the diagonal.
         row: usize,
-        /// The column of that cell.
+        /// The column of the cell above the diagonal.
         column: usize,
-        /// The value of that cell.
+        /// The value of the cell above the diagonal.
         value: AnyValue,
         /// The row and the column of the cell below the diagonal.
         mirror: (usize, usize),
-        /// The value of that cell.
+        /// The value of the cell below the diagonal.
         mirrored: AnyValue,
     },
-    /// The values of a column, or of all, do not determine the result that was asked for.
+    /// The values of one column, or of all columns, do not determine the requested result.
     #[error("{reason}")]
     NotSolvable {
-        /// What is wrong with them.
+        /// Why they do not.
         cause: Unsolvable,
-        /// The first such column, if it is one.
+        /// The first such column, if the error is about one column.
         column: Option<usize>,
-        /// The condition number of the features, or a lower bound of it, where it is the reason.
+        /// The condition number of the features or a lower bound of it, if it is the reason.
         condition: Option<f64>,
         /// What is wrong with the values, in words.
         reason: String,
     },
-    // Tables that do not fit.
-    /// Tables that are joined, or are one table in several files, do not fit the first of them.
+    // Tables that do not match.
+    /// A table does not match the first of several tables that are joined or stored as one.
     #[error("table {table} does not fit{}: {reason}", if *table == 0 { "" } else { " the first" })]
     UnequalTables {
         /// The index of the table.
@@ -246,16 +247,16 @@ pub enum ErrorKind {
         column: Option<usize>,
         /// What differs.
         difference: Difference,
-        /// What differs, in words.
+        /// The difference, in words.
         reason: String,
     },
-    /// Partial results that are merged were made with other parameters.
+    /// Partial results to merge were made with different parameters.
     #[error("partial results cannot be merged: {reason}")]
     NotCombinable {
         /// What differs.
         reason: String,
     },
-    /// A dictionary has another number of features than the table has columns, or another element type.
+    /// A dictionary and a table differ in the number of columns or in an element type.
     #[error(
         "the dictionary describes {features} features and the table has {columns} columns of {element}{}",
         found.map(|(feature, found)| format!("; feature {feature} is {found}")).unwrap_or_default()
@@ -267,64 +268,64 @@ pub enum ErrorKind {
         columns: usize,
         /// The element type of the table.
         element: ElementType,
-        /// The first feature with another element type, and that type.
+        /// The first feature with a different element type, and that type.
         found: Option<(usize, ElementType)>,
     },
     // Types.
-    /// Columns have different element types where one type is needed.
-    #[error("column {column} has values of {found} and column 0 of {first}, and one element type is needed")]
+    /// Columns have different element types where a single type is needed.
+    #[error("column {column} is {found} and column 0 is {first}: one element type is needed")]
     MixedElementTypes {
-        /// The first column of another type.
+        /// The first column of a different type.
         column: usize,
         /// The type of column 0.
         first: ElementType,
         /// The type of that column.
         found: ElementType,
     },
-    /// Values of one element type were given where another is stored.
+    /// The element type of the given values differs from the stored one.
     #[error(
         "the element type{} is {found}, not {expected}",
         column.map_or(String::new(), |column| format!(" of column {column}"))
     )]
     ElementTypeMismatch {
-        /// The element type that was needed.
+        /// The expected element type.
         expected: ElementType,
-        /// The element type that was found.
+        /// The actual element type.
         found: ElementType,
-        /// The column, if it is about one.
+        /// The column, if the error is about one.
         column: Option<usize>,
     },
-    /// Another library or format has no such element type.
+    /// Another library or format does not have the element type.
     #[error("{target} has no element type {element}: convert the table first")]
     UnsupportedElementType {
         /// The element type of the table.
         element: ElementType,
-        /// The library or format, by its name.
+        /// The name of the library or format.
         target: &'static str,
     },
-    /// An archive or a file holds a table of another kind.
+    /// An archive or a file holds a different kind of table.
     #[error("the table is of kind {found}, not {expected}")]
     TableKindMismatch {
-        /// The name of the kind that was asked for.
+        /// The name of the requested kind.
         expected: &'static str,
-        /// The name of the kind that is there.
+        /// The name of the kind that was found.
         found: &'static str,
     },
     // State of a table.
-    /// The table has rows, but no memory yet.
+    /// The table has rows but no memory yet.
     #[error("the table has rows but no memory is allocated for them")]
     NotAllocated,
     /// A column of a structure of arrays has no values yet.
     #[error("column {column} has no values yet")]
     ColumnNotSet {
-        /// The first such column that was asked for.
+        /// The first requested column without values.
         column: usize,
     },
-    /// The table cannot be changed, or not in this way.
+    /// The table cannot be changed at all, or not in the requested way.
     #[error("the table is read-only, or cannot be changed in this way")]
     ReadOnlyTable,
-    /// The table has no piece of memory for a value, and does not override how it is read or written.
-    #[error("the value at row {row}, column {column} does not lie in memory")]
+    /// The table has no piece of memory for a value, and does not override how the value is read or written.
+    #[error("the value at row {row}, column {column} is not stored in memory")]
     NotInMemory {
         /// The row.
         row: usize,
@@ -332,15 +333,15 @@ pub enum ErrorKind {
         column: usize,
     },
     /// An implementation of [`NumericTable`](crate::NumericTable) returned a piece of memory that does not cover the
-    /// value that was asked for.
+    /// requested value.
     #[error(
         "the piece for row {row}, column {column} covers rows {}..{}, columns {}..{}",
         rows.start, rows.end, columns.start, columns.end
     )]
     MisplacedPiece {
-        /// The row that was asked for.
+        /// The requested row.
         row: usize,
-        /// The column that was asked for.
+        /// The requested column.
         column: usize,
         /// The rows of the piece.
         rows: Range<usize>,
@@ -348,16 +349,16 @@ pub enum ErrorKind {
         columns: Range<usize>,
     },
     // Blocks.
-    /// A writable block is outstanding; the table is leased to it until it is released or dropped.
+    /// A writable block is outstanding. The table is leased to it until the block is released or dropped.
     #[error("a writable block of rows {}..{} is outstanding", rows.start, rows.end)]
     BlockOutstanding {
         /// The rows that the outstanding block covers.
         rows: Range<usize>,
     },
-    /// A block is released on a table that it was not taken from.
+    /// A block is released on a table other than its own.
     #[error("the block belongs to another table")]
     WrongTable,
-    /// A descriptor holds no block, or a block of column values where rows are released, or the other way round.
+    /// A descriptor holds no block, or its block is of a different kind than the call releases.
     #[error("{}", held(*found, *expected))]
     WrongBlockKind {
         /// The kind that the call releases.
@@ -365,56 +366,56 @@ pub enum ErrorKind {
         /// The kind that the descriptor holds; `None` if it holds no block.
         found: Option<BlockKind>,
     },
-    /// A block that was taken for reading is written.
+    /// A block taken for reading is written.
     #[error("the block is not writable: its mode is {mode}")]
     NotWritable {
         /// The mode that the block was taken with.
         mode: ReadWriteMode,
     },
-    // Memory of others.
-    /// The memory may not be written: its owner lends it for reading only, or other arrays share it.
+    // External memory.
+    /// The memory cannot be written because its owner lends it read-only, or because other arrays share it.
     #[error(
         "the array's data is {}",
         if *owner_count > 1 { format!("shared by {owner_count} owners") } else { "immutable".to_owned() }
     )]
     ImmutableData {
-        /// The number of arrays that share the memory, this one included; 1 if it is lent for reading only.
+        /// The number of arrays that share the memory, including this one; 1 if the memory is read-only.
         owner_count: usize,
     },
-    /// A copy is needed, but the policy forbids it.
-    #[error("a copy is needed, and was forbidden: {reason}")]
+    /// A copy is needed, but the policy does not allow it.
+    #[error("a copy is needed but not allowed: {reason}")]
     CopyRequired {
         /// Why the copy is needed.
         reason: CopyReason,
     },
-    /// Values do not lie in memory as a call needs them, which would have to copy them.
+    /// The memory layout of the values does not suit a call, which would have to copy them.
     #[error("{reason}")]
     MemoryLayout {
-        /// How they lie, and what is needed.
+        /// The actual layout and the required one.
         reason: String,
     },
-    /// The row offsets and column indices of a sparse table contradict each other, or its shape.
+    /// The row offsets and column indices of a sparse table contradict each other or the shape.
     #[error("{reason}")]
     SparseStructure {
         /// What is wrong.
         fault: SparseFault,
         /// The row, if it is known.
         row: Option<usize>,
-        /// The position among the indices, if one of them is wrong.
+        /// The position in the indices, if one of them is wrong.
         position: Option<usize>,
-        /// What is wrong and what is allowed, in words.
+        /// What is wrong and which values are allowed, in words.
         reason: String,
     },
-    /// Records do not have the fields that a table of them needs.
+    /// Records do not have the fields that a table needs.
     #[error("{reason}")]
     RecordLayout {
-        /// The first column that is concerned, if one is.
+        /// The first column concerned, if there is one.
         column: Option<usize>,
         /// What is wrong.
         reason: String,
     },
-    /// Columns of an array of structures are the same bytes of a record, so that they cannot be written.
-    #[error("columns {first} and {second} have bytes of a record in common, so they cannot be written")]
+    /// Columns of an array of structures share bytes of a record, so they cannot be written.
+    #[error("columns {first} and {second} share bytes of a record, so they cannot be written")]
     OverlappingFields {
         /// The first column.
         first: usize,
@@ -422,84 +423,83 @@ pub enum ErrorKind {
         second: usize,
     },
     // Files and other libraries.
-    /// The system failed to read or write a file, or a reader or writer that the caller passed in has failed.
+    /// The system failed to read or write a file, or a reader or writer passed in by the caller failed.
     #[error("{source}")]
     Io {
-        /// The error of the system.
+        /// The error reported by the system.
         source: io::Error,
     },
     /// A file cannot be replaced atomically: the file system cannot rename, or the old file is a mount point.
     /// [`SaveOptions::in_place`](crate::SaveOptions::in_place) overwrites it instead.
-    #[error("the file cannot be replaced at once, only written in place: {source}")]
+    #[error("the file cannot be replaced atomically, only written in place: {source}")]
     RenameUnsupported {
-        /// The error of the system.
+        /// The error reported by the system.
         source: io::Error,
     },
-    /// An archive or a file is damaged, or is not in a format of this library.
+    /// An archive or a file is damaged, or its format does not belong to this library.
     #[error("bad format at byte {offset}: {reason}")]
     Format {
-        /// The position in bytes where the damage was found.
+        /// The byte offset of the damage.
         offset: u64,
         /// What is wrong there.
         reason: String,
     },
-    /// A field or a line of a text file (CSV, svmlight, MatrixMarket) is not what the format or the table needs. It is
-    /// the first such place in the file.
+    /// A field or a line of a text file (CSV, svmlight, MatrixMarket) does not match the format or the table. It is the
+    /// first such place in the file.
     #[error(
         "line {line}{}{}: {text:?} {reason}",
         byte.map_or(String::new(), |byte| format!(", byte {byte}")),
         of_column(*column, name.as_deref())
     )]
     Text {
-        /// The line of the file, counted from 1. Of a quoted field that spans several lines it is the first.
+        /// The line of the file, counted from 1. For a quoted field that spans several lines, the first of them.
         line: u64,
-        /// The position in that line, in bytes, counted from 1, where it is known.
+        /// The position in that line in bytes, counted from 1, if it is known.
         byte: Option<u64>,
         /// The column of the file, counted from 0; `None` if the error is about the whole line.
         column: Option<usize>,
-        /// The name of that column, if it has one, cut to at most 40 characters.
+        /// The name of that column, if it has one, truncated to 40 characters.
         name: Option<String>,
-        /// The text that is there, cut to at most 40 characters; empty at the end of a line or of the file.
+        /// The text found there, truncated to 40 characters; empty at the end of a line or of the file.
         text: String,
-        /// What is wrong with it.
+        /// What is wrong with the text.
         reason: String,
     },
-    /// A file is not the one that shards were opened with, or that their manifest means: it was replaced.
+    /// A file differs from the one that shards were opened with, or that their manifest lists: it was replaced.
     #[error("the file was replaced: its {part} is {found}, and should be {expected}")]
     ShardChanged {
         /// What differs, in words: `size in bytes`, `number of rows`, `checksum of the header`, `checksum of the
         /// values`.
         part: &'static str,
-        /// What it was.
+        /// The previous value.
         expected: u64,
-        /// What it is now.
+        /// The current value.
         found: u64,
     },
-    /// Another library or format has no place for something that a table holds, or the other way round.
+    /// Another library or format cannot express something that a table holds, or the other way round.
     #[error("{target}{}: {}", what_of(*column, name.as_deref()), label(reason, REASON_LIMIT))]
     Unsupported {
-        /// The library or format, by its name.
+        /// The name of the library or format.
         target: &'static str,
-        /// The row, if it is about one.
+        /// The row, if the error is about one.
         row: Option<usize>,
-        /// The column, counted from 0, if it is about one.
+        /// The column, counted from 0, if the error is about one.
         column: Option<usize>,
-        /// The name of that column or array, shortened if it is long.
+        /// The name of that column or array, truncated if it is long.
         name: Option<String>,
-        /// What cannot be expressed. Rows of Arrow are counted in the batch or array that it names.
+        /// What cannot be expressed. Rows of Arrow data are counted within the batch or array that the reason names.
         reason: String,
     },
-    /// Another library that was called has failed: Arrow, or an object store. `source` is its error, of the version
-    /// that this crate is built with: `source.downcast_ref::<object_store::Error>()`.
+    /// A call into another library failed: Arrow, or an object store. `source` is the library's own error type, in the
+    /// version that this crate is built with: `source.downcast_ref::<object_store::Error>()`.
     #[error("{reason}")]
     Foreign {
-        /// What the library says, in words.
+        /// The message of the library.
         reason: String,
-        /// The error of the library, of its own type.
+        /// The error of the library, as its own type.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The caller's own error, returned by a closure that the caller passed in: made by
-    /// [`Error::other`](super::Error::other).
+    /// The caller's own error, returned by a closure and made by [`Error::other`](super::Error::other).
     #[error(transparent)]
     Other {
         /// The caller's error.
@@ -507,18 +507,18 @@ pub enum ErrorKind {
     },
 }
 
-/// Terminal columns that a foreign name takes in a message at most, escapes included.
+/// The maximum width of a foreign name in a message, in terminal columns, including escapes.
 const LABEL_LIMIT: usize = 40;
 
-/// Terminal columns that a reason with foreign names in it takes in a message at most.
+/// The maximum width of a reason that contains foreign names, in terminal columns.
 const REASON_LIMIT: usize = 300;
 
-/// Returns the part of a message that names a column; empty if it is about none.
+/// Returns the part of a message that names a column; empty if the message is not about a column.
 fn of_column(column: Option<usize>, name: Option<&str>) -> String {
     column.map_or(String::new(), |column| format!(", column {column}{}", in_brackets(name)))
 }
 
-/// Returns the part of a message that names a column, an array or a word of another library.
+/// Returns the part of a message that names a column, an array or a term of another library.
 fn what_of(column: Option<usize>, name: Option<&str>) -> String {
     match column {
         Some(column) => format!(" column {column}{}", in_brackets(name)),
@@ -529,13 +529,13 @@ fn what_of(column: Option<usize>, name: Option<&str>) -> String {
     }
 }
 
-/// Returns a name in brackets; empty if there is none.
+/// Returns a name in parentheses; empty if the name is missing.
 fn in_brackets(name: Option<&str>) -> String {
     let name = name.filter(|name| !name.is_empty());
     name.map_or(String::new(), |name| format!(" ({})", label(name, LABEL_LIMIT)))
 }
 
-/// Returns what was asked for, in words.
+/// Returns the requested index or range, in words.
 fn asked(what: &str, range: &Range<usize>) -> String {
     match range.end.checked_sub(range.start) {
         Some(1) => format!("index {} is", range.start),
@@ -543,7 +543,7 @@ fn asked(what: &str, range: &Range<usize>) -> String {
     }
 }
 
-/// Returns what a descriptor holds where another kind of block is released, in words.
+/// Returns what a descriptor holds when a different kind of block is released, in words.
 fn held(found: Option<BlockKind>, expected: BlockKind) -> String {
     match found {
         Some(found) => format!("the descriptor holds {found}, not {expected}"),

@@ -1,7 +1,7 @@
 //! The error type of the library.
 //!
-//! A caller's mistake, a refused allocation or a damaged archive is an [`Error`]; a broken invariant of this library is
-//! a panic. Messages are lower case and name the index and the limit.
+//! A caller's mistake, a failed allocation or a damaged archive is an [`Error`]. A broken invariant of this library is
+//! a panic. Messages are lower case and include the index and the limit.
 
 mod cause;
 mod construct;
@@ -23,16 +23,17 @@ pub use hint::Hint;
 pub use kind::ErrorKind;
 pub use place::Place;
 
-/// The result of calls that can fail.
+/// The result of fallible calls.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, with what was asked for and what the limit is.
+/// What went wrong, with the requested value and the limit.
 ///
-/// [`kind`](Self::kind) is what happened, with its facts; [`place`](Self::place), [`path`](Self::path) and
-/// [`line`](Self::line) say where, and [`hints`](Self::hints) what helps. `to_string` says all of it in one line.
+/// [`kind`](Self::kind) returns what happened, with its facts. [`place`](Self::place), [`path`](Self::path) and
+/// [`line`](Self::line) return where it happened, and [`hints`](Self::hints) returns possible remedies. `to_string`
+/// formats all of it on one line.
 ///
-/// A call that returns an error leaves everything as it was before the call, unless its page says otherwise. An error is 16 bytes
-/// wide; one about refused memory allocates nothing.
+/// A call that returns an error leaves everything unchanged unless its documentation says otherwise. An error is 16
+/// bytes wide. An out-of-memory error allocates nothing.
 ///
 /// # Examples
 /// ```
@@ -47,7 +48,7 @@ pub struct Error {
     report: Report,
 }
 
-/// Running out of memory must not need memory; all else lies behind one pointer.
+/// Running out of memory must not need memory, so only the other errors are boxed.
 enum Report {
     OutOfMemory { bytes: usize },
     Boxed(Box<Facts>),
@@ -60,7 +61,7 @@ struct Facts {
 }
 
 impl Error {
-    /// Returns an error of a kind, for your own kinds of tables and algorithms.
+    /// Creates an error of the given kind, for your own table kinds and algorithms.
     ///
     /// # Examples
     /// ```
@@ -78,22 +79,22 @@ impl Error {
         }
     }
 
-    /// Returns the error of an allocation that the system refuses. Allocates nothing.
+    /// Returns the error of an allocation that the system refused. Allocates nothing.
     ///
     /// # Examples
     /// ```
     /// use numeric_table::{Error, ErrorKind};
     /// let error = Error::out_of_memory(1 << 40);
     /// assert!(matches!(error.kind(), ErrorKind::OutOfMemory));
-    /// assert_eq!(error.to_string(), "out of memory: 1099511627776 bytes were refused");
+    /// assert_eq!(error.to_string(), "out of memory: could not allocate 1099511627776 bytes");
     /// ```
     #[must_use]
     pub const fn out_of_memory(bytes: usize) -> Self {
         Self { report: Report::OutOfMemory { bytes } }
     }
 
-    /// Wraps any error, or a message, so that a closure that returns the library's [`Result`] can return it. An error of
-    /// the library stays what it is.
+    /// Wraps any error or message, so that a closure can return it as the library's [`Result`]. An error of the library
+    /// is returned unchanged.
     ///
     /// # Examples
     /// ```
@@ -133,7 +134,8 @@ impl Error {
         }
     }
 
-    /// Returns the kind itself, without path and hints: to take out the error of a system or of another library.
+    /// Returns the kind by value, without path and hints, for example to extract the error of the system or of another
+    /// library.
     ///
     /// # Examples
     /// ```
@@ -150,7 +152,7 @@ impl Error {
         }
     }
 
-    /// Returns the error with another kind, about the same file.
+    /// Returns the error with a different kind and the same file.
     #[cfg(feature = "npz")]
     pub(crate) fn map_kind(self, change: impl FnOnce(ErrorKind) -> ErrorKind) -> Self {
         match self.report {
@@ -178,8 +180,8 @@ impl Error {
         }
     }
 
-    /// Returns the number of bytes that the system refused; `None` if the error is not about memory. Zero if it is not
-    /// known.
+    /// Returns the number of bytes that the system refused, zero if it is unknown; `None` if the error is not about
+    /// memory.
     ///
     /// # Examples
     /// ```
@@ -214,7 +216,7 @@ impl Error {
         }
     }
 
-    /// Returns what the error says without the [`hints`](Self::hints), which another language spells with its names.
+    /// Returns the message without the [`hints`](Self::hints), which other languages spell with their own names.
     ///
     /// # Examples
     /// ```
@@ -228,7 +230,7 @@ impl Error {
         Message(self)
     }
 
-    /// Returns the error with the file that it is about, unless it has one already or is about memory.
+    /// Returns the error with the file that it is about, unless it already has one or is an out-of-memory error.
     ///
     /// # Examples
     /// ```
@@ -244,7 +246,7 @@ impl Error {
         self
     }
 
-    /// Returns an error of writing a file with the file; one about the table that is written stays as it is.
+    /// Adds the file to an error of writing it. An error about the written table stays the same.
     pub(crate) fn in_written_file(self, file: impl AsRef<Path>) -> Self {
         match self.kind() {
             ErrorKind::Format { .. } | ErrorKind::Io { .. } => self.in_file(file),
@@ -282,13 +284,13 @@ impl Error {
         Self::new(ErrorKind::Format { offset, reason: reason.into() })
     }
 
-    /// Returns an [`ElementTypeMismatch`](ErrorKind::ElementTypeMismatch) of a whole table.
+    /// Returns an [`ElementTypeMismatch`](ErrorKind::ElementTypeMismatch) of an entire table.
     pub(crate) fn element_type_mismatch(expected: ElementType, found: ElementType) -> Self {
         Self::new(ErrorKind::ElementTypeMismatch { expected, found, column: None })
     }
 }
 
-/// Returns a path as a message shows it: on one line, and in quotes if it is empty.
+/// Returns a path as shown in a message: on one line, and quoted if it is empty.
 fn shown(path: &Path) -> String {
     match path.display().to_string() {
         empty if empty.is_empty() => "\"\"".to_owned(),
@@ -296,14 +298,14 @@ fn shown(path: &Path) -> String {
     }
 }
 
-/// What an error says, without the hint.
+/// The message of an error without its hints.
 struct Message<'e>(&'e Error);
 
 impl fmt::Display for Message<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.0.report, self.0.path()) {
             (Report::OutOfMemory { bytes: 0 }, _) => f.write_str("out of memory"),
-            (Report::OutOfMemory { bytes }, _) => write!(f, "out of memory: {bytes} bytes were refused"),
+            (Report::OutOfMemory { bytes }, _) => write!(f, "out of memory: could not allocate {bytes} bytes"),
             (Report::Boxed(facts), Some(path)) => write!(f, "{}: {}", shown(path), facts.kind),
             (Report::Boxed(facts), None) => match &facts.kind {
                 ErrorKind::Io { source } => write!(f, "the stream failed: {source}"),
@@ -323,7 +325,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The message, as `main` prints it that returns the error; with `{:#?}` the facts.
+/// Formats the message, because `main` prints a returned error this way; `{:#?}` formats the fields.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.report {

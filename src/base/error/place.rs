@@ -1,4 +1,4 @@
-//! Where in a table an error is.
+//! The place in a table that an error refers to.
 
 use std::ops::Range;
 
@@ -17,14 +17,14 @@ use super::{Error, ErrorKind, Report};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Place {
-    /// The row, in the table; of rows that are added, among these.
+    /// The row in the table, or among the rows being added.
     pub row: Option<usize>,
-    /// The column; of a text file, that of the file.
+    /// The column; for a text file, the column of the file.
     pub column: Option<usize>,
 }
 
 impl Error {
-    /// Returns the row, the column, or both, that the error is about.
+    /// Returns the row or the column that the error is about, or both.
     #[must_use]
     pub fn place(&self) -> Option<Place> {
         let (row, column) = match self.kind() {
@@ -53,27 +53,27 @@ impl Error {
         (row.is_some() || column.is_some()).then_some(Place { row, column })
     }
 
-    /// Turns an error of a table into one of a larger table that shows it `down` rows further down and `right` columns
-    /// further to the right: the places of values and cells, the rows of a block, and columns without values. Other
-    /// columns and rows are those that a caller has named, and stay.
+    /// Translates an error of a table into one of a larger table that contains it `down` rows further down and `right`
+    /// columns further right. Changes the places of values and cells, the rows of a block, and the columns without
+    /// values. Rows and columns that the caller named stay the same.
     ///
     /// # Examples
     /// ```
     /// use numeric_table::{Error, ErrorKind};
     /// let error = Error::new(ErrorKind::NotInMemory { row: 1, column: 0 }).moved(10, 2);
-    /// assert_eq!(error.to_string(), "the value at row 11, column 2 does not lie in memory");
+    /// assert_eq!(error.to_string(), "the value at row 11, column 2 is not stored in memory");
     /// ```
     #[must_use]
     pub fn moved(self, down: usize, right: usize) -> Self {
         self.placed(&|row| row.saturating_add(down), &|column| column.saturating_add(right))
     }
 
-    /// Returns whether the error is about a value that a conversion refuses.
+    /// Returns whether the error is about a value that a conversion rejects.
     pub(crate) fn is_refused_value(&self) -> bool {
         matches!(self.kind(), ErrorKind::ValueNotRepresentable { .. })
     }
 
-    /// Gives a value that a conversion refuses another row and column; any other error stays as it is.
+    /// Changes the row and the column of a value that a conversion rejects. Other errors stay the same.
     pub(crate) fn with_value_at(mut self, place: impl FnOnce(usize, usize) -> (usize, usize)) -> Self {
         if let Report::Boxed(facts) = &mut self.report
             && let ErrorKind::ValueNotRepresentable { row, column, .. } = &mut facts.kind
@@ -83,17 +83,17 @@ impl Error {
         self
     }
 
-    /// Names the row that a refused value would have had below `rows` rows; any other error stays as it is.
+    /// Moves a rejected value down by `rows` rows. Other errors stay the same.
     pub(crate) fn with_value_below(self, rows: usize) -> Self {
         self.with_value_at(|row, column| (row.saturating_add(rows), column))
     }
 
-    /// Turns an error of a table into one of a part of it, which begins at row `down` and column `right`.
+    /// Translates an error of a table into one of a part of it that begins at row `down` and column `right`.
     pub(crate) fn moved_back(self, down: usize, right: usize) -> Self {
         self.placed(&|row| row.saturating_sub(down), &|column| column.saturating_sub(right))
     }
 
-    /// Gives the places that an error names other rows and columns.
+    /// Remaps the row and column indices in an error.
     pub(crate) fn placed(mut self, row_of: &dyn Fn(usize) -> usize, column_of: &dyn Fn(usize) -> usize) -> Self {
         let Report::Boxed(facts) = &mut self.report else { return self };
         let along = |range: &mut Range<usize>, place: &dyn Fn(usize) -> usize| {

@@ -1,4 +1,4 @@
-//! What errors keep, and what they cost.
+//! The contents of errors, and their cost.
 
 use std::error::Error as _;
 use std::io;
@@ -8,7 +8,7 @@ use super::{Error, ErrorKind, Hint, Result};
 use crate::base::element::ElementType;
 use crate::base::value::AnyValue;
 
-/// It is made at compile time: without an allocation.
+/// Created at compile time, without an allocation.
 const REFUSED: Error = Error::out_of_memory(8);
 
 fn refused_value() -> Error {
@@ -25,7 +25,7 @@ fn an_error_is_two_words_wide() {
 fn an_error_about_memory_has_its_bytes_and_takes_neither_file_nor_hint() {
     let error = REFUSED.in_file("a").with_hint(Hint::new("drop", "frees some")).moved(1, 1);
     assert_eq!((error.refused_bytes(), error.path(), error.hints().len(), error.place()), (Some(8), None, 0, None));
-    assert_eq!(error.to_string(), "out of memory: 8 bytes were refused");
+    assert_eq!(error.to_string(), "out of memory: could not allocate 8 bytes");
     assert_eq!(Error::new(ErrorKind::OutOfMemory).to_string(), "out of memory");
     assert!(matches!(REFUSED.into_kind(), ErrorKind::OutOfMemory));
 }

@@ -38,7 +38,7 @@ fn positives(from_bits: impl Fn(u16) -> f64) -> (Vec<f64>, f64) {
     (values, gap)
 }
 
-/// Returns every midpoint and every value with their neighbours, and the extremes.
+/// Returns every midpoint and every value with their neighbors, and the extremes.
 fn interesting(positives: &[f64], gap: f64) -> Vec<f64> {
     let mut values = vec![0.0, f64::MIN_POSITIVE, f64::from_bits(1), f64::MAX, f64::INFINITY];
     let next = positives[positives.len() - 1] + gap;
@@ -125,7 +125,7 @@ fn a_nan_becomes_quiet_and_keeps_its_sign_and_the_leading_bits_of_its_payload() 
     for (wide, narrow) in [
         (0x7FF8_0000_0000_0000, (0x7FC0_0000, 0x7E00, 0x7FC0)),
         (0xFFF8_0000_0000_0000, (0xFFC0_0000, 0xFE00, 0xFFC0)),
-        (0x7FF0_0000_0000_0001, (0x7FC0_0000, 0x7E00, 0x7FC0)), // signalling; no bit of its payload fits
+        (0x7FF0_0000_0000_0001, (0x7FC0_0000, 0x7E00, 0x7FC0)), // signaling; no bit of its payload fits
         (0xFFF7_FFFF_FFFF_FFFF, (0xFFFF_FFFF, 0xFFFF, 0xFFFF)),
         (0x7FF0_0000_2000_0000, (0x7FC0_0001, 0x7E00, 0x7FC0)), // the last bit that fits f32
         (0x7FF0_0000_1FFF_FFFF, (0x7FC0_0000, 0x7E00, 0x7FC0)),
@@ -278,7 +278,7 @@ fn eight_and_sixteen_bit_sources_agree_with_rust_for_every_target() {
     }
 }
 
-/// Powers of two and their neighbours, from 32- and 64-bit sources, against `as` and `TryFrom`.
+/// Powers of two and their neighbors, from 32- and 64-bit sources, against `as` and `TryFrom`.
 #[test]
 fn wide_sources_agree_with_rust_around_every_limit() {
     macro_rules! integer_pairs {

@@ -1,8 +1,8 @@
-//! Windows that lie apart in memory and beside each other in a table, read and written together.
+//! Windows that are separate in memory but adjacent in a table, read and written together.
 //!
-//! Some rows of all of them are copied to a scratch buffer, where they are one row-major window, and go the way of such
-//! a window from there: in long runs. Converting each by itself into its place in every row takes three times as long;
-//! writing them one by one, five times.
+//! A number of rows of all windows are copied to a scratch buffer, where they form one row-major window, and are
+//! converted as such in long runs. Converting each window separately into its place in every row takes three times as
+//! long, and writing them one by one takes five times as long.
 
 use std::ops::Range;
 
@@ -16,10 +16,10 @@ use crate::convert::level::Level;
 use crate::convert::{ConversionPolicy, WriteRule};
 use crate::window::{AnyRoom, AnyRows, AnySlice, AnyWindow, AnyWindowMut};
 
-/// The largest number of columns that are processed together: whole cache lines of the rows, and of the columns.
+/// The largest number of columns that are processed together: entire cache lines of the rows and of the columns.
 const TOGETHER: usize = 64;
 
-/// Returns whether two windows beside each other, with the same rows, can be read together.
+/// Returns whether two adjacent windows with the same rows can be read together.
 pub(crate) fn are_read_together(left: &AnyWindow<'_>, right: &AnyWindow<'_>) -> bool {
     match (left.is_column(), right.is_column()) {
         (true, true) => true,
@@ -28,15 +28,16 @@ pub(crate) fn are_read_together(left: &AnyWindow<'_>, right: &AnyWindow<'_>) -> 
     }
 }
 
-/// Returns whether two windows beside each other, with the same rows, can be written together.
+/// Returns whether two adjacent windows with the same rows can be written together.
 pub(crate) fn are_written_together(left: &AnyWindow<'_>, right: &AnyWindow<'_>) -> bool {
     left.element_type() == right.element_type() && are_read_together(left, right)
 }
 
-/// Converts windows beside each other into rows. Returns whether the policy permits every value; if not, it is not
-/// known which are written.
+/// Converts adjacent windows into rows. Returns whether the policy permits every value. If not, the target's contents
+/// are unspecified.
 ///
-/// Panics unless [`are_read_together`] holds for each and the next, and together they have the shape of the rows.
+/// Panics unless [`are_read_together`] holds for each window and the next, and together they have the shape of the
+/// rows.
 pub(crate) fn read_beside(windows: &[AnyWindow<'_>], mut target: AnyRows<'_>, policy: ConversionPolicy) -> bool {
     check_shapes(windows, target.rows(), target.columns());
     let (count, target_type) = (target.rows(), target.element_type());
@@ -60,7 +61,7 @@ fn store_of(pair: &'static Pair, policy: ConversionPolicy) -> Store<'static> {
     Store { pair, policy, level: Level::chosen(), is_streaming: false }
 }
 
-/// Makes rows of the windows, and converts those.
+/// Combines the windows into rows and converts those.
 fn read_of_one_type(
     windows: &[AnyWindow<'_>],
     target: &mut AnyRows<'_>,
@@ -84,7 +85,7 @@ fn read_of_one_type(
     is_permitted
 }
 
-/// Converts each column by itself, and makes rows of the results.
+/// Converts each column separately and combines the results into rows.
 fn read_of_several_types(
     columns: &[AnyWindow<'_>],
     target: &mut AnyRows<'_>,
@@ -110,7 +111,7 @@ fn read_of_several_types(
     is_permitted
 }
 
-/// Checks that values may be written into windows beside each other. `false` if that is not known.
+/// Checks that values may be written into adjacent windows. Returns `false` if this is unknown.
 pub(crate) fn permits_beside(windows: &[AnyWindow<'_>], new: AnyWindow<'_>, rule: WriteRule) -> bool {
     check_shapes(windows, new.rows(), new.columns());
     windows.first().is_none_or(|first| {
@@ -120,10 +121,10 @@ pub(crate) fn permits_beside(windows: &[AnyWindow<'_>], new: AnyWindow<'_>, rule
     })
 }
 
-/// Converts rows into windows beside each other, under `Saturate`: the caller has checked that the values are
-/// permitted.
+/// Converts rows into adjacent windows under `Saturate`. The caller has checked that the values are permitted.
 ///
-/// Panics unless [`are_written_together`] holds for each and the next, and together they have the shape of the rows.
+/// Panics unless [`are_written_together`] holds for each window and the next, and together they have the shape of the
+/// rows.
 pub(crate) fn write_beside(windows: &mut [AnyWindowMut<'_>], new: AnyWindow<'_>, rule: WriteRule) {
     let shown = windows.iter().map(|window| window.as_window()).collect::<Vec<_>>();
     check_shapes(&shown, new.rows(), new.columns());
@@ -188,7 +189,7 @@ fn put_as_windows(
     }
 }
 
-/// Returns windows, as many at a time as are processed together, and the columns that they are. A wide one is alone.
+/// Returns groups of windows that are processed together, with their column ranges. A wide window forms its own group.
 fn groups<'g, 'w>(windows: &'g [AnyWindow<'w>]) -> impl Iterator<Item = (&'g [AnyWindow<'w>], Range<usize>)> {
     let (mut rest, mut column) = (windows, 0);
     std::iter::from_fn(move || {
@@ -205,7 +206,7 @@ fn groups<'g, 'w>(windows: &'g [AnyWindow<'w>]) -> impl Iterator<Item = (&'g [An
     })
 }
 
-/// Cuts rows into bands of at most `height`, and at least one.
+/// Cuts rows into bands of at most `height` rows, and at least one row.
 fn bands(count: usize, height: usize) -> impl Iterator<Item = Range<usize>> {
     let height = height.max(1);
     (0..count).step_by(height).map(move |row| row..count.min(row + height))
@@ -257,7 +258,7 @@ fn as_rows<'s>(
     dense(AnyWindow::of_rows(values, width, count).transposed(), transposed)
 }
 
-/// Copies one value of each column, as integers of their width. Panics if a width, a length or the row does not fit.
+/// Copies one value of each column, as integers of their width. Panics if a width, a length or the row does not match.
 fn one_row<'s, Bits: Copy>(columns: &[AnyWindow<'_>], row: usize, mut room: AnyRoom<'s>) -> AnySlice<'s> {
     let element = room.element_type();
     assert!(element.size_in_bytes() == size_of::<Bits>() && room.len() == columns.len(), "a value of each column");

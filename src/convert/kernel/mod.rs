@@ -1,14 +1,14 @@
-//! The loops over windows of values; every pair of element types is tested against
+//! The loops over windows of values. Every pair of element types is tested against
 //! [`Number`](crate::base::number::Number).
 //!
-//! All calls are functions over windows and slices whose element type is known only at run time, so that they are
-//! compiled once, in this crate: crates that use it compile no loops.
+//! All calls are functions over windows and slices whose element type is known only at run time. They are compiled
+//! once, in this crate; crates that use it compile no loops.
 //! * `pair`: the vectorized loops, the only code here that is compiled for each of the 144 pairs;
-//! * `tiles`: the order in which a window is read, so that no memory is fetched twice;
+//! * `tiles`: the order of reading a window, which fetches memory only once;
 //! * `store`: how results are written to memory;
 //! * `read`, `write`, `beside`, `report`: the calls for other modules.
 //!
-//! Invariant: a call that returns an error has written nothing that the caller can see.
+//! Invariant: a call that returns an error has not written anything that is visible to the caller.
 
 mod beside;
 mod pair;
@@ -53,7 +53,7 @@ impl Origin {
 /// Converts one value of any element type.
 ///
 /// # Errors
-/// [`ErrorKind::ValueNotRepresentable`] if the policy refuses the value.
+/// [`ErrorKind::ValueNotRepresentable`] if the policy rejects the value.
 pub(crate) fn value_as<D: Element>(value: AnyValue, policy: ConversionPolicy, origin: Origin) -> Result<D> {
     let mut target = [D::default()];
     let any = AnySliceMut::new(&mut target);
@@ -65,7 +65,7 @@ pub(crate) fn value_as<D: Element>(value: AnyValue, policy: ConversionPolicy, or
 ///
 /// # Errors
 /// [`ErrorKind::OutOfMemory`]; [`ErrorKind::ValueNotRepresentable`] for the first value in row-major order that the
-/// policy refuses.
+/// policy rejects.
 pub(crate) fn to_array(
     window: AnyWindow<'_>,
     target: ElementType,
@@ -82,7 +82,7 @@ pub(crate) fn to_array(
     })
 }
 
-/// The rule for single values with a target type that is known only at run time: for errors and rare cases.
+/// The rule for single values with a target type known only at run time, for errors and rare cases.
 #[derive(Clone, Copy)]
 struct Scalar {
     target: ElementType,
@@ -94,7 +94,7 @@ impl Scalar {
         match_element!(target, D => Self { target, loss: <D as Number>::loss })
     }
 
-    /// Returns what converting a value loses. Equal types lose nothing.
+    /// Returns the loss of converting a value. Equal types lose nothing.
     fn loss<S: Element>(&self, value: S) -> Loss {
         if S::TYPE == self.target { Loss::None } else { (self.loss)(value.exact()) }
     }
@@ -108,7 +108,7 @@ impl Scalar {
         })
     }
 
-    /// Returns the index of the first value that loses anything.
+    /// Returns the index of the first value with a loss.
     fn first_lost(&self, values: AnySlice<'_>) -> Option<usize> {
         match_element!(values.element_type(), S => {
             values.as_slice::<S>().iter().position(|&value| self.loss(value) != Loss::None)

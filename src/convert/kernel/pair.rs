@@ -9,7 +9,7 @@ use crate::convert::fast::{Sign, To};
 use crate::convert::level::Level;
 use crate::window::{AnyRoom, AnyRows, AnySlice, AnyWindow, Geometry};
 
-/// The number of values that are counted at a time: no more than a 16-bit counter holds.
+/// The number of values that are counted at a time: small enough for a 16-bit counter.
 pub(super) const COUNT_CHUNK: usize = 4096;
 
 /// The loops that convert one element type to another.
@@ -27,12 +27,12 @@ pub(super) struct Pair {
     count_losses: unsafe fn(Level, *const u8, usize) -> Losses,
 }
 
-/// The numbers of values of a chunk that lose something, by kind.
+/// The numbers of values in a chunk with a loss, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Losses {
-    /// Values that `Exact` refuses.
+    /// Values that `Exact` rejects.
     pub(super) lost: usize,
-    /// Values that `Checked` refuses; among them:
+    /// Values that `Checked` rejects; among them:
     pub(super) unfit: usize,
     pub(super) unfit_nan: usize,
     pub(super) unfit_negative: usize,
@@ -62,7 +62,7 @@ impl Pair {
         self.target
     }
 
-    /// Returns whether the policy may refuse a value.
+    /// Returns whether the policy may reject a value.
     #[inline(always)]
     pub(super) fn needs_check(&self, policy: ConversionPolicy) -> bool {
         match policy {
@@ -72,7 +72,7 @@ impl Pair {
         }
     }
 
-    /// Returns whether the policy permits every one of at most [`COUNT_CHUNK`] values.
+    /// Returns whether the policy permits every value. Takes at most [`COUNT_CHUNK`] values.
     pub(super) fn permits(&self, level: Level, policy: ConversionPolicy, values: AnySlice<'_>) -> bool {
         match policy {
             ConversionPolicy::Saturate => true,
@@ -81,8 +81,8 @@ impl Pair {
         }
     }
 
-    /// Converts under `Saturate`. Panics if the types are not those of the pair, or the lengths differ: callers have
-    /// checked.
+    /// Converts under `Saturate`. Panics if the types differ from those of the pair, or the lengths differ; callers
+    /// have checked.
     #[inline]
     pub(super) fn convert<'t>(&self, level: Level, values: AnySlice<'_>, mut room: AnyRoom<'t>) -> AnySlice<'t> {
         self.check_ends(values, &room);
@@ -107,9 +107,9 @@ impl Pair {
         unsafe { (self.convert)(level, values.as_ptr(), room.as_mut_ptr(), values.len()) }
     }
 
-    /// Converts a window of few columns under `Saturate`, value by value at the strides of both sides: no vector holds
-    /// neighbours, and each value is touched once. Panics if the types are not those of the pair, or the shapes differ:
-    /// callers have checked.
+    /// Converts a window of few columns under `Saturate`, value by value with the strides of both sides. Vectors would
+    /// not hold neighbors, and each value is touched once. Panics if the types differ from those of the pair, or the
+    /// shapes differ; callers have checked.
     pub(super) fn convert_narrow(&self, source: AnyWindow<'_>, mut target: AnyRows<'_>) {
         assert!(source.element_type() == self.source && target.element_type() == self.target, "the types of the pair");
         assert!(source.rows() == target.rows() && source.columns() == target.columns(), "the shapes are the same");
@@ -129,14 +129,14 @@ impl Pair {
         }
     }
 
-    /// Returns whether single values are converted as fast as many: not those that take many instructions without the
-    /// ones that a level adds.
+    /// Returns whether single values convert as fast as many. Not so for pairs that need many instructions at the
+    /// baseline level.
     pub(super) fn is_simple(&self) -> bool {
         let is_half = |element| matches!(element, ElementType::F16 | ElementType::Bf16);
         self.source == self.target || !(is_half(self.source) || is_half(self.target))
     }
 
-    /// Converts at most [`COUNT_CHUNK`] values as `convert` does, and returns whether the policy permits every one.
+    /// Converts at most [`COUNT_CHUNK`] values as `convert` does, and returns whether the policy permits all of them.
     pub(super) fn convert_checked(
         &self,
         level: Level,
@@ -154,14 +154,14 @@ impl Pair {
         !is_suspect || self.fit(level, values)
     }
 
-    /// Returns whether `Checked` permits every value. Panics if the type is not the source type: callers have checked.
+    /// Returns whether `Checked` permits every value. Panics if the type is not the source type; callers have checked.
     fn fit(&self, level: Level, values: AnySlice<'_>) -> bool {
         assert!(values.element_type() == self.source, "the source of the pair");
         // SAFETY: the loop was compiled for this type.
         self.always_fits || unsafe { (self.fit)(level, values.as_ptr(), values.len()) }
     }
 
-    /// Counts the losses of at most [`COUNT_CHUNK`] values. Panics if there are more: callers have cut them.
+    /// Counts the losses of at most [`COUNT_CHUNK`] values. Panics if there are more; callers have cut them.
     pub(super) fn count_losses(&self, level: Level, values: AnySlice<'_>) -> Losses {
         assert!(values.element_type() == self.source && values.len() <= COUNT_CHUNK, "the pair's type, and few values");
         if self.is_lossless {

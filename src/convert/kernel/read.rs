@@ -1,4 +1,4 @@
-//! Reading windows: conversion into row-major memory, and checks that a policy permits it.
+//! Reading windows: conversion into row-major memory, and checks against a policy.
 
 use super::pair::{COUNT_CHUNK, Pair};
 use super::store::Store;
@@ -11,12 +11,12 @@ use crate::convert::ConversionPolicy;
 use crate::convert::level::Level;
 use crate::window::{AnyRoom, AnyRows, AnySlice, AnySliceMut, AnyWindow};
 
-/// What happens to the old values of a target if a value is refused.
+/// What happens to the old values of a target if a value is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OldValues {
-    /// They are kept: all values are checked before any is written.
+    /// They are kept: all values are checked before the first is written.
     Kept,
-    /// They may be lost: values are checked as they are converted, in one pass.
+    /// They may be lost: values are checked while they are converted, in one pass.
     Lost,
 }
 
@@ -24,7 +24,7 @@ pub(crate) enum OldValues {
 ///
 /// # Errors
 /// [`ErrorKind::LengthMismatch`]; [`ErrorKind::ValueNotRepresentable`] for the first value in row-major order that the
-/// policy refuses. The target is unchanged on either.
+/// policy rejects. On an error the target is unchanged.
 #[inline]
 pub(crate) fn read(
     window: AnyWindow<'_>,
@@ -35,7 +35,7 @@ pub(crate) fn read(
     read_into(window, target.into_room(), policy, origin, OldValues::Kept)
 }
 
-/// Like [`read`], but on an error the target may hold any values.
+/// Like [`read`], but on an error the target's contents are unspecified.
 ///
 /// # Errors
 /// Those of [`read`].
@@ -49,7 +49,7 @@ pub(crate) fn read_over(
     read_into(window, target.into_room(), policy, origin, OldValues::Lost)
 }
 
-/// Like [`read`], into a target that may be uninitialised; on success all of it is initialised.
+/// Like [`read`], into a target that may be uninitialized. On success all of it is initialized.
 ///
 /// # Errors
 /// Those of [`read`].
@@ -72,9 +72,9 @@ pub(super) fn read_into(
     }
 }
 
-/// Converts a slice, if the target has the same length, and the values are few (below 64 KiB, and no more than
-/// [`COUNT_CHUNK`] that are checked) and permitted by the policy. Returns whether it did. If the caller knows both types
-/// at compile time, the pair is a constant address after inlining; all else is [`read_column`].
+/// Converts a slice if the target has the same length, the policy permits the values, and they are few: below 64 KiB,
+/// and at most [`COUNT_CHUNK`] values that are checked. Returns whether it did. If the caller knows both types at
+/// compile time, the pair is a constant address after inlining. All other cases are for [`read_column`].
 #[inline(always)]
 pub(crate) fn read_few(values: AnySlice<'_>, target: AnySliceMut<'_>, policy: ConversionPolicy) -> bool {
     let target = target.into_room();
@@ -87,17 +87,17 @@ pub(crate) fn read_few(values: AnySlice<'_>, target: AnySliceMut<'_>, policy: Co
     is_permitted
 }
 
-/// Returns whether the policy permits every value. `false` for more than [`COUNT_CHUNK`] values that need a check:
-/// those are cut elsewhere.
+/// Returns whether the policy permits every value. Returns `false` for more than [`COUNT_CHUNK`] values that need a
+/// check, which other functions cut.
 #[inline(always)]
 fn permits_few(pair: &Pair, policy: ConversionPolicy, values: AnySlice<'_>) -> bool {
     !pair.needs_check(policy) || (values.len() <= COUNT_CHUNK && pair.permits(Level::chosen(), policy, values))
 }
 
-/// Converts a slice as one column: many values, or values that the policy may refuse.
+/// Converts a slice as one column: many values, or values that the policy may reject.
 ///
 /// # Errors
-/// Those of [`read`]; positions are indices, as rows of one column.
+/// Those of [`read`]. Positions are indices, as rows of a single column.
 #[inline(never)]
 pub(crate) fn read_column(values: AnySlice<'_>, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()> {
     let column = AnyWindow::of_rows(values, values.len(), 1);
@@ -107,7 +107,7 @@ pub(crate) fn read_column(values: AnySlice<'_>, target: AnySliceMut<'_>, policy:
 /// Converts a window into rows of its shape.
 ///
 /// # Errors
-/// [`ErrorKind::ValueNotRepresentable`] for the first value in row-major order that the policy refuses.
+/// [`ErrorKind::ValueNotRepresentable`] for the first value in row-major order that the policy rejects.
 #[inline(always)]
 pub(crate) fn read_rows(
     window: AnyWindow<'_>,
@@ -157,7 +157,7 @@ fn read_contiguous(
     read_room(window, target, pair, policy, origin, old)
 }
 
-/// Returns whether the call is small enough not to be cut into tasks or stored past the cache, as most calls are.
+/// Returns whether the call is too small to be cut into tasks or stored past the cache, as most calls are.
 #[inline(always)]
 fn is_simple(values: AnySlice<'_>, target: &AnyRoom<'_>) -> bool {
     const SIMPLE_BYTES: usize = 64 << 10;
@@ -213,7 +213,7 @@ fn read_window(
 /// Checks that the policy permits every value of a window in the target type.
 ///
 /// # Errors
-/// [`ErrorKind::ValueNotRepresentable`] for the first value in row-major order that the policy refuses.
+/// [`ErrorKind::ValueNotRepresentable`] for the first value in row-major order that the policy rejects.
 pub(crate) fn check(
     window: AnyWindow<'_>,
     target: ElementType,
@@ -246,8 +246,8 @@ impl<'s, 't> Transfer<'s, 't> {
     }
 }
 
-/// Converts a window into rows of its shape, in parallel if it is large. Returns whether the policy permits every
-/// value.
+/// Converts a window into rows of its shape. Large windows are converted in parallel. Returns whether the policy
+/// permits every value.
 pub(super) fn convert_window(
     window: AnyWindow<'_>,
     target: AnyRows<'_>,
@@ -293,7 +293,7 @@ fn transfer_all(part: Transfer<'_, '_>, store: &Store<'_>) -> bool {
     fits
 }
 
-/// Returns whether the policy permits every value of a window; in parallel if it is large.
+/// Returns whether the policy permits every value of a window. Large windows are checked in parallel.
 pub(super) fn permits_window(window: AnyWindow<'_>, pair: &Pair, policy: ConversionPolicy) -> bool {
     let level = Level::chosen();
     let permits = |part: AnyWindow<'_>| {
@@ -310,7 +310,7 @@ pub(super) fn permits_window(window: AnyWindow<'_>, pair: &Pair, policy: Convers
     }
 }
 
-/// Returns the error for the first value in row-major order that the policy refuses; there must be one.
+/// Returns the error for the first value in row-major order that the policy rejects. There must be one.
 #[cold]
 fn first_refused(window: AnyWindow<'_>, pair: &Pair, policy: ConversionPolicy, origin: Origin) -> Error {
     let level = Level::chosen();

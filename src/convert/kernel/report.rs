@@ -1,4 +1,4 @@
-//! Counts of what a conversion loses.
+//! Counts of the losses of a conversion.
 
 use super::Scalar;
 use super::pair::Pair;
@@ -9,7 +9,7 @@ use crate::convert::ConversionReport;
 use crate::convert::level::Level;
 use crate::window::{AnyWindow, Part};
 
-/// Counts what reading a window as `target` would lose; in parallel if it is large.
+/// Counts the losses of reading a window as `target`. Large windows are counted in parallel.
 pub(crate) fn report(window: AnyWindow<'_>, target: ElementType) -> ConversionReport {
     let pair = Pair::of(window.element_type(), target);
     let counter = Counter { pair, scalar: Scalar::of(target), level: Level::chosen() };
@@ -32,7 +32,7 @@ struct Counter<'p> {
 }
 
 impl Counter<'_> {
-    /// Counts the losses of a part; also returns the row-major index of the first one in the whole window, which has
+    /// Counts the losses of a part. Also returns the row-major index of the first loss in the entire window, which has
     /// `columns` columns.
     fn count(&self, part: Part<'_>, columns: usize) -> (ConversionReport, Option<usize>) {
         let mut report = ConversionReport::default();

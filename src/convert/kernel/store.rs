@@ -1,4 +1,4 @@
-//! Storing results of conversions: through the cache, or past it.
+//! Storing the results of conversions through the cache or past it.
 
 use super::pair::Pair;
 use super::tiles::Scratch;
@@ -6,23 +6,23 @@ use crate::convert::ConversionPolicy;
 use crate::convert::level::Level;
 use crate::window::{AnyRoom, AnyRows, AnySlice, Geometry};
 
-/// A transposed result of at least this size in bytes is stored past the cache, if its rows are at least
+/// Transposed results of at least this size in bytes are stored past the cache if their rows are at least
 /// [`LONG_ROW_BYTES`] long.
 pub(super) const STREAMING_BYTES: usize = 32 << 20;
 
-/// A transposed result is written to many places in turn. If its rows are at least this long, each place is in a page
-/// of its own, and what was written there has left the cache before the next tile returns to it. Storing past the cache
-/// is then faster by a sixth (bench `peers`, job `transpose`); for a result that is written sequentially it is slower
-/// by a third.
+/// A transposed result is written to many places in turn. If its rows are at least this long, each place is in a
+/// separate page, and its data has left the cache before the next tile returns to it. Storing past the cache is then
+/// faster by a sixth (bench `peers`, job `transpose`). For a result that is written sequentially it is slower by a
+/// third.
 const LONG_ROW_BYTES: usize = 64 << 10;
 
 /// The number of values that are converted and checked at a time, while they are in the first-level cache.
 const CHECK_CHUNK: usize = 1024;
 
-/// Rows of fewer elements than this are converted together, and then copied to the target.
+/// Rows of fewer elements than this are converted together and then copied to the target.
 const NARROW: usize = 8;
 
-/// Bytes of a cache line: the unit of storing past the cache.
+/// The size of a cache line in bytes: the unit of storing past the cache.
 const LINE: usize = 64;
 
 /// How the values of one call are converted and stored.
@@ -34,7 +34,7 @@ pub(super) struct Store<'p> {
 }
 
 impl Store<'_> {
-    /// Returns whether to store the result of a window, `result_bytes` bytes, past the cache.
+    /// Returns whether to store a window's result of `result_bytes` bytes past the cache.
     pub(super) fn is_worth_streaming(window: Geometry, result_bytes: usize) -> bool {
         let is_transposed = window.rows > 1 && window.column_stride != 1;
         let has_long_rows = result_bytes / window.rows.max(1) >= LONG_ROW_BYTES;
@@ -132,8 +132,8 @@ impl Store<'_> {
     }
 }
 
-/// Copies whole cache lines past the cache. Panics if the types or lengths differ, or the target is not whole lines:
-/// callers have cut.
+/// Copies entire cache lines past the cache. Panics if the types or lengths differ, or the target does not consist of
+/// entire lines; callers have cut them.
 fn stream(values: AnySlice<'_>, mut room: AnyRoom<'_>) {
     let bytes = room.size_in_bytes();
     assert!(values.element_type() == room.element_type() && values.len() == room.len(), "as many elements as values");

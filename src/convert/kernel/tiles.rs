@@ -1,8 +1,8 @@
 //! Iteration over a window in tiles that fit the first-level cache, each as a dense slice in row-major order.
 //!
-//! A window whose elements are contiguous is cut into slices. Tiles of any other are copied to a scratch buffer: a tile
-//! is large enough in both directions that every cache line, of the source and of a target that is written row by row,
-//! is used as a whole while it is in the cache. So memory is fetched only once, whatever the strides.
+//! A window with contiguous elements is cut into slices. For other windows, each tile is copied to a scratch buffer. A
+//! tile is large enough in both directions to use every cache line fully while it is cached, both of the source and of
+//! a target written row by row. So memory is fetched only once for any strides.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -12,10 +12,10 @@ use super::transpose::{Square, transpose};
 use crate::base::element::{ElementType, match_width};
 use crate::window::{AnyRoom, AnySlice, AnyWindow, Geometry};
 
-/// Bytes of a tile: with its result, half of a small first-level cache.
+/// The size of a tile in bytes: together with its result, half of a small first-level cache.
 const TILE_BYTES: usize = 8 << 10;
 
-/// The least number of rows and columns of a tile, if the window has them: a cache line, for any element size.
+/// The smallest number of rows and columns of a tile, if the window has them: a cache line, for any element size.
 const LEAST_SIDE: usize = 64;
 
 /// Memory for one tile, aligned like a cache line.
@@ -33,7 +33,7 @@ impl Scratch {
         if count < COUNT_CHUNK { count } else { COUNT_CHUNK }
     }
 
-    /// Lends room for `count` elements. Panics if they do not fit: callers have cut.
+    /// Borrows room for `count` elements. Panics if they do not fit; callers have cut.
     pub(super) fn room(&mut self, element: ElementType, count: usize) -> AnyRoom<'_> {
         assert!(count <= Self::capacity(element), "the elements fit");
         AnyRoom::of_bytes(&mut self.0, element, count)
@@ -47,8 +47,8 @@ pub(super) struct Tile {
     pub(super) columns: Range<usize>,
 }
 
-/// Returns the tiles of a window, of at most `capacity` elements each: bands of rows from top to bottom, each from left
-/// to right.
+/// Returns the tiles of a window, of at most `capacity` elements each. They form bands of rows from top to bottom, each
+/// from left to right.
 pub(super) fn tiles(geometry: Geometry, capacity: usize) -> impl Iterator<Item = Tile> {
     let Geometry { rows, columns, column_stride, .. } = geometry;
     // Rows without columns may be too many to count.
@@ -65,8 +65,8 @@ pub(super) fn tiles(geometry: Geometry, capacity: usize) -> impl Iterator<Item =
     })
 }
 
-/// Returns what `find` finds first in row-major order, and its index there. `find` looks through one tile, row by row,
-/// and returns the index in it.
+/// Returns the first value in row-major order for which `find` succeeds, and its index. `find` searches one tile, row
+/// by row, and returns the index within it.
 pub(super) fn first_in_row_order<V>(
     geometry: Geometry,
     capacity: usize,
@@ -89,7 +89,7 @@ pub(super) fn first_in_row_order<V>(
     None
 }
 
-/// Returns the elements of a small window as a dense slice, row by row: in place, or copied to the scratch buffer.
+/// Returns the elements of a small window as a dense row-major slice, either in place or copied to the scratch buffer.
 pub(super) fn dense<'s>(window: AnyWindow<'s>, scratch: &'s mut Scratch) -> AnySlice<'s> {
     match window.as_slice() {
         Some(values) => values,

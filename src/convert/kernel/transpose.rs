@@ -1,15 +1,16 @@
-//! Transposition, in squares that fit in registers.
+//! Transposition in squares that fit in registers.
 
-/// An integer of an element's width, and how squares of it are transposed.
+/// An integer with the width of an element, and the transposition of squares of it.
 pub(super) trait Square: Copy {
-    /// Rows and columns of a square.
+    /// The number of rows and columns of a square.
     const SIDE: usize;
 
     /// Transposes `SIDE` lines of `SIDE` elements.
     ///
     /// # Safety
     /// `from` must be valid for reads of `SIDE` elements at each of the first `SIDE` multiples of `from_stride`, and
-    /// `to` for writes of as many at those of `to_stride`; both must be aligned, and must not overlap.
+    /// `to` for writes of `SIDE` elements at each of the first `SIDE` multiples of `to_stride`. Both must be aligned
+    /// and must not overlap.
     unsafe fn transpose(from: *const Self, from_stride: usize, to: *mut Self, to_stride: usize) {
         for line in 0..Self::SIDE {
             for place in 0..Self::SIDE {
@@ -73,8 +74,8 @@ impl Square for u64 {
 ///
 /// # Safety
 /// `from` must be valid for reads of `length` elements at each of the first `lines` multiples of `from_stride`, and
-/// `to` for writes of `lines` elements at each of the first `length` multiples of `to_stride`; both must be aligned,
-/// and must not overlap.
+/// `to` for writes of `lines` elements at each of the first `length` multiples of `to_stride`. Both must be aligned and
+/// must not overlap.
 pub(super) unsafe fn transpose<Bits: Square>(
     from: *const Bits,
     from_stride: usize,

@@ -1,8 +1,8 @@
 //! Writing: conversion of row-major values of any type into a window of a table.
 //!
-//! Two passes, since all values are written or none: the first checks that the policy permits every change, the second
-//! writes. A value that still has the bits to which the window's value converts is not a change, so nothing that the
-//! block's type cannot hold is lost: neither digits nor the payload of a NaN.
+//! Writing is all or nothing, so it takes two passes: the first checks that the policy permits every change, the second
+//! writes. A new value is not a change if it has the same bits that the window's value converts to. So nothing that the
+//! block's type cannot hold is lost, neither digits nor NaN payloads.
 
 use super::pair::Pair;
 use super::read::permits_window;
@@ -17,11 +17,11 @@ use crate::convert::WriteRule;
 use crate::convert::level::Level;
 use crate::window::{AnyRoom, AnySlice, AnyWindow, AnyWindowMut, Geometry};
 
-/// Converts values, row by row, into a window: all of them or none.
+/// Converts values, row by row, into a window, all or nothing.
 ///
 /// # Errors
 /// [`ErrorKind::LengthMismatch`]; [`ErrorKind::ValueNotRepresentable`] for the first changed value in row-major order
-/// that the policy refuses.
+/// that the policy rejects.
 pub(crate) fn write(mut window: AnyWindowMut<'_>, source: AnySlice<'_>, rule: WriteRule, origin: Origin) -> Result<()> {
     let Geometry { rows, columns, .. } = window.geometry();
     let (expected, found) = (rows * columns, source.len());
@@ -46,7 +46,7 @@ pub(crate) fn write(mut window: AnyWindowMut<'_>, source: AnySlice<'_>, rule: Wr
 /// Checks that values may be written into a window of their shape.
 ///
 /// # Errors
-/// [`ErrorKind::ValueNotRepresentable`] for the first changed value in row-major order that the policy refuses.
+/// [`ErrorKind::ValueNotRepresentable`] for the first changed value in row-major order that the policy rejects.
 pub(crate) fn check_write(old: AnyWindow<'_>, new: AnyWindow<'_>, rule: WriteRule, origin: Origin) -> Result<()> {
     assert!(old.rows() == new.rows() && old.columns() == new.columns(), "the shapes are the same");
     if new.geometry().is_empty() || new.element_type() == old.element_type() {
@@ -64,7 +64,7 @@ pub(crate) fn check_write(old: AnyWindow<'_>, new: AnyWindow<'_>, rule: WriteRul
     writer.check(old, new, columns, origin)
 }
 
-/// Converts values into a window of their shape, under `Saturate`: [`check_write`] has permitted them.
+/// Converts values into a window of their shape under `Saturate`. [`check_write`] has permitted them.
 pub(crate) fn write_checked(window: AnyWindowMut<'_>, new: AnyWindow<'_>, rule: WriteRule) {
     let Geometry { rows, columns, .. } = window.geometry();
     assert!(rows == new.rows() && columns == new.columns(), "the shapes are the same");
@@ -90,7 +90,7 @@ pub(crate) fn write_checked(window: AnyWindowMut<'_>, new: AnyWindow<'_>, rule: 
     }
 }
 
-/// The number of values up to which they are written without tiles or tasks: most often one row.
+/// The largest number of values that are written without tiles or tasks: most often one row.
 const FEW: usize = 64;
 
 /// A window, and the values to write into it.
@@ -112,7 +112,7 @@ impl Update<'_, '_> {
 }
 
 pub(super) struct Writer<'p> {
-    /// The pair from the table's type to the block's; `store` is the opposite one.
+    /// The pair that converts the table's type to the block's. `store` is the opposite one.
     show: &'p Pair,
     store: &'p Pair,
     level: Level,
@@ -128,7 +128,7 @@ pub(super) struct Forms {
 }
 
 impl Forms {
-    /// The number of values of a tile: all its forms together fit the first-level cache.
+    /// The number of values of a tile. All its forms together fit the first-level cache.
     pub(super) const CAPACITY: usize = 512;
 
     pub(super) const fn new() -> Self {
@@ -142,7 +142,7 @@ impl Writer<'_> {
         Self { show, store, level: Level::chosen(), rule }
     }
 
-    /// Writes a few values into contiguous memory, if the policy permits all of them; returns whether it has.
+    /// Writes a few values into contiguous memory if the policy permits all of them. Returns whether it did.
     fn write_few(&self, window: AnyWindowMut<'_>, new: AnySlice<'_>) -> bool {
         if self.store.needs_check(self.rule.policy) && !self.store.permits(self.level, self.rule.policy, new) {
             return false;
@@ -178,7 +178,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the first change in a tile, row by row, that the policy refuses: its index in the tile, and the value.
+    /// Returns the first change in a tile, row by row, that the policy rejects: its index in the tile, and the value.
     fn first_refused_change(
         &self,
         old: AnyWindow<'_>,
@@ -225,8 +225,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns what a few old values become: the new ones, and where nothing has changed the old ones. `None` if
-    /// nothing has changed at all.
+    /// Returns the updated form of a few values: the new ones, or the old ones where nothing changed. `None` if nothing
+    /// changed at all.
     pub(super) fn blend<'s>(
         &self,
         old: AnySlice<'_>,
@@ -247,7 +247,7 @@ impl Writer<'_> {
         Some(match_width!(self.store.target(), Bits => choose::<Bits>(old, converted, &is_changed[..new.len()], room)))
     }
 
-    /// Marks the new values to be written, and returns their number.
+    /// Marks the new values to be written and returns their number.
     fn mark(&self, old: AnySlice<'_>, new: AnySlice<'_>, shown: &mut Scratch, is_changed: &mut [bool]) -> usize {
         let is_changed = &mut is_changed[..new.len()];
         if !self.rule.keep_unchanged {

@@ -176,7 +176,7 @@ impl ArrowOptions {
     /// let load = |options| HomogenNumericTable::<i16>::from_record_batches([&batch], options);
     /// assert_eq!(load(ArrowOptions::new().columns(["width", "height"]))?.as_slice()?, [3, 10, 4, 20]);
     /// let error = load(ArrowOptions::new().columns(["widht"])).unwrap_err();
-    /// assert_eq!(error.to_string(), r#"no column has the name "widht"; near it are "width""#);
+    /// assert_eq!(error.to_string(), r#"no column has the name "widht"; similar names: "width""#);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn columns(self, columns: impl ColumnChoice + Send + Sync + 'static) -> Self {

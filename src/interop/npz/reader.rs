@@ -49,7 +49,7 @@ use crate::table::{DataLayout, HomogenNumericTable, NumericTable, SoaNumericTabl
 /// assert_eq!(file.describe("x")?.shape, Shape { rows: 3, columns: 2 });
 /// assert_eq!(file.load::<f32>("x")?, x);
 /// let error = file.load::<u8>("lables").unwrap_err();
-/// assert!(error.to_string().ends_with(r#"no array has the name "lables"; near it are "labels""#));
+/// assert!(error.to_string().ends_with(r#"no array has the name "lables"; similar names: "labels""#));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

@@ -57,7 +57,7 @@ pub trait TableCombination: AsTable {
     /// let labelled = table.with_feature(species.clone(), vec![0_u8, 2])?;
     /// assert_eq!(labelled.category_count(2)?, Some(3));
     /// let Refused { given, error } = table.with_feature(species, vec![0_u8, 1, 2]).unwrap_err();
-    /// assert_eq!((given.len(), error.to_string().as_str()), (3, "lengths differ: 3 values were given for 2"));
+    /// assert_eq!((given.len(), error.to_string().as_str()), (3, "lengths differ: got 3 values, expected 2"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     fn with_feature(

@@ -234,7 +234,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// assert_eq!(HomogenNumericTable::<i64>::from_row_iter(squares)?.shape(), Shape { rows: 3, columns: 2 });
     ///
     /// let error = HomogenNumericTable::<u8>::from_row_iter([&[1, 2][..], &[3]]).unwrap_err();
-    /// assert_eq!(error.to_string(), "row 1 has 1 values, and the first has 2");
+    /// assert_eq!(error.to_string(), "row 1 has 1 values, but the first has 2");
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn from_row_iter<R: AsRef<[T]>>(rows: impl IntoIterator<Item = R>) -> Result<Self> {

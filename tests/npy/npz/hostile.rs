@@ -181,6 +181,6 @@ fn errors_name_the_file_and_long_names_are_cut() {
     assert!(error.to_string().ends_with(": `load_as` converts"));
     assert_error!(
         file.load::<u8>("AB"),
-        ErrorKind::UnknownName { what: "array", near, .. } if near == "; near it are \"ab\""
+        ErrorKind::UnknownName { what: "array", near, .. } if near == "; similar names: \"ab\""
     );
 }

@@ -1,11 +1,11 @@
-//! Windows that lie apart, converted side by side into part of every row, and from it.
+//! Windows that are separate in memory, converted side by side into part of every row, and back.
 
 use super::*;
 
-/// Columns that are beside the ones that are written.
+/// Columns next to the ones that are written.
 const GUARDS: usize = 3;
 
-/// Checks rows of `count` columns, with guards before and after them, against dense rows, and that nothing else is
+/// Compares rows of `count` columns, with guards before and after them, with dense rows. Checks that nothing else is
 /// written.
 fn check_guarded(found: &AnyArray, expected: &AnyArray, count: usize, guards: usize) {
     match_element!(found.element_type(), D => {
@@ -56,14 +56,14 @@ fn columns_that_lie_apart_become_rows_as_the_rule_says() {
     at_every_level(|| for_every_pair!(columns_become_rows(&mut random)));
 }
 
-/// Windows of one type or several, whose values lie in memory of their own.
+/// Windows of one or several types, whose values are in separate memory.
 struct Parts {
     arrays: Vec<AnyArray>,
     geometries: Vec<Geometry>,
 }
 
 impl Parts {
-    /// Makes parts of so many columns each, of random values: contiguous columns, or rows with room between them.
+    /// Creates a part of random values for each number of columns: contiguous columns, or rows with gaps between them.
     fn random(types: &[ElementType], widths: &[usize], rows: usize, have_rows: bool, random: &mut Random) -> Self {
         let mut parts = Self { arrays: Vec::new(), geometries: Vec::new() };
         for (index, &columns) in widths.iter().enumerate() {
@@ -97,7 +97,7 @@ impl Parts {
         self.arrays.iter_mut().zip(&self.geometries).map(|(array, &geometry)| window(array, geometry)).collect()
     }
 
-    /// All memory, with what lies between the rows.
+    /// All memory, including the gaps between the rows.
     fn bits(&self) -> Vec<Vec<u8>> {
         let bits = |array: &AnyArray| {
             match_element!(array.element_type(), T => {
@@ -116,13 +116,13 @@ impl Parts {
 const WIDTHS: [&[usize]; 5] = [&[1, 1], &[3, 8, 1, 2], &[8, 8], &[40, 30, 5], &[70, 2]];
 const ROWS: [usize; 4] = [0, 1, 5, 90];
 
-/// The widths of windows of rows, or as many columns. A window of one value is a column.
+/// The widths of windows of rows, or the number of columns. A window of one value is a column.
 fn widths_for(have_rows: bool, widths: &[usize], rows: usize) -> Vec<usize> {
     let least = if rows > 1 { 1 } else { 2 };
     if have_rows { widths.iter().map(|&width| width.max(least)).collect() } else { vec![1; widths.iter().sum()] }
 }
 
-/// Reading and writing windows together does what it does one by one.
+/// Reading and writing windows together has the same result as one by one.
 fn together_is_one_by_one<S: Element>(target: ElementType, random: &mut Random) {
     for (turn, (widths, rows)) in WIDTHS.iter().flat_map(|widths| ROWS.map(|rows| (widths, rows))).enumerate() {
         let have_rows = turn % 2 == 0;

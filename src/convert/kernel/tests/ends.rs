@@ -1,4 +1,4 @@
-//! Memory that ends exactly where the window ends: a sanitizer reports every access past either end.
+//! Memory that ends exactly at the end of the window: a sanitizer reports every access past either end.
 
 use super::memory::memory;
 use super::*;

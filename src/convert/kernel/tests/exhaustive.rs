@@ -12,7 +12,7 @@ use super::*;
 /// The number of values that are converted at a time.
 const CHUNK: u64 = 1 << 16;
 
-/// No progress is printed for up to this number of values.
+/// Up to this number of values, no progress is printed.
 const SILENT: u64 = 1 << 26;
 
 /// Compares conversions and reports at every level with the rule.

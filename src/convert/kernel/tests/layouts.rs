@@ -1,12 +1,12 @@
-//! Whole tables: converting into a layout is the same as converting, and then changing the layout.
+//! Entire tables: converting into a layout has the same result as converting first and changing the layout afterwards.
 
 use super::memory::are_same;
 use super::*;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Shape, TableView};
 use DataLayout::{ColumnMajor, RowMajor};
 
-/// Without values, with one, tall, wide, larger than a tile in one direction or both, large enough to be cut into
-/// tasks.
+/// Without values, with one value, tall, wide, larger than a tile in one direction or both, and large enough to be cut
+/// into tasks.
 const SHAPES: [(usize, usize); 13] = [
     (0, 0),
     (0, 5),
@@ -63,7 +63,7 @@ fn test_table<S: Element, D: Element>(table: &HomogenNumericTable<S>) {
     }
 }
 
-/// Tables of both layouts and slices of their rows: without refused values, with a few, and with many.
+/// Tables of both layouts and slices of their rows: without rejected values, with a few, and with many.
 fn test_pair<S: Element, D: Element>(random: &mut Random) {
     for (rows, columns) in SHAPES {
         for rarity in [usize::MAX, 1000, 1] {

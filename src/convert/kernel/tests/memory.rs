@@ -1,17 +1,17 @@
-//! Memory that records what it should hold, of an element type that is known only at run time.
+//! Memory that records its expected contents, of an element type known only at run time.
 
 use super::*;
 
-/// The content of memory that was not written to: a value that every type holds, and converts to and from exactly.
+/// The content of unwritten memory: a value that every type holds, and converts to and from exactly.
 const UNTOUCHED: u8 = 77;
 
-/// The number of elements that are compared past those that are written.
+/// The number of elements that are compared beyond the written ones.
 const GUARDS: usize = 64;
 
 /// Elements of one type, and the expected value of each.
 pub(super) trait Memory: Send {
-    /// Resets everything: nothing has been written, and nothing should be written past `end`. Up to [`GUARDS`] elements
-    /// there are compared as well.
+    /// Resets everything: nothing is written yet, and nothing should be written past `end`. Compares up to [`GUARDS`]
+    /// elements there as well.
     fn clear(&mut self, end: usize);
     fn room(&mut self, range: Range<usize>) -> AnySliceMut<'_>;
     /// Copies values of the memory's type.
@@ -27,7 +27,7 @@ pub(super) trait Memory: Send {
     ) -> Result<()>;
     /// Sets the expected values: `values[source]` at each place.
     fn expect(&mut self, places: &[usize], values: AnySlice<'_>, sources: &[usize]);
-    /// Sets the expected values of the range to what it holds.
+    /// Sets the expected values of the range to its actual values.
     fn accept(&mut self, range: Range<usize>);
     /// Returns whether every element has the expected bits.
     fn is_as_expected(&self) -> bool;
@@ -35,7 +35,7 @@ pub(super) trait Memory: Send {
     fn first_difference(&self) -> Option<(usize, AnyValue, AnyValue)>;
 }
 
-/// Allocates exactly `count` elements: the allocation ends where the last one ends.
+/// Allocates exactly `count` elements: the allocation ends at the end of the last one.
 pub(super) fn memory(element: ElementType, count: usize) -> Box<dyn Memory> {
     match_element!(element, T => Box::new(TypedMemory::<T>::new(count)))
 }

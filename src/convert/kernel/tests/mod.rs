@@ -1,7 +1,7 @@
-//! The kernels for every pair of element types, at every level that the machine has, against the rule for one value.
+//! The kernels for every pair of element types, at every level of the machine, tested against the rule for one value.
 //!
-//! This module has what the tests share: values, what the rule converts them to, and memory that records what it should
-//! hold. Tests are compiled for 12 types, not for 144 pairs: the other type of a pair is known only at run time.
+//! This module has the tests' shared parts: values, their results under the rule, and memory that records its expected
+//! contents. Tests are compiled for 12 types instead of 144 pairs: the other type of a pair is known only at run time.
 
 mod beside;
 mod ends;
@@ -29,7 +29,7 @@ use crate::convert::level::{Level, with_level};
 use crate::convert::{ConversionReport, WriteRule};
 use crate::window::{AnyRows, AnyWindowMut, Geometry, WindowMut};
 
-/// A small random number generator, xorshift64*, whose whole state is its seed.
+/// A small random number generator, xorshift64*. Its state is its seed.
 struct Random(u64);
 
 impl Random {
@@ -45,7 +45,7 @@ impl Random {
     }
 }
 
-/// Returns the bits of positive infinity, if the type is a float. Greater bits, without the sign, are NaN.
+/// Returns the bits of positive infinity if the type is a float. Greater bits, ignoring the sign, are NaN.
 fn infinity(element: ElementType) -> Option<u64> {
     match element {
         ElementType::F64 => Some(0x7FF0_0000_0000_0000),
@@ -56,7 +56,7 @@ fn infinity(element: ElementType) -> Option<u64> {
     }
 }
 
-/// Returns the value with these low bits.
+/// Returns the value with the given low bits.
 fn from_bits<T: Element>(bits: u64) -> T {
     bytemuck::pod_read_unaligned(&bits.to_le_bytes()[..size_of::<T>()])
 }
@@ -91,13 +91,13 @@ fn value<T: Element>(random: &mut Random) -> T {
 const POLICIES: [ConversionPolicy; 3] =
     [ConversionPolicy::Saturate, ConversionPolicy::Checked, ConversionPolicy::Exact];
 
-/// Returns whether all pairs of element types are tried. All 144 take minutes without optimization: a build with debug
-/// assertions tries every fourth, unless the environment sets `NUMERIC_TABLE_EVERY_PAIR`.
+/// Returns whether all pairs of element types are tested. All 144 take minutes without optimization, so a build with
+/// debug assertions tests every fourth, unless the environment sets `NUMERIC_TABLE_EVERY_PAIR`.
 fn tries_every_pair() -> bool {
     !cfg!(debug_assertions) || std::env::var_os("NUMERIC_TABLE_EVERY_PAIR").is_some()
 }
 
-/// Returns the pairs that are tried; each type is in three of them at least, equal types in one.
+/// Returns the tested pairs. Each type is in at least three of them. One pair has equal types.
 fn tried_pairs() -> impl Iterator<Item = (ElementType, ElementType)> {
     let types = ElementType::ALL;
     let all = (0..types.len()).flat_map(move |source| (0..types.len()).map(move |target| (source, target)));
@@ -106,7 +106,7 @@ fn tried_pairs() -> impl Iterator<Item = (ElementType, ElementType)> {
         .map(move |(source, target)| (types[source], types[target]))
 }
 
-/// Calls `test::<S>(target, ...)` for every pair of element types that is tried.
+/// Calls `test::<S>(target, ...)` for every tested pair of element types.
 macro_rules! for_every_pair {
     ($test:ident($($argument:expr),*)) => {
         for (source, target) in tried_pairs() {
@@ -116,7 +116,7 @@ macro_rules! for_every_pair {
 }
 use for_every_pair;
 
-/// Returns the levels that this machine has; prints those that it does not have.
+/// Returns the levels of this machine and prints the missing ones.
 fn levels() -> Vec<Level> {
     let levels = Level::available();
     for name in ["Baseline", "Avx2", "Avx512"] {
@@ -127,7 +127,7 @@ fn levels() -> Vec<Level> {
     levels
 }
 
-/// Runs a test at every level that this machine has.
+/// Runs a test at every level of this machine.
 fn at_every_level(mut test: impl FnMut()) {
     for level in levels() {
         with_level(level, &mut test);
@@ -161,7 +161,7 @@ impl<S: Element> Pair<S> {
     }
 }
 
-/// Values, what the rule converts them to, and what they lose.
+/// Values, their results under the rule, and their losses.
 struct Answers<S> {
     target: ElementType,
     policy: ConversionPolicy,
@@ -177,7 +177,7 @@ impl<S: Element> Answers<S> {
         Self { target, policy, losses, converted: (pair.convert_all)(&values), values }
     }
 
-    /// Returns random values; of those that the policy refuses, one in `rarity` is kept.
+    /// Returns random values. Of the values that the policy rejects, one in `rarity` is kept.
     fn random(target: ElementType, policy: ConversionPolicy, count: usize, rarity: usize, random: &mut Random) -> Self {
         let pair = Pair::<S>::to(target);
         let mut next = || loop {
@@ -193,7 +193,7 @@ impl<S: Element> Answers<S> {
         !self.policy.permits(self.losses[index])
     }
 
-    /// Runs a call, and compares everything that it did with the rule.
+    /// Runs a call and compares all of its effects with the rule.
     fn run(&self, case: Case, memory: &mut dyn Memory) {
         let Case { call, geometry, start, at } = case;
         let Geometry { rows, columns, .. } = geometry;
@@ -259,7 +259,7 @@ impl<S: Element> Answers<S> {
     }
 }
 
-/// Returns the report on values of these losses, row by row.
+/// Returns the report on values with these losses, row by row.
 fn report_of(losses: impl Iterator<Item = Loss>, columns: usize) -> ConversionReport {
     let mut report = ConversionReport::default();
     for (index, loss) in losses.enumerate() {
@@ -329,7 +329,7 @@ fn positions(geometry: Geometry) -> impl Iterator<Item = (usize, usize)> {
     (0..geometry.rows).flat_map(move |row| (0..geometry.columns).map(move |column| (row, column)))
 }
 
-/// Returns the number of elements from the first of a window to its last, gaps included.
+/// Returns the number of elements from the first to the last of a window, including gaps.
 fn span(geometry: Geometry) -> usize {
     offsets(geometry).last().map_or(0, |last| last + 1)
 }

@@ -1,4 +1,4 @@
-//! NaN from float to float, bit for bit: every payload bit, either sign, quiet and signalling, at any place in memory.
+//! NaN from float to float, bit for bit: every payload bit, either sign, quiet and signaling, at any place in memory.
 
 use super::memory::{are_same, memory};
 use super::*;
@@ -7,10 +7,10 @@ const FLOATS: [ElementType; 4] = [ElementType::F32, ElementType::F64, ElementTyp
 
 const OFFSETS: usize = 64;
 
-/// Around the widths of registers, and the numbers of values that are converted at a time.
+/// Lengths near the widths of registers and the numbers of values that are converted at a time.
 const LENGTHS: [usize; 22] = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 192, 200];
 
-/// The number of elements that are checked around those that are written.
+/// The number of elements that are checked around the written ones.
 const GUARDS: usize = 64;
 
 const CALLS: [Call; 7] = [
@@ -23,8 +23,8 @@ const CALLS: [Call; 7] = [
     Call::Write { keep_unchanged: true },
 ];
 
-/// Returns all NaNs of a 16-bit float; of a wider one those with one bit of payload, with all bits but one, with all
-/// bits above or below one, and random ones; signalling and quiet; of either sign. None for an integer.
+/// Returns all NaNs of a 16-bit float. For a wider float, returns those with one payload bit, with all bits but one,
+/// with all bits above or below one, and random ones, signaling and quiet, of either sign. Returns none for an integer.
 pub(super) fn nans<T: Element>(random: &mut Random) -> Vec<T> {
     let Some(infinity) = infinity(T::TYPE) else { return Vec::new() };
     let bits_in_all = 8 * size_of::<T>() as u32;
@@ -42,7 +42,7 @@ pub(super) fn nans<T: Element>(random: &mut Random) -> Vec<T> {
     both.flat_map(|payload| [infinity | payload, sign | infinity | payload]).map(from_bits).collect()
 }
 
-/// Returns NaNs in random order, so that neighbours differ in every part.
+/// Returns NaNs in random order, so that neighbors differ in every part.
 fn mixed<S: Element>(count: usize, random: &mut Random) -> Vec<S> {
     let nans = nans::<S>(random);
     (0..count).map(|_| nans[random.below(nans.len())]).collect()
@@ -132,8 +132,8 @@ fn a_nan_is_converted_alike_by_any_number_of_threads() {
     for_every_pair_of_floats!(test(&mut random));
 }
 
-/// Writes back a block of `U` that shows the NaNs of a table: half of them as they were shown, the others with one bit
-/// changed.
+/// Writes back a block of `U` that shows the NaNs of a table. Half of them are unchanged, the others have one changed
+/// bit.
 fn write_back<T: Element, U: Element>(levels: &[Level], random: &mut Random) {
     for (geometry, &level) in
         GEOMETRIES.into_iter().flat_map(|geometry| levels.iter().map(move |level| (geometry, level)))

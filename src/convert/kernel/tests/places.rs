@@ -1,5 +1,5 @@
-//! Reads and writes at every offset, in every length and with every stride: no result depends on them, and nothing else
-//! is touched.
+//! Reads and writes at every offset, in every length and with every stride: results do not depend on them, and nothing
+//! else is touched.
 
 use super::memory::memory;
 use super::*;
@@ -8,13 +8,13 @@ const OFFSETS: usize = 64;
 const LENGTHS: usize = 201;
 const STRIDES: usize = 10;
 
-/// The number of elements that are checked around those that are written.
+/// The number of elements that are checked around the written ones.
 const GUARDS: usize = 64;
 
 /// The number of elements between two rows of a target that is wider than the window.
 const GAP: usize = 5;
 
-/// One in this number of refused values is kept: most short windows are accepted, most long ones are not.
+/// One in this number of rejected values is kept, so that most short windows are accepted and most long ones are not.
 const RARITY: usize = 100;
 
 /// A window, its start in the values, and its start in the memory.
@@ -61,8 +61,8 @@ fn line(length: usize, stride: usize, random: &mut Random) -> Geometry {
     if random.below(2) == 0 { shape(length, 1, stride, 1) } else { shape(1, length, 1, stride) }
 }
 
-/// Runs one of the calls at each place, for every pair at every level: under every policy if the elements are
-/// contiguous, else under the policies in turn.
+/// Runs one of the calls at each place, for every pair at every level. Uses every policy if the elements are
+/// contiguous, otherwise the policies in turn.
 fn test(calls: &[Call], places: impl Fn(&mut Random) -> Vec<Place>, seed: u64) {
     fn test_pair<S: Element>(
         target: ElementType,

@@ -1,5 +1,4 @@
-//! Results that are too large for the cache, some of which are stored past it: they are the same as those of small
-//! windows.
+//! Results that are too large for the cache, and partly stored past it: they equal those of small windows.
 
 use super::memory::are_same;
 use super::*;
@@ -7,20 +6,20 @@ use super::*;
 /// Transposed results of at least this size in bytes with long rows are stored past the cache.
 const LARGE: usize = crate::convert::kernel::store::STREAMING_BYTES;
 
-/// The number of values after which they repeat: a prime, so that no two cache lines, tiles or tasks have the same.
+/// The period of the values: a prime, so that cache lines, tiles and tasks all have different values.
 const PERIOD: usize = 4099;
 
-/// The number of elements that are checked around those that are written.
+/// The number of elements that are checked around the written ones.
 const GUARDS: usize = 64;
 
-/// Values that repeat, and what they are converted to.
+/// Repeating values and their conversions.
 struct Pattern<S, D> {
     values: Vec<S>,
     converted: Vec<D>,
 }
 
 impl<S: Element, D: Element> Pattern<S, D> {
-    /// Creates values that no policy refuses, or any values.
+    /// Creates values that every policy permits, or arbitrary values.
     fn new(is_permitted: bool, random: &mut Random) -> Self {
         let rarity = if is_permitted { usize::MAX } else { 1 };
         let answers = Answers::<S>::random(D::TYPE, ConversionPolicy::Exact, PERIOD, rarity, random);
@@ -67,7 +66,7 @@ impl<D: Element> Room<D> {
         Self { memory: Array::full(count + 2 * GUARDS, untouched).unwrap(), untouched }
     }
 
-    /// Runs a call with a part of the memory, and checks that nothing is written around it.
+    /// Runs a call with a part of the memory and checks that nothing is written around it.
     fn lend<R>(&mut self, offset: usize, count: usize, call: impl FnOnce(AnySliceMut<'_>) -> R) -> (R, &[D]) {
         let (memory, range) = (self.memory.mutable_data().unwrap(), GUARDS + offset..GUARDS + offset + count);
         memory.fill(self.untouched);
@@ -81,7 +80,7 @@ impl<D: Element> Room<D> {
 
 const ORIGIN: Origin = Origin { row: 100, column: 10 };
 
-/// Reads windows whose results have at least [`LARGE`] bytes, at several offsets within a cache line, by every call.
+/// Reads windows with results of at least [`LARGE`] bytes, at several offsets within a cache line, by every call.
 fn test_pair<S: Element, D: Element>(level: Level, random: &mut Random) {
     let line = LARGE / size_of::<D>();
     let (tall, wide) = (line / 37 + 1, 2051);
@@ -132,7 +131,7 @@ fn a_large_result_is_that_of_small_ones_wherever_it_begins_and_ends() {
     test_pair::<i8, u8>(best, &mut random);
 }
 
-/// Refused values at the ends of a large result, and in the middle.
+/// Rejected values at the ends and in the middle of a large result.
 fn test_refusals<S: Element, D: Element>(policy: ConversionPolicy, random: &mut Random) {
     let line = LARGE / size_of::<D>();
     let wide = line / 1999 + 1;

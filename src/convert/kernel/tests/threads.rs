@@ -1,4 +1,4 @@
-//! Windows that are cut into tasks: results, errors and reports are the same as on one thread, and as the rule's.
+//! Windows that are cut into tasks: results, errors and reports equal those of one thread, and those of the rule.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -6,7 +6,7 @@ use super::memory::{are_same, memory};
 use super::*;
 use crate::base::parallel::LEAST_BYTES;
 
-/// Returns pools of one thread, of two, and of more than a machine may have cores.
+/// Returns pools of one thread, of two, and of more threads than a machine is likely to have cores.
 fn pools() -> [ThreadPool; 3] {
     [1, 2, 7].map(|threads| ThreadPoolBuilder::new().num_threads(threads).build().unwrap())
 }
@@ -23,7 +23,7 @@ const PAIRS: [(ElementType, ElementType); 8] = [
     (ElementType::U32, ElementType::U32),
 ];
 
-/// Returns two of the pairs where not all are tried.
+/// Returns two of the pairs if not all are tested.
 fn pairs() -> impl Iterator<Item = (ElementType, ElementType)> {
     PAIRS.into_iter().take(if tries_every_pair() { PAIRS.len() } else { 2 })
 }
@@ -43,7 +43,7 @@ fn geometries(count: usize) -> [Geometry; 8] {
     ]
 }
 
-/// Returns values that no policy refuses.
+/// Returns values that every policy permits.
 fn permitted<S: Element>(target: ElementType, count: usize, random: &mut Random) -> Vec<S> {
     // A pattern of prime length: no two tasks, tiles or cache lines have the same values.
     let pattern = Answers::<S>::random(target, ConversionPolicy::Exact, 4099, usize::MAX, random).values;
@@ -55,8 +55,8 @@ fn refused_values<S: Element>(target: ElementType, random: &mut Random) -> Vec<S
     (0..100).filter(|&index| wild.is_refused(index)).map(|index| wild.values[index]).collect()
 }
 
-/// Returns offsets of elements in several parts, however the window is cut, but not the first element. The first one in
-/// memory is not the first one in row-major order, if the two orders differ.
+/// Returns offsets of elements in several parts, for any way of cutting the window, but not the first element. The
+/// first one in memory differs from the first one in row-major order if the two orders differ.
 fn scattered(geometry: Geometry) -> [usize; 5] {
     let Geometry { rows, columns, row_stride, column_stride } = geometry;
     let (last_row, last_column) = (rows - 1, columns - 1);
@@ -162,7 +162,7 @@ fn a_window_is_converted_alike_just_below_and_above_the_size_that_is_cut() {
     }
 }
 
-/// A table of `f64`, whose fractions a block of `i16` does not show.
+/// A table of `f64` with fractions that a block of `i16` does not show.
 #[test]
 fn a_large_block_changes_only_what_was_changed_whatever_the_number_of_threads() {
     let pools = pools();
@@ -184,7 +184,7 @@ fn a_large_block_changes_only_what_was_changed_whatever_the_number_of_threads() 
             pool.install(|| f64::write(window, AnySlice::new(&block), rule, Origin::default())).unwrap();
             assert!(are_same(&values, &expected), "{geometry:?}");
         }
-        // A table of i8 that is shown as i16, and cannot hold two of the values: all are written or none.
+        // A table of i8 that is shown as i16, and cannot hold two of the values: writing is all or nothing.
         let before = vec![7_i8; span(geometry)];
         let refused = places.len() * 2 / 3;
         block.iter_mut().for_each(|value| *value = 7);

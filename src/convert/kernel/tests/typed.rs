@@ -1,4 +1,4 @@
-//! The calls, on windows whose element type is known at compile time.
+//! The calls on windows whose element type is known at compile time.
 
 use super::*;
 
@@ -16,7 +16,7 @@ pub(super) trait Calls: Element {
         super::super::read_over(AnyWindow::new(window), target, policy, origin)
     }
 
-    /// Reads into the middle of the target's rows, which are `gap` elements longer than the window's.
+    /// Reads into the middle of the target's rows, which are `gap` elements longer than those of the window.
     fn read_rows(
         window: Window<'_, Self>,
         (target, gap): (AnySliceMut<'_>, usize),

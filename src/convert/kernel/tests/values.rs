@@ -1,9 +1,10 @@
-//! Every value that may distinguish one rule from another: converted, refused and counted, among others and alone.
+//! Every value that may distinguish one rule from another: converted, rejected and counted, among others and alone.
 
 use super::memory::{Memory, memory};
 use super::*;
 
-/// Returns every value of 8 and 16 bits; of wider types, the limits of every other type, NaNs, and random bits.
+/// Returns every value of 8 and 16 bits. For wider types, returns the limits of every other type, NaNs, and random
+/// bits.
 fn telling_values<S: Element>(random: &mut Random) -> Vec<S> {
     if size_of::<S>() <= 2 {
         return (0..1 << (8 * size_of::<S>())).map(from_bits).collect();
@@ -17,7 +18,7 @@ fn telling_values<S: Element>(random: &mut Random) -> Vec<S> {
     }
     for power in -150..=130 {
         let float = 2f64.powi(power);
-        // Neighbours of powers of two, and of the ties of each narrower float.
+        // Neighbors of powers of two, and of the ties of each narrower float.
         for step in [0.0, 0.5, 2f64.powi(-8), 2f64.powi(-9), 2f64.powi(-11), 2f64.powi(-12), 2f64.powi(-24)] {
             let tie = float * (1.0 + step);
             for near in [tie.next_down(), tie, tie.next_up(), tie * (1.0 + 2f64.powi(-40))] {
@@ -30,7 +31,7 @@ fn telling_values<S: Element>(random: &mut Random) -> Vec<S> {
     values
 }
 
-/// Runs a test with the telling values of each type, and what the rule converts them to in every type.
+/// Runs a test with the distinguishing values of each type and their results in every type.
 macro_rules! for_telling_values {
     ($seed:literal, $test:ident) => {
         let (levels, mut random) = (levels(), Random($seed));
@@ -46,7 +47,7 @@ macro_rules! for_telling_values {
     };
 }
 
-/// Compares the whole memory with the rule.
+/// Compares the entire memory with the rule.
 fn assert_converted<S: Element>(answers: &Answers<S>, memory: &mut dyn Memory) {
     let all: Vec<usize> = (0..answers.values.len()).collect();
     memory.expect(&all, answers.converted.as_slice(), &all);
@@ -140,8 +141,8 @@ fn the_only_refused_value_is_found_wherever_it_is_in_a_chunk() {
             }
         }
     }
-    /// Two chunks of counters and a little more; the values checked at a time may be a half, a quarter or an eighth of
-    /// one.
+    /// Two chunks of counters and a little more. The values checked at a time may be a half, a quarter or an eighth of
+    /// a chunk.
     const COUNT: usize = 8195;
     const PLACES: [usize; 21] = [
         0, 1, 511, 512, 513, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 8189, 8190, 8191, 8192, 8193, 8194,

@@ -1,8 +1,8 @@
-//! Windows of every kind, with arbitrary values: most calls under a checking policy are refused.
+//! Windows of every kind with arbitrary values: checking policies reject most of the calls.
 
 use super::*;
 
-/// Returns windows that are contiguous, have gaps after rows or after values, go by columns, or are empty.
+/// Returns windows that are contiguous, have gaps after rows or after values, are stored by columns, or are empty.
 fn geometries() -> Vec<Geometry> {
     let shape = |rows, columns, row_stride, column_stride| Geometry { rows, columns, row_stride, column_stride };
     let mut all = vec![shape(0, 3, 3, 1), shape(3, 0, 0, 1), shape(1, 1, 1, 1)];
