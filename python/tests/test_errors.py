@@ -72,7 +72,7 @@ def test_advice_about_csv_can_be_followed(tmp_path):
     assert next(nt.open_csv(path, thousands=",").row_blocks(9)).rows().tolist() == [[1234, 2], [12345, 4]]
     path.write_text("a,b,c\n1,x,2\n3,y,4\n")
     for limit in [{"max_columns": 2}, {"max_categories": 1}, {"max_record_bytes": 3}]:
-        assert "permit" in str(raised(lambda: nt.read_csv(path, **limit), nt.TableError))
+        assert "which is the limit" in str(raised(lambda: nt.read_csv(path, **limit), nt.TableError))
         assert nt.read_csv(path, **{name: 10**6 for name in limit}).shape == (2, 3)
 
 
@@ -145,7 +145,7 @@ def test_hints_are_those_of_the_error(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("a,b\n1,\n2,4\n")
     text = str(raised(lambda: nt.read_csv(path, dtype="i4"), nt.TableError))
-    assert "is missing" in text and "missing= says what becomes of such values" in text
+    assert "is missing" in text and "missing= sets how missing values are treated" in text
     table = nt.Table(np.array([[1.0, np.nan]]))
     text = str(raised(lambda: table.astype("u1", policy="checked"), nt.NotRepresentableError))
     assert text.endswith("is not representable as u8: policy='saturate' allows it where a call takes a policy")

@@ -1,6 +1,7 @@
 //! Conversions from and to other libraries and their files, each enabled by its feature.
 //!
-//! No conversion changes an element type unless asked to. Where a copy can be avoided, a [`CopyPolicy`] chooses.
+//! No conversion changes an element type unless the caller asks for it. Where a copy can be avoided, a [`CopyPolicy`]
+//! decides.
 
 #[cfg(feature = "arrow")]
 #[forbid(unsafe_code)]
@@ -15,7 +16,7 @@ pub(crate) mod csv;
 #[forbid(unsafe_code)]
 mod ndarray;
 #[cfg(feature = "npy")]
-pub(crate) mod npy; // forbids unsafe code in all of its files but one
+pub(crate) mod npy; // forbids unsafe code in all of its files except one
 #[cfg(feature = "npz")]
 #[forbid(unsafe_code)]
 mod npz;

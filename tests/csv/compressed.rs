@@ -16,7 +16,7 @@ const ZSTD: &[u8] = &[
 #[test]
 fn compressed_files_are_refused_with_the_feature_that_reads_them() {
     for (bytes, name) in [(GZIP, "gzip"), (ZSTD, "zstd")] {
-        let expected = format!("begins a file compressed with {name}: `csv-compressed` is the feature that reads it");
+        let expected = format!("begins a file compressed with {name}: `csv-compressed` enables reading it");
         for error in [CsvSource::from_bytes(bytes).unwrap_err(), CsvSource::from_reader(bytes).unwrap_err()] {
             assert!(error.to_string().ends_with(&expected), "{error}");
         }

@@ -26,12 +26,12 @@ fn every_kind_of_column_is_described() {
 2 rows, 8 columns
    name   kind         type  gaps  values                     decided by
 0  id     left out                                            the options
-1  size   Continuous   f64      1  1.5 to 1.5                 \"1.5\" on line 2 is not whole
+1  size   Continuous   f64      1  1.5 to 1.5                 \"1.5\" on line 2 is not an integer
 2  word   Categorical  u8       0  2: red, blue               only words
-3  hot    OneHot       u8       0  2: x, y                    stated kind
-4  day    Time(Days)   i32      0  1969-12-31 to 2024-02-29   stated kind
-5  share  Custom       f64      0  5 to 50                    stated kind
-6  big    Continuous   u64      0  0 to 18446744073709551615  \"18446744073709551615\" on line 2; a whole number that i64 does not hold
+3  hot    OneHot       u8       0  2: x, y                    kind set by the options
+4  day    Time(Days)   i32      0  1969-12-31 to 2024-02-29   kind set by the options
+5  share  Custom       f64      0  5 to 50                    kind set by the options
+6  big    Continuous   u64      0  0 to 18446744073709551615  \"18446744073709551615\" on line 2; an integer that i64 does not hold
 7  none   Continuous   f64      2                             no values; \"\" on line 2 is missing
 ";
     assert_eq!(shown, expected);
@@ -40,18 +40,21 @@ fn every_kind_of_column_is_described() {
 #[test]
 fn the_line_that_decides_is_named() {
     let reason = |text: &str, options: CsvOptions| columns(text, options)[0].reason.clone();
-    assert_eq!(reason("1\n\n2\n-0\n", CsvOptions::new()), "\"1\" on line 1; \"-0\" on line 4 is not whole");
+    assert_eq!(reason("1\n\n2\n-0\n", CsvOptions::new()), "\"1\" on line 1; \"-0\" on line 4 is not an integer");
     assert_eq!(
         reason("a,b\n\"1\n\",2\n1e3,4\n", CsvOptions::new()),
-        "\"1\\n\" on line 2; \"1e3\" on line 4 is not whole"
+        "\"1\\n\" on line 2; \"1e3\" on line 4 is not an integer"
     );
-    assert_eq!(reason("1\n2.5\n", CsvOptions::new().column_type(0, ElementType::F32)), "\"1\" on line 1; stated type");
-    assert_eq!(reason("1\n2\n", CsvOptions::new().kind(0, CsvKind::Ordinal)), "stated kind; only whole numbers");
+    assert_eq!(
+        reason("1\n2.5\n", CsvOptions::new().column_type(0, ElementType::F32)),
+        "\"1\" on line 1; type set by the options"
+    );
+    assert_eq!(reason("1\n2\n", CsvOptions::new().kind(0, CsvKind::Ordinal)), "kind set by the options; only integers");
     let sampled = CsvOptions::new().sample(CsvSample::First(1));
     assert_eq!(reason("1\n2\n", sampled), "the sample; \"1\" on line 1");
     let huge = "-1\n18446744073709551615\n";
     let range = reason(huge, CsvOptions::new().column_type(0, ElementType::F64));
-    assert_eq!(range, "\"-1\" on line 1; stated type");
+    assert_eq!(range, "\"-1\" on line 1; type set by the options");
     let error = source(huge, CsvOptions::new()).unwrap().describe().unwrap_err().to_string();
     assert_eq!(error, source(huge, CsvOptions::new()).unwrap().load_typed().unwrap_err().to_string());
 }

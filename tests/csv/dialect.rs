@@ -110,14 +110,14 @@ fn every_separator_of_thousands_is_read() {
 
 #[test]
 fn numbers_in_another_spelling_are_refused_and_not_misread() {
-    let form = "is not a number, which would have ',' before its decimals and '.' between groups of three digits";
+    let form = "is not a number: expected ',' before the decimals and '.' between groups of three digits";
     assert_eq!(error("1,5;2\n1.5;2\n", german()), format!("line 2, column 0: \"1.5\" {form}"));
     // Not even when all of them are: they are no words.
     assert_eq!(error("a;b\n1;1.5\n2;2.5\n", german()), format!("line 2, column 1 (b): \"1.5\" {form}"));
     let comma = CsvOptions::new().delimiter(b';').decimal(',');
-    let form = "is not a number, which would have ',' before its decimals and nothing between its digits";
+    let form = "is not a number: expected ',' before the decimals and nothing between the digits";
     assert_eq!(error("a;b\n1;1.5\n", comma.clone()), format!("line 2, column 1 (b): \"1.5\" {form}"));
-    assert!(error("1;x\n2;3\n", comma.clone()).contains("\"x\" is not a number, and the column has numbers"));
+    assert!(error("1;x\n2;3\n", comma.clone()).contains("\"x\" is not a number in a column of numbers"));
     assert!(error("1|2\n", comma).contains("`CsvOptions::delimiter` with '|'"));
 }
 
@@ -130,7 +130,7 @@ fn whole_numbers_keep_their_type_in_any_spelling() {
     assert_column(&table, 1, &[1.5, f64::NAN]);
     assert_column(&table, 2, &[9_007_199_254_740_993_i64, 7]);
     let rounded = typed("9.007.199.254.740.993;1\n0,5;2\n", german()).unwrap_err().to_string();
-    assert!(rounded.starts_with("line 1, column 0: \"9.007.199.254.740.993\" is a whole number that f64"), "{rounded}");
+    assert!(rounded.starts_with("line 1, column 0: \"9.007.199.254.740.993\" is an integer that f64"), "{rounded}");
     assert!(rounded.contains("for \"0,5\" on line 2"), "{rounded}");
     // What stands for a missing value is not in the spelling of the file.
     let options = german().missing(CsvMissing::Value(1.5)).column_type(0, ElementType::F32);

@@ -100,14 +100,14 @@ fn columns_are_chosen_by_name_index_and_range() {
     for (wrong, reason) in [
         (options().columns("e"), "no column has the name \"e\"; available names: \"a\", \"b\", \"c\", ..."),
         (options().columns("B"), "no column has the name \"B\"; similar names: \"b\""),
-        (options().columns(4), "column 4 is asked for, and the file has 4"),
-        (options().columns(2..5), "columns 2..5 are asked for, and the file has 4"),
-        (options().columns([1, 1]), "column 1 is asked for twice"),
+        (options().columns(4), "column 4 was requested, but the file has 4"),
+        (options().columns(2..5), "columns 2..5 were requested, but the file has 4"),
+        (options().columns([1, 1]), "column 1 was requested twice"),
         (
             options().kind("e", CsvKind::Ordinal),
             "no column has the name \"e\"; available names: \"a\", \"b\", \"c\", ...",
         ),
-        (options().categories(0, ["x", "x"]), "a category is stated twice"),
+        (options().categories(0, ["x", "x"]), "a category occurs twice"),
         (options().delimiter(b'"'), "'\"' cannot be both delimiter and quote"),
         (options().delimiter(b'e'), "'e' cannot be the delimiter"),
         (options().delimiter(0xE9), "'é' cannot be the delimiter"),
@@ -120,7 +120,7 @@ fn columns_are_chosen_by_name_index_and_range() {
     let ambiguous = source("a,a\n1,2\n", options().columns("a")).unwrap_err();
     assert!(ambiguous.to_string().ends_with("columns 0 and 1 both have the name \"a\": give an index"));
     let value = load::<u8>(text, options().missing(CsvMissing::Value(300.0))).unwrap_err();
-    assert!(value.to_string().ends_with("u8 does not hold 300, which stands for missing values"), "{value}");
+    assert!(value.to_string().ends_with("u8 does not hold 300, which replaces missing values"), "{value}");
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn stated_categories_have_the_indices_that_are_stated() {
     assert_values(&table, &[2, 0]);
     assert_eq!(table.category_count(0).unwrap(), Some(3));
     let error = load::<u8>("level\nhigh\nnone\n", options.clone()).unwrap_err();
-    assert_eq!(error.to_string(), "line 3, column 0 (level): \"none\" is none of the categories");
+    assert_eq!(error.to_string(), "line 3, column 0 (level): \"none\" is not one of the categories");
     let one_hot = load::<u8>("level\nhigh\nlow\n", options.kind("level", CsvKind::OneHot)).unwrap();
     assert_values(&one_hot, &[0, 0, 1, 1, 0, 0]);
     let wrong = CsvOptions::new().kind(0, CsvKind::Ordinal).categories(0, ["low"]);
@@ -204,7 +204,7 @@ fn missing_values_become_what_is_asked_for() {
     let error = with(CsvMissing::Error).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "line 3, column 0 (a): \"\" is missing: `CsvOptions::missing` says what becomes of such values"
+        "line 3, column 0 (a): \"\" is missing: `CsvOptions::missing` sets how missing values are treated"
     );
     let error = load::<i32>(text, CsvOptions::new().missing(CsvMissing::Nan)).unwrap_err();
     assert_eq!(error.to_string(), "line 3, column 0 (a): \"\" is missing, and i32 has no NaN");

@@ -46,9 +46,10 @@ fn one_word_in_a_column_of_numbers_is_an_error_unless_one_says_what_the_column_i
 fn texts_that_others_take_for_numbers_are_no_words() {
     let error = |text: &str, options: CsvOptions| load::<f64>(text, options).unwrap_err().to_string();
     let semicolons = || CsvOptions::new().delimiter(b';');
-    let comma = "is not a number, which would have a point and no commas: `CsvOptions::decimal` can take a \
-                 comma for the decimal point, `CsvOptions::thousands` can take commas for separators of thousands, \
-                 `CsvOptions::delimiter` says what separates fields, `CsvOptions::kind` can take it for a word or have a function read it";
+    let comma = "is not a number: expected a decimal point and no commas: `CsvOptions::decimal` can set \
+                 a decimal comma, `CsvOptions::thousands` can set commas as thousands separators, \
+                 `CsvOptions::delimiter` sets what separates fields, `CsvOptions::kind` can read it as a word or by a \
+                 function";
     let expected = format!("line 2, column 1 (b): \"1,5\" {comma}");
     assert_eq!(error("a;b\n1;1,5\n2;2,5\n", semicolons()), expected);
     assert_eq!(error("a;b\n1;1,5\n2;x\n", semicolons()), expected);
@@ -66,8 +67,8 @@ fn texts_that_others_take_for_numbers_are_no_words() {
     // Semicolons where commas are expected, and commas as points: the numbers are in the wrong columns.
     let several = |separator: char| {
         format!(
-            "is not a number, but several with {separator:?} between them: `CsvOptions::delimiter` with {separator:?} \
-             makes fields of them, `CsvOptions::kind` can take them for a word"
+            "is not a number but several, separated by {separator:?}: `CsvOptions::delimiter` with {separator:?} \
+             splits them into fields, `CsvOptions::kind` can read them as a word"
         )
     };
     let expected = format!("line 1, column 1: \"5;2\" {}", several(';'));
@@ -89,9 +90,9 @@ fn a_delimiter_in_every_line_of_the_only_column_is_an_error() {
         let (name, shown) = (format!("name{separator}size"), format!("Bob{separator}1.5"));
         let name = if separator == '\t' { "name\\tsize" } else { &name };
         let expected = format!(
-            "line 2, column 0 ({name}): {shown:?} has {separator:?} in it, as all lines of the file have, and the file \
-             has one column: `CsvOptions::delimiter` with {separator:?} makes several of it, `CsvOptions::kind` can \
-             take it for words"
+            "line 2, column 0 ({name}): {shown:?} contains {separator:?}, like every line of the file, which has \
+             one column: `CsvOptions::delimiter` with {separator:?} makes several columns, `CsvOptions::kind` can \
+             read it as words"
         );
         assert_eq!(error, expected);
         assert_values(&load::<u8>(&text, options().kind(0, CsvKind::Categorical)).unwrap(), &[0, 1, 2]);
@@ -132,7 +133,7 @@ fn errors_name_the_file_that_they_are_about() {
     assert_eq!(named(CsvSource::open_with(&path, CsvOptions::new().columns("aa")).unwrap_err()), expected);
     let large = CsvOptions::new().missing(CsvMissing::Value(300.0));
     let large = CsvSource::open_with(&path, large).unwrap();
-    let expected = "bad option for a CSV file: u8 does not hold 300, which stands for missing values";
+    let expected = "bad option for a CSV file: u8 does not hold 300, which replaces missing values";
     assert_eq!(named(large.load::<u8>().unwrap_err()).unwrap(), expected);
     assert_eq!(large.row_blocks::<u8>(1).err().and_then(named).unwrap(), expected);
     std::fs::write(&path, "\"a\n1,2\n").unwrap();

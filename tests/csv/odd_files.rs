@@ -77,7 +77,11 @@ fn a_mark_of_utf_8_is_no_text() {
     check("\u{FEFF}a\n1\n", options(), &["a"], 1, &[1.0]);
     check("\u{FEFF}\"a\"\n1\n", options(), &["a"], 1, &[1.0]);
     check("\u{FEFF}1\n", options(), &[""], 1, &[1.0]);
-    check_error(b"\xFF\xFEa\0\n\0", options(), "line 1: \"\\u{feff}\" begins a file in UTF-16; it must be UTF-8");
+    check_error(
+        b"\xFF\xFEa\0\n\0",
+        options(),
+        "line 1: \"\\u{feff}\" begins a file in UTF-16, but only UTF-8 can be read",
+    );
 }
 
 #[test]
@@ -141,7 +145,7 @@ fn the_first_error_in_the_file_is_the_one_that_is_given() {
     check_error(
         "1,2\n,x\n",
         numbers(),
-        "line 2, column 0: \"\" is missing: `CsvOptions::missing` says what becomes of such values",
+        "line 2, column 0: \"\" is missing: `CsvOptions::missing` sets how missing values are treated",
     );
     check_error("a\n1e400\n", numbers(), "line 2, column 0 (a): \"1e400\" is not representable as f64");
 }
@@ -157,7 +161,7 @@ fn blank_fields_are_missing() {
     check("a,b,c\n,1,\n2,,NA\n", options(), &["a", "b", "c"], 2, &[NAN, 1., NAN, 2., NAN, NAN]);
     check("a,b\n  ,\t\n", options(), &["a", "b"], 1, &[NAN, NAN]);
     check("a\n\"\"\n\n1\n", options(), &["a"], 2, &[NAN, 1.0]);
-    let error = "line 2, column 1 (b): \"\" is missing: `CsvOptions::missing` says what becomes of such values";
+    let error = "line 2, column 1 (b): \"\" is missing: `CsvOptions::missing` sets how missing values are treated";
     check_error("a,b\n1,\n", CsvOptions::new(), error);
     // Other spellings of "missing" are words, unless one says so.
     check("a\nw\nnull\n", options(), &["a"], 2, &[0.0, 1.0]);

@@ -12,11 +12,11 @@ fn first(rows: usize) -> CsvOptions {
 #[test]
 fn a_sample_decides_and_a_later_value_that_does_not_fit_is_an_error() {
     let numbers = "a\n1\n2\nx\n";
-    let shown = "\"x\" is not a number, and the column has numbers, the first of them \"1\" on line 2";
+    let shown = "\"x\" is not a number in a column of numbers, the first being \"1\" on line 2";
     assert!(error(numbers, first(2)).starts_with(&format!("line 4, column 0 (a): {shown}")));
     let words = error("a\nx\ny\n3\n", first(2));
     assert!(
-        words.starts_with("line 4, column 0 (a): \"3\" is a number, and the rows that were looked at have decided"),
+        words.starts_with("line 4, column 0 (a): \"3\" is a number, but the sampled rows made the column"),
         "{words}"
     );
     let fraction = error("a\n1\n2\n3.5\n", first(2));
@@ -24,13 +24,13 @@ fn a_sample_decides_and_a_later_value_that_does_not_fit_is_an_error() {
     let gap = error("a\n1\n2\nNA\n", first(2).missing(CsvMissing::Nan));
     assert_eq!(gap, "line 4, column 0 (a): \"NA\" is missing, and i64 has no NaN");
     let rounded = error("a\n0.5\n2\n9007199254740993\n", first(1));
-    assert!(rounded.starts_with("line 4, column 0 (a): \"9007199254740993\" is a whole number that f64"), "{rounded}");
+    assert!(rounded.starts_with("line 4, column 0 (a): \"9007199254740993\" is an integer that f64"), "{rounded}");
     // Nothing but gaps in the sample: numbers of f64.
     let nothing = error("a,b\n,1\n9007199254740993,2\n", first(1).missing(CsvMissing::SkipRow));
     assert!(
         nothing.ends_with(
-            "the rows that were looked at have decided on f64: `CsvOptions::column_type` can state a type, also \
-                 f64, which rounds"
+            "the sampled rows made the column f64: `CsvOptions::column_type` can set a type, such \
+                 as f64, which rounds"
         ),
         "{nothing}"
     );
@@ -80,6 +80,6 @@ fn numbers_by_a_sample_are_streamed_without_a_scan_of_the_file() {
 fn a_sample_of_no_rows_is_refused() {
     for sample in [CsvSample::First(0), CsvSample::Spread(0)] {
         let error = source("1\n", CsvOptions::new().sample(sample)).unwrap_err();
-        assert!(error.to_string().contains("a sample has at least one row"), "{error}");
+        assert!(error.to_string().contains("a sample must have at least one row"), "{error}");
     }
 }

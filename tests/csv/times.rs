@@ -54,7 +54,7 @@ fn the_ends_of_the_range_are_exact() {
 fn what_is_no_time_is_refused_with_its_line_and_why() {
     for (text, unit, reason) in [
         ("2023-02-29", TimeUnit::Days, "has a day that its month does not have"),
-        ("2024-13-01", TimeUnit::Days, "has a month that is none of 01 to 12"),
+        ("2024-13-01", TimeUnit::Days, "has a month that is not from 01 to 12"),
         ("2016-12-31T23:59:60Z", TimeUnit::Seconds, "has a leap second, which has no number in Unix time"),
         ("2024-01-01T25:00", TimeUnit::Seconds, "has a time of day that is not from 00:00 to 23:59:59"),
         ("2024-01-01T00:00+99:00", TimeUnit::Seconds, "has an offset that is not from -23:59 to +23:59"),
@@ -66,7 +66,7 @@ fn what_is_no_time_is_refused_with_its_line_and_why() {
         (
             "2024-01-01T12:00",
             TimeUnit::Days,
-            "is not the beginning of a day in UTC: `TimeUnit::Seconds` and finer units keep the time",
+            "is not the beginning of a day in UTC: `TimeUnit::Seconds` and finer units keep the time of day",
         ),
         (
             "2024-01-01T12:00:00.5",
@@ -133,7 +133,8 @@ fn gaps_among_times_follow_the_options() {
     assert_eq!(
         error.to_string(),
         "line 1, column 0: \"2024-02-29T00:00:00.000000001\" is a number of nanoseconds that f64 does not hold, and \
-         the column needs f64 for the missing value on line 2: `CsvOptions::missing_in` can state a number for that"
+         the column needs f64 for the missing value on line 2: `CsvOptions::missing_in` can replace missing \
+         values by a number"
     );
     let stated = times(TimeUnit::Nanoseconds).missing(CsvMissing::Value(0.0));
     assert_eq!(types(&typed(text, stated).unwrap()), [I64]);

@@ -223,7 +223,7 @@ fn missing_values_become_what_is_asked_for() {
     assert_column(&table, 1, &[0.0, 1.0, 0.5, 0.0]);
     assert_eq!(
         with(CsvMissing::Error).unwrap_err().to_string(),
-        "line 3, column 0 (a): \"\" is missing: `CsvOptions::missing` says what becomes of such values"
+        "line 3, column 0 (a): \"\" is missing: `CsvOptions::missing` sets how missing values are treated"
     );
     // A value that stands for nothing decides nothing.
     assert_eq!(types(&typed("1,x\n2,y\n", CsvOptions::new().missing(CsvMissing::Value(0.5))).unwrap()), [I64, U8]);
@@ -320,7 +320,7 @@ fn neither_threads_nor_the_place_of_the_text_decide_anything() {
     assert_eq!((table.row_count(), types(&table)), (60_000, vec![U64, I64, F64, ElementType::U16, F64]));
     let broken = text.clone() + "9007199254740993,1,9007199254740993,w,\n";
     let broken_message = error(&broken, nan());
-    assert!(broken_message.contains("column 2 (late): \"9007199254740993\" is a whole number"), "{broken_message}");
+    assert!(broken_message.contains("column 2 (late): \"9007199254740993\" is an integer"), "{broken_message}");
     let check = || {
         assert_same(&CsvSource::open_with(&path, nan()).unwrap().load_typed().unwrap(), &table);
         assert_eq!(error(&broken, nan()), broken_message);

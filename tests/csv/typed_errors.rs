@@ -9,8 +9,8 @@ use super::typed::{F64, I64, U8, assert_column, error, nan, plain, typed, types}
 
 #[test]
 fn no_whole_number_is_rounded_silently() {
-    let state = "`CsvOptions::column_type` can state a type, also f64, which rounds";
-    let why = "is a whole number that f64 does not hold, and the column needs f64 for";
+    let state = "`CsvOptions::column_type` can set a type, such as f64, which rounds";
+    let why = "is an integer that f64 does not hold, and the column needs f64 for";
     let id = "9007199254740993";
     let expected = |line: usize, cause: &str| format!("line {line}, column 0 (id): {id:?} {why} {cause}: {state}");
     let text = |rows: &str| format!("id,x\n{rows}");
@@ -21,8 +21,7 @@ fn no_whole_number_is_rounded_silently() {
     let rows = "1,1\n".repeat(300);
     assert_eq!(error(&text(&format!("{rows}{id},1\n{rows}1e3,2\n")), nan()), expected(302, "\"1e3\" on line 603"));
     assert_eq!(error(&text(&format!("0.5,1\n{rows}{id},1\n")), nan()), expected(303, "\"0.5\" on line 2"));
-    let range =
-        format!("is a whole number that f64 does not hold, and no integer type holds all of the column: {state}");
+    let range = format!("is an integer that f64 does not hold, and no integer type holds the whole column: {state}");
     let huge = "123456789012345678901234567890";
     assert_eq!(error(&format!("1\n{huge}\n"), nan()), format!("line 2, column 0: {huge:?} {range}"));
     let (least, most) = ("-9223372036854775807", "18446744073709551615");
@@ -43,7 +42,7 @@ fn numbers_beyond_f64_and_words_among_numbers_are_errors() {
     assert!(error(&format!("1\n{many}\n"), nan()).contains("is not representable as f64"));
     let rows = "1,1\n".repeat(300);
     let found = error(&format!("a,b\n{rows}x,1\n"), nan());
-    assert!(found.starts_with("line 302, column 0 (a): \"x\" is not a number, and the column has numbers"), "{found}");
+    assert!(found.starts_with("line 302, column 0 (a): \"x\" is not a number in a column of numbers"), "{found}");
     assert_eq!(error(&format!("a,b\n{rows}1\n"), nan()), "line 302: \"1\" has 1 field, not 2");
     assert_eq!(error("a\n1\nx\n", nan().kind(0, CsvKind::Continuous)), "line 3, column 0 (a): \"x\" is not a number");
 }
@@ -151,10 +150,7 @@ fn what_a_stated_type_does_not_hold_is_an_error_under_the_policy() {
     let found = error(&words, CsvOptions::new().header(CsvHeader::No).column_type(0, U8));
     assert_eq!(found, "line 257, column 0: \"w256\" is category 256, an index that u8 does not hold");
     let missing = options().missing(CsvMissing::Value(300.0));
-    assert_eq!(
-        error(text, missing),
-        "bad option for a CSV file: u8 does not hold 300, which stands for missing values"
-    );
+    assert_eq!(error(text, missing), "bad option for a CSV file: u8 does not hold 300, which replaces missing values");
     assert_error!(
         source(text, CsvOptions::new().column_type("aage", U8)),
         ErrorKind::CsvOption { .. },

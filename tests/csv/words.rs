@@ -60,7 +60,7 @@ fn words_that_a_reader_takes_for_missing_are_written_so_that_they_are_words() {
         }
         // Among words, `NaN` is meant to be a number: that is an error, and not a guess.
         let error = source(&text_of(&table, CsvWriteOptions::new()), nan()).unwrap().load_typed().unwrap_err();
-        assert!(error.to_string().contains("is not a number, and the column has numbers, the first of them \"NaN\""));
+        assert!(error.to_string().contains("is not a number in a column of numbers, the first being \"NaN\""));
     }
 }
 
@@ -123,7 +123,7 @@ fn a_missing_word_is_never_an_empty_line_nor_a_trailing_delimiter() {
     table.set_dictionary(named.into_iter().collect()).unwrap();
     assert_eq!(written(&table, CsvWriteOptions::new().missing("")), "n,w\n1,\n2,a\n");
     let error = table.write_csv_to(Vec::new(), CsvWriteOptions::new().missing("a,b")).unwrap_err();
-    assert!(error.to_string().contains("\"a,b\" would be in quotes, where it is a word"), "{error}");
+    assert!(error.to_string().contains("\"a,b\" would be in quotes, so it would be a word"), "{error}");
     // A word that is the text for missing ones is in quotes.
     assert_eq!(written(&table, CsvWriteOptions::new().missing("a")), "n,w\n1,a\n2,\"a\"\n");
 }

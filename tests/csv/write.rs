@@ -59,7 +59,7 @@ fn a_file_is_written_whole_or_not_at_all() {
     table.write_csv(&path).unwrap();
     let options = CsvWriteOptions::new().categories(1, ["a", "b", "c"]);
     let error = table.write_csv_with(&path, options).unwrap_err();
-    assert!(error.to_string().ends_with("4 at row 1, column 1 is no index of 3 categories"), "{error}");
+    assert!(error.to_string().ends_with("4 at row 1, column 1 is not an index of 3 categories"), "{error}");
     assert_error!(
         table.write_csv_with(&path, CsvWriteOptions::new().categories(2, ["a"])),
         ErrorKind::ColumnOutOfRange { column: 2, column_count: 2 }
@@ -94,7 +94,7 @@ fn an_index_without_a_word_is_an_error_unless_indices_are_asked_for() {
     for value in [2.0, -1.0, 0.5, f32::INFINITY] {
         let table = Table::from_rows(&[[0.0, 1.0], [1.0, value]]).unwrap().described_by(uniform.clone()).unwrap();
         let error = table.write_csv_to(Vec::new(), CsvWriteOptions::new()).unwrap_err().to_string();
-        assert!(error.ends_with(&format!("{value} at row 1, column 1 is no index of 2 categories")), "{error}");
+        assert!(error.ends_with(&format!("{value} at row 1, column 1 is not an index of 2 categories")), "{error}");
         assert_eq!(written(&table, CsvWriteOptions::new().words(false)), format!("0,1\n1,{value}\n"));
     }
     let gap = Table::from_rows(&[[0.0, f32::NAN]]).unwrap().described_by(uniform).unwrap();
@@ -137,7 +137,7 @@ fn mixed_tables_are_written_each_column_by_its_type_and_read_back() {
     let few = CsvWriteOptions::new().categories(1, ["x"]);
     let dynamic: &dyn NumericTable = &table;
     let error = dynamic.write_csv_to(Vec::new(), few).unwrap_err().to_string();
-    assert!(error.ends_with("18446744073709551615 at row 0, column 1 is no index of 1 categories"), "{error}");
+    assert!(error.ends_with("18446744073709551615 at row 0, column 1 is not an index of 1 categories"), "{error}");
     let empty = SoaNumericTable::from_columns([
         ("a", AnyArray::from(Vec::<u8>::new())),
         ("b", AnyArray::from(Vec::<f64>::new())),

@@ -100,7 +100,7 @@ fn a_csv_file_that_is_refused_leaves_the_old_file() {
     for (bad, words) in [
         (options().delimiter(b'1'), "bad option"),
         (options().categories(2, ["a"]), "column 2 is out of range"),
-        (options().header(true).categories(0, Vec::<String>::new()), "is no index of 0 categories"), // the first value
+        (options().header(true).categories(0, Vec::<String>::new()), "not an index of 0 categories"), // the first value
     ] {
         for refused in [
             target.assert_refused(|path| table.write_csv_with(path, bad.clone())),

@@ -312,7 +312,7 @@ fn what_others_have_comes_in_or_is_refused_by_name() {
     let csv =
         |text: &str, options: CsvOptions| CsvSource::from_bytes_with(text.as_bytes().to_vec(), options)?.load_typed();
     let nan = || CsvOptions::new().missing(CsvMissing::Nan);
-    refused(csv("it\n9007199254740993\nNA\n", nan()), "line 2, column 0 (it): \"9007199254740993\" is a whole number");
+    refused(csv("it\n9007199254740993\nNA\n", nan()), "line 2, column 0 (it): \"9007199254740993\" is an integer");
     refused(csv("it\nred\n\n\"\"\nNA\n", CsvOptions::new()), "line 5, column 0 (it): \"NA\" is missing");
     assert_eq!(cells(&csv("it\ntrue\nfalse\n", nan()).unwrap(), false).1, [word("true"), word("false")]);
     // Words that look like numbers are numbers, unless the kind is stated.
@@ -332,7 +332,7 @@ fn a_code_without_a_word_is_refused_by_name() {
     let arrow = table.to_record_batch().unwrap_err().to_string();
     assert!(arrow.contains("column 0 (it): 7 in row 1, which is no index of 1 words"), "{arrow}");
     let csv = table.write_csv_to(Vec::new(), CsvWriteOptions::new()).unwrap_err().to_string();
-    assert!(csv.contains("7 at row 1, column 0 is no index of 1 categories"), "{csv}");
+    assert!(csv.contains("7 at row 1, column 0 is not an index of 1 categories"), "{csv}");
 }
 
 /// Files of `/proc` have a size of 0, and text in them.

@@ -83,13 +83,13 @@ fn one_dimension_is_a_column_and_tables_may_be_empty() {
 #[test]
 fn what_tables_do_not_hold_is_refused_with_a_reason() {
     let files = [
-        ("refused_bool", "'|b1' is not one of a table: truth values; in Python: a.astype('u1')"),
-        ("refused_complex", "'<c8' is not one of a table: complex numbers"),
-        ("refused_text", "'<U1' is not one of a table: text"),
-        ("refused_dates", "'<M8[s]' is not one of a table: dates or durations"),
+        ("refused_bool", "'|b1' is not supported by tables: truth values; in Python: a.astype('u1')"),
+        ("refused_complex", "'<c8' is not supported by tables: complex numbers"),
+        ("refused_text", "'<U1' is not supported by tables: text"),
+        ("refused_dates", "'<M8[s]' is not supported by tables: dates or durations"),
         ("refused_no_dimension", "0 dimensions is one number, not a table; in Python: a.reshape(1, 1)"),
         ("refused_three_dimensions", "an array of 3 dimensions is not a table"),
-        ("refused_objects", "'|O' is not one of a table: Python objects, which would run code"),
+        ("refused_objects", "'|O' is not supported by tables: Python objects, which are never loaded"),
     ];
     for (name, words) in files {
         let path = golden_path(name);

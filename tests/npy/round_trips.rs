@@ -85,13 +85,13 @@ fn several_arrays_follow_each_other_in_a_stream_but_not_in_a_file() {
     }
     assert_error!(
         read_npy_any(&mut stream),
-        ErrorKind::Format { offset: 0, reason, .. } if reason == "there is nothing"
+        ErrorKind::Format { offset: 0, reason, .. } if reason == "it is empty"
     );
     let refused = Table::<i16>::from_npy(bytes, CopyPolicy::Always);
     assert_error!(
         refused,
         ErrorKind::Format { offset: 140, .. },
-        "bytes after the array: 136; 2 x 3 i16 values end at byte 140: `read_npy` reads several arrays of one file"
+        "bytes after the array: 136; 2 x 3 i16 values end at byte 140: `read_npy` reads several arrays from one file"
     );
 }
 

@@ -143,8 +143,8 @@ mod csv {
     fn a_header_longer_than_any_record_is_refused_before_it_is_built() {
         let refused = |columns: usize, bytes: usize| {
             Err(format!(
-                "CSV: a table of 0 x {columns} values cannot be written: the line of names would have {bytes} bytes \
-                 or more, and may have 268435456"
+                "CSV: a table of 0 x {columns} values cannot be written: the line of names has {bytes} bytes \
+                 or more, and the limit is 268435456"
             ))
         };
         for columns in [(256 << 20) + 1, 1 << 62, MOST] {

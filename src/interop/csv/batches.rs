@@ -1,4 +1,4 @@
-//! Sequential reading of the records of a file, in batches of whole records of some hundred kilobytes.
+//! Sequential reading of the records of a file, in batches of complete records of a few hundred kilobytes.
 
 use super::input::Input;
 use super::syntax::{Syntax, Walked, walk};
@@ -26,7 +26,7 @@ impl Batches {
         self.place
     }
 
-    /// Returns the current bytes: whole records.
+    /// Returns the current bytes: complete records.
     pub(super) fn bytes<'a>(&'a self, input: &'a Input) -> &'a [u8] {
         input.held(self.place..self.next, &self.buffer, self.buffer_place)
     }
@@ -50,9 +50,9 @@ impl Batches {
         Ok(false)
     }
 
-    /// Reads the next batch if the current one is used up: at least one record, or blank lines after the last one.
-    /// Returns `false` at the end of the file. After an error, which may be that a record is too long, the state is
-    /// unchanged.
+    /// Reads the next batch if the current one is used up. The batch holds at least one record, or the blank lines
+    /// after the last one. Returns `false` at the end of the file. After an error, such as a record that is too long,
+    /// the state is unchanged.
     pub(super) fn fill(&mut self, syntax: &Syntax, input: &Input, step: usize) -> Result<bool> {
         if self.place < self.next {
             return Ok(true);

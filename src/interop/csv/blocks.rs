@@ -1,4 +1,4 @@
-//! Reading a CSV file that is larger than memory, some rows at a time.
+//! Reading a CSV file that is larger than memory, one block of rows at a time.
 
 use super::CsvSource;
 use super::batches::Batches;
@@ -22,9 +22,9 @@ pub struct CsvBlocks<'s, T> {
     values: Array<T>,
     /// Number of rows before the block.
     first_row: usize,
-    /// Number of rows of the block.
+    /// Number of rows in the block.
     rows: usize,
-    /// Whether the block has been returned, so that another one is next.
+    /// Whether the block has been returned and the next one is due.
     is_done: bool,
     meter: Meter,
 }
@@ -35,7 +35,7 @@ impl<'s, T: Element> CsvBlocks<'s, T> {
             return Err(Error::empty_blocks());
         }
         let plan = RowPlan::<T>::new(roles).map_err(|error| source.input.name_in(error))?;
-        // Every field but the last one takes at least a byte: no file has more rows.
+        // Every field but the last one takes at least a byte, so no file has more rows.
         let most = (source.length() + 1) / roles.columns.len().max(1) as u64;
         let most = source.counted_rows().unwrap_or(usize::try_from(most).unwrap_or(usize::MAX));
         let rows = rows_per_block.min(most).max(1);
@@ -44,8 +44,8 @@ impl<'s, T: Element> CsvBlocks<'s, T> {
         Ok(Self { source, plan, batches, rows_per_block: rows, values, first_row: 0, rows: 0, is_done: false, meter })
     }
 
-    /// Reads the next block, which replaces the previous one; returns `None` after the last one. After an error, the
-    /// next call tries the same block again: an error in the file stays an error.
+    /// Reads the next block, which replaces the previous one. Returns `None` after the last block. After an error, the
+    /// next call retries the same block, so an error in the file is reported again.
     ///
     /// # Errors
     /// Those of [`CsvSource::load`].

@@ -1,4 +1,4 @@
-//! Columns of several element types, and what their fields say about the types that suit them.
+//! Columns of several element types, and what their fields show about the types that suit them.
 
 use super::CsvMissing;
 use super::evidence::{Evidence, Seen};
@@ -30,7 +30,7 @@ macro_rules! define_cells {
                 }
             }
 
-            /// Returns no cells.
+            /// Returns an empty sequence of cells.
             pub(super) fn none(element: ElementType) -> Self {
                 match element { $(ElementType::$variant => Self::$variant(&mut []),)* }
             }
@@ -53,7 +53,7 @@ macro_rules! define_cells {
                 match self { $(Self::$variant(values) => AnySliceMut::new(values).downcast(),)* }
             }
 
-            /// Stores a number of the type of the cells, if a short look at the field is enough.
+            /// Stores a number of the cells' type if the fast path can parse the field.
             #[inline(never)]
             fn take(&mut self, row: usize, bytes: &[u8], delimiter: u8) -> Taken {
                 match self { $(Self::$variant(values) => take::<$native>(values, row, bytes, delimiter),)* }
@@ -73,7 +73,7 @@ fn take<T: Element>(values: &mut [T], row: usize, bytes: &[u8], delimiter: u8) -
     }
 }
 
-/// Stores a value, if there is a cell for it: the first records are also looked at without.
+/// Stores a value if there is a cell for it. The first records are also examined without cells.
 #[inline(always)]
 fn put<T>(values: &mut [T], row: usize, value: T) {
     if let Some(cell) = values.get_mut(row) {
@@ -88,26 +88,26 @@ fn fill<T: Element>(cells: &mut [Cells<'_>], row: usize, value: T) {
     }
 }
 
-/// What is done with the fields of a column.
+/// How the fields of a column are processed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Use {
-    /// Nothing.
+    /// They are not processed.
     Ignore,
-    /// They may only cause rows to be left out.
+    /// They can only cause rows to be skipped.
     Watch,
-    /// They become values of a type that is stated, or known to suit.
+    /// They become values of a type that the options set, or that is known to suit.
     Convert,
-    /// They become values of a type that is guessed, unless it turns out not to suit them.
+    /// They become values of a guessed type, unless it turns out not to suit them.
     Examine,
 }
 
-/// How a number is stored at a short look.
+/// How the fast path stores a number.
 #[derive(Clone, Copy, Debug)]
 enum Short {
     Never,
-    /// It has a stated type.
+    /// The options set the type.
     Stated,
-    /// It has the type that is guessed: `i64`, `u64` or `f64`.
+    /// The type is a guess: `i64`, `u64` or `f64`.
     Guessed,
 }
 
@@ -119,7 +119,7 @@ struct Planned {
     missing: CsvMissing,
 }
 
-/// What becomes of the columns of the file, in a table of columns of several types.
+/// How each column of the file is read into a table with columns of several types.
 pub(super) struct ColumnPlan<'r> {
     pub(super) roles: &'r Roles,
     policy: ConversionPolicy,
@@ -128,10 +128,11 @@ pub(super) struct ColumnPlan<'r> {
 }
 
 impl<'r> ColumnPlan<'r> {
-    /// Plans to read all columns. Those without a stated type are examined.
+    /// Plans to read all columns. Columns whose type the options do not set are examined.
     ///
     /// # Errors
-    /// [`CsvOption`](crate::ErrorKind::CsvOption) if a stated type does not hold what stands for missing values.
+    /// [`CsvOption`](crate::ErrorKind::CsvOption) if a type that the options set does not hold the replacement for
+    /// missing values.
     pub(super) fn examine(roles: &'r Roles, policy: ConversionPolicy) -> LibraryResult<Self> {
         let (actions, _) = roles.actions();
         let has_numbers = roles.missing_texts.iter().any(|text| is_number(text.as_bytes()));
@@ -145,7 +146,7 @@ impl<'r> ColumnPlan<'r> {
                 (_, None) if !matches!(action, Action::Custom { .. }) => Use::Examine,
                 _ => Use::Convert,
             };
-            // A text that means a missing value must be seen as such, even if it is a number.
+            // A string that means a missing value must be recognized as one, even if it is a number.
             let short = match (&action, usage) {
                 (Action::Number { .. }, Use::Examine) if !has_numbers => Short::Guessed,
                 (Action::Number { .. }, Use::Convert) if !has_numbers => Short::Stated,
@@ -156,7 +157,7 @@ impl<'r> ColumnPlan<'r> {
         Ok(Self { roles, policy, columns, may_skip: roles.may_skip() })
     }
 
-    /// Plans to read only some columns again, as types that are known to suit them.
+    /// Plans to reread only some columns, as types that are known to suit them.
     pub(super) fn convert_only(mut self, is_wanted: &[bool]) -> Self {
         for (column, &is_wanted) in self.columns.iter_mut().zip(is_wanted) {
             column.usage = match is_wanted {
@@ -177,8 +178,8 @@ impl<'r> ColumnPlan<'r> {
         evidence.iter().enumerate().map(|(column, evidence)| self.element(column, evidence, is_all)).collect()
     }
 
-    /// Returns the first failure: `failure`, or that of a number that its column does not hold. `is_decided`: some of
-    /// the rows have decided the types.
+    /// Returns the first failure: `failure`, or that of a number that its column does not hold. `is_decided`: a sample
+    /// of the rows has decided the types.
     pub(super) fn first_failure(
         &self,
         evidence: &[Evidence],
@@ -186,7 +187,7 @@ impl<'r> ColumnPlan<'r> {
         is_decided: bool,
     ) -> Option<Failure> {
         if failure.as_ref().is_some_and(|failure| failure.reason == Reason::Undecided) {
-            return failure; // the evidence is not complete
+            return failure; // the evidence is incomplete
         }
         let rounded = evidence.iter().enumerate().filter(|(column, _)| self.examines(*column));
         let is_number =
@@ -196,8 +197,8 @@ impl<'r> ColumnPlan<'r> {
         rounded.chain(failure).min_by_key(|failure| failure.place)
     }
 
-    /// Fixes the types of columns that some of their rows have decided. Columns of `f64` are still examined for whole
-    /// numbers that it does not hold.
+    /// Fixes the types of columns that a sample of the rows has decided. Columns of `f64` are still examined for
+    /// integers that `f64` does not hold.
     pub(super) fn fix(mut self, elements: &[ElementType]) -> Self {
         for (column, &element) in self.columns.iter_mut().zip(elements) {
             if column.usage == Use::Examine && element != ElementType::F64 {
@@ -218,18 +219,18 @@ impl<'r> ColumnPlan<'r> {
         self.columns[column].usage == Use::Ignore
     }
 
-    /// Returns what becomes of the fields of a column.
+    /// Returns how the fields of a column are processed.
     pub(super) fn action(&self, column: usize) -> &Action {
         &self.columns[column].action
     }
 
-    /// Returns the columns of the table that a column of the file becomes.
+    /// Returns the columns of the table that a column of the file is stored in.
     pub(super) fn targets(&self, column: usize) -> std::ops::Range<usize> {
         self.columns[column].action.targets()
     }
 
-    /// Returns the type that is stated for a column of the file, or guessed from some of its fields, or that suits all
-    /// of them.
+    /// Returns the type of a column of the file: the one that the options set, the guess from some of its fields, or
+    /// the one that suits all of them.
     pub(super) fn element(&self, column: usize, evidence: &Evidence, is_all: bool) -> ElementType {
         let (Planned { action, missing, .. }, stated) = (&self.columns[column], self.roles.columns[column].element);
         stated.unwrap_or_else(|| match is_all {
@@ -245,21 +246,21 @@ pub(super) struct ColumnSink<'t, 'p> {
     /// The columns of the table.
     cells: Vec<Cells<'t>>,
     row: usize,
-    /// What has been seen in the columns of the file.
+    /// What the fields in the columns of the file have shown.
     pub(super) evidence: Vec<Evidence>,
-    /// What has been seen in the current row, if that may be left out.
+    /// What the current row has shown, if that row may be skipped.
     pending: Vec<(usize, Evidence)>,
-    /// The one-hot columns of the file that have been written in the current row, if that may be left out.
+    /// The one-hot columns of the file written in the current row, if that row may be skipped.
     written: Vec<usize>,
 }
 
 impl<'t, 'p> ColumnSink<'t, 'p> {
-    /// Writes into cells from their beginning on. `evidence` is what earlier records have shown.
+    /// Writes into cells from their beginning. `evidence` is what earlier records have shown.
     pub(super) fn new(plan: &'p ColumnPlan<'p>, cells: Vec<Cells<'t>>, evidence: Vec<Evidence>) -> Self {
         Self { plan, cells, row: 0, evidence, pending: Vec::new(), written: Vec::new() }
     }
 
-    /// Adds a field to what has been seen of its column.
+    /// Adds a field to the evidence of its column.
     fn see(&mut self, column: usize, seen: Seen<'_>, place: u64, text: &[u8]) {
         if self.plan.may_skip {
             let mut evidence = Evidence::default();
@@ -310,7 +311,7 @@ impl<'t, 'p> ColumnSink<'t, 'p> {
         Ok(true)
     }
 
-    /// Stores a number, as far as the type that is guessed holds it.
+    /// Stores a number if the guessed type holds it.
     fn examine_number(&mut self, column: usize, text: &[u8], field: Field<'_>, place: u64) -> Result<bool, Reason> {
         let numerals = &self.plan.roles.numerals;
         let number =
@@ -331,7 +332,7 @@ impl<'t, 'p> ColumnSink<'t, 'p> {
         Ok(true)
     }
 
-    /// Stores a time, as far as the type that is guessed holds it.
+    /// Stores a time if the guessed type holds it.
     fn examine_time(&mut self, column: usize, unit: TimeUnit, field: Field<'_>, place: u64) -> Result<bool, Reason> {
         let count = unit.read(field.number_text())?;
         let row = self.row;
@@ -349,7 +350,7 @@ impl<'t, 'p> ColumnSink<'t, 'p> {
         Ok(true)
     }
 
-    /// Notes that the cells of a one-hot column of the file will be written.
+    /// Records that the cells of a one-hot column of the file are about to be written.
     fn note_written(&mut self, column: usize) {
         if self.plan.may_skip && matches!(self.plan.columns[column].action, Action::OneHot { .. }) {
             self.written.push(column);
@@ -420,7 +421,7 @@ impl Sink for ColumnSink<'_, '_> {
     }
 }
 
-/// Returns whether the type of a column of times holds a number that stands for missing ones.
+/// Returns whether the type of a column of times holds the number that replaces missing ones.
 fn is_held_by_times(action: &Action, value: f64) -> bool {
     let Action::Time { unit, .. } = action else { return false };
     match_element!(unit.element_type(), T => T::loss(Exact::Float(value)) == Loss::None)
@@ -432,7 +433,7 @@ fn take_guessed(cells: &mut Cells<'_>, row: usize, bytes: &[u8], delimiter: u8, 
     if let Cells::F64(values) = cells {
         return match glance::<f64>(bytes) {
             Some((value, length)) if ends_field(bytes, length, delimiter) => {
-                let is_small = value.abs() < EXACT as f64 || evidence.inexact.is_some(); // 2^53 may be rounded to
+                let is_small = value.abs() < EXACT as f64 || evidence.inexact.is_some(); // 2^53 may be rounded
                 if !evidence.is_settled_float() || (!is_small && Whole::of(&bytes[..length]).is_some()) {
                     return Taken::Field;
                 }

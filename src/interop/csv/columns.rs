@@ -11,7 +11,7 @@ use crate::base::near::{first, near};
 use crate::base::text::excerpt;
 use crate::dictionary::TimeUnit;
 
-/// Some columns of a CSV file: by name, by index, or as a range.
+/// A selection of columns of a CSV file: by name, by index, or as a range.
 ///
 /// Functions with a parameter of this type accept a name, an index, an array or a vector of either, or a range.
 ///
@@ -41,7 +41,7 @@ pub enum CsvColumns {
 }
 
 impl CsvColumns {
-    /// Returns whether a column is among them, as far as that does not depend on names.
+    /// Returns whether the selection contains a column, as far as that does not depend on names.
     pub(super) fn has_index(&self, column: usize) -> bool {
         match self {
             Self::All => true,
@@ -52,13 +52,13 @@ impl CsvColumns {
         }
     }
 
-    /// Looks the columns up in a file.
+    /// Finds the columns in a file.
     pub(super) fn resolve(&self, names: &Names<'_>) -> Result<Vec<usize>> {
         let count = names.names.len();
         let in_range = |range: Range<usize>| {
             if range.start > range.end || range.end > count {
                 let Range { start, end } = range;
-                return Err(bad_option(format!("columns {start}..{end} are asked for, and the file has {count}")));
+                return Err(bad_option(format!("columns {start}..{end} were requested, but the file has {count}")));
             }
             Ok(range.collect())
         };
@@ -67,7 +67,7 @@ impl CsvColumns {
             Self::Range(range) => in_range(range.clone()),
             Self::From(start) => in_range(*start..count.max(*start)),
             Self::Indices(indices) => match indices.iter().find(|&&index| index >= count) {
-                Some(index) => Err(bad_option(format!("column {index} is asked for, and the file has {count}"))),
+                Some(index) => Err(bad_option(format!("column {index} was requested, but the file has {count}"))),
                 None => Ok(indices.clone()),
             },
             Self::Names(wanted) => wanted.iter().map(|name| names.find(name)).collect(),
@@ -75,7 +75,7 @@ impl CsvColumns {
     }
 }
 
-/// The names of a file's columns, for look-ups: there may be a million of either.
+/// The names of a file's columns, for look-ups. There may be a million of either.
 pub(super) struct Names<'a> {
     names: &'a [Option<String>],
     /// The first column with each name, and the second, if there is one.
@@ -100,7 +100,7 @@ impl<'a> Names<'a> {
         match self.columns.get(name) {
             Some(&(column, None)) => Ok(column),
             None if self.columns.is_empty() => {
-                Err(bad_option(format!("no column has the name {:?}: none has any", excerpt(name.as_bytes()))))
+                Err(bad_option(format!("no column has the name {:?}: no column is named", excerpt(name.as_bytes()))))
             }
             None => {
                 let names = || self.names.iter().flatten().map(String::as_str);
@@ -204,32 +204,32 @@ pub enum CsvKind {
     /// `Continuous` if every field that is not missing is a number, `Categorical` if every one is a word. The whole
     /// file is considered.
     ///
-    /// A column that mixes the two is an error, which names the position of its first word: a typo must not turn all
+    /// A column that mixes the two is an error, reported at the position of its first word: a typo must not turn all
     /// numbers into words. Use [`CsvOptions::missing_texts`](super::CsvOptions::missing_texts) for words that mean a
-    /// missing value, or [`Categorical`](Self::Categorical) if the numbers are words too. A text of several numbers
-    /// with commas, semicolons, bars, tabs or spaces between them is not a word, and so an error as well: `1,5` lacks a
-    /// decimal point, and `1;2` has another delimiter. In a file of one column, words that all contain the same comma,
-    /// semicolon, bar or tab, including the header, are the same error.
+    /// missing value, or [`Categorical`](Self::Categorical) if the numbers are words too. A field that consists of
+    /// several numbers separated by commas, semicolons, bars, tabs or spaces is not a word, so it is an error as well:
+    /// `1,5` has a comma instead of a decimal point, and `1;2` has another delimiter. The same error is reported for a
+    /// file of one column if all its lines, including the header, contain the same comma, semicolon, bar or tab.
     #[default]
     Automatic,
     /// Numbers.
     Continuous,
     /// Numbers whose order is meaningful, but not their differences.
     Ordinal,
-    /// Words, which may look like numbers: each becomes the index of its category. Categories are numbered in order of
-    /// their first appearance.
+    /// Words, which may look like numbers. Each becomes the index of its category. Categories are numbered in order of
+    /// first appearance.
     Categorical,
-    /// Words as under `Categorical`: the column becomes one column for each category, with 1 in the rows that have this
-    /// category and 0 in the others.
+    /// Words as under `Categorical`. The column becomes one column per category, with 1 in the rows of that category
+    /// and 0 in the others.
     OneHot,
-    /// Dates, or dates and times, of ISO 8601, which become whole numbers of units since 1970-01-01T00:00:00 UTC:
-    /// `2024-02-29`, `2024-02-29T12:34:56.789Z`, `2024-02-29 12:34+01:00`. Without an offset they are in UTC, and
-    /// without a time they are midnight. The calendar is the Gregorian one, also before it was introduced; years have
+    /// Dates, or dates and times, in ISO 8601: `2024-02-29`, `2024-02-29T12:34:56.789Z`, `2024-02-29 12:34+01:00`. They
+    /// become integers: the number of units since 1970-01-01T00:00:00 UTC. Times without an offset are in UTC, and
+    /// dates without a time are midnight. The calendar is Gregorian, even for dates before its introduction. Years have
     /// four digits, or a sign and six.
     ///
-    /// A number is never rounded, whatever the [policy](super::CsvOptions::policy): a time that is not a whole number
-    /// of units is an error, and so is one that the element type of the table does not hold exactly. So is a leap
-    /// second. In tables of [`load_typed`](super::CsvSource::load_typed), days are `i32` and all else `i64`.
+    /// A time is never rounded, under any [policy](super::CsvOptions::policy). A time that is not a multiple of the
+    /// unit is an error, and so are a time that the element type of the table does not hold exactly and a leap second.
+    /// In tables of [`load_typed`](super::CsvSource::load_typed), days are `i32` and all other units `i64`.
     Time(TimeUnit),
     /// Numbers that a function computes from each field: see [`custom`](Self::custom).
     Custom(CustomKind),
@@ -237,26 +237,26 @@ pub enum CsvKind {
 
 pub(super) type Custom = dyn Fn(&str) -> Result<f64, String> + Send + Sync;
 
-/// A caller's function.
+/// The caller's function.
 #[derive(Clone)]
 pub struct CustomKind(pub(super) Arc<Custom>);
 
 impl CsvKind {
-    /// Creates a kind whose fields are converted to numbers by `convert`, which is called with each field's text,
-    /// including missing ones, or refused with a reason. The numbers become values of the table under the
-    /// [policy](super::CsvOptions::policy) of the options. `convert` may be called for any row, in any order, more than
-    /// once, on several threads.
+    /// Creates a kind whose fields are converted to numbers by `convert`. It is called with each field's text,
+    /// including missing ones, and returns the number or the reason why it rejects the text. The numbers become values
+    /// of the table under the [policy](super::CsvOptions::policy) of the options. `convert` may be called for any row,
+    /// in any order, more than once, on several threads.
     ///
     /// # Examples
     /// ```
     /// use numeric_table::{CsvKind, CsvOptions, CsvSource, prelude::*};
     /// let percent = CsvKind::custom(|text| match text.strip_suffix('%').map(str::parse::<f64>) {
     ///     Some(Ok(number)) => Ok(number / 100.0),
-    ///     _ => Err("is no percentage".to_owned()),
+    ///     _ => Err("is not a percentage".to_owned()),
     /// });
     /// let source = CsvSource::from_bytes_with(&b"share\n50%\nhalf\n"[..], CsvOptions::new().kind("share", percent))?;
     /// let error = source.load::<f64>().unwrap_err();
-    /// assert_eq!(error.to_string(), "line 3, column 0 (share): \"half\" is no percentage");
+    /// assert_eq!(error.to_string(), "line 3, column 0 (share): \"half\" is not a percentage");
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn custom(convert: impl Fn(&str) -> Result<f64, String> + Send + Sync + 'static) -> Self {
@@ -284,7 +284,7 @@ impl fmt::Debug for CustomKind {
     }
 }
 
-/// How a missing value is treated. By default, it is an error.
+/// How missing values are treated. By default, a missing value is an error.
 ///
 /// # Examples
 /// ```
@@ -305,10 +305,10 @@ pub enum CsvMissing {
     Error,
     /// It becomes NaN; an error if the table holds integers.
     Nan,
-    /// The whole row is left out, as if it were not in the file: its words are not categories, and its fields do not
+    /// The whole row is skipped as if it were not in the file: its words are not categories, and its fields do not
     /// influence the kinds of their columns.
     SkipRow,
-    /// It becomes this value, which must be representable in the type of the table; also in a categorical column, and
-    /// in all columns of a one-hot encoding.
+    /// It becomes this value, which must be representable in the type of the table. This applies to categorical columns
+    /// too, and to all columns of a one-hot encoding.
     Value(f64),
 }

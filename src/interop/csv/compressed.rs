@@ -1,8 +1,8 @@
-//! Compressed text: gzip and zstd, recognized by their first bytes, decompressed into memory.
+//! Compressed text: gzip and zstd, recognized by their first bytes and decompressed into memory.
 //!
-//! Members of gzip and frames of zstd may follow each other; zstd's skippable frames are skipped. Checksums are
-//! compared. Memory grows with what is really decompressed, up to a limit, not with what a header claims. The limit
-//! depends on the number of compressed bytes, and zstd's window is never larger than it.
+//! Several gzip members or zstd frames may follow each other. Skippable frames of zstd are skipped. Checksums are
+//! verified. Memory grows with the bytes actually decompressed, up to a limit, not with the size that a header claims.
+//! The limit depends on the number of compressed bytes, and zstd's window is never larger than it.
 
 use std::path::Path;
 
@@ -10,14 +10,14 @@ use super::input::MemoryLimits;
 use crate::array::Array;
 use crate::base::error::{Error, ErrorKind, Hint, Result};
 
-/// A way to compress.
+/// A compression format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compression {
     Gzip,
     Zstd,
 }
 
-/// Text of up to this many bytes may have any ratio to the compressed bytes that it comes from.
+/// Text of up to this many bytes may have any compression ratio.
 #[cfg(feature = "csv-compressed")]
 const FREE_BYTES: u64 = 4 << 20;
 
@@ -25,7 +25,7 @@ const FREE_BYTES: u64 = 4 << 20;
 pub(super) const MAGIC: usize = 4;
 
 impl Compression {
-    /// Recognizes the first bytes of compressed data, none of which begin a text in UTF-8 with printable characters.
+    /// Recognizes the first bytes of compressed data. None of them begin UTF-8 text with printable characters.
     pub(super) fn of(start: &[u8]) -> Option<Self> {
         match start {
             [0x1F, 0x8B, ..] => Some(Self::Gzip),
@@ -54,7 +54,7 @@ impl Compression {
         let text = String::new();
         Err(Error::new(ErrorKind::Text { line: 1, column: None, name: None, text, reason, byte: None })
             .in_some_file(path)
-            .with_hint(Hint::new("csv-compressed", "is the feature that reads it")))
+            .with_hint(Hint::new("csv-compressed", "enables reading it")))
     }
 
     /// Decompresses a source of `length` bytes to its end. `path` is its path in errors.
@@ -83,7 +83,7 @@ impl Compression {
 struct Text<'a> {
     bytes: Vec<u8>,
     most_bytes: u64,
-    /// The ratio that limits the bytes, unless the stated number of bytes does.
+    /// The ratio from which the limit of bytes is computed; `None` if the option for the number of bytes sets it.
     ratio: Option<u64>,
     compression: Compression,
     path: Option<&'a Path>,
@@ -91,7 +91,7 @@ struct Text<'a> {
 
 #[cfg(feature = "csv-compressed")]
 impl Text<'_> {
-    /// Appends all that a decoder has.
+    /// Appends everything a decoder returns.
     fn append(&mut self, decoder: &mut dyn std::io::Read) -> Result<()> {
         let mut buffer = vec![0; 64 << 10];
         loop {
@@ -109,12 +109,12 @@ impl Text<'_> {
         }
     }
 
-    /// Returns the number of bytes that may follow.
+    /// Returns the number of bytes that may still be appended.
     fn room(&self) -> u64 {
         self.most_bytes.saturating_sub(self.bytes.len() as u64)
     }
 
-    /// Makes room for more bytes: for twice as many as there are, but not for more than may come.
+    /// Makes room for more bytes: doubles the capacity, up to the limit.
     fn reserve(&mut self, count: usize) -> Result<()> {
         let length = self.bytes.len();
         if self.bytes.capacity() - length < count {
@@ -125,7 +125,7 @@ impl Text<'_> {
         Ok(())
     }
 
-    /// Returns the error for too much text.
+    /// Returns the error for text that is too long.
     fn too_long(&self) -> Error {
         let (name, most) = (self.compression.name(), self.most_bytes);
         let (each, hint) = match self.ratio {
@@ -166,25 +166,25 @@ mod zstd {
     use super::Text;
     use crate::base::error::Result;
 
-    /// The largest window that is accepted, which is that of the `zstd` tool.
+    /// The largest accepted window, which is that of the `zstd` tool.
     const WINDOW: u64 = 128 << 20;
 
-    /// The largest size of a block. With a smaller window, blocks would have to be smaller.
+    /// The largest size of a block. A smaller window would require smaller blocks.
     const BLOCK: u64 = 128 << 10;
 
-    /// The beginning of a frame: its magic number, a descriptor, and the size of the window unless the descriptor says
-    /// that there is none. A skippable frame is longer, too.
+    /// The first bytes of a frame: its magic number, a descriptor, and the size of the window unless the descriptor
+    /// declares none. A skippable frame is also longer than this.
     const START: usize = 6;
 
-    /// Makes the window of a frame no larger than needed for `room` bytes of text: no match reaches further back than
-    /// the text does.
+    /// Reduces the window of a frame to the size that `room` bytes of text need: no match reaches further back than the
+    /// text does.
     fn shrink_window(start: &mut [u8; START], room: u64) {
         const SINGLE_SEGMENT: u8 = 1 << 5;
         let [magic @ .., descriptor, window] = start;
         if *magic != [0x28, 0xB5, 0x2F, 0xFD] || *descriptor & SINGLE_SEGMENT != 0 {
             return;
         }
-        // The window is a power of two from 1 KiB on, whose exponent is in the upper five bits, and some eighths of it.
+        // The window is a power of two from 1 KiB on, its exponent in the upper five bits, plus some eighths of it.
         let exponent = room.clamp(BLOCK, WINDOW).next_power_of_two().ilog2() - 10;
         *window = (*window).min((exponent as u8) << 3);
     }
@@ -197,7 +197,7 @@ mod zstd {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(text.damaged(error)),
             }
-            // One that is used again would take memory for the window that a header claims, before it is filled.
+            // A reused decoder would allocate the window that a header claims before it is filled.
             let mut decoder = FrameDecoder::new();
             decoder.set_max_window_size(WINDOW);
             let mut start = [0; START];

@@ -1,6 +1,6 @@
 //! Kinds and categories of columns, as far as they depend on the whole file.
 //!
-//! A record of the wrong shape is ignored, and so is everything after it: the parser stops there.
+//! A record with the wrong number of fields is ignored, and so is everything after it: the parser stops there.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,34 +17,35 @@ use crate::base::error::{Error, Hint, Result};
 use crate::base::parallel;
 use crate::base::text::excerpt;
 
-/// What has been found out about the columns from some records.
+/// Findings about the columns from some records.
 #[derive(Default)]
 pub(super) struct Findings {
-    /// Findings about the columns of which something has to be found out.
+    /// Findings about the columns that are not decided yet.
     columns: HashMap<usize, Finding>,
-    /// The first position so far where a column has one word too many; words after it are not needed.
+    /// The first position so far where a column has one word too many. Later words are not needed.
     end: Option<u64>,
     is_past_end: bool,
-    /// Whether there was a record of the wrong shape, or the last one of the file: nothing after it counts.
+    /// Whether a record with the wrong number of fields, or the last one of the file, has been seen. Nothing after it
+    /// counts.
     is_over: bool,
 }
 
-/// What has been found out about one column.
+/// Findings about one column.
 #[derive(Default)]
 struct Finding {
     /// Used if the kind of the column is open.
     signs: Signs,
-    /// Used if the words of the column are needed: in order of first appearance, with the positions of these.
+    /// Used if the words of the column are needed: the words and their positions, in order of first appearance.
     words: Categories,
     places: Vec<u64>,
-    /// The first number in a column of which some rows have decided that it is one of words.
+    /// The first number in a column of words, as decided by the sampled rows.
     stray: Option<(u64, String)>,
-    /// Whether a field means a missing value if it turns out to be a column of numbers, and its row is left out then.
+    /// Whether a field would mean a missing value in a column of numbers, so that its row would be skipped.
     has_skipping_gap: bool,
 }
 
 impl Finding {
-    /// Adds a word, unless it is known, or not UTF-8, or there is one too many already. Returns whether there was.
+    /// Adds a word, unless it is known, not UTF-8, or beyond the limit. Returns whether the limit was exceeded.
     fn add_word(&mut self, word: &[u8], place: u64, most: usize) -> Result<bool> {
         if self.places.len() > most {
             return Ok(true);
@@ -61,7 +62,7 @@ impl Finding {
     }
 }
 
-/// Whole records, and their position in the file.
+/// Complete records, and their position in the file.
 pub(super) struct RecordBytes<'a> {
     pub(super) syntax: &'a Syntax,
     pub(super) bytes: &'a [u8],
@@ -140,7 +141,7 @@ impl Findings {
         Ok(())
     }
 
-    /// Adds the findings of later records.
+    /// Adds the findings from later records.
     fn append(&mut self, later: Self, roles: &Roles) -> Result<()> {
         if self.is_over {
             return Ok(());
@@ -160,33 +161,33 @@ impl Findings {
         Ok(())
     }
 
-    /// Returns the first word in the file that is one too many for its column, among the columns for which `among` is
+    /// Returns the first word in the file that exceeds the limit of its column, among the columns for which `among` is
     /// true.
     fn too_many(&self, roles: &Roles, among: impl Fn(&ColumnRole) -> bool) -> Option<Failure> {
         let failures = self.columns.iter().filter(|(index, _)| among(&roles.columns[**index]));
         let failures = failures.filter_map(|(&index, finding)| {
             let most = roles.columns[index].most_categories();
             let (&place, word) = (finding.places.get(most)?, finding.words.names.get(most)?);
-            let reason = format!("is one category more than {most}, the most that the options permit").into();
+            let reason = format!("is one category more than {most}, which is the limit").into();
             Some(Failure { place, column: Some(index), text: excerpt(word.as_bytes()), reason })
         });
         failures.min_by_key(|failure| failure.place)
     }
 
-    /// Returns whether rows have counted that are left out, as the kinds of columns say now.
+    /// Returns whether skipped rows have been counted, according to the current kinds of columns.
     fn has_skipping_gap(&self, roles: &Roles) -> bool {
         self.columns.iter().any(|(&index, finding)| finding.has_skipping_gap && !roles.columns[index].is_words())
     }
 
-    /// Returns the first number in a column of which some rows have decided that it is one of words.
+    /// Returns the first number in a column of words, as decided by the sampled rows.
     fn stray(&self) -> Option<Failure> {
         let failures = self.columns.iter().filter_map(|(&index, finding)| {
             let (place, text) = finding.stray.clone()?;
             let reason = Reason::advised(
-                "is a number, and the rows that were looked at have decided that the column has words",
+                "is a number, but the sampled rows made the column one of words",
                 [
-                    Hint::new("CsvOptions::sample", "says how many rows those are"),
-                    Hint::new("CsvOptions::kind", "can take all of the column for words"),
+                    Hint::new("CsvOptions::sample", "sets which rows are sampled"),
+                    Hint::new("CsvOptions::kind", "can read the whole column as words"),
                 ],
             );
             Some(Failure { place, column: Some(index), text, reason })
@@ -201,7 +202,7 @@ impl Findings {
         open.into_iter().for_each(|index| roles.columns[index].is_sampled = true);
     }
 
-    /// Decides the kinds of open columns, as far as these records permit. `is_all`: there are no other records.
+    /// Decides the kinds of open columns, as far as these records permit. `is_all`: no other records exist.
     pub(super) fn decide(&mut self, roles: &mut Roles, is_all: bool) {
         let is_only = roles.columns.len() == 1;
         for (index, column) in roles.columns.iter_mut().enumerate().filter(|(_, column)| column.is_open()) {
@@ -211,8 +212,8 @@ impl Findings {
     }
 }
 
-/// Scans the whole file until nothing is open, or a column has too many words. One scan is enough, unless a column has
-/// its first words late, or too many words and a number.
+/// Scans the file until no column is open, or a column has too many words. One scan is enough, unless a column has its
+/// first words late, or both too many words and a number.
 pub(super) fn settle(
     syntax: &Syntax,
     input: &Input,
@@ -224,7 +225,7 @@ pub(super) fn settle(
         let wanted: Vec<bool> = roles.columns.iter().map(ColumnRole::wants_words).collect();
         findings.decide(&mut roles, true);
         if findings.has_skipping_gap(&roles) {
-            continue; // rows have counted that are left out: their words are not categories
+            continue; // skipped rows have been counted, but their words are not categories
         }
         let are_complete = findings.too_many(&roles, |_| true).is_none();
         let too_many = findings.too_many(&roles, ColumnRole::is_words);

@@ -1,4 +1,4 @@
-//! What has been decided for the columns of a file, as a value and as text.
+//! The decisions for the columns of a file, as values and as text.
 
 use std::fmt;
 
@@ -8,9 +8,9 @@ use crate::base::text::{label, width};
 use crate::base::value::AnyValue;
 use crate::dictionary::TimeUnit;
 
-/// What has been decided for the columns of a CSV file: see [`CsvSource::describe`](super::CsvSource::describe).
+/// The decisions for the columns of a CSV file: see [`CsvSource::describe`](super::CsvSource::describe).
 ///
-/// It prints as a table with a line for each column: the first 100, or all under `{:#}`.
+/// It prints as a table with a line for each column: the first 100 columns, or all of them with `{:#}`.
 ///
 /// # Examples
 /// ```
@@ -26,13 +26,13 @@ use crate::dictionary::TimeUnit;
 pub struct CsvDescription {
     /// Number of rows of the table.
     pub rows: usize,
-    /// Number of rows that are [left out](super::CsvMissing::SkipRow). Nothing below counts them.
+    /// Number of rows that are [skipped](super::CsvMissing::SkipRow). The other fields do not count them.
     pub left_out_rows: usize,
-    /// All columns of the file, in its order.
+    /// All columns of the file, in file order.
     pub columns: Vec<CsvColumnDescription>,
 }
 
-/// What has been decided for one column of a CSV file.
+/// The decisions for one column of a CSV file.
 ///
 /// # Examples
 /// ```
@@ -51,24 +51,24 @@ pub struct CsvDescription {
 pub struct CsvColumnDescription {
     /// Its name, if it has one.
     pub name: Option<String>,
-    /// Its kind, which is never [`Automatic`](CsvKind::Automatic); `None` if it is left out.
+    /// Its kind, which is never [`Automatic`](CsvKind::Automatic); `None` if the column is excluded.
     pub kind: Option<CsvKind>,
-    /// The element type in tables of [`load_typed`](super::CsvSource::load_typed); `None` if it is left out.
+    /// The element type in tables of [`load_typed`](super::CsvSource::load_typed); `None` if the column is excluded.
     pub element_type: Option<ElementType>,
-    /// Why: what the options state, or the first field that shows the kind, and what decides the type. Texts of the
-    /// file are cut to 40 characters.
+    /// The reason: what the options set, or the first field that shows the kind, and what decides the type. Strings of
+    /// the file are cut to 40 characters.
     pub reason: String,
-    /// Number of its missing values, whatever stands for them.
+    /// Number of its missing values, before they are replaced.
     pub gaps: usize,
-    /// The smallest and the largest number, without missing values and NaN, in the element type; `None` if there are no
-    /// numbers.
+    /// The smallest and the largest number, without missing values and NaN, in the element type; `None` if there are
+    /// none.
     pub range: Option<(AnyValue, AnyValue)>,
     /// Its categories, in the order of their indices, if it is a column of words.
     pub categories: Option<Vec<String>>,
 }
 
 impl CsvColumnDescription {
-    /// Returns its values in short: the range, or the categories.
+    /// Returns its values in short form: the range, or the categories.
     fn values(&self) -> String {
         const MOST: usize = 36;
         let time = |value: &AnyValue, unit: TimeUnit| match *value {
@@ -79,7 +79,7 @@ impl CsvColumnDescription {
         };
         match (&self.categories, &self.range, &self.kind) {
             (Some(words), ..) => {
-                // Each word takes at least a character, and what is after the most is cut.
+                // Each word takes at least one character, and the text is cut at the limit.
                 let first: Vec<&str> = words.iter().take(MOST).map(String::as_str).collect();
                 label(&format!("{}: {}", words.len(), first.join(", ")), MOST)
             }
@@ -91,7 +91,7 @@ impl CsvColumnDescription {
         }
     }
 
-    /// Returns what a line says about the column.
+    /// Returns the cells of the column's line.
     fn cells(&self, index: usize) -> [String; 7] {
         const MOST: usize = 24;
         let name = self.name.as_deref().map_or_else(String::new, |name| label(name, MOST));

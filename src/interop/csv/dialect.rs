@@ -1,5 +1,5 @@
-//! Options for what people's files are like: comments after fields, decimal commas, compressed files, and whether all
-//! rows decide the kinds of columns. And the check that the special characters do not contradict each other.
+//! Options for the variety of files in use: comments after fields, decimal commas, compressed files, and whether all
+//! rows decide the kinds of columns. Also checks that the special characters do not contradict each other.
 
 use super::input::MemoryLimits;
 use super::syntax::Syntax;
@@ -10,9 +10,9 @@ use crate::interop::text::numerals::{Numerals, THOUSANDS};
 use crate::{CsvKind, CsvSource};
 
 impl CsvOptions {
-    /// Sets the character that begins a comment, at the beginning of a line or after a field, also right after it: the
-    /// rest of the line is ignored. In quotes it is an ordinary character. A line of spaces and a comment is treated
-    /// like one of spaces.
+    /// Sets the character that begins a comment at the beginning of a line or after a field, even without a space
+    /// before it. The rest of the line is ignored. In quotes it is an ordinary character. A line of spaces and a
+    /// comment is treated like a line of spaces.
     ///
     /// # Examples
     /// ```
@@ -26,10 +26,10 @@ impl CsvOptions {
         Self { comment: Some(comment), is_inline: true, ..self }
     }
 
-    /// Sets the character before the decimals of all numbers: `'.'`, the default, or `','`. Numbers with the other one
-    /// are errors then, unless it [separates thousands](Self::thousands). It must not be the delimiter.
+    /// Sets the decimal separator of all numbers: `'.'`, the default, or `','`. Numbers with the other one are then
+    /// errors, unless it [separates thousands](Self::thousands). It must not be the delimiter.
     ///
-    /// Numbers that the options state are not affected, nor are functions of [`CsvKind::custom`].
+    /// It does not affect numbers in the options themselves or functions of [`CsvKind::custom`].
     ///
     /// # Examples
     /// ```
@@ -40,7 +40,7 @@ impl CsvOptions {
     /// let error = load(b"1,5;2\n1.5;2\n").unwrap_err(); // neither 1.5 nor 15
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "line 2, column 0: \"1.5\" is not a number, which would have ',' before its decimals and '.' between \
+    ///     "line 2, column 0: \"1.5\" is not a number: expected ',' before the decimals and '.' between \
     ///      groups of three digits"
     /// );
     /// let error = CsvSource::from_bytes_with(&b"1,5\n"[..], CsvOptions::new().decimal(',')).unwrap_err();
@@ -51,9 +51,10 @@ impl CsvOptions {
         Self { decimal, ..self }
     }
 
-    /// Sets the character that may separate groups of three digits before the decimals of all numbers: `'.'`, `','`, a
-    /// space, `'\''`, `'’'` (U+2019), or a no-break space (U+00A0 or U+202F). Groups of other lengths are errors, and so
-    /// is a first group that begins with 0, as in `0.123`. A delimiter can separate thousands in quotes.
+    /// Sets the character that may separate groups of three digits in the integer part of all numbers: `'.'`, `','`, a
+    /// space, `'\''`, `'’'` (U+2019), or a no-break space (U+00A0 or U+202F). Groups of other lengths are errors, and
+    /// so is a first group that begins with 0, as in `0.123`. The delimiter can also be the thousands separator, within
+    /// quotes.
     ///
     /// # Examples
     /// ```
@@ -66,13 +67,13 @@ impl CsvOptions {
         Self { thousands: Some(separator), ..self }
     }
 
-    /// Sets which rows decide the kinds of columns without a stated one, and the types that suit columns in tables of
-    /// [`CsvSource::load_typed`]; all by default. A later value that does not fit is an error, which names its line: a
-    /// word among numbers, a number among words, a fraction among whole numbers, a missing value that would become NaN
-    /// among whole numbers.
+    /// Sets which rows decide the kinds of columns that have no explicit kind, and the column types in tables of
+    /// [`CsvSource::load_typed`]. All rows by default. A later value that does not fit is an error with its line
+    /// number: a word among numbers, a number among words, a fraction among integers, or, among integers, a missing
+    /// value that would become NaN.
     ///
-    /// Categories are those of the whole file in any case: columns of words need a scan of it, unless
-    /// [`categories`](Self::categories) states them.
+    /// Categories are always collected from the whole file, so columns of words require a scan of it, unless
+    /// [`categories`](Self::categories) sets them.
     ///
     /// # Examples
     /// ```
@@ -87,9 +88,10 @@ impl CsvOptions {
         Self { sample, ..self }
     }
 
-    /// Limits the number of bytes of the text of a compressed file, which is decompressed into memory; 1 GiB by
-    /// default. More are an error, and take no more memory than a few times this, zstd's window included: a file of a
-    /// kilobyte may claim a terabyte. [`max_decompression_ratio`](Self::max_decompression_ratio) is a second limit.
+    /// Limits the size of the text of a compressed file, which is decompressed into memory, in bytes; 1 GiB by default.
+    /// A longer text is an error and takes no more memory than a few times the limit, including zstd's window: a file
+    /// of a kilobyte may claim a terabyte. [`max_decompression_ratio`](Self::max_decompression_ratio) is a second
+    /// limit.
     ///
     /// # Examples
     /// ```
@@ -100,9 +102,9 @@ impl CsvOptions {
         Self { memory: MemoryLimits { decompressed: bytes, ..self.memory }, ..self }
     }
 
-    /// Limits the number of bytes of decompressed text for each byte of a compressed file; 128 by default, which is
-    /// ten times as many as tables of numbers usually have. More are an error, unless the text has at most 4 MiB.
-    /// `u64::MAX` for no limit but [`max_decompressed_bytes`](Self::max_decompressed_bytes).
+    /// Limits the bytes of decompressed text per byte of a compressed file; 128 by default, ten times the usual ratio
+    /// of tables of numbers. A higher ratio is an error, unless the text has at most 4 MiB. With `u64::MAX`, only
+    /// [`max_decompressed_bytes`](Self::max_decompressed_bytes) applies.
     ///
     /// # Examples
     /// ```
@@ -113,9 +115,9 @@ impl CsvOptions {
         Self { memory: MemoryLimits { ratio, ..self.memory }, ..self }
     }
 
-    /// Limits the number of bytes that are read into memory of a source that is not a file with a size: of a pipe, a
-    /// device, a file of `/proc`, or a reader; 1 GiB by default. More are an error: a device may never end. Compressed
-    /// bytes are counted as they come.
+    /// Limits the bytes that are read into memory from a source that is not a file with a known size: a pipe, a device,
+    /// a file of `/proc`, or a reader; 1 GiB by default. More bytes are an error, since a device may never end.
+    /// Compressed bytes are counted before decompression.
     ///
     /// # Examples
     /// ```
@@ -128,7 +130,7 @@ impl CsvOptions {
         Self { memory: MemoryLimits { buffered: bytes, ..self.memory }, ..self }
     }
 
-    /// Returns the spelling of numbers. That its separators are valid is checked by [`syntax`](Self::syntax).
+    /// Returns the spelling of numbers. [`syntax`](Self::syntax) checks that its separators are valid.
     pub(super) fn numerals(&self) -> Numerals {
         Numerals { decimal: if self.decimal == ',' { b',' } else { b'.' }, thousands: self.thousands }
     }
@@ -152,14 +154,15 @@ impl CsvOptions {
         }
         self.check_separators(&special)?;
         if matches!(self.sample, CsvSample::First(0) | CsvSample::Spread(0)) {
-            return Err(bad_option("a sample has at least one row"));
+            return Err(bad_option("a sample must have at least one row"));
         }
         let mut syntax = Syntax::new(self.delimiter, self.quote, self.comment, self.is_inline);
         syntax.most_bytes = self.max_record_bytes;
         Ok(syntax)
     }
 
-    /// Checks the separators in numbers. Those of thousands may be the delimiter: in quotes, they are not.
+    /// Checks the separators in numbers. The thousands separator may be the delimiter, which is ordinary text in
+    /// quotes.
     fn check_separators(&self, special: &[(&str, Option<u8>)]) -> Result<()> {
         let Self { decimal, thousands, .. } = *self;
         if !matches!(decimal, '.' | ',') {

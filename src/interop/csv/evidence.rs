@@ -1,4 +1,4 @@
-//! What the fields of a column say about the element type that suits it.
+//! What the fields of a column show about the element type that suits it.
 //!
 //! Invariant: it depends only on the fields of the rows that are kept, up to the first record that fails, and not on
 //! the type that was guessed when they were read.
@@ -18,30 +18,30 @@ pub(super) struct Sight {
     pub(super) text: String,
 }
 
-/// What has been seen in the fields of a column.
+/// Findings from the fields of a column.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Evidence {
     pub(super) has_whole: bool,
     pub(super) has_negative: bool,
-    /// Whether there is a whole number that `u64` holds, and `i64` does not.
+    /// Whether some integer fits `u64` but not `i64`.
     exceeds_signed: bool,
-    /// Whether there is a whole number that neither of them holds.
+    /// Whether some integer fits neither of them.
     exceeds_both: bool,
-    /// The first number that is not written as a whole one.
+    /// The first number that is not written as an integer.
     real: Option<Box<Sight>>,
     /// The first missing value that becomes NaN; in a column of words, the first missing value.
     gap: Option<Box<Sight>>,
-    /// The first whole number that `f64` does not hold.
+    /// The first integer that `f64` does not hold.
     pub(super) inexact: Option<Box<Sight>>,
 }
 
-/// What a field is.
+/// The class of a field.
 #[derive(Clone, Copy)]
 pub(super) enum Seen<'a> {
     Whole(Whole<'a>),
     Real,
     Gap,
-    /// A time, as a whole number that `f64` does not hold.
+    /// A time, as an integer that `f64` does not hold.
     Inexact,
 }
 
@@ -51,7 +51,7 @@ pub(super) enum Ground<'a> {
     Real(&'a Sight),
     /// No integer type holds all of its numbers.
     Range,
-    /// Only `u64` does.
+    /// Only `u64` holds all of its numbers.
     Unsigned,
     Whole,
     Nothing,
@@ -82,7 +82,7 @@ impl Evidence {
         }
     }
 
-    /// Adds what has been seen in later records.
+    /// Adds the findings from later records.
     pub(super) fn append(&mut self, later: Self) {
         self.has_whole |= later.has_whole;
         self.has_negative |= later.has_negative;
@@ -93,9 +93,9 @@ impl Evidence {
         self.inexact = self.inexact.take().or(later.inexact);
     }
 
-    /// Returns whether no other field can change why the column needs a float.
+    /// Returns whether no later field can change the reason why the column needs a float.
     pub(super) fn is_settled_float(&self) -> bool {
-        self.gap.is_some() || self.real.is_some() // every gap is seen, whatever the type that is guessed
+        self.gap.is_some() || self.real.is_some() // every gap is seen, for any guessed type
     }
 
     fn needs_float(&self) -> bool {
@@ -119,8 +119,8 @@ impl Evidence {
         }
     }
 
-    /// Returns what decides the type of a column of numbers: the first field that needs a float, or what all have in
-    /// common.
+    /// Returns what decides the type of a column of numbers: the first field that requires a float, or a property of
+    /// all fields.
     pub(super) fn ground(&self) -> Ground<'_> {
         match (&self.gap, &self.real) {
             (Some(gap), Some(real)) if real.place < gap.place => Ground::Real(real),
@@ -141,8 +141,8 @@ impl Evidence {
         }
     }
 
-    /// Returns the type as which to read the other fields of the column, after some of them: one from which
-    /// [`suited`](Self::suited) can still tell what these say.
+    /// Returns the type for reading the other fields of the column after some of them: one that still lets
+    /// [`suited`](Self::suited) find the right type.
     pub(super) fn guess(&self, action: &Action, missing: CsvMissing) -> ElementType {
         match action {
             Action::Number { .. } | Action::Numeral { .. } if !self.has_whole && !self.needs_float() => {
@@ -152,8 +152,8 @@ impl Evidence {
         }
     }
 
-    /// Returns the smallest type that holds indices up to `largest`, and what stands for missing values, if there are
-    /// any: an unsigned one, if possible.
+    /// Returns the smallest type that holds indices up to `largest` and the replacement for missing values, if there
+    /// are any. Prefers unsigned types.
     fn index_type(&self, largest: usize, missing: CsvMissing) -> ElementType {
         let gap = match missing {
             CsvMissing::Value(value) if self.gap.is_some() => Some(value),
@@ -169,8 +169,8 @@ impl Evidence {
         TYPES.into_iter().find(is_held).unwrap_or(ElementType::F64)
     }
 
-    /// Returns the failure of the first whole number that would be rounded, if the column is one of floats: because of
-    /// its fields, or because some of its rows have decided so (`is_decided`).
+    /// Returns the failure of the first integer that would be rounded, if the column is one of floats: because of its
+    /// fields, or because the sampled rows have decided so (`is_decided`).
     pub(super) fn failure(&self, column: usize, is_decided: bool) -> Option<Failure> {
         let inexact = self.inexact.as_ref().filter(|_| is_decided || self.needs_float())?;
         let cause = match (&self.gap, &self.real) {

@@ -15,37 +15,37 @@ use crate::interop::text::numerals::Numerals;
 pub(super) struct Failure {
     /// Position in the file, in bytes.
     pub(super) place: u64,
-    /// The column of the file, if the error is about one.
+    /// The column of the file, if the error concerns one.
     pub(super) column: Option<usize>,
     pub(super) text: String,
     pub(super) reason: Reason,
 }
 
-/// What is wrong with a text.
+/// What is wrong with a string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
-    /// It is a word in a column of numbers; the reason why it is one is in [`ColumnRole::shown`].
+    /// It is a word in a column of numbers; [`ColumnRole::shown`] has the reason why the column is one.
     Word,
-    /// It is a whole number that would be rounded in a column of floats.
+    /// It is an integer that would be rounded in a column of floats.
     Rounded(Cause),
-    /// It is a word or a missing value: in quotes, in a column whose other fields do not show yet which. No error, but
-    /// a reason to look at the whole file first.
+    /// It may be a word or a missing value: it is in quotes, and the other fields of its column do not decide between
+    /// the two. Not an error, but a reason to scan the whole file first.
     Undecided,
     Other(String),
-    /// What is wrong, and what helps.
+    /// The reason, with hints.
     Advised(String, Vec<Hint>),
 }
 
-/// Why a column of whole numbers is one of floats.
+/// Why a column of integers is one of floats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
-    /// It has a number that is not written as a whole one.
+    /// It has a number that is not written as an integer.
     Real(Sight),
     /// It has a missing value, at this position, which becomes NaN.
     Gap(u64),
     /// No integer type holds all of its numbers.
     Range,
-    /// Some of its rows have decided that it is.
+    /// The sampled rows have decided so.
     Sample,
 }
 
@@ -62,61 +62,60 @@ impl From<&str> for Reason {
 }
 
 impl Reason {
-    /// Returns a reason with what helps.
+    /// Returns a reason with hints.
     pub(super) fn advised(reason: impl Into<String>, hints: impl Into<Vec<Hint>>) -> Self {
         Self::Advised(reason.into(), hints.into())
     }
 
-    /// Returns what is wrong with a text that should be a number.
+    /// Returns why a string that should be a number is not one.
     #[cold]
     pub(super) fn not_a_number(text: &[u8], numerals: &Numerals) -> Self {
         let is_own = |separator: u8| separator == b',' || numerals.thousands == Some(char::from(separator));
         match separator_in_numbers(text) {
             None if numerals.is_plain() || !numerals.is_meant(text) => Self::Word,
             Some(b',') if numerals.is_plain() => Self::advised(
-                "is not a number, which would have a point and no commas",
+                "is not a number: expected a decimal point and no commas",
                 [
-                    Hint::new("CsvOptions::decimal", "can take a comma for the decimal point"),
-                    Hint::new("CsvOptions::thousands", "can take commas for separators of thousands"),
-                    Hint::new("CsvOptions::delimiter", "says what separates fields"),
-                    Hint::new("CsvOptions::kind", "can take it for a word or have a function read it"),
+                    Hint::new("CsvOptions::decimal", "can set a decimal comma"),
+                    Hint::new("CsvOptions::thousands", "can set commas as thousands separators"),
+                    Hint::new("CsvOptions::delimiter", "sets what separates fields"),
+                    Hint::new("CsvOptions::kind", "can read it as a word or by a function"),
                 ],
             ),
             separator if separator.is_none_or(is_own) => {
                 let decimal = char::from(numerals.decimal);
                 let thousands = match numerals.thousands {
                     Some(thousands) => format!("{thousands:?} between groups of three digits"),
-                    None => "nothing between its digits".to_owned(),
+                    None => "nothing between the digits".to_owned(),
                 };
-                format!("is not a number, which would have {decimal:?} before its decimals and {thousands}").into()
+                format!("is not a number: expected {decimal:?} before the decimals and {thousands}").into()
             }
             separator => {
                 let separator = separator.unwrap_or(b',');
                 let separator = char::from(separator);
                 Self::advised(
-                    format!("is not a number, but several with {separator:?} between them"),
+                    format!("is not a number but several, separated by {separator:?}"),
                     [
-                        delimiter(separator, "makes fields of them"),
-                        Hint::new("CsvOptions::kind", "can take them for a word"),
+                        delimiter(separator, "splits them into fields"),
+                        Hint::new("CsvOptions::kind", "can read them as a word"),
                     ],
                 )
             }
         }
     }
 
-    /// Formats the reason, and says what helps. `column` is that of the text.
+    /// Formats the reason and returns it with its hints. `column` is the column of the text.
     fn in_words(self, input: &Input, column: Option<&ColumnRole>) -> Result<(String, Vec<Hint>)> {
-        const STATE: Hint = Hint::new("CsvOptions::column_type", "can state a type, also f64, which rounds");
+        const STATE: Hint = Hint::new("CsvOptions::column_type", "can set a type, such as f64, which rounds");
         let (place, text) = match self {
             Self::Other(reason) => return Ok((reason, Vec::new())),
             Self::Advised(reason, hints) => return Ok((reason, hints)),
             Self::Rounded(Cause::Sample) => {
-                let reason =
-                    "is a whole number that f64 does not hold, and the rows that were looked at have decided on f64";
+                let reason = "is an integer that f64 does not hold, but the sampled rows made the column f64";
                 return Ok((reason.to_owned(), vec![STATE]));
             }
             Self::Rounded(Cause::Range) => {
-                let reason = "is a whole number that f64 does not hold, and no integer type holds all of the column";
+                let reason = "is an integer that f64 does not hold, and no integer type holds the whole column";
                 return Ok((reason.to_owned(), vec![STATE]));
             }
             Self::Rounded(Cause::Real(Sight { place, text })) => (place, format!("{text:?}")),
@@ -126,35 +125,35 @@ impl Reason {
         let line = input.line_of(place)?;
         if let Some(CsvKind::Time(unit)) = column.map(|column| &column.kind) {
             let unit = unit.name();
-            let hint = Hint::new("CsvOptions::missing_in", "can state a number for that");
+            let hint = Hint::new("CsvOptions::missing_in", "can replace missing values by a number");
             let reason = format!(
                 "is a number of {unit} that f64 does not hold, and the column needs f64 for {text} on line {line}"
             );
             return Ok((reason, vec![hint]));
         }
         let reason =
-            format!("is a whole number that f64 does not hold, and the column needs f64 for {text} on line {line}");
+            format!("is an integer that f64 does not hold, and the column needs f64 for {text} on line {line}");
         Ok((reason, vec![STATE]))
     }
 }
 
-/// Says why a word is none in a column of numbers, and what helps.
+/// Returns why a word is an error in a column of numbers, with hints.
 fn in_numbers(input: &Input, column: Option<&ColumnRole>) -> Result<(String, Vec<Hint>)> {
     Ok(match column.map(|column| &column.shown) {
         Some(Shown::Number { place, text }) => {
             let line = input.line_of(*place)?;
             let hints = vec![
-                Hint::new("CsvOptions::missing_texts", "can take the word for a missing value"),
-                Hint::new("CsvOptions::missing", "says what becomes of such values"),
-                Hint::new("CsvOptions::kind", "can take all of the column for words"),
+                Hint::new("CsvOptions::missing_texts", "can make the word mean a missing value"),
+                Hint::new("CsvOptions::missing", "sets how missing values are treated"),
+                Hint::new("CsvOptions::kind", "can read the whole column as words"),
             ];
-            (format!("is not a number, and the column has numbers, the first of them {text:?} on line {line}"), hints)
+            (format!("is not a number in a column of numbers, the first being {text:?} on line {line}"), hints)
         }
         Some(Shown::Separated(separator)) => {
             let separator = char::from(*separator);
-            let reason = format!("has {separator:?} in it, as all lines of the file have, and the file has one column");
-            let kind = Hint::new("CsvOptions::kind", "can take it for words");
-            (reason, vec![delimiter(separator, "makes several of it"), kind])
+            let reason = format!("contains {separator:?}, like every line of the file, which has one column");
+            let kind = Hint::new("CsvOptions::kind", "can read it as words");
+            (reason, vec![delimiter(separator, "makes several columns"), kind])
         }
         _ => ("is not a number".to_owned(), Vec::new()),
     })
@@ -165,7 +164,7 @@ fn delimiter(separator: char, effect: &str) -> Hint {
 }
 
 impl Failure {
-    /// Converts to an error with the path and the line number. `column` is the one that it is about.
+    /// Converts to an error with the path and the line number. `column` is the column that it concerns.
     pub(super) fn into_error(self, input: &Input, column: Option<&ColumnRole>) -> Error {
         let Self { place, column: index, text, reason } = self;
         let in_file = || Ok((input.line_of(place)?, reason.in_words(input, column)?));

@@ -1,4 +1,4 @@
-//! What follows from the first records of a file: the names of the columns, whether lines end in a delimiter, and the
+//! Conclusions from the first records of a file: the names of the columns, whether lines end in a delimiter, and the
 //! likely kinds of columns.
 
 use super::batches::Batches;
@@ -29,8 +29,8 @@ use crate::interop::text::moment::Moment;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CsvHeader {
-    /// It does if none of its fields is a number, or meant to be one, like `1,5` between semicolons, or a date in a
-    /// column that is stated, by its index, to be of [dates](CsvKind::Time).
+    /// It does if none of its fields is a number, looks like one (such as `1,5` between semicolons), or is a date in a
+    /// column of [dates](CsvKind::Time) that the options set by its index.
     #[default]
     Automatic,
     /// It does.
@@ -39,7 +39,7 @@ pub enum CsvHeader {
     No,
 }
 
-/// Whether the lines of a CSV file end in a delimiter that no field follows.
+/// Whether the lines of a CSV file end in a delimiter without a field after it.
 ///
 /// # Examples
 /// ```
@@ -60,14 +60,14 @@ pub enum CsvTrailing {
     /// they do not.
     #[default]
     Automatic,
-    /// They do. The header and the last line need not; any other line that does not, or that has anything but spaces
-    /// after the delimiter, is an error.
+    /// They do. The header and the last line need not. Any other line without a delimiter at the end, or with anything
+    /// but spaces after it, is an error.
     Yes,
-    /// They do not: what follows the last delimiter is a field, though it may be missing.
+    /// They do not: the text after the last delimiter is a field, which may be missing.
     No,
 }
 
-/// What follows from the first records.
+/// Conclusions from the first records.
 pub(super) struct Beginning {
     pub(super) syntax: Syntax,
     /// Position of the first row.
@@ -78,7 +78,7 @@ pub(super) struct Beginning {
     pub(super) survey: Option<Survey>,
 }
 
-/// Examines the first records, or the rows that the options say.
+/// Examines the first records, or the rows that the options select.
 pub(super) fn look_at_first(input: &Input, options: &CsvOptions, step: usize) -> Result<Beginning> {
     let mut syntax = options.syntax()?;
     let mut start = skip_mark(input)?;
@@ -144,7 +144,7 @@ fn skip_mark(input: &Input) -> Result<u64> {
     let mut buffer = Vec::new();
     let start = input.read(0..input.len().min(3), &mut buffer)?;
     if start.starts_with(&[0xFF, 0xFE]) || start.starts_with(&[0xFE, 0xFF]) {
-        let reason = "begins a file in UTF-16; it must be UTF-8".to_owned();
+        let reason = "begins a file in UTF-16, but only UTF-8 can be read".to_owned();
         return Err(Error::new(ErrorKind::Text {
             line: 1,
             column: None,
@@ -198,8 +198,7 @@ impl First {
             names.push(name);
             if names.len() > options.max_columns {
                 let most = options.max_columns;
-                let reason =
-                    format!("begins a record of more than {most} fields, the most that the options permit").into();
+                let reason = format!("begins a record of more than {most} fields, which is the limit").into();
                 return Err(Failure { place: 0, column: None, text: excerpt(&bytes[..field.end]), reason });
             }
             if bytes.get(field.end) != Some(&syntax.delimiter) {

@@ -1,7 +1,7 @@
-//! How the fields of a CSV file that is written are spelled: numbers, words, dates, names, and what is missing.
+//! The spelling of the fields of a CSV file that is written: numbers, words, dates, names, and missing values.
 //!
-//! Invariant: what the default options for reading take for a missing value is in quotes if it is a word, and never if
-//! it is missing in a column of words or times.
+//! Invariant: a string that the default options for reading take for a missing value is in quotes if it is a word, and
+//! never in quotes if the value is missing in a column of words or times.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,17 +20,17 @@ use crate::interop::text::digits::push;
 #[cfg(doc)]
 use crate::table::HomogenNumericTable;
 
-/// The texts of the categories of a column.
+/// The strings of the categories of a column.
 type Words = Arc<Vec<Vec<u8>>>;
 
-/// What the values of a column are written as, if not as numbers.
+/// The spelling of a column's values, if they are not written as numbers.
 #[derive(Clone)]
 pub(super) enum Spelling {
     Words(Words),
     Times(TimeUnit),
 }
 
-/// Returns the texts of words.
+/// Returns the strings of words.
 ///
 /// # Errors
 /// [`ErrorKind::OutOfMemory`].
@@ -46,7 +46,7 @@ fn texts<'a>(
     Ok(Arc::new(texts))
 }
 
-/// Returns how columns of words and of times are written. Columns with the same words have the same texts.
+/// Returns the spellings of the columns of words and of times. Columns with the same words share their strings.
 fn spellings_of(
     dictionary: &DataDictionary,
     options: &CsvWriteOptions,
@@ -72,24 +72,24 @@ fn spellings_of(
     Ok(spellings)
 }
 
-/// What is common to all lines. Invariant: if there are rows, there are columns.
+/// The parts that all lines have in common. Invariant: if there are rows, there are columns.
 pub(super) struct Form {
     pub(super) shape: Shape,
-    /// The line of names; empty if none is to be written.
+    /// The line of names; empty if it is not written.
     pub(super) header: Vec<u8>,
     pub(super) delimiter: u8,
-    /// The character before decimals, if it is not a point.
+    /// The decimal separator, if it is not a point.
     decimal: Option<u8>,
-    /// What is written for NaN in columns of numbers.
+    /// The text written for NaN in columns of numbers.
     nan: Vec<u8>,
-    /// What is written for NaN in other columns: never in quotes, where it would be a word.
+    /// The text written for NaN in other columns: never in quotes, where it would be a word.
     missing: Vec<u8>,
     /// Columns that are not written as numbers, in ascending order.
     pub(super) spellings: Vec<(usize, Spelling)>,
 }
 
 impl Form {
-    /// Checks everything that can be checked before a value is read.
+    /// Checks everything that can be checked before any value is read.
     ///
     /// # Errors
     /// As listed for [`TableOutput::write_csv_with`](crate::TableOutput::write_csv_with).
@@ -106,7 +106,7 @@ impl Form {
         }
         let is_only = shape.columns == 1;
         let given = options.missing.as_deref();
-        // What a reader takes for a missing value, is a word in quotes.
+        // A string that a reader takes for a missing value is a word if it is in quotes.
         let quote = |word: &str| {
             let is_missing = CsvOptions::MISSING_TEXTS.contains(&word) || given == Some(word);
             if is_missing { in_quotes(word) } else { quoted(word, delimiter, false) }
@@ -128,8 +128,8 @@ impl Form {
             true => header(dictionary, delimiter, shape)?,
             false => Vec::new(),
         };
-        // An empty field that is all of a line is no row; at the end of a line whose last column has no name, it might
-        // be what follows a trailing delimiter.
+        // A line that is only an empty field is not a row. At the end of a line whose last column has no name, an empty
+        // field might be the text after a trailing delimiter.
         let last = shape.columns.checked_sub(1).and_then(|last| dictionary.feature(last).ok());
         let is_lost = is_only || (!header.is_empty() && last.is_some_and(|feature| feature.name.is_none()));
         let missing = match given {
@@ -140,7 +140,7 @@ impl Form {
         let nan = quoted(if given.is_none() { "NaN" } else { missing }, delimiter, false)?;
         if !spellings.is_empty() && quoted(missing, delimiter, false)? != missing.as_bytes() {
             let missing = excerpt(missing.as_bytes());
-            let reason = format!("{missing:?} would be in quotes, where it is a word and not a missing value");
+            let reason = format!("{missing:?} would be in quotes, so it would be a word and not a missing value");
             return Err(bad_option(reason));
         }
         let (missing, spellings) = (missing.as_bytes().to_vec(), spellings.into_iter().collect());
@@ -148,7 +148,7 @@ impl Form {
         Ok(Self { shape, header, delimiter, decimal, nan, missing, spellings })
     }
 
-    /// Appends the text of a value. `spelling` is that of its column, if it is not one of numbers.
+    /// Appends the text of a value. `spelling` is that of its column, if it is not a column of numbers.
     #[inline]
     pub(super) fn push<T: Element>(
         &self,
@@ -171,7 +171,7 @@ impl Form {
         Ok(())
     }
 
-    /// Appends the text of a number with another character than the point, in quotes if that is the delimiter.
+    /// Appends the text of a number with a decimal separator other than the point, in quotes if that is the delimiter.
     fn push_with<T: Element>(&self, decimal: u8, value: T, text: &mut Vec<u8>) {
         let start = text.len();
         push(value, text);
@@ -185,9 +185,9 @@ impl Form {
     }
 }
 
-/// Formats the line of names; empty if there are no columns.
+/// Formats the line of names; empty without columns.
 fn header(dictionary: &DataDictionary, delimiter: u8, shape: Shape) -> Result<Vec<u8>> {
-    // There may be more columns than bytes of memory, if they share a description and there are no rows.
+    // There may be more columns than bytes of memory if they share a description and have no rows.
     let repetitions = if dictionary.is_uniform() { shape.columns } else { 1 };
     let (mut names, mut bytes) = (Vec::new(), 0);
     for feature in dictionary.listed() {
@@ -195,7 +195,7 @@ fn header(dictionary: &DataDictionary, delimiter: u8, shape: Shape) -> Result<Ve
         names.push(delimiter);
         bytes = names.len().saturating_mul(repetitions);
         if bytes > RECORD_BYTES {
-            let reason = format!("the line of names would have {bytes} bytes or more, and may have {RECORD_BYTES}");
+            let reason = format!("the line of names has {bytes} bytes or more, and the limit is {RECORD_BYTES}");
             return Err(Error::unsupported(
                 "CSV",
                 None,
@@ -218,7 +218,7 @@ fn word_of<T: Element>(words: &[Vec<u8>], value: T, row: usize, column: usize) -
     let (number, index) = (cast::<T, f64>(value), cast::<T, u64>(value));
     let word = usize::try_from(index).ok().filter(|&index| index as f64 == number).and_then(|index| words.get(index));
     let (count, value) = (words.len(), AnyValue::from(value));
-    let refused = || bad_option(format!("{value} at row {row}, column {column} is no index of {count} categories"));
+    let refused = || bad_option(format!("{value} at row {row}, column {column} is not an index of {count} categories"));
     word.map(Vec::as_slice).ok_or_else(refused)
 }
 
@@ -226,18 +226,18 @@ fn word_of<T: Element>(words: &[Vec<u8>], value: T, row: usize, column: usize) -
 fn time_of<T: Element>(unit: TimeUnit, value: T, row: usize, column: usize) -> Result<String> {
     let text = match value.exact() {
         Exact::Integer(count) => i64::try_from(count).ok(),
-        // Of the largest whole numbers that `f64` holds, the conversion finds the nearest, which is not the same.
+        // The largest integers that `f64` holds are converted to the nearest `i64`, which is a different number.
         Exact::Float(count) => Some(count as i64).filter(|&whole| whole as f64 == count && whole < i64::MAX),
     };
     let refused = || {
         let (name, value) = (unit.name(), AnyValue::from(value));
         bad_option(format!("{value} at row {row}, column {column} is not a number of {name} that has a date"))
-            .with_hint(Hint::new("CsvWriteOptions::times", "writes numbers if it is false"))
+            .with_hint(Hint::new("CsvWriteOptions::times", "writes numbers if set to false"))
     };
     text.and_then(|count| unit.field(count)).ok_or_else(refused)
 }
 
-/// Formats a text as a field in quotes.
+/// Formats a string as a field in quotes.
 ///
 /// # Errors
 /// [`ErrorKind::OutOfMemory`].
@@ -255,8 +255,8 @@ fn in_quotes(text: &str) -> Result<Vec<u8>> {
     Ok(field)
 }
 
-/// Formats a text as a field, in quotes if it would be read as something else without. An empty line is not a row, so
-/// the only field of a line is never left empty.
+/// Formats a string as a field, in quotes if it would be read as something else without them. An empty line is not a
+/// row, so the only field of a line is never left empty.
 ///
 /// # Errors
 /// [`ErrorKind::OutOfMemory`].
@@ -264,7 +264,7 @@ fn quoted(text: &str, delimiter: u8, is_only: bool) -> Result<Vec<u8>> {
     let bytes = text.as_bytes();
     let is_special = |byte: &u8| *byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
     let is_space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
-    let is_mark = text.starts_with('\u{FEFF}'); // at the beginning of a file, it would not be text
+    let is_mark = text.starts_with('\u{FEFF}'); // at the beginning of a file, it would not be read as text
     let needs_quotes = bytes.iter().any(is_special) || is_space(bytes.first()) || is_space(bytes.last()) || is_mark;
     if needs_quotes || (is_only && bytes.is_empty()) {
         return in_quotes(text);

@@ -13,8 +13,8 @@ use crate::files::position::read_at;
 /// Bytes that several threads can read at any position.
 #[derive(Debug)]
 pub(super) enum Input {
-    /// Bytes in memory. With a path if they were read from a file that does not support reads at positions, or
-    /// decompressed.
+    /// Bytes in memory. They have a path if they were read from a file that does not support reads at positions, or
+    /// were decompressed.
     Memory {
         bytes: Array<u8>,
         path: Option<PathBuf>,
@@ -26,22 +26,22 @@ pub(super) enum Input {
     },
 }
 
-/// How much text is kept in memory, for sources that cannot be read piece by piece.
+/// Limits of the text kept in memory, for sources that cannot be read piece by piece.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MemoryLimits {
-    /// The most bytes of a source that cannot be read at positions, before they are decompressed.
+    /// The largest number of bytes of a source that cannot be read at positions, before decompression.
     pub(super) buffered: u64,
-    /// The most bytes of decompressed text.
+    /// The largest number of bytes of decompressed text.
     #[cfg_attr(not(feature = "csv-compressed"), expect(dead_code))]
     pub(super) decompressed: u64,
-    /// The most bytes of decompressed text for each byte of the compressed source.
+    /// The largest number of bytes of decompressed text per byte of the compressed source.
     #[cfg_attr(not(feature = "csv-compressed"), expect(dead_code))]
     pub(super) ratio: u64,
 }
 
 impl Input {
-    /// Opens a file. One that does not support reads at positions, such as a pipe, is read to its end, and so is one
-    /// whose size the system gives as 0, as it does for all files of `/proc`, and one that is compressed.
+    /// Opens a file. Reads it to its end if it does not support reads at positions, such as a pipe, if the system
+    /// reports its size as 0, as it does for all files of `/proc`, or if it is compressed.
     pub(super) fn open(path: &Path, limits: MemoryLimits) -> Result<Self> {
         let in_file = |source| Error::io(path, source);
         let found = fs::metadata(path).map_err(in_file)?;
@@ -64,7 +64,7 @@ impl Input {
         Ok(Self::File { file, path: path.to_owned(), length })
     }
 
-    /// Creates an input of bytes in memory, decompressed if they are compressed.
+    /// Creates an input of bytes in memory. Decompresses them if they are compressed.
     pub(super) fn memory(bytes: impl Into<Array<u8>>, limits: MemoryLimits) -> Result<Self> {
         let mut bytes = bytes.into();
         if let Some(compression) = Compression::of(&bytes) {
@@ -102,7 +102,7 @@ impl Input {
         }
     }
 
-    /// Returns a range of the bytes, which must not go past the end. `buffer` receives them if they have to be read.
+    /// Returns a range of the bytes, which must not go past the end. `buffer` receives them if they must be read first.
     pub(super) fn read<'a>(&'a self, range: Range<u64>, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
         match self {
             // Positions in memory fit a `usize`: the casts do not truncate.
@@ -122,8 +122,8 @@ impl Input {
         }
     }
 
-    /// Returns a range of the bytes without reading: those of a file are in `buffer`, which holds them from position
-    /// `place`.
+    /// Returns a range of the bytes without reading. The bytes of a file are in `buffer`, which holds them from
+    /// position `place` on.
     pub(super) fn held<'a>(&'a self, range: Range<u64>, buffer: &'a [u8], place: u64) -> &'a [u8] {
         match self {
             Self::Memory { bytes, .. } => &bytes[range.start as usize..range.end as usize],
@@ -145,7 +145,7 @@ impl Input {
     }
 }
 
-/// The number of the line of a position.
+/// The line number of a position.
 struct LineCount {
     place: u64,
     lines: u64,
@@ -170,16 +170,15 @@ impl LineCount {
     }
 }
 
-/// Reads a reader to its end, and decompresses what it reads if that is compressed. `path` is its path in errors.
+/// Reads a reader to its end. Decompresses the bytes if they are compressed. `path` is the path in errors.
 fn read_all(reader: impl Read, limits: MemoryLimits, path: Option<&Path>) -> Result<Array<u8>> {
     let failed = |source| Error::stream(source).in_some_file(path);
     let mut bytes = Vec::new();
     reader.take(limits.buffered.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > limits.buffered {
         let most = limits.buffered;
-        let reason = format!(
-            "what is read into memory, because it is not a file with a size, is more than the limit of {most} bytes"
-        );
+        let reason =
+            format!("the input, read into memory because its size is unknown, is more than the limit of {most} bytes");
         let hint = Hint::new("CsvOptions::max_buffered_bytes", "permits more");
         return Err(Error::new(ErrorKind::CsvOption { reason }).in_some_file(path).with_hint(hint));
     }

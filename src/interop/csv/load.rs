@@ -23,7 +23,7 @@ pub(super) fn load<T: Element>(source: &CsvSource) -> Result<HomogenNumericTable
     load_by(source, |roles| attempt(source, roles))
 }
 
-/// Loads something by attempts with roles. Columns whose kind the first records leave open are taken for numbers; if
+/// Loads something by attempts with roles. Columns whose kind the first records leave open are taken for numbers. If
 /// that fails, the kinds are determined from the whole file first.
 pub(super) fn load_by<R>(source: &CsvSource, attempt: impl Fn(&Roles) -> Result<Result<R, Failure>>) -> Result<R> {
     let guess = source.guess();
@@ -41,7 +41,7 @@ pub(super) fn load_by<R>(source: &CsvSource, attempt: impl Fn(&Roles) -> Result<
     }
     let roles = source.roles()?;
     match failure {
-        // A text in quotes was a word or a missing value, which is known now.
+        // A string in quotes was a word or a missing value, and the roles now decide which.
         Some(Failure { reason: Reason::Undecided, .. }) => {}
         Some(failure)
             if roles.columns.iter().zip(&guess.columns).all(|(now, then)| !then.is_open() || !now.is_words()) =>
@@ -59,7 +59,7 @@ fn attempt<T: Element>(source: &CsvSource, roles: &Roles) -> Result<Result<Homog
     let survey = source.survey()?;
     let shape = Shape { rows: survey.rows(), columns: plan.width };
     if has_short_rows(source, roles, shape.rows) {
-        // It is found before memory is allocated.
+        // The failure is found before memory is allocated.
         let mut row = Array::<T>::zeros(plan.width)?;
         let row: &mut [T] = if plan.width == 0 { &mut [] } else { row.mutable_data()? };
         let mut sink = RowSink::new(&plan, source.options.policy, row);
@@ -95,7 +95,7 @@ pub(super) fn has_short_rows(source: &CsvSource, roles: &Roles, rows: usize) -> 
     (rows as u128) * (roles.columns.len() as u128) > u128::from(source.length()) + 1
 }
 
-/// The rows that a run has become.
+/// The rows that a run has been converted to.
 #[derive(Clone, Copy)]
 pub(super) struct Written {
     /// The row of the first record of the run.
@@ -104,8 +104,8 @@ pub(super) struct Written {
     pub(super) rows: usize,
 }
 
-/// Reads all records, several runs at a time, each into a sink of its own. Returns the sinks, with what has become of
-/// their runs: those before the first one that fails are read to their ends.
+/// Reads all records, several runs in parallel, each into its own sink. Returns the sinks with the outcome of their
+/// runs. Runs before the first failing one are read to their ends.
 pub(super) fn read_runs<S: Sink + Send>(
     source: &CsvSource,
     roles: &Roles,
@@ -125,7 +125,7 @@ struct Task<'a> {
     roles: &'a Roles,
     may_skip: bool,
     meter: &'a Meter,
-    /// Position of the first failure found so far: nothing after it is needed.
+    /// Position of the first failure found so far. Nothing after it is needed.
     end: &'a AtomicU64,
 }
 
@@ -158,8 +158,8 @@ impl Task<'_> {
     }
 }
 
-/// Finds the first record that does not fit the roles, when it is known that there is one. The sink writes all rows to
-/// the same place.
+/// Finds the first record that does not fit the roles, when one is known to exist. The sink writes all rows to the same
+/// place.
 pub(super) fn first_failure(source: &CsvSource, roles: &Roles, sink: &mut dyn Sink) -> Result<Failure> {
     let mut parser = RecordParser::new(source, roles, roles.may_skip());
     let mut batches = Batches::new(source.start);
@@ -191,11 +191,11 @@ impl Sink for OneRow<'_> {
 }
 
 fn changed(place: u64) -> Failure {
-    let reason = "or what follows has changed while it was read".into();
+    let reason = "or the text after it changed while it was read".into();
     Failure { place, column: None, text: String::new(), reason }
 }
 
-/// Moves rows together where some have been left out.
+/// Moves rows together to close the gaps of skipped rows.
 pub(super) fn close_gaps<T: Element>(mut array: Array<T>, written: &[Written], width: usize) -> Result<Array<T>> {
     let total = written.iter().map(|part| part.rows).sum::<usize>() * width;
     if total == array.len() {
@@ -209,6 +209,6 @@ pub(super) fn close_gaps<T: Element>(mut array: Array<T>, written: &[Written], w
         values.copy_within(first * width..(first + rows) * width, end);
         end += rows * width;
     }
-    // The rest is reserve for further rows; too much of it is released.
+    // The rest is spare capacity for further rows; an excess is released.
     if total < array.len() / 2 { Array::copy_of(&array[..total]) } else { Ok(array) }
 }

@@ -1,25 +1,26 @@
-//! Tables from CSV files, whole or block by block, and CSV files from tables.
+//! Tables from CSV files, read at once or block by block, and CSV files from tables.
 //!
-//! Source: DAAL's `FileDataSource<CSVFeatureManager>` and its modifiers, which turn bad numbers into 0, leave the cells
-//! of short rows uninitialised, drop excess fields, do not support quotes, tell numbers from words by the first row
-//! only, and read everything as `float`. Here each number becomes the nearest value of the requested type, and what
-//! cannot be converted is an error with file, line, column and text.
+//! Source: DAAL's `FileDataSource<CSVFeatureManager>` and its modifiers. They turn bad numbers into 0, leave the cells
+//! of short rows uninitialized, drop excess fields, do not support quotes, distinguish numbers from words by the first
+//! row only, and read everything as `float`. Here, each number becomes the nearest value of the requested type, and a
+//! field that cannot be converted is an error with file, line, column and text.
 //!
 //! * `options`, `dialect`, `columns`, `times`: options for reading; `near`: suggestions for misspelled names;
-//! * `input`: bytes of a file or in memory; `compressed`: gzip and zstd; `syntax`: ends of fields and records; `survey`:
-//!   positions where a file can be divided, and the number of rows between them; `batches`: sequential reading of
-//!   records;
+//! * `input`: bytes of a file or in memory; `compressed`: gzip and zstd; `syntax`: ends of fields and records;
+//!   `survey`: positions where a file can be divided, and the number of rows between them; `batches`: sequential
+//!   reading of records;
 //! * `roles`: the use of each column; `parse`: from records to fields; `rows`: from fields to rows of values; `first`:
 //!   the header and the first records; `signs`: what fields reveal about their column; `describe`: kinds and categories
 //!   from the whole file; `sample`: rows that decide for all; `failure`: errors and their positions;
-//! * `whole`: whole numbers; `evidence`: the element type that suits a column; `cells`: from fields to columns of
-//!   several types;
-//! * `source`, `load`, `typed`, `blocks`: the public interface for reading; `summary`, `description`: what has been
-//!   decided for each column;
-//! * `write`, `write_options`: writing; `form`: how fields are spelled. Numbers, their spellings, and times are in [`crate::interop::text`].
+//! * `whole`: integers; `evidence`: the element type that suits a column; `cells`: from fields to columns of several
+//!   types;
+//! * `source`, `load`, `typed`, `blocks`: the public interface for reading; `summary`, `description`: the decisions for
+//!   each column;
+//! * `write`, `write_options`: writing; `form`: the spelling of fields. Numbers, their spellings, and times are in
+//!   [`crate::interop::text`].
 //!
-//! Invariant: results, including errors, depend only on the bytes and the options: not on where the file was divided,
-//! on the size of blocks, or on the number of threads.
+//! Invariant: results, including errors, depend only on the bytes and the options. They do not depend on where the file
+//! was divided, on the size of blocks, or on the number of threads.
 
 mod batches;
 mod blocks;
@@ -65,10 +66,11 @@ pub use write_options::CsvWriteOptions;
 
 use crate::base::error::{Error, ErrorKind};
 
-/// Number of bytes that a task reads and works on at a time, unless a record is longer.
+/// Number of bytes that a task reads and processes at a time, unless a record is longer.
 const PIECE_BYTES: usize = 512 << 10;
 
-/// A byte of text takes about as much work as this many bytes of plain values: the weight for dividing work into tasks.
+/// A byte of text takes about as much work as this many bytes of plain values. This is the weight for dividing work
+/// into tasks.
 const WEIGHT: usize = 16;
 
 /// The default limit of the bytes of a record, including its line end.

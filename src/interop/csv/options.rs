@@ -11,17 +11,17 @@ use crate::{CsvSource, FeatureType};
 
 /// Options for reading a CSV file.
 ///
-/// Blank lines are ignored; so are lines of spaces and tabs, unless the file has one column: there, each is a missing
+/// Blank lines are ignored. So are lines of spaces and tabs, except in a file of one column, where each is a missing
 /// value. Spaces and tabs around an unquoted field are not part of it. A quote within a field that does not begin with
 /// one is an ordinary character. Lines end with LF, CRLF or CR.
 ///
-/// Records, columns and categories have limits, which the methods `max_..` change: a file that exceeds one, by mistake
-/// or malice, is an error before the excess is in memory.
+/// Records, columns and categories have limits, set by the methods `max_..`. A file that exceeds one, by mistake or
+/// malice, is rejected with an error before the excess is in memory.
 ///
-/// A number is what Python's `float` accepts, including spaces around it, except for underscores and digits that are
-/// not ASCII: `-1.5e-3`, `.5`, `+7.`, `nan`, `-Infinity` in upper or lower case. It becomes the nearest value of the
-/// requested type, rounded once, whatever the number of digits. [`decimal`](Self::decimal) and
-/// [`thousands`](Self::thousands) read other spellings.
+/// A number is any text that Python's `float` accepts, including spaces around it, except for underscores and digits
+/// that are not ASCII: `-1.5e-3`, `.5`, `+7.`, `nan`, `-Infinity` in upper or lower case. It becomes the nearest value
+/// of the requested type, rounded once, for any number of digits. [`decimal`](Self::decimal) and
+/// [`thousands`](Self::thousands) select other spellings.
 ///
 /// # Examples
 /// ```
@@ -66,19 +66,24 @@ pub struct CsvOptions {
 }
 
 impl CsvOptions {
-    /// The texts that mean a missing value by default.
+    /// The strings that mean a missing value by default.
     pub(super) const MISSING_TEXTS: [&str; 2] = ["", "NA"];
 
-    /// Creates the default options: fields separated by commas and quoted by `"`, no comments; a header if the first
-    /// record looks like one; all columns, the kind of each decided by its fields; empty fields and `NA` are missing
-    /// values, which are an error; records of at most 256 MiB, at most 64 Ki columns, and at most 1 Mi categories per
-    /// column, or 4096 if each becomes a column; in memory, at most 1 GiB of text of a pipe or a reader, and of
-    /// decompressed text 1 GiB and 128 bytes for each compressed one.
+    /// Creates the default options:
+    ///
+    /// * commas separate fields, `"` quotes them, and comments are off;
+    /// * the first record is the header if it looks like one;
+    /// * all columns are read, and the fields of each decide its kind;
+    /// * empty fields and `NA` are missing values, which are errors;
+    /// * a record has at most 256 MiB; a file at most 64 Ki columns; a column at most 1 Mi categories, or 4096 if each
+    ///   becomes a column;
+    /// * in memory, the text of a pipe or a reader has at most 1 GiB, and decompressed text at most 1 GiB and at most
+    ///   128 bytes per compressed byte.
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{CsvOptions, CsvSource};
-    /// let source = CsvSource::from_bytes_with(&b"1,2\n"[..], CsvOptions::new())?; // as `CsvSource::from_bytes`
+    /// let source = CsvSource::from_bytes_with(&b"1,2\n"[..], CsvOptions::new())?; // like `CsvSource::from_bytes`
     /// assert_eq!(source.load::<f64>()?.as_slice()?, [1.0, 2.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -110,7 +115,7 @@ impl CsvOptions {
         }
     }
 
-    /// Sets the character that separates fields: an ASCII character that numbers do not contain.
+    /// Sets the character that separates fields: an ASCII character that does not occur in numbers.
     ///
     /// # Examples
     /// ```
@@ -124,7 +129,7 @@ impl CsvOptions {
     }
 
     /// Sets the character that quotes fields, or `None` for no quoting. Within quotes, delimiters and line ends are
-    /// ordinary characters, and two quotes are one.
+    /// ordinary characters, and two consecutive quotes stand for one.
     ///
     /// # Examples
     /// ```
@@ -137,8 +142,8 @@ impl CsvOptions {
         Self { quote, ..self }
     }
 
-    /// Sets the character that begins a comment: lines that begin with it are ignored. Within a line it is an ordinary
-    /// character, unless [`inline_comment`](Self::inline_comment) sets it.
+    /// Sets the character that begins a comment: lines that begin with it are ignored. Elsewhere in a line it is an
+    /// ordinary character, unless it is set by [`inline_comment`](Self::inline_comment).
     ///
     /// # Examples
     /// ```
@@ -164,7 +169,7 @@ impl CsvOptions {
         Self { header, ..self }
     }
 
-    /// Sets whether lines end in a delimiter that no field follows.
+    /// Sets whether lines end in a delimiter without a field after it.
     ///
     /// # Examples
     /// ```
@@ -178,7 +183,7 @@ impl CsvOptions {
         Self { trailing, ..self }
     }
 
-    /// Selects the columns of the table, in their order. Fields of other columns are not examined.
+    /// Selects the columns of the table and their order. Fields of other columns are not examined.
     ///
     /// # Examples
     /// ```
@@ -191,7 +196,7 @@ impl CsvOptions {
         Self { kept: columns.into(), ..self }
     }
 
-    /// Leaves columns out. Source: DAAL's `ColumnFilter`.
+    /// Excludes columns. Source: DAAL's `ColumnFilter`.
     ///
     /// # Examples
     /// ```
@@ -205,11 +210,11 @@ impl CsvOptions {
         self
     }
 
-    /// Sets the kind of columns. A later call overrides earlier ones. A column without a stated kind must not mix
+    /// Sets the kind of columns. A later call overrides earlier ones. A column without an explicit kind must not mix
     /// numbers and words: see [`CsvKind::Automatic`].
     ///
-    /// If all columns are stated to be numbers, or have some in their first 100 rows, [`CsvSource::row_blocks`] reads
-    /// the file only once.
+    /// [`CsvSource::row_blocks`] reads the file only once if each column either is set to be one of numbers or has a
+    /// number in its first 100 rows.
     ///
     /// # Examples
     /// ```
@@ -224,10 +229,10 @@ impl CsvOptions {
         self
     }
 
-    /// Sets the categories of columns, in the order of their indices; any other word is an error. This makes a column
-    /// of kind [`CsvKind::Automatic`] categorical.
+    /// Sets the categories of columns, in the order of their indices. Any other word is an error. A column of kind
+    /// [`CsvKind::Automatic`] becomes categorical.
     ///
-    /// With the categories of one file, the same words in another file become the same indices.
+    /// Set the categories found in one file to give the same words the same indices in another file.
     ///
     /// # Examples
     /// ```
@@ -246,11 +251,12 @@ impl CsvOptions {
         self
     }
 
-    /// Sets the texts that mean a missing value; the empty text and `NA` by default, `[]` for none.
+    /// Sets the strings that mean a missing value. By default, these are the empty string and `NA`; `[]` for none.
     ///
-    /// In quotes they mean that as well in columns of numbers and dates, which have no words; in columns of words, they
-    /// are words then, unless [`quoted_missing`](Self::quoted_missing) says otherwise: `""` is the empty word, and an
-    /// empty field a missing one. A column whose fields are such texts only, some of them in quotes, is one of words.
+    /// In columns of numbers and dates, which have no words, such a string means a missing value even in quotes. In
+    /// columns of words, a quoted one is a word, unless [`quoted_missing`](Self::quoted_missing) is set: `""` is the
+    /// empty word, and an empty field is missing. A column that contains only such strings, some of them in quotes, is
+    /// a column of words.
     ///
     /// # Examples
     /// ```
@@ -264,8 +270,8 @@ impl CsvOptions {
         Self { missing_texts: texts.into_iter().map(Into::into).collect(), ..self }
     }
 
-    /// Sets whether a text that means a missing value does so in columns of words even if it is in quotes, as in files
-    /// that have quotes around every field; off by default.
+    /// Sets whether, in columns of words, a string that means a missing value does so even in quotes, as in files that
+    /// quote every field. Off by default.
     ///
     /// # Examples
     /// ```
@@ -284,7 +290,7 @@ impl CsvOptions {
     }
 
     /// Sets the treatment of missing values in all columns. A later [`missing_in`](Self::missing_in) overrides it for
-    /// some.
+    /// some of them.
     ///
     /// # Examples
     /// ```
@@ -318,8 +324,8 @@ impl CsvOptions {
     /// | policy | integers | floats |
     /// | --- | --- | --- |
     /// | `Exact` (default) | a fraction, NaN, or out of range is an error | rounded to nearest even; a finite number that would become infinite is an error |
-    /// | `Checked` | truncated toward zero; NaN or out of range is an error | the same |
-    /// | `Saturate` | truncated, clamped, NaN to 0 | rounded to nearest even, overflow to infinity |
+    /// | `Checked` | truncated toward zero; NaN or out of range is an error | like `Exact` |
+    /// | `Saturate` | truncated and clamped; NaN becomes 0 | rounded to nearest even; overflow becomes infinity |
     ///
     /// # Examples
     /// ```
@@ -335,7 +341,7 @@ impl CsvOptions {
         Self { policy, ..self }
     }
 
-    /// Sets the element type of tables that are loaded by [`CsvSource::load_any`]; `f64` by default.
+    /// Sets the element type of tables loaded by [`CsvSource::load_any`]; `f64` by default.
     ///
     /// # Examples
     /// ```
@@ -349,10 +355,9 @@ impl CsvOptions {
         Self { element_type, ..self }
     }
 
-    /// Sets the element type of columns in tables that are loaded by [`CsvSource::load_typed`], instead of the one that
-    /// suits their fields; of a one-hot encoding, that of all its columns. A later call overrides earlier ones. Numbers
-    /// that the type does not hold are treated under the [policy](Self::policy), by default as errors.
-    ///
+    /// Sets the element type of columns in tables loaded by [`CsvSource::load_typed`], instead of the type that suits
+    /// their fields. In a one-hot encoding, it is the type of all its columns. A later call overrides earlier ones.
+    /// Numbers that the type does not hold are treated according to the [policy](Self::policy), by default as errors.
     /// # Examples
     /// ```
     /// # use numeric_table::{CsvOptions, CsvSource, prelude::*};
@@ -371,7 +376,7 @@ impl CsvOptions {
         self
     }
 
-    /// Limits the number of bytes of a record, including its line end; 256 MiB by default. A longer one is an error
+    /// Limits the number of bytes of a record, including its line end; 256 MiB by default. A longer record is an error
     /// before it is in memory: after a quote that is never closed, the rest of the file is one record. Comments have
     /// the same limit.
     ///
@@ -387,8 +392,8 @@ impl CsvOptions {
         Self { max_record_bytes: bytes, ..self }
     }
 
-    /// Limits the number of columns of the file; 64 Ki by default. More are an error, before they are described in
-    /// memory: some hundred bytes for each, whereas it may take two in the file.
+    /// Limits the number of columns of the file; 64 Ki by default. More columns are an error, found before their
+    /// descriptions are in memory: a column takes a few hundred bytes there, but perhaps only two in the file.
     ///
     /// # Examples
     /// ```
@@ -401,7 +406,8 @@ impl CsvOptions {
     }
 
     /// Limits the number of categories that are found in a column and kept in memory. By default 1 Mi, and 4096 under
-    /// [`CsvKind::OneHot`], where each becomes a column. More are an error. Stated categories are not counted.
+    /// [`CsvKind::OneHot`], where each becomes a column. More categories are an error. Categories set by the caller are
+    /// not counted.
     ///
     /// # Examples
     /// ```

@@ -1,4 +1,5 @@
-//! Traversal of records, whose fields go to a sink: rows of one type are in `rows`, columns of several in `cells`.
+//! Traversal of records and delivery of their fields to a sink: `rows` has the sink for rows of one type, `cells` the
+//! one for columns of several types.
 
 use super::CsvSource;
 use super::batches::Batches;
@@ -25,23 +26,23 @@ pub(super) struct Parsed {
     pub(super) bytes: usize,
 }
 
-/// Where the values of fields go.
+/// The destination of the fields' values.
 pub(super) trait Sink {
-    /// Stores the number that a field at the beginning of the bytes consists of, if a short look at it is enough.
+    /// Stores the number at the beginning of the bytes if it is a whole field and the fast path can parse it.
     fn take(&mut self, column: usize, bytes: &[u8], delimiter: u8) -> Taken;
-    /// Converts and stores a field, which is at a position in the file. Returns whether its row is kept.
+    /// Converts and stores the field at a position in the file. Returns whether its row is kept.
     fn store(&mut self, column: usize, field: Field<'_>, place: u64) -> Result<bool, Reason>;
-    /// Ends a row, which is left out, as if it were not in the file, unless it is kept.
+    /// Ends a row. A row that is not kept is skipped, as if it were not in the file.
     fn end_row(&mut self, is_kept: bool);
 }
 
-/// What has become of a field.
+/// The result of [`Sink::take`].
 pub(super) enum Taken {
     /// Its value is stored. It has this number of bytes.
     Stored(usize),
     /// It is not examined.
     Ignored,
-    /// Nothing yet: it has to be extracted first.
+    /// Nothing was done: the field must be extracted first.
     Field,
 }
 
@@ -68,7 +69,7 @@ pub(super) struct RecordParser<'p> {
 enum Record {
     /// Its row is written.
     Written(usize),
-    /// It is left out.
+    /// It is skipped.
     Skipped(usize),
 }
 
@@ -78,7 +79,7 @@ impl<'p> RecordParser<'p> {
         Self { source, roles, may_skip, scratch: Vec::new(), place: 0 }
     }
 
-    /// Reads whole records, until `limit` rows have been kept. `place` is the position of the bytes in the file.
+    /// Reads complete records until `limit` rows have been kept. `place` is the position of the bytes in the file.
     ///
     /// # Errors
     /// The failure of the first record that does not fit the roles, and the progress before it.
@@ -111,7 +112,7 @@ impl<'p> RecordParser<'p> {
         Ok(parsed)
     }
 
-    /// Reads one record. A number is parsed in place if possible; in all other cases the field is extracted first.
+    /// Reads one record. Parses numbers in place if possible; extracts all other fields first.
     #[inline]
     fn record<S: Sink>(&mut self, bytes: &[u8], start: usize, sink: &mut S) -> Result<Record, Local> {
         let (syntax, columns) = (&self.source.syntax, self.roles.columns.len());
@@ -155,7 +156,7 @@ impl<'p> RecordParser<'p> {
         end.ok_or_else(|| self.wrong_length(bytes, start))
     }
 
-    /// Returns whether no record follows the one that ends at a position; `false` if the file cannot be read.
+    /// Returns whether the record that ends at a position is the last one; `false` if the file cannot be read.
     #[cold]
     fn is_last(&self, end: usize) -> bool {
         let CsvSource { input, syntax, step, .. } = self.source;
@@ -184,12 +185,12 @@ impl<'p> RecordParser<'p> {
         }
     }
 
-    /// Decides about a record with an invalid field: returns `None` if it is left out.
+    /// Decides about a record with an invalid field: returns `None` if the record is skipped.
     #[cold]
     fn refuse(&self, bytes: &[u8], start: usize, refusal: Local) -> Result<Option<usize>, Local> {
         let (roles, mut ends) = (self.roles, Vec::new());
         match self.fit(bytes, start, &mut ends) {
-            // An invalid field does not matter if the row is left out because of another field.
+            // An invalid field does not matter if the row is skipped because of another field.
             Fit::Right(_) if self.may_skip => {
                 match roles.skips(&self.source.syntax, bytes, start, &ends, &mut Vec::new()) {
                     Skips::Yes => Ok(None),
@@ -203,7 +204,7 @@ impl<'p> RecordParser<'p> {
         }
     }
 
-    /// Reads one field. Returns its end; `None` if the whole record is to be left out.
+    /// Reads one field. Returns its end; `None` if the whole record is skipped.
     #[inline(never)]
     fn field<S: Sink>(
         &mut self,
@@ -237,15 +238,15 @@ impl<'p> RecordParser<'p> {
         let fields = if found == 1 { "1 field".to_owned() } else { format!("{found} fields") };
         let reason = match (syntax.is_trailing, found == expected + 1) {
             (true, _) if found == expected => {
-                format!("has {fields} and no delimiter at the end, which only the last line may lack").into()
+                format!("has {fields} and no delimiter at the end, which only the last line may omit").into()
             }
             (true, true) => Reason::advised(
-                format!("has {fields}, not {expected} and a delimiter at the end"),
-                [Hint::new("CsvOptions::trailing_delimiter", "can make a column of what follows that")],
+                format!("has {fields} instead of {expected} and a delimiter at the end"),
+                [Hint::new("CsvOptions::trailing_delimiter", "can make the text after it a column")],
             ),
             (false, true) if is_last_empty => Reason::advised(
                 format!("has {fields}, not {expected}; the last is empty"),
-                [Hint::new("CsvOptions::trailing_delimiter", "can ignore it on all lines")],
+                [Hint::new("CsvOptions::trailing_delimiter", "can ignore it on every line")],
             ),
             _ => format!("has {fields}, not {expected}").into(),
         };

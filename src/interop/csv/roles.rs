@@ -42,7 +42,7 @@ impl Categories {
         Ok(())
     }
 
-    /// Creates categories of words; equal ones become one.
+    /// Creates categories from words. Equal words become one category.
     ///
     /// # Errors
     /// [`OutOfMemory`](crate::ErrorKind::OutOfMemory).
@@ -57,14 +57,14 @@ impl Categories {
     }
 }
 
-/// What is known so far from the fields of a column whose kind is automatic.
+/// What the fields show so far about a column whose kind is automatic.
 #[derive(Clone, Debug)]
 pub(super) enum Shown {
     /// Nothing: all are missing.
     Nothing,
     /// All are words.
     Words,
-    /// At least one is a number, the first of them at this position: all must be.
+    /// At least one is a number, the first of them at this position. All must then be numbers.
     Number { place: u64, text: String },
     /// All are words, and the only column has this character in every line: it is probably the delimiter.
     Separated(u8),
@@ -80,30 +80,30 @@ pub(super) struct ColumnRole {
     /// The categories, if it is a column of words and they are known.
     pub(super) categories: Option<Arc<Categories>>,
     pub(super) is_kept: bool,
-    /// The element type that the options state, for tables of columns of several types.
+    /// The element type that the options set, for tables with columns of several types.
     pub(super) element: Option<ElementType>,
-    /// Whether the options state its kind.
+    /// Whether the options set its kind.
     pub(super) is_stated: bool,
-    /// Whether its kind was open, and some of the rows have decided it for all.
+    /// Whether its kind was open and the sampled rows have decided it for all.
     pub(super) is_sampled: bool,
     /// The limit of its categories, if the options set one.
     most_categories: Option<usize>,
 }
 
 impl ColumnRole {
-    /// Returns whether the file has to be scanned for its words: it is a column of words, or seems to be.
+    /// Returns whether the file must be scanned for its words, because it is or seems to be a column of words.
     pub(super) fn wants_words(&self) -> bool {
         let seems_words = self.is_open() && matches!(self.shown, Shown::Words);
         self.is_kept && self.categories.is_none() && (self.is_words() || seems_words)
     }
 
-    /// Returns whether the file has to be scanned to determine its kind.
+    /// Returns whether the file must be scanned to determine its kind.
     pub(super) fn is_open(&self) -> bool {
         self.is_kept && matches!(self.kind, CsvKind::Automatic)
     }
 
-    /// Returns the largest number of categories that may be found in it. Under a one-hot encoding, each is a column of
-    /// the table.
+    /// Returns the largest number of categories that may be found in it. In a one-hot encoding, each category is a
+    /// column of the table.
     pub(super) fn most_categories(&self) -> usize {
         const INDICES: usize = 1 << 20;
         const ONE_HOT: usize = 1 << 12;
@@ -129,7 +129,7 @@ impl ColumnRole {
     }
 }
 
-/// Whether a record is left out.
+/// Whether a record is skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Skips {
     No,
@@ -142,10 +142,10 @@ pub(super) enum Skips {
 #[derive(Clone, Debug)]
 pub(super) struct Roles {
     pub(super) columns: Vec<ColumnRole>,
-    /// The columns of the table, in its order.
+    /// The columns of the table, in table order.
     pub(super) kept: Vec<usize>,
     pub(super) missing_texts: Arc<[String]>,
-    /// Whether they mean a missing value in columns of words, too, when they are in quotes.
+    /// Whether those strings mean a missing value in columns of words even in quotes.
     quoted_missing: bool,
     pub(super) numerals: Numerals,
 }
@@ -164,7 +164,7 @@ impl Roles {
         let mut is_kept = vec![false; count];
         for &column in &kept {
             if std::mem::replace(&mut is_kept[column], true) {
-                return Err(bad_option(format!("column {column} is asked for twice")));
+                return Err(bad_option(format!("column {column} was requested twice")));
             }
         }
         let mut kinds = vec![CsvKind::Automatic; count];
@@ -183,7 +183,7 @@ impl Roles {
         for (columns, words) in &options.categories {
             let stated: Arc<Categories> = Arc::new(Categories::of(words)?);
             if stated.names.len() < words.len() {
-                return Err(bad_option("a category is stated twice"));
+                return Err(bad_option("a category occurs twice"));
             }
             for column in columns.resolve(&by_name)? {
                 match kinds[column] {
@@ -191,7 +191,7 @@ impl Roles {
                     CsvKind::Categorical | CsvKind::OneHot => {}
                     _ => {
                         return Err(bad_option(format!(
-                            "column {column} is not categorical, but categories are stated"
+                            "column {column} is not categorical, but has categories in the options"
                         )));
                     }
                 }
@@ -216,7 +216,7 @@ impl Roles {
         Ok(Self { columns: columns.collect(), kept, missing_texts, quoted_missing, numerals })
     }
 
-    /// Returns whether everything is known that depends on the fields of the file.
+    /// Returns whether everything that depends on the fields of the file is known.
     pub(super) fn are_settled(&self) -> bool {
         !self.columns.iter().any(|column| column.is_open() || column.wants_words())
     }
@@ -229,22 +229,23 @@ impl Roles {
         self
     }
 
-    /// Returns whether rows may be left out.
+    /// Returns whether rows may be skipped.
     pub(super) fn may_skip(&self) -> bool {
         self.columns.iter().any(|column| column.is_kept && column.missing == CsvMissing::SkipRow)
     }
 
-    /// Returns whether a field of a column means a missing value. In a column of words, and in one whose kind is not
-    /// known yet, a field in quotes does not.
+    /// Returns whether a field of a column means a missing value. In quotes it does not, if the column is one of words
+    /// or its kind is not known yet.
     pub(super) fn is_missing(&self, column: usize, field: &Field<'_>) -> bool {
         let column = &self.columns[column];
         let may_be_word = || field.is_quoted && !self.quoted_missing && (column.holds_words() || column.is_open());
         self.is_missing_text(field.text) && !may_be_word()
     }
 
-    /// Returns whether a field is a word or means a missing value, as fields decide that are not known yet: those of
-    /// its column, or, if its row is left out then, those of all columns whose kind is open. While any is open, the
-    /// kinds that the first rows have shown make no difference, so that it does not matter how many rows those were.
+    /// Returns whether fields that are not known yet decide if a field is a word or means a missing value. Those are
+    /// the fields of its column or, if the row would be skipped, the fields of all columns of open kind. While any kind
+    /// is open, the kinds that the first rows have shown make no difference, so the result does not depend on the
+    /// number of those rows.
     pub(super) fn is_undecided(&self, column: usize, field: &Field<'_>) -> bool {
         if !field.is_quoted || self.quoted_missing || !self.is_missing_text(field.text) {
             return false;
@@ -263,7 +264,7 @@ impl Roles {
         self.kept.iter().fold(0, |width, &column| width.saturating_add(self.columns[column].width()))
     }
 
-    /// Returns, for each kept column, the end of the columns of the table that it becomes.
+    /// Returns, for each kept column, the end of the range of table columns that it becomes.
     pub(super) fn ends(&self) -> Vec<usize> {
         let mut end = 0_usize;
         let width = |&column: &usize| {
@@ -273,8 +274,8 @@ impl Roles {
         self.kept.iter().map(width).collect()
     }
 
-    /// Lays out the columns of the table: returns what becomes of each column of the file, and the number of columns of
-    /// the table. Open columns are taken for numbers.
+    /// Lays out the columns of the table. Returns how each column of the file is processed, and the number of columns
+    /// of the table. Open columns are taken for numbers.
     pub(super) fn actions(&self) -> (Vec<Action>, usize) {
         let mut actions = vec![Action::Ignore; self.columns.len()];
         let mut target = 0_usize;
@@ -293,7 +294,7 @@ impl Roles {
         (actions, target)
     }
 
-    /// Returns whether a record, whose fields end at `ends`, is left out because a value is missing.
+    /// Returns whether a record whose fields end at `ends` is skipped because a value is missing.
     pub(super) fn skips(
         &self,
         syntax: &Syntax,
@@ -317,8 +318,7 @@ impl Roles {
         skips
     }
 
-    /// Creates the dictionary of the table, in which column `i` of the file becomes values of the type
-    /// `element_type(i)`.
+    /// Creates the dictionary of the table. Column `i` of the file becomes values of type `element_type(i)`.
     ///
     /// # Errors
     /// [`OutOfMemory`](crate::ErrorKind::OutOfMemory).
@@ -364,7 +364,7 @@ pub(super) enum Action {
     Number {
         target: usize,
     },
-    /// A number that is not in the plain spelling.
+    /// A number with its own decimal or thousands separator.
     Numeral {
         target: usize,
     },
@@ -407,7 +407,7 @@ pub(super) struct RowPlan<'r, T> {
     /// One for each column of the file.
     pub(super) columns: Vec<(Action, Gap<T>)>,
     pub(super) width: usize,
-    /// The texts for missing values that are numbers of `T`.
+    /// The strings for missing values that are numbers of `T`.
     pub(super) missing_numbers: Vec<T>,
     pub(super) may_skip: bool,
 }
@@ -437,13 +437,13 @@ pub(super) fn gap<T: Element>(missing: CsvMissing) -> Result<Gap<T>> {
         CsvMissing::Value(value) => match value_of(value, ConversionPolicy::Exact) {
             Some(value) => Gap::Value(value),
             None => {
-                return Err(bad_option(format!("{} does not hold {value}, which stands for missing values", T::TYPE)));
+                return Err(bad_option(format!("{} does not hold {value}, which replaces missing values", T::TYPE)));
             }
         },
     })
 }
 
-/// Returns the largest index such that a type represents it and all smaller ones.
+/// Returns the largest index that a type represents together with all smaller ones.
 pub(super) fn largest_index<T: Element>() -> usize {
     let largest = match T::TYPE {
         ElementType::F64 => 1 << 53,

@@ -11,13 +11,13 @@ use crate::convert::ConversionPolicy;
 use crate::interop::text::number::{NumberRefusal, glance, value, value_of};
 use crate::interop::text::numerals::Numerals;
 
-/// The values of a field, in the columns of the table that its column becomes.
+/// The values of a field, in the table columns of its file column.
 pub(super) enum Cell<T> {
-    /// The same in all of them.
+    /// The same value in all of them.
     Value(T),
     /// 1 in the column with this index, and 0 in the others.
     Hot(usize),
-    /// None: the row is left out.
+    /// No value: the row is skipped.
     Skip,
 }
 
@@ -74,7 +74,7 @@ fn inexact<T: Element>(number: Exact) -> Reason {
     format!("is {number} since 1970, which {} does not hold exactly", T::TYPE).into()
 }
 
-/// Returns the reason why a text is no number of a type.
+/// Returns the reason why a string is not a number of a type.
 #[cold]
 pub(super) fn refused<T: Element>(refusal: NumberRefusal, field: Field<'_>, numerals: &Numerals) -> Reason {
     match refusal {
@@ -83,15 +83,15 @@ pub(super) fn refused<T: Element>(refusal: NumberRefusal, field: Field<'_>, nume
     }
 }
 
-/// Returns the reason for a missing value. In the last column, there may just be a trailing delimiter.
+/// Returns the reason for a missing value. In the last column, it may only be a trailing delimiter.
 #[cold]
 pub(super) fn missing(roles: &Roles, field: Field<'_>, column: usize) -> Reason {
-    let decide = Hint::new("CsvOptions::missing", "says what becomes of such values");
+    let decide = Hint::new("CsvOptions::missing", "sets how missing values are treated");
     let columns = &roles.columns;
     let may_trail = column > 0 && column + 1 == columns.len() && columns[column].name.is_none();
     match may_trail && !field.is_quoted && field.text.is_empty() {
         true => {
-            let ignore = Hint::new("CsvOptions::trailing_delimiter", "ignores a delimiter that all lines end in");
+            let ignore = Hint::new("CsvOptions::trailing_delimiter", "can ignore a delimiter at the end of every line");
             Reason::advised("is missing", [decide, ignore])
         }
         false => Reason::advised("is missing", [decide]),
@@ -102,7 +102,7 @@ const NOT_UTF8: &str = "is not UTF-8";
 
 #[cold]
 fn unknown(word: &[u8]) -> Reason {
-    if std::str::from_utf8(word).is_ok() { "is none of the categories" } else { NOT_UTF8 }.into()
+    if std::str::from_utf8(word).is_ok() { "is not one of the categories" } else { NOT_UTF8 }.into()
 }
 
 /// Consecutive rows of values of one type.
@@ -115,7 +115,7 @@ pub(super) struct RowSink<'t, 'p, T> {
 }
 
 impl<'t, 'p, T: Element> RowSink<'t, 'p, T> {
-    /// Writes rows from the beginning of `rows` on, which must have room for all that are kept.
+    /// Writes rows from the beginning of `rows`, which must have room for all rows that are kept.
     pub(super) fn new(plan: &'p RowPlan<'p, T>, policy: ConversionPolicy, rows: &'t mut [T]) -> Self {
         Self { plan, policy, rows, at: 0 }
     }

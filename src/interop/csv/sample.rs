@@ -1,4 +1,4 @@
-//! The rows that decide the kinds and types of columns, if not all of them do.
+//! The rows that decide the kinds and types of columns, if not all rows do.
 
 use super::batches::Batches;
 use super::input::Input;
@@ -26,10 +26,10 @@ pub enum CsvSample {
     /// All rows.
     #[default]
     All,
-    /// This number of rows from the first on.
+    /// The given number of rows, from the first on.
     First(usize),
-    /// This number of rows, at equal distances from the first to the last. They are found by a scan of the file when
-    /// the source is created.
+    /// The given number of rows, at equal distances from the first to the last. A scan of the file finds them when the
+    /// source is created.
     Spread(usize),
 }
 
@@ -44,8 +44,8 @@ pub(super) struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Calls `visit` with the rows, in their order: whole records, and their position in the file. `survey` is needed
-    /// for rows that are spread.
+    /// Calls `visit` with the rows, in file order: complete records, and their position in the file. Rows that are
+    /// spread require `survey`.
     pub(super) fn visit(&self, survey: Option<&Survey>, visit: impl FnMut(&[u8], u64)) -> Result<()> {
         match (self.sample, survey) {
             (CsvSample::Spread(count), Some(survey)) => self.visit_spread(count, survey, visit),

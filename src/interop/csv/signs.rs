@@ -1,8 +1,8 @@
-//! The kind of a column without a stated kind, from its fields.
+//! The kind of a column without an explicit kind, from its fields.
 //!
-//! It is a column of words if all of its fields are words. A single number makes it a column of numbers, and its first
-//! word an error, which the parser reports: numbers must not become category indices because one of them has a typo, or
-//! a comma as its decimal separator.
+//! It is a column of words if all of its fields are words. A single number makes it a column of numbers and its first
+//! word an error, which the parser reports: a typo or a decimal comma in one number must not turn all numbers into
+//! category indices.
 
 use super::CsvKind;
 use super::roles::{ColumnRole, Shown};
@@ -13,13 +13,13 @@ use crate::interop::text::numerals::Numerals;
 /// The usual delimiters.
 const SEPARATORS: [u8; 4] = [b';', b'\t', b'|', b','];
 
-/// What the fields of a column are, except those that are missing.
+/// The kinds of a column's fields, except those that are missing.
 #[derive(Debug)]
 pub(super) struct Signs {
     has_words: bool,
-    /// The first number, or text meant to be one: its position and text.
+    /// The first number, or text that looks like one: its position and text.
     number: Option<(u64, String)>,
-    /// Which of [`SEPARATORS`] all words have outside of quotes. Only determined for the only column of a file.
+    /// Which of [`SEPARATORS`] occur in all words outside of quotes. Only determined for the only column of a file.
     are_everywhere: [bool; SEPARATORS.len()],
 }
 
@@ -51,15 +51,15 @@ impl Signs {
         }
     }
 
-    /// Adds the signs of later fields.
+    /// Adds the signs from later fields.
     pub(super) fn append(&mut self, later: Self) {
         self.has_words |= later.has_words;
         self.number = self.number.take().or(later.number);
         self.are_everywhere.iter_mut().zip(later.are_everywhere).for_each(|(mine, theirs)| *mine &= theirs);
     }
 
-    /// Sets the kind of an open column, as far as these fields decide it. `is_all`: there are no other fields;
-    /// `is_only`: there is no other column.
+    /// Sets the kind of an open column, as far as these fields decide it. `is_all`: no other fields exist; `is_only`:
+    /// no other column exists.
     pub(super) fn decide(mut self, column: &mut ColumnRole, is_only: bool, is_all: bool) {
         if let Some(name) = column.name.as_ref().filter(|_| is_only) {
             self.keep_separators_of(name.as_bytes());

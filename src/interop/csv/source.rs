@@ -22,12 +22,12 @@ use crate::dictionary::DataDictionary;
 use crate::table::soa::SoaNumericTable;
 use crate::table::{HomogenNumericTable, NumericTable};
 
-/// A CSV file, or CSV text in memory, as a source of tables: whole, or block by block if it is larger than memory.
+/// A CSV file, or CSV text in memory, as a source of tables. A file larger than memory can be read block by block.
 ///
 /// Loading is parallel, in the caller's rayon pool, and allocates the memory of the table plus less than a megabyte per
-/// thread. Longer records, the description of the columns, and the categories take additional memory: [`CsvOptions`]
-/// limits all three. Results, including the error if there is one, do not depend on the number of threads or the size
-/// of blocks.
+/// thread. Longer records, the description of the columns, and the categories take additional memory, and
+/// [`CsvOptions`] limits all three. Results, including errors, do not depend on the number of threads or the size of
+/// blocks.
 ///
 /// Source: DAAL's `FileDataSource<CSVFeatureManager>`, which reads bad numbers as 0.
 ///
@@ -58,11 +58,11 @@ pub struct CsvSource {
     pub(super) syntax: Syntax,
     /// Position of the first row.
     pub(super) start: u64,
-    /// What is known or guessed from the options and the first records.
+    /// What the options and the first records show, or a guess from them.
     guess: Roles,
-    /// What is known from the whole file.
+    /// Findings from the whole file.
     settled: OnceLock<Roles>,
-    /// For each kept column, the end of the columns of the table that it becomes.
+    /// For each kept column, the end of the range of table columns that it becomes.
     ends: OnceLock<Vec<usize>>,
     survey: OnceLock<Survey>,
     hook: Hook,
@@ -71,18 +71,18 @@ pub struct CsvSource {
 }
 
 impl CsvSource {
-    /// Opens a file and reads its first records. A pipe or a device, which cannot be read twice, is read into memory
-    /// until it ends, and so is a file whose size the system gives as 0, like those of `/proc`:
-    /// [`CsvOptions::max_buffered_bytes`] limits how much.
+    /// Opens a file and reads its first records. A pipe or a device, which cannot be read twice, is read into memory to
+    /// its end. So is a file whose size the system reports as 0, like those of `/proc`.
+    /// [`CsvOptions::max_buffered_bytes`] limits the size.
     ///
-    /// A file that begins like gzip or zstd, whatever its name, is decompressed into memory by one thread, if the
-    /// feature `csv-compressed` is on: [`CsvOptions::max_decompressed_bytes`] and
-    /// [`CsvOptions::max_decompression_ratio`] limit how much.
+    /// A file that begins like gzip or zstd is decompressed into memory by one thread, if the feature `csv-compressed`
+    /// is enabled; its name does not matter. [`CsvOptions::max_decompressed_bytes`] and
+    /// [`CsvOptions::max_decompression_ratio`] limit the size.
     ///
     /// # Errors
     /// [`ErrorKind::Io`] with `path`, also for damaged compressed data; [`ErrorKind::Text`] if the header is invalid,
-    /// or the file is compressed and the feature is off; [`ErrorKind::CsvOption`] if too many bytes would be kept in
-    /// memory; [`ErrorKind::OutOfMemory`].
+    /// or if the file is compressed and the feature is disabled; [`ErrorKind::CsvOption`] if too many bytes would be
+    /// kept in memory; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -100,7 +100,7 @@ impl CsvSource {
     /// Opens a file as [`open`](Self::open) does, with options.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open); [`ErrorKind::CsvOption`] if an option contradicts another one, or the file.
+    /// Those of [`open`](Self::open); [`ErrorKind::CsvOption`] if an option contradicts another one or the file.
     ///
     /// # Examples
     /// ```
@@ -117,12 +117,11 @@ impl CsvSource {
     }
 
     /// Creates a source of text in memory, without copying it: a `Vec<u8>`, an `Arc<[u8]>`, a static slice, or any
-    /// other owner of bytes, through [`Array::from_owner`]. Compressed text is decompressed, as [`open`](Self::open)
-    /// does.
+    /// other owner of bytes, through [`Array::from_owner`]. Decompresses compressed text, as [`open`](Self::open) does.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open), with `(bytes)` as the path of [`ErrorKind::Io`], for damaged compressed data
-    /// only.
+    /// Those of [`open`](Self::open). [`ErrorKind::Io`] occurs for damaged compressed data only, with `(bytes)` as its
+    /// path.
     ///
     /// # Examples
     /// ```
@@ -151,8 +150,8 @@ impl CsvSource {
         Self::new(Input::memory(bytes, options.memory)?, options, PIECE_BYTES)
     }
 
-    /// Reads a reader to its end, into memory, and decompresses that, as [`open`](Self::open) does. For a
-    /// file, prefer [`open`](Self::open): unless it is compressed, it need not fit into memory.
+    /// Reads a reader to its end into memory, and decompresses the bytes as [`open`](Self::open) does. For a file,
+    /// prefer [`open`](Self::open), which does not need to fit it into memory unless it is compressed.
     ///
     /// # Errors
     /// Those of [`open`](Self::open), and [`ErrorKind::Io`] of the reader without a path.
@@ -186,9 +185,9 @@ impl CsvSource {
 
     /// Sets a callback for the progress of [`load`](Self::load), [`load_typed`](Self::load_typed) and
     /// [`row_blocks`](Self::row_blocks), in bytes of the file whose values have been read. It is called at the
-    /// beginning, and then every some hundred kilobytes, on any of the threads that do the work, but by one thread at a
-    /// time. Preliminary scans of the file are not counted; if the kinds or types of columns turn out to differ from
-    /// the guess by the first records, progress restarts at 0.
+    /// beginning and then every few hundred kilobytes, on any of the threads that do the work, by one thread at a time.
+    /// Preliminary scans of the file are not counted. If the kinds or types of columns turn out to differ from the
+    /// guess by the first records, progress restarts at 0.
     ///
     /// # Examples
     /// ```
@@ -210,7 +209,7 @@ impl CsvSource {
     /// Loads the whole file into a row-major table of `T`, in parallel.
     ///
     /// A file of numbers is read twice: once to count rows, and once for its values. If there are words, it is read
-    /// once more in between, to collect the categories and to check that there are no numbers among them.
+    /// once more in between, to collect the categories and to check that they do not include numbers.
     ///
     /// # Errors
     /// [`ErrorKind::Text`] with the first field that is invalid in its column, or the first row with too few or too
@@ -251,26 +250,27 @@ impl CsvSource {
     ///
     /// | fields that are not missing | element type |
     /// | --- | --- |
-    /// | numbers written as whole ones: digits and a sign at most, but not `-0` | `i64`; `u64` if only that holds them all |
-    /// | numbers, of which at least one is not; none at all | `f64` |
+    /// | numbers written as integers: digits and an optional sign, but not `-0` | `i64`; `u64` if only that holds them all |
+    /// | other numbers, at least one; or no fields | `f64` |
     /// | words: the indices of their categories | the smallest of `u8`, `u16`, `u32`, `u64` |
     /// | words of [one-hot](crate::CsvKind::OneHot) columns | `u8` |
-    /// | what a [function](crate::CsvKind::custom) reads | `f64` |
+    /// | numbers returned by a [function](crate::CsvKind::custom) | `f64` |
     ///
     /// A column with missing values that become [NaN](crate::CsvMissing::Nan) is `f64`; a
-    /// [value](crate::CsvMissing::Value) that stands for them counts as a field. Whole numbers that neither `i64` nor
-    /// `u64` holds are `f64`, too. None of them is rounded silently: in a column that has to be `f64`, a number written
-    /// as a whole one that `f64` does not hold is an error. [`CsvOptions::column_type`] states the type of a column
-    /// instead. All fields count, not only the first ones, but no row that is left out.
+    /// [value](crate::CsvMissing::Value) that replaces them counts as a field. A column of integers is also `f64` if
+    /// neither `i64` nor `u64` holds them all. No integer is rounded silently: in a column that must be `f64`, a number
+    /// that is written as an integer and that `f64` does not hold is an error. [`CsvOptions::column_type`] sets the
+    /// type of a column instead. All fields count, not only the first ones, but skipped rows do not.
     ///
-    /// The file is read as by [`load`](Self::load), with the types guessed from the first records. Columns whose type
-    /// turns out to be another one are read once more. Each column is allocated once, or twice then, with one value for
-    /// each row.
+    /// The file is read as by [`load`](Self::load), with types guessed from the first records. Columns whose guess
+    /// turns out to be wrong are read once more. Each column is allocated once, or twice if it is read again, with one
+    /// value per row.
     ///
     /// # Errors
     /// [`ErrorKind::Text`] with the first field that is invalid in its column, or that its column's type does not hold,
-    /// or the first row with too few or too many fields; [`ErrorKind::CsvOption`] if a stated type cannot represent a
-    /// value that replaces missing ones; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`]; [`ErrorKind::SizeOverflow`].
+    /// or the first row with too few or too many fields; [`ErrorKind::CsvOption`] if a type set by the options cannot
+    /// represent a value that replaces missing ones; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`];
+    /// [`ErrorKind::SizeOverflow`].
     ///
     /// # Examples
     /// ```
@@ -288,13 +288,13 @@ impl CsvSource {
     }
 
     /// Iterates over all rows in blocks of `rows_per_block`, in one buffer that is reused for every block. The last
-    /// block may be shorter. The values are the same as those of [`load`](Self::load).
+    /// block may be shorter. The values equal those of [`load`](Self::load).
     ///
-    /// The file is read block by block. If the kind of a column is not known from the options or from numbers in the
-    /// first rows, or if categories have to be collected, the file is scanned first, in parallel.
+    /// The file is read block by block. It is scanned first, in parallel, if categories must be collected or if neither
+    /// the options nor numbers in the first rows determine the kinds of all columns.
     ///
     /// # Errors
-    /// [`ErrorKind::ParameterOutOfRange`] for blocks of no rows; [`ErrorKind::CsvOption`]; [`ErrorKind::Io`];
+    /// [`ErrorKind::ParameterOutOfRange`] if `rows_per_block` is 0; [`ErrorKind::CsvOption`]; [`ErrorKind::Io`];
     /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
@@ -311,8 +311,8 @@ impl CsvSource {
         CsvBlocks::new(self, self.roles()?, rows_per_block)
     }
 
-    /// Returns the dictionary of the tables that are loaded from this source as `element_type`. Scans the file, unless
-    /// the options or an earlier call decide the kinds of all columns.
+    /// Returns the dictionary of the tables that this source loads as `element_type`. Scans the file, unless the
+    /// options or an earlier call determine the kinds of all columns.
     ///
     /// # Errors
     /// [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`].
@@ -329,9 +329,10 @@ impl CsvSource {
         self.roles()?.dictionary(&|_| element_type)
     }
 
-    /// Returns the names of the categories of a column of the table, in the order of their indices; for a column of a
-    /// one-hot encoding, the categories of all columns of the encoding; `None` if the column holds numbers.
-    /// Dictionaries, and so table files, hold only the number of categories: store the names together with the table.
+    /// Returns the names of the categories of a column of the table, in the order of their indices. For a column of a
+    /// one-hot encoding, returns the categories of all columns of the encoding; for a column of numbers, `None`.
+    /// Dictionaries, and therefore table files, hold only the number of categories: store the names together with the
+    /// table.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`]; those of [`dictionary`](Self::dictionary).
@@ -353,12 +354,12 @@ impl CsvSource {
         }
     }
 
-    /// Describes what has been decided for each column of the file, and why: its kind, the element type in tables of
+    /// Describes the decisions for each column of the file, and the reasons: its kind, the element type in tables of
     /// [`load_typed`](Self::load_typed), the number of missing values, the range of the others, and the categories. The
     /// description prints as a table.
     ///
-    /// The file is read as by [`load_typed`](Self::load_typed), in parallel, but no table is made: memory is needed for
-    /// some strings for each column, and the categories. Cost: O(bytes of the file), more than to load it.
+    /// Reads the file as [`load_typed`](Self::load_typed) does, in parallel, but creates no table. It takes memory for
+    /// the categories and a few strings per column. Cost: O(bytes of the file), more than loading it.
     ///
     /// # Errors
     /// Those of [`load_typed`](Self::load_typed).
@@ -374,7 +375,7 @@ impl CsvSource {
     /// 3 rows, 3 columns
     ///    name     kind         type  gaps  values                 decided by
     /// 0  city     Categorical  u8       0  3: Oslo, Quito, Perth  only words
-    /// 1  founded  Continuous   i64      0  1040 to 1829           \"1040\" on line 2; only whole numbers
+    /// 1  founded  Continuous   i64      0  1040 to 1829           \"1040\" on line 2; only integers
     /// 2  area     Continuous   f64      1  454 to 6417.9          \"454\" on line 2; \"NA\" on line 3 is missing
     /// ");
     /// # Ok::<(), Error>(())
@@ -383,7 +384,7 @@ impl CsvSource {
         summary::describe(self)
     }
 
-    /// Returns the names of all columns of the file, in its order, including columns that are left out.
+    /// Returns the names of all columns of the file, in file order, including excluded columns.
     ///
     /// # Examples
     /// ```
@@ -396,14 +397,14 @@ impl CsvSource {
         self.guess.columns.iter().map(|column| column.name.as_deref())
     }
 
-    /// Returns the same source with pieces of `bytes` bytes, on which results must not depend.
+    /// Returns the same source with pieces of `bytes` bytes, which must not affect results.
     #[cfg(fuzzing)]
     #[doc(hidden)]
     pub fn cut_after(self, bytes: usize) -> Result<Self> {
         Self::new(self.input, self.options, bytes.max(1))
     }
 
-    /// Creates a source, and examines the first records.
+    /// Creates a source and examines the first records.
     pub(super) fn new(input: Input, options: CsvOptions, step: usize) -> Result<Self> {
         let found = look_at_first(&input, &options, step).map_err(|error| input.name_in(error))?;
         let Beginning { syntax, start, guess, survey } = found;
@@ -412,12 +413,12 @@ impl CsvSource {
         Ok(Self { input, options, syntax, start, guess, settled, ends, survey, hook, step })
     }
 
-    /// Returns what is known so far: from the whole file if it has been scanned, else from its first records.
+    /// Returns the findings so far: from the whole file if it has been scanned, otherwise from its first records.
     pub(super) fn guess(&self) -> &Roles {
         self.settled.get().unwrap_or(&self.guess)
     }
 
-    /// Returns what is known from the whole file. Scans it if needed.
+    /// Returns the findings from the whole file. Scans it if needed.
     pub(super) fn roles(&self) -> Result<&Roles> {
         if self.guess().are_settled() {
             return Ok(self.guess());
@@ -441,7 +442,7 @@ impl CsvSource {
         Ok(self.survey.get_or_init(|| survey))
     }
 
-    /// Returns the number of rows, including those that are left out, if they have been counted.
+    /// Returns the number of rows, including skipped ones, if they have been counted.
     pub(super) fn counted_rows(&self) -> Option<usize> {
         self.survey.get().map(Survey::rows)
     }

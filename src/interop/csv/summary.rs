@@ -1,4 +1,4 @@
-//! Reading a file for what its columns are, without making a table.
+//! Reading a file to describe its columns, without creating a table.
 
 use std::cmp::Ordering;
 
@@ -22,7 +22,7 @@ use crate::base::value::AnyValue;
 use crate::convert::ConversionPolicy;
 use crate::interop::text::number::value;
 
-/// Describes all columns. Kinds and types are found as by [`load`](super::typed::load).
+/// Describes all columns. Finds kinds and types as [`load`](super::typed::load) does.
 pub(super) fn describe(source: &CsvSource) -> Result<CsvDescription> {
     load_by(source, |roles| attempt(source, roles))
 }
@@ -106,7 +106,7 @@ fn describe_column(role: &ColumnRole, tally: Tally, element: ElementType, reason
     }
 }
 
-/// Returns why each column is what it is.
+/// Returns the reasons for the kind and type of each column.
 fn reasons(source: &CsvSource, plan: &ColumnPlan<'_>, evidence: &[Evidence], tallies: &[Tally]) -> Result<Vec<String>> {
     let columns = || plan.roles.columns.iter().zip(evidence.iter().zip(tallies));
     let place_of = |tally: &Tally| tally.first.as_ref().map(|first| first.place);
@@ -118,7 +118,7 @@ fn reasons(source: &CsvSource, plan: &ColumnPlan<'_>, evidence: &[Evidence], tal
     let line_of = |place: u64| places.binary_search(&place).map_or(0, |index| lines[index]); // all of them are there
     let reason = |(column, (role, (evidence, tally))): (usize, (&ColumnRole, (&Evidence, &Tally)))| {
         let kind = match &tally.first {
-            _ if role.is_stated => "stated kind".to_owned(),
+            _ if role.is_stated => "kind set by the options".to_owned(),
             Some(first) if evidence.place() == Some(first.place) => String::new(), // named below
             Some(first) => format!("{:?} on line {}", first.text, line_of(first.place)),
             None if role.is_words() => "only words".to_owned(),
@@ -126,14 +126,14 @@ fn reasons(source: &CsvSource, plan: &ColumnPlan<'_>, evidence: &[Evidence], tal
         };
         let missing = |sight: &Sight| format!("{:?} on line {} is missing", sight.text, line_of(sight.place));
         let by_type = match (role.element, plan.action(column), evidence.ground()) {
-            (Some(_), ..) => "stated type".to_owned(),
+            (Some(_), ..) => "type set by the options".to_owned(),
             _ if !plan.examines(column) && source.options.sample != CsvSample::All => String::new(),
             (_, _, Ground::Gap(sight)) => missing(sight),
             (_, Action::Number { .. } | Action::Numeral { .. }, ground) => match ground {
-                Ground::Real(sight) => format!("{:?} on line {} is not whole", sight.text, line_of(sight.place)),
-                Ground::Range => "whole numbers that no integer type holds".to_owned(),
-                Ground::Unsigned => "a whole number that i64 does not hold".to_owned(),
-                Ground::Whole => "only whole numbers".to_owned(),
+                Ground::Real(sight) => format!("{:?} on line {} is not an integer", sight.text, line_of(sight.place)),
+                Ground::Range => "integers that no integer type holds".to_owned(),
+                Ground::Unsigned => "an integer that i64 does not hold".to_owned(),
+                Ground::Whole => "only integers".to_owned(),
                 _ => String::new(),
             },
             _ => String::new(),
@@ -154,10 +154,10 @@ struct Tally {
     first: Option<Box<Sight>>,
 }
 
-/// What a field is.
+/// The class of a field.
 enum Counted {
     Gap,
-    /// A number, unless it is a NaN; and where it is, if it is the first.
+    /// A number, or `None` for a NaN, with its position if it is the first.
     Number(Option<Exact>, Option<Box<Sight>>),
 }
 
@@ -185,7 +185,7 @@ impl Tally {
         }
     }
 
-    /// Adds what has been counted in later rows.
+    /// Adds the counts of later rows.
     fn append(&mut self, later: Self) {
         self.gaps += later.gaps;
         self.first = self.first.take().or(later.first);
@@ -195,7 +195,7 @@ impl Tally {
     }
 }
 
-/// Compares two numbers, neither of which is a NaN. In a column with floats, all numbers become floats.
+/// Compares two numbers that are not NaN. In a column with floats, all numbers become floats.
 fn compare(one: Exact, other: Exact) -> Ordering {
     let float = |number: Exact| match number {
         Exact::Integer(number) => number as f64,
@@ -207,12 +207,12 @@ fn compare(one: Exact, other: Exact) -> Ordering {
     }
 }
 
-/// A sink that keeps no values. It refuses what a [`ColumnSink`] refuses.
+/// A sink that keeps no values. It rejects what a [`ColumnSink`] rejects.
 struct SummarySink<'p> {
     inner: ColumnSink<'static, 'p>,
     plan: &'p ColumnPlan<'p>,
     tallies: Vec<Tally>,
-    /// What has been seen in the current row, which may be left out.
+    /// What the current row has shown, if that row may be skipped.
     pending: Vec<(usize, Counted)>,
 }
 
@@ -238,7 +238,7 @@ impl SummarySink<'_> {
     }
 }
 
-/// Returns the number that a text in the plain spelling is, unless it is a NaN.
+/// Returns the number of a string in the plain spelling, unless it is a NaN.
 fn number_of(plain: &[u8]) -> Option<Exact> {
     let whole =
         Whole::of(plain).and_then(|whole| whole.as_i64().map(i128::from).or_else(|| whole.as_u64().map(i128::from)));

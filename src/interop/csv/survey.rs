@@ -1,8 +1,8 @@
 //! Positions where a file can be divided, and the number of rows between them.
 //!
 //! The file is scanned in pieces, several in parallel. A *plain* piece has no quotes, comments, blank lines (including
-//! lines of spaces, where those are not records) or lone CRs: wherever a record begins before it, every line feed in it
-//! ends a row. Other pieces are traversed record by record, from a known beginning of a record, on one thread.
+//! lines of spaces, where those are not records) or lone CRs: for any record start before it, every line feed in it
+//! ends a row. Other pieces are traversed record by record, from a known record start, on one thread.
 
 use std::ops::Range;
 
@@ -16,13 +16,14 @@ use crate::base::parallel;
 /// The records of a file, divided into pieces.
 #[derive(Debug)]
 pub(super) struct Survey {
-    /// The beginning of each piece, where a record begins, and the number of rows before it. The last entry is the end.
+    /// The start of each piece, which is the start of a record, and the number of rows before it. The last entry is the
+    /// end.
     cuts: Vec<(u64, usize)>,
-    /// The failure of the record after them, if it is too long: the scan stops there.
+    /// The failure of the record after them, if it is too long. The scan stops there.
     pub(super) failure: Option<Failure>,
 }
 
-/// Some consecutive records.
+/// Consecutive records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RecordRange {
     pub(super) bytes: Range<u64>,
@@ -31,7 +32,7 @@ pub(super) struct RecordRange {
 }
 
 impl Survey {
-    /// Scans everything from `start`, where a record begins, or blank lines or comments before one.
+    /// Scans everything from `start`, the start of a record or of blank lines or comments before one.
     pub(super) fn new(syntax: &Syntax, input: &Input, start: u64, step: usize) -> Result<Self> {
         let mut cuts = vec![(start, 0)];
         let mut walker = Walker { syntax, input, step, record: start, rows: 0, failure: None };
@@ -50,7 +51,7 @@ impl Survey {
                     walker.skip(last, count);
                     (first, walker.rows - count + 1)
                 }
-                // The first line belongs to a record that has been counted.
+                // The first line belongs to a record that is already counted.
                 Some(LineFeeds { count, first, last }) if walker.record == first => {
                     let cut = (first, walker.rows);
                     walker.skip(last, count - 1);
@@ -209,7 +210,7 @@ fn count_lines(syntax: &Syntax, window: &[u8], inner: Range<usize>, offset: u64,
         let spaces = line.iter().rev().take_while(|&&byte| syntax.skips_spaces && syntax.is_space(byte)).count();
         let is_blank = match line.iter().nth_back(spaces) {
             Some(byte) => matches!(byte, b'\n' | b'\r'),
-            None => is_start || spaces > 0, // may be blank, in a window that begins later
+            None => is_start || spaces > 0, // the line may be blank, in a window that begins later
         };
         if is_blank {
             return None;

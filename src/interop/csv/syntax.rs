@@ -1,8 +1,8 @@
 //! Boundaries of fields and records.
 //!
-//! A record is a line, unless one of its fields begins with a quote: such a field ends at the next quote that is not
-//! doubled, and whatever follows that up to the next delimiter is part of it as well. Semantics: the `csv` crate, with
-//! which a test compares this, and Python's `csv`.
+//! A record is a line, unless one of its fields begins with a quote. Such a field ends at the next quote that is not
+//! doubled, and any text after it up to the next delimiter is part of the field as well. Semantics: the `csv` crate,
+//! with which a test compares this module, and Python's `csv`.
 
 use super::failure::Failure;
 use super::input::Input;
@@ -19,11 +19,11 @@ pub(super) struct Syntax {
     is_inline: bool,
     /// The largest number of bytes of a record or comment.
     pub(super) most_bytes: usize,
-    /// Whether a line of spaces and tabs is ignored, like a blank line, which is so if there are several columns.
+    /// Whether lines of spaces and tabs are ignored, like blank lines. Set if there are several columns.
     pub(super) skips_spaces: bool,
-    /// Whether every record but the last ends in a delimiter that no field follows.
+    /// Whether every record except the last ends in a delimiter without a field after it.
     pub(super) is_trailing: bool,
-    /// Which bytes end a field that is not in quotes.
+    /// The bytes that end a field that is not in quotes.
     is_end: [bool; 256],
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// Returns the text to parse as a number: in quotes, there may be white space of any kind around it.
+    /// Returns the text to parse as a number. In quotes, any kind of white space may surround it.
     pub(super) fn number_text(&self) -> &'a [u8] {
         if self.is_quoted { self.text.trim_ascii() } else { self.text }
     }
@@ -73,14 +73,14 @@ impl Syntax {
         self.quote.is_some_and(|quote| bytes.get(start) == Some(&quote))
     }
 
-    /// Extracts the field that begins at `start`. `scratch` receives its text, if that is not contiguous.
+    /// Extracts the field that begins at `start`. `scratch` receives its text if that is not contiguous.
     #[inline]
     pub(super) fn field<'a>(&self, bytes: &'a [u8], start: usize, scratch: &'a mut Vec<u8>) -> Field<'a> {
         let end = if self.is_quoted(bytes, start) { start } else { self.plain_end(bytes, start) };
         self.field_between(bytes, start, end, scratch)
     }
 
-    /// Extracts a field as [`field`](Self::field) does, when its end is known.
+    /// Extracts a field as [`field`](Self::field) does, with its end known.
     pub(super) fn field_between<'a>(
         &self,
         bytes: &'a [u8],
@@ -114,7 +114,7 @@ impl Syntax {
                 continue;
             }
             let end = self.plain_end(bytes, close + 1);
-            // Spaces between the quotes and a comment are of neither, as they are after a field without quotes.
+            // Spaces between the quotes and a comment belong to neither, as after a field without quotes.
             let after = &bytes[close + 1..end];
             let length = || after.iter().rposition(|&byte| !self.is_space(byte)).map_or(0, |last| last + 1);
             let after = if self.is_comment(bytes, end) { &after[..length()] } else { after };
@@ -136,8 +136,8 @@ impl Syntax {
         self.bare_start(bytes, start).map(|bare| self.plain_end(bytes, bare))
     }
 
-    /// Returns the beginning of the unquoted part of a field: of the field, or of what follows its quotes; `None` if
-    /// they are not closed.
+    /// Returns the beginning of the unquoted part of a field: of the whole field, or of the text after its quotes.
+    /// `None` if they are not closed.
     #[inline]
     pub(super) fn bare_start(&self, bytes: &[u8], start: usize) -> Option<usize> {
         let Some(quote) = self.quote.filter(|quote| bytes.get(start) == Some(quote)) else { return Some(start) };
@@ -151,7 +151,7 @@ impl Syntax {
         }
     }
 
-    /// Returns the position after the line end of the record that begins at `start`; `None` if it continues after the
+    /// Returns the position after the line end of the record that begins at `start`; `None` if it continues past the
     /// bytes. `is_all`: the bytes end with the file.
     pub(super) fn record_end(&self, bytes: &[u8], start: usize, is_all: bool) -> Option<usize> {
         let mut at = start;
@@ -215,12 +215,11 @@ impl Syntax {
         let mut buffer = Vec::new();
         let bytes = input.read(place..input.len().min(place + SHOWN), &mut buffer)?;
         let first_line = &bytes[..memchr::memchr2(b'\n', b'\r', bytes).unwrap_or(bytes.len())];
-        let reason =
-            format!("begins a record of more than {} bytes, the most that the options permit", self.most_bytes);
+        let reason = format!("begins a record of more than {} bytes, which is the limit", self.most_bytes);
         Ok(Failure { place, column: None, text: excerpt(first_line), reason: reason.into() })
     }
 
-    /// Returns whether a byte is a space or a tab, and not the delimiter.
+    /// Returns whether a byte is a space or a tab and is not the delimiter.
     #[inline]
     pub(super) fn is_space(&self, byte: u8) -> bool {
         (byte == b' ' || byte == b'\t') && byte != self.delimiter
@@ -242,7 +241,7 @@ impl Syntax {
         text
     }
 
-    /// Returns the end of a record that has only spaces after the delimiter at `end`; `None` if it has more.
+    /// Returns the end of a record with only spaces after the delimiter at `end`; `None` if more follows.
     pub(super) fn trailing_end(&self, bytes: &[u8], end: usize) -> Option<usize> {
         let start = end + 1;
         let end = self.plain_end(bytes, start);
@@ -270,7 +269,7 @@ impl Syntax {
         Fit::Unclosed(at)
     }
 
-    /// Counts the fields of the record that begins at `start`; returns their number, and whether the last one is blank.
+    /// Counts the fields of the record that begins at `start`. Returns their number and whether the last one is blank.
     pub(super) fn count_fields(&self, bytes: &[u8], start: usize) -> (usize, bool) {
         let (mut count, mut at) = (1, start);
         while let Some(end) = self.field_end(bytes, at) {
@@ -287,7 +286,8 @@ impl Syntax {
 pub(super) enum Fit {
     /// One for each column. The record ends at this position.
     Right(usize),
-    /// One for each column, but no delimiter at the end, which only the last record may lack. It ends at this position.
+    /// One for each column, but without the delimiter at the end, which only the last record may omit. It ends at this
+    /// position.
     NotTrailing(usize),
     /// Too few or too many.
     Wrong,
@@ -300,7 +300,7 @@ pub(super) struct Walked {
     /// Position of the next record.
     pub(super) place: u64,
     pub(super) rows: usize,
-    /// Set if that record is too long: the walk stops there.
+    /// Set if that record is too long. The walk stops there.
     pub(super) failure: Option<Failure>,
 }
 
@@ -319,7 +319,7 @@ pub(super) fn walk(syntax: &Syntax, input: &Input, from: u64, until: u64, step: 
                 return Ok(Walked { place, rows, failure: Some(syntax.too_long(input, place)?) });
             }
             if start == bytes.len() {
-                // Perhaps within a comment, of which the beginning is needed; otherwise after a line end.
+                // Perhaps within a comment, whose beginning is needed; otherwise after a line end.
                 at = if is_all { start } else { last_line(bytes, at) };
                 break;
             }
@@ -338,7 +338,7 @@ pub(super) fn walk(syntax: &Syntax, input: &Input, from: u64, until: u64, step: 
             };
             (at, rows) = (next, rows + 1);
         }
-        // A record that is longer than the window is read again in a larger one. In the largest window, it ends, with
+        // A record longer than the window is read again in a larger one. In the largest window, it either ends, with
         // its line end, or is too long.
         let largest = (syntax.most_bytes as u64).saturating_add(2).max(step as u64);
         window = if at == 0 { window.saturating_mul(2).min(largest) } else { step as u64 };
@@ -351,7 +351,7 @@ pub(super) fn walk(syntax: &Syntax, input: &Input, from: u64, until: u64, step: 
 }
 
 /// Returns the beginning of the last line among blank lines and comments. A line feed may follow a CR at the end of the
-/// bytes: no line begins between the two.
+/// bytes, so no line begins between the two.
 fn last_line(bytes: &[u8], from: usize) -> usize {
     let lines = bytes[from..].strip_suffix(b"\r").unwrap_or(&bytes[from..]);
     memchr::memrchr2(b'\n', b'\r', lines).map_or(from, |length| from + length + 1)

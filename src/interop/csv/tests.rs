@@ -165,7 +165,8 @@ fn quoted_fields(text: &str) -> Vec<Vec<bool>> {
     records
 }
 
-/// Returns the expected values, or a part of the expected error: that of a word among numbers, or else of a short row.
+/// Returns the expected values, or a part of the expected error: the error of a word among numbers, or else of a short
+/// row.
 fn model_values(text: &str, width: usize, missing: CsvMissing) -> Result<Vec<f64>, &'static str> {
     let records = model_records(text.as_bytes(), None);
     let records: Vec<Vec<String>> = records[1..]
@@ -179,7 +180,7 @@ fn model_values(text: &str, width: usize, missing: CsvMissing) -> Result<Vec<f64
         .map(|(record, is_quoted)| record.iter().map(String::as_str).zip(is_quoted).collect())
         .collect();
     let is_short = right.len() < records.len();
-    // What may be missing in quotes counts while kinds are decided: a column of nothing but that has words.
+    // A missing text in quotes counts while kinds are decided: a column of only such fields has words.
     let may_be_missing = |&(field, _): &ModelField<'_>| field.is_empty() || field == "NA";
     let must_be_missing = |field: &ModelField<'_>| may_be_missing(field) && !field.1;
     let skips = missing == CsvMissing::SkipRow;
@@ -206,7 +207,7 @@ fn model_values(text: &str, width: usize, missing: CsvMissing) -> Result<Vec<f64
         };
         let is_number = |field: &str| field.parse::<f64>().is_ok();
         if !has_words && !fields().flatten().all(is_number) {
-            return Err("is not a number, and the column has numbers, the first of them");
+            return Err("is not a number in a column of numbers, the first being");
         }
         let mut words: Vec<&str> = Vec::new();
         for (row, field) in fields().enumerate() {
@@ -280,7 +281,7 @@ fn a_file_may_be_cut_within_the_line_end_of_a_comment() {
     }
 }
 
-/// Returns the result of reading a text in pieces of `step` bytes, which must be the same from all calls.
+/// Returns the result of reading a text in pieces of `step` bytes, which must be the same for all calls.
 fn read(text: &str, options: &CsvOptions, step: usize) -> Result<Vec<u64>, String> {
     let open = || CsvSource::new(memory(text.as_bytes().to_vec()), options.clone(), step);
     let load = || open()?.load::<f64>().map(|table| table.rows(0..table.row_count()).unwrap().to_vec());
@@ -321,7 +322,7 @@ fn a_column_whose_first_word_comes_late_is_categorical_if_it_has_no_number() {
     check_read(&text, &CsvOptions::new().missing(CsvMissing::Nan), Ok(&expected));
     let skipping = CsvOptions::new().missing(CsvMissing::SkipRow);
     check_read(&text, &skipping, Ok(&[0.0, 1.0, 1.0, 2.0]));
-    // 8 bits do not hold so many indices: the first category too many is the error.
+    // 8 bits do not hold this many indices: the first category past the limit is the error.
     let words: String = (0..3 * SAMPLE).map(|row| format!("w{row}\n")).collect();
     for step in [64, 1000, 1 << 20] {
         let source = CsvSource::new(memory(format!("a\n{words}").into_bytes()), CsvOptions::new(), step).unwrap();
@@ -334,9 +335,9 @@ fn a_column_whose_first_word_comes_late_is_categorical_if_it_has_no_number() {
 fn a_word_among_numbers_is_the_error_wherever_it_is_and_the_file_is_cut() {
     let reason = |number: &str, line: usize| {
         format!(
-            "is not a number, and the column has numbers, the first of them {number:?} on line {line}: \
-             `CsvOptions::missing_texts` can take the word for a missing value, `CsvOptions::missing` says what becomes of \
-             such values, `CsvOptions::kind` can take all of the column for words"
+            "is not a number in a column of numbers, the first being {number:?} on line {line}: \
+             `CsvOptions::missing_texts` can make the word mean a missing value, `CsvOptions::missing` sets how \
+             missing values are treated, `CsvOptions::kind` can read the whole column as words"
         )
     };
     let numbers: String = (0..3 * SAMPLE).map(|row| format!("{row},{}.5\n", row % 7)).collect();
@@ -345,10 +346,10 @@ fn a_word_among_numbers_is_the_error_wherever_it_is_and_the_file_is_cut() {
     let cases = [
         (format!("a,b\n{numbers}777.5x,1\n8,y\n"), 302, "777.5x", reason("0", 2)),
         (format!("a,b\nN/A,1\n{numbers}"), 2, "N/A", reason("0", 3)),
-        (format!("a,b\n{words}42,1\n"), 2, "w0", reason("42", 302)), // whichever of them is intended
+        (format!("a,b\n{words}42,1\n"), 2, "w0", reason("42", 302)), // either of them may be the intended kind
         (format!("a,b\n{gaps}1,1\nlate,2\n"), 303, "late", reason("1", 302)),
         (format!("a,b\n{gaps}late,1\n1,2\n"), 302, "late", reason("1", 303)),
-        // A record of the wrong shape, and what follows it, says nothing: it is the error.
+        // A record of the wrong shape and the text after it decide nothing: the record is the error.
         (format!("a,b\n{numbers}1,2,3\nx,1\n"), 302, "1,2,3", "has 3 fields, not 2".to_owned()),
         (format!("a,b\n{words}1\n2,3\n"), 302, "1", "has 1 field, not 2".to_owned()),
         ("a,b,c\n1,2,3\nx,3\n".to_owned(), 3, "x,3", "has 2 fields, not 3".to_owned()), // a field is missing
@@ -358,12 +359,12 @@ fn a_word_among_numbers_is_the_error_wherever_it_is_and_the_file_is_cut() {
         let column = if reason.starts_with("has") { "" } else { ", column 0 (a)" };
         check_read(&text, &options, Err(&format!("line {line}{column}: {shown:?} {reason}")));
     }
-    // Words in a row that is left out do not count.
+    // Words in a skipped row do not count.
     check_read("a,b\nx,NA\n1,2\n", &CsvOptions::new().missing(CsvMissing::SkipRow), Ok(&[1.0, 2.0]));
     // Too many words, one of them a number, are not too many categories; those of another column are.
     let few = CsvOptions::new().max_categories(2);
     check_read("a,b\nu,k\nv,l\nw,k\nx,l\n1,k\n", &few, Err(&format!("line 2, column 0 (a): \"u\" {}", reason("1", 6))));
-    let expected = "line 5, column 1 (b): \"m\" is one category more than 2, the most that the options permit";
+    let expected = "line 5, column 1 (b): \"m\" is one category more than 2, which is the limit";
     check_read("a,b\nu,k\nv,l\nw,k\nx,m\n1,k\n", &few, Err(expected));
 }
 
@@ -385,7 +386,7 @@ fn lines_of_spaces_are_skipped_wherever_the_file_is_cut() {
     check_read("a,b\n , \n1,2\n", &options, Ok(&[f64::NAN, f64::NAN, 1., 2.]));
     let long = format!("a,b\n1,2\n{}\n3,4\n", " ".repeat(30));
     check_read(&long, &options, Ok(&[1., 2., 3., 4.]));
-    let reason = "line 3: \"                              \" begins a record of more than 20 bytes, the most that the options permit";
+    let reason = "line 3: \"                              \" begins a record of more than 20 bytes, which is the limit";
     check_read(&long, &options.max_record_bytes(20), Err(reason));
 }
 
@@ -409,9 +410,9 @@ fn delimiters_at_the_ends_of_lines_are_ignored_wherever_the_file_is_cut() {
     check_read("1,2,\nNA,4,\n5,6,\n,7\n", &skipping, Ok(&[1., 2., 5., 6.]));
     check_read("a,b,\nx,2,\ny,4,\nx,6", &automatic(), Ok(&[0., 2., 1., 4., 0., 6.]));
 
-    let no_delimiter = "has 2 fields and no delimiter at the end, which only the last line may lack";
-    let not_empty = "has 3 fields, not 2 and a delimiter at the end: `CsvOptions::trailing_delimiter` can make a \
-         column of what follows that";
+    let no_delimiter = "has 2 fields and no delimiter at the end, which only the last line may omit";
+    let not_empty = "has 3 fields instead of 2 and a delimiter at the end: `CsvOptions::trailing_delimiter` can make \
+         the text after it a column";
     for (text, options, line, shown, reason) in [
         ("a,b,\n1,2,\n3,4\n5,6,\n", automatic(), 3, "3,4", no_delimiter),
         ("a,b,\n1,2\n3,4\n", automatic(), 2, "1,2", no_delimiter),
@@ -428,13 +429,13 @@ fn delimiters_at_the_ends_of_lines_are_ignored_wherever_the_file_is_cut() {
             automatic(),
             2,
             "1,2,",
-            "has 3 fields, not 2; the last is empty: `CsvOptions::trailing_delimiter` can ignore it on all lines",
+            "has 3 fields, not 2; the last is empty: `CsvOptions::trailing_delimiter` can ignore it on every line",
         ),
     ] {
         check_read(text, &options, Err(&format!("line {line}: {shown:?} {reason}")));
     }
-    let missing = "line 1, column 2: \"\" is missing: `CsvOptions::missing` says what becomes of such values, \
-                   `CsvOptions::trailing_delimiter` ignores a delimiter that all lines end in";
+    let missing = "line 1, column 2: \"\" is missing: `CsvOptions::missing` sets how missing values are treated, \
+                   `CsvOptions::trailing_delimiter` can ignore a delimiter at the end of every line";
     check_read("1,2,\n3,4,\n", &automatic(), Err(missing));
     // A last column without a name is still a column, if the first row has a value in it, or if the options say so.
     check_read("a,\n1,2\n3,4\n5,6\n", &automatic(), six);
@@ -446,8 +447,7 @@ fn delimiters_at_the_ends_of_lines_are_ignored_wherever_the_file_is_cut() {
 fn a_record_or_comment_that_is_too_long_is_an_error_wherever_the_file_is_cut() {
     let long = "7".repeat(30);
     let quoted = "1\n\"2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n"; // not closed
-    let (limit, comment) =
-        ("begins a record of more than 20 bytes, the most that the options permit", format!("#{long}"));
+    let (limit, comment) = ("begins a record of more than 20 bytes, which is the limit", format!("#{long}"));
     let cases = [
         (format!("1\n22\n{long}\n3\n"), 3, &*long, limit),
         (format!("1\n\n\"2\n{long}\"\n3\n"), 3, "\"2", limit),
@@ -490,7 +490,7 @@ fn the_first_category_too_many_is_the_error_wherever_the_file_is_cut() {
         };
         for kind in [CsvKind::Automatic, CsvKind::Categorical, CsvKind::OneHot] {
             let source = open(CsvOptions::new().kind(.., kind));
-            let expected = "line 6, column 1 (b): \"n\" is one category more than 3, the most that the options permit";
+            let expected = "line 6, column 1 (b): \"n\" is one category more than 3, which is the limit";
             assert_eq!(source.load::<u8>().unwrap_err().to_string(), expected);
             assert_eq!(source.row_blocks::<u8>(1).unwrap_err().to_string(), expected);
             assert_eq!(source.categories(0).unwrap_err().to_string(), expected);

@@ -23,14 +23,14 @@ impl TimeUnit {
         }
     }
 
-    /// Converts the text of a date, or of a date and a time, to the number of units since 1970, which the type of the
-    /// unit holds.
+    /// Converts the text of a date, or of a date and a time, to the number of units since 1970. The type of the unit
+    /// must hold it.
     pub(super) fn read(self, text: &[u8]) -> Result<i64, Reason> {
         let moment = Moment::read(text).map_err(refused)?;
         self.count(moment).ok_or_else(|| self.not_a_number_of_units(moment))
     }
 
-    /// Returns the number of units, if it is a whole one and the type holds it.
+    /// Returns the number of units, if it is an integer that the type holds.
     fn count(self, moment: Moment) -> Option<i64> {
         let Moment { seconds, nanoseconds, is_finer } = moment;
         let Some(per_second) = self.per_second() else {
@@ -45,14 +45,14 @@ impl TimeUnit {
         i64::try_from(units).ok()
     }
 
-    /// Formats a number of units since 1970 as a field, if it is read as the same number: if its year has at most six
-    /// digits.
+    /// Formats a number of units since 1970 as a field. Returns `None` if reading it would not return the same number:
+    /// if its year has more than six digits.
     pub(super) fn field(self, count: i64) -> Option<String> {
         let text = self.show(count);
         matches!(self.read(text.as_bytes()), Ok(found) if found == count).then_some(text)
     }
 
-    /// Formats a number of units since 1970, as it would be read.
+    /// Formats a number of units since 1970 in the form in which it is read.
     pub(super) fn show(self, count: i64) -> String {
         let Some(per_second) = self.per_second() else { return show_date(count) };
         let (seconds, units) = (count.div_euclid(per_second.into()), count.rem_euclid(per_second.into()));
@@ -69,7 +69,7 @@ impl TimeUnit {
         let Some(per_second) = self.per_second() else {
             return Reason::advised(
                 "is not the beginning of a day in UTC",
-                [Hint::new("TimeUnit::Seconds", "and finer units keep the time")],
+                [Hint::new("TimeUnit::Seconds", "and finer units keep the time of day")],
             );
         };
         let name = self.name();
@@ -86,7 +86,7 @@ impl TimeUnit {
 fn refused(refusal: MomentRefusal) -> Reason {
     match refusal {
         MomentRefusal::Form => "is not a date like 2024-02-29, or a date and a time like 2024-02-29T12:34:56.789Z",
-        MomentRefusal::Month => "has a month that is none of 01 to 12",
+        MomentRefusal::Month => "has a month that is not from 01 to 12",
         MomentRefusal::Day => "has a day that its month does not have",
         MomentRefusal::Time => "has a time of day that is not from 00:00 to 23:59:59",
         MomentRefusal::LeapSecond => "has a leap second, which has no number in Unix time",

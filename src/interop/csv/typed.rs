@@ -1,7 +1,7 @@
 //! Loading whole files into columns, each of the element type that suits its fields.
 //!
-//! The types are guessed from the first records, and the file is read as these. What the fields say about their types
-//! is collected on the way; columns whose type turns out to be another one are read once more, alone.
+//! The types are guessed from the first records, and the file is read with these types. Evidence about the types is
+//! collected on the way. Columns whose guess turns out to be wrong are read once more, alone.
 
 use super::batches::Batches;
 use super::cells::{Cells, ColumnPlan, ColumnSink};
@@ -19,7 +19,7 @@ use crate::base::shape::Shape;
 use crate::table::MemoryStatus;
 use crate::table::soa::SoaNumericTable;
 
-/// Loads a table. The kinds of columns are found as by [`load`](super::load::load).
+/// Loads a table. Finds the kinds of columns as [`load`](super::load::load) does.
 pub(super) fn load(source: &CsvSource) -> Result<SoaNumericTable> {
     load_by(source, |roles| attempt(source, roles))
 }
@@ -32,7 +32,7 @@ fn attempt(source: &CsvSource, roles: &Roles) -> Result<Result<SoaNumericTable, 
     let unseen = vec![Evidence::default(); roles.columns.len()];
     let reader = Reader { source, roles, width, rows: survey.rows() };
     if has_short_rows(source, roles, reader.rows) {
-        // It is found before memory is allocated.
+        // The failure is found before memory is allocated.
         let mut sink = reader.blind(&plan, &plan.elements(&unseen, false), unseen);
         return first_failure(source, roles, &mut sink).map(Err);
     }
@@ -44,7 +44,7 @@ fn attempt(source: &CsvSource, roles: &Roles) -> Result<Result<SoaNumericTable, 
     let seen = if is_decided { unseen } else { seen };
     let mut arrays: Vec<Option<AnyArray>> = vec![None; width];
     let (written, evidence, failure) = reader.read(&plan, &guessed, seen, &mut arrays)?;
-    // A failure after the last record, or before it, or of a number that its column does not hold.
+    // A failure before or after the last record, or of a number that its column does not hold.
     if let Some(failure) = plan.first_failure(&evidence, failure.or_else(|| survey.failure.clone()), is_decided) {
         return Ok(Err(failure));
     }
@@ -69,7 +69,7 @@ fn attempt(source: &CsvSource, roles: &Roles) -> Result<Result<SoaNumericTable, 
     }
     let rows = written.iter().map(|part| part.rows).sum();
     for array in &mut columns {
-        *array = array.resized(rows)?; // without the reserve
+        *array = array.resized(rows)?; // without spare capacity
     }
     let dictionary = roles.dictionary(&|column| suited.get(column).copied().unwrap_or(ElementType::F64))?;
     Ok(Ok(SoaNumericTable::of_arrays(dictionary, rows, columns, MemoryStatus::InternallyAllocated)))
@@ -85,7 +85,7 @@ pub(super) struct Reader<'a> {
     pub(super) rows: usize,
 }
 
-/// The rows that have been written, what has been seen in all columns, and the first failure.
+/// The rows that have been written, the evidence of all columns, and the first failure.
 type Outcome = (Vec<Written>, Vec<Evidence>, Option<Failure>);
 
 impl Reader<'_> {
@@ -103,7 +103,8 @@ impl Reader<'_> {
         ColumnSink::new(plan, cells, evidence)
     }
 
-    /// Returns what the first records show, up to the first one that fails; or the records that the options say.
+    /// Returns the evidence from the first records, up to the first one that fails, or from the records that the
+    /// options select.
     pub(super) fn look_at_sample(&self, plan: &ColumnPlan<'_>, evidence: Vec<Evidence>) -> Result<Vec<Evidence>> {
         let CsvSource { input, syntax, start, step, options, .. } = self.source;
         let mut sink = self.blind(plan, &plan.elements(&evidence, false), evidence);
@@ -117,12 +118,12 @@ impl Reader<'_> {
             })?;
         } else if self.rows > 0 && batches.fill(syntax, input, *step)? {
             let mut parser = RecordParser::new(self.source, self.roles, self.roles.may_skip());
-            let _ = parser.parse(batches.bytes(input), *start, &mut sink, SAMPLE); // its failure is found again
+            let _ = parser.parse(batches.bytes(input), *start, &mut sink, SAMPLE); // a failure is found again
         }
         Ok(sink.evidence)
     }
 
-    /// Reads the columns that have no array yet, as the given types.
+    /// Reads the columns that do not have an array yet, with the given types.
     fn read(
         &self,
         plan: &ColumnPlan<'_>,

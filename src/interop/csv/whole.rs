@@ -1,14 +1,14 @@
-//! Numbers that are written as whole ones: digits, and a sign at most.
+//! Numbers that are written as integers: digits and an optional sign.
 //!
-//! `1.0` and `1e3` are not: their column is one of measurements. Neither is `-0`, whose sign no integer holds.
+//! `1.0` and `1e3` are not: their column is one of measurements. Neither is `-0`, whose sign no integer type holds.
 
 use crate::convert::ConversionPolicy;
 use crate::interop::text::number::value;
 
-/// The largest magnitude up to which `f64` holds all whole numbers.
+/// The largest magnitude up to which `f64` holds all integers.
 pub(super) const EXACT: u64 = 1 << 53;
 
-/// A number that is written as a whole one.
+/// A number that is written as an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Whole<'a> {
     pub(super) is_negative: bool,
@@ -53,8 +53,8 @@ impl<'a> Whole<'a> {
     }
 }
 
-/// Parses the whole number at the beginning of the bytes: returns whether it is negative, its magnitude, and the number
-/// of bytes. `None` if there is none, or it needs a closer look. The caller must check what follows.
+/// Parses the integer at the beginning of the bytes. Returns whether it is negative, its magnitude, and the number of
+/// bytes; `None` without an integer, or if the fast path cannot parse it. The caller must check the text that follows.
 #[inline(always)]
 pub(super) fn glance_at_whole(bytes: &[u8]) -> Option<(bool, u64, usize)> {
     const MOST_DIGITS: usize = 19; // any number of 19 digits is below 2^64

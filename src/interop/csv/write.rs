@@ -44,7 +44,7 @@ pub(crate) fn write_csv_to(
     with_text(table, options, |text| write(writer, text, None, &counter(text, options)))
 }
 
-/// Begins to count the rows that are written, for the progress callback.
+/// Starts counting the rows written, for the progress callback.
 fn counter(text: &dyn Text, options: &CsvWriteOptions) -> impl Fn(usize) + use<> {
     let row_bytes = text.row_bytes();
     let in_bytes = move |rows: usize| row_bytes.saturating_mul(rows as u64);
@@ -73,15 +73,14 @@ fn with_text(
     }
 }
 
-/// Writes all lines; `path` is that of the target in errors. Nothing is written before the first lines are
-/// formatted.
+/// Writes all lines. `path` is the target's path in errors. Nothing is written before the first lines are formatted.
 fn write(writer: &mut dyn Write, text: &dyn Text, path: Option<&Path>, done: &dyn Fn(usize)) -> Result<()> {
     let failed = |source| Error::stream(source).in_some_file(path);
     let form = text.form();
     let Shape { rows, columns } = form.shape;
     let step = (VALUES / columns.max(1)).max(1);
     let mut chunks = (0..rows).step_by(step).map(|start| start..rows.min(start + step));
-    // As many chunks at a time as there are tasks; their texts are in memory together.
+    // One chunk per task at a time; their texts are in memory together.
     let bytes = form.shape.element_count()?.saturating_mul(size_of::<f64>());
     let wave = parallel::task_count(bytes.saturating_mul(WEIGHT)).max(1);
     let mut header = &form.header[..];
@@ -108,7 +107,7 @@ trait Text: Sync {
     fn row_bytes(&self) -> u64;
     /// Formats the lines of some rows.
     fn rows(&self, rows: Range<usize>) -> Result<Vec<u8>>;
-    /// Checks that the table still is what it was when the text was created.
+    /// Checks that the table has not changed since the text was created.
     fn check_unchanged(&self) -> Result<()>;
 }
 
@@ -120,7 +119,7 @@ struct RowText<'a> {
 }
 
 impl RowText<'_> {
-    /// Formats whole rows of values as lines. The first line is row `first` of the table.
+    /// Formats complete rows of values as lines. The first line is row `first` of the table.
     fn lines_of<T: Element>(&self, values: &[T], first: usize) -> Result<Vec<u8>> {
         let (columns, mut text) = (self.form.shape.columns, room(values.len())?);
         for (row, values) in values.chunks_exact(columns).enumerate() {
@@ -166,14 +165,14 @@ impl Text for RowText<'_> {
     }
 }
 
-/// A table of columns of several types, each formatted by itself.
+/// A table of columns of several types, each formatted separately.
 struct ColumnText<'a> {
     table: &'a (dyn NumericTable + 'a),
     form: Form,
     types: Vec<ElementType>,
 }
 
-/// The texts of one column in some rows: all of them together, and where each ends.
+/// The text of one column in some rows, concatenated, and the end of each.
 type ColumnFields = (Vec<u8>, Vec<usize>);
 
 impl<'a> ColumnText<'a> {

@@ -33,9 +33,9 @@ pub struct CsvWriteOptions {
 }
 
 impl CsvWriteOptions {
-    /// Creates the default options: commas; a header if any column has a name; the words of categories where the
-    /// dictionary has them, and dates where it has times; for NaN, `NaN` in columns of numbers and `NA` in others; a
-    /// durable file.
+    /// Creates the default options: comma-separated fields; a header if any column has a name; the words of categories
+    /// and the dates of times where the dictionary has them; for NaN, the text `NaN` in columns of numbers and `NA` in
+    /// others; durable files.
     ///
     /// # Examples
     /// ```
@@ -58,7 +58,8 @@ impl CsvWriteOptions {
         }
     }
 
-    /// Sets the character that separates fields: an ASCII character that numbers do not contain, and not the quote `"`.
+    /// Sets the character that separates fields: an ASCII character that does not occur in numbers and is not the quote
+    /// `"`.
     ///
     /// # Examples
     /// ```
@@ -73,8 +74,8 @@ impl CsvWriteOptions {
         Self { delimiter, ..self }
     }
 
-    /// Sets the character before the decimals of numbers: `'.'`, the default, or `','`. If it is the delimiter as well,
-    /// numbers with decimals are written in quotes.
+    /// Sets the decimal separator: `'.'`, the default, or `','`. If it is also the delimiter, numbers with decimals are
+    /// written in quotes.
     ///
     /// # Examples
     /// ```
@@ -107,13 +108,13 @@ impl CsvWriteOptions {
         Self { header: Some(is_written), ..self }
     }
 
-    /// Sets the text that is written for NaN in all columns. Without it, that is `NaN` in columns of numbers, which is
-    /// read as a NaN, under any options for reading; and `NA` in columns of words and of times, which
-    /// is read as a missing value.
+    /// Sets the text that is written for NaN in all columns. By default, it is `NaN` in columns of numbers, which is
+    /// read as NaN under any options for reading, and `NA` in columns of words and of times, which is read as a missing
+    /// value.
     ///
-    /// It is not written in quotes in columns of words and times: there it would be a word. `NA` stands for the empty
-    /// text in a table of one column, where a line without text is not a row, and under a header if the last column has
-    /// no name, where it would be taken for what follows a trailing delimiter.
+    /// The text is not quoted in columns of words and times, where a quoted text would be a word. `NA` replaces the
+    /// empty text in two cases: in a table of one column, where an empty line is not a row, and under a header if the
+    /// last column has no name, where the field would be taken for the end of a line with a trailing delimiter.
     ///
     /// # Examples
     /// ```
@@ -128,10 +129,9 @@ impl CsvWriteOptions {
         Self { missing: Some(text.into()), ..self }
     }
 
-    /// Sets whether the words of categories are written where the dictionary has them, instead of their indices; they
-    /// are unless this says otherwise. The empty word and `NA` are written in quotes, so that they are read
-    /// as words. A column whose words are numbers is read back as one of numbers, unless its
-    /// [kind](super::CsvOptions::kind) is stated.
+    /// Sets whether the words of categories are written instead of their indices, where the dictionary has them; on by
+    /// default. The empty word and `NA` are written in quotes, so that they are read as words. A column whose words are
+    /// numbers is read back as a column of numbers, unless its [kind](super::CsvOptions::kind) is set.
     ///
     /// # Examples
     /// ```
@@ -149,8 +149,7 @@ impl CsvWriteOptions {
     }
 
     /// Sets whether columns of [times](crate::FeatureType::Time) are written as dates and times of ISO 8601, in UTC,
-    /// instead of as numbers; they are unless this says otherwise. They are read back by
-    /// [`CsvKind::Time`](super::CsvKind::Time).
+    /// instead of as numbers; on by default. [`CsvKind::Time`](super::CsvKind::Time) reads them back.
     ///
     /// # Examples
     /// ```
@@ -169,8 +168,8 @@ impl CsvWriteOptions {
         Self { writes_times: are_written, ..self }
     }
 
-    /// Sets words that are written instead of the indices in a column of the table, and of the words that the
-    /// dictionary has.
+    /// Sets words for a column of the table. They are written instead of the indices and of the words of the
+    /// dictionary.
     ///
     /// # Examples
     /// ```
@@ -186,7 +185,7 @@ impl CsvWriteOptions {
         self
     }
 
-    /// Sets whether writing a file waits until it is on the disk: see [`SaveOptions::durable`].
+    /// Sets whether writing a file waits until it is on disk: see [`SaveOptions::durable`].
     ///
     /// # Examples
     /// ```
@@ -203,8 +202,9 @@ impl CsvWriteOptions {
 
     /// Sets whether an old file is overwritten instead of replaced: see [`SaveOptions::in_place`].
     ///
-    /// Failures before the first byte is written leave the old file unchanged. A later value that is not an index of
-    /// its [`categories`](Self::categories) is found after lines before it have been written, and leaves an empty file.
+    /// A failure before the first byte is written leaves the old file unchanged. A value that is not an index of its
+    /// [`categories`](Self::categories) may be found after earlier lines have been written. The file is then left
+    /// empty.
     ///
     /// # Examples
     /// ```
@@ -219,10 +219,10 @@ impl CsvWriteOptions {
         Self { save: self.save.in_place(is_in_place), ..self }
     }
 
-    /// Sets a callback for the progress of writing. It is called at the beginning, after every some thousand rows, and at the
-    /// end, with the number of bytes of values that are written and of all of them, in the types of the table's columns; on
-    /// the thread that writes. If it panics, no file appears, and an older one stays as it is (unless it is written
-    /// [in place](Self::in_place)).
+    /// Sets a callback for the progress of writing. It is called on the writing thread: at the beginning, every few
+    /// thousand rows, and at the end. It receives the number of bytes of values written and the total, in the types of
+    /// the table's columns. If it panics, no file is created and an older one stays unchanged, unless it is written [in
+    /// place](Self::in_place).
     ///
     /// # Examples
     /// ```

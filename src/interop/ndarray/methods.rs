@@ -8,13 +8,13 @@ use crate::block::{Block, BlockMut};
 use crate::table::{HomogenNumericTable, TableView, TableViewMut};
 
 impl<'t, T: Element> TableView<'t, T> {
-    /// Returns an `ndarray` view of the same values, whatever the layout. O(1), no copy.
+    /// Returns an `ndarray` view of the same values, in any layout. O(1), no copy.
     ///
     /// For `ndarray` 0.16: `ArrayView2::try_from(view)`, with feature `ndarray-016`.
     ///
     /// # Errors
     /// [`ErrorKind::SizeOverflow`](crate::ErrorKind::SizeOverflow) for shapes without values that `ndarray` cannot
-    /// express.
+    /// represent.
     ///
     /// # Examples
     /// ```
@@ -31,13 +31,13 @@ impl<'t, T: Element> TableView<'t, T> {
 }
 
 impl<'t, T: Element> TableViewMut<'t, T> {
-    /// Converts the view to a mutable `ndarray` view of the same values, whatever the layout. O(1), no copy.
+    /// Converts the view to a mutable `ndarray` view of the same values, in any layout. O(1), no copy.
     ///
     /// For `ndarray` 0.16: `ArrayViewMut2::try_from(view)`, with feature `ndarray-016`.
     ///
     /// # Errors
     /// [`ErrorKind::SizeOverflow`](crate::ErrorKind::SizeOverflow) for shapes without values that `ndarray` cannot
-    /// express.
+    /// represent.
     ///
     /// # Examples
     /// ```
@@ -62,7 +62,7 @@ impl<U: Element> Block<'_, U> {
     ///
     /// # Errors
     /// [`ErrorKind::SizeOverflow`](crate::ErrorKind::SizeOverflow) for shapes without values that `ndarray` cannot
-    /// express.
+    /// represent.
     ///
     /// # Examples
     /// ```
@@ -82,7 +82,7 @@ impl<U: Element> BlockMut<'_, U> {
     ///
     /// # Errors
     /// [`ErrorKind::SizeOverflow`](crate::ErrorKind::SizeOverflow) for shapes without values that `ndarray` cannot
-    /// express.
+    /// represent.
     ///
     /// # Examples
     /// ```
@@ -103,7 +103,7 @@ impl<U: Element> BlockMut<'_, U> {
     ///
     /// # Errors
     /// [`ErrorKind::SizeOverflow`](crate::ErrorKind::SizeOverflow) for shapes without values that `ndarray` cannot
-    /// express.
+    /// represent.
     ///
     /// # Examples
     /// ```
@@ -122,7 +122,7 @@ impl<U: Element> BlockMut<'_, U> {
 }
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Copies the values to an array, in standard layout if the table is row-major, in Fortran layout if it is
+    /// Copies the values to an array: in standard layout if the table is row-major, in Fortran layout if it is
     /// column-major.
     ///
     /// For `ndarray` 0.16: `Array2::try_from(&table)`, with feature `ndarray-016`.
@@ -132,7 +132,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// [`ErrorKind::BlockOutstanding`](crate::ErrorKind::BlockOutstanding),
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory);
     /// [`ErrorKind::SizeOverflow`](crate::ErrorKind::SizeOverflow) for shapes without values that `ndarray` cannot
-    /// express.
+    /// represent.
     ///
     /// # Examples
     /// ```
@@ -146,11 +146,11 @@ impl<T: Element> HomogenNumericTable<T> {
         self.try_into()
     }
 
-    /// Converts the table to an array without a copy. That is possible if its memory is an unshared `Vec`: if the table
-    /// was made from one, or from an array.
+    /// Converts the table to an array without a copy. This requires that its memory is an unshared `Vec`, because the
+    /// table was created from a `Vec` or an array.
     ///
     /// # Errors
-    /// The unchanged table.
+    /// Returns the table unchanged.
     ///
     /// # Examples
     /// ```
@@ -165,7 +165,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "ndarray")))]
-    #[expect(clippy::result_large_err)] // the table goes back
+    #[expect(clippy::result_large_err)] // the error holds the table
     pub fn try_into_ndarray(self) -> Result<Array2<T>, Self> {
         self.try_into()
     }

@@ -4,10 +4,10 @@
 //! | --- | --- | --- |
 //! | a view of a table, a block of rows | `ArrayView2`, `ArrayViewMut2` | never |
 //! | `Array2`, `ArcArray2`, `CowArray`, views | a table | by [`CopyPolicy`]; by default only if needed |
-//! | a table | `Array2` | `to_ndarray` always, `try_into_ndarray` never: `ndarray` can only own a `Vec` |
+//! | a table | `Array2` | `to_ndarray`: always; `try_into_ndarray`: never, since `ndarray` can own only a `Vec` |
 //!
-//! `source`: arrays from which tables can be made; `methods`: methods for 0.17; `versions`: the implementation for 0.17
-//! and 0.16, as `TryFrom` conversions, which are the interface for 0.16.
+//! `source`: arrays that can become tables; `methods`: methods for 0.17; `versions`: the implementation for 0.17 and
+//! 0.16, as `TryFrom` conversions, which are the interface for 0.16.
 
 #[cfg(feature = "ndarray")]
 mod methods;

@@ -6,8 +6,8 @@ use crate::base::element::Element;
 use crate::base::error::Result;
 use crate::table::{DataLayout, HomogenNumericTable, Shape};
 
-/// A two-dimensional array from which a table can be made: `Array2`, `ArcArray2`, `CowArray`, views of arrays, and
-/// references to arrays, of `ndarray` 0.17 and 0.16. The trait is sealed.
+/// A two-dimensional array that can become a table: `Array2`, `ArcArray2`, `CowArray`, views of arrays, and references
+/// to arrays, of `ndarray` 0.17 and 0.16. The trait is sealed.
 ///
 /// # Examples
 /// ```
@@ -33,7 +33,8 @@ pub trait NdarraySource<T>: Sized + Source<T> {
 
 impl<T, S: Source<T>> NdarraySource<T> for S {}
 
-/// What a table needs from an array. Cannot be named, and so not implemented, outside this crate.
+/// The array operations that a table requires. The trait cannot be named outside this crate, so it cannot be
+/// implemented there.
 pub trait Source<T> {
     /// Returns whether the values are borrowed.
     fn is_lent(&self) -> bool;
@@ -48,11 +49,11 @@ pub trait Source<T> {
 }
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Creates a table from an `ndarray` array, view or reference. No copy if the array owns its values, alone or
-    /// shared, and they are contiguous by rows (the table is then row-major) or by columns (column-major). Values in
+    /// Creates a table from an `ndarray` array, view or reference. No copy is made if the array owns its values, alone
+    /// or shared, and they are contiguous by rows (the table is then row-major) or by columns (column-major). Values in
     /// any other order are copied row by row.
     ///
-    /// Memory with a single owner is written in place; that of a shared array is copied by the first write.
+    /// Memory with a single owner is written in place. The first write to a shared array's memory copies it.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory) if a copy is needed and cannot be allocated.
@@ -77,13 +78,13 @@ impl<T: Element> HomogenNumericTable<T> {
         Self::from_ndarray_with(array, CopyPolicy::IfNeeded)
     }
 
-    /// Creates a table as [`from_ndarray`](Self::from_ndarray) does, with a choice of whether values are copied.
-    /// [`data_memory_status`](crate::NumericTable::data_memory_status) of the table is `UserAllocated` if it uses the
-    /// memory of the array, `InternallyAllocated` if it is a copy.
+    /// Creates a table as [`from_ndarray`](Self::from_ndarray) does, with a policy for copying. The table's
+    /// [`data_memory_status`](crate::NumericTable::data_memory_status) is `UserAllocated` if it uses the memory of the
+    /// array, `InternallyAllocated` if it is a copy.
     ///
     /// # Errors
     /// [`ErrorKind::CopyRequired`](crate::ErrorKind::CopyRequired) under [`CopyPolicy::Never`], if
-    /// [`copy_reason`](NdarraySource::copy_reason) returns one: check that first if the array must not be lost.
+    /// [`copy_reason`](NdarraySource::copy_reason) returns a reason. Check it first to avoid losing the array.
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     ///
     /// # Examples

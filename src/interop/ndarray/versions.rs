@@ -1,4 +1,4 @@
-//! The same conversions for every version of `ndarray` that is enabled by a feature.
+//! The same conversions for each enabled version of `ndarray`.
 
 use super::source::Source;
 use crate::array::Array;
@@ -17,7 +17,7 @@ fn overflow<T: Element>(shape: Shape) -> Error {
     Error::new(ErrorKind::SizeOverflow { shape, element: Some(T::TYPE) })
 }
 
-/// Returns whether `ndarray` can express a shape: it requires that the product of the non-zero lengths fits an `isize`.
+/// Returns whether `ndarray` can represent a shape: the product of the non-zero lengths must fit an `isize`.
 fn is_expressible(shape: Shape) -> bool {
     let count = shape.rows.max(1).checked_mul(shape.columns.max(1));
     count.is_some_and(|count| isize::try_from(count).is_ok())
@@ -36,18 +36,18 @@ fn to_vec<T: Element>(table: &HomogenNumericTable<T>) -> Result<Vec<T>> {
     Ok(values)
 }
 
-/// Takes the memory of a table if it is a `Vec` that `ndarray` can own; otherwise the table is unchanged.
+/// Takes the memory of a table if it is a `Vec` that `ndarray` can own. Otherwise leaves the table unchanged.
 fn take_vec<T: Element>(table: &mut HomogenNumericTable<T>) -> Option<Vec<T>> {
     let count = table.as_slice().ok()?.len();
     if !is_expressible(table.shape()) {
         return None;
     }
     let mut values = if count == 0 { Vec::new() } else { table.take_vec()? };
-    values.truncate(count); // drops the reserve for further rows
+    values.truncate(count); // drops the spare capacity
     Some(values)
 }
 
-/// Returns the error of a view that runs backwards along an axis.
+/// Returns the error for a view with negative strides.
 fn backwards(strides: (isize, isize)) -> Error {
     let (row, column) = strides;
     let reason =
@@ -132,7 +132,7 @@ macro_rules! define_conversions {
                 }
             }
 
-            /// Creates an array of a shape, which must have as many values and be one that `ndarray` can express.
+            /// Creates an array of a shape that matches the number of values and that `ndarray` can represent.
             fn array<T>(shape: Shape, layout: DataLayout, values: Vec<T>) -> Array2<T> {
                 let lengths = Ix2(shape.rows, shape.columns);
                 let lengths: StrideShape<Ix2> = match layout {
@@ -147,7 +147,7 @@ macro_rules! define_conversions {
 
             // --- arrays as tables ---------------------------------------------------------------------------------
 
-            /// The same values, whatever the strides, but that none may be negative: [`ErrorKind::MemoryLayout`]. O(1).
+            /// Views the same values. No stride may be negative: [`ErrorKind::MemoryLayout`]. O(1).
             impl<'t, T: Element> TryFrom<ArrayView2<'t, T>> for TableView<'t, T> {
                 type Error = Error;
 
@@ -157,7 +157,7 @@ macro_rules! define_conversions {
                 }
             }
 
-            /// The same values, whatever the strides, but that none may be negative: [`ErrorKind::MemoryLayout`]. O(1).
+            /// Views the same values. No stride may be negative: [`ErrorKind::MemoryLayout`]. O(1).
             impl<'t, T: Element> TryFrom<ArrayViewMut2<'t, T>> for TableViewMut<'t, T> {
                 type Error = Error;
 
@@ -167,7 +167,7 @@ macro_rules! define_conversions {
                 }
             }
 
-            /// The values are not copied; strides may not be negative: [`ErrorKind::MemoryLayout`]. O(1).
+            /// Borrows the values without a copy. No stride may be negative: [`ErrorKind::MemoryLayout`]. O(1).
             impl<'t, T: Element> TryFrom<ArrayView2<'t, T>> for BorrowedTable<'t, T> {
                 type Error = Error;
 
@@ -176,7 +176,7 @@ macro_rules! define_conversions {
                 }
             }
 
-            /// The values are not copied, and are written in place; strides may not be negative:
+            /// Borrows the values without a copy and writes them in place. No stride may be negative:
             /// [`ErrorKind::MemoryLayout`]. O(1).
             impl<'t, T: Element> TryFrom<ArrayViewMut2<'t, T>> for BorrowedTableMut<'t, T> {
                 type Error = Error;
@@ -307,7 +307,7 @@ macro_rules! define_conversions {
                 array.t().is_standard_layout().then_some(DataLayout::ColumnMajor)
             }
 
-            /// Uses the memory of an array that is its only owner, and has a layout. The table may write to it.
+            /// Uses the memory of an array that is its only owner and has a layout. The table may write to it.
             fn adopt<T: Element>(array: Array2<T>) -> Array<T> {
                 let count = array.len();
                 let (values, offset) = array.into_raw_vec_and_offset();

@@ -1,6 +1,6 @@
-//! The header of a `.npy` file: its first bytes, and the dictionary that follows.
+//! The header of a `.npy` file: its first bytes and the dictionary after them.
 //!
-//! Decoding trusts nothing: computations with the shape of a decoded [`NpyHeader`] cannot overflow.
+//! Decoding trusts no value in the file: computations with the shape of a decoded [`NpyHeader`] cannot overflow.
 //! Source: NumPy Enhancement Proposal 1, and `numpy/lib/format.py`.
 
 use std::io::{self, Read};
@@ -14,14 +14,14 @@ use crate::base::shape::Shape;
 use crate::table::DataLayout;
 
 const MAGIC: [u8; 6] = *b"\x93NUMPY";
-/// In files that NumPy writes, values begin at a multiple of this.
+/// In files that NumPy writes, the values begin at a multiple of this.
 const ALIGNMENT: usize = 64;
-/// No header that NumPy writes for plain numbers is longer, nor any of version 1.
+/// The longest header that version 1 allows, or that NumPy writes for plain numbers.
 const LENGTH_LIMIT: usize = u16::MAX as usize;
-/// NumPy leaves room for this number of digits, so that an array can grow in its file.
+/// NumPy reserves room for this number of digits, so that an array can grow in its file.
 const DIGITS: usize = 21;
 
-/// The description of one array of numbers, of one or two dimensions.
+/// The description of one array of numbers, with one or two dimensions.
 ///
 /// Invariant: the size in bytes of the values fits the address space of this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,10 +35,10 @@ pub(in crate::interop) struct NpyHeader {
 }
 
 impl NpyHeader {
-    /// Reads the header of an array of numbers from the start of a file or stream, and not a byte more.
+    /// Reads the header of an array of numbers from the start of a file or stream, and no bytes after it.
     ///
     /// # Errors
-    /// Those of [`AnyHeader::read`]; [`ErrorKind::Format`] of an array of structures.
+    /// Those of [`AnyHeader::read`]; [`ErrorKind::Format`] for an array of structures.
     pub(in crate::interop) fn read(source: &mut impl Read, failed: &dyn Fn(std::io::Error) -> Error) -> Result<Self> {
         match AnyHeader::read(source, failed)? {
             AnyHeader::Numbers(header) => Ok(header),
@@ -65,7 +65,7 @@ impl NpyHeader {
         check_length(self.length, self.payload_length(), &described, real_length)
     }
 
-    /// Checks that the values have the expected type; `converter` is the name of the call that accepts other types.
+    /// Checks that the values have the expected type. `converter` is the name of the call that accepts other types.
     pub(in crate::interop) fn check_type(&self, expected: ElementType, converter: Option<&'static str>) -> Result<()> {
         match self.element_type {
             found if found == expected => Ok(()),
@@ -79,7 +79,7 @@ impl NpyHeader {
         }
     }
 
-    /// Returns the reason why values at an address cannot be used in place; `None` if they can.
+    /// Returns the reason why the values cannot be used in place at an address; `None` if they can.
     pub(super) fn copy_reason(&self, address: usize) -> Option<CopyReason> {
         let size = self.element_type.size_in_bytes();
         if size > 1 && self.is_big_endian != cfg!(target_endian = "big") {
@@ -89,14 +89,14 @@ impl NpyHeader {
         (self.payload_length() > 0 && !address.is_multiple_of(size)).then_some(CopyReason::Alignment)
     }
 
-    /// Writes the header of a little-endian array, byte by byte as NumPy does.
+    /// Returns the header of a little-endian array, identical to NumPy's byte by byte.
     ///
     /// # Errors
     /// [`ErrorKind::UnsupportedElementType`] for `bf16`.
     pub(in crate::interop) fn encode(element_type: ElementType, layout: DataLayout, shape: Shape) -> Result<Vec<u8>> {
         let descr = code(element_type)?;
         let Shape { rows, columns } = shape;
-        // One row, one column and no values at all have both orders: NumPy calls that C order.
+        // One row, one column, and arrays without values have both orders: NumPy calls that C order.
         let is_fortran = layout == DataLayout::ColumnMajor && rows > 1 && columns > 1;
         let (order, growing) = if is_fortran { ("True", columns) } else { ("False", rows) };
         let text = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({rows}, {columns}), }}");
@@ -111,18 +111,18 @@ pub(in crate::interop) enum AnyHeader {
     Records(RecordHeader),
 }
 
-/// What a header says of the type.
+/// The type in a header.
 enum Descr {
     Number((ElementType, bool)),
-    /// The fields, and where they begin in the text.
+    /// The fields, and their position in the text.
     Fields(RecordFields, usize),
 }
 
 impl AnyHeader {
-    /// Reads a header from the start of a file or stream, and not a byte more.
+    /// Reads a header from the start of a file or stream, and no bytes after it.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] with what is wrong, and where; `failed` of an error of `source`.
+    /// [`ErrorKind::Format`] with the reason and the position; `failed` for an error of `source`.
     pub(in crate::interop) fn read(source: &mut impl Read, failed: &dyn Fn(std::io::Error) -> Error) -> Result<Self> {
         let Dictionary { text, start, is_utf8 } = Dictionary::read(source, failed)?;
         Self::parse(&text, start, is_utf8)
@@ -140,7 +140,7 @@ impl AnyHeader {
             (b"fortran_order", Literal::Flag(flag)) => put(&mut order, Ok(flag), key, at),
             (b"shape", Literal::Tuple(sizes)) => put(&mut shape, Ok((sizes, at)), key, at),
             (b"descr" | b"fortran_order" | b"shape", _) => {
-                Err(LiteralRefusal { at, reason: format!("this is no value for '{}'", key.escape_ascii()) })
+                Err(LiteralRefusal { at, reason: format!("invalid value for '{}'", key.escape_ascii()) })
             }
             _ => {
                 Err(LiteralRefusal { at, reason: format!("unknown key '{}'", key[..key.len().min(32)].escape_ascii()) })
@@ -174,7 +174,7 @@ impl AnyHeader {
 /// The text of a header, a dictionary.
 pub(super) struct Dictionary {
     pub(super) text: Vec<u8>,
-    /// Where it begins in the file.
+    /// Its position in the file.
     pub(super) start: usize,
     pub(super) is_utf8: bool,
 }
@@ -183,7 +183,7 @@ impl Dictionary {
     /// Reads the first bytes of a file or stream, and the text.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`]; `failed` of an error of `source`.
+    /// [`ErrorKind::Format`]; `failed` for an error of `source`.
     pub(super) fn read(source: &mut impl Read, failed: &dyn Fn(std::io::Error) -> Error) -> Result<Self> {
         let mut start = [0; 12];
         fill(source, &mut start[..8], 0, check_magic, failed)?;
@@ -192,7 +192,7 @@ impl Dictionary {
             [2 | 3, 0] => 4,
             _ => {
                 let (major, minor) = (start[6], start[7]);
-                let reason = format!("version {major}.{minor} is unknown: there are 1.0, 2.0 and 3.0");
+                let reason = format!("version {major}.{minor} is unknown: supported are 1.0, 2.0 and 3.0");
                 return Err(Error::format(6, reason));
             }
         };
@@ -210,25 +210,25 @@ impl Dictionary {
     }
 }
 
-/// Checks that values which begin at a byte of a file end where the file ends.
+/// Checks that values that begin at byte `start` of a file end where the file ends.
 ///
 /// # Errors
 /// [`ErrorKind::Format`].
 pub(super) fn check_length(start: usize, length: usize, described: &str, real_length: u64) -> Result<()> {
     let end = start as u64 + length as u64;
     if real_length < end {
-        let reason = format!("the file is cut off: {described} end at byte {end}, and it has {real_length}");
+        let reason = format!("the file is cut off: {described} end at byte {end}, but it has {real_length}");
         return Err(Error::format(real_length, reason));
     }
     if real_length > end {
         let reason = format!("bytes after the array: {}; {described} end at byte {end}", real_length - end);
-        return Err(Error::format(end, reason).with_hint(Hint::new("read_npy", "reads several arrays of one file")));
+        return Err(Error::format(end, reason).with_hint(Hint::new("read_npy", "reads several arrays from one file")));
     }
     Ok(())
 }
 
-/// Writes a header with the text of its dictionary, byte by byte as NumPy does. `growing` is the length of the axis
-/// that may grow in the file.
+/// Returns a header with the given text of its dictionary, identical to NumPy's byte by byte. `growing` is the length
+/// of the axis that may grow in the file.
 ///
 /// # Errors
 /// [`ErrorKind::LimitExceeded`].
@@ -238,7 +238,7 @@ pub(super) fn encode_text(mut text: String, growing: usize) -> Result<Vec<u8>> {
     let start = 8 + size;
     let length = (start + text.len() + room + 1).next_multiple_of(ALIGNMENT) - start;
     if length > LENGTH_LIMIT {
-        return Err(Error::limit("bytes of a header, which shorter names make smaller,", length, LENGTH_LIMIT));
+        return Err(Error::limit("bytes of a header (use shorter names)", length, LENGTH_LIMIT));
     }
     text.extend(std::iter::repeat_n(' ', length - 1 - text.len()));
     text.push('\n');
@@ -269,7 +269,8 @@ pub(super) fn code(element: ElementType) -> Result<&'static str> {
     })
 }
 
-/// Fills a buffer from a position in the file. `check` is called with what could be read, before the length is checked.
+/// Fills a buffer from a position in the file. Calls `check` with the bytes that could be read before checking the
+/// length.
 pub(super) fn fill(
     source: &mut impl Read,
     buffer: &mut [u8],
@@ -294,13 +295,13 @@ pub(super) fn fill(
     Ok(())
 }
 
-/// Checks that a file begins with [`MAGIC`]; if not, the error says what the file may be.
+/// Checks that a file begins with [`MAGIC`]. If it does not, the error names the probable format of the file.
 fn check_magic(start: &[u8]) -> Result<()> {
     if start.starts_with(&MAGIC) {
         return Ok(());
     }
     let reason = match start {
-        [] => "there is nothing",
+        [] => "it is empty",
         _ if MAGIC.starts_with(start) => {
             let reason = "it is cut off within its first 6 bytes".to_owned();
             return Err(Error::format(start.len() as u64, reason));
@@ -314,7 +315,7 @@ fn check_magic(start: &[u8]) -> Result<()> {
             return Err(error.with_hint(Hint::new("NpzReader", "reads those")));
         }
         [0x1f, 0x8b, ..] => "this is compressed with gzip: decompress it first",
-        [0x80, 2..=5, ..] => "this is a Python pickle, which would run code: it is never loaded",
+        [0x80, 2..=5, ..] => "this is a Python pickle, which is never loaded because it could run code",
         _ => "this is not a .npy file",
     };
     Err(Error::format(0, reason))
@@ -333,7 +334,7 @@ pub(super) fn put<T>(
     }
 }
 
-/// Converts dimensions to a shape: two are rows and columns; one is a column.
+/// Converts dimensions to a shape: two are rows and columns; one is a single column.
 fn shape_of(sizes: &[u64]) -> Result<Shape, String> {
     let size = |size: u64| usize::try_from(size).map_err(|_| format!("{size} is more than this machine can count"));
     match *sizes {
@@ -371,7 +372,7 @@ pub(super) fn element(descr: &[u8]) -> Result<(ElementType, bool), String> {
         _ if element_type.size_in_bytes() == 1 => Ok((element_type, false)),
         Some(b'<') => Ok((element_type, false)),
         Some(b'>') => Ok((element_type, true)),
-        _ => Err(format!("the type '{}' does not say in which order its bytes are", descr.escape_ascii())),
+        _ => Err(format!("the type '{}' does not specify its byte order", descr.escape_ascii())),
     }
 }
 
@@ -382,20 +383,20 @@ fn refusal(descr: &[u8], code: &[u8]) -> String {
         b"V2" => "raw bytes; if they are bfloat16, in Python: a.astype('f4')",
         [b'f', ..] => "long floats, which differ between machines; in Python: a.astype('f8')",
         [b'c', ..] => "complex numbers; in Python: a.real and a.imag",
-        [b'O', ..] => "Python objects, which would run code when loaded: they never are",
+        [b'O', ..] => "Python objects, which are never loaded because they could run code",
         [b'S' | b'a' | b'U', ..] => "text",
         [b'M' | b'm', ..] => "dates or durations; in Python: a.astype('i8')",
         [b'V', ..] => "raw bytes",
         _ => "a type that NumPy does not write for numbers",
     };
-    format!("the type '{}' is not one of a table: {what}", descr[..descr.len().min(32)].escape_ascii())
+    format!("the type '{}' is not supported by tables: {what}", descr[..descr.len().min(32)].escape_ascii())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Parses a text as if 10 bytes preceded it, as in a file.
+    /// Parses a string as if 10 bytes preceded it, as in a file.
     fn parse(text: &str) -> Result<NpyHeader> {
         match AnyHeader::parse(text.as_bytes(), 10, false)? {
             AnyHeader::Numbers(header) => Ok(header),

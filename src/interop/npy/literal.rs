@@ -1,10 +1,10 @@
 //! A small, strict parser for the dictionary in the header of a `.npy` file, which is a Python literal.
 //!
-//! It accepts what NumPy writes there: one dictionary whose keys are strings, and whose values are strings, `True` and
-//! `False`, tuples of whole numbers (Python 2 wrote `3L`), and lists of fields. Fields do not nest, so the parser does
-//! not recurse; nothing is ever evaluated.
+//! It accepts only what NumPy writes there: one dictionary with strings as keys. Its values are strings, `True` and
+//! `False`, tuples of integers (Python 2 wrote `3L`), and lists of fields. Fields do not nest, so the parser does not
+//! recurse. Nothing is ever evaluated.
 
-/// The largest number of dimensions of NumPy's arrays.
+/// The largest number of dimensions of a NumPy array.
 const DIMENSION_LIMIT: usize = 64;
 
 /// The value of a key.
@@ -13,9 +13,9 @@ pub(super) enum Literal<'a> {
     Text(&'a [u8]),
     Flag(bool),
     Tuple(Vec<u64>),
-    /// A number by itself, as in `(3)`.
+    /// A single number, as in `(3)`.
     Number,
-    /// A list of anything else, of which nothing was read.
+    /// Any other list, whose elements are not read.
     Unread,
     /// The fields of structures.
     List(Vec<LiteralField<'a>>),
@@ -28,7 +28,7 @@ pub(super) struct LiteralField<'a> {
     pub(super) code: &'a [u8],
     /// The lengths of a field that is an array.
     pub(super) sizes: Vec<u64>,
-    /// Where the field begins in the text.
+    /// Position of the field in the text.
     pub(super) at: usize,
 }
 
@@ -50,8 +50,8 @@ impl<'a> LiteralParser<'a> {
         Self { text, at: 0 }
     }
 
-    /// Parses the whole text as one dictionary. `entry` is called with each key, its value, and the position of the
-    /// value, and may refuse it.
+    /// Parses the whole text as one dictionary. Calls `entry` with each key, its value, and the position of the value.
+    /// `entry` may reject the value.
     pub(super) fn dictionary(
         mut self,
         mut entry: impl FnMut(&'a [u8], Literal<'a>, usize) -> Result<(), LiteralRefusal>,
@@ -109,7 +109,7 @@ impl<'a> LiteralParser<'a> {
         Ok(if numbers.len() == 1 && !ends_with_comma { Literal::Number } else { Literal::Tuple(numbers) })
     }
 
-    /// Returns whether a field, or nothing, follows the bracket that comes next.
+    /// Returns whether the next bracket is followed by a field or by nothing.
     fn begins_fields(&self) -> bool {
         let mut rest = self.text[self.at + 1..].iter().filter(|byte| !byte.is_ascii_whitespace());
         matches!(rest.next(), Some(b'(' | b']'))
@@ -165,7 +165,7 @@ impl<'a> LiteralParser<'a> {
         let number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
         match (text, number) {
             ([] | [b'0', _, ..], _) => Err(self.unexpected("a whole number")),
-            (_, None) => Err(self.refusal("a number is more than can be counted".to_owned())),
+            (_, None) => Err(self.refusal("a number is too large".to_owned())),
             (_, Some(number)) => {
                 self.at = start + digits + usize::from(self.text.get(start + digits) == Some(&b'L'));
                 Ok(number)
@@ -184,7 +184,7 @@ impl<'a> LiteralParser<'a> {
         };
         let text = &self.text[self.at + 1..];
         let Some(length) = text.iter().position(|&byte| byte == quote) else {
-            return Err(self.refusal("a string does not end".to_owned()));
+            return Err(self.refusal("a string is not closed".to_owned()));
         };
         let text = &text[..length];
         if text.iter().any(|byte| matches!(byte, b'\\' | b'\n' | b'\r')) {
@@ -288,7 +288,7 @@ mod tests {
             ("{'a': }", "6: expected a string, True, False or a tuple, found '}'"),
             ("{'a': Truely}", "10: expected ',' or '}', found 'l'"),
             ("{'a': true}", "6: expected a string, True, False or a tuple, found 't'"),
-            ("{'a': 'b}", "6: a string does not end"),
+            ("{'a': 'b}", "6: a string is not closed"),
             ("{'a': '\\x3c'}", "6: a string with a backslash or a line end, which NumPy does not write"),
             ("{'a': (1 2)}", "9: expected ',' or ')', found '2'"),
             ("{'a': (-1,)}", "7: expected a whole number, found '-'"),
@@ -296,7 +296,7 @@ mod tests {
             ("{'a': (07,)}", "7: expected a whole number, found '0'"),
             ("{'a': (1.0,)}", "8: expected ',' or ')', found '.'"),
             ("{'a': ((1,),)}", "7: expected a whole number, found '('"),
-            ("{'a': (18446744073709551616,)}", "7: a number is more than can be counted"),
+            ("{'a': (18446744073709551616,)}", "7: a number is too large"),
             ("{'a': (1,", "9: expected a whole number, found the end"),
             ("{'a': __import__('os')}", "6: expected a string, True, False or a tuple, found '_'"),
             ("{'a': True} x", "12: expected nothing after the dictionary, found 'x'"),

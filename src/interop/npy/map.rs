@@ -1,4 +1,4 @@
-//! Memory-mapped NumPy files: the table's array is the file itself. The only unsafe code of this module.
+//! Memory-mapped NumPy files: the table's array is the file itself. Contains the only unsafe code of this module.
 
 use std::path::Path;
 
@@ -12,9 +12,9 @@ use crate::files::map::map_file;
 use crate::table::HomogenNumericTable;
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Maps a table from a NumPy file, which must hold `T`: O(1), whatever its size. Values are read from the disk when
+    /// Maps a table from a NumPy file, which must hold `T`: O(1) for a file of any size. Values are read from disk when
     /// they are first accessed. A file that cannot be used in place, because its values are big-endian or not aligned,
-    /// is loaded instead; [`map_npy_with`](Self::map_npy_with) can forbid that. NumPy itself writes files that can be
+    /// is loaded instead; [`map_npy_with`](Self::map_npy_with) can forbid that. Files written by NumPy itself can be
     /// mapped.
     ///
     /// The memory is immutable: the first write to the table copies it. The mapping lives as long as any array that
@@ -24,11 +24,10 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Those of [`load_npy`](Self::load_npy).
     ///
     /// # Safety
-    /// While the table, or any array that shares its memory, is alive, the file must not be written to or truncated, by
-    /// this program or any other. Values would change under references to them, and reading past the new end would kill
-    /// the program. Replacing the file, as [`save_npy`](crate::TableOutput::save_npy) does, is fine, and so is removing
-    /// it.
-    /// `numpy.save` overwrites the old file, which is not fine.
+    /// While the table, or any array that shares its memory, is alive, neither this program nor any other may write to
+    /// the file or truncate it. Values would change under references to them, and reading past the new end would kill
+    /// the program. Replacing the file, as [`save_npy`](crate::TableOutput::save_npy) does, is safe, and so is removing
+    /// it. `numpy.save` is not safe, because it overwrites the old file.
     ///
     /// # Examples
     /// ```
@@ -48,8 +47,8 @@ impl<T: Element> HomogenNumericTable<T> {
         unsafe { Self::map_npy_with(path, CopyPolicy::IfNeeded) }
     }
 
-    /// Maps a table as [`map_npy`](Self::map_npy) does, with a choice of whether values may be loaded: `Never` maps or
-    /// fails, `IfNeeded` loads what cannot be mapped, `Always` loads like [`load_npy`](Self::load_npy).
+    /// Maps a table as [`map_npy`](Self::map_npy) does, with a policy for loading: `Never` maps or fails, `IfNeeded`
+    /// loads files that cannot be mapped, and `Always` loads like [`load_npy`](Self::load_npy).
     ///
     /// # Errors
     /// Those of [`load_npy`](Self::load_npy); [`ErrorKind::CopyRequired`] under [`CopyPolicy::Never`].

@@ -1,4 +1,4 @@
-//! Arrays that are no tables, but parts of sparse matrices: of one dimension, and short texts.
+//! Arrays that are not tables but parts of sparse matrices: one-dimensional arrays and short strings.
 
 use std::io::Read;
 
@@ -12,7 +12,7 @@ use crate::base::error::{Error, Result};
 /// The longest name, in characters.
 const NAME_LIMIT: usize = 64;
 
-/// Writes the header of a little-endian array of one dimension.
+/// Returns the header of a little-endian array of one dimension.
 ///
 /// # Errors
 /// [`ErrorKind::UnsupportedElementType`] for `bf16`.
@@ -21,7 +21,7 @@ pub(in crate::interop) fn encode_vector(element_type: ElementType, length: usize
     encode_text(format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({length},), }}"), length)
 }
 
-/// Writes a short text of ASCII characters as an array of no dimension: header and text.
+/// Returns a short text of ASCII characters as an array of no dimension: header and text.
 ///
 /// # Errors
 /// None: the header is short.
@@ -32,10 +32,10 @@ pub(in crate::interop) fn encode_name(name: &str) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads an array of no dimension that is a short text, like the name of a format: its ASCII characters.
+/// Reads an array of no dimension that is a short text, such as the name of a format. Returns its ASCII characters.
 ///
 /// # Errors
-/// [`ErrorKind::Format`]; `failed` of an error of `source`.
+/// [`ErrorKind::Format`]; `failed` for an error of `source`.
 pub(in crate::interop) fn read_name(
     source: &mut impl Read,
     failed: &dyn Fn(std::io::Error) -> Error,
@@ -53,7 +53,7 @@ pub(in crate::interop) fn read_name(
         }
         (b"shape", Literal::Tuple(sizes)) if sizes.is_empty() => Ok(()),
         (b"fortran_order", Literal::Flag(_)) => Ok(()),
-        _ => Err(LiteralRefusal { at, reason: "this is no single text".into() }),
+        _ => Err(LiteralRefusal { at, reason: "this is not a single text".into() }),
     });
     entries.map_err(refuse)?;
     let Some(width) = width else { return Err(Error::format(start as u64, "'descr' is missing")) };

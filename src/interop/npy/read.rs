@@ -15,15 +15,15 @@ use crate::base::error::{Error, Result};
 use crate::table::{HomogenNumericTable, NumericTable};
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Loads a table from a NumPy file, which must hold `T`, into the library's own memory. Fortran order becomes
-    /// column-major, one dimension becomes one column.
+    /// Loads a table from a NumPy file, which must hold `T`, into memory allocated by the library. Fortran order
+    /// becomes column-major; a one-dimensional array becomes one column.
     ///
-    /// Safe with untrusted files: a load that fails has allocated at most twice the file's real size, plus 1 MiB. The
-    /// format has no checksums: damaged values are not detected.
+    /// Safe with untrusted files: a failed load allocates at most twice the file's actual size, plus 1 MiB. The format
+    /// has no checksums, so damaged values are not detected.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] with `path`; [`ErrorKind::Format`] with what is wrong, and where, or what a table cannot hold;
-    /// [`ErrorKind::ElementTypeMismatch`]; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::Io`] with `path`; [`ErrorKind::Format`] with the reason and the position, also for data that a
+    /// table cannot hold; [`ErrorKind::ElementTypeMismatch`]; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -43,8 +43,8 @@ impl<T: Element> HomogenNumericTable<T> {
         file.load()
     }
 
-    /// Loads a table from a NumPy file of any element type, converted as by [`convert`](Self::convert), piece by piece
-    /// while it is read.
+    /// Loads a table from a NumPy file of any element type. Converts it as [`convert`](Self::convert) does, piece by
+    /// piece while it is read.
     ///
     /// # Errors
     /// Those of [`load_npy`](Self::load_npy), except that any element type is accepted; [`ErrorKind::SizeOverflow`].
@@ -63,12 +63,12 @@ impl<T: Element> HomogenNumericTable<T> {
         NpyFile::open(path.as_ref())?.load()
     }
 
-    /// Reads one array from a stream, and not a byte past its end: a file with several arrays, from several calls of
-    /// `numpy.save`, is read by as many calls. For a file with a path, [`load_npy`](Self::load_npy) is faster.
+    /// Reads one array from a stream, and no bytes after its end. To read a file that several calls of `numpy.save`
+    /// have written, call this once per array. For a file with a path, [`load_npy`](Self::load_npy) is faster.
     ///
     /// # Errors
     /// Those of [`load_npy`](Self::load_npy), with [`ErrorKind::Io`] for errors of the stream. A stream that ends too
-    /// early is [`ErrorKind::Format`]; at most twice the number of bytes read, plus 1 MiB, has been allocated by then.
+    /// early is [`ErrorKind::Format`]; by then, at most twice the number of bytes read, plus 1 MiB, has been allocated.
     ///
     /// # Examples
     /// ```
@@ -88,8 +88,8 @@ impl<T: Element> HomogenNumericTable<T> {
         read_stream(&header, &mut source, 0)
     }
 
-    /// Creates a table from the bytes of a NumPy file in memory, without copying the values if they are aligned for `T`
-    /// and in native byte order. [`data_memory_status`](NumericTable::data_memory_status) of the table is
+    /// Creates a table from the bytes of a NumPy file in memory. Does not copy the values if they are aligned for `T`
+    /// and in native byte order. The table's [`data_memory_status`](NumericTable::data_memory_status) is
     /// `UserAllocated` if the memory is shared, `InternallyAllocated` if it is a copy.
     ///
     /// # Errors
@@ -119,8 +119,8 @@ impl<T: Element> HomogenNumericTable<T> {
     }
 }
 
-/// Loads a table from a NumPy file of any element type, in that type: a homogeneous one, or of an array of structures
-/// an [`AosNumericTable`](crate::AosNumericTable).
+/// Loads a table from a NumPy file of any element type, in that type: a homogeneous table, or an
+/// [`AosNumericTable`](crate::AosNumericTable) for an array of structures.
 ///
 /// # Errors
 /// Those of [`HomogenNumericTable::load_npy`], except that any element type is accepted, and those of

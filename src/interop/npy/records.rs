@@ -1,7 +1,7 @@
-//! Arrays of structures: what their headers say, and reading their records.
+//! Arrays of structures: their headers, and reading their records.
 //!
-//! Invariant of [`RecordHeader`]: the size in bytes of all records fits the address space of this machine, and there
-//! are no more columns than [`COLUMN_LIMIT`].
+//! Invariant of [`RecordHeader`]: the size in bytes of all records fits the address space of this machine, and the
+//! number of columns is at most [`COLUMN_LIMIT`].
 
 use std::io::Read;
 use std::path::Path;
@@ -20,10 +20,10 @@ use crate::files::open::{open_regular, read};
 use crate::files::{PIECE_BYTES, run_length, zeroed};
 use crate::table::aos::{AosNumericTable, RecordLayout, Repacking};
 
-/// The largest number of columns: a few bytes of a header can ask for any number.
+/// The largest number of columns: a few bytes of a header can claim any number.
 const COLUMN_LIMIT: usize = 1 << 16;
 
-/// A field that is one or several columns.
+/// A field that becomes one or several columns.
 #[derive(Debug)]
 struct Field {
     name: String,
@@ -48,7 +48,7 @@ pub(in crate::interop) struct RecordHeader {
     pub(in crate::interop) rows: usize,
     /// Number of bytes before the records.
     pub(super) length: usize,
-    /// Where the file describes the fields.
+    /// Position of the description of the fields in the file.
     pub(super) descr_at: usize,
 }
 
@@ -82,7 +82,7 @@ pub(super) fn record_fields(list: &[LiteralField<'_>], is_utf8: bool) -> Result<
     Ok(RecordFields { fields, size })
 }
 
-/// Returns the number of bytes that `V` and a number stand for.
+/// Returns the number of bytes that a `V` with a number stands for.
 fn padding(digits: &[u8]) -> Option<usize> {
     std::str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()
 }
@@ -94,7 +94,7 @@ fn name_of(name: &[u8], is_utf8: bool) -> Result<String, String> {
     }
 }
 
-/// Returns the number of records of an array of one dimension.
+/// Returns the number of records of a one-dimensional array.
 pub(super) fn row_count(sizes: &[u64]) -> Result<usize, String> {
     match *sizes {
         [rows] => usize::try_from(rows).map_err(|_| format!("{rows} is more than this machine can count")),
@@ -110,10 +110,10 @@ impl RecordHeader {
     /// Checks the sizes.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The reason why they are invalid.
     pub(super) fn check_size(&self) -> Result<(), String> {
         if self.fields.size == 0 {
-            return Err("records of no bytes".to_owned());
+            return Err("records without bytes".to_owned());
         }
         let bytes = Shape { rows: self.rows, columns: self.fields.size };
         bytes.element_count().map(drop).map_err(|_| format!("{} are too large for this machine", self.described()))
@@ -146,14 +146,14 @@ impl RecordHeader {
     }
 }
 
-/// How the records of a file become those of a table.
+/// How the records of a file are converted to those of a table.
 struct Plan {
     size: usize,
     /// The layout of the table.
     layout: RecordLayout,
-    /// If the fields are not aligned in the file.
+    /// Set if the fields are not aligned in the file.
     repacking: Option<Repacking>,
-    /// Offset and size of each number in the table's records whose bytes are in the other order.
+    /// Offset and size of each number in the table's records whose byte order must be swapped.
     swapped: Vec<(usize, usize)>,
 }
 
@@ -171,7 +171,7 @@ impl Plan {
         Ok(Self { size: header.fields.size, swapped: swapped.collect(), repacking, layout })
     }
 
-    /// Brings the bytes of records of the table into native order.
+    /// Converts the bytes of the table's records to native order.
     fn swap(&self, records: &mut [u8]) {
         if self.swapped.is_empty() {
             return;
@@ -184,7 +184,7 @@ impl Plan {
     }
 }
 
-/// Reads all records into the library's own memory.
+/// Reads all records into memory allocated by the library.
 fn load(header: &RecordHeader, payload: &impl NpyPayload) -> Result<AosNumericTable> {
     let plan = Plan::new(header)?;
     let (size, to_size) = (plan.size, plan.layout.size());
@@ -216,8 +216,8 @@ fn load(header: &RecordHeader, payload: &impl NpyPayload) -> Result<AosNumericTa
     AosNumericTable::of_own(array, &plan.layout, None)
 }
 
-/// Reads all records from a stream, which may end too early: allocates at most `known` bytes, the number of those that
-/// are there for certain, or twice the number of bytes read until then, plus 1 MiB.
+/// Reads all records from a stream, which may end too early. Allocates at most `known` bytes, the number known to be
+/// available, or twice the number of bytes read so far, plus 1 MiB.
 pub(in crate::interop) fn read_records(
     header: &RecordHeader,
     source: &mut impl Read,
@@ -249,24 +249,25 @@ impl NpyPayload for RecordFile<'_> {
     }
 }
 
-/// Loads the records of an open file, whose header has been checked against its real length.
+/// Loads the records of an open file whose header has been checked against its actual length.
 pub(super) fn load_records(file: &std::fs::File, path: &Path, header: &RecordHeader) -> Result<AosNumericTable> {
     load(header, &RecordFile { file, path, start: header.length })
 }
 
 impl AosNumericTable {
-    /// Loads a table from a NumPy file of an array of structures, into the library's own memory.
+    /// Loads a table from a NumPy file of an array of structures, into memory allocated by the library.
     ///
-    /// Each field is a column, and each number of a field that is an array: `v[0]`, `v[1]` ... Padding is kept as it
-    /// is. Fields that are not aligned, as NumPy packs them unless it is told `align=True`, are copied into
+    /// Each field becomes a column. A field that is an array becomes a column per number: `v[0]`, `v[1]` ... Padding is
+    /// preserved. Fields that are not aligned, the default of NumPy without `align=True`, are copied into
     /// [`aligned`](RecordLayout::aligned) records. Big-endian fields are converted.
     ///
-    /// Safe with untrusted files: a load that fails has allocated at most twice the file's real size, plus 16 MiB for
-    /// the description of at most 65,536 columns.
+    /// Safe with untrusted files: a failed load allocates at most twice the file's actual size, plus 16 MiB for the
+    /// description of at most 65,536 columns.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] with `path`; [`ErrorKind::Format`] with what is wrong, and where: fields of text, objects,
-    /// truth values or structures, more than one dimension, an array of plain numbers; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::Io`] with `path`; [`ErrorKind::Format`] with the reason and the position, for fields of text,
+    /// objects, booleans or structures, more than one dimension, or an array of plain numbers;
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -297,11 +298,12 @@ impl AosNumericTable {
         load_records(&file, path, &header)
     }
 
-    /// Reads one array of structures from a stream, and not a byte past its end.
+    /// Reads one array of structures from a stream, and no bytes after its end.
     ///
     /// # Errors
     /// Those of [`load_npy`](Self::load_npy), with [`ErrorKind::Io`] for errors of the stream. A stream that ends too
-    /// early is [`ErrorKind::Format`]; at most twice the number of bytes read, plus 16 MiB, has been allocated by then.
+    /// early is [`ErrorKind::Format`]; by then, at most twice the number of bytes read, plus 16 MiB, has been
+    /// allocated.
     ///
     /// # Examples
     /// ```

@@ -1,5 +1,4 @@
-//! Reading many values: in pieces that stay in the processor's cache, in several runs of pieces in parallel if there
-//! are many.
+//! Reading many values: in pieces that fit the processor's cache, and in parallel if there are many.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -22,7 +21,7 @@ use crate::table::HomogenNumericTable;
 use crate::table::aos::AosNumericTable;
 use crate::window::AnySliceMut;
 
-/// Number of bytes that are allocated before any have been read from a stream.
+/// Number of bytes to allocate before any have been read from a stream.
 const FIRST_BYTES: usize = 256 << 10;
 
 /// A source of the bytes of values, for several threads.
@@ -38,21 +37,21 @@ impl NpyPayload for [u8] {
     }
 }
 
-/// An open file whose header has been checked against its real length.
+/// An open file whose header has been checked against its actual length.
 pub(super) struct NpyFile {
     pub(super) file: File,
     pub(super) path: PathBuf,
     pub(super) header: NpyHeader,
 }
 
-/// An array of numbers that is to be read, or a table of structures.
+/// An array of numbers that has not been read yet, or a table of structures.
 pub(super) enum AnyFile {
     Numbers(NpyFile),
     Records(AosNumericTable),
 }
 
 impl NpyFile {
-    /// Opens a file and checks everything but its values. Allocates only the bytes of its header.
+    /// Opens a file and checks everything except its values. Allocates only the bytes of its header.
     ///
     /// # Errors
     /// [`ErrorKind::Io`], [`ErrorKind::Format`].
@@ -68,7 +67,7 @@ impl NpyFile {
         Ok(Self { file, path: path.to_owned(), header })
     }
 
-    /// Opens a file as [`open`](Self::open) does, or loads it if it is an array of structures.
+    /// Opens a file as [`open`](Self::open) does. Loads it if it is an array of structures.
     ///
     /// # Errors
     /// Those of [`open`](Self::open); [`ErrorKind::OutOfMemory`].
@@ -108,7 +107,7 @@ impl NpyPayload for NpyFile {
     }
 }
 
-/// Reads all values into the library's own memory, converted if they have another type.
+/// Reads all values into memory allocated by the library. Converts them if they have another type.
 pub(super) fn load<T: Element>(
     header: &NpyHeader,
     payload: &(impl NpyPayload + ?Sized),
@@ -158,8 +157,8 @@ fn turn(bytes: &mut [u8], header: &NpyHeader) {
     }
 }
 
-/// Reads all values from a stream, which may end too early: allocates at most `known` bytes, the number of those that
-/// are there for certain, or twice the number of bytes read, plus 1 MiB.
+/// Reads all values from a stream, which may end too early. Allocates at most `known` bytes, the number known to be
+/// available, or twice the number of bytes read, plus 1 MiB.
 pub(in crate::interop) fn read_stream<T: Element>(
     header: &NpyHeader,
     source: &mut impl Read,
@@ -174,9 +173,9 @@ pub(in crate::interop) fn read_stream<T: Element>(
     Ok(HomogenNumericTable::internal(array, header.shape, header.layout))
 }
 
-/// Reads so many values from a stream, part by part, each no longer than all before it, or than the number of bytes
-/// that are there for certain. `turn` is called with the bytes of each part. `start` is the number of bytes before the
-/// first value.
+/// Reads the given number of values from a stream, part by part. A part is never longer than all parts before it, or
+/// than the number of bytes known to be available. Calls `turn` with the bytes of each part. `start` is the number of
+/// bytes before the first value.
 pub(super) fn read_parts<T: Element>(
     start: usize,
     count: usize,
@@ -193,7 +192,7 @@ pub(super) fn read_parts<T: Element>(
         let bytes = bytemuck::cast_slice_mut(part.mutable_data()?);
         source.read_exact(bytes).map_err(|source| match source.kind() {
             io::ErrorKind::UnexpectedEof => {
-                let reason = format!("the stream ends after this byte, and before the last of {described}");
+                let reason = format!("the stream ends after this byte, before the last of {described}");
                 Error::format((start + have * size) as u64, reason)
             }
             _ => Error::stream(source),

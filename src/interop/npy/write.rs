@@ -13,9 +13,9 @@ use crate::files::replace::replace;
 use crate::lines::AnyLines;
 use crate::table::NumericTable;
 
-/// The content of a file to be written.
+/// The contents of a file to write.
 struct NpyContent<'a> {
-    /// The values in the order of the file.
+    /// The values in file order.
     lines: &'a dyn Lines,
     element: ElementType,
     header: Vec<u8>,
@@ -49,7 +49,7 @@ fn sizes(content: &NpyContent<'_>) -> Result<(usize, u64)> {
     Ok((count, (count * content.element.size_in_bytes()) as u64))
 }
 
-/// Saves a file. Its first bytes are written last, so that an incomplete file is never taken for an array.
+/// Saves a file. Writes its first bytes last, so that an incomplete file is never taken for an array.
 fn save(path: &Path, content: &NpyContent<'_>, options: &SaveOptions) -> Result<()> {
     let (_, bytes) = sizes(content)?;
     replace(path, options, |sink| {

@@ -1,6 +1,6 @@
 //! Arrays of structures as `.npy` files and streams.
 //!
-//! Values are copied field by field, and what lies between them is written as zeros: padding is never read.
+//! Values are copied field by field, and the bytes between them are written as zeros: padding is never read.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -24,14 +24,15 @@ impl AosNumericTable {
     /// Saves the table as a NumPy file of an array of structures, which atomically replaces an old one, as
     /// [`TableOutput::save`](crate::TableOutput::save) does.
     ///
-    /// Each column is a field with its name; one without a name is `f` and its index, as in NumPy. Columns `v[0]`,
-    /// `v[1]` ... side by side become one field `v`, an array. The offsets are those of the records, and padding is
-    /// written as zeros. If the columns are not in the order of their offsets, or overlap, the file has them in the
-    /// order of the columns, aligned: NumPy knows no other order. Of the dictionary the names are kept.
+    /// Each column becomes a field with its name. As in NumPy, a column without a name is named `f` and its index.
+    /// Adjacent columns `v[0]`, `v[1]` ... become one array field `v`. The offsets are those of the records, and
+    /// padding is written as zeros. If the columns are not in the order of their offsets, or overlap, the file has
+    /// aligned fields in the order of the columns, because NumPy supports no other order. Only the names of the
+    /// dictionary are kept.
     ///
     /// # Errors
-    /// [`ErrorKind::UnsupportedElementType`] for `bf16`; [`ErrorKind::Unsupported`] of a name that NumPy cannot read or
-    /// that two columns have; [`ErrorKind::LimitExceeded`]; otherwise those of
+    /// [`ErrorKind::UnsupportedElementType`] for `bf16`; [`ErrorKind::Unsupported`] for a name that NumPy cannot read
+    /// or that two columns share; [`ErrorKind::LimitExceeded`]; otherwise those of
     /// [`TableOutput::save`](crate::TableOutput::save).
     ///
     /// # Examples
@@ -50,8 +51,8 @@ impl AosNumericTable {
         self.save_npy_with(path, SaveOptions::new())
     }
 
-    /// Saves the table as [`save_npy`](Self::save_npy) does, with options. The option for checksums has no effect: the
-    /// format has none.
+    /// Saves the table as [`save_npy`](Self::save_npy) does, with options. The option for checksums has no effect,
+    /// because the format has none.
     ///
     /// # Errors
     /// Those of [`save_npy`](Self::save_npy).
@@ -111,7 +112,7 @@ impl AosNumericTable {
     }
 }
 
-/// Returns the layout of the records in a file: that of the table, if its columns are in the order of their offsets.
+/// Returns the layout of the records in a file: the table's layout, if its columns are in the order of their offsets.
 pub(in crate::interop) fn file_layout(table: &AosNumericTable) -> Result<RecordLayout> {
     let layout = table.layout();
     let mut end = 0;
@@ -157,7 +158,7 @@ pub(in crate::interop) fn encode(layout: &RecordLayout, rows: usize) -> Result<V
         let refused = |reason| Error::unsupported("NumPy", Some(column), Some(name.chars().take(40).collect()), reason);
         let quoted = quote(&name).map_err(refused)?;
         if !names.insert(name.clone()) {
-            return Err(refused("another column has the same"));
+            return Err(refused("another column has the same name"));
         }
         gap(&mut items, offset - end);
         let (element, size) = (code(feature.element_type)?, feature.element_type.size_in_bytes());
@@ -173,7 +174,7 @@ pub(in crate::interop) fn encode(layout: &RecordLayout, rows: usize) -> Result<V
     encode_text(text, rows)
 }
 
-/// Returns the name and the length of the array that the first columns are: `v[0]`, `v[1]` ... side by side.
+/// Returns the name and the length of the array that the first columns form: adjacent columns `v[0]`, `v[1]` ...
 fn array<'f>(fields: &[(&'f Feature, usize)]) -> Option<(&'f str, usize)> {
     let (first, start) = *fields.first()?;
     let name = first.name.as_deref()?.strip_suffix("[0]").filter(|name| !name.is_empty())?;
@@ -186,7 +187,7 @@ fn array<'f>(fields: &[(&'f Feature, usize)]) -> Option<(&'f str, usize)> {
     Some((name, fields.iter().enumerate().take_while(goes_on).count()))
 }
 
-/// Returns a name as Python writes it.
+/// Returns a name in Python syntax.
 fn quote(name: &str) -> Result<String, &'static str> {
     if name.chars().any(|character| character.is_control() || character == '\\') {
         return Err("it has a control character or a backslash");
@@ -198,7 +199,7 @@ fn quote(name: &str) -> Result<String, &'static str> {
     }
 }
 
-/// Calls `take` with the bytes of the records, as they are in files, piece by piece.
+/// Calls `take` with the bytes of the records as written to files, piece by piece.
 pub(in crate::interop) fn for_each_piece(
     table: &AosNumericTable,
     layout: &RecordLayout,

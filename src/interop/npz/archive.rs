@@ -1,7 +1,7 @@
 //! Writing a zip file of arrays.
 //!
-//! The header of a member is written after its bytes, when their number and their checksum are known; the directory
-//! comes last, so that an incomplete file is never taken for an archive.
+//! The header of a member is written after its bytes, when their number and checksum are known. The directory comes
+//! last, so that an incomplete file is never taken for an archive.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -17,30 +17,30 @@ use crate::base::progress::Meter;
 use crate::files::output::Output;
 use crate::files::position::Sink;
 
-/// A member of at least this many bytes has sizes of 8 bytes: compression may add a little.
+/// A member of at least this many bytes has 8-byte sizes, because compression may add a few bytes.
 const WIDE: u64 = 0xF000_0000;
-/// From this many members on, their number has 8 bytes.
+/// With at least this many members, their number takes 8 bytes.
 const MANY: u64 = 0xFFFF;
-/// The oldest date that there is, 1980-01-01: what NumPy writes.
+/// The oldest valid date, 1980-01-01, which NumPy writes.
 const DATE: u16 = 0x0021;
 const VERSION: u16 = 20;
 const WIDE_VERSION: u16 = 45;
-/// The name is UTF-8.
+/// The flag for a name in UTF-8.
 const UTF_8: u16 = 1 << 11;
-/// The most bytes that an entry of the directory has besides its name.
+/// The largest number of bytes of a directory entry, without its name.
 const ENTRY_BYTES: usize = 46 + 28;
 
 /// A zip file that is being written.
 #[derive(Debug)]
 pub(in crate::interop) struct Archive {
-    /// The end of what has been written.
+    /// The end of the bytes written so far.
     end: u64,
     directory: Vec<u8>,
     count: u64,
     meter: Meter,
 }
 
-/// How much has been written, to be gone back to.
+/// The state of a partly written archive, to return to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mark {
     end: u64,
@@ -54,18 +54,18 @@ impl Archive {
         Self { end: 0, directory: Vec::new(), count: 0, meter }
     }
 
-    /// Returns how much has been written.
+    /// Returns the current state.
     pub(super) fn mark(&self) -> Mark {
         Mark { end: self.end, directory: self.directory.len(), count: self.count }
     }
 
-    /// Forgets the members that have been written since; the next one overwrites their bytes.
+    /// Discards the members written since; the next one overwrites their bytes.
     pub(super) fn go_back(&mut self, mark: Mark) {
         self.directory.truncate(mark.directory);
         (self.end, self.count) = (mark.end, mark.count);
     }
 
-    /// Writes a member of `size` bytes, which `write` writes. If that fails, the archive is as it was.
+    /// Writes a member of `size` bytes with the function `write`. If that fails, the archive is unchanged.
     ///
     /// # Errors
     /// [`ErrorKind::Io`]; [`ErrorKind::LimitExceeded`]; those of `write`.
@@ -82,7 +82,7 @@ impl Archive {
         let length = self.directory.len() + ENTRY_BYTES + name.len();
         if length as u64 > DIRECTORY_LIMIT {
             return Err(Error::limit(
-                "bytes of the list of arrays, which shorter names make smaller,",
+                "bytes of the list of arrays (use shorter names)",
                 length,
                 DIRECTORY_LIMIT as usize,
             ));
@@ -105,7 +105,7 @@ impl Archive {
         let method = if is_compressed { 8_u16 } else { 0 };
         let version = if is_wide { WIDE_VERSION } else { VERSION };
         let flags = if name.is_ascii() { 0 } else { UTF_8 };
-        let narrow = |size: u64| if is_wide { u32::MAX } else { size as u32 }; // below `WIDE`, or little more
+        let narrow = |size: u64| if is_wide { u32::MAX } else { size as u32 }; // below `WIDE`, or slightly more
         let mut common = Vec::new();
         for word in [version, flags, method, 0, DATE] {
             common.extend(word.to_le_bytes());
@@ -167,7 +167,7 @@ impl Archive {
     }
 }
 
-/// Appends the length of the extra field, `between`, the name, and the extra field with the sizes of 8 bytes.
+/// Appends the length of the extra field, `between`, the name, and the extra field with the 8-byte sizes.
 fn push_extra(bytes: &mut Vec<u8>, name: &str, sizes: &[u8], between: &[u8]) {
     let length = if sizes.is_empty() { 0 } else { sizes.len() as u16 + 4 };
     bytes.extend(length.to_le_bytes());
@@ -193,7 +193,7 @@ enum Bytes<'a> {
 }
 
 impl Member<'_> {
-    /// Writes bytes that are no values.
+    /// Writes bytes that are not values.
     ///
     /// # Errors
     /// [`ErrorKind::Io`].
@@ -206,7 +206,7 @@ impl Member<'_> {
         written.map_err(|source| Error::io(self.path, source))
     }
 
-    /// Writes the bytes of values, and reports them as progress.
+    /// Writes the bytes of values and reports them as progress.
     ///
     /// # Errors
     /// [`ErrorKind::Io`].

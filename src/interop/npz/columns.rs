@@ -1,4 +1,4 @@
-//! Tables of named columns as files of arrays of one dimension, and back.
+//! Tables with named columns as files of one-dimensional arrays, and back.
 
 use std::path::Path;
 
@@ -13,8 +13,8 @@ use crate::base::error::Error;
 use crate::base::error::Result;
 use crate::table::{NumericTable, SoaNumericTable};
 
-/// Saves a table of any kind as a file with an array of one dimension for each column, named as the column is,
-/// compressed, as [`NpzWriter::add_columns`] adds them. The file replaces an old one whole or not at all.
+/// Saves a table of any kind as a compressed file with a one-dimensional array for each column, named after the column,
+/// as [`NpzWriter::add_columns`] does. The file atomically replaces an old one.
 ///
 /// # Errors
 /// Those of [`NpzWriter::add_columns`] and [`NpzWriter::finish`].
@@ -34,8 +34,8 @@ pub fn save_npz_columns(path: impl AsRef<Path>, table: &dyn NumericTable) -> Res
     save_sources(path.as_ref(), &Source::columns(table)?, &NpzOptions::new())
 }
 
-/// Loads all arrays of a file as the columns of one table, with their names and types, in the order of the file, as
-/// [`NpzReader::load_columns`] loads some.
+/// Loads all arrays of a file as the columns of one table, with their names and types and in the order of the file, as
+/// [`NpzReader::load_columns`] does for selected arrays.
 ///
 /// # Errors
 /// Those of [`NpzReader::open`] and [`NpzReader::load_columns`].

@@ -1,15 +1,15 @@
-//! Errors of reading a zip file of arrays.
+//! Errors from reading a zip file of arrays.
 
 use std::io;
 
 use crate::base::error::{Error, ErrorKind};
 use crate::base::text::excerpt;
 
-/// Makes an error of the zip file's source.
+/// Converts an error of the zip file's source.
 pub(in crate::interop) fn failed(source: std::io::Error) -> Error {
     match source.kind() {
         io::ErrorKind::UnexpectedEof => Error::format(0, "it is cut off, or became shorter while it was read"),
-        // What the decompressor reports.
+        // The decompressor reports these.
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
             Error::format(0, "its compressed bytes are damaged")
         }
@@ -17,7 +17,7 @@ pub(in crate::interop) fn failed(source: std::io::Error) -> Error {
     }
 }
 
-/// Names the member `name.npy` that an error is about, and an error of the source.
+/// Adds the member `name.npy` to an error about it; converts an error of the source.
 pub(in crate::interop) fn within(error: Error, name: &str) -> Error {
     let error = match (error.path(), error.kind()) {
         (None, ErrorKind::Io { .. }) => match error.into_kind() {

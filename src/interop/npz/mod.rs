@@ -1,20 +1,20 @@
 //! NumPy's files of several arrays, `numpy.savez` and `numpy.savez_compressed`: a zip file of `.npy` files.
 //!
-//! | member | |
+//! | member | treatment |
 //! | --- | --- |
-//! | `x.npy` | the array `x`, what [`load_npy_any`](crate::load_npy_any) reads |
-//! | any other | is left out |
+//! | `x.npy` | the array `x`, of any kind that [`load_npy_any`](crate::load_npy_any) reads |
+//! | any other | skipped |
 //!
-//! Written are stored or deflated members, sizes of 8 bytes where they are needed, and names in UTF-8. SciPy's sparse
-//! matrices are such files, too: what their arrays mean is in [`super::sparse`].
+//! The writer creates stored or deflated members, with 8-byte sizes where needed and names in UTF-8. SciPy's sparse
+//! matrices are such files, too: the meaning of their arrays is in [`super::sparse`].
 //!
 //! * `reader`, `columns`, `writer`: the public interface; `options`: options;
-//! * `source`: what the array of a member is written from;
-//! * `zip`: members of a zip file; `archive`: writing them; `names`: what they may be called; `failure`: errors.
+//! * `source`: the data from which the array of a member is written;
+//! * `zip`: members of a zip file; `archive`: writing them; `names`: valid names; `failure`: errors.
 //!
-//! Invariant: no memory is allocated for a size that a member claims: at most as many bytes as the member has in the
-//! file, and then twice the number of bytes that have been read from it. Those may be a thousand times as many as the
-//! file has, of which [`NpzOptions::max_bytes`] decides.
+//! Invariant: memory is never allocated for the size that a member claims. It is at most the number of bytes that the
+//! member takes in the file, and later twice the number of bytes read from it. Decompression may multiply the size by a
+//! thousand; [`NpzOptions::max_bytes`] limits the result.
 
 pub(super) mod archive;
 mod columns;

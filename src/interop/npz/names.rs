@@ -1,16 +1,16 @@
-//! Names of arrays: which ones are written, and how those of a file are decoded.
+//! Names of arrays: valid names for writing, and decoding the names in a file.
 
 use std::borrow::Cow;
 
-/// What NumPy appends to the name of an array to name the member.
+/// The suffix that NumPy appends to the name of an array to name the member.
 pub(super) const ENDING: &str = ".npy";
 /// The longest name of a member, in bytes.
 const LIMIT: usize = u16::MAX as usize;
-/// The characters from 128 on of a name that is not said to be UTF-8: the code page 437, as in Python.
+/// The characters from 128 on in a name that is not marked as UTF-8: code page 437, as in Python.
 const CODE_PAGE: &str = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀\
                          αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}";
 
-/// Decodes the name of a member. `None` if it is said to be UTF-8, and is not.
+/// Decodes the name of a member. Returns `None` if it is marked as UTF-8 and is not.
 pub(super) fn decode(name: &[u8], is_utf8: bool) -> Option<Cow<'_, str>> {
     match std::str::from_utf8(name) {
         Ok(text) if is_utf8 || text.is_ascii() => Some(Cow::Borrowed(text)),
@@ -26,11 +26,11 @@ pub(super) fn decode(name: &[u8], is_utf8: bool) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Checks that NumPy finds an array by this name again, and that no program which unpacks the file writes outside of its
+/// Checks that NumPy finds an array by this name, and that a program which unpacks the file does not write outside its
 /// folder.
 ///
 /// # Errors
-/// What is wrong with the name.
+/// The reason why the name is invalid.
 pub(super) fn check(name: &str) -> Result<(), &'static str> {
     if name.is_empty() {
         return Err("it is empty");
@@ -39,19 +39,19 @@ pub(super) fn check(name: &str) -> Result<(), &'static str> {
         return Err("it is longer than 65531 bytes");
     }
     if name.ends_with(ENDING) {
-        return Err("it ends in .npy, which NumPy takes away");
+        return Err("it ends in .npy, which NumPy removes");
     }
     if name.chars().any(char::is_control) {
         return Err("it has a control character");
     }
     if name.contains('\\') {
-        return Err("it has a backslash, which some programs take for a folder");
+        return Err("it has a backslash, which some programs treat as a path separator");
     }
     if name.starts_with('/') || name.as_bytes().get(1..3) == Some(b":/") {
-        return Err("it is the path of a file anywhere");
+        return Err("it is an absolute path");
     }
     if name.split('/').any(|part| matches!(part, "" | "." | "..")) {
-        return Err("a part of it between slashes is empty or leads to another folder");
+        return Err("one of its parts between slashes is empty or leads to another folder");
     }
     Ok(())
 }

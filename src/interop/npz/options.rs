@@ -27,8 +27,8 @@ pub struct NpzOptions {
 }
 
 impl NpzOptions {
-    /// Creates the default options: when a file is read, any number of bytes, and a number of rows that a file of this
-    /// length may have; when one is written, compressed, as SciPy does (not `numpy.savez`), and durable.
+    /// Creates the default options. Reading: any number of bytes, and a limit of rows that depends on the length of the
+    /// file. Writing: compressed, like SciPy and unlike `numpy.savez`, and durable.
     ///
     /// # Examples
     /// ```
@@ -36,16 +36,15 @@ impl NpzOptions {
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("matrix.npz");
     /// let table = CsrNumericTable::try_new(Shape { rows: 1, columns: 4 }, vec![0, 1], vec![3], vec![7_u8])?;
-    /// table.save_npz_with(&path, NpzOptions::new())?; // as `table.save_npz(&path)`
+    /// table.save_npz_with(&path, NpzOptions::new())?; // like `table.save_npz(&path)`
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn new() -> Self {
         Self { max_bytes: u64::MAX, max_rows: None, is_compressed: true, save: SaveOptions::new() }
     }
 
-    /// Sets the largest number of bytes that the arrays may have together that one call reads, once they are
-    /// decompressed. What is compressed may become a thousand times as large as the file: set a limit for files that you
-    /// do not trust.
+    /// Sets the largest total size, in bytes, of the decompressed arrays that one call may read. Compressed data may
+    /// become a thousand times as large as the file: set a limit for files that you do not trust.
     ///
     /// # Examples
     /// ```
@@ -62,9 +61,9 @@ impl NpzOptions {
         Self { max_bytes: bytes, ..self }
     }
 
-    /// Sets the largest number of rows of a sparse matrix. Without it, one in the format `csr` may have as many as the file
-    /// has offsets of. One in the format `csc` has nothing for each row, but memory is allocated even for empty ones,
-    /// since it is transposed: it may have 2^20 rows, and 8 more for each byte of the file.
+    /// Sets the largest number of rows of a sparse matrix. By default, a matrix in the format `csr` may have one row
+    /// per offset in the file. A matrix in the format `csc` has no data per row in the file, but memory is allocated
+    /// even for empty rows, since it is transposed: it may have 2^20 rows, plus 8 per byte of the file.
     ///
     /// # Examples
     /// ```
@@ -82,7 +81,7 @@ impl NpzOptions {
         Self { max_rows: Some(rows), ..self }
     }
 
-    /// Sets whether a file is compressed when it is written: smaller, and several times as slow.
+    /// Sets whether a file is compressed when it is written: smaller, but several times slower.
     ///
     /// # Examples
     /// ```
@@ -101,8 +100,8 @@ impl NpzOptions {
         Self { is_compressed, ..self }
     }
 
-    /// Sets how a file is saved, and a callback for its progress, which is counted in bytes of values before they are
-    /// compressed. The option for checksums has no effect: the format has its own, which are always written and verified.
+    /// Sets how a file is saved, and a callback for its progress, in bytes of values before compression. The option for
+    /// checksums has no effect: the checksums of the format are always written and verified.
     ///
     /// # Examples
     /// ```
@@ -118,7 +117,7 @@ impl NpzOptions {
     }
 }
 
-/// Those of [`NpzOptions::new`].
+/// Returns the options of [`NpzOptions::new`].
 impl Default for NpzOptions {
     fn default() -> Self {
         Self::new()

@@ -22,17 +22,17 @@ use crate::interop::npy::records::read_records;
 use crate::interop::npy::values::read_stream;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, SoaNumericTable};
 
-/// Reads named arrays from a file that `numpy.savez` or `numpy.savez_compressed` has written, or [`NpzWriter`]: opens
-/// it, lists what is there, and loads what is asked for.
+/// Reads named arrays from a file written by `numpy.savez`, `numpy.savez_compressed` or [`NpzWriter`]. Opens the file,
+/// lists its arrays, and loads the ones that the caller requests.
 ///
-/// Arrays are those members whose names end in `.npy`; others are left out. What an array may be is what
-/// [`load_npy_any`](crate::load_npy_any) loads. The reader holds the directory of the file, never an array. Bytes that
-/// are compressed are decompressed while they are read, on the calling thread, and each array's checksum is verified.
+/// Members whose names end in `.npy` are arrays; others are skipped. An array may be of any kind that
+/// [`load_npy_any`](crate::load_npy_any) loads. The reader holds the directory of the file, never an array. Compressed
+/// bytes are decompressed while they are read, on the calling thread, and each array's checksum is verified.
 ///
-/// Safe with untrusted files: two arrays of one name, arrays that share bytes, and sizes that the file cannot have are
-/// refused, and so are encrypted members and methods of compression other than those of NumPy. A load that fails has
-/// allocated at most twice the number of bytes that it has read, plus 1 MiB; of a compressed array, that may be 2,000
-/// times the size of the file, unless [`NpzOptions::max_bytes`] says less.
+/// Safe with untrusted files. Two arrays with the same name, arrays that share bytes, sizes that the file cannot have,
+/// encrypted members, and compression methods other than NumPy's are rejected. A failed load allocates at most twice
+/// the number of bytes that it has read, plus 1 MiB. For a compressed array, that may be 2,000 times the size of the
+/// file, unless [`NpzOptions::max_bytes`] sets a lower limit.
 ///
 /// [`NpzWriter`]: crate::NpzWriter
 ///
@@ -44,7 +44,7 @@ use crate::table::{DataLayout, HomogenNumericTable, NumericTable, SoaNumericTabl
 /// let x = HomogenNumericTable::from_rows(&[[1.5_f32, 2.0], [3.5, 4.0], [5.5, 6.0]])?;
 /// save_npz(&path, &[("x", &x), ("labels", &HomogenNumericTable::from_rows(&[[0_u8], [2], [1]])?)])?;
 ///
-/// let mut file = NpzReader::open(&path)?; // or what numpy.savez("training.npz", x=x, labels=labels) has written
+/// let mut file = NpzReader::open(&path)?; // or a file written by numpy.savez("training.npz", x=x, labels=labels)
 /// assert!(file.names().eq(["x", "labels"]));
 /// assert_eq!(file.describe("x")?.shape, Shape { rows: 3, columns: 2 });
 /// assert_eq!(file.load::<f32>("x")?, x);
@@ -55,16 +55,16 @@ use crate::table::{DataLayout, HomogenNumericTable, NumericTable, SoaNumericTabl
 #[derive(Debug)]
 pub struct NpzReader<R = File> {
     zip: Zip<R>,
-    /// The names of the arrays, and which members they are.
+    /// The names of the arrays, and the indices of their members.
     arrays: Vec<(String, usize)>,
-    /// Where each name is in `arrays`.
+    /// The index of each name in `arrays`.
     places: HashMap<String, usize>,
     max_bytes: u64,
-    /// Of the file, for errors.
+    /// The path of the file, for errors.
     path: Option<PathBuf>,
 }
 
-/// What an array of a file is, as [`NpzReader::describe`] finds it without reading values.
+/// The description of an array in a file, as [`NpzReader::describe`] finds it without reading values.
 ///
 /// # Examples
 /// ```
@@ -82,7 +82,7 @@ pub struct NpzReader<R = File> {
 pub struct NpzArray {
     /// The name.
     pub name: String,
-    /// The shape of the table that it is loaded as: an array of one dimension is one column.
+    /// The shape of the table that it becomes: a one-dimensional array becomes one column.
     pub shape: Shape,
     /// The types of the columns, and their names if it is an array of structures.
     pub dictionary: DataDictionary,
@@ -90,9 +90,9 @@ pub struct NpzArray {
     pub layout: DataLayout,
     /// Whether it is an array of structures.
     pub is_structured: bool,
-    /// The number of bytes of the array and its header when they are decompressed.
+    /// The number of bytes of the decompressed array and its header.
     pub size: u64,
-    /// The number of bytes that they take in the file.
+    /// The number of bytes that the array and its header take in the file.
     pub compressed_size: u64,
 }
 
@@ -100,7 +100,8 @@ impl NpzReader {
     /// Opens a file and reads its directory.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] with `path`; [`ErrorKind::Format`] with what is wrong, and where; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::Io`] with `path`; [`ErrorKind::Format`] with the reason and the position;
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -142,8 +143,7 @@ impl NpzReader {
 }
 
 impl<R: Read + Seek> NpzReader<R> {
-    /// Reads the directory of a file from bytes in memory ([`Cursor`](std::io::Cursor)) or any reader that can be
-    /// positioned.
+    /// Reads the directory of a file from bytes in memory ([`Cursor`](std::io::Cursor)) or any seekable reader.
     ///
     /// # Errors
     /// Those of [`open`](NpzReader::open), with [`ErrorKind::Io`] for errors of the reader.
@@ -216,7 +216,7 @@ impl<R: Read + Seek> NpzReader<R> {
         self.arrays.len()
     }
 
-    /// Returns whether there are no arrays.
+    /// Returns whether the file has no arrays.
     ///
     /// # Examples
     /// ```
@@ -232,10 +232,10 @@ impl<R: Read + Seek> NpzReader<R> {
         self.arrays.is_empty()
     }
 
-    /// Returns shape, types and sizes of an array: reads its header, and no values.
+    /// Returns the shape, types and sizes of an array. Reads its header, but not its values.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownName`]; [`ErrorKind::Format`] if the array is none of a table, or its header is damaged;
+    /// [`ErrorKind::UnknownName`]; [`ErrorKind::Format`] if a table cannot hold the array, or its header is damaged;
     /// [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
@@ -269,13 +269,13 @@ impl<R: Read + Seek> NpzReader<R> {
         Ok(NpzArray { name, shape, dictionary, layout, is_structured, size, compressed_size: compressed })
     }
 
-    /// Loads an array of numbers, which must be `T`, into the library's own memory. Fortran order becomes column-major,
-    /// one dimension becomes one column.
+    /// Loads an array of numbers, which must be `T`, into memory allocated by the library. Fortran order becomes
+    /// column-major; a one-dimensional array becomes one column.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownName`]; [`ErrorKind::ElementTypeMismatch`]; [`ErrorKind::Format`] with what is wrong, and
-    /// where, or what a table cannot hold, or if the array is larger than the options allow; [`ErrorKind::Io`];
-    /// [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::UnknownName`]; [`ErrorKind::ElementTypeMismatch`]; [`ErrorKind::Format`] with the reason and the
+    /// position, also for data that a table cannot hold, or if the array is larger than the options allow;
+    /// [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -297,8 +297,8 @@ impl<R: Read + Seek> NpzReader<R> {
         })
     }
 
-    /// Loads an array of numbers of any type, converted as by [`convert`](HomogenNumericTable::convert). If it has
-    /// another type, the array is in memory as it was until it is converted.
+    /// Loads an array of numbers of any type. Converts it as [`convert`](HomogenNumericTable::convert) does. If it has
+    /// another type, the whole array is in memory in that type until it is converted.
     ///
     /// # Errors
     /// Those of [`load`](Self::load), except that any element type is accepted; [`ErrorKind::SizeOverflow`].
@@ -321,11 +321,11 @@ impl<R: Read + Seek> NpzReader<R> {
         })
     }
 
-    /// Loads an array of any type, in that type: a homogeneous table, or of an array of structures an
-    /// [`AosNumericTable`](crate::AosNumericTable).
+    /// Loads an array of any type, in that type: a homogeneous table, or an [`AosNumericTable`](crate::AosNumericTable)
+    /// for an array of structures.
     ///
     /// # Errors
-    /// Those of [`load`](Self::load), except that any element type is accepted, and structures are.
+    /// Those of [`load`](Self::load), except that any element type and structures are accepted.
     ///
     /// # Examples
     /// ```
@@ -350,9 +350,9 @@ impl<R: Read + Seek> NpzReader<R> {
     /// Loads arrays of one dimension, or of one column, as the columns of a table, with their names and types.
     ///
     /// # Errors
-    /// Those of [`load_any`](Self::load_any); [`ErrorKind::Format`] if an array has several columns, or not as many
-    /// values as the first, which is found before any values are read, or if all together are larger than the options
-    /// allow.
+    /// Those of [`load_any`](Self::load_any); [`ErrorKind::Format`] if an array has several columns, if its number of
+    /// values differs from that of the first (checked before any values are read), or if all arrays together are larger
+    /// than the options allow.
     ///
     /// # Examples
     /// ```
@@ -382,7 +382,7 @@ impl<R: Read + Seek> NpzReader<R> {
                 (_, expected) if rows == expected => {}
                 (other, expected) => {
                     let other = excerpt(other.as_bytes());
-                    let reason = format!("it has {rows} values, and the array {other:?} has {expected}");
+                    let reason = format!("it has {rows} values, but the array {other:?} has {expected}");
                     return Err(placed(within(Error::format(0, reason), name), self.path.as_deref()));
                 }
             }
@@ -398,8 +398,8 @@ impl<R: Read + Seek> NpzReader<R> {
         Ok(table)
     }
 
-    /// Loads all arrays as the columns of a table, as [`load_columns`](Self::load_columns) does, in the order of the
-    /// file.
+    /// Loads all arrays as the columns of a table, in the order of the file, as [`load_columns`](Self::load_columns)
+    /// does.
     ///
     /// # Errors
     /// Those of [`load_columns`](Self::load_columns).
@@ -420,8 +420,8 @@ impl<R: Read + Seek> NpzReader<R> {
         self.load_columns(names)
     }
 
-    /// Opens an array, whose header is read and compared with the size of the member. What `read` has read to the end
-    /// is compared with its checksum. `left` is the number of bytes that may be read.
+    /// Opens an array. Reads its header and compares it with the size of the member. If `read` reads the member to its
+    /// end, compares the bytes with its checksum. `left` is the number of bytes that may be read.
     fn with_array<V>(
         &mut self,
         name: &str,
@@ -464,7 +464,7 @@ struct OpenArray<'m, 'z, R> {
     header: AnyHeader,
     entry: Entry,
     member: &'m mut Member<'z, R>,
-    /// The number of bytes that are there for certain.
+    /// The number of bytes known to be available.
     known: usize,
 }
 
@@ -480,13 +480,13 @@ impl<R: Read> OpenArray<'_, '_, R> {
         }
     }
 
-    /// Reads the values, which have this type.
+    /// Reads the values, which must have this type.
     fn read<T: Element>(self) -> Result<HomogenNumericTable<T>> {
         read_stream(&self.numbers()?, self.member, self.known)
     }
 }
 
-/// Adds the file to an error.
+/// Adds the path of the file to an error.
 fn placed(error: Error, path: Option<&Path>) -> Error {
     error.in_some_file(path)
 }

@@ -1,6 +1,6 @@
-//! What the array of a member is written from: a table of one type, a column of a table, or records.
+//! The data from which the array of a member is written: a table of one type, a column of a table, or records.
 //!
-//! Everything that can be refused is refused when a source is made, before anything is written.
+//! Invalid input is rejected when a source is created, before anything is written.
 
 use super::archive::{Archive, Member};
 use super::names::{self, ENDING};
@@ -23,10 +23,10 @@ use crate::table::content::{Column, Values};
 use crate::table::{NumericTable, Region, TableDescription, Target};
 use crate::window::AnySliceMut;
 
-/// The largest number of columns that become fields, or arrays of their own.
+/// The largest number of columns that become fields or separate arrays.
 const COLUMN_LIMIT: usize = 1 << 16;
 
-/// An array to be written: its name, its header, and where its values are.
+/// An array to write: its name, its header, and the source of its values.
 pub(super) struct Source<'t> {
     pub(super) name: String,
     header: Vec<u8>,
@@ -43,11 +43,11 @@ enum SourceValues<'t> {
 }
 
 impl<'t> Source<'t> {
-    /// Creates the source of an array of numbers; of an array of structures if the columns differ in type.
+    /// Creates the source of an array of numbers, or of an array of structures if the columns differ in type.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`]; those of a table that cannot be read; those of
-    /// [`records`](Self::records) and [`ErrorKind::UnsupportedElementType`].
+    /// [`ErrorKind::Unsupported`]; those of a table that cannot be read; those of [`records`](Self::records) and
+    /// [`ErrorKind::UnsupportedElementType`].
     pub(super) fn of(name: &str, table: &'t (dyn NumericTable + 't)) -> Result<Self> {
         let element = match table.one_type() {
             Ok(element) => element,
@@ -66,9 +66,8 @@ impl<'t> Source<'t> {
     /// Creates the source of an array of structures.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`]; [`ErrorKind::RecordLayout`] of a table without columns;
-    /// [`ErrorKind::LimitExceeded`]; [`ErrorKind::UnsupportedElementType`], [`ErrorKind::Unsupported`],
-    /// [`ErrorKind::LimitExceeded`].
+    /// [`ErrorKind::Unsupported`]; [`ErrorKind::RecordLayout`] for a table without columns;
+    /// [`ErrorKind::LimitExceeded`]; [`ErrorKind::UnsupportedElementType`].
     pub(super) fn records(name: &str, table: &'t (dyn NumericTable + 't)) -> Result<Self> {
         let (rows, values) = match table.downcast_ref::<AosNumericTable>() {
             Some(records) => {
@@ -77,7 +76,7 @@ impl<'t> Source<'t> {
             None => (table.shape().rows, SourceValues::Fields(table, aligned_layout(table)?)),
         };
         let (SourceValues::Records(_, layout) | SourceValues::Fields(_, layout)) = &values else {
-            return Err(Error::record_layout(None, "a record must have at least one byte")); // never: it is one of both
+            return Err(Error::record_layout(None, "a record must have at least one byte")); // never: one of both exists
         };
         if layout.is_empty() {
             return Err(Error::record_layout(None, "a record must have at least one byte"));
@@ -87,7 +86,7 @@ impl<'t> Source<'t> {
         Self::new(name, header, bytes, values)
     }
 
-    /// Creates the sources of one array for each column, named as the columns are; `f` and the index if they have no
+    /// Creates the sources of one array for each column, named after the column, or `f` and the index if it has no
     /// name.
     ///
     /// # Errors
@@ -117,7 +116,7 @@ impl<'t> Source<'t> {
     /// Writes the member.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`]; those of a table that cannot be read, or has become another.
+    /// [`ErrorKind::Io`]; those of a table that cannot be read or has changed.
     pub(super) fn write(&self, archive: &mut Archive, output: &Output<'_, impl Sink>, compressed: bool) -> Result<()> {
         let size = self.header.len() as u64 + self.bytes;
         archive.member(output, &format!("{}{ENDING}", self.name), size, compressed, |member| {
@@ -151,7 +150,7 @@ fn check_column_count(columns: usize) -> Result<()> {
     }
 }
 
-/// Returns a layout with a field for each column, in their order, aligned as in C.
+/// Returns a layout with a field for each column, in column order, aligned as in C.
 fn aligned_layout(table: &dyn NumericTable) -> Result<RecordLayout> {
     let (columns, dictionary) = (table.shape().columns, table.dictionary());
     dictionary.check_count(columns, || None)?;
@@ -173,8 +172,8 @@ fn write_lines(member: &mut Member<'_>, lines: &dyn Lines, element: ElementType)
     lines.check_unchanged(element)
 }
 
-/// Writes the rows of a table as records, piece by piece: each column is read, and put where its field is. What lies
-/// between the fields is zero.
+/// Writes the rows of a table as records, piece by piece. Each column is read and copied to its field. The bytes
+/// between the fields are zero.
 fn write_fields(member: &mut Member<'_>, table: &dyn NumericTable, layout: &RecordLayout, bytes: u64) -> Result<()> {
     let size = layout.size();
     let rows = usize::try_from(bytes).unwrap_or(usize::MAX) / size;
@@ -201,7 +200,8 @@ fn write_fields(member: &mut Member<'_>, table: &dyn NumericTable, layout: &Reco
     }
 }
 
-/// Copies the values of a column into records of `size` bytes, from byte `offset` of each on, in little-endian order.
+/// Copies the values of a column into records of `size` bytes, from byte `offset` of each record, in little-endian
+/// order.
 fn put_column<T: Element>(
     table: &dyn NumericTable,
     region: &Region,

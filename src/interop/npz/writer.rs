@@ -16,16 +16,16 @@ use crate::table::NumericTable;
 
 /// Writes a file of named arrays that `numpy.load` opens, one array after another.
 ///
-/// **There is no file until [`finish`](Self::finish) has returned.** A writer that is dropped before that discards what
-/// was added, without an error; the old file stays, if there was one. ([In place](crate::SaveOptions::in_place), the
-/// old file stays if nothing was added, and is empty otherwise.)
+/// **The file does not exist until [`finish`](Self::finish) has returned.** A writer that is dropped earlier discards
+/// its arrays without an error. An old file stays unchanged. ([In place](crate::SaveOptions::in_place), the old file
+/// stays unchanged if nothing was added, and is empty otherwise.)
 ///
-/// Names are those that NumPy finds again: not empty, at most 65,531 bytes, without control characters and backslashes,
-/// not ending in `.npy`, and each once. Parts between slashes must not be empty, `.` or `..`, so that whoever unpacks
-/// the file stays in the folder.
+/// Names must be ones that NumPy finds: not empty, at most 65,531 bytes, without control characters and backslashes,
+/// not ending in `.npy`, and unique. Parts between slashes must not be empty, `.` or `..`, so that unpacking the file
+/// never writes outside its folder.
 ///
-/// A writer allocates half a megabyte for values that have to be gathered, and the directory of the file. Compression
-/// runs on the calling thread. Source: `numpy.savez`, `numpy.savez_compressed`.
+/// A writer allocates half a megabyte for values that must be gathered, and the directory of the file. Compression runs
+/// on the calling thread. Source: `numpy.savez`, `numpy.savez_compressed`.
 ///
 /// # Examples
 /// ```
@@ -44,7 +44,7 @@ use crate::table::NumericTable;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-#[must_use = "there is no file before `finish`"]
+#[must_use = "the file does not exist before `finish`"]
 pub struct NpzWriter {
     new: Replacement,
     archive: Archive,
@@ -53,7 +53,7 @@ pub struct NpzWriter {
 }
 
 impl NpzWriter {
-    /// Creates a file without arrays, compressed, which replaces an old one when it is finished.
+    /// Creates a compressed file without arrays. Finishing it replaces an old file.
     ///
     /// # Errors
     /// [`ErrorKind::Io`] with `path`.
@@ -72,8 +72,8 @@ impl NpzWriter {
         Self::create_with(path, NpzOptions::new())
     }
 
-    /// Creates a file as [`create`](Self::create) does, with options. Progress has no total: nobody knows how much will
-    /// be added.
+    /// Creates a file as [`create`](Self::create) does, with options. Progress has no total, because the final size is
+    /// unknown.
     ///
     /// # Errors
     /// Those of [`create`](Self::create).
@@ -83,7 +83,7 @@ impl NpzWriter {
     /// use numeric_table::{NpzOptions, NpzReader, NpzWriter, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("arrays.npz");
-    /// let mut writer = NpzWriter::create_with(&path, NpzOptions::new().compressed(false))?; // as `numpy.savez`
+    /// let mut writer = NpzWriter::create_with(&path, NpzOptions::new().compressed(false))?; // like `numpy.savez`
     /// writer.add("x", &HomogenNumericTable::from_rows(&[[1_u8, 2]])?)?;
     /// writer.finish()?;
     /// assert_eq!(NpzReader::open(&path)?.load::<u8>("x")?.as_slice()?, [1, 2]);
@@ -103,15 +103,15 @@ impl NpzWriter {
         })
     }
 
-    /// Adds a table of any kind as an array: of two dimensions if all columns have one type, in Fortran order if the
-    /// table is column-major; of structures, as [`add_records`](Self::add_records) does, if they differ. Of one type,
-    /// names of columns are lost. A sparse table is written with its zeros.
+    /// Adds a table of any kind as an array. If all columns have one type, the array has two dimensions, in Fortran
+    /// order if the table is column-major, and the names of columns are lost. Otherwise, it is an array of structures,
+    /// as [`add_records`](Self::add_records) adds. A sparse table is written with its zeros.
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`]; [`ErrorKind::UnsupportedElementType`] for `bf16`; those of
-    /// [`add_records`](Self::add_records) if the types differ; [`ErrorKind::Io`]; [`ErrorKind::LimitExceeded`] if the names of
-    /// all arrays take more than 16 MiB; [`ErrorKind::OutOfMemory`]. Nothing is added then, and the writer can still be
-    /// used.
+    /// [`add_records`](Self::add_records) if the types differ; [`ErrorKind::Io`]; [`ErrorKind::LimitExceeded`] if the
+    /// names of all arrays take more than 16 MiB; [`ErrorKind::OutOfMemory`]. After an error, nothing is added, and the
+    /// writer can still be used.
     ///
     /// # Examples
     /// ```
@@ -121,7 +121,7 @@ impl NpzWriter {
     /// let (mut writer, table) = (NpzWriter::create(&path)?, HomogenNumericTable::from_rows(&[[1_u8, 2]])?);
     /// writer.add("weights/0", &table)?;
     /// let error = writer.add("weights/0", &table).map(drop).unwrap_err();
-    /// assert!(error.to_string().ends_with("no array can have this name: another array has the same"));
+    /// assert!(error.to_string().ends_with("no array can have this name: another array has the same name"));
     /// assert!(writer.add("../weights", &table).is_err());
     /// writer.finish()?;
     /// assert_eq!(NpzReader::open(&path)?.len(), 1);
@@ -133,16 +133,16 @@ impl NpzWriter {
     }
 
     /// Adds a table of any kind as one array of structures, with a field for each column, as
-    /// [`AosNumericTable::save_npy`](crate::AosNumericTable::save_npy) writes them: one without a name is `f` and its
-    /// index. Records of an [`AosNumericTable`](crate::AosNumericTable) are written as they are; of others, the fields
-    /// are aligned as in C.
+    /// [`AosNumericTable::save_npy`](crate::AosNumericTable::save_npy) writes them. A column without a name is named
+    /// `f` and its index. Records of an [`AosNumericTable`](crate::AosNumericTable) are written unchanged; for other
+    /// tables, the fields are aligned as in C.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`]; [`ErrorKind::RecordLayout`] of a table without columns;
-    /// [`ErrorKind::UnsupportedElementType`] for `bf16`; [`ErrorKind::Unsupported`] of a column whose name NumPy cannot
-    /// read, or which another column has; [`ErrorKind::LimitExceeded`] for more than 65,536;
-    /// [`ErrorKind::LimitExceeded`]; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`]. Nothing is added then, and the
-    /// writer can still be used.
+    /// [`ErrorKind::Unsupported`]; [`ErrorKind::RecordLayout`] for a table without columns;
+    /// [`ErrorKind::UnsupportedElementType`] for `bf16`; [`ErrorKind::Unsupported`] for a column whose name NumPy
+    /// cannot read or another column has; [`ErrorKind::LimitExceeded`] for more than 65,536 columns, or
+    /// headers or names that are too long; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`]. After an error, nothing is
+    /// added, and the writer can still be used.
     ///
     /// # Examples
     /// ```
@@ -163,14 +163,15 @@ impl NpzWriter {
         self.add_sources(&[Source::records(name, table)?])
     }
 
-    /// Adds each column of a table of any kind as an array of one dimension, named as the column is: one without a name
-    /// is `f` and its index. [`NpzReader::load_columns`](crate::NpzReader::load_columns) makes a table of them again.
+    /// Adds each column of a table of any kind as a one-dimensional array, named after the column. A column without a
+    /// name is named `f` and its index. [`NpzReader::load_columns`](crate::NpzReader::load_columns) loads them as a
+    /// table again.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`] if an array cannot have the name of a column, or another array has it;
-    /// [`ErrorKind::UnsupportedElementType`] for `bf16`; [`ErrorKind::LimitExceeded`] for more than 65,536;
-    /// [`ErrorKind::LimitExceeded`]; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`]. No column is added then, and the
-    /// writer can still be used.
+    /// [`ErrorKind::Unsupported`] if the name of a column is not valid for an array or another array has it;
+    /// [`ErrorKind::UnsupportedElementType`] for `bf16`; [`ErrorKind::LimitExceeded`] for more than 65,536 columns,
+    /// or names that are too long; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`]. After an error, no column is added,
+    /// and the writer can still be used.
     ///
     /// # Examples
     /// ```
@@ -208,11 +209,11 @@ impl NpzWriter {
         }
     }
 
-    /// Writes the directory, and puts the file in the place of the old one, whole or not at all.
+    /// Writes the directory and atomically replaces the old file.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] with the path; [`ErrorKind::RenameUnsupported`]. The old file is unchanged then, unless the
-    /// options say that it is written in place.
+    /// [`ErrorKind::Io`] with the path; [`ErrorKind::RenameUnsupported`]. After an error, the old file is unchanged,
+    /// unless the options require writing in place.
     ///
     /// # Examples
     /// ```
@@ -230,7 +231,7 @@ impl NpzWriter {
         let Self { new, archive, .. } = self;
         let output = Output { sink: &new, path: new.path() };
         let length = archive.finish(&output)?;
-        // What is left of an array that was refused while it was written.
+        // The rest of an array that was rejected while it was written.
         let cut = new.set_written(length);
         cut.map_err(|source| crate::base::error::Error::io(new.path(), source))?;
         new.commit()
@@ -241,17 +242,17 @@ impl NpzWriter {
 fn check_names(names: &HashSet<String>, sources: &[Source<'_>]) -> Result<()> {
     let mut new = HashSet::new();
     match sources.iter().find(|source| names.contains(&source.name) || !new.insert(&source.name)) {
-        Some(source) => Err(refused(&source.name, "another array has the same")),
+        Some(source) => Err(refused(&source.name, "another array has the same name")),
         None => Ok(()),
     }
 }
 
-/// Saves tables of any kind as a file of named arrays, compressed, as [`NpzWriter::add`] adds them. The file replaces
-/// an old one whole or not at all.
+/// Saves tables of any kind as a compressed file of named arrays, as [`NpzWriter::add`] adds them. The file atomically
+/// replaces an old one.
 ///
 /// # Errors
-/// Those of [`NpzWriter::add`] and [`NpzWriter::finish`]. What can be refused without writing is refused before there
-/// is a new file.
+/// Those of [`NpzWriter::add`] and [`NpzWriter::finish`]. Errors that do not depend on writing are reported before a
+/// new file exists.
 ///
 /// # Examples
 /// ```

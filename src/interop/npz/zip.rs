@@ -1,11 +1,11 @@
 //! The members of a zip file: stored or deflated, with or without zip64.
 //!
-//! Source: PKWARE's APPNOTE 6.3.10, sections 4.3 and 4.5.3. Encrypted files and files in several parts are refused.
+//! Source: PKWARE's APPNOTE 6.3.10, sections 4.3 and 4.5.3. Encrypted files and files in several parts are rejected.
 //!
-//! Everything in a file is untrusted: positions are checked by the reads at them, the directory is at most as long as
-//! the file, a member has exactly the bytes that the directory says, and their checksum is verified. No two members
-//! have a name or a byte of the file in common, and none is larger than its compressed bytes can become. Nothing
-//! depends on the local headers but where the bytes of a member begin.
+//! Everything in a file is untrusted. Reads check the positions at which they read. The directory is at most as long as
+//! the file. A member has exactly the number of bytes given in the directory, and their checksum is verified. No two
+//! members share a name or a byte of the file, and no member is larger than its compressed bytes can become. The local
+//! headers are used only to find where the bytes of a member begin.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -30,18 +30,18 @@ const ENTRY_MARK: [u8; 4] = *b"PK\x01\x02";
 const ENTRY_BYTES: usize = 46;
 const LOCAL_MARK: [u8; 4] = *b"PK\x03\x04";
 const LOCAL_BYTES: u64 = 30;
-/// The number of the extra field with sizes of 8 bytes.
+/// The ID of the extra field with 8-byte sizes.
 const WIDE_EXTRA: u16 = 1;
 /// The longest comment at the end of a file.
 const COMMENT_BYTES: u64 = u16::MAX as u64;
-/// The longest directory that is read: enough for a hundred thousand members.
+/// The longest directory that is read, enough for a hundred thousand members.
 pub(super) const DIRECTORY_LIMIT: u64 = 16 << 20;
-/// The largest number of bytes that one byte can become: a deflated copy of 258 bytes takes at least two bits.
+/// The largest expansion factor: a deflated copy of 258 bytes takes at least two bits.
 const GROWTH: u64 = 1032;
 /// Number of bytes that are read from the file at a time.
 const BUFFER: usize = 64 << 10;
 
-/// A member, as the directory describes it.
+/// A member as described by the directory.
 #[derive(Clone, Debug)]
 pub(in crate::interop) struct Entry {
     name: Vec<u8>,
@@ -53,7 +53,7 @@ pub(in crate::interop) struct Entry {
     pub(super) compressed: u64,
     /// Number of bytes when decompressed.
     pub(in crate::interop) size: u64,
-    /// Where the local header begins.
+    /// Position of the local header.
     start: u64,
 }
 
@@ -67,7 +67,7 @@ pub(in crate::interop) struct Zip<R> {
 }
 
 impl<R: Read + Seek> Zip<R> {
-    /// Reads the directory. `failed` makes errors of the source.
+    /// Reads the directory. `failed` converts errors of the source.
     ///
     /// # Errors
     /// [`ErrorKind::Format`]; those of `failed`; [`ErrorKind::OutOfMemory`].
@@ -96,7 +96,7 @@ impl<R: Read + Seek> Zip<R> {
         Ok(new)
     }
 
-    /// Checks that no two members have the same name or the same bytes, and that all end before the directory, which
+    /// Checks that no two members have the same name or share bytes, and that all end before the directory, which
     /// begins at `end`.
     fn check_entries(&self, end: u64) -> Result<()> {
         let mut names = HashSet::new();
@@ -129,7 +129,10 @@ impl<R: Read + Seek> Zip<R> {
         let Some(at) =
             (0..=bytes.len().saturating_sub(END_BYTES)).rev().filter(|at| at + END_BYTES <= bytes.len()).find(ends)
         else {
-            return Err(Error::format(0, "this is not a zip file, or it is cut off: the mark of its end is missing"));
+            return Err(Error::format(
+                0,
+                "this is not a zip file, or it is cut off: the signature of its end is missing",
+            ));
         };
         let end = &bytes[at..at + END_BYTES];
         let (size, start, count) = (number(&end[12..16]), number(&end[16..20]), number(&end[10..12]));
@@ -139,7 +142,7 @@ impl<R: Read + Seek> Zip<R> {
                 let place = number(&locator[8..16]);
                 let end = self.read_at(place, WIDE_END_BYTES as u64, "the end")?;
                 if !end.starts_with(&WIDE_END_MARK) {
-                    return Err(Error::format(place, "the mark of the directory's end is missing"));
+                    return Err(Error::format(place, "the signature of the directory's end is missing"));
                 }
                 Ok((number(&end[48..56]), number(&end[40..48]), number(&end[32..40])))
             }
@@ -147,7 +150,7 @@ impl<R: Read + Seek> Zip<R> {
         }
     }
 
-    /// Reads so many bytes at a position, after checking that the file has them.
+    /// Reads the given number of bytes at a position, after checking that the file has them.
     fn read_at(&mut self, start: u64, count: u64, what: &str) -> Result<Vec<u8>> {
         let outside = || Error::format(start, format!("{what} lies outside the file, which has {} bytes", self.length));
         if start.checked_add(count).is_none_or(|end| end > self.length) {
@@ -173,7 +176,7 @@ impl<R: Read + Seek> Zip<R> {
     /// Returns the entry of a member.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] if there is none.
+    /// [`ErrorKind::Format`] if it does not exist.
     pub(in crate::interop) fn entry(&self, name: &str) -> Result<Entry> {
         let found = self.entries.iter().find(|entry| entry.name == name.as_bytes());
         found.cloned().ok_or_else(|| Error::format(0, format!("the member {name:?} is missing")))
@@ -187,7 +190,7 @@ impl<R: Read + Seek> Zip<R> {
         let local = self.read_at(entry.start, LOCAL_BYTES, "a member")?;
         let refuse = |reason: String| Err(Error::format(entry.start, reason));
         if !local.starts_with(&LOCAL_MARK) {
-            return refuse("the mark of a member is missing".to_owned());
+            return refuse("the signature of a member is missing".to_owned());
         }
         let name = entry.described();
         if entry.is_encrypted {
@@ -201,7 +204,7 @@ impl<R: Read + Seek> Zip<R> {
         let bytes = BufReader::with_capacity(BUFFER, (&mut self.source).take(entry.compressed));
         let bytes = match entry.method {
             0 if entry.compressed == entry.size => Bytes::Stored(bytes),
-            0 => return refuse(format!("the member {name} is stored, and has two sizes")),
+            0 => return refuse(format!("the member {name} is stored, but has two different sizes")),
             8 if entry.size > entry.compressed.saturating_add(1).saturating_mul(GROWTH) => {
                 let Entry { compressed, size, .. } = entry;
                 let reason = format!("the member {name} has {compressed} bytes, which cannot become {size}");
@@ -216,10 +219,10 @@ impl<R: Read + Seek> Zip<R> {
 }
 
 impl Entry {
-    /// Returns the name, decoded as Python decodes it.
+    /// Returns the name, decoded as in Python.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] if it is said to be UTF-8, and is not.
+    /// [`ErrorKind::Format`] if it is marked as UTF-8 and is not.
     pub(super) fn name(&self) -> Result<Cow<'_, str>> {
         let refused = || Error::format(self.start, format!("the name {} is not UTF-8", self.described()));
         decode(&self.name, self.is_utf8).ok_or_else(refused)
@@ -230,12 +233,12 @@ impl Entry {
         format!("{:?}", excerpt(&self.name))
     }
 
-    /// Parses the first entry of a directory; returns its length, too.
+    /// Parses the first entry of a directory. Returns it with its length.
     fn parse(bytes: &[u8]) -> Result<(Self, usize), &'static str> {
         const CUT_OFF: &str = "the directory is cut off";
         let fixed = bytes.get(..ENTRY_BYTES).ok_or(CUT_OFF)?;
         if !fixed.starts_with(&ENTRY_MARK) {
-            return Err("the mark of an entry of the directory is missing");
+            return Err("the signature of a directory entry is missing");
         }
         let [name, extra, comment] = [28, 30, 32].map(|at| number(&fixed[at..at + 2]) as usize);
         let length = ENTRY_BYTES + name + extra + comment;
@@ -262,7 +265,7 @@ impl Entry {
     }
 }
 
-/// Returns the extra field with sizes of 8 bytes; empty if there is none.
+/// Returns the extra field with 8-byte sizes; empty if it is missing.
 fn wide_sizes(mut extra: &[u8]) -> &[u8] {
     while let Some((head, rest)) = extra.split_at_checked(4) {
         let Some((field, rest)) = rest.split_at_checked(number(&head[2..4]) as usize) else { break };
@@ -274,18 +277,18 @@ fn wide_sizes(mut extra: &[u8]) -> &[u8] {
     &[]
 }
 
-/// Returns the little-endian number of at most 8 bytes.
+/// Returns the little-endian number in at most 8 bytes.
 fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// The bytes of a member, decompressed while they are read. Never more than the directory says.
+/// The bytes of a member, decompressed while they are read. Never more than the directory declares.
 pub(in crate::interop) struct Member<'a, R> {
     bytes: Bytes<'a, R>,
     left: u64,
     hasher: crc32fast::Hasher,
     checksum: u32,
-    /// Where it is in the file, for errors.
+    /// Its position in the file, for errors.
     start: u64,
 }
 
@@ -297,12 +300,12 @@ enum Bytes<'a, R> {
 }
 
 impl<R: Read> Member<'_, R> {
-    /// Returns whether all bytes that the directory says have been read.
+    /// Returns whether all bytes declared by the directory have been read.
     pub(super) fn is_read(&self) -> bool {
         self.left == 0
     }
 
-    /// Checks that nothing is left, and that the bytes are those that were written.
+    /// Checks that no bytes are left and that the checksum matches.
     ///
     /// # Errors
     /// [`ErrorKind::Format`].
@@ -316,10 +319,10 @@ impl<R: Read> Member<'_, R> {
             Bytes::Deflated(bytes) => bytes.read(&mut [0]),
         };
         if !matches!(more, Ok(0)) {
-            return Err(Error::format(self.start, "a member is larger than the directory says, or damaged"));
+            return Err(Error::format(self.start, "a member is damaged, or larger than the directory declares"));
         }
         if self.hasher.finalize() != self.checksum {
-            return Err(Error::format(self.start, "a member is damaged: its checksum is another one"));
+            return Err(Error::format(self.start, "a member is damaged: its checksum differs"));
         }
         Ok(())
     }
@@ -328,7 +331,7 @@ impl<R: Read> Member<'_, R> {
 impl<R: Read> Read for Member<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let limit = usize::try_from(self.left).map_or(buffer.len(), |left| left.min(buffer.len()));
-        let buffer = &mut buffer[..limit.min(PIECE_BYTES)]; // the checksum is computed of bytes in the cache
+        let buffer = &mut buffer[..limit.min(PIECE_BYTES)]; // the checksum is computed from bytes in the cache
         let count = match &mut self.bytes {
             Bytes::Stored(bytes) => bytes.read(buffer)?,
             Bytes::Deflated(bytes) => bytes.read(buffer)?,

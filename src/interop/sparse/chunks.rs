@@ -1,4 +1,4 @@
-//! Writing text: chunks of rows are formatted in parallel, and written in order.
+//! Writing text: chunks of rows are formatted in parallel and written in order.
 
 use std::io::Write;
 use std::ops::Range;
@@ -14,8 +14,8 @@ const CHUNK: usize = 32 << 10;
 /// A byte of a value takes about as much work as this many bytes that are only copied.
 const WEIGHT: usize = 16;
 
-/// Writes `head` and then the text of all rows; `path` is that of the target in errors. Nothing is written before
-/// the first chunks are formatted.
+/// Writes `head` and then the text of all rows. `path` is the target's path in errors. Nothing is written before the
+/// first chunks are formatted.
 pub(super) fn write(
     writer: &mut dyn Write,
     path: Option<&Path>,

@@ -1,10 +1,10 @@
-//! Indices and offsets that are read from a text: collected in the narrowest type that fits.
+//! Indices and offsets read from text, collected in the narrowest type that fits.
 
 use super::pieces::{extend, reserve};
 use crate::array::AnyArray;
 use crate::base::error::Result;
 
-/// Indices that are collected: `u32` while all of them fit.
+/// Collected indices: `u32` while all of them fit.
 #[derive(Debug)]
 pub(super) enum Collected {
     Narrow(Vec<u32>),
@@ -38,7 +38,7 @@ impl Collected {
         }
     }
 
-    /// Subtracts 1 from each; none of them is 0.
+    /// Subtracts 1 from each index. No index may be 0.
     pub(super) fn count_from_zero(&mut self) {
         match self {
             Self::Narrow(values) => values.iter_mut().for_each(|index| *index -= 1),

@@ -1,9 +1,9 @@
 //! Sparse tables from files and matrices of other programs, and back.
 //!
-//! * `svmlight`: the text format of SVM-light, LIBSVM and scikit-learn; `matrix_market`: that of the MatrixMarket;
-//!   `pieces`: what both need for reading, in parallel, and `chunks` for writing; `collected`: indices that are read;
+//! * `svmlight`: the text format of SVM-light, LIBSVM and scikit-learn; `matrix_market`: the MatrixMarket format;
+//!   `pieces`: parallel reading for both, and `chunks`: parallel writing; `collected`: indices read from text;
 //! * `npz`: the files of `scipy.sparse.save_npz`;
-//! * `row_limit`: how many empty rows a file may ask for;
+//! * `row_limit`: the limit of empty rows in a file;
 //! * `sprs`: the matrices of that crate.
 
 #[cfg(feature = "sparse-files")]

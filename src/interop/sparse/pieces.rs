@@ -1,7 +1,7 @@
-//! Text in pieces of whole lines, which are parsed in parallel, and errors at a place in it.
+//! Text in pieces of complete lines, which are parsed in parallel, and errors with a position in it.
 //!
-//! Invariant: results and errors depend only on the bytes, not on where the pieces end. Memory for the text is at most
-//! that of one wave of pieces, plus twice the longest line.
+//! Invariant: results and errors depend only on the bytes, not on where the pieces end. The text takes at most the
+//! memory of one wave of pieces, plus twice the longest line.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -14,20 +14,20 @@ use crate::base::text::excerpt;
 /// Number of bytes of a piece, unless a line is longer.
 const PIECE_BYTES: usize = 512 << 10;
 
-/// The mark at the beginning of a file that some editors write.
+/// The byte order mark that some editors write at the beginning of a file.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Consecutive whole lines.
+/// Consecutive complete lines.
 #[derive(Debug)]
 pub(super) struct Piece {
     pub(super) bytes: Vec<u8>,
-    /// The position of the first line that is not read yet.
+    /// The position of the first unread line.
     pub(super) start: usize,
     /// The number of that line in the file, counted from 1.
     pub(super) line: u64,
 }
 
-/// What is wrong at a place in a piece.
+/// An error at a position in a piece.
 #[derive(Debug)]
 pub(super) struct Local {
     /// The line, counted from the first one of the piece.
@@ -39,7 +39,7 @@ pub(super) struct Local {
 }
 
 impl Local {
-    /// Returns the error of a text in a line; its line is to be set by the caller.
+    /// Returns the error for a string in a line. The caller must set its line.
     #[cold]
     pub(super) fn new(at: usize, text: &[u8], reason: impl Into<String>) -> Self {
         Self { line: 0, at, text: excerpt(text), reason: reason.into() }
@@ -49,7 +49,7 @@ impl Local {
         Self { line, ..self }
     }
 
-    /// Converts to an error of the file. `first` is the number of the first line of the piece.
+    /// Converts to an error with the file. `first` is the number of the first line of the piece.
     pub(super) fn into_error(self, first: u64, path: Option<&Path>) -> Error {
         let (line, byte) = (first + self.line, self.at as u64 + 1);
         Error::new(ErrorKind::Text {
@@ -64,7 +64,7 @@ impl Local {
     }
 }
 
-/// A refusal of a place in a piece, or an error that has none.
+/// An error at a position in a piece, or an error without a position.
 #[derive(Debug)]
 pub(super) enum Refusal {
     Local(Box<Local>),
@@ -72,7 +72,7 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    /// Converts to an error of the file. `first` is the number of the first line of the piece.
+    /// Converts to an error with the file. `first` is the number of the first line of the piece.
     pub(super) fn into_error(self, first: u64, path: Option<&Path>) -> Error {
         match self {
             Self::Local(local) => local.into_error(first, path),
@@ -80,7 +80,7 @@ impl Refusal {
         }
     }
 
-    /// Sets the line of a place.
+    /// Sets the line of the position.
     pub(super) fn on_line(self, line: u64) -> Self {
         match self {
             Self::Local(local) => Self::Local(Box::new(local.on_line(line))),
@@ -101,11 +101,11 @@ impl From<Error> for Refusal {
     }
 }
 
-/// The text of a file or a reader, read from front to back.
+/// The text of a file or a reader, read from start to end.
 pub(super) struct Text<R> {
     reader: R,
     path: Option<PathBuf>,
-    /// What has been read after the last piece: no whole line.
+    /// The bytes read after the last piece: an incomplete line.
     rest: Vec<u8>,
     /// The number of the line that begins there.
     line: u64,
@@ -132,7 +132,7 @@ impl<R: Read> Text<R> {
         Self { reader, path: None, rest: Vec::new(), line: 1, read: 0, is_at_end: false, piece_bytes: PIECE_BYTES }
     }
 
-    /// Sets the number of bytes of a piece: for tests.
+    /// Sets the number of bytes of a piece, for tests.
     #[cfg(test)]
     pub(super) fn with_pieces_of(self, piece_bytes: usize) -> Self {
         Self { piece_bytes, ..self }
@@ -180,10 +180,10 @@ impl<R: Read> Text<R> {
         Ok((!bytes.is_empty()).then_some(Piece { bytes, start: 0, line }))
     }
 
-    /// Reads the next pieces: as many as are to be parsed at a time. `first` has been read before.
+    /// Reads the next pieces: the number that is parsed in parallel. `first` has been read before.
     pub(super) fn wave(&mut self, first: Option<Piece>) -> Result<Vec<Piece>> {
         let mut pieces = Vec::from_iter(first);
-        // The threads are not asked for before there is work for two.
+        // The number of threads is requested only when there is work for two.
         while pieces.len() < 2 || pieces.len() < parallel::task_count(usize::MAX) {
             match self.next()? {
                 Some(piece) => pieces.push(piece),
@@ -193,7 +193,7 @@ impl<R: Read> Text<R> {
         Ok(pieces)
     }
 
-    /// Reads until there are `wanted` bytes, or to the end.
+    /// Reads until `bytes` has `wanted` bytes, or to the end.
     fn fill(&mut self, bytes: &mut Vec<u8>, wanted: usize) -> Result<()> {
         let missing = wanted.saturating_sub(bytes.len());
         bytes.try_reserve(missing).map_err(|_| Error::out_of_memory(wanted))?;
@@ -246,7 +246,7 @@ pub(super) fn lines(piece: &Piece) -> impl Iterator<Item = (u64, &[u8])> {
     })
 }
 
-/// The words of a line: what is between spaces.
+/// The words of a line, separated by spaces.
 #[derive(Clone)]
 pub(super) struct Words<'a> {
     line: &'a [u8],
@@ -269,13 +269,13 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Returns whether a byte separates words: what Python's `bytes.split` takes for space.
+/// Returns whether a byte separates words: one that Python's `bytes.split` treats as white space.
 #[inline]
 pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\x0b' | b'\x0c')
 }
 
-/// Parses a whole number of digits only; `None` if it is not one, or is larger than can be counted.
+/// Parses an unsigned integer of digits only. Returns `None` if the text is not one or the number is too large.
 #[inline]
 pub(super) fn whole_number(text: &[u8]) -> Option<u64> {
     let mut number = 0_u64;
@@ -289,11 +289,11 @@ pub(super) fn whole_number(text: &[u8]) -> Option<u64> {
     (!text.is_empty()).then_some(number)
 }
 
-/// Says why a text is no whole number.
+/// Returns why a string is not such an integer.
 #[cold]
 pub(super) fn not_whole(text: &[u8]) -> &'static str {
     match !text.is_empty() && text.iter().all(u8::is_ascii_digit) {
-        true => "is more than can be counted",
+        true => "is too large",
         false => "is not a whole number",
     }
 }

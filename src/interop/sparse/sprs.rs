@@ -1,7 +1,7 @@
 //! Matrices of the crate `sprs`.
 //!
-//! Its indices may be `usize`, which is no element type: where that has 64 bits, the memory of a `Vec<usize>` is that
-//! of a `Vec<u64>`, and where it has 32, of a `Vec<u32>`. `bytemuck` checks that by size and alignment.
+//! Its indices may be `usize`, which is not an element type. With 64-bit `usize`, a `Vec<usize>` has the memory layout
+//! of a `Vec<u64>`; with 32-bit `usize`, that of a `Vec<u32>`. `bytemuck` checks size and alignment.
 
 use ::sprs::{CsMatI, SpIndex};
 use bytemuck::allocation::try_cast_vec;
@@ -32,15 +32,16 @@ pub trait SprsIndex: SpIndex + sealed::Sealed {}
 mod sealed {
     use super::{AnyArray, ElementType, Result};
 
-    /// How indices get to a table and back. Not nameable outside, which seals [`super::SprsIndex`].
+    /// Conversion of indices to a table and back. The trait cannot be named outside this module, which seals
+    /// [`super::SprsIndex`].
     pub trait Sealed: Sized {
         /// The type of the same size, for errors.
         const SAME: ElementType;
 
-        /// Turns indices into those of a table: of the type of the same size, on the same memory; 16 bits are widened.
+        /// Converts indices to those of a table: in place, with the type of the same size; 16-bit indices are widened.
         fn into_array(indices: Vec<Self>) -> Result<AnyArray>;
 
-        /// Copies the indices of a table, unless `moved` can take their memory: then, returns `None`.
+        /// Copies the indices of a table, unless `moved` can take their memory. Returns `None` in that case.
         fn copied(indices: &AnyArray) -> Result<Option<Vec<Self>>>;
 
         /// Takes the memory of indices for which `copied` has returned `None`.
@@ -85,17 +86,17 @@ sprs_index! { usize as u64, U64; isize as i64, I64; }
 sprs_index! { usize as u32, U32; isize as i32, I32; }
 sprs_index! { u64 as u64, U64; i64 as i64, I64; u32 as u32, U32; i32 as i32, I32; u16 as u32, U16; i16 as i32, I16; }
 
-/// Returns an empty vector with room for so many values.
+/// Returns an empty vector with capacity for `count` values.
 fn reserved<T>(count: usize) -> Result<Vec<T>> {
     let (mut vector, bytes) = (Vec::new(), count.saturating_mul(size_of::<T>()));
     vector.try_reserve_exact(count).map_err(|_| Error::out_of_memory(bytes))?;
     Ok(vector)
 }
 
-/// Copies indices to another type, `target` in errors.
+/// Copies indices to another type. `target` is that type in errors.
 ///
 /// # Errors
-/// [`ErrorKind::Unsupported`] for an index that the type does not hold; [`ErrorKind::OutOfMemory`].
+/// [`ErrorKind::Unsupported`] for an index that the type cannot represent; [`ErrorKind::OutOfMemory`].
 fn copied<I: SpIndex>(indices: &AnyArray, target: ElementType) -> Result<Vec<I>> {
     macro_rules! from {
         ($($element:ty)*) => {
@@ -113,12 +114,12 @@ fn copied<I: SpIndex>(indices: &AnyArray, target: ElementType) -> Result<Vec<I>>
     Err(Error::not_an_index("indices", indices.element_type())) // never: a table has one of the four
 }
 
-/// Without a copy, but for indices of 16 bits, which become `u32` or `i32`: offsets and indices keep the memory that
-/// they have, `usize` as `u64` where it has 64 bits. A matrix in compressed sparse columns is transposed, which copies.
-/// Offsets that do not begin at 0, as those of a slice, are counted from 0 first.
+/// Converts without a copy, except for 16-bit indices, which become `u32` or `i32`. Offsets and indices keep their
+/// memory; `usize` becomes `u64` where it has 64 bits. A matrix in compressed sparse columns is transposed, which
+/// copies it. Offsets that do not begin at 0, as in a slice, are rebased to 0 first.
 ///
 /// # Errors
-/// [`ErrorKind::OutOfMemory`], and for matrices that were made without checks those of
+/// [`ErrorKind::OutOfMemory`]; for matrices that were created without checks, those of
 /// [`try_new`](CsrNumericTable::try_new).
 ///
 /// # Examples
@@ -147,12 +148,13 @@ impl<N: Element, I: SprsIndex, Iptr: SprsIndex> TryFrom<CsMatI<N, I, Iptr>> for 
     }
 }
 
-/// Without a copy where the table alone has arrays that were made from a `Vec`, of the type of the matrix: those of a
-/// table that was made from a matrix are. Others are copied, and indices converted. What the columns mean is lost.
+/// Converts without a copy where the table is the only owner of arrays that were created from a `Vec` of the matrix's
+/// type, as in a table that was created from a matrix. Other arrays are copied, and indices converted. The description
+/// of the columns is lost.
 ///
 /// # Errors
-/// The table, with [`ErrorKind::ElementTypeMismatch`] if its values are not `N`; [`ErrorKind::Unsupported`]
-/// if `I` cannot hold the number of columns, or `Iptr` that of rows or of values; [`ErrorKind::OutOfMemory`].
+/// Returns the table with [`ErrorKind::ElementTypeMismatch`] if its values are not `N`; [`ErrorKind::Unsupported`] if
+/// `I` cannot hold the number of columns, or `Iptr` the number of rows or of values; [`ErrorKind::OutOfMemory`].
 ///
 /// # Examples
 /// ```
@@ -187,7 +189,7 @@ impl<N: Element, I: SprsIndex, Iptr: SprsIndex> TryFrom<CsrNumericTable> for CsM
     }
 }
 
-/// Copies of the parts of a table whose memory a matrix cannot take.
+/// Copies of those parts of a table whose memory a matrix cannot take.
 struct Copies<N, I, Iptr> {
     offsets: Option<Vec<Iptr>>,
     indices: Option<Vec<I>>,
@@ -195,11 +197,11 @@ struct Copies<N, I, Iptr> {
 }
 
 impl<N: Element, I: SprsIndex, Iptr: SprsIndex> Copies<N, I, Iptr> {
-    /// Checks everything that can be refused, and copies what has to be.
+    /// Checks everything that can be rejected, and copies the parts that must be copied.
     fn of(table: &CsrNumericTable) -> Result<Self> {
         let Shape { rows, columns } = table.shape();
         let given = table.values_as::<N>()?;
-        // What `sprs` requires of the types, besides what it requires of the numbers.
+        // The requirements of `sprs` on the types, in addition to those on the numbers.
         fits::<I>(columns)?;
         fits::<Iptr>(rows.saturating_add(1))?;
         fits::<Iptr>(given.len())?;
@@ -217,7 +219,7 @@ impl<N: Element, I: SprsIndex, Iptr: SprsIndex> Copies<N, I, Iptr> {
     }
 }
 
-/// Checks that a type of indices can count so many.
+/// Checks that a type of indices can count up to `count`.
 fn fits<I: SprsIndex>(count: usize) -> Result<()> {
     match I::try_from_usize(count) {
         Some(_) => Ok(()),
@@ -225,7 +227,7 @@ fn fits<I: SprsIndex>(count: usize) -> Result<()> {
     }
 }
 
-/// Returns the error of an index that a type cannot hold.
+/// Returns the error for an index that a type cannot hold.
 fn too_large(index: impl std::fmt::Display, target: ElementType) -> Error {
     Error::unsupported("sprs", None, None, format!("the index {index} is not representable as {target}"))
 }

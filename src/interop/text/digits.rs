@@ -23,7 +23,7 @@ fn print(number: std::fmt::Arguments<'_>, text: &mut Vec<u8>) {
     let _ = text.write_fmt(number); // writing to a vector cannot fail
 }
 
-/// Appends the fewest digits that are read back as the same 16-bit float; five are always enough.
+/// Appends the fewest digits that are read back as the same 16-bit float. Five digits are always enough.
 fn push_half<T: Element>(number: T, text: &mut Vec<u8>) {
     const MOST_DIGITS: usize = 5;
     let wide: f64 = cast(number);

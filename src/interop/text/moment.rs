@@ -1,9 +1,9 @@
 //! Dates and times of ISO 8601, as seconds and nanoseconds since 1970-01-01T00:00:00 UTC.
 //!
 //! The extended formats of calendar dates and times of day: `2024-02-29`, and `2024-02-29T12:34:56.789+01:00` with `T`,
-//! `t` or a space before the time; seconds, decimals and the offset may be absent. The calendar is the Gregorian one,
-//! also before it was introduced; years have four digits, or a sign and six. Source: ISO 8601-1:2019, RFC 3339, and for
-//! the six digits ECMAScript. There are no leap seconds, as in Unix time. Days are counted as in "chrono-Compatible
+//! `t` or a space before the time. Seconds, decimals and the offset are optional. The calendar is Gregorian, even for
+//! dates before its introduction. Years have four digits, or a sign and six. Sources: ISO 8601-1:2019, RFC 3339, and
+//! ECMAScript for the six digits. As in Unix time, leap seconds do not exist. Days are counted as in "chrono-Compatible
 //! Low-Level Date Algorithms" by H. Hinnant.
 
 /// A point in time: `seconds` since the beginning of 1970, and `nanoseconds` after that.
@@ -11,14 +11,14 @@
 pub(in crate::interop) struct Moment {
     pub(in crate::interop) seconds: i64,
     pub(in crate::interop) nanoseconds: u32,
-    /// Whether a part of a nanosecond has been cut off.
+    /// Whether a fraction of a nanosecond has been cut off.
     pub(in crate::interop) is_finer: bool,
 }
 
-/// Why a text is not a point in time.
+/// Why a string is not a point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::interop) enum MomentRefusal {
-    /// It is not written like one.
+    /// It does not have the form of one.
     Form,
     Month,
     Day,
@@ -31,7 +31,7 @@ pub(in crate::interop) enum MomentRefusal {
 pub(in crate::interop) const DAY: i64 = 86_400;
 
 impl Moment {
-    /// Reads a text that is a date or a date and a time, and nothing else. Without an offset it is in UTC.
+    /// Reads a string that is exactly a date or a date and a time. Without an offset it is in UTC.
     pub(in crate::interop) fn read(text: &[u8]) -> Result<Self, MomentRefusal> {
         let mut rest = Rest(text);
         let days = rest.date()?;
@@ -48,7 +48,7 @@ impl Moment {
     }
 }
 
-/// What is left of a text.
+/// The unread rest of a string.
 struct Rest<'a>(&'a [u8]);
 
 impl Rest<'_> {
@@ -66,7 +66,7 @@ impl Rest<'_> {
         is_there
     }
 
-    /// Reads a number of this many digits.
+    /// Reads a number with the given number of digits.
     fn digits(&mut self, count: usize) -> Result<i64, MomentRefusal> {
         let (digits, rest) = self.0.split_at_checked(count).ok_or(MomentRefusal::Form)?;
         self.0 = rest;
@@ -173,8 +173,7 @@ fn days_of(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Returns the number of days from 1970-01-01 to a date. The year is counted from March, so that the leap day is its
-/// last.
+/// Returns the number of days from 1970-01-01 to a date. The year starts in March, so that the leap day is its last.
 fn days_before(year: i64, month: i64, day: i64) -> i64 {
     let year = if month > 2 { year } else { year - 1 };
     let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
@@ -183,7 +182,7 @@ fn days_before(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
-/// Formats the date that is this number of days after 1970-01-01, as it would be read.
+/// Formats the date the given number of days after 1970-01-01, in the form in which it is read.
 pub(in crate::interop) fn show_date(days: i64) -> String {
     let days = days.saturating_add(719_468);
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -208,7 +207,7 @@ mod tests {
 
     #[test]
     fn days_are_counted_one_by_one() {
-        // From the first day that is representable to the last: each is one after the one before.
+        // From the first representable day to the last: each is one day after the previous one.
         let mut expected = None;
         for year in (-999_999_i64..-999_900).chain(-5..2500).chain(9_990..10_010).chain(999_900..1_000_000) {
             for month in 1..=12 {

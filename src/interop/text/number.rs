@@ -1,8 +1,8 @@
 //! Conversion of the text of a number to the nearest value of an element type.
 //!
-//! `fast-float2` decides which texts are numbers, and parses `f64` and `f32`. Integers are parsed digit by digit,
-//! without going through a float. Both 16-bit floats are rounded from the `f64`, whose own rounding is corrected where
-//! it would decide a tie.
+//! `fast-float2` decides which strings are numbers, and parses `f64` and `f32`. Integers are parsed digit by digit,
+//! without a detour through a float. Both 16-bit floats are rounded from the `f64`. If rounding to `f64` would decide a
+//! tie, that value is corrected first.
 
 use std::cmp::Ordering;
 
@@ -10,21 +10,21 @@ use crate::base::element::{Element, ElementType};
 use crate::base::number::{Exact, Loss};
 use crate::convert::{ConversionPolicy, cast};
 
-/// Why a text is not converted.
+/// Why a string cannot be converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::interop) enum NumberRefusal {
     NotANumber,
     NotRepresentable,
 }
 
-/// Returns whether a text is a number, a NaN or an infinity.
+/// Returns whether a string is a number, a NaN or an infinity.
 #[cfg(feature = "csv")]
 pub(in crate::interop) fn is_number(text: &[u8]) -> bool {
     fast_float2::parse::<f64, _>(text).is_ok()
 }
 
-/// Returns the separator in a text that consists only of numbers and separators, like `1,5` and `1;2`. Such a text is
-/// neither a number nor a word.
+/// Returns the separator in a string that consists only of numbers and separators, such as `1,5` and `1;2`. Such a
+/// string is neither a number nor a word.
 #[cfg(feature = "csv")]
 pub(in crate::interop) fn separator_in_numbers(text: &[u8]) -> Option<u8> {
     const SEPARATORS: [u8; 5] = [b';', b'\t', b'|', b' ', b','];
@@ -33,9 +33,9 @@ pub(in crate::interop) fn separator_in_numbers(text: &[u8]) -> Option<u8> {
     SEPARATORS.into_iter().find(|separator| are_numbers && text.contains(separator))
 }
 
-/// Parses the number at the beginning of the bytes on a fast path; returns its value and the number of bytes, or `None`
-/// if the slow path is needed. The caller must check what follows: the text of a longer number may begin with another
-/// one.
+/// Parses the number at the beginning of the bytes on a fast path. Returns its value and the number of bytes, or `None`
+/// if the slow path is needed. The caller must check the text that follows, because a longer number may begin with a
+/// shorter one.
 #[inline(always)]
 pub(in crate::interop) fn glance<T: Element>(bytes: &[u8]) -> Option<(T, usize)> {
     match T::TYPE {
@@ -74,7 +74,7 @@ fn glance_at_integer<T: Element>(bytes: &[u8]) -> Option<(T, usize)> {
     (at > start && T::loss(number) == Loss::None).then(|| (T::nearest(number), at))
 }
 
-/// Converts a text that is a number and nothing else.
+/// Converts a string that consists of a number only.
 pub(in crate::interop) fn value<T: Element>(text: &[u8], policy: ConversionPolicy) -> Result<T, NumberRefusal> {
     let value = fast_float2::parse::<f64, _>(text).map_err(|_| NumberRefusal::NotANumber)?;
     let is_spelled = text.iter().any(|byte| matches!(byte, b'n' | b'N')); // like `inf` and `nan`
@@ -90,7 +90,7 @@ pub(in crate::interop) fn value<T: Element>(text: &[u8], policy: ConversionPolic
     if overflows && policy != ConversionPolicy::Saturate { Err(NumberRefusal::NotRepresentable) } else { Ok(nearest) }
 }
 
-/// Converts a caller's number under a policy for texts: floats may be rounded.
+/// Converts the caller's number under a policy for strings: floats may be rounded.
 #[cfg(feature = "csv")]
 pub(in crate::interop) fn value_of<T: Element>(number: f64, policy: ConversionPolicy) -> Option<T> {
     let loss = T::loss(Exact::Float(number));
@@ -144,8 +144,8 @@ impl<'a> Decimal<'a> {
         (all().skip(zeros), self.exponent.saturating_add(whole.len() as i64 - 1 - zeros as i64))
     }
 
-    /// Returns the integer part, without the sign, and whether there is a non-zero fraction. For numbers beyond the
-    /// range of all integer types, the result is an arbitrary number that is, too.
+    /// Returns the integer part, without the sign, and whether the fraction is non-zero. For numbers outside the range
+    /// of all integer types, the result is an arbitrary number that is also outside it.
     fn truncate(&self) -> (i128, bool) {
         const BEYOND: i128 = 1 << 100;
         let (mut digits, first) = self.significant();
@@ -170,7 +170,7 @@ fn split(text: &[u8], is_separator: impl Fn(u8) -> bool) -> (&[u8], &[u8]) {
     }
 }
 
-/// Parses an exponent, clamped to a range in which it does not change the result.
+/// Parses an exponent. Clamps it to a range that does not change the result.
 fn small(text: &[u8]) -> i64 {
     const BEYOND: i64 = 1 << 60;
     let digits = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
@@ -187,8 +187,8 @@ fn may_be_tie<T: Element>(value: f64) -> bool {
     value.to_bits() & LOW_BITS == 0 && cast::<T, f64>(cast(value)) != value
 }
 
-/// Returns a number on the same side of every midpoint of 16-bit floats as the text. The nearest `f64` may be such a
-/// midpoint while the text is a little more or less.
+/// Returns a number on the same side of every midpoint of 16-bit floats as the string's number. The nearest `f64` may
+/// be such a midpoint while the string's number is slightly larger or smaller.
 fn away_from_tie<T: Element>(text: &[u8], value: f64) -> f64 {
     if !value.is_finite() || !may_be_tie::<T>(value) {
         return value;
@@ -202,9 +202,9 @@ fn away_from_tie<T: Element>(text: &[u8], value: f64) -> f64 {
     }
 }
 
-/// Compares the magnitude of a text's number with that of a value of few bits, exactly.
+/// Compares the magnitude of a string's number exactly with that of a value of few bits.
 fn compare_magnitudes(text: &[u8], value: f64) -> Ordering {
-    // Of the values that matter, the smallest have 2^-140 as their last bit, and all have less than 16 bits, so that
+    // The smallest relevant values have 2^-140 as their last bit, and all have fewer than 16 bits, so
     // this number of digits is exact. Others are rounded to the same 16-bit float on either side.
     let exact = format!("{:.160e}", value.abs());
     let (exact, decimal) = (Decimal::of(exact.as_bytes()), Decimal::of(text));

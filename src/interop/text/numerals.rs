@@ -1,8 +1,8 @@
-//! How numbers are spelled: with a point or a comma before the decimals, with or without separators of thousands.
+//! The spelling of numbers: with a decimal point or a decimal comma, with or without thousands separators.
 //!
-//! A text in another spelling is rewritten to the plain one, with a point and no separators, which [`super::number`]
-//! reads. Separators of thousands must stand where they belong, between groups of three digits: `1.5` is no spelling of
-//! 15 and `12.34.567` none of 1234567, so that a file of another spelling is refused instead of misread.
+//! A string in another spelling is rewritten to the plain one, with a point and no separators, which [`super::number`]
+//! reads. Thousands separators are valid only between groups of three digits. `1.5` is not a spelling of 15, and
+//! `12.34.567` is not one of 1234567, so a file in another spelling is rejected instead of misread.
 
 use super::number::{is_number, separator_in_numbers};
 
@@ -19,16 +19,16 @@ pub(in crate::interop) struct Numerals {
 }
 
 impl Numerals {
-    /// A point, and no separators.
+    /// A decimal point and no thousands separators.
     pub(in crate::interop) const PLAIN: Self = Self { decimal: b'.', thousands: None };
 
-    /// Returns whether this is the spelling that needs no rewriting.
+    /// Returns whether this spelling needs no rewriting.
     pub(in crate::interop) fn is_plain(&self) -> bool {
         *self == Self::PLAIN
     }
 
-    /// Calls `read` with the plain spelling of a text; returns `None` if it is not spelled in this way. Texts without
-    /// digits, like `nan`, are left as they are, and may be no numbers at all.
+    /// Calls `read` with the plain spelling of a string. Returns `None` if it is not in this spelling. Strings
+    /// without digits, such as `nan`, are passed on unchanged, even if they are not numbers.
     #[inline]
     pub(in crate::interop) fn read<R>(&self, text: &[u8], read: impl FnOnce(&[u8]) -> R) -> Option<R> {
         const SHORT: usize = 48;
@@ -43,7 +43,7 @@ impl Numerals {
         self.rewrite(text, &mut plain).map(|length| read(&plain[..length]))
     }
 
-    /// Writes the plain spelling, which is never longer than the text; returns its length.
+    /// Writes the plain spelling, which is never longer than the string. Returns its length.
     fn rewrite(&self, text: &[u8], plain: &mut [u8]) -> Option<usize> {
         let mut encoded = [0; 4];
         let separator = self.thousands.map_or(&b""[..], |thousands| thousands.encode_utf8(&mut encoded).as_bytes());
@@ -101,7 +101,7 @@ impl Numerals {
         Some(length)
     }
 
-    /// Returns whether a text is a number, or meant to be one, perhaps in another spelling.
+    /// Returns whether a string is a number or looks like one, perhaps in another spelling.
     pub(in crate::interop) fn is_meant(&self, text: &[u8]) -> bool {
         let is_here = !self.is_plain() && self.read(text, is_number) == Some(true);
         is_here || is_number(text) || separator_in_numbers(text).is_some()

@@ -62,9 +62,9 @@ mod npz {
     #[test]
     fn what_a_sparse_table_cannot_hold_is_refused_by_name() {
         for (name, reason) in [
-            ("refused_coo.npz", "the format is \"coo\", and csr and csc can be read; in Python: a.tocsr()"),
-            ("refused_bool.npz", "in \"data.npy\": the type '|b1' is not one of a table: truth values"),
-            ("refused_complex.npz", "in \"data.npy\": the type '<c16' is not one of a table: complex numbers"),
+            ("refused_coo.npz", "the format is \"coo\", but only csr and csc can be read; in Python: a.tocsr()"),
+            ("refused_bool.npz", "in \"data.npy\": the type '|b1' is not supported by tables: truth values"),
+            ("refused_complex.npz", "in \"data.npy\": the type '<c16' is not supported by tables: complex numbers"),
             ("refused_no_matrix.npz", "the member \"format.npy\" is missing"),
         ] {
             let message = message(CsrNumericTable::load_npz(path(name)));
@@ -112,7 +112,7 @@ mod text {
     fn complex_and_hermitian_files_are_refused_by_name() {
         let complex = message(CsrNumericTable::load_mtx::<f64>(path("refused_complex.mtx")));
         assert!(complex.ends_with(
-            r#"line 1, byte 34: "complex" values cannot be held by a table: save the real and the imaginary part"#
+            r#"line 1, byte 34: "complex" values are not supported by tables: save the real and the imaginary part"#
         ));
         assert!(message(CsrNumericTable::load_mtx::<f64>(path("refused_hermitian.mtx"))).contains("\"complex\""));
     }

@@ -33,25 +33,22 @@ fn entries_are_in_any_order_and_those_of_one_cell_are_summed() {
 #[test]
 fn the_header_is_checked_word_by_word() {
     for (header, expected) in [
-        ("", r#"line 1, byte 1: "" there is nothing"#),
-        ("\n", r#"line 1, byte 1: "" is where the header should say %%MatrixMarket"#),
+        ("", r#"line 1, byte 1: "" is not a header: the text is empty"#),
+        ("\n", r#"line 1, byte 1: "" is where the header should have %%MatrixMarket"#),
         (
             "MatrixMarket matrix",
             r#"line 1, byte 1: "MatrixMarket" is not the header of a MatrixMarket file, which is %%MatrixMarket"#,
         ),
-        ("%%MatrixMarket", r#"line 1, byte 15: "" is where the header should say matrix"#),
-        ("%%MatrixMarket vector", r#"line 1, byte 16: "vector" is not what can be read: that is a matrix"#),
-        (
-            "%%MatrixMarket matrix sparse",
-            r#"line 1, byte 23: "sparse" is not a format: there are coordinate and array"#,
-        ),
+        ("%%MatrixMarket", r#"line 1, byte 15: "" is where the header should have matrix"#),
+        ("%%MatrixMarket vector", r#"line 1, byte 16: "vector" is not supported: only matrix is"#),
+        ("%%MatrixMarket matrix sparse", r#"line 1, byte 23: "sparse" is not a format: expected coordinate or array"#),
         (
             "%%MatrixMarket matrix array pattern general",
-            r#"line 1, byte 29: "pattern" is only for the format coordinate: an array has values"#,
+            r#"line 1, byte 29: "pattern" is only valid for the format coordinate: an array has values"#,
         ),
         (
             "%%MatrixMarket matrix array quaternion",
-            r#"line 1, byte 29: "quaternion" is not a type of values: there are real, integer and pattern"#,
+            r#"line 1, byte 29: "quaternion" is not a type of values: expected real, integer or pattern"#,
         ),
         (
             "%%MatrixMarket matrix coordinate real hermitian",
@@ -59,16 +56,16 @@ fn the_header_is_checked_word_by_word() {
         ),
         (
             "%%MatrixMarket matrix coordinate real odd",
-            r#"line 1, byte 39: "odd" is not a symmetry: there are general, symmetric and skew-symmetric"#,
+            r#"line 1, byte 39: "odd" is not a symmetry: expected general, symmetric or skew-symmetric"#,
         ),
         (
             "%%MatrixMarket matrix coordinate pattern skew-symmetric",
-            r#"line 1, byte 42: "skew-symmetric" is not for patterns, which have no sign"#,
+            r#"line 1, byte 42: "skew-symmetric" is not valid for patterns, which have no sign"#,
         ),
         ("%%MatrixMarket matrix array real general x", r#"line 1, byte 42: "x" is past the end of the header"#),
         (
             "%%MatrixMarket matrix array real general\n%\n",
-            r#"line 3, byte 1: "" the size is missing: the file ends here"#,
+            r#"line 3, byte 1: "" is where the size should be: the file ends here"#,
         ),
     ] {
         assert_eq!(refusal::<f64>(header), expected, "{header:?}");
@@ -82,13 +79,13 @@ fn the_size_and_the_entries_are_checked_number_by_number() {
         ("2 x 1", r#"line 2, byte 3: "x" is not a whole number"#),
         ("2 -1 1", r#"line 2, byte 3: "-1" is not a whole number"#),
         ("2 2 1 1", r#"line 2, byte 7: "1" is past the end of the size"#),
-        ("18446744073709551616 2 1", r#"line 2, byte 1: "18446744073709551616" is more than can be counted"#),
+        ("18446744073709551616 2 1", r#"line 2, byte 1: "18446744073709551616" is too large"#),
         ("2 2 1\n", r#"line 3, byte 1: "" the file ends after 0 of 1 entries"#),
         (
             "2 2 18446744073709551615\n1 1 1\n",
             r#"line 4, byte 1: "" the file ends after 1 of 18446744073709551615 entries"#,
         ),
-        ("2 2 1\n1 1 1\n\n2 2 5\n", r#"line 5, byte 1: "2 2 5" is one entry more than the 1 that the size says"#),
+        ("2 2 1\n1 1 1\n\n2 2 5\n", r#"line 5, byte 1: "2 2 5" is one entry more than the 1 in the size"#),
         ("2 2 1\n0 1 1\n", r#"line 3, byte 1: "0" is not a row: 1 to 2 are allowed"#),
         ("2 2 1\n3 1 1\n", r#"line 3, byte 1: "3" is not a row: 1 to 2 are allowed"#),
         ("2 2 1\n1 3 1\n", r#"line 3, byte 3: "3" is not a column: 1 to 2 are allowed"#),
@@ -103,10 +100,7 @@ fn the_size_and_the_entries_are_checked_number_by_number() {
         assert_eq!(refusal::<f64>(&text), expected, "{rest:?}");
     }
     let integer = "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 1.5\n";
-    assert_eq!(
-        refusal::<f64>(integer),
-        r#"line 3, byte 5: "1.5" is not an integer, and the header says that values are"#
-    );
+    assert_eq!(refusal::<f64>(integer), r#"line 3, byte 5: "1.5" is not an integer, but the header declares integers"#);
     let pattern = "%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1 1\n";
     assert_eq!(refusal::<f64>(pattern), r#"line 3, byte 5: "1" is past the end of the entry"#);
 }
@@ -121,7 +115,7 @@ fn a_symmetric_file_has_one_half_whichever_it_is() {
     let error = refusal::<f64>(&format!("{header}2 1 2\n1 3 3\n"));
     assert_eq!(
         error,
-        r#"line 4, byte 1: "1 3 3" is on the other side of the diagonal than an entry before it: a file has one half of a symmetric matrix"#
+        r#"line 4, byte 1: "1 3 3" is not on the same side of the diagonal as an earlier entry: a file has one half of a symmetric matrix"#
     );
     let rectangular = refusal::<f64>("%%MatrixMarket matrix array real symmetric\n2 3\n");
     assert_eq!(rectangular, r#"line 2, byte 3: "3" columns and 2 rows are not symmetric"#);
@@ -133,11 +127,11 @@ fn the_other_half_of_a_skew_symmetric_matrix_is_negative() {
     assert_eq!(dense(&read::<i8>(&format!("{header}2 1 127\n"))), [0.0, -127.0, 127.0, 0.0]);
     assert_eq!(
         refusal::<i8>(&format!("{header}2 1 -128\n")),
-        r#"line 3, byte 1: "2 1 -128" stands for its negative too, which is not representable as i8"#
+        r#"line 3, byte 1: "2 1 -128" also stands for its negative, which is not representable as i8"#
     );
     assert_eq!(
         refusal::<u8>("%%MatrixMarket matrix array integer skew-symmetric\n2 2\n% below\n7\n"),
-        r#"line 4, byte 1: "7" stands for its negative too, which is not representable as u8"#
+        r#"line 4, byte 1: "7" also stands for its negative, which is not representable as u8"#
     );
     let options = MatrixMarketOptions::new().policy(ConversionPolicy::Saturate);
     let clamped = CsrNumericTable::read_mtx_with::<i8>(format!("{header}2 1 -128\n").as_bytes(), options).unwrap();

@@ -77,23 +77,26 @@ fn every_refusal_names_line_byte_and_text() {
         ("1 1:2:3\n", r#"line 1, byte 5: "2:3" is not a number"#),
         (
             "1 0:2\n",
-            r#"line 1, byte 3: "0" is not an index, which are counted from one unless `SvmlightOptions::indices` says otherwise"#,
+            r#"line 1, byte 3: "0" is not an index: the first is 1 unless `SvmlightOptions::indices` sets another base"#,
         ),
-        ("1 2:2 1:3\n", r#"line 1, byte 7: "1" is not larger than the index before it: `SvmlightOptions::sort` sorts"#),
-        ("1 2:2 2:3\n", r#"line 1, byte 7: "2" is not larger than the index before it: `SvmlightOptions::sort` sorts"#),
-        ("1 18446744073709551616:3\n", r#"line 1, byte 3: "18446744073709551616" is more than can be counted"#),
-        ("1 qid:x 1:3\n", r#"line 1, byte 7: "x" is no query: those are whole numbers"#),
         (
-            "1 qid:9223372036854775808\n",
-            r#"line 1, byte 7: "9223372036854775808" is no query: those are whole numbers"#,
+            "1 2:2 1:3\n",
+            r#"line 1, byte 7: "1" is not larger than the index before it: `SvmlightOptions::sort` allows any order"#,
         ),
+        (
+            "1 2:2 2:3\n",
+            r#"line 1, byte 7: "2" is not larger than the index before it: `SvmlightOptions::sort` allows any order"#,
+        ),
+        ("1 18446744073709551616:3\n", r#"line 1, byte 3: "18446744073709551616" is too large"#),
+        ("1 qid:x 1:3\n", r#"line 1, byte 7: "x" is not a query, which is an integer"#),
+        ("1 qid:9223372036854775808\n", r#"line 1, byte 7: "9223372036854775808" is not a query, which is an integer"#),
         ("1 1:3 qid:1\n", r#"line 1, byte 7: "qid" is not a whole number"#),
         ("1 sid:3 1:3\n", r#"line 1, byte 3: "sid" is not a whole number"#),
         ("1,2 1:3\n", r#"line 1, byte 1: "1,2" has several labels: `SvmlightOptions::multilabel` allows them"#),
         ("1 1:2\0\n", r#"line 1, byte 5: "2\0" is not a number"#),
         ("\0", r#"line 1, byte 1: "\0" is not a label, which is a number"#),
-        ("1\n2 qid:1\n", r#"line 2, byte 1: "2 qid:1" is a row with a query, and the first row has none"#),
-        ("1 qid:1\n\n2 1:1\n", r#"line 3, byte 1: "2 1:1" is a row without a query, and the first row has one"#),
+        ("1\n2 qid:1\n", r#"line 2, byte 1: "2 qid:1" is a row with a query, but the first row has none"#),
+        ("1 qid:1\n\n2 1:1\n", r#"line 3, byte 1: "2 1:1" is a row without a query, but the first row has one"#),
         ("1e999\n", r#"line 1, byte 1: "1e999" is not a label, which is a number"#),
     ] {
         assert_eq!(refusal(text.as_bytes()), expected, "{text:?}");
@@ -152,7 +155,7 @@ fn the_number_of_columns_can_be_given() {
     let error = refusal_with(b"1 3:1\n1 4:1\n", options());
     assert_eq!(error, r#"line 2, byte 3: "4" is past the last column, whose index is 3"#);
     let error = refusal_with(b"1 1:1\n", SvmlightOptions::new().columns(0));
-    assert_eq!(error, r#"line 1, byte 3: "1" is past the last column: there are none"#);
+    assert_eq!(error, r#"line 1, byte 3: "1" is past the last column: the table has none"#);
     let from_zero = options().indices(SvmlightIndices::FromZero);
     assert_eq!(refusal_with(b"1 3:1\n", from_zero), r#"line 1, byte 3: "3" is past the last column, whose index is 2"#);
 }

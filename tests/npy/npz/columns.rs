@@ -74,7 +74,7 @@ fn columns_of_unequal_lengths_are_refused_before_values_are_read() {
         member
     });
     let error = read(zip(&members)).unwrap().load_all_columns().unwrap_err().to_string();
-    assert!(error.ends_with("in \"b.npy\": it has 3 values, and the array \"a\" has 2"), "{error}");
+    assert!(error.ends_with("in \"b.npy\": it has 3 values, but the array \"a\" has 2"), "{error}");
 }
 
 #[test]

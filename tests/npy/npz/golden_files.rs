@@ -94,7 +94,7 @@ fn an_array_that_is_no_table_is_refused_by_its_name_and_the_others_are_loaded() 
         ("text", "text"),
         ("one", "an array of 0 dimensions"),
         ("cube", "an array of 3 dimensions"),
-        ("objects", "they never are"),
+        ("objects", "never loaded"),
     ] {
         for error in [file.load_any(name).unwrap_err(), file.describe(name).map(drop).unwrap_err()] {
             let message = error.to_string();

@@ -76,7 +76,7 @@ fn encrypted_members_and_other_methods_are_refused_by_name_and_the_rest_is_loade
 #[test]
 fn sizes_that_compressed_bytes_cannot_become_are_refused() {
     let huge = npy("|u1", "(1099511627776,)", &[7]);
-    for (method, expected) in [(0, "is stored, and has two sizes"), (8, "bytes, which cannot become")] {
+    for (method, expected) in [(0, "is stored, but has two different sizes"), (8, "bytes, which cannot become")] {
         let mut member = by_hand("x.npy", huge.clone(), method);
         member.size = 128 + (1 << 40);
         let mut file = read(zip(&[member])).unwrap();
@@ -100,7 +100,7 @@ fn what_the_header_says_has_the_size_of_the_member() {
             (npy("|u1", "(1,)", &[7, 7]), "bytes after the array: 1"),
             (b"\x93NUMPY\x01\0\xFF\xFF".to_vec(), "it is cut off within its header"),
             (b"PK\x03\x04 twice".to_vec(), "this is a zip file"),
-            (vec![], "there is nothing"),
+            (vec![], "it is empty"),
         ] {
             let error = read(zip(&[by_hand("x.npy", array, method)])).unwrap().load_any("x").unwrap_err().to_string();
             assert!(error.contains("in \"x.npy\": ") && error.contains(expected), "{error}");
@@ -110,7 +110,7 @@ fn what_the_header_says_has_the_size_of_the_member() {
     more.size = 128 + 50;
     more.bytes[60..128].copy_from_slice(&bytes(50)[60..128]);
     let error = read(zip(&[more])).unwrap().load_any("x").unwrap_err().to_string();
-    assert!(error.contains("a member is larger than the directory says"), "{error}");
+    assert!(error.contains("a member is damaged, or larger than the directory declares"), "{error}");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn bytes_after_the_directory_and_directories_that_lie_are_refused() {
         (10, 1, "follow the last entry of the directory"),
         (10, 3, "the directory is cut off"),
         (12, 0xFF, "lies outside the file"),
-        (16, 0, "the mark of an entry of the directory is missing"),
+        (16, 0, "the signature of a directory entry is missing"),
     ] {
         let mut damaged = whole.clone();
         damaged[end + at] = value;

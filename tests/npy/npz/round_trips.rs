@@ -121,7 +121,7 @@ fn a_refused_array_leaves_the_writer_and_the_file_as_they_were() {
     assert_error!(
         save_npz(&path, &[("x", &table), ("x", &table)]),
         ErrorKind::Unsupported { target: ".npz file", .. },
-        "another array has the same"
+        "another array has the same name"
     );
     assert_error!(
         save_npz(&path, &[("x", &brain)]),

@@ -6,7 +6,7 @@ use super::*;
 use crate::dictionary::TimeUnit;
 
 /// Removes comments after fields and at the beginning of lines, byte by byte, and the spaces between quotes and a
-/// comment, which are of neither.
+/// comment, which belong to neither.
 fn without_comments(text: &[u8]) -> Vec<u8> {
     let (mut kept, mut at) = (Vec::new(), 0);
     let mut is_start = true; // of a field
@@ -45,7 +45,7 @@ fn outcome<T>(result: Result<T>, show: impl Fn(T) -> String) -> String {
     result.map_or_else(|error| error.to_string(), show)
 }
 
-/// Returns what a text becomes, in words.
+/// Returns the result of reading a text, as text.
 fn everything(text: &[u8], options: &CsvOptions, step: usize) -> [String; 4] {
     let open = || CsvSource::new(memory(text.to_vec()), options.clone(), step);
     let blocks = || {
@@ -79,7 +79,7 @@ fn everything(text: &[u8], options: &CsvOptions, step: usize) -> [String; 4] {
 fn check(text: &[u8], options: &CsvOptions) {
     let expected = everything(text, options, PIECE_BYTES);
     assert_eq!(expected[0], expected[1], "whole and in blocks");
-    // The description is what `load_typed` makes, and fails where it does.
+    // The description matches the table of `load_typed`, and fails where it does.
     let types = |shown: &str| shown.split_once(']').map_or(shown.to_owned(), |(types, _)| types.to_owned());
     assert_eq!(types(&expected[2]), types(&expected[3]));
     for step in 1..text.len() + 2 {

@@ -1,10 +1,10 @@
-//! The first lines of a file: what it holds, and how much of it.
+//! The first lines of a file: its kind and its size.
 
 use crate::base::error::Result;
 use crate::base::shape::Shape;
 use crate::interop::sparse::pieces::{Local, Piece, Words, lines, not_whole, whole_number};
 
-/// What a file holds.
+/// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) is_array: bool,
@@ -12,16 +12,16 @@ pub(super) struct Header {
     pub(super) symmetry: Symmetry,
 }
 
-/// What the values are.
+/// The type of the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Field {
     Real,
     Integer,
-    /// There are none: each of them is 1.
+    /// The file has no values: each is 1.
     Pattern,
 }
 
-/// Which entries are not in the file, because others stand for them.
+/// The entries that are missing from the file because others stand for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Symmetry {
     General,
@@ -36,20 +36,20 @@ pub(super) enum Symmetry {
 pub(super) struct Size {
     pub(super) header: Header,
     pub(super) shape: Shape,
-    /// Number of entries that the file has; of an array, number of values.
+    /// Number of entries in the file; for an array, the number of values.
     pub(super) entries: u128,
-    /// The line of the size.
+    /// The number of the size line.
     pub(super) line: u64,
 }
 
-/// Reads the lines up to the size, which may be in several pieces.
+/// Reads the lines up to the size. They may be in several pieces.
 #[derive(Debug, Default)]
 pub(super) struct Opening {
     header: Option<Header>,
 }
 
 impl Opening {
-    /// Reads lines of a piece; moves its beginning to the line after the size, once that is found.
+    /// Reads lines of a piece. Moves its start to the line after the size once that is found.
     pub(super) fn read(&mut self, piece: &mut Piece) -> Result<Option<Size>, Local> {
         let mut found = None;
         for (number, line) in lines(piece) {
@@ -71,9 +71,13 @@ impl Opening {
         Ok(Some(size))
     }
 
-    /// Says what is missing where the text ends.
+    /// Returns the error for text that ends too early.
     pub(super) fn missing(&self) -> Local {
-        let what = if self.header.is_none() { "there is nothing" } else { "the size is missing: the file ends here" };
+        let what = if self.header.is_none() {
+            "is not a header: the text is empty"
+        } else {
+            "is where the size should be: the file ends here"
+        };
         Local::new(0, b"", what)
     }
 }
@@ -89,7 +93,7 @@ fn banner(line: &[u8]) -> Result<Header, Local> {
     let mut next = |expected: &str| {
         let (at, word) = words.next().unwrap_or((line.len(), b""));
         if word.is_empty() {
-            return Err(Local::new(at, word, format!("is where the header should say {expected}")));
+            return Err(Local::new(at, word, format!("is where the header should have {expected}")));
         }
         Ok((at, word, word.to_ascii_lowercase()))
     };
@@ -99,38 +103,42 @@ fn banner(line: &[u8]) -> Result<Header, Local> {
     }
     let (at, word, lower) = next("matrix")?;
     if lower != b"matrix" {
-        return Err(Local::new(at, word, "is not what can be read: that is a matrix"));
+        return Err(Local::new(at, word, "is not supported: only matrix is"));
     }
     let (at, word, lower) = next("coordinate or array")?;
     let is_array = match &lower[..] {
         b"coordinate" => false,
         b"array" => true,
-        _ => return Err(Local::new(at, word, "is not a format: there are coordinate and array")),
+        _ => return Err(Local::new(at, word, "is not a format: expected coordinate or array")),
     };
     let (at, word, lower) = next("real, integer or pattern")?;
     let field = match &lower[..] {
         b"real" | b"double" => Field::Real,
         b"integer" | b"unsigned-integer" => Field::Integer,
         b"pattern" if is_array => {
-            return Err(Local::new(at, word, "is only for the format coordinate: an array has values"));
+            return Err(Local::new(at, word, "is only valid for the format coordinate: an array has values"));
         }
         b"pattern" => Field::Pattern,
         b"complex" => {
-            return Err(Local::new(at, word, "values cannot be held by a table: save the real and the imaginary part"));
+            return Err(Local::new(
+                at,
+                word,
+                "values are not supported by tables: save the real and the imaginary part",
+            ));
         }
-        _ => return Err(Local::new(at, word, "is not a type of values: there are real, integer and pattern")),
+        _ => return Err(Local::new(at, word, "is not a type of values: expected real, integer or pattern")),
     };
     let (at, word, lower) = next("general, symmetric or skew-symmetric")?;
     let symmetry = match &lower[..] {
         b"general" => Symmetry::General,
         b"symmetric" => Symmetry::Symmetric,
         b"skew-symmetric" if field == Field::Pattern => {
-            return Err(Local::new(at, word, "is not for patterns, which have no sign"));
+            return Err(Local::new(at, word, "is not valid for patterns, which have no sign"));
         }
         b"skew-symmetric" => Symmetry::Skew,
         b"hermitian" => return Err(Local::new(at, word, "is for complex values, which a table cannot hold")),
         _ => {
-            let reason = "is not a symmetry: there are general, symmetric and skew-symmetric";
+            let reason = "is not a symmetry: expected general, symmetric or skew-symmetric";
             return Err(Local::new(at, word, reason));
         }
     };

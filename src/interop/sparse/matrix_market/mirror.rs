@@ -1,4 +1,4 @@
-//! The half of a symmetric matrix that is not in its file, and the places of the entries of an array.
+//! The half of a symmetric matrix that is not in its file, and the positions of the entries of an array.
 
 use super::header::Symmetry;
 use crate::base::element::Element;
@@ -14,9 +14,9 @@ pub(super) enum Side {
 }
 
 impl Side {
-    /// The reason of an entry on one side, after one on the other side.
+    /// The reason to reject an entry on one side after one on the other side.
     pub(super) const REASON: &'static str =
-        "is on the other side of the diagonal than an entry before it: a file has one half of a symmetric matrix";
+        "is not on the same side of the diagonal as an earlier entry: a file has one half of a symmetric matrix";
 
     /// Returns the side of an entry; `None` on the diagonal.
     pub(super) fn of(row: u64, column: u64) -> Option<Self> {
@@ -35,7 +35,7 @@ impl Side {
     }
 }
 
-/// Returns the value on the other side of the diagonal; `None` if the type does not have it.
+/// Returns the value on the other side of the diagonal; `None` if the type cannot represent it.
 pub(super) fn mirrored<T: Element>(value: T, symmetry: Symmetry, policy: ConversionPolicy) -> Option<T> {
     if symmetry != Symmetry::Skew {
         return Some(value);
@@ -48,7 +48,7 @@ pub(super) fn mirrored<T: Element>(value: T, symmetry: Symmetry, policy: Convers
     is_permitted.then(|| T::nearest(negative))
 }
 
-/// The places of the values of an array: column by column, and of a symmetric one, from the diagonal down.
+/// The positions of the values of an array, column by column. A symmetric array starts at the diagonal in each column.
 #[derive(Debug)]
 pub(super) struct Places {
     shape: Shape,
@@ -62,7 +62,7 @@ impl Places {
         Self { shape, symmetry, row: usize::from(symmetry == Symmetry::Skew), column: 0 }
     }
 
-    /// Returns the place of the next value, which must exist.
+    /// Returns the position of the next value, which must exist.
     pub(super) fn next(&mut self) -> (u64, u64) {
         let place = (self.row as u64, self.column as u64);
         self.row += 1;

@@ -23,8 +23,8 @@ pub struct MatrixMarketOptions {
 }
 
 impl MatrixMarketOptions {
-    /// Creates the default options: numbers that the element type can hold, and a number of rows that a file of this
-    /// length may have.
+    /// Creates the default options: numbers must be representable in the element type, and the limit of rows depends on
+    /// the length of the file.
     ///
     /// # Examples
     /// ```
@@ -36,8 +36,8 @@ impl MatrixMarketOptions {
         Self { policy: ConversionPolicy::Exact, row_limit: RowLimit::default() }
     }
 
-    /// Sets what happens to values that the element type cannot hold: by default, [`Exact`](ConversionPolicy::Exact),
-    /// they are errors, but floats are rounded to the nearest one.
+    /// Sets the treatment of values that the element type cannot hold. By default, [`Exact`](ConversionPolicy::Exact),
+    /// they are errors, except that floats are rounded to the nearest value.
     ///
     /// # Examples
     /// ```
@@ -51,8 +51,8 @@ impl MatrixMarketOptions {
         Self { policy, ..self }
     }
 
-    /// Sets the largest number of rows, for which memory is allocated even if they are empty. Without it, a file may
-    /// have 2^20 rows, and 8 more for each byte: one of 50 bytes cannot ask for all of the memory.
+    /// Sets the largest number of rows, for which memory is allocated even if they are empty. By default, a file may
+    /// have 2^20 rows plus 8 per byte, so that a file of 50 bytes cannot claim all memory.
     ///
     /// # Examples
     /// ```
@@ -68,7 +68,7 @@ impl MatrixMarketOptions {
     }
 }
 
-/// Those of [`MatrixMarketOptions::new`].
+/// Returns the options of [`MatrixMarketOptions::new`].
 impl Default for MatrixMarketOptions {
     fn default() -> Self {
         Self::new()

@@ -1,4 +1,4 @@
-//! From the lines of a piece to entries.
+//! Parsing the lines of a piece into entries.
 
 use super::header::{Field, Header, Size, Symmetry, is_comment};
 use super::mirror::Side;
@@ -10,10 +10,10 @@ use crate::convert::ConversionPolicy;
 use crate::interop::sparse::pieces::{Local, Piece, Refusal, Words, lines, not_whole, reserve, whole_number};
 use crate::interop::text::number::{NumberRefusal, glance, value};
 
-/// The entries of a piece, in the order of the file.
+/// The entries of a piece, in file order.
 #[derive(Debug)]
 pub(super) struct Entries<T> {
-    /// Counted from zero. None for an array, whose entries have their places in order.
+    /// Counted from zero. Empty for an array, whose entries have their positions in order.
     pub(super) rows: Vec<u64>,
     pub(super) columns: Vec<u64>,
     pub(super) values: Vec<T>,
@@ -52,7 +52,7 @@ pub(super) fn entries<T: Element>(
     Ok(entries)
 }
 
-/// Returns the place of an entry of a piece that exists, counted without blank lines and comments.
+/// Returns the position of an existing entry of a piece, counted without blank lines and comments.
 #[cold]
 pub(super) fn place_of(piece: &Piece, index: usize, reason: &str) -> Local {
     let entry = lines(piece).filter(|(_, line)| !is_comment(line)).nth(index);
@@ -64,7 +64,7 @@ pub(super) fn is_zero<T: Element>(value: T) -> bool {
     value == T::default()
 }
 
-/// An entry, and its row and column unless the order of entries says them.
+/// An entry, with its row and column unless the order of entries determines them.
 struct Entry<T> {
     place: Option<(u64, u64)>,
     value: T,
@@ -110,7 +110,7 @@ fn index((at, text): (usize, &[u8]), limit: usize, what: &str) -> Result<u64, Lo
 fn number<T: Element>(text: &[u8], field: Field, policy: ConversionPolicy) -> Result<T, String> {
     let digits = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
     if field == Field::Integer && !digits.iter().all(u8::is_ascii_digit) {
-        return Err("is not an integer, and the header says that values are".to_owned());
+        return Err("is not an integer, but the header declares integers".to_owned());
     }
     if let Some((value, length)) = glance::<T>(text)
         && length == text.len()

@@ -18,17 +18,17 @@ use crate::table::Refused;
 use crate::table::csr::CsrNumericTable;
 
 impl CsrNumericTable {
-    /// Loads a MatrixMarket file (`.mtx`), with values of type `T`: numbers become the nearest value of it, rounded
-    /// once, and the entries of a pattern are 1. Entries may be in any order, and several of one cell are summed, as
-    /// [`from_triplets`](Self::from_triplets) does. Of a symmetric or skew-symmetric matrix, the file has one half, and
-    /// the table both. Of an `array`, all values but zeros are stored.
+    /// Loads a MatrixMarket file (`.mtx`), with values of type `T`. Each number becomes the nearest value of `T`,
+    /// rounded once, and the entries of a pattern are 1. Entries may be in any order, and several entries of one cell
+    /// are summed, as [`from_triplets`](Self::from_triplets) does. The file has one half of a symmetric or
+    /// skew-symmetric matrix, and the table has both. Of an `array`, all values except zeros are stored.
     ///
-    /// In parallel, in pieces; what is allocated depends on what is in the file, not on what its header says: see
-    /// [`MatrixMarketOptions::max_rows`].
+    /// The file is parsed in parallel, in pieces. Allocation depends on the data in the file, not on the size in its
+    /// header: see [`MatrixMarketOptions::max_rows`].
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] with `path`; [`ErrorKind::Text`] for the first line that is not what it should be, and for
-    /// what a table cannot hold, such as complex values; [`ErrorKind::OutOfMemory`]; those of
+    /// [`ErrorKind::Io`] with `path`; [`ErrorKind::Text`] for the first invalid line, and for data that a table cannot
+    /// hold, such as complex values; [`ErrorKind::OutOfMemory`]; those of
     /// [`from_triplets`](Self::from_triplets).
     ///
     /// # Examples
@@ -57,7 +57,7 @@ impl CsrNumericTable {
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("matrix.mtx");
     /// std::fs::write(&path, "%%MatrixMarket matrix coordinate integer general\n9000000 4 0\n")?;
-    /// let error = CsrNumericTable::load_mtx::<i32>(&path).unwrap_err(); // so many rows, and nothing in them
+    /// let error = CsrNumericTable::load_mtx::<i32>(&path).unwrap_err(); // too many rows for a file without entries
     /// assert!(error.to_string().contains("MatrixMarketOptions::max_rows"));
     /// let options = MatrixMarketOptions::new().max_rows(9_000_000);
     /// assert_eq!(CsrNumericTable::load_mtx_with::<i32>(&path, options)?.row_count(), 9_000_000);
@@ -135,10 +135,10 @@ fn read<T: Element>(mut text: Text<impl Read>, options: &MatrixMarketOptions) ->
 struct Whole<'a, T> {
     size: Size,
     options: &'a MatrixMarketOptions,
-    /// Number of entries of the file so far.
+    /// Number of entries read so far.
     seen: u128,
     places: Places,
-    /// The side of the diagonal that the file has, if it has one and that is known.
+    /// The side of the diagonal that the file has, if it has only one and that is known.
     side: Option<Side>,
     rows: Collected,
     columns: Collected,
@@ -163,8 +163,8 @@ impl<'a, T: Element> Whole<'a, T> {
     fn add(&mut self, entries: Entries<T>, piece: &Piece) -> Result<(), Refusal> {
         let left = self.size.entries - self.seen;
         if entries.values.len() as u128 > left {
-            let reason = format!("is one entry more than the {} that the size says", self.size.entries);
-            return Err(place_of(piece, left as usize, &reason).into()); // less than there are
+            let reason = format!("is one entry more than the {} in the size", self.size.entries);
+            return Err(place_of(piece, left as usize, &reason).into()); // fewer than the piece has
         }
         self.seen += entries.values.len() as u128;
         if self.size.header.is_array || self.size.header.symmetry != Symmetry::General {
@@ -203,7 +203,7 @@ impl<'a, T: Element> Whole<'a, T> {
         wrong.map_or(Ok(()), |local| Err(local.into()))
     }
 
-    /// Returns entries with those that they stand for, and without the zeros of an array.
+    /// Returns the entries with their mirrored ones, and without the zeros of an array.
     fn mirror(&mut self, rows: &[u64], columns: &[u64], values: &[T], piece: &Piece) -> Result<Entries<T>, Refusal> {
         let header = self.size.header;
         let mut all = Entries { rows: Vec::new(), columns: Vec::new(), values: Vec::new(), sides: [None, None] };
@@ -219,7 +219,7 @@ impl<'a, T: Element> Whole<'a, T> {
             all.push(row, column, value);
             if header.symmetry != Symmetry::General && row != column {
                 let Some(other) = mirrored(value, header.symmetry, self.options.policy) else {
-                    let reason = format!("stands for its negative too, which is not representable as {}", T::TYPE);
+                    let reason = format!("also stands for its negative, which is not representable as {}", T::TYPE);
                     return Err(place_of(piece, at, &reason).into());
                 };
                 all.push(column, row, other);
@@ -245,7 +245,7 @@ impl<'a, T: Element> Whole<'a, T> {
 }
 
 impl<T> Entries<T> {
-    /// Adds an entry, for which there is room.
+    /// Adds an entry. Its memory must be reserved.
     fn push(&mut self, row: u64, column: u64, value: T) {
         self.rows.push(row);
         self.columns.push(column);

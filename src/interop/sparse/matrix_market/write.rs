@@ -20,9 +20,9 @@ use crate::table::csr::index::Indices;
 
 impl CsrNumericTable {
     /// Saves the table as a MatrixMarket file, `coordinate real general` or `coordinate integer general`, which
-    /// atomically replaces an old one, as [`TableOutput::save`](crate::TableOutput::save) does. Every
-    /// stored value, zeros too, is read back bit for bit, except for the payload of a NaN. Names of columns are lost:
-    /// the format has no place for them.
+    /// atomically replaces an old one, as [`TableOutput::save`](crate::TableOutput::save) does. Every stored value,
+    /// including zeros, is read back bit for bit, except for the payload of a NaN. Names of columns are lost, because
+    /// the format cannot store them.
     ///
     /// # Errors
     /// [`ErrorKind::Io`] with `path`; [`ErrorKind::RenameUnsupported`]; [`ErrorKind::OutOfMemory`].
@@ -43,8 +43,8 @@ impl CsrNumericTable {
         self.save_mtx_with(path, SaveOptions::new())
     }
 
-    /// Saves the table as [`save_mtx`](Self::save_mtx) does, with options, of which those for progress and checksums
-    /// have no effect.
+    /// Saves the table as [`save_mtx`](Self::save_mtx) does, with options. The options for progress and checksums have
+    /// no effect.
     ///
     /// # Errors
     /// Those of [`save_mtx`](Self::save_mtx).
@@ -65,8 +65,8 @@ impl CsrNumericTable {
         replace(path, &options, |mut file| self.write_mtx_as(&mut file, Some(path)))
     }
 
-    /// Writes the table as [`save_mtx`](Self::save_mtx) does, to any writer. After an error, some of it may have been
-    /// written.
+    /// Writes the table to any writer, in the format of [`save_mtx`](Self::save_mtx). After an error, part of it may
+    /// have been written.
     ///
     /// # Errors
     /// Those of [`save_mtx`](Self::save_mtx), and [`ErrorKind::Io`] of the writer without a path.
@@ -100,14 +100,14 @@ impl CsrNumericTable {
 
 /// Formats the lines of some rows.
 fn text<T: Element>(offsets: Indices<'_>, indices: Indices<'_>, values: &[T], rows: Range<usize>) -> Result<Vec<u8>> {
-    const ROOM: usize = 24; // bytes of a line, about
+    const ROOM: usize = 24; // approximate bytes of a line
     let positions = offsets.at(rows.start)..offsets.at(rows.end);
     let mut text = Vec::new();
     reserve(&mut text, positions.len().saturating_mul(ROOM))?;
     for row in rows {
         let positions = offsets.at(row)..offsets.at(row + 1);
         for (position, &value) in positions.clone().zip(&values[positions]) {
-            // Rows and columns are below their numbers: one more is no overflow.
+            // Row and column indices are below their counts, so adding one does not overflow.
             push(row as u64 + 1, &mut text);
             text.push(b' ');
             push(indices.at(position) as u64 + 1, &mut text);

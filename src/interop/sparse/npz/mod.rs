@@ -1,8 +1,8 @@
 //! SciPy's files of sparse matrices, `scipy.sparse.save_npz`: a zip file with an array for each part of a matrix.
 //!
-//! | member | |
+//! | member | contents |
 //! | --- | --- |
-//! | `format.npy` | a text: `csr`, or `csc`, which is read as the transposed matrix of its arrays; others are refused |
+//! | `format.npy` | a string: `csr`, or `csc`, whose arrays are read as a matrix that is then transposed; others are rejected |
 //! | `shape.npy` | two integers |
 //! | `indptr.npy`, `indices.npy`, `data.npy` | row offsets, column indices, values |
 //!
@@ -10,7 +10,7 @@
 //!
 //! `read`, `write`: the public interface. The zip file itself, and the options, are in [`crate::interop::npz`].
 //!
-//! What is transposed takes memory for each row as well, of which [`NpzOptions::max_rows`] decides.
+//! Transposing takes memory for each row as well. [`NpzOptions::max_rows`] limits it.
 
 mod read;
 mod write;

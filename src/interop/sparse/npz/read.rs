@@ -20,16 +20,16 @@ use crate::interop::sparse::row_limit::RowLimit;
 use crate::table::csr::CsrNumericTable;
 
 impl CsrNumericTable {
-    /// Loads a sparse matrix that `scipy.sparse.save_npz` has saved: one in the format `csr`, whose arrays become those
-    /// of the table in the types that they have, or in the format `csc`, which is transposed. Indices that are not
-    /// sorted are, and values of one cell are summed, as [`from_unsorted`](Self::from_unsorted) does.
+    /// Loads a sparse matrix saved by `scipy.sparse.save_npz`. In the format `csr`, its arrays become those of the
+    /// table and keep their types; in the format `csc`, the matrix is transposed. Unsorted indices are sorted, and
+    /// values of one cell are summed, as [`from_unsorted`](Self::from_unsorted) does.
     ///
-    /// Sizes in the file are not trusted, and checksums are verified. What is compressed may become a thousand times as
-    /// large: [`NpzOptions::max_bytes`] limits it, and [`NpzOptions::max_rows`] what is transposed.
+    /// Sizes in the file are not trusted, and checksums are verified. Compressed data may become a thousand times as
+    /// large: [`NpzOptions::max_bytes`] limits it, and [`NpzOptions::max_rows`] limits a matrix that is transposed.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] with `path`; [`ErrorKind::Format`] with what is wrong, and where, or what a sparse table
-    /// cannot hold, such as truth values and complex numbers; [`ErrorKind::OutOfMemory`]; those of
+    /// [`ErrorKind::Io`] with `path`; [`ErrorKind::Format`] with the reason and the position, also for data that a
+    /// sparse table cannot hold, such as booleans and complex numbers; [`ErrorKind::OutOfMemory`]; those of
     /// [`from_unsorted`](Self::from_unsorted).
     ///
     /// # Examples
@@ -71,7 +71,7 @@ impl CsrNumericTable {
     }
 
     /// Reads a sparse matrix as [`load_npz_with`](Self::load_npz_with) does, from bytes in memory
-    /// ([`Cursor`](std::io::Cursor)) or any reader that can be positioned.
+    /// ([`Cursor`](std::io::Cursor)) or any seekable reader.
     ///
     /// # Errors
     /// Those of [`load_npz_with`](Self::load_npz_with), with [`ErrorKind::Io`] for errors of the reader.
@@ -96,12 +96,12 @@ fn read<R: Read + Seek>(source: R, options: &NpzOptions) -> Result<CsrNumericTab
         "csr" => false,
         "csc" => true,
         _ => {
-            let reason = format!("the format is {format:?}, and csr and csc can be read; in Python: a.tocsr()");
+            let reason = format!("the format is {format:?}, but only csr and csc can be read; in Python: a.tocsr()");
             return Err(Error::format(0, reason));
         }
     };
     let [rows, columns] = file.shape()?;
-    // Of `csr`, there is an offset for each row in the file; of `csc`, there is nothing.
+    // In the format `csr`, the file has an offset for each row; in `csc`, it has no data per row.
     let row_limit = options.max_rows.map(RowLimit::new).unwrap_or_default();
     let limit = match is_transposed {
         true => Some(row_limit.of(file.zip.length())),
@@ -130,7 +130,7 @@ fn last(offsets: &AnyArray) -> Result<usize> {
     let last = match_element!(offsets.element_type(), T => {
         offsets.as_slice().downcast::<T>().and_then(<[T]>::last).and_then(|&last| whole(last.exact()))
     });
-    last.ok_or_else(|| Error::format(0, "in \"indptr.npy\": the last number is no number of values"))
+    last.ok_or_else(|| Error::format(0, "in \"indptr.npy\": the last number is not a number of values"))
 }
 
 /// A zip file of arrays.
@@ -141,7 +141,7 @@ struct Npz<R> {
 }
 
 impl<R: Read + Seek> Npz<R> {
-    /// Finds a member, if it is not too large.
+    /// Finds a member that is not too large.
     fn entry(&mut self, name: &str) -> Result<Entry> {
         let entry = self.zip.entry(&format!("{name}.npy"))?;
         let Some(left) = self.left.checked_sub(entry.size) else {
@@ -168,10 +168,10 @@ impl<R: Read + Seek> Npz<R> {
             array.as_slice().downcast::<T>().and_then(|sizes| sizes.iter().map(|size| whole(size.exact())).collect())
         });
         let sizes = sizes.and_then(|sizes| <[usize; 2]>::try_from(sizes).ok());
-        sizes.ok_or_else(|| Error::format(0, "in \"shape.npy\": these are no numbers of rows and columns"))
+        sizes.ok_or_else(|| Error::format(0, "in \"shape.npy\": these are not numbers of rows and columns"))
     }
 
-    /// Reads an array of one dimension and so many values.
+    /// Reads a one-dimensional array with the given number of values.
     fn array(&mut self, name: &str, count: usize) -> Result<AnyArray> {
         let entry = self.entry(name)?;
         let mut member = self.zip.member(&entry)?;
@@ -179,7 +179,7 @@ impl<R: Read + Seek> Npz<R> {
             let header = NpyHeader::read(&mut member, &failed)?;
             if header.shape != (Shape { rows: count, columns: 1 }) {
                 let Shape { rows, columns } = header.shape;
-                return Err(Error::format(0, format!("{rows} x {columns} values are not the {count} that are needed")));
+                return Err(Error::format(0, format!("{rows} x {columns} values, but {count} are needed")));
             }
             header.check_file_length(entry.size)?;
             let array = match_element!(header.element_type, T => {
@@ -192,7 +192,7 @@ impl<R: Read + Seek> Npz<R> {
     }
 }
 
-/// Returns a number as a size, if it is one.
+/// Returns a number as a size, if it is a valid one.
 fn whole(number: Exact) -> Option<usize> {
     match number {
         Exact::Integer(number) => usize::try_from(number).ok(),

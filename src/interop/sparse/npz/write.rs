@@ -22,10 +22,10 @@ use crate::table::csr::CsrNumericTable;
 use crate::table::csr::index::Indices;
 
 impl CsrNumericTable {
-    /// Saves the table as a file that `scipy.sparse.load_npz` loads, compressed, which atomically replaces an old one,
-    /// as [`TableOutput::save`](crate::TableOutput::save) does. As in SciPy, offsets and indices are
-    /// `i32` if those can hold the shape and the number of values, and `i64` if not. Names of columns are lost: the
-    /// format has no place for them.
+    /// Saves the table as a compressed file that `scipy.sparse.load_npz` loads. It atomically replaces an old one, as
+    /// [`TableOutput::save`](crate::TableOutput::save) does. As in SciPy, offsets and indices are `i32` if that type
+    /// can hold the shape and the number of values, otherwise `i64`. Names of columns are lost, because the format
+    /// cannot store them.
     ///
     /// # Errors
     /// [`ErrorKind::UnsupportedElementType`] for `bf16`, which NumPy does not have;
@@ -88,7 +88,7 @@ impl CsrNumericTable {
             let bytes = size_of_val(&indices[..]) + size_of_val(&offsets[..]) + size_of_val(shape);
             let bytes = bytes + values.len() * values.element_type().size_in_bytes();
             let mut archive = Archive::new(Meter::start(options.save.hook(), bytes as u64));
-            // In the order of SciPy.
+            // In SciPy's order.
             write_array(&mut archive, &output, "indices.npy", &indices, is_compressed)?;
             write_array(&mut archive, &output, "indptr.npy", &offsets, is_compressed)?;
             let format = encode_name("csr")?;
@@ -143,7 +143,7 @@ fn write_array<T: Element>(
     })
 }
 
-/// Writes values as they are in files, piece by piece.
+/// Writes values in their file representation, piece by piece.
 fn write_values<T: Element>(member: &mut Member<'_>, values: &[T]) -> Result<()> {
     for piece in values.chunks(PIECE_BYTES / size_of::<T>()) {
         if cfg!(target_endian = "little") {

@@ -1,11 +1,11 @@
-//! The labels of a svmlight file: one per row, or any number.
+//! The labels of an svmlight file: one per row, or any number per row.
 
 use crate::array::Array;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::shape::Shape;
 use crate::table::HomogenNumericTable;
 
-/// The labels of the rows of a svmlight file: one number per row, or a set of numbers per row.
+/// The labels of the rows of an svmlight file: one number per row, or a set of numbers per row.
 ///
 /// # Examples
 /// ```
@@ -19,20 +19,20 @@ use crate::table::HomogenNumericTable;
 pub struct SvmlightLabels {
     /// All labels, row by row.
     values: Array<f64>,
-    /// Where the labels of each row end; `None` if each row has one. Ascending, and the last one is the number of
+    /// The end of the labels of each row; `None` if each row has one label. Ascending; the last one is the number of
     /// labels.
     ends: Option<Vec<usize>>,
 }
 
 impl SvmlightLabels {
-    /// Creates the labels of rows that each have any number of them.
+    /// Creates labels for rows with any number of labels each.
     ///
     /// # Examples
     /// ```
     /// use numeric_table::SvmlightLabels;
     /// let labels = SvmlightLabels::sets([&[2.0][..], &[], &[1.0, 2.0]]);
     /// assert_eq!(labels.of(2), [1.0, 2.0]);
-    /// assert!(labels.array().is_none()); // not one each
+    /// assert!(labels.array().is_none()); // not one per row
     /// ```
     pub fn sets<L: AsRef<[f64]>>(rows: impl IntoIterator<Item = L>) -> Self {
         let (mut values, mut ends) = (Vec::new(), Vec::new());
@@ -58,7 +58,7 @@ impl SvmlightLabels {
         self.ends.as_ref().map_or(self.values.len(), Vec::len)
     }
 
-    /// Returns the labels of a row; none for a row that does not exist.
+    /// Returns the labels of a row; an empty slice for a row that does not exist.
     ///
     /// # Examples
     /// ```
@@ -77,7 +77,7 @@ impl SvmlightLabels {
         self.values.get(range).unwrap_or_default()
     }
 
-    /// Returns the array of the labels, if each row has one.
+    /// Returns the array of labels, if each row has one.
     ///
     /// # Examples
     /// ```
@@ -88,7 +88,7 @@ impl SvmlightLabels {
         self.ends.is_none().then_some(&self.values)
     }
 
-    /// Returns the labels as a table of one column, on the same memory.
+    /// Returns the labels as a table of one column that shares their memory.
     ///
     /// # Errors
     /// [`ErrorKind::LengthMismatch`] if the rows have sets of labels.
@@ -123,7 +123,7 @@ impl From<Vec<f64>> for SvmlightLabels {
     }
 }
 
-/// Two are equal if each row has the same labels; so are rows of one label and sets of one.
+/// Compares the labels row by row. One label per row equals sets of one label.
 impl PartialEq for SvmlightLabels {
     fn eq(&self, other: &Self) -> bool {
         let rows = self.row_count();

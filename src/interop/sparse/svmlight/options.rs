@@ -6,7 +6,7 @@ use crate::convert::ConversionPolicy;
 #[cfg(doc)]
 use crate::{CsrNumericTable, Error, Svmlight, SvmlightLabels};
 
-/// What the column indices of a svmlight file are counted from.
+/// The base of the column indices of an svmlight file.
 ///
 /// # Examples
 /// ```
@@ -24,17 +24,17 @@ use crate::{CsrNumericTable, Error, Svmlight, SvmlightLabels};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SvmlightIndices {
-    /// From one, as SVM-light and LIBSVM count; 0 is an error. The default.
+    /// From one, as in SVM-light and LIBSVM; 0 is an error. The default.
     #[default]
     FromOne,
     /// From zero.
     FromZero,
-    /// From zero if any index of the file is 0, and else from one: scikit-learn's `zero_based="auto"`. A file that is
-    /// counted from zero and has nothing in its first column is misread: say what it is if you know.
+    /// From zero if any index of the file is 0, otherwise from one: scikit-learn's `zero_based="auto"`. A zero-based
+    /// file without values in its first column is misread, so set the base if you know it.
     Automatic,
 }
 
-/// Options for reading a svmlight file.
+/// Options for reading an svmlight file.
 ///
 /// # Examples
 /// ```
@@ -55,8 +55,8 @@ pub struct SvmlightOptions {
 }
 
 impl SvmlightOptions {
-    /// Creates the default options: as many columns as the largest index says, indices that are counted from one and
-    /// ascend in each row, one label per row, and numbers that the element type can hold.
+    /// Creates the default options: the largest index determines the number of columns, indices are counted from one
+    /// and ascend in each row, each row has one label, and numbers must be representable in the element type.
     ///
     /// # Examples
     /// ```
@@ -75,8 +75,8 @@ impl SvmlightOptions {
         }
     }
 
-    /// Sets the number of columns; an index past them is [`ErrorKind::Text`]. Without it, the largest index of the
-    /// file decides: a file for testing may then have fewer columns than the one for training.
+    /// Sets the number of columns. A larger index is [`ErrorKind::Text`]. By default, the largest index in the file
+    /// determines the number, so a test file may have fewer columns than the training file.
     ///
     /// # Examples
     /// ```
@@ -88,7 +88,7 @@ impl SvmlightOptions {
         Self { columns: Some(columns), ..self }
     }
 
-    /// Sets what the indices are counted from.
+    /// Sets the base of the indices.
     ///
     /// # Examples
     /// ```
@@ -102,8 +102,8 @@ impl SvmlightOptions {
         Self { indices, ..self }
     }
 
-    /// Sets whether a row has any number of labels, with commas between them, and none if its line begins with an
-    /// index. Without it, a row has one label.
+    /// Sets whether a row may have any number of labels, separated by commas, and none if its line begins with an
+    /// index. By default, a row has one label.
     ///
     /// # Examples
     /// ```
@@ -117,9 +117,8 @@ impl SvmlightOptions {
         Self { is_multilabel, ..self }
     }
 
-    /// Sets whether the indices of a row may be in any order: they are then sorted. Without it, an index that is not
-    /// larger than the one before is [`ErrorKind::Text`], as it is in SVM-light; one that occurs twice always is.
-    ///
+    /// Sets whether the indices of a row may be in any order; they are then sorted. By default, an index that is not
+    /// larger than the previous one is [`ErrorKind::Text`], as in SVM-light. A repeated index is always an error.
     /// # Examples
     /// ```
     /// use numeric_table::{Svmlight, SvmlightOptions};
@@ -132,9 +131,8 @@ impl SvmlightOptions {
         Self { sorts, ..self }
     }
 
-    /// Sets what happens to values that the element type cannot hold, as
-    /// `CsvOptions::policy` does: by default, [`Exact`](ConversionPolicy::Exact), they are
-    /// errors, but floats are rounded to the nearest one.
+    /// Sets the treatment of values that the element type cannot hold, as `CsvOptions::policy` does. By default,
+    /// [`Exact`](ConversionPolicy::Exact), they are errors, except that floats are rounded to the nearest value.
     ///
     /// # Examples
     /// ```
@@ -149,7 +147,7 @@ impl SvmlightOptions {
     }
 }
 
-/// Those of [`SvmlightOptions::new`].
+/// Returns the options of [`SvmlightOptions::new`].
 impl Default for SvmlightOptions {
     fn default() -> Self {
         Self::new()

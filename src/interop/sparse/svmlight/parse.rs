@@ -1,4 +1,4 @@
-//! From the lines of a piece to rows.
+//! Parsing the lines of a piece into rows.
 
 use super::{SvmlightIndices, SvmlightOptions};
 use crate::base::element::Element;
@@ -10,24 +10,24 @@ use crate::interop::text::number::{NumberRefusal, glance, value};
 /// The rows of a piece.
 #[derive(Debug)]
 pub(super) struct Rows<T> {
-    /// Where each row ends among the values.
+    /// The end of each row among the values.
     pub(super) ends: Vec<usize>,
-    /// The columns of the values, counted from zero; as in the file if what that counts from is not known yet.
+    /// The columns of the values, counted from zero, or the indices in the file while their base is unknown.
     pub(super) indices: Vec<u64>,
     pub(super) values: Vec<T>,
     pub(super) labels: Vec<f64>,
-    /// Where the labels of each row end, if a row has any number of them.
+    /// The end of the labels of each row, if rows may have any number of labels.
     pub(super) label_ends: Vec<usize>,
     pub(super) queries: Vec<i64>,
     /// The first row.
     pub(super) first: Option<Local>,
-    /// The first index that is past the last column if indices are counted from zero, which is not known yet.
+    /// The first index that is past the last column if the base is zero, while the base is unknown.
     pub(super) edge: Option<Local>,
 }
 
-/// The reason of a row that is unlike the first one.
-pub(super) const QUERY_MISSING: &str = "is a row without a query, and the first row has one";
-pub(super) const QUERY_UNEXPECTED: &str = "is a row with a query, and the first row has none";
+/// The reason to reject a row that differs from the first one.
+pub(super) const QUERY_MISSING: &str = "is a row without a query, but the first row has one";
+pub(super) const QUERY_UNEXPECTED: &str = "is a row with a query, but the first row has none";
 
 /// Parses all lines of a piece.
 pub(super) fn rows<T: Element>(piece: &Piece, options: &SvmlightOptions) -> Result<Rows<T>, Refusal> {
@@ -67,7 +67,7 @@ fn row<T: Element>(
     if let Some((at, text)) = query {
         *words = rest;
         let number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
-        let number: i64 = number.ok_or_else(|| Local::new(at + 4, text, "is no query: those are whole numbers"))?;
+        let number: i64 = number.ok_or_else(|| Local::new(at + 4, text, "is not a query, which is an integer"))?;
         reserve(&mut rows.queries, 1)?;
         rows.queries.push(number);
     }
@@ -121,7 +121,7 @@ fn labels<T>(rows: &mut Rows<T>, words: &mut Words<'_>, options: &SvmlightOption
     Ok(())
 }
 
-/// Parses the indices and values of a line from a position on.
+/// Parses the indices and values of a line from a position.
 fn entries<T: Element>(
     rows: &mut Rows<T>,
     line: &[u8],
@@ -141,9 +141,12 @@ fn entries<T: Element>(
             rows.edge.get_or_insert_with(|| Local::new(at, text, past_the_end(options, 0)));
         }
         if !options.sorts && before.is_some_and(|before| before >= column) {
-            return Err(
-                Local::new(at, text, "is not larger than the index before it: `SvmlightOptions::sort` sorts").into()
-            );
+            return Err(Local::new(
+                at,
+                text,
+                "is not larger than the index before it: `SvmlightOptions::sort` allows any order",
+            )
+            .into());
         }
         before = Some(column);
         at += digits + 1;
@@ -164,7 +167,7 @@ fn entries<T: Element>(
     }
 }
 
-/// Parses the number that begins a text and ends at a space, and returns its length as well.
+/// Parses the number at the beginning of a string up to a space. Returns it with its length.
 #[inline]
 fn number<T: Element>(text: &[u8], policy: ConversionPolicy) -> Result<(T, usize), (usize, NumberRefusal)> {
     if let Some((value, length)) = glance::<T>(text)
@@ -179,20 +182,20 @@ fn number<T: Element>(text: &[u8], policy: ConversionPolicy) -> Result<(T, usize
     }
 }
 
-/// Converts an index to a column, counted from zero; or leaves it if what it counts from is not known yet.
+/// Converts an index to a column, counted from zero. Leaves it unchanged while the base is unknown.
 #[inline]
 fn column(text: &[u8], options: &SvmlightOptions) -> Result<u64, String> {
     let Some(index) = whole_number(text) else { return Err(not_whole(text).to_owned()) };
     let (column, first) = match options.indices {
         SvmlightIndices::FromOne if index == 0 => {
-            let reason = "is not an index, which are counted from one unless `SvmlightOptions::indices` says otherwise";
+            let reason = "is not an index: the first is 1 unless `SvmlightOptions::indices` sets another base";
             return Err(reason.to_owned());
         }
         SvmlightIndices::FromOne => (index - 1, 1),
         SvmlightIndices::FromZero => (index, 0),
         SvmlightIndices::Automatic => (index, 1),
     };
-    // Until it is known what indices count from, one may be the number of columns.
+    // While the base is unknown, an index may equal the number of columns.
     let (limit, may_be_one_more) = (limit(options), options.indices == SvmlightIndices::Automatic);
     if column < limit || (may_be_one_more && column == limit) { Ok(column) } else { Err(past_the_end(options, first)) }
 }
@@ -203,17 +206,17 @@ fn limit(options: &SvmlightOptions) -> u64 {
     options.columns.map_or(usize::MAX as u64, |columns| columns as u64)
 }
 
-/// Says that an index is past the last column, where the first one has the index `first`.
+/// Returns the reason for an index past the last column. `first` is the index of the first column.
 #[cold]
 fn past_the_end(options: &SvmlightOptions, first: u64) -> String {
     match options.columns {
         None => "is more columns than a table can have".to_owned(),
-        Some(0) => "is past the last column: there are none".to_owned(),
+        Some(0) => "is past the last column: the table has none".to_owned(),
         Some(columns) => format!("is past the last column, whose index is {}", columns as u64 - 1 + first),
     }
 }
 
-/// Says what is wrong with a text that should be an index, a colon and a value.
+/// Returns the error for a string that should be an index, a colon and a value.
 #[cold]
 fn not_an_entry(line: &[u8], at: usize) -> Local {
     let mut words = Words::new(line);
@@ -234,7 +237,7 @@ fn sort<T: Element>(rows: &mut Rows<T>, start: usize, line: &[u8]) -> Result<(),
     let mut pairs = Vec::new();
     reserve(&mut pairs, indices.len())?;
     pairs.extend(indices.iter().copied().zip(rows.values[start..].iter().copied()));
-    pairs.sort_unstable_by_key(|&(index, _)| index); // equal ones are refused
+    pairs.sort_unstable_by_key(|&(index, _)| index); // equal ones are rejected
     if pairs.windows(2).any(|two| two[0].0 == two[1].0) {
         return Err(Local::new(0, line, "is a row with an index that occurs twice").into());
     }

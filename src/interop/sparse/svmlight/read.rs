@@ -15,18 +15,18 @@ use crate::interop::sparse::pieces::{Local, Refusal, Text, extend, reserve};
 use crate::table::TableDescription;
 use crate::table::csr::CsrNumericTable;
 
-/// What a svmlight file holds: a sparse table of features, and the labels and the queries of its rows.
+/// The contents of an svmlight file: a sparse table of features, and the labels and queries of its rows.
 ///
 /// ```text
-/// +1 qid:3 1:0.43 3:0.12 9284:0.2 # label, query, then index and value of what is not zero
+/// +1 qid:3 1:0.43 3:0.12 9284:0.2 # label, query, then index and value of each non-zero cell
 /// -1 qid:3 2:1e-3
 /// ```
 ///
-/// Blank lines, and what follows a `#`, are skipped. Numbers are read as CSV's are: to the nearest value of the element
-/// type, rounded once. A value of zero that is in the file is stored.
+/// Blank lines, and the text after a `#`, are skipped. Numbers are read as in CSV files: to the nearest value of the
+/// element type, rounded once. A zero in the file is stored.
 ///
-/// Source: SVM-light, LIBSVM, and scikit-learn's `load_svmlight_file`. A file without values has no columns here, and
-/// one there. SVM-light's `sid` and `cost` are not read.
+/// Source: SVM-light, LIBSVM, and scikit-learn's `load_svmlight_file`. A file without values has no columns here, but
+/// one column there. SVM-light's `sid` and `cost` are not read.
 ///
 /// # Examples
 /// ```
@@ -41,7 +41,7 @@ use crate::table::csr::CsrNumericTable;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Svmlight {
-    /// The features: a row for each line that is not blank, with `u32` indices, or `u64` if there are larger ones.
+    /// The features: a row for each line that is not blank, with `u32` indices, or `u64` if some index requires it.
     pub features: CsrNumericTable,
     /// The labels of the rows.
     pub labels: SvmlightLabels,
@@ -50,10 +50,10 @@ pub struct Svmlight {
 }
 
 impl Svmlight {
-    /// Puts a table and its labels together, to be saved; without queries.
+    /// Combines a table and its labels, to be saved without queries.
     ///
     /// # Errors
-    /// [`ErrorKind::LengthMismatch`] if there are not as many labels as rows.
+    /// [`ErrorKind::LengthMismatch`] if the number of labels differs from the number of rows.
     ///
     /// # Examples
     /// ```
@@ -74,7 +74,7 @@ impl Svmlight {
     /// Adds the queries of the rows.
     ///
     /// # Errors
-    /// [`ErrorKind::LengthMismatch`] if there are not as many queries as rows.
+    /// [`ErrorKind::LengthMismatch`] if the number of queries differs from the number of rows.
     ///
     /// # Examples
     /// ```
@@ -90,11 +90,11 @@ impl Svmlight {
         new.check().map(|()| new)
     }
 
-    /// Loads a file, with values of type `T`. In parallel, in pieces: the text is never in memory as a whole, and what
-    /// is allocated is at most about 30 times its size, whatever it says.
+    /// Loads a file with values of type `T`, in parallel, in pieces. The text is never in memory as a whole, and any
+    /// file allocates at most about 30 times its size.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] with `path`; [`ErrorKind::Text`] for the first line that is not what it should be;
+    /// [`ErrorKind::Io`] with `path`; [`ErrorKind::Text`] for the first invalid line;
     /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
@@ -162,7 +162,7 @@ impl Svmlight {
         read::<T>(Text::new(reader), &options)
     }
 
-    /// Checks that all parts have as many rows.
+    /// Checks that all parts have the same number of rows.
     pub(super) fn check(&self) -> Result<()> {
         let expected = self.features.row_count();
         let queries = self.queries.as_ref().map_or(expected, |queries| queries.len());
@@ -202,8 +202,8 @@ struct Whole<T> {
     has_zero: bool,
     /// The largest index.
     largest: Option<u64>,
-    /// The number of the first line of a piece, and a place there: the first index that is past the last column if
-    /// indices are counted from zero.
+    /// The number of the first line of a piece, and a position in that piece: the first index that is past the last
+    /// column if the base is zero.
     edge: Option<(u64, Local)>,
 }
 

@@ -1,4 +1,4 @@
-//! svmlight files from tables.
+//! Writing tables as svmlight files.
 
 use std::io::Write;
 use std::ops::Range;
@@ -16,14 +16,15 @@ use crate::table::TableDescription;
 use crate::table::csr::index::Indices;
 
 impl Svmlight {
-    /// Saves the rows as a svmlight file, which atomically replaces an old one, as
-    /// [`TableOutput::save`](crate::TableOutput::save) does. Indices are counted from one. Every stored
-    /// value, zeros too, is read back bit for bit, except for the payload of a NaN; the number of columns is not
+    /// Saves the rows as an svmlight file, which atomically replaces an old one, as
+    /// [`TableOutput::save`](crate::TableOutput::save) does. Indices are counted from one. Every stored value,
+    /// including zeros, is read back bit for bit, except for the payload of a NaN. The number of columns is not
     /// recorded.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`] for a row that leaves a blank line; [`ErrorKind::LengthMismatch`] if there are not as
-    /// many labels or queries as rows; [`ErrorKind::Io`] with `path`; [`ErrorKind::RenameUnsupported`];
+    /// [`ErrorKind::Unsupported`] for a row that would become a blank line; [`ErrorKind::LengthMismatch`] if the number
+    /// of labels or queries differs from the number of rows; [`ErrorKind::Io`] with `path`;
+    /// [`ErrorKind::RenameUnsupported`];
     /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
@@ -40,8 +41,8 @@ impl Svmlight {
         self.save_with(path, SvmlightIndices::FromOne, SaveOptions::new())
     }
 
-    /// Saves the rows as [`save`](Self::save) does. `indices` is what they are counted from;
-    /// [`Automatic`](SvmlightIndices::Automatic) is from one. Of the options, those for progress and checksums have no
+    /// Saves the rows as [`save`](Self::save) does, with a base for the indices and options.
+    /// [`Automatic`](SvmlightIndices::Automatic) counts from one. The options for progress and checksums have no
     /// effect.
     ///
     /// # Errors
@@ -62,7 +63,8 @@ impl Svmlight {
         replace(path, &options, |mut file| self.write_as(&mut file, Some(path), indices))
     }
 
-    /// Writes the rows as [`save`](Self::save) does, to any writer. After an error, some of them may have been written.
+    /// Writes the rows to any writer, in the format of [`save`](Self::save). After an error, part of them may have been
+    /// written.
     ///
     /// # Errors
     /// Those of [`save`](Self::save), and [`ErrorKind::Io`] of the writer without a path.
@@ -91,7 +93,7 @@ impl Svmlight {
     }
 }
 
-/// What the lines are made of, but for the values.
+/// The parts of the lines, except for the values.
 struct Lines<'a> {
     data: &'a Svmlight,
     offsets: Indices<'a>,
@@ -102,7 +104,7 @@ struct Lines<'a> {
 impl Lines<'_> {
     /// Formats the lines of some rows.
     fn text<T: Element>(&self, values: &[T], rows: Range<usize>) -> Result<Vec<u8>> {
-        const ROOM: usize = 16; // bytes of an index and a value, about
+        const ROOM: usize = 16; // approximate bytes of an index and a value
         let entries = self.offsets.at(rows.end) - self.offsets.at(rows.start);
         let mut text = Vec::new();
         reserve(&mut text, rows.len().saturating_add(entries).saturating_mul(ROOM))?;
@@ -123,7 +125,7 @@ impl Lines<'_> {
                 if text.len() > start {
                     text.push(b' ');
                 }
-                // Below the number of columns: one more is no overflow.
+                // Below the number of columns, so adding one does not overflow.
                 let first = u64::from(self.counts_from != SvmlightIndices::FromZero);
                 push(self.indices.at(position) as u64 + first, &mut text);
                 text.push(b':');
