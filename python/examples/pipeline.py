@@ -18,7 +18,7 @@ def main(path):
     table = nt.read_csv(path)  # a type for each column; words become categories
     print(f"{path.name}: {table.shape[0]} rows, {table.shape[1]} columns of {len(set(map(str, table.dtypes)))} types")
 
-    # One block of one type, of which each column is standardized, in blocks of 64 rows.
+    # One block of one type. Standardize each column, in blocks of 64 rows.
     numbers = table.astype("float32")
     statistics = nt.statistics(numbers)
     deviation = np.where(statistics.standard_deviation > 0, statistics.standard_deviation, 1)

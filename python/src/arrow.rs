@@ -1,5 +1,5 @@
-//! Tables to and from what has Arrow's PyCapsules: pyarrow, polars and others. Columns are shared where memory allows.
-//! What comes in, `capsules` has read and checked.
+//! Tables to and from objects with Arrow's PyCapsules: pyarrow, polars and others. Columns are shared where memory
+//! allows. `capsules` reads and checks the input.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ fn batch(py: Python<'_>, table: &Table) -> PyResult<RecordBatch> {
     py.detach(|| table.to_record_batch()).or_raise()
 }
 
-/// Returns capsules of a schema and of a struct of the columns.
+/// Returns capsules of a schema and of a struct with the columns.
 pub(crate) fn array<'py>(py: Python<'py>, table: &Table) -> PyResult<Capsules<'py>> {
     let data = StructArray::from(batch(py, table)?).into_data();
     let (array, schema) = to_ffi(&data).map_err(|error| TableError::new_err(error.to_string()))?;
@@ -38,7 +38,7 @@ pub(crate) fn array<'py>(py: Python<'py>, table: &Table) -> PyResult<Capsules<'p
     Ok((schema, PyCapsule::new_with_value(py, array, c"arrow_array")?))
 }
 
-/// Returns a capsule of a stream of one batch.
+/// Returns a capsule of a stream with one batch.
 pub(crate) fn stream<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyCapsule>> {
     let batch = batch(py, table)?;
     let schema = batch.schema();
@@ -47,12 +47,12 @@ pub(crate) fn stream<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py,
     PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
 }
 
-/// Returns a table of what lends Arrow's data: of structs, a column for each field; of lists of one length, a row for
-/// each; of other values, one column with their name. `None` if the object exports no Arrow data; every other failure
-/// is an error, and the object is not read in another way.
+/// Returns a table of an object that exports Arrow data. Structs become a column for each field; lists of one length, a
+/// row for each; other values, one column with their name. `None` if the object exports no Arrow data. Any other
+/// failure is an error, and the object is not read in another way.
 ///
-/// Shares memory with `copy=False` only: Arrow's rule is that nobody writes what is lent, but pyarrow lends memory of
-/// NumPy's arrays, which are written.
+/// Shares memory with `copy=False` only. Arrow forbids writing exported memory, but pyarrow exports memory of NumPy
+/// arrays, which their owner may write.
 pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Box<dyn NumericTable>>> {
     let data = checked_by_pyarrow(data)?;
     let Some(Arrays { field, mut arrays }) = capsules::arrays(&data, check)? else { return Ok(None) };
@@ -91,7 +91,7 @@ fn made(field: &Field, arrays: Vec<ArrayData>, options: ArrowOptions) -> numeric
     }
 }
 
-/// Returns a table of one column without rows: an error if tables do not support its type.
+/// Returns a table of one column without rows, or an error if tables do not support its type.
 fn table_of_none(field: &Field) -> numeric_table::Result<Box<dyn NumericTable>> {
     from_record_batches_any([RecordBatch::new_empty(Arc::new(Schema::new(vec![field.clone()])))], ArrowOptions::new())
 }
@@ -105,8 +105,7 @@ fn check(field: &Field) -> PyResult<()> {
     };
     if let Some(field) = fields.iter().find(|field| field.data_type().is_temporal()) {
         let (name, of) = (field.name(), field.data_type());
-        let text =
-            format!("column {name:?} is of {of}: tables hold numbers, so say which (cast to whole numbers first)");
+        let text = format!("column {name:?} is of {of}: tables hold numbers; cast it to integers first");
         return Err(TableTypeError::new_err(text));
     }
     if field.metadata().get("ARROW:extension:name").is_some_and(|name| name == "arrow.fixed_shape_tensor") {
@@ -116,15 +115,15 @@ fn check(field: &Field) -> PyResult<()> {
     SoaNumericTable::from_record_batches([none], ArrowOptions::new()).or_raise().map(drop)
 }
 
-/// Lets pyarrow check what is its own: it knows how long its memory is, which a capsule does not say. O(columns x
-/// chunks).
+/// Makes pyarrow check its own objects: it knows the length of its memory, which a capsule does not contain.
+/// O(columns x chunks).
 fn checked_by_pyarrow<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = data.py();
     let modules = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
     let Some(pyarrow) = modules.get_item("pyarrow")? else { return Ok(data.clone()) };
     let is_one_of = |data: &Bound<'py, PyAny>, names: &[&str]| {
         for &name in names {
-            // While pyarrow is being imported, it has none of them.
+            // While pyarrow is being imported, its classes do not exist yet.
             if let Some(class) = pyarrow.getattr_opt(name)?
                 && data.is_instance(&class)?
             {
@@ -133,7 +132,7 @@ fn checked_by_pyarrow<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAn
         }
         Ok(false)
     };
-    // All of a reader's batches are in memory together in any case.
+    // All batches of a reader are in memory together in any case.
     let is_reader = is_one_of(data, &["RecordBatchReader"])?;
     let data = if is_reader { data.call_method0("read_all")? } else { data.clone() };
     if is_one_of(&data, &["Table", "RecordBatch", "ChunkedArray", "Array"])? {

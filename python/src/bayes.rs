@@ -1,4 +1,4 @@
-//! Naive Bayes: of counts, and of any numbers.
+//! Naive Bayes: multinomial, for counts, and Gaussian, for any numbers.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::{lists, numbers};
 type Counts = numeric_table::NaiveBayes;
 type Gaussian = numeric_table::GaussianNaiveBayes;
 
-/// What naive Bayes learns from counts, as those of words: the sums of each feature in each class. scikit-learn's
-/// ``MultinomialNB``.
+/// Multinomial naive Bayes, for counts such as word counts: learns the sum of each feature in each class. Like
+/// scikit-learn's ``MultinomialNB``.
 ///
-/// ``NaiveBayes(columns, by, classes)``: of tables of so many columns, of which that with the number ``by`` tells the
-/// class, a whole number from 0 to below ``classes``.
+/// ``NaiveBayes(columns, by, classes)`` takes the number of columns of the tables, the index of the column that holds
+/// the class, and the number of classes. Classes are integers from 0 to ``classes - 1``.
 ///
 /// >>> import numeric_table as nt
 /// >>> counts = nt.NaiveBayes(3, 2, 2)
@@ -37,7 +37,7 @@ impl NaiveBayes {
         Ok(Partial::new(Counts::new(columns, by, classes).or_raise()?).of_class(Self))
     }
 
-    /// The number of features: of columns but that which tells the class.
+    /// The number of features: all columns except the class.
     #[getter]
     fn feature_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
         Ok(state::<Counts>(slf)?.feature_count())
@@ -61,7 +61,7 @@ impl NaiveBayes {
         matrix::<f64>(slf.py(), &state::<Counts>(slf)?.counts().or_raise()?)
     }
 
-    /// Makes a model. ``alpha`` is added to each count: 1 is Laplace's smoothing.
+    /// Returns a model. ``alpha`` is added to each count: 1 is Laplace smoothing.
     #[pyo3(signature = (alpha = 1.0))]
     fn model(slf: &Bound<'_, Self>, alpha: f64) -> PyResult<NaiveBayesModel> {
         let own = state::<Counts>(slf)?;
@@ -70,7 +70,7 @@ impl NaiveBayes {
     }
 }
 
-/// What naive Bayes predicts of counts: ``NaiveBayes.model()``.
+/// A multinomial naive Bayes model, returned by ``NaiveBayes.model()``.
 #[pyclass(frozen, module = "numeric_table", name = "NaiveBayesModel")]
 pub(crate) struct NaiveBayesModel {
     own: Arc<Counts>,
@@ -108,10 +108,10 @@ impl NaiveBayesModel {
     }
 }
 
-/// What naive Bayes learns from any numbers: the means and variances of each feature in each class. scikit-learn's
-/// ``GaussianNB``.
+/// Gaussian naive Bayes, for any numbers: learns the mean and the variance of each feature in each class. Like
+/// scikit-learn's ``GaussianNB``.
 ///
-/// ``GaussianNaiveBayes(columns, by, classes)``, as :class:`NaiveBayes`. NaN are missing values.
+/// ``GaussianNaiveBayes(columns, by, classes)`` takes the arguments of :class:`NaiveBayes`. NaN is a missing value.
 ///
 /// >>> import numeric_table as nt
 /// >>> learned = nt.GaussianNaiveBayes(2, 1, 2)
@@ -134,7 +134,7 @@ impl GaussianNaiveBayes {
         Ok(Partial::new(Gaussian::new(columns, by, classes).or_raise()?).of_class(Self))
     }
 
-    /// The number of features: of columns but that which tells the class.
+    /// The number of features: all columns except the class.
     #[getter]
     fn feature_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
         Ok(state::<Gaussian>(slf)?.feature_count())
@@ -159,8 +159,8 @@ impl GaussianNaiveBayes {
         object(slf.py(), Arc::new(own.statistics().clone()))
     }
 
-    /// Makes a model. ``var_smoothing`` times the largest variance of a feature is added to each variance; ``priors`` are
-    /// the probabilities of the classes, which are their shares of the rows unless they are given.
+    /// Returns a model. ``var_smoothing`` times the largest variance of a feature is added to each variance; ``priors``
+    /// are the probabilities of the classes, by default their shares of the rows.
     #[pyo3(signature = (var_smoothing = 1e-9, priors = None))]
     fn model(
         slf: &Bound<'_, Self>,
@@ -176,7 +176,7 @@ impl GaussianNaiveBayes {
     }
 }
 
-/// What naive Bayes predicts of any numbers: ``GaussianNaiveBayes.model()``.
+/// A Gaussian naive Bayes model, returned by ``GaussianNaiveBayes.model()``.
 #[pyclass(frozen, module = "numeric_table", name = "GaussianNaiveBayesModel")]
 pub(crate) struct GaussianNaiveBayesModel {
     own: Arc<Gaussian>,
@@ -193,13 +193,13 @@ impl GaussianNaiveBayesModel {
         vector(py, self.model.log_priors().iter().copied())
     }
 
-    /// The means of features: a row for each class; NaN for one without rows.
+    /// The means of the features: a row for each class, NaN for a class without rows.
     #[getter]
     fn means<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         matrix::<f64>(py, &self.model.means().or_raise()?)
     }
 
-    /// The variances of features, with what smoothing adds: a row for each class.
+    /// The variances of the features, including smoothing: a row for each class.
     #[getter]
     fn variances<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         matrix::<f64>(py, &self.model.variances().or_raise()?)

@@ -1,4 +1,4 @@
-//! Blocks of rows: an iterator of them, a function over them on all threads, and blocks that are written back.
+//! Blocks of rows: an iterator of blocks, a parallel map over blocks, and blocks that are written back.
 
 use std::cell::Cell;
 use std::num::NonZero;
@@ -29,10 +29,10 @@ pub(crate) struct RowBlocks {
     wanted: Wanted,
 }
 
-/// Refuses blocks of no rows.
+/// Refuses blocks of zero rows.
 pub(crate) fn check(rows: usize) -> PyResult<()> {
     match rows {
-        0 => Err(TableError::new_err("the number of rows of a block is 0: at least 1 is needed")),
+        0 => Err(TableError::new_err("the number of rows of a block is 0, but must be at least 1")),
         _ => Ok(()),
     }
 }
@@ -64,22 +64,22 @@ impl RowBlocks {
     }
 }
 
-/// How deep functions that are called with blocks may call them with blocks: each level takes threads and their stacks.
+/// The limit on the nesting of `par_map_blocks`: each level takes threads and their stacks.
 const DEEPEST: usize = 16;
 
 thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// A function that is called with each block of a table. The threads that do so share it, and none borrows from
-/// another: when the interpreter ends, threads stay where they are, or vanish.
+/// A function that is called with each block of a table. The threads that call it share it, and none borrows from
+/// another: when the interpreter exits, threads stop where they are, or vanish.
 struct Job {
     table: Py<Table>,
     f: Py<PyAny>,
     all: usize,
     rows: usize,
     wanted: Wanted,
-    /// How deep the calls of the function are.
+    /// The nesting depth of the calls.
     depth: usize,
     next: AtomicUsize,
     has_failed: AtomicBool,
@@ -103,7 +103,7 @@ impl Job {
         })
     }
 
-    /// Calls the function with blocks until there are none.
+    /// Calls the function with blocks until none are left.
     fn work(&self) -> Called {
         let before = DEPTH.replace(self.depth);
         let mut found = Vec::new();
@@ -120,13 +120,12 @@ impl Job {
         found
     }
 
-    /// Works with other threads.
+    /// Shares the work with other threads.
     fn share(self: Arc<Self>) -> Called {
-        // A function that is called on all threads, and calls others, has no further ones. At the exit there are none that may
-        // take the interpreter.
+        // A nested call uses no further threads. At the exit, the other threads cannot take the interpreter.
         let is_alone = self.depth > 1 || exit::is_closed();
         let threads = if is_alone { 1 } else { available_parallelism().map_or(1, NonZero::get).min(self.count()) };
-        // Threads of their own: one of a pool, which waits for its part of a conversion, may begin another block meanwhile.
+        // Separate threads: a pool thread that waits for its part of a conversion may begin another block meanwhile.
         let begin = |_| {
             let job = Arc::clone(&self);
             Builder::new().spawn(move || job.work()).ok()
@@ -145,7 +144,9 @@ pub(crate) fn par_map(table: &Bound<'_, Table>, f: Py<PyAny>, rows: usize, wante
     check(rows)?;
     let depth = DEPTH.get() + 1;
     if depth > DEEPEST {
-        return Err(PyRecursionError::new_err(format!("par_map_blocks calls itself more than {DEEPEST} deep")));
+        return Err(PyRecursionError::new_err(format!(
+            "calls of par_map_blocks are nested more than {DEEPEST} levels deep"
+        )));
     }
     let (py, all, table) = (table.py(), table.get().len(table.py()), table.clone().unbind());
     let (next, has_failed) = (AtomicUsize::new(0), AtomicBool::new(false));
@@ -155,7 +156,7 @@ pub(crate) fn par_map(table: &Bound<'_, Table>, f: Py<PyAny>, rows: usize, wante
     found.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Rows that are lent for writing, until the `with` block ends.
+/// Rows that are borrowed for writing until the `with` block ends.
 #[pyclass(module = "numeric_table")]
 pub(crate) struct BlockWriter {
     table: Py<Table>,
@@ -174,7 +175,7 @@ impl BlockWriter {
 impl BlockWriter {
     fn __enter__<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         if self.array.is_some() {
-            return Err(PyRuntimeError::new_err("the block is lent already"));
+            return Err(PyRuntimeError::new_err("the block is already in use"));
         }
         let table = self.table.get().read(py);
         let share = self.wanted.rows(py, &**table, self.rows.clone())?;
@@ -191,7 +192,7 @@ impl BlockWriter {
         _value: &Bound<'_, PyAny>,
         _traceback: &Bound<'_, PyAny>,
     ) -> PyResult<bool> {
-        let Some(array) = self.array.take() else { return Err(PyRuntimeError::new_err("the block is not lent")) };
+        let Some(array) = self.array.take() else { return Err(PyRuntimeError::new_err("the block is not in use")) };
         if !exception.is_none() {
             return Ok(false); // nothing is written
         }
@@ -199,7 +200,7 @@ impl BlockWriter {
         let array = numpy.call_method1("ascontiguousarray", (array, element::dtype(py, self.wanted.element)?))?;
         let edited = source::table(&array, Some(true))?;
         let (rows, edited) = (self.rows.clone(), &*edited);
-        // The old values may be Python's: letting go of them runs code of the user's, which needs the lock.
+        // The old values may belong to Python: releasing them runs user code, which needs the lock.
         let written = source::later(|| {
             let mut table = self.table.get().write(py);
             let table = &mut **table;

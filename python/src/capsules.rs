@@ -1,12 +1,12 @@
-//! Arrow's C interface: the one place where schemas, arrays and streams of other libraries are read, and checked.
+//! Arrow's C interface: the only place that reads and checks schemas, arrays and streams of other libraries.
 //!
-//! A capsule holds structures of C with pointers, and no lengths of memory. What they say is compared with what their
-//! type asks for before a pointer is followed, and the arrays are built by Arrow's checking builder: text is UTF-8,
-//! offsets rise, keys of dictionaries have words, counts of nulls are right. The interface does not say how long memory
-//! is: that it holds as many values as the array has, and as many bytes as the last offset says, is the promise of the
-//! library that lends it.
+//! A capsule holds C structures with pointers, and no lengths of memory. Before a pointer is followed, their contents
+//! are compared with the requirements of their type. Arrow's checking builder builds the arrays: text is UTF-8, offsets
+//! ascend, keys of dictionaries have values, counts of nulls are right. The interface does not contain the length of
+//! memory. The exporting library guarantees that it holds as many values as the array has, and as many bytes as the
+//! last offset.
 //!
-//! Metadata that is not UTF-8 is left out, entry by entry: types, names and all other metadata stay.
+//! Metadata entries that are not UTF-8 are dropped one by one: types, names and all other metadata stay.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_void};
@@ -25,7 +25,7 @@ use pyo3::types::PyCapsule;
 
 use crate::error::{TableError, exception};
 
-/// Types may be nested as deep as this.
+/// The limit on the nesting of types.
 const DEEPEST: usize = 32;
 
 /// `ArrowSchema`, as the interface defines it.
@@ -60,14 +60,14 @@ struct CArray {
 const _: () = assert!(size_of::<CSchema>() == size_of::<FFI_ArrowSchema>());
 const _: () = assert!(size_of::<CArray>() == size_of::<FFI_ArrowArray>());
 
-/// What a capsule has brought: the field of all arrays, and the arrays, which are valid.
+/// The content of a capsule: the field of all arrays, and the arrays, which are valid.
 pub(crate) struct Arrays {
     pub(crate) field: Field,
     pub(crate) arrays: Vec<ArrayData>,
 }
 
-/// Reads what an object lends through Arrow's PyCapsules, a stream or one array; `None` if it has neither method.
-/// `check` sees the field before any array is read.
+/// Reads the data that an object exports through Arrow's PyCapsules, a stream or one array; `None` if it has neither
+/// method. `check` sees the field before any array is read.
 ///
 /// # Errors
 /// `TableError` for arrays that are not valid, with the column; the exception of the object's own method, or of
@@ -102,7 +102,7 @@ fn of_array(
     // SAFETY: a capsule of this name holds an array, which is moved out: what remains says that it was released.
     let array = unsafe { FFI_ArrowArray::from_raw(pointer.as_ptr()) };
     if array.is_released() {
-        return Err(TableError::new_err("the array of the capsule was taken already"));
+        return Err(TableError::new_err("the array of the capsule has already been consumed"));
     }
     let array = schema.py().detach(|| imported(array, &field, None)).map_err(exception)?;
     Ok(Arrays { field, arrays: vec![array] })
@@ -114,7 +114,7 @@ fn of_stream(capsule: &Bound<'_, PyAny>, check: impl FnOnce(&Field) -> PyResult<
     // SAFETY: a capsule of this name holds a stream, which is moved out: what remains says that it was released.
     let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
     let (Some(_), Some(get_schema), Some(get_next)) = (stream.release(), stream.get_schema(), stream.get_next()) else {
-        return Err(TableError::new_err("the stream of the capsule was taken already"));
+        return Err(TableError::new_err("the stream of the capsule has already been consumed"));
     };
     let mut schema = FFI_ArrowSchema::empty();
     // SAFETY: the stream is not released, and the function is its own; the schema is written over, and owns nothing yet.
@@ -144,7 +144,7 @@ fn of_stream(capsule: &Bound<'_, PyAny>, check: impl FnOnce(&Field) -> PyResult<
     Ok(Arrays { field, arrays })
 }
 
-/// Returns what a stream says about its last call, which has failed.
+/// Returns the stream's message about its last call, which has failed.
 fn reason_of(stream: &mut FFI_ArrowArrayStream, code: i32) -> String {
     let Some(get_last_error) = stream.get_last_error() else { return format!("its stream ends with error {code}") };
     // SAFETY: the stream is not released, and its last call has failed: then it may be asked.
@@ -161,12 +161,12 @@ fn refused(reason: String) -> PyErr {
     TableError::new_err(format!("Arrow data cannot be read: {reason}"))
 }
 
-/// Reads a schema: what is not valid in it is an error, but for metadata that is not UTF-8, which is left out.
+/// Reads a schema. Invalid content is an error, except for metadata that is not UTF-8, which is dropped.
 fn field_of(schema: &FFI_ArrowSchema) -> Result<Field, String> {
     // SAFETY: both are `ArrowSchema` of the interface, which fixes the order of its fields.
     let raw = unsafe { &*ptr::from_ref(schema).cast::<CSchema>() };
     if raw.release.is_null() {
-        return Err("its schema was released already".to_owned());
+        return Err("its schema has already been released".to_owned());
     }
     check_schema(raw, 0)?;
     let field = field_of_checked(raw);
@@ -176,13 +176,13 @@ fn field_of(schema: &FFI_ArrowSchema) -> Result<Field, String> {
     })
 }
 
-/// An error, and the number of the column that it is about, if that is known.
+/// An error, and the index of the column that it concerns, if known.
 type AtColumn = (Option<usize>, String);
 
 fn field_of_checked(raw: &CSchema) -> Result<Field, AtColumn> {
     let is_struct = text(raw.format).is_ok_and(|format| format == "+s") && raw.dictionary.is_null();
     let data_type = if is_struct {
-        // Field by field: one whose metadata is not UTF-8 is a field all the same.
+        // Field by field: a field whose metadata is not UTF-8 is still a field.
         let mut fields = Vec::new();
         for column in 0..raw.n_children as usize {
             // SAFETY: `check_schema` has found as many children, none of which is null.
@@ -211,11 +211,11 @@ fn text<'t>(pointer: *const c_char) -> Result<&'t str, String> {
     bytes.to_str().map_err(|_| format!("the name {:?} is not UTF-8", bytes.to_string_lossy()))
 }
 
-/// Checks all that Arrow's own reading of a schema asserts.
+/// Checks everything that Arrow's own reading of a schema asserts.
 fn check_schema(raw: &CSchema, depth: usize) -> Result<(), String> {
     let format = text(raw.format)?;
     if depth > DEEPEST {
-        return Err(format!("types are nested more than {DEEPEST} deep"));
+        return Err(format!("types are nested more than {DEEPEST} levels deep"));
     }
     if !raw.name.is_null() {
         text(raw.name)?;
@@ -241,7 +241,7 @@ fn check_schema(raw: &CSchema, depth: usize) -> Result<(), String> {
     // SAFETY: if it is not null, it is a schema that lives as long as this one.
     if let Some(dictionary) = unsafe { raw.dictionary.as_ref() } {
         if !matches!(format, "c" | "C" | "s" | "S" | "i" | "I" | "l" | "L") {
-            return Err(format!("keys of a dictionary of the type {format:?}, which is not one of integers"));
+            return Err(format!("keys of a dictionary have the type {format:?}, which is not an integer type"));
         }
         check_schema(dictionary, depth + 1)?;
     }
@@ -335,7 +335,7 @@ fn valid(raw: &CArray, data_type: &DataType, owner: &Arc<FFI_ArrowArray>) -> Res
                     .and_then(|child| valid(child, field.data_type(), owner).map_err(|(_, reason)| reason));
                 let child = child.map_err(|reason| (Some(column), reason))?;
                 if child.len() < parts.end {
-                    let reason = format!("{} values, where the table has {} rows", child.len(), parts.end);
+                    let reason = format!("{} values, but the table has {} rows", child.len(), parts.end);
                     return Err((Some(column), reason));
                 }
                 children.push(child);
@@ -347,7 +347,7 @@ fn valid(raw: &CArray, data_type: &DataType, owner: &Arc<FFI_ArrowArray>) -> Res
         }
     }
     if raw.dictionary.is_null() == matches!(data_type, DataType::Dictionary(..)) {
-        return Err(whole(format!("a dictionary, where {data_type} has none")));
+        return Err(whole(format!("a dictionary, but {data_type} has none")));
     }
     let array = ArrayData::builder(data_type.clone())
         .len(parts.length)
@@ -360,7 +360,7 @@ fn valid(raw: &CArray, data_type: &DataType, owner: &Arc<FFI_ArrowArray>) -> Res
         .map_err(|error| whole(error.to_string()))?;
     match usize::try_from(raw.null_count) {
         Ok(said) if said != array.null_count() => {
-            Err(whole(format!("{said} nulls are announced, and there are {}", array.null_count())))
+            Err(whole(format!("{said} nulls are declared, but there are {}", array.null_count())))
         }
         _ => Ok(array),
     }
@@ -384,7 +384,7 @@ impl<'a> Parts<'a> {
         let (length, offset) = (count(raw.length, "its length")?, count(raw.offset, "its offset")?);
         // No memory is longer; one more is the number of offsets.
         let end = length.checked_add(offset).filter(|&end| end < isize::MAX as usize);
-        let end = end.ok_or_else(|| format!("{length} values from {offset} on, more than memory has"))?;
+        let end = end.ok_or_else(|| format!("{length} values from {offset} on exceed the address space"))?;
         let (buffers, children) = (count(raw.n_buffers, "its buffers")?, count(raw.n_children, "its children")?);
         if (buffers > 0 && raw.buffers.is_null()) || (children > 0 && raw.children.is_null()) {
             return Err("a list of buffers or children is missing".to_owned());
@@ -397,7 +397,7 @@ impl<'a> Parts<'a> {
             return Ok(());
         }
         let (b, c) = (self.buffer_count, self.child_count);
-        Err(format!("{b} buffers and {c} children, where {data_type} has {buffers} and {children}"))
+        Err(format!("{b} buffers and {c} children, but {data_type} has {buffers} and {children}"))
     }
 
     fn child(&self, index: usize) -> Result<&'a CArray, String> {
@@ -420,7 +420,7 @@ impl<'a> Parts<'a> {
         let start = self.pointer(index).cast_mut();
         let start = NonNull::new(start).ok_or_else(|| format!("buffer {index} of {bytes} bytes is missing"))?;
         if bytes > isize::MAX as usize || (start.as_ptr() as usize).checked_add(bytes).is_none() {
-            return Err(format!("buffer {index} of {bytes} bytes is more than memory has"));
+            return Err(format!("buffer {index} of {bytes} bytes exceeds the address space"));
         }
         // SAFETY: the interface says that there are so many bytes, which are not written while the owner lives: this holds it.
         Ok(unsafe { Buffer::from_custom_allocation(start, bytes, self.owner.clone()) })
@@ -428,14 +428,15 @@ impl<'a> Parts<'a> {
 
     fn numbers(&self, data_type: &DataType) -> Result<Buffer, String> {
         let width = data_type.primitive_width().ok_or_else(|| format!("{data_type} is not a type of tables"))?;
-        let bytes = self.end.checked_mul(width).ok_or_else(|| format!("{} values, more than memory has", self.end))?;
+        let bytes =
+            self.end.checked_mul(width).ok_or_else(|| format!("{} values exceed the address space", self.end))?;
         self.values(1, bytes)
     }
 
     fn validity(&self) -> Result<Option<Buffer>, String> {
         if self.end == 0 || self.pointer(0).is_null() {
             return match self.raw.null_count {
-                nulls if nulls > 0 => Err(format!("{nulls} nulls are announced, without a bitmap of them")),
+                nulls if nulls > 0 => Err(format!("{nulls} nulls are declared without a bitmap")),
                 _ => Ok(None),
             };
         }
@@ -462,7 +463,7 @@ impl<'a> Parts<'a> {
     /// Views of 16 bytes, and the buffers that they are of, whose lengths are in the last one.
     fn views(&self, data_type: &DataType) -> Result<Vec<Buffer>, String> {
         let texts = self.buffer_count.checked_sub(3).filter(|_| self.child_count == 0);
-        let texts = texts.ok_or_else(|| format!("{} buffers, too few for {data_type}", self.buffer_count))?;
+        let texts = texts.ok_or_else(|| format!("{} buffers are too few for {data_type}", self.buffer_count))?;
         let bytes = self.end.checked_mul(size_of::<u128>()).ok_or_else(|| format!("{} views", self.end))?;
         let mut buffers = vec![self.values(1, bytes)?];
         let lengths = self.values(self.buffer_count - 1, texts.saturating_mul(size_of::<i64>()))?;

@@ -1,4 +1,4 @@
-//! What `table[key]` returns: rows, columns, values, tables of some of them.
+//! The results of `table[key]`: rows, columns, values, tables with some of them.
 
 use numeric_table::table::Region;
 use numeric_table::{ConversionPolicy, TableDescription, TableSelection};
@@ -13,7 +13,7 @@ use crate::reading::{index, listed, places, read};
 use crate::table::Table;
 use crate::together::select;
 
-/// Returns what a key chooses.
+/// Returns the items that a key selects.
 pub(crate) fn item<'py>(py: Python<'py>, whole: &Table, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let count = whole.len(py);
     if let Ok(pair) = key.cast::<PyTuple>() {
@@ -23,7 +23,7 @@ pub(crate) fn item<'py>(py: Python<'py>, whole: &Table, key: &Bound<'py, PyAny>)
         return part(py, whole, &pair.get_item(0)?, &pair.get_item(1)?);
     }
     if key.is_instance_of::<PyBool>() {
-        return Err(PyTypeError::new_err("a truth value chooses no row: give one for each row"));
+        return Err(PyTypeError::new_err("a boolean does not select a row: pass one for each row"));
     }
     if key.is(py.Ellipsis()) {
         return Ok(some_rows(py, whole, key)?.into_any());
@@ -50,7 +50,7 @@ pub(crate) fn item<'py>(py: Python<'py>, whole: &Table, key: &Bound<'py, PyAny>)
     let array = py.import("numpy")?.call_method1("asarray", (key,))?;
     let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
     if array.getattr("ndim")?.extract::<usize>()? != 1 {
-        return Err(TableIndexError::new_err("a choice of rows or columns has one dimension"));
+        return Err(TableIndexError::new_err("a selection of rows or columns has one dimension"));
     }
     let table = match &*kind {
         "b" => {
@@ -70,7 +70,7 @@ pub(crate) fn item<'py>(py: Python<'py>, whole: &Table, key: &Bound<'py, PyAny>)
             Table::new(py.detach(|| select(table, &columns)).or_raise()?)
         }
         _ if array.getattr("size")?.extract::<usize>()? == 0 => whole.taken(py, &[])?,
-        _ => return Err(PyTypeError::new_err("rows are chosen by numbers or truth values, columns by names")),
+        _ => return Err(PyTypeError::new_err("rows are selected by numbers or booleans, columns by names")),
     };
     Ok(Bound::new(py, table)?.into_any())
 }
@@ -82,7 +82,7 @@ pub(crate) fn is_number(key: &Bound<'_, PyAny>) -> bool {
         && key.extract::<isize>().is_ok()
 }
 
-/// Returns what a key of rows and a key of columns choose together: a value, a column, a row, or a table.
+/// Returns the items that a key of rows and a key of columns select together: a value, a column, a row, or a table.
 fn part<'py>(
     py: Python<'py>,
     whole: &Table,
@@ -108,7 +108,7 @@ fn part<'py>(
         if whole.read(py).uniform_type().is_some() {
             return item(py, whole, rows)?.get_item(some_columns(py, whole, columns)?);
         }
-        // Of these columns only: others need not have a type together with them.
+        // Of these columns only: the others may have no common type with them.
         let row = index(rows.extract()?, whole.len(py), "row")?;
         let columns = some_columns(py, whole, columns)?;
         let row = whole.sliced(py, row..row + 1)?;
@@ -126,7 +126,7 @@ fn part<'py>(
     Ok(Bound::new(py, Table::new(selected))?.into_any())
 }
 
-/// Returns a table of the rows that a key chooses, which is no number.
+/// Returns a table of the rows that a key other than a number selects.
 fn some_rows<'py>(py: Python<'py>, whole: &Table, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Table>> {
     if rows.is(py.Ellipsis()) {
         return Bound::new(py, Table::new(whole.snapshot(py)?));
@@ -137,7 +137,7 @@ fn some_rows<'py>(py: Python<'py>, whole: &Table, rows: &Bound<'py, PyAny>) -> P
     Ok(item(py, whole, rows)?.cast_into::<Table>()?)
 }
 
-/// Returns the numbers of the columns that a key chooses: a slice, names, numbers, truth values.
+/// Returns the indices of the columns that a key selects: a slice, names, numbers, booleans.
 pub(crate) fn some_columns(py: Python<'_>, whole: &Table, columns: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     let count = whole.column_count(py);
     if columns.is(py.Ellipsis()) {
@@ -151,7 +151,7 @@ pub(crate) fn some_columns(py: Python<'_>, whole: &Table, columns: &Bound<'_, Py
     let array = py.import("numpy")?.call_method1("asarray", (columns,))?;
     let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
     if array.getattr("ndim")?.extract::<usize>()? != 1 {
-        return Err(TableIndexError::new_err("a choice of columns has one dimension"));
+        return Err(TableIndexError::new_err("a selection of columns has one dimension"));
     }
     if kind == "U" || kind == "T" || (kind == "O" && are_words(columns)?) {
         return columns.try_iter()?.map(|name| whole.column_index(py, &name?)).collect();
@@ -160,18 +160,18 @@ pub(crate) fn some_columns(py: Python<'_>, whole: &Table, columns: &Bound<'_, Py
         "b" => {
             let is_chosen = lists::truths(&array)?;
             if is_chosen.len() != count {
-                let text = format!("{} truth values are not one for each of {count} columns", is_chosen.len());
+                let text = format!("{} booleans do not match {count} columns", is_chosen.len());
                 return Err(TableIndexError::new_err(text));
             }
             Ok((0..count).filter(|&column| is_chosen[column]).collect())
         }
         "i" | "u" => lists::places(&array, |number| index(number, count, "column")),
         _ if array.getattr("size")?.extract::<usize>()? == 0 => Ok(Vec::new()),
-        _ => Err(PyTypeError::new_err("columns are chosen by names, numbers or truth values")),
+        _ => Err(PyTypeError::new_err("columns are selected by names, numbers or booleans")),
     }
 }
 
-/// Returns whether all items are words, and there are some.
+/// Returns whether all items are strings, and there is at least one.
 fn are_words(items: &Bound<'_, PyAny>) -> PyResult<bool> {
     let words = items.try_iter()?.map(|item| Ok(item?.is_instance_of::<PyString>())).collect::<PyResult<Vec<_>>>()?;
     Ok(!words.is_empty() && words.into_iter().all(|is_word| is_word))

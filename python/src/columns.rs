@@ -12,11 +12,11 @@ use crate::partial::{Partial, on_table, state, vector};
 use crate::progress::hear;
 use crate::reader::Reader;
 
-/// Statistics of each column, in arrays of NumPy's with a value for each column.
+/// Statistics of each column, in NumPy arrays with one value per column.
 ///
-/// ``Statistics(columns)`` has no rows yet; ``nt.statistics(table)`` are those of a table. Sums are compensated, and
-/// certified against NIST's data sets. NaN are counted and left out, infinities counted. Statistics of parts of a table
-/// merge: ``a.merge(b)``.
+/// ``Statistics(columns)`` starts without rows; ``nt.statistics(table)`` computes those of a table. Sums are
+/// compensated, and certified against NIST's data sets. NaN values are counted and skipped; infinities are counted.
+/// ``a.merge(b)`` merges statistics of parts of a table.
 ///
 /// >>> import numpy as np, numeric_table as nt
 /// >>> found = nt.statistics(nt.Table(np.array([[1.0, 10.0], [3.0, 30.0]])))
@@ -27,7 +27,7 @@ use crate::reader::Reader;
 #[pyclass(frozen, extends = Partial, module = "numeric_table", name = "Statistics")]
 pub(crate) struct Statistics;
 
-/// A column of a result: its number, or its name.
+/// A column of a result: its index, or its name.
 pub(crate) enum Key {
     Number(usize),
     Name(String),
@@ -51,7 +51,7 @@ impl ColumnKey for Key {
     }
 }
 
-/// Counts and numbers of a column, by their names.
+/// Counts and numbers of a column, with their names.
 type Named<N> = (&'static str, fn(&ColumnStatistics) -> N);
 const COUNTS: [Named<u64>; 3] = [
     ("count", ColumnStatistics::count),
@@ -68,7 +68,7 @@ const NUMBERS: [Named<f64>; 7] = [
     ("standard_deviation", ColumnStatistics::standard_deviation),
 ];
 
-/// Returns a dictionary of arrays, with a value of each of some statistics.
+/// Returns a dictionary of arrays, each with one value per element of `found`.
 pub(crate) fn of_each<'py>(py: Python<'py>, found: &[ColumnStatistics]) -> PyResult<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
     COUNTS.into_iter().try_for_each(|(name, count)| all.set_item(name, vector(py, found.iter().map(count))?))?;
@@ -103,13 +103,13 @@ impl Statistics {
         Ok(Partial::new(BasicStatistics::new(columns).or_raise()?).of_class(Self))
     }
 
-    /// The number of values that are not NaN, of which all else is computed.
+    /// The number of values that are not NaN. All other statistics are computed from these values.
     #[getter]
     fn count<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         count_each(slf, ColumnStatistics::count)
     }
 
-    /// The number of NaN.
+    /// The number of NaN values.
     #[getter]
     fn nan_count<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         count_each(slf, ColumnStatistics::nan_count)
@@ -121,13 +121,13 @@ impl Statistics {
         count_each(slf, ColumnStatistics::infinity_count)
     }
 
-    /// The smallest value; NaN if there is none.
+    /// The smallest value; NaN for a column without values.
     #[getter]
     fn minimum<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         each(slf, ColumnStatistics::minimum)
     }
 
-    /// The largest value; NaN if there is none.
+    /// The largest value; NaN for a column without values.
     #[getter]
     fn maximum<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         each(slf, ColumnStatistics::maximum)
@@ -145,13 +145,13 @@ impl Statistics {
         each(slf, ColumnStatistics::mean)
     }
 
-    /// The variance, with n - 1 in the denominator: NumPy's ``var(ddof=1)``.
+    /// The variance, with n - 1 in the denominator, like NumPy's ``var(ddof=1)``.
     #[getter]
     fn variance<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         each(slf, ColumnStatistics::variance)
     }
 
-    /// The variance, with n in the denominator: NumPy's ``var()``.
+    /// The variance, with n in the denominator, like NumPy's ``var()``.
     #[getter]
     fn population_variance<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         each(slf, ColumnStatistics::population_variance)
@@ -163,7 +163,7 @@ impl Statistics {
         each(slf, ColumnStatistics::standard_deviation)
     }
 
-    /// Returns the statistics of one column, by number or name: a dictionary of numbers.
+    /// Returns the statistics of one column, given its index or name, as a dictionary of numbers.
     fn column<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let found = *state::<BasicStatistics>(slf)?.column(&Key::of(key)?).or_raise()?;
         let all = PyDict::new(slf.py());

@@ -1,4 +1,4 @@
-//! How values are distributed: histograms and quantiles.
+//! Distributions of values: histograms and quantiles.
 
 use numeric_table::{ColumnHistogram, HistogramBins};
 use pyo3::prelude::*;
@@ -9,11 +9,11 @@ use crate::error::{OrRaise, TableError};
 use crate::partial::{Partial, state, vector};
 use crate::{lists, numbers};
 
-/// How many values of each column are in which bin.
+/// Counts the values of each column in bins.
 ///
-/// ``Histogram(columns, bins, range)`` has the bins of NumPy's ``histogram``: with a number of ``bins``, so many of equal
-/// width in the ``range``, which is a lower and an upper limit; else ``bins`` are edges, those of all columns, or a list
-/// with some for each.
+/// ``Histogram(columns, bins, range)`` uses the bins of ``numpy.histogram``: if ``bins`` is a number, that many bins
+/// of equal width in ``range``, a lower and an upper limit. Otherwise ``bins`` are the edges for all columns, or a list
+/// of edges for each column.
 ///
 /// >>> import numeric_table as nt
 /// >>> found = nt.Histogram(2, 2, range=(0, 4))
@@ -50,7 +50,7 @@ impl Histogram {
             numeric_table::Histogram::new(columns, &bins)
         } else {
             if range.is_some() {
-                return Err(TableError::new_err("a range is of a number of bins: these are edges"));
+                return Err(TableError::new_err("a range needs a number of bins, not edges"));
             }
             let edges = |edges: &Bound<'_, PyAny>| -> PyResult<HistogramBins> {
                 let edges = lists::items::<f64>(edges)?;
@@ -62,7 +62,7 @@ impl Histogram {
                 if bins.len() != columns {
                     let found = bins.len();
                     return Err(TableError::new_err(format!(
-                        "there are edges of {found} columns, and {columns} columns"
+                        "there are edges for {found} columns, but {columns} columns"
                     )));
                 }
                 numeric_table::Histogram::with_bins(bins)
@@ -79,33 +79,33 @@ impl Histogram {
         Self::each(slf, |column| vector(slf.py(), column.counts().iter().copied()))
     }
 
-    /// The edges of the bins: an array for each column, with one more than there are bins.
+    /// The edges of the bins: an array for each column, with one more element than there are bins.
     #[getter]
     fn edges<'py>(slf: &Bound<'py, Self>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         Self::each(slf, |column| vector(slf.py(), column.bins().edges().iter().copied()))
     }
 
-    /// The number of values below all bins, of each column.
+    /// The number of values of each column below all bins.
     #[getter]
     fn below<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::count_each(slf, ColumnHistogram::below)
     }
 
-    /// The number of values above all bins, of each column.
+    /// The number of values of each column above all bins.
     #[getter]
     fn above<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::count_each(slf, ColumnHistogram::above)
     }
 
-    /// The number of NaN, of each column.
+    /// The number of NaN values of each column.
     #[getter]
     fn nan_count<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::count_each(slf, ColumnHistogram::nan_count)
     }
 }
 
-/// About the quantiles of each column, in one pass and little memory: exact for few values, else off by at most
-/// ``rank_error`` places in the order of the values. A larger ``capacity`` makes that less.
+/// Approximates the quantiles of each column, in one pass and little memory. Exact for few values; otherwise the rank
+/// error is at most ``rank_error``. A larger ``capacity`` reduces it.
 ///
 /// >>> import numeric_table as nt
 /// >>> found = nt.QuantileSketch(1)
@@ -147,10 +147,10 @@ impl QuantileSketch {
         Ok(state::<Sketch>(slf)?.column_count())
     }
 
-    /// Returns a quantile of each column, ``q`` from 0 to 1; of a list of them, a row for each. NaN without values. As
-    /// NumPy's ``quantile(axis=0, method="inverted_cdf")``.
+    /// Returns a quantile of each column, for ``q`` from 0 to 1. For a list of ``q``, returns a row for each. NaN
+    /// without values. Like NumPy's ``quantile(axis=0, method="inverted_cdf")``.
     ///
-    /// With a ``column``, by number or name, that of this one alone.
+    /// With ``column``, an index or a name, returns the quantile of this column only.
     #[pyo3(signature = (q, column = None))]
     fn quantile<'py>(
         slf: &Bound<'py, Self>,
@@ -176,36 +176,36 @@ impl QuantileSketch {
         vector(py, values)?.call_method1("reshape", (q.len(), columns.len()))
     }
 
-    /// Returns about how many values of a column are not above a value.
+    /// Returns the approximate number of values of a column that are less than or equal to a value.
     fn rank(slf: &Bound<'_, Self>, column: &Bound<'_, PyAny>, value: f64) -> PyResult<u64> {
         state::<Sketch>(slf)?.rank(&Key::of(column)?, value).or_raise()
     }
 
-    /// By how many places quantiles may be off, of each column.
+    /// The maximal rank error of quantiles, for each column.
     #[getter]
     fn rank_error<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::each(slf, Sketch::rank_error)
     }
 
-    /// The smallest value of each column, which is exact; NaN if there is none.
+    /// The exact smallest value of each column; NaN for a column without values.
     #[getter]
     fn minimum<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::each(slf, |own, column| Ok(own.extremes(column)?.map_or(f64::NAN, |(least, _)| least)))
     }
 
-    /// The largest value of each column, which is exact; NaN if there is none.
+    /// The exact largest value of each column; NaN for a column without values.
     #[getter]
     fn maximum<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::each(slf, |own, column| Ok(own.extremes(column)?.map_or(f64::NAN, |(_, most)| most)))
     }
 
-    /// The number of values that are not NaN, of each column.
+    /// The number of values of each column that are not NaN.
     #[getter]
     fn count<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::each(slf, Sketch::count)
     }
 
-    /// The number of NaN, of each column.
+    /// The number of NaN values of each column.
     #[getter]
     fn nan_count<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::each(slf, Sketch::nan_count)

@@ -1,7 +1,7 @@
 //! CSV files: read at once, written, and read block by block where they are larger than memory.
 //!
-//! Blocks borrow the source that they are read from, which is why a thread of its own has both, and sends the rows. It reads
-//! the next block meanwhile, and never attaches to the interpreter.
+//! Blocks borrow the source that they are read from. So a separate thread owns both, and sends the rows. It reads the
+//! next block in the meantime, and never attaches to the interpreter.
 
 use std::mem::forget;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ use crate::reader::Closable;
 use crate::reading::listed;
 use crate::table::Table;
 
-/// Whoever waits for a block looks for signals this often.
+/// The interval at which a thread that waits for a block checks for signals.
 const LOOK: Duration = Duration::from_millis(50);
 
 fn source(py: Python<'_>, path: &PathBuf, said: &Said<'_, '_>) -> PyResult<CsvSource> {
@@ -40,17 +40,18 @@ fn source(py: Python<'_>, path: &PathBuf, said: &Said<'_, '_>) -> PyResult<CsvSo
     Ok(py.detach(|| CsvSource::open_with(path, options)).or_raise()?.on_progress(hear))
 }
 
-/// Reads a CSV file: into one type, or with ``dtype=None`` into a type for each column, words as categories.
+/// Reads a CSV file and converts it to one type, or with ``dtype=None`` infers a type for each column, with categories
+/// for columns of words.
 ///
-/// ``header`` says whether the first line has names, ``None`` finds out; ``columns`` are the columns to read, by name or number;
-/// ``words`` those to read as words even if they look like numbers; ``trailing_delimiter`` says whether lines end in a delimiter that no
-/// field follows, ``None`` finds out; ``thousands`` is what may separate digits in groups of three; ``dtypes`` the types of some,
-/// as a mapping. ``missing_texts`` (``["", "NA"]``) stand for missing values, which ``missing`` makes an ``"error"``, ``"nan"``,
-/// any number, or has the row left out (``"skip"``). In a column of words they are words if they are in quotes, unless
-/// ``quoted_missing=True`` says that they are missing there too, as in files with quotes around every field.
-/// ``max_columns`` (65,536), ``max_categories`` of a column (1,048,576), ``max_record_bytes`` (256 MiB) and
-/// ``max_buffered_bytes`` (1 GiB, for a source without a size) are limits, so that a small file cannot take much
-/// memory.
+/// ``header`` states whether the first line has names; ``None`` detects it. ``columns`` are the columns to read, by
+/// name or index; ``words`` are columns to read as words even if they look like numbers. ``trailing_delimiter`` states
+/// whether lines end in a delimiter that no field follows; ``None`` detects it. ``thousands`` is the separator of
+/// digits in groups of three. ``dtypes`` maps some columns to types. ``missing_texts`` (by default ``["", "NA"]``) mean
+/// missing values. ``missing`` states how to treat these: ``"error"``, ``"nan"``, a number, or ``"skip"`` to omit the
+/// row. In a column of words, a quoted text is a word, unless ``quoted_missing=True`` makes it missing there too, for
+/// files with quotes around every field. ``max_columns`` (65,536), ``max_categories`` of a column (1,048,576),
+/// ``max_record_bytes`` (256 MiB) and ``max_buffered_bytes`` (1 GiB, for a source without a size) are limits, so that a
+/// small file cannot take much memory.
 ///
 /// >>> import numeric_table as nt, pathlib, tempfile
 /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "table.csv"
@@ -59,8 +60,8 @@ fn source(py: Python<'_>, path: &PathBuf, said: &Said<'_, '_>) -> PyResult<CsvSo
 /// >>> table["size"], table.categories
 /// (array([1.5, nan]), {'colour': ['red', 'blue']})
 ///
-/// ``progress``, a function of ``(done, total)`` in bytes, or ``True`` for a bar of the package tqdm, hears of it on the way; an
-/// exception that it raises ends the work.
+/// ``progress`` is a function of ``(done, total)`` in bytes, called during the work, or ``True`` for a progress bar of
+/// the package tqdm. An exception that the function raises ends the work.
 #[function]
 #[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, thousands = None, comment = None, header = None,
     trailing_delimiter = None, columns = None, words = None, missing = None, missing_texts = None,
@@ -118,8 +119,8 @@ pub(crate) fn read_csv(
     })
 }
 
-/// Writes a CSV file, with the names of the columns: the old file stays until the new one is whole, also if Ctrl-C ends the
-/// work.
+/// Writes a CSV file, with the names of the columns. An existing file stays until the new one is complete, even if
+/// Ctrl-C ends the work.
 #[function]
 pub(crate) fn write_csv(py: Python<'_>, table: &Bound<'_, Table>, path: PathBuf) -> PyResult<()> {
     let table = table.get().steady(py)?;
@@ -127,7 +128,7 @@ pub(crate) fn write_csv(py: Python<'_>, table: &Bound<'_, Table>, path: PathBuf)
     watch(py, None, None, || table.write_csv_with(&path, options))
 }
 
-/// A CSV file that may be larger than memory, read block by block: what :func:`open_csv` returns.
+/// A CSV file that may be larger than memory, read block by block. Returned by :func:`open_csv`.
 #[pyclass(frozen, module = "numeric_table", name = "CsvSource", weakref)]
 pub(crate) struct Csv {
     source: Closable<CsvSource>,
@@ -135,14 +136,15 @@ pub(crate) struct Csv {
     element: ElementType,
     listener: Option<Listener>,
     process: u32,
-    /// Whether a thread has read it: if there was a fork meanwhile, what it knows of the file may be locked for ever there.
+    /// Whether a thread has read the file. After a fork, locks of that thread may be held for ever in the child.
     has_thread: AtomicBool,
 }
 
-/// Opens a CSV file that may be larger than memory, for reading block by block into one type, by default float64: so whole
-/// numbers beyond 2^53 are rounded, unless another type is asked for. Options are those of :func:`read_csv`.
+/// Opens a CSV file that may be larger than memory, for reading block by block. Values are converted to ``dtype``, by
+/// default float64, which rounds integers beyond 2^53. The options are those of :func:`read_csv`.
 ///
-/// ``progress``, a function of ``(done, total)`` in bytes, or ``True`` for a bar of the package tqdm, hears of ``row_blocks``.
+/// ``progress`` is a function of ``(done, total)`` in bytes, called by ``row_blocks``, or ``True`` for a progress bar
+/// of the package tqdm.
 ///
 /// >>> import numeric_table as nt, tempfile, pathlib
 /// >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -212,7 +214,7 @@ impl Csv {
         self.element
     }
 
-    /// Returns the description of the columns, for which the whole file may have to be read.
+    /// Returns the description of the columns. May have to read the entire file.
     pub(crate) fn dictionary(&self, py: Python<'_>) -> PyResult<DataDictionary> {
         self.check_process()?;
         watch(py, None, None, || self.source.get()?.dictionary(self.element))
@@ -223,29 +225,30 @@ impl Csv {
             return Ok(());
         }
         Err(PyRuntimeError::new_err(
-            "the file was being read when the process was forked: open it again, after the fork",
+            "the file was being read when the process was forked: open it again after the fork",
         ))
     }
 }
 
 #[methods]
 impl Csv {
-    /// The names of the columns, ``None`` where there is none.
+    /// The names of the columns, ``None`` for a column without a name.
     #[getter]
     fn names(&self) -> PyResult<Vec<Option<String>>> {
         listed(self.names.iter().cloned(), "columns")
     }
 
-    /// The type that values are read into.
+    /// The type of the values in the blocks.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         element::dtype(py, self.element)
     }
 
-    /// Reads all rows in blocks of ``n``, each a table with the names and categories of the columns; the last may be shorter.
+    /// Returns an iterator over all rows in blocks of ``n``. Each block is a table with the names and categories of the
+    /// columns; the last may be shorter.
     ///
-    /// Where the first rows do not say what a column holds, or where it holds words, the file is looked through first. The next
-    /// block is read while the caller works on one: three blocks are in memory at a time, if the caller keeps none.
+    /// Scans the file first if a column holds words, or if its first rows do not reveal its type. Reads the next block
+    /// while the caller works on one. So three blocks are in memory at a time, if the caller keeps none.
     fn row_blocks(&self, py: Python<'_>, #[pyo3(from_py_with = numbers::count)] n: usize) -> PyResult<CsvBlocks> {
         blocks::check(n)?;
         self.check_process()?;
@@ -257,12 +260,12 @@ impl Csv {
         Builder::new()
             .name(String::from("numeric_table.csv"))
             .spawn(work)
-            .map_err(|error| TableFileError::new_err(format!("no thread can be started to read the file: {error}")))?;
+            .map_err(|error| TableFileError::new_err(format!("cannot start a thread to read the file: {error}")))?;
         let listener = self.listener.as_ref().map(|listener| listener.again(py));
         Ok(CsvBlocks { parts: Some(Mutex::new(receiver)), listener, told: None, process: process::id() })
     }
 
-    /// Closes the file. Blocks of an iterator that has begun still come.
+    /// Closes the file. Iterators that have begun still return their blocks.
     fn close(&self, py: Python<'_>) {
         py.detach(|| self.source.close());
     }
@@ -292,7 +295,7 @@ impl Csv {
     }
 }
 
-/// What the thread that reads sends: rows, and at last whether that was all.
+/// A message of the reading thread: rows, and at the end the outcome.
 enum Part {
     Rows(Box<dyn NumericTable>, Option<Progress>),
     End(Result<()>),
@@ -300,7 +303,7 @@ enum Part {
 
 fn send<T: Element>(source: &CsvSource, rows: usize, to: &SyncSender<Part>) {
     let outcome = send_rows::<T>(source, rows, to);
-    let _ = to.send(Part::End(outcome)); // unless nobody waits for it
+    let _ = to.send(Part::End(outcome)); // fails if the receiver is gone
 }
 
 fn send_rows<T: Element>(source: &CsvSource, rows: usize, to: &SyncSender<Part>) -> Result<()> {
@@ -312,7 +315,7 @@ fn send_rows<T: Element>(source: &CsvSource, rows: usize, to: &SyncSender<Part>)
         let table = HomogenNumericTable::from_array_in(values, shape, DataLayout::RowMajor)?;
         let part = Part::Rows(Box::new(table.described_by(dictionary.clone())?), heard());
         if to.send(part).is_err() {
-            break; // nobody wants the rest
+            break; // the receiver is gone
         }
     }
     Ok(())
@@ -321,11 +324,11 @@ fn send_rows<T: Element>(source: &CsvSource, rows: usize, to: &SyncSender<Part>)
 /// Blocks of rows of a CSV file, one after another.
 #[pyclass(module = "numeric_table")]
 pub(crate) struct CsvBlocks {
-    /// From the thread that reads; `None` after the last block.
+    /// The channel from the reading thread; `None` after the last block.
     parts: Option<Mutex<Receiver<Part>>>,
     listener: Option<Listener>,
     told: Option<Progress>,
-    /// That of the thread that reads: a fork has none.
+    /// The process of the reading thread, which a fork does not have.
     process: u32,
 }
 
@@ -336,8 +339,8 @@ impl Drop for CsvBlocks {
 }
 
 impl CsvBlocks {
-    /// Returns whether this is a fork of the process that reads, and then lets go of what belongs to that one: its locks may
-    /// be held for ever.
+    /// Returns whether this is a fork of the process that reads. If so, abandons the objects of the parent, whose locks
+    /// may be held for ever.
     fn leave_to_parent(&mut self) -> bool {
         let is_fork = self.process != process::id();
         if is_fork {
@@ -354,7 +357,7 @@ impl CsvBlocks {
         listener.tell(py, progress.done, progress.total)
     }
 
-    /// Ends the blocks: the thread ends, and a bar is closed.
+    /// Ends the iteration: stops the thread, and closes the progress bar.
     fn end(&mut self) {
         self.parts = None;
         self.listener = None;

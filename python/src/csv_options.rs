@@ -1,4 +1,4 @@
-//! What a caller says of the text of a CSV file.
+//! The caller's options for the text of a CSV file.
 
 use numeric_table::{CsvColumns, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvTrailing};
 use pyo3::exceptions::PyTypeError;
@@ -8,7 +8,7 @@ use pyo3::types::{PyBool, PyMapping, PyString};
 use crate::error::TableError;
 use crate::{element, lists, numbers};
 
-/// What is said of a text; nothing is decided by its content.
+/// The caller's options. Nothing is derived from the content.
 pub(crate) struct Said<'a, 'py> {
     pub(crate) delimiter: Option<char>,
     pub(crate) decimal: Option<char>,
@@ -91,7 +91,7 @@ fn ascii(what: &str, character: char) -> PyResult<u8> {
     Err(TableError::new_err(format!("{what} is one ASCII character, not {character:?}")))
 }
 
-/// Takes a column: its name, or its number.
+/// Parses a column: its name, or its index.
 fn one(column: &Bound<'_, PyAny>) -> PyResult<CsvColumns> {
     match column.cast::<PyString>() {
         Ok(name) => Ok(name.to_string().into()),
@@ -99,7 +99,7 @@ fn one(column: &Bound<'_, PyAny>) -> PyResult<CsvColumns> {
     }
 }
 
-/// Takes a column, or a list of them, by names or by numbers.
+/// Parses a column, or a list of columns, by names or by indices.
 fn chosen(columns: &Bound<'_, PyAny>) -> PyResult<CsvColumns> {
     if columns.is_instance_of::<PyString>() || !columns.hasattr("__len__")? {
         return one(columns);
@@ -111,7 +111,7 @@ fn chosen(columns: &Bound<'_, PyAny>) -> PyResult<CsvColumns> {
     Ok(columns.iter().map(numbers::place).collect::<PyResult<Vec<usize>>>()?.into())
 }
 
-/// Takes what becomes of missing values.
+/// Parses the treatment of missing values.
 fn treatment(missing: &Bound<'_, PyAny>) -> PyResult<CsvMissing> {
     if let Ok(word) = missing.cast::<PyString>() {
         return match &*word.to_string() {
@@ -119,12 +119,12 @@ fn treatment(missing: &Bound<'_, PyAny>) -> PyResult<CsvMissing> {
             "nan" => Ok(CsvMissing::Nan),
             "skip" => Ok(CsvMissing::SkipRow),
             word => {
-                Err(TableError::new_err(format!("missing values are 'error', 'nan', 'skip' or a number, not {word:?}")))
+                Err(TableError::new_err(format!("missing= must be 'error', 'nan', 'skip' or a number, not {word:?}")))
             }
         };
     }
     if missing.is_instance_of::<PyBool>() {
-        return Err(PyTypeError::new_err("missing values are 'error', 'nan', 'skip' or a number, no truth value"));
+        return Err(PyTypeError::new_err("missing= must be 'error', 'nan', 'skip' or a number, not a boolean"));
     }
     missing.extract().map(CsvMissing::Value)
 }

@@ -1,4 +1,4 @@
-//! What columns are called, and what they mean: dictionaries of names that a caller gives.
+//! Names and metadata of columns: dictionaries of names that a caller supplies.
 
 use numeric_table::{ConversionPolicy, DataDictionary, ElementType, Feature};
 use pyo3::exceptions::PyTypeError;
@@ -13,12 +13,13 @@ use crate::reader::Reader;
 use crate::reading::listed;
 use crate::table::Table;
 
-/// Returns the names of columns, `None` where there is none, if there is memory for them: a file may say it has any number.
+/// Returns the names of columns, `None` for a column without a name. Checks the allocation, since a file may state any
+/// number of columns.
 pub(crate) fn names(dictionary: &DataDictionary) -> PyResult<Vec<Option<String>>> {
     listed(dictionary.names().map(|name| name.map(str::to_owned)), "columns")
 }
 
-/// Names a column, or leaves it without a name.
+/// Names a column, or removes its name.
 pub(crate) fn set_name(
     dictionary: &mut DataDictionary,
     column: usize,
@@ -28,7 +29,7 @@ pub(crate) fn set_name(
     dictionary.set_feature(column, feature)
 }
 
-/// Returns a dictionary whose columns have other names, or none.
+/// Returns a dictionary in which the columns have other names, or none.
 pub(crate) fn renamed(dictionary: &DataDictionary, names: &[Option<String>]) -> numeric_table::Result<DataDictionary> {
     let mut named = dictionary.with_names(names.iter().map(|name| name.clone().unwrap_or_default()))?;
     for column in (0..names.len()).filter(|&column| names[column].is_none()) {
@@ -37,20 +38,20 @@ pub(crate) fn renamed(dictionary: &DataDictionary, names: &[Option<String>]) -> 
     Ok(named)
 }
 
-/// Returns what becomes of values that the type of a file does not have: if the caller has stated no type for it, they
-/// keep their digits or are refused.
+/// Returns the policy for values that the type of a file cannot represent. If the caller has stated no type for it,
+/// they keep their precision or are refused.
 pub(crate) fn policy_of_file(is_stated: bool) -> ConversionPolicy {
     if is_stated { ConversionPolicy::Checked } else { ConversionPolicy::Exact }
 }
 
-/// Returns whether columns may have values that a type does not have.
+/// Returns whether columns may have values that a type cannot represent.
 pub(crate) fn may_lose(columns: &DataDictionary, element: ElementType) -> bool {
     !columns.iter().all(|feature| element::has_all(element, feature.element_type))
 }
 
-/// Adds to the error of a value that is refused what the caller can do, who has stated no type for the file.
+/// Adds advice to the error of a refused value, for a caller who has stated no type for the file.
 pub(crate) fn advise(py: Python<'_>, error: PyErr) -> PyErr {
-    with_advice(py, error, &"state the type of the file, as dtype= where it is created")
+    with_advice(py, error, &"pass dtype= where the file is created")
 }
 
 /// Returns the type and the description of the columns of a new file.
@@ -74,7 +75,7 @@ pub(crate) fn described(
     Ok((element, dictionary.with_element_type(element).or_raise()?))
 }
 
-/// Describes columns that are counted or named.
+/// Describes columns that are given by their number or their names.
 fn named(columns: &Bound<'_, PyAny>, element: ElementType) -> PyResult<DataDictionary> {
     let feature = Feature::new(element);
     let is_number = columns.hasattr("__index__")? && !columns.hasattr("__len__")?;
@@ -82,9 +83,7 @@ fn named(columns: &Bound<'_, PyAny>, element: ElementType) -> PyResult<DataDicti
         return Ok(DataDictionary::uniform(feature, numbers::count(columns)?));
     }
     if columns.is_instance_of::<PyString>() || columns.len().is_err() {
-        return Err(PyTypeError::new_err(
-            "columns are a number, names, or a table, a reader or a source that has some",
-        ));
+        return Err(PyTypeError::new_err("columns must be a number, names, a table, a reader or a source"));
     }
     let name = |name: PyResult<Bound<'_, PyAny>>| {
         let feature = feature.clone();

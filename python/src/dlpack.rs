@@ -1,4 +1,4 @@
-//! DLPack: values lent to any library of arrays, without NumPy. Version 1.0, which can say that they are read-only.
+//! DLPack: values exported to any array library, without NumPy. Version 1.0, which can mark them as read-only.
 
 use std::ffi::{CStr, c_void};
 
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use crate::share::Share;
 
 const VERSION: (u32, u32) = (1, 0);
-/// The name of a capsule that nobody has taken.
+/// The name of a capsule that no consumer has taken.
 const NAME: &CStr = c"dltensor_versioned";
 const IS_READ_ONLY: u64 = 1;
 const IS_COPIED: u64 = 2;
@@ -44,14 +44,14 @@ struct Managed {
     tensor: Tensor,
 }
 
-/// What a tensor needs as long as it exists.
+/// The resources that a tensor needs as long as it exists.
 struct Context {
     _share: Share,
     shape: [i64; 2],
     strides: [i64; 2],
 }
 
-/// Frees a tensor: called once, by whoever has taken it, on any thread.
+/// Frees a tensor. Its consumer calls this once, on any thread.
 unsafe extern "C" fn delete(managed: *mut Managed) {
     // SAFETY: both were leaked by `capsule`, and this is called once. Dropping a share that holds a buffer of Python's
     // attaches to the interpreter by itself.
@@ -61,7 +61,7 @@ unsafe extern "C" fn delete(managed: *mut Managed) {
     }
 }
 
-/// Frees the tensor of a capsule that nobody has taken: who takes it renames it.
+/// Frees the tensor of a capsule that no consumer has taken: a consumer renames the capsule.
 unsafe extern "C" fn destroy(capsule: *mut ffi::PyObject) {
     // SAFETY: the interpreter calls this with the capsule; of this name, it holds what `capsule` has put there.
     unsafe {
@@ -71,14 +71,14 @@ unsafe extern "C" fn destroy(capsule: *mut ffi::PyObject) {
     }
 }
 
-/// Checks what a consumer asks for.
+/// Checks the requests of a consumer.
 pub(crate) fn check(max_version: Option<(u32, u32)>, device: Option<(i32, i32)>) -> PyResult<()> {
     if device.is_some_and(|device| device != CPU) {
-        return Err(PyBufferError::new_err("tables are in the memory of the CPU: ask for device (1, 0)"));
+        return Err(PyBufferError::new_err("tables are in CPU memory: request device (1, 0)"));
     }
     if max_version.is_none_or(|(major, _)| major < VERSION.0) {
         return Err(PyBufferError::new_err(
-            "values of a table are read-only, which DLPack cannot say before version 1.0: pass max_version=(1, 0)",
+            "values of a table are read-only, which DLPack cannot express before version 1.0: pass max_version=(1, 0)",
         ));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Element types, as Python has them: NumPy's names, the buffer protocol's formats.
+//! Element types in Python's terms: NumPy's names, the formats of the buffer protocol.
 
 use std::ffi::CStr;
 
@@ -9,7 +9,7 @@ use pyo3::types::PyString;
 
 use crate::error::TableTypeError;
 
-/// `with_type!(element_type, T => body)`: `body`, compiled for each element type, one of which is chosen at run time.
+/// `with_type!(element_type, T => body)`: `body`, compiled for each element type and chosen at run time.
 macro_rules! with_type {
     ($element_type:expr, $T:ident => $body:expr) => {
         match $element_type {
@@ -31,8 +31,8 @@ macro_rules! with_type {
 }
 pub(crate) use with_type;
 
-/// The element types, their names in NumPy, and their formats in the buffer protocol, which has no bfloat16: it is lent as
-/// an unsigned integer.
+/// The element types, their names in NumPy, and their formats in the buffer protocol. It has no bfloat16, which is
+/// exported as an unsigned integer.
 const NAMES: [(ElementType, &str, &CStr); 12] = [
     (ElementType::F32, "float32", c"f"),
     (ElementType::F64, "float64", c"d"),
@@ -53,17 +53,17 @@ fn of(element: ElementType) -> (&'static str, &'static CStr) {
     found.map_or(("object", c"B"), |&(_, name, format)| (name, format))
 }
 
-/// Returns NumPy's name of a type.
+/// Returns the NumPy name of a type.
 pub(crate) fn name(element: ElementType) -> &'static str {
     of(element).0
 }
 
-/// Returns the format in which values are lent.
+/// Returns the buffer format of a type.
 pub(crate) fn format(element: ElementType) -> &'static CStr {
     of(element).1
 }
 
-/// Returns the type of a buffer's items. Lengths of C's integers depend on the platform, so the size counts.
+/// Returns the type of a buffer's items. Lengths of C integers depend on the platform, so the size counts.
 pub(crate) fn of_format(format: &CStr, size: usize) -> Option<ElementType> {
     let code = match format.to_bytes() {
         [b'@' | b'=', code] => code,
@@ -94,8 +94,9 @@ pub(crate) fn of_format(format: &CStr, size: usize) -> Option<ElementType> {
     })
 }
 
-/// Returns the type that a caller names as in NumPy: `"float32"`, `"f4"`, `np.float32`, `np.dtype("float32")`, `float`;
-/// and `"bfloat16"`.
+/// Returns the type for an argument that names it as in NumPy: `"float32"`, `"f4"`, `np.float32`,
+/// `np.dtype("float32")`,
+/// `float`; and `"bfloat16"`.
 pub(crate) fn of_object(dtype: &Bound<'_, PyAny>) -> PyResult<ElementType> {
     let by_name = |text: &str| NAMES.iter().find(|&&(_, name, _)| name == text).map(|&(element, ..)| element);
     if let Ok(text) = dtype.cast::<PyString>() {
@@ -109,15 +110,15 @@ pub(crate) fn of_object(dtype: &Bound<'_, PyAny>) -> PyResult<ElementType> {
     let is_native: bool = described.getattr("isnative")?.extract()?;
     by_name(&text)
         .filter(|_| is_native)
-        .ok_or_else(|| TableTypeError::new_err(format!("tables have no values of the type {described}")))
+        .ok_or_else(|| TableTypeError::new_err(format!("tables do not support the type {described}")))
 }
 
-/// Returns NumPy's description of a type; that of bfloat16 is of the package `ml_dtypes`.
+/// Returns the NumPy dtype of a type; the dtype of bfloat16 comes from the package `ml_dtypes`.
 pub(crate) fn dtype<'py>(py: Python<'py>, element: ElementType) -> PyResult<Bound<'py, PyAny>> {
     if element == ElementType::Bf16 {
         let scalar = py.import("ml_dtypes").and_then(|module| module.getattr("bfloat16")).map_err(|_| {
             PyTypeError::new_err(
-                "NumPy has no bfloat16: install ml_dtypes, or ask for another type (dtype=\"float32\")",
+                "NumPy has no bfloat16: install ml_dtypes, or request another type (dtype=\"float32\")",
             )
         })?;
         return py.import("numpy")?.call_method1("dtype", (scalar,));
@@ -125,7 +126,7 @@ pub(crate) fn dtype<'py>(py: Python<'py>, element: ElementType) -> PyResult<Boun
     py.import("numpy")?.call_method1("dtype", (name(element),))
 }
 
-/// Returns whether a type has all values of another one.
+/// Returns whether a type can represent all values of another one.
 pub(crate) fn has_all(element: ElementType, of: ElementType) -> bool {
     use ElementType::{Bf16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     match of {

@@ -1,4 +1,4 @@
-//! The library's errors as exceptions of Python's, with the same sentences.
+//! The library's errors as Python exceptions, with the same messages.
 
 use std::fmt::Display;
 use std::io;
@@ -23,7 +23,7 @@ create_exception!(numeric_table, TableTypeError, PyTypeError, "A table or a type
 create_exception!(numeric_table, TableFileError, PyOSError, "A file that cannot be read or written.");
 create_exception!(numeric_table, FormatError, TableFileError, "A file whose content is damaged, or not a table.");
 
-/// Returns the class of errors of a file that is not there: a [`TableFileError`], and Python's `FileNotFoundError`.
+/// Returns the class of errors for a missing file: a [`TableFileError`] and Python's `FileNotFoundError`.
 pub(crate) fn not_found(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let class = CLASS.get_or_try_init(py, || {
@@ -33,8 +33,7 @@ pub(crate) fn not_found(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
     class.map(|class| class.bind(py).clone())
 }
 
-/// Returns the class of errors of a file that may not be read or written: a [`TableFileError`], and Python's
-/// `PermissionError`.
+/// Returns the class of errors for missing permission: a [`TableFileError`] and Python's `PermissionError`.
 pub(crate) fn not_permitted(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let class = CLASS.get_or_try_init(py, || {
@@ -53,7 +52,7 @@ fn of_both(class: &Bound<'_, PyType>, name: &str, text: &str) -> PyResult<Py<PyT
     Ok(made.cast_into::<PyType>()?.unbind())
 }
 
-/// What Python's own errors of files say: the number, if there is one, the words of the system, and the file.
+/// The content of a file error in Python: the number, if there is one, the system's message, and the file.
 struct Refusal<'e> {
     source: &'e std::io::Error,
     path: &'e Path,
@@ -68,7 +67,7 @@ impl<'e> Refusal<'e> {
         Self { source, path, reason }
     }
 
-    /// Returns the exception, with `said` before the words of the system.
+    /// Returns the exception, with `said` before the system's message.
     fn raised(self, said: &str) -> PyErr {
         let Self { source, path, reason } = self;
         let reason = format!("{said}{reason}");
@@ -92,7 +91,7 @@ impl<'e> Refusal<'e> {
                 _ => Ok(py.get_type::<TableFileError>()),
             };
             match class {
-                // Of a number of Windows, Python finds its own.
+                // Python finds its own error number for one of Windows.
                 Ok(class) if cfg!(windows) && source.raw_os_error().is_some() => {
                     PyErr::from_type(class, (0, reason, own, number))
                 }
@@ -103,7 +102,7 @@ impl<'e> Refusal<'e> {
     }
 }
 
-/// Returns an exception that has a file, and no number.
+/// Returns an exception that has a file, and no error number.
 fn in_file<C: PyTypeInfo>(text: String, path: &Path) -> PyErr {
     Python::attach(|py| {
         let error = PyErr::new::<C, _>(text);
@@ -114,14 +113,14 @@ fn in_file<C: PyTypeInfo>(text: String, path: &Path) -> PyErr {
     })
 }
 
-/// Has errors of files without a number, which have a file nevertheless, say their text.
+/// Makes file errors print their message if they have a file but no error number.
 pub(crate) fn say(py: Python<'_>) -> PyResult<()> {
     let code = c"lambda self: OSError.__str__(self) if self.errno is not None or not self.args else str(self.args[0])";
     py.get_type::<TableFileError>().setattr("__str__", py.eval(code, None, None)?)
 }
 
-/// Calls and options that the library's hints name, and what they are here: an option is a keyword. Those that
-/// are not listed have no counterpart.
+/// The library's calls and options that its hints name, and their counterparts in Python. An option is a keyword. Calls
+/// that are not listed have no counterpart.
 const CALLS: [(&str, &str); 19] = [
     ("ConversionPolicy::Saturate", "policy='saturate'"),
     ("CsvOptions::column_type", "dtypes="),
@@ -144,7 +143,7 @@ const CALLS: [(&str, &str); 19] = [
     ("load_npy_as", "astype"),
 ];
 
-/// Returns what an error says, with hints that name calls and keywords of Python.
+/// Returns the message of an error, with hints that name calls and keywords of Python.
 fn sentence(error: &Error) -> String {
     let here = |hint: &Hint| {
         let (_, name) = CALLS.iter().find(|(call, _)| *call == hint.call())?;
@@ -157,16 +156,16 @@ fn sentence(error: &Error) -> String {
     }
 }
 
-/// Returns the names of the library's calls that a hint may have here: for the tests.
+/// Returns the names of the library's calls that hints may contain, for the tests.
 #[function]
 pub(crate) fn _calls_of_hints() -> Vec<(&'static str, &'static str)> {
     CALLS.to_vec()
 }
 
-/// The attribute of an exception that has its sentence without hints, for advice that knows better.
+/// The attribute of an exception that holds its message without hints, for more specific advice.
 const MESSAGE: &str = "_message";
 
-/// Replaces the library's hints by `advice` in a [`NotRepresentableError`]; returns any other error unchanged.
+/// Replaces the library's hints with `advice` in a [`NotRepresentableError`]. Returns any other error unchanged.
 pub(crate) fn with_advice(py: Python<'_>, error: PyErr, advice: &dyn Display) -> PyErr {
     if !error.is_instance_of::<NotRepresentableError>(py) {
         return error;
@@ -177,7 +176,7 @@ pub(crate) fn with_advice(py: Python<'_>, error: PyErr, advice: &dyn Display) ->
     NotRepresentableError::new_err(format!("{text}: {advice}"))
 }
 
-/// Returns the exception of an error.
+/// Converts an error to an exception.
 pub(crate) fn exception(error: Error) -> PyErr {
     let text = sentence(&error);
     let (path, message) = (error.path().map(Path::to_owned), error.message().to_string());
@@ -206,7 +205,7 @@ pub(crate) fn exception(error: Error) -> PyErr {
     }
 }
 
-/// Returns the error of Arrow's own calls.
+/// Returns the error for a failed call of Arrow.
 pub(crate) fn foreign(source: arrow_schema::ArrowError) -> Error {
     Error::new(ErrorKind::Foreign { reason: format!("Arrow failed: {source}"), source: Box::new(source) })
 }

@@ -1,11 +1,11 @@
-//! The end of the interpreter, and of the process that a fork is made of: which threads may still take the interpreter.
+//! The exit of the interpreter, and of a forked process: which threads may still take the interpreter.
 //!
-//! A daemon thread that takes the interpreter while it ends never comes back: before Python 3.14 the system unwinds its stack,
-//! or just throws it away; from then on it sleeps for ever. Below a call of the library's, on which other threads of its own
-//! rely, neither the first nor the second may happen. So code that runs Python within such a call goes through
-//! [`attached`]: when the interpreter is about to end ([`close`], an exit handler) it lets none in, each sleeps where it is, and
-//! those that are inside get a moment to come out. Code of the user's is called by [`call`]: it may run for longer than
-//! that, and then the thread sleeps instead of being unwound.
+//! A daemon thread that takes the interpreter during its exit never returns. Before Python 3.14 the system unwinds its
+//! stack, or just discards it; since then the thread sleeps for ever. Neither of the first two may happen below a call
+//! of the library on which its other threads rely. So code that runs Python within such a call goes through
+//! [`attached`]. When the interpreter is about to exit ([`close`], an exit handler), it admits no more threads, and
+//! they sleep where they are. Threads inside get a moment to leave. [`call`] calls user code, which may run for longer:
+//! then the thread sleeps instead of being unwound.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -21,33 +21,33 @@ use pyo3::prelude::*;
 use crate::boundary::function;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
-/// How long the exit waits for code of the user's that runs within calls of the library's, on daemon threads.
+/// How long the exit waits for user code that runs within calls of the library, on daemon threads.
 const GRACE: Duration = Duration::from_millis(250);
 
-/// Nothing here takes a lock: a fork would leave it locked.
+/// Nothing here takes a lock, because a fork would leave it locked.
 static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 static INSIDE: AtomicUsize = AtomicUsize::new(0);
 /// The number of forks between the first process and this one.
 static FORKS: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// Whether this thread ends the interpreter, and so may use it to the last.
+    /// Whether this thread ends the interpreter, and so may use it until the end.
     static ENDS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns whether the interpreter is about to end: other threads than the one that ends it do nothing any more.
+/// Returns whether the interpreter is about to exit. Threads other than the one that ends it then do nothing more.
 pub(crate) fn is_closed() -> bool {
     IS_CLOSED.load(SeqCst)
 }
 
-/// Sleeps until the process ends, which no detached thread delays.
+/// Sleeps until the process exits. Detached threads do not delay the exit.
 fn sleep_for_ever() -> ! {
     loop {
         thread::park();
     }
 }
 
-/// Sleeps instead of being unwound.
+/// Sleeps instead of being unwound, when dropped.
 struct Hang;
 
 impl Drop for Hang {
@@ -79,13 +79,13 @@ impl Drop for Inside {
     }
 }
 
-/// Attaches to the interpreter within a call of the library's, on a thread that is detached. If the interpreter is about to end
-/// this does not return.
+/// Attaches a detached thread to the interpreter within a call of the library. Does not return if the interpreter is
+/// about to exit.
 pub(crate) fn attached<R>(work: impl FnOnce(Python<'_>) -> PyResult<R>) -> PyResult<R> {
     let inside = Inside::enter();
     let done = Python::try_attach(work);
     drop(inside);
-    done.unwrap_or_else(|| Err(PyRuntimeError::new_err("Python shuts down")))
+    done.unwrap_or_else(|| Err(PyRuntimeError::new_err("Python is shutting down")))
 }
 
 type Declared = unsafe extern "C" fn(*mut PyObject, *mut PyObject) -> *mut PyObject;
@@ -93,15 +93,15 @@ type Call = unsafe extern "C-unwind" fn(*mut PyObject, *mut PyObject) -> *mut Py
 type DeclaredWithOptions = unsafe extern "C" fn(*mut PyObject, *mut PyObject, *mut PyObject) -> *mut PyObject;
 type CallWithOptions = unsafe extern "C-unwind" fn(*mut PyObject, *mut PyObject, *mut PyObject) -> *mut PyObject;
 
-/// Calls code of the user's within a call of the library's.
+/// Calls user code within a call of the library.
 pub(crate) fn call<'py, A>(function: &Bound<'py, PyAny>, arguments: A) -> PyResult<Bound<'py, PyAny>>
 where
     A: IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>>,
     PyErr: From<A::Error>,
 {
     let arguments = arguments.into_pyobject(function.py())?;
-    // pyo3 declares the function as one that never unwinds. An optimizer that sees which function is called believes that,
-    // and leaves `hang` out; so it does not see it.
+    // pyo3 declares the function as one that never unwinds. An optimizer that sees which function is called trusts
+    // that, and omits `hang`. `black_box` hides the function.
     let declared = black_box::<Declared>(ffi::PyObject_CallObject);
     // SAFETY: the two types have the same ABI; that of `Call` says that the function may be unwound.
     let call = unsafe { transmute::<Declared, Call>(declared) };
@@ -113,7 +113,7 @@ where
     unsafe { Bound::from_owned_ptr_or_err(function.py(), result) }
 }
 
-/// Does what [`call`] does, with options (keywords) and no other arguments.
+/// Like [`call`], with keyword arguments and no others.
 pub(crate) fn call_with<'py>(
     function: &Bound<'py, PyAny>,
     options: &Bound<'py, PyDict>,
@@ -130,7 +130,7 @@ pub(crate) fn call_with<'py>(
     unsafe { Bound::from_owned_ptr_or_err(function.py(), result) }
 }
 
-/// Returns an attribute, which may be code of the user's, within a call of the library's.
+/// Returns an attribute within a call of the library. Reading it may run user code.
 pub(crate) fn attribute<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     let name = PyString::new(object.py(), name);
     let declared = black_box::<Declared>(ffi::PyObject_GetAttr);
@@ -144,7 +144,7 @@ pub(crate) fn attribute<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult
     unsafe { Bound::from_owned_ptr_or_err(object.py(), result) }
 }
 
-/// Lets no thread in any more, but for this one, and waits a moment for those that are inside.
+/// Admits no more threads except this one, and waits a moment for those that are inside.
 fn close() {
     ENDS.set(true);
     IS_CLOSED.store(true, SeqCst);
@@ -154,20 +154,20 @@ fn close() {
     }
 }
 
-/// Is called when the interpreter is about to end.
+/// The handler for the exit of the interpreter.
 #[function]
 pub(crate) fn _at_exit(py: Python<'_>) {
     py.detach(close);
 }
 
-/// Is called in a process that a fork has made, which has the calling thread only.
+/// The handler for a forked process, in which only the calling thread exists.
 #[function]
 pub(crate) fn _after_fork() {
     FORKS.fetch_add(1, SeqCst);
     INSIDE.store(0, SeqCst);
 }
 
-/// Has the interpreter call the two.
+/// Registers the two handlers.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     py.import("atexit")?.call_method1("register", (module.getattr("_at_exit")?,))?;

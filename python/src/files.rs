@@ -13,7 +13,7 @@ use crate::error::OrRaise;
 use crate::progress::{Listener, hear, watch};
 use crate::table::Table;
 
-/// Returns a reader that reports its progress; `None` if the file holds a table of another kind, which has no reader.
+/// Returns a reader that reports its progress; `None` if the file holds a kind of table that has no reader.
 fn reader(py: Python<'_>, path: &Path) -> PyResult<Option<TableReader>> {
     match py.detach(|| TableReader::open(path)) {
         Err(error) if matches!(error.kind(), ErrorKind::TableKindMismatch { .. }) => Ok(None),
@@ -25,11 +25,11 @@ fn length(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |found| found.len())
 }
 
-/// Loads a table file (``.ntb``), with all its checksums compared.
+/// Loads a table file (``.ntb``), and verifies all its checksums.
 ///
-/// ``progress`` is a function of ``(done, total)`` in bytes, which is called on this thread from time to time, or
-/// ``True`` for a bar of the package tqdm. An exception that it raises ends the work, as Ctrl-C does. (Of tables that
-/// are not of one type it hears at the beginning and at the end only.)
+/// ``progress`` is a function of ``(done, total)`` in bytes, called on this thread from time to time, or ``True`` for a
+/// progress bar of the package tqdm. An exception that the function raises ends the work, and so does Ctrl-C. For
+/// tables of several types, it is called only at the beginning and at the end.
 ///
 /// >>> import numeric_table as nt, tempfile, os
 /// >>> path = os.path.join(tempfile.mkdtemp(), "table.ntb")
@@ -47,10 +47,10 @@ pub(crate) fn load(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, Py
     loaded.map(Table::new)
 }
 
-/// Maps a table file of one element type: nothing is read before it is asked for.
+/// Maps a table file of one element type. Reads values only when they are accessed.
 ///
-/// The file must not be changed in place as long as the table, or an array of its values, exists: :func:`save` replaces
-/// files, and so does no harm.
+/// The file must not be changed in place as long as the table, or an array of its values, exists. :func:`save` replaces
+/// the file, and is safe.
 #[function]
 pub(crate) fn map(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
     let element = TableReader::open(&path).or_raise()?.element_type();
@@ -61,10 +61,10 @@ pub(crate) fn map(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
     })
 }
 
-/// Saves a table: the old file stays until the new one is whole. ``durable=False`` does not wait for the disk.
+/// Saves a table. An existing file stays until the new one is complete. ``durable=False`` does not wait for the disk.
 ///
-/// ``progress`` is as that of :func:`load`. When it raises an exception, the old file stays as well, unless all was
-/// written.
+/// ``progress`` is that of :func:`load`. If it raises an exception, the existing file stays as well, unless everything
+/// has been written.
 #[function]
 #[pyo3(signature = (table, path, *, durable = true, progress = None))]
 pub(crate) fn save(
@@ -77,7 +77,7 @@ pub(crate) fn save(
     let listener = Listener::of(progress, &path)?;
     let (table, options) = (table.get(), SaveOptions::new().durable(durable));
     if [TableKind::HOMOGENEOUS, TableKind::STRUCTURE_OF_ARRAYS].contains(&table.read(py).kind()) {
-        // With no lock held: whoever listens may use the table.
+        // With no lock held: the progress function may use the table.
         let table = table.snapshot(py)?;
         return watch(py, listener, None, || table.save_with(&path, options.on_progress(hear)));
     }
@@ -86,8 +86,8 @@ pub(crate) fn save(
     })
 }
 
-/// Compares all checksums of a table file: raises :class:`FormatError` if it is damaged, and returns whether it has
-/// any. ``progress`` is as that of :func:`load`.
+/// Verifies all checksums of a table file. Raises :class:`FormatError` if the file is damaged, and returns whether it
+/// has checksums. ``progress`` is that of :func:`load`.
 #[function]
 #[pyo3(signature = (path, *, progress = None))]
 pub(crate) fn verify(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
@@ -98,10 +98,9 @@ pub(crate) fn verify(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, 
     }
 }
 
-/// Lists the files that programs have left in a folder which were killed while they wrote into it, in the order of
-/// their names: new files that have no name yet (``.<16 hexadecimal digits>.ntb.tmp``, of tables, ``.npy``, CSV and any
-/// other format) and locks of manifests. What a program uses that is alive is not among them: the system knows, by its
-/// lock.
+/// Lists the temporary files in a folder that were left by programs killed while writing, sorted by name: new files
+/// without their final name (``.<16 hexadecimal digits>.ntb.tmp``, of tables, ``.npy``, CSV and any other format) and
+/// locks of manifests. Files that a running program uses are not listed: the system reports their locks.
 ///
 /// >>> import numeric_table as nt, tempfile
 /// >>> nt.leftovers(tempfile.mkdtemp())
@@ -112,7 +111,7 @@ pub(crate) fn leftovers(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<PathBuf
     Ok(found.iter().map(|left| left.path().to_owned()).collect())
 }
 
-/// Removes what :func:`leftovers` lists, and returns what was removed.
+/// Removes the files that :func:`leftovers` lists, and returns the removed ones.
 #[function]
 pub(crate) fn remove_leftovers(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<PathBuf>> {
     let remove = || {
@@ -128,14 +127,14 @@ pub(crate) fn remove_leftovers(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<
     py.detach(remove).or_raise()
 }
 
-/// Loads an array of NumPy's (``.npy``) as a table.
+/// Loads a NumPy array file (``.npy``) as a table.
 #[function]
 pub(crate) fn load_npy(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
     py.detach(|| numeric_table::load_npy_any(&path)).or_raise().map(Table::new)
 }
 
-/// Saves a table as a NumPy array (``.npy``): the old file stays until the new one is whole, also if Ctrl-C ends the
-/// work.
+/// Saves a table as a NumPy array file (``.npy``). An existing file stays until the new one is complete, even if Ctrl-C
+/// ends the work.
 #[function]
 pub(crate) fn save_npy(py: Python<'_>, table: &Bound<'_, Table>, path: PathBuf) -> PyResult<()> {
     let table = table.get().steady(py)?;

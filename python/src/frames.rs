@@ -1,4 +1,4 @@
-//! Frames of pandas': tables of them, and they of tables. What pandas knows of columns is in the module `_pandas`.
+//! Conversion from and to pandas frames. The module `_pandas` has the code that knows pandas' columns.
 
 use numeric_table::{
     Categories, Error, ErrorKind, Feature, FeatureType, HomogenNumericTable, NumericTable, Shape, SoaNumericTable,
@@ -13,13 +13,13 @@ use crate::reading::listed;
 use crate::source;
 use crate::table::Table;
 
-/// A name, the values, words, and whether these have an order.
+/// A name, the values, category labels, and whether these are ordered.
 type Column<'py> = (Option<String>, Bound<'py, PyAny>, Option<Vec<String>>, bool);
 
 #[methods]
 impl Table {
-    /// The words of the columns whose values are indices of them, by the names of the columns, or by their numbers if
-    /// they have none, or not alone.
+    /// The category labels of each column of codes, as a dictionary. Its keys are the names of the columns, or their
+    /// indices if a name is missing or ambiguous.
     ///
     /// >>> import numeric_table as nt
     /// >>> nt.Table([[1], [0]]).categories
@@ -37,15 +37,15 @@ impl Table {
         Ok(found)
     }
 
-    /// Returns a frame of pandas': columns without a name get their number, categories with words become
-    /// ``pandas.Categorical``, in which an index without a word, or NaN, is missing. A sparse table becomes a sparse
-    /// frame, by SciPy. Dates and times become ``datetime64`` (days in seconds, pandas' coarsest unit), in which NaN is
-    /// missing. ``copy=False`` shares the memory of columns that lie by themselves, or have one type: pandas cannot
-    /// write these in place.
+    /// Returns a pandas frame. Columns without a name are labeled with their index. Categories with labels become
+    /// ``pandas.Categorical``, in which a code without a label, or NaN, is missing. A sparse table becomes a sparse
+    /// frame, through SciPy. Dates and times become ``datetime64`` (days as seconds, the coarsest unit in pandas), in
+    /// which NaN is missing. ``copy=False`` shares the memory of columns that are stored contiguously or have one type:
+    /// pandas cannot write these in place.
     #[pyo3(signature = (*, copy = true))]
     fn to_pandas<'py>(slf: &Bound<'py, Self>, copy: bool) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        // One state of the table, while others write it.
+        // One state of the table, while other threads write it.
         let table = Bound::new(py, Self::new(slf.get().snapshot(py)?))?;
         let features = features(py, table.get())?;
         py.import("numeric_table._pandas")?.call_method1("frame_of", (table, features, copy))
@@ -54,7 +54,7 @@ impl Table {
 
 type Described = (Option<String>, Option<Vec<String>>, bool, Option<&'static str>);
 
-/// Returns the name and the words of each column, whether the words have an order, and NumPy's name of a unit of times.
+/// Returns the name and the labels of each column, whether the labels are ordered, and NumPy's name of a time unit.
 fn features(py: Python<'_>, table: &Table) -> PyResult<Vec<Described>> {
     let dictionary = table.read(py).dictionary().clone();
     let described = |feature: &Feature| {
@@ -76,11 +76,11 @@ fn name_of(unit: TimeUnit) -> Option<&'static str> {
         TimeUnit::Milliseconds => Some("ms"),
         TimeUnit::Microseconds => Some("us"),
         TimeUnit::Nanoseconds => Some("ns"),
-        _ => None, // numbers, of a unit that NumPy may not have
+        _ => None, // numbers in a unit that NumPy may not have
     }
 }
 
-/// Returns whether an object is a frame, or a series, an index or an array of pandas', without importing pandas.
+/// Returns whether an object is a pandas frame, series, index or array, without importing pandas.
 fn is_frame(data: &Bound<'_, PyAny>) -> PyResult<bool> {
     let modules = data.py().import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
     for (module, name) in [
@@ -89,7 +89,7 @@ fn is_frame(data: &Bound<'_, PyAny>) -> PyResult<bool> {
         ("pandas", "Index"),
         ("pandas.api.extensions", "ExtensionArray"),
     ] {
-        // While pandas is being imported, it has none of them.
+        // While pandas is being imported, its classes do not exist yet.
         if let Some(module) = modules.get_item(module)?
             && let Some(class) = module.getattr_opt(name)?
             && data.is_instance(&class)?
@@ -100,8 +100,8 @@ fn is_frame(data: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(false)
 }
 
-/// Makes a table of the columns of a frame, or of one of a series, an index or an array of pandas'; `None` if it is
-/// neither. `copy` is that of [`source::table`], for each column.
+/// Returns a table of the columns of a pandas frame, series, index or array; `None` for any other object. `copy` is
+/// that of [`source::table`], for each column.
 pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Box<dyn NumericTable>>> {
     if !is_frame(data)? {
         return Ok(None);

@@ -11,13 +11,13 @@ use crate::error::{OrRaise, TableError};
 use crate::numbers;
 use crate::partial::{Partial, matrix, object, state, vector};
 
-/// Statistics of the rows of each category: pandas' ``groupby``.
+/// Statistics of the rows of each category, like pandas' ``groupby``.
 ///
-/// ``GroupStatistics(columns, by, categories)``: of rows with these columns (their number, their names, or a table that
-/// has them). The column ``by`` has the category of each row, an integer from 0 to ``categories - 1``. ``by`` is a
-/// number, or a name if ``columns`` has names. Results have a row for each category, and the columns of the table; the
-/// column ``by`` has the categories. ``missing`` says what becomes of rows whose category is NaN:
-/// ``"refuse"`` raises an error with the row, ``"skip"`` leaves them out, and ``"group"`` makes a group of them, the last.
+/// ``GroupStatistics(columns, by, categories)`` takes the columns of the rows (their number, their names, or a table
+/// that has them). The column ``by``, an index, or a name if ``columns`` has names, holds the category of each row, an
+/// integer from 0 to ``categories - 1``. Results have a row for each category and the columns of the table; in the
+/// column ``by`` they have the categories. ``missing`` states how to treat rows whose category is NaN: ``"refuse"``
+/// raises an error with the row, ``"skip"`` skips them, and ``"group"`` makes them the last group.
 ///
 /// >>> import numeric_table as nt
 /// >>> groups = nt.GroupStatistics(2, 1, 2)
@@ -63,7 +63,7 @@ impl GroupStatistics {
             "group" => MissingCategories::Group,
             _ => {
                 return Err(TableError::new_err(format!(
-                    "missing is {missing:?}: \"refuse\", \"skip\" or \"group\" is needed"
+                    "missing must be \"refuse\", \"skip\" or \"group\", not {missing:?}"
                 )));
             }
         };
@@ -76,13 +76,13 @@ impl GroupStatistics {
         Ok(Partial::new(groups.or_raise()?).of_class(Self))
     }
 
-    /// The number of rows without a category that were left out.
+    /// The number of skipped rows without a category.
     #[getter]
     fn skipped_rows(slf: &Bound<'_, Self>) -> PyResult<u64> {
         Ok(state::<Groups>(slf)?.skipped_rows())
     }
 
-    /// Returns the statistics of one column, by number or name: an array for each, with a value for each category.
+    /// Returns the statistics of one column, given its index or name: arrays with a value for each category.
     fn column<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let own = state::<Groups>(slf)?;
         let key = Key::of(key)?;
@@ -90,7 +90,7 @@ impl GroupStatistics {
         of_each(slf.py(), &found.collect::<Result<Vec<_>, _>>().or_raise()?)
     }
 
-    /// A table of means: a line for each category, with its word if the table had words.
+    /// A table of means: a line for each category, with its label if the table had labels.
     fn __str__(slf: &Bound<'_, Self>) -> PyResult<String> {
         Ok(state::<Groups>(slf)?.to_string())
     }
@@ -121,7 +121,7 @@ impl GroupStatistics {
         Self::each(slf, ColumnStatistics::sum)
     }
 
-    /// The means; NaN where there are no values.
+    /// The means; NaN for groups without values.
     #[getter]
     fn means<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::each(slf, ColumnStatistics::mean)
@@ -133,13 +133,13 @@ impl GroupStatistics {
         Self::each(slf, ColumnStatistics::variance)
     }
 
-    /// The smallest values; NaN where there are none.
+    /// The smallest values; NaN for groups without values.
     #[getter]
     fn minima<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::each(slf, ColumnStatistics::minimum)
     }
 
-    /// The largest values; NaN where there are none.
+    /// The largest values; NaN for groups without values.
     #[getter]
     fn maxima<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::each(slf, ColumnStatistics::maximum)

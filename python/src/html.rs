@@ -7,11 +7,11 @@ use numeric_table::{BlockAccess, NumericTable, Result, Shape, TableDescription};
 use crate::element::{self, with_type};
 use crate::sparse;
 
-/// Rows shown at the beginning and at the end, and columns shown on the left and on the right.
+/// The number of rows shown at each end, and the number of columns shown at each side.
 const ROWS: usize = 5;
 const COLUMNS: usize = 8;
 
-/// Returns the numbers of the items that are shown, with `None` for those that are left out.
+/// Returns the indices of the items that are shown, with `None` for omitted items.
 fn shown(count: usize, at_each_end: usize) -> Vec<Option<usize>> {
     if count <= 2 * at_each_end + 1 {
         return (0..count).map(Some).collect();
@@ -24,7 +24,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Returns a table of HTML: names, types, the first and last rows, the shape.
+/// Returns an HTML table: names, types, the first and last rows, the shape.
 pub(crate) fn table(table: &dyn NumericTable) -> Result<String> {
     let Shape { rows, columns } = table.shape();
     let (shown_rows, shown_columns) = (shown(rows, ROWS), shown(columns, COLUMNS));

@@ -1,4 +1,4 @@
-//! Clusters and lines: steps of k-means, linear regression.
+//! Clustering and regression: steps of k-means, linear regression.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::error::{OrRaise, TableError};
 use crate::numbers;
 use crate::partial::{Partial, Pickled, labels, matrix, object, on_table, state, vector};
 
-/// A step of k-means: each row goes to the centroid that it is nearest to, and what is computed of those of each cluster
-/// are the centroids of the next step.
+/// A step of k-means: assigns each row to its nearest centroid, and computes the centroids of the next step from the
+/// rows of each cluster.
 ///
-/// ``KMeansStep(centroids)`` takes a table, or rows of numbers: a row for each cluster.
+/// ``KMeansStep(centroids)`` takes a table, or rows of numbers, with a row for each cluster.
 ///
 /// >>> import numeric_table as nt
 /// >>> table = nt.Table([[0.0, 1.0], [0.0, 3.0], [9.0, 9.0], [11.0, 9.0]])
@@ -57,7 +57,7 @@ impl KMeansStep {
         vector(slf.py(), state::<Step>(slf)?.counts().iter().copied())
     }
 
-    /// The number of rows with a NaN or an infinity, which are of no cluster.
+    /// The number of rows with a NaN or an infinity, which belong to no cluster.
     #[getter]
     fn left_out(slf: &Bound<'_, Self>) -> PyResult<u64> {
         Ok(state::<Step>(slf)?.left_out())
@@ -69,20 +69,20 @@ impl KMeansStep {
         matrix::<f64>(slf.py(), &state::<Step>(slf)?.sums().or_raise()?)
     }
 
-    /// The sum of the squared distances of rows from the centroids that they are nearest to.
+    /// The sum of the squared distances of rows from their nearest centroids.
     #[getter]
     fn inertia(slf: &Bound<'_, Self>) -> PyResult<f64> {
         Ok(state::<Step>(slf)?.inertia())
     }
 
-    /// The centroids of the next step: the mean of each cluster, and the old centroid of one without rows.
+    /// The centroids of the next step: the mean of each cluster, or the old centroid of a cluster without rows.
     #[getter]
     fn centroids<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         matrix::<f64>(slf.py(), &state::<Step>(slf)?.centroids().or_raise()?)
     }
 
-    /// The sum of the squared distances of the centroids of the next step from those of this one: zero when another step
-    /// changes nothing.
+    /// The sum of the squared distances between the centroids of this step and the next: zero if another step would
+    /// change nothing.
     #[getter]
     fn shift(slf: &Bound<'_, Self>) -> PyResult<f64> {
         Ok(state::<Step>(slf)?.shift())
@@ -94,17 +94,17 @@ impl KMeansStep {
         object(slf.py(), Arc::new(Step::new(&centroids).or_raise()?))
     }
 
-    /// Returns the number of the nearest centroid of each row, one of those that the step was made with; -1 for rows with
-    /// a NaN or an infinity.
+    /// Returns the index of the nearest centroid of each row, among those with which the step was created; -1 for rows
+    /// with a NaN or an infinity.
     fn assign<'py>(slf: &Bound<'py, Self>, table: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let own = state::<Step>(slf)?;
         labels(slf.py(), &on_table(table, |table| own.assign(table))?)
     }
 }
 
-/// The equations of a linear regression by least squares: of tables of so many columns of features, followed by those of
-/// the targets. With ``extended_precision``, sums have twice the digits of float64: for features that nearly depend on
-/// each other, such as the powers of a number. They take about five times as long.
+/// The equations of a linear regression by least squares. The tables have the columns of the features, then those of
+/// the targets. ``extended_precision`` doubles the precision of the sums, which takes about five times as long. Use it
+/// for features that are nearly dependent, such as the powers of a number.
 ///
 /// >>> import numeric_table as nt
 /// >>> regression = nt.LinearRegression(1, 2)
@@ -137,7 +137,7 @@ impl LinearRegression {
         Ok(Partial::new(equations.or_raise()?).of_class(Self))
     }
 
-    /// Whether the sums have twice the digits of float64.
+    /// Whether the sums have twice the precision of float64.
     #[getter]
     fn extended_precision(slf: &Bound<'_, Self>) -> PyResult<bool> {
         Ok(state::<Regression>(slf)?.has_extended_precision())
@@ -162,12 +162,13 @@ impl LinearRegression {
         object(slf.py(), Arc::new(own.covariance().clone()))
     }
 
-    /// Solves the equations. ``alpha`` is a penalty: the sum of squared residuals plus ``alpha`` times that of squared
-    /// coefficients is least, as in scikit-learn's ``Ridge``. Without an ``intercept``, the fit goes through the origin.
+    /// Solves the equations. ``alpha`` is a penalty: the solution minimizes the sum of squared residuals plus ``alpha``
+    /// times the sum of squared coefficients, as in scikit-learn's ``Ridge``. Without an ``intercept``, the fit goes
+    /// through the origin.
     #[pyo3(signature = (alpha = 0.0, intercept = true))]
     fn solve(slf: &Bound<'_, Self>, alpha: f64, intercept: bool) -> PyResult<RegressionModel> {
         if !(0.0..f64::INFINITY).contains(&alpha) {
-            return Err(TableError::new_err(format!("alpha is {alpha}: 0 or a finite number above it is needed")));
+            return Err(TableError::new_err(format!("alpha is {alpha}: a finite number of at least 0 is required")));
         }
         let own = state::<Regression>(slf)?;
         let options = RegressionOptions::new().ridge(alpha).intercept(intercept);
@@ -176,7 +177,7 @@ impl LinearRegression {
     }
 }
 
-/// A linear regression that is solved: ``LinearRegression.solve()``.
+/// A fitted linear regression, returned by ``LinearRegression.solve()``.
 #[pyclass(frozen, module = "numeric_table", name = "RegressionModel")]
 pub(crate) struct RegressionModel {
     own: Arc<Regression>,
@@ -199,7 +200,7 @@ impl RegressionModel {
         vector(py, self.model.intercepts().iter().copied())
     }
 
-    /// The share of the variance of each target that the features explain; NaN for one that is constant.
+    /// The share of the variance of each target that the features explain; NaN for a constant target.
     #[getter]
     fn r_squared<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         vector(py, self.model.r_squared().iter().copied())
@@ -211,12 +212,12 @@ impl RegressionModel {
         vector(py, self.model.residual_standard_deviations().iter().copied())
     }
 
-    /// Returns the targets of each row of a table of features: a row for each, and a column for each target.
+    /// Returns the predicted targets for a table of features: a row for each row, and a column for each target.
     fn predict<'py>(&self, table: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         matrix::<f64>(table.py(), &on_table(table, |table| self.model.predict(table))?)
     }
 
-    /// Pickles the equations: solved again, they have the same bits.
+    /// Pickles the equations. Solving them again gives the same bits.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py, (f64, bool)>> {
         let own = object(py, self.own.clone())?;
         Ok((own.bind(py).getattr("solve")?, (self.alpha, self.intercept)))

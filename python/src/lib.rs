@@ -1,14 +1,15 @@
-//! The Python package `numeric_table`: tables of the library's, with NumPy's arrays at both ends.
+//! The Python package `numeric_table`: the library's tables, with NumPy arrays as input and output.
 //!
-//! `table` is the class, `surgery` cuts and widens it; `reading` its locks and what is read of it, `choose` its
-//! brackets, `blocks` its blocks, `files` what loads and saves it; `source` makes tables of what Python has, `share`,
-//! `dlpack`, `arrow`, `scipy` and `frames` lend their memory to it, `capsules` reads and checks Arrow's C interface;
-//! `sparse` keeps sparse tables so. `reader`, `writer` and `csv` are files that are larger than memory, `progress` who
-//! hears of the work on them. `partial` is the class of results that merge; `columns`, `products`, `counts`, `groups`,
-//! `learning` and `bayes` are its kinds. `shards` is the class of tables of many files, `reduce` computes results of
-//! them, `shards_writer` writes them. `element`, `numbers`, `lists` and `error` translate types, numbers, lists and
-//! exceptions; at the `boundary` to Python, panics become exceptions. `exit` stops threads when the interpreter ends.
-//! Passes over values let other Python threads run.
+//! `table` is the class. `surgery` selects and adds rows and columns, `reading` has its locks and reads it, `choose`
+//! implements indexing, `blocks` its blocks, `files` loads and saves it. `source` makes tables from Python objects.
+//! `share`, `dlpack`, `arrow`, `scipy` and `frames` exchange memory with other libraries; `capsules` reads and checks
+//! Arrow's C interface; `sparse` keeps sparse tables sparse. `reader`, `writer` and `csv` are files that are larger
+//! than memory; `progress` reports the work on them. `partial` is the class of mergeable results; `columns`,
+//! `products`,
+//! `counts`, `groups`, `learning` and `bayes` are its kinds. `shards` is the class of tables in many files, `reduce`
+//! computes results over them, `shards_writer` writes them. `element`, `numbers`, `lists` and `error` translate types,
+//! numbers, lists and exceptions; at the `boundary` to Python, panics become exceptions. `exit` stops threads when the
+//! interpreter exits. Passes over values let other Python threads run.
 
 #[forbid(unsafe_code)]
 mod arrow;
@@ -85,21 +86,21 @@ use pyo3::prelude::*;
 
 use crate::boundary::function;
 
-/// Returns the statistics of each column, computed on all threads in one pass, of a table or of the file of a
-/// :class:`TableReader`, which may be larger than memory.
+/// Returns the statistics of each column of a table, or of the file of a :class:`TableReader`, which may be larger than
+/// memory. Computes them on all threads in one pass.
 #[function]
 fn statistics(py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<Py<columns::Statistics>> {
     if let Ok(reader) = table.cast::<reader::Reader>() {
         return columns::of_file(py, reader.get());
     }
     if !table.is_instance_of::<table::Table>() {
-        return Err(PyTypeError::new_err("statistics are those of a Table or a TableReader"));
+        return Err(PyTypeError::new_err("statistics requires a Table or a TableReader"));
     }
     columns::of(table)
 }
 
-/// Returns the rows of several tables of the same columns, one after another, in memory of their own: sparse if all
-/// are.
+/// Returns a new table with the rows of several tables that have the same columns, one after another. It is sparse if
+/// all of them are.
 #[function]
 fn vstack<'py>(
     py: Python<'py>,
@@ -108,8 +109,8 @@ fn vstack<'py>(
     together::stack(py, &tables, true)
 }
 
-/// Returns the columns of several tables of the same rows, side by side, in memory of their own: sparse if all are, and
-/// of one type.
+/// Returns a new table with the columns of several tables that have the same number of rows, side by side. It is sparse
+/// if all of them are, and have one type.
 #[function]
 fn hstack<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Lists and arrays that a caller gives, for which there may be no memory, and whose lengths may lie.
+//! Lists and arrays from a caller. There may be too little memory for them, and their reported lengths may be wrong.
 
 use std::collections::TryReserveError;
 
@@ -11,14 +11,14 @@ fn too_long(_: TryReserveError) -> PyErr {
     PyMemoryError::new_err("the list is too long")
 }
 
-/// Takes the items of a list, or of what else is counted from 0 and has an order.
+/// Returns the items of a list, or of another sequence that is indexed from 0.
 pub(crate) fn items<'py, V>(list: &Bound<'py, PyAny>) -> PyResult<Vec<V>>
 where
     V: for<'a> FromPyObject<'a, 'py>,
 {
     let is_list = list.hasattr("__getitem__")? && !list.hasattr("keys")? && !list.is_instance_of::<PyString>();
     if !is_list {
-        return Err(PyTypeError::new_err(format!("{} is no list", list.get_type().name()?)));
+        return Err(PyTypeError::new_err(format!("{} is not a list", list.get_type().name()?)));
     }
     let mut found = Vec::new();
     found.try_reserve_exact(list.len().unwrap_or(0)).map_err(too_long)?;
@@ -30,7 +30,7 @@ where
     Ok(found)
 }
 
-/// Takes the items of a list, if there is one.
+/// Returns the items of a list, if there is one.
 pub(crate) fn items_or_none<'py, V>(list: &Bound<'py, PyAny>) -> PyResult<Option<Vec<V>>>
 where
     V: for<'a> FromPyObject<'a, 'py>,
@@ -38,7 +38,7 @@ where
     if list.is_none() { Ok(None) } else { items(list).map(Some) }
 }
 
-/// Copies the values of a vector of NumPy's of a type of its own, such as `"int64"`.
+/// Converts a NumPy vector to the given type, such as `"int64"`, and copies its values.
 fn copied<T: Element + Default>(array: &Bound<'_, PyAny>, dtype: &str) -> PyResult<Vec<T>> {
     let py = array.py();
     let array = py.import("numpy")?.call_method1("ascontiguousarray", (array, dtype))?;
@@ -50,7 +50,7 @@ fn copied<T: Element + Default>(array: &Bound<'_, PyAny>, dtype: &str) -> PyResu
     Ok(values)
 }
 
-/// Takes a vector of NumPy's truth values.
+/// Returns the values of a NumPy vector of booleans.
 pub(crate) fn truths(array: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
     let bytes: Vec<u8> = copied(&array.call_method1("astype", ("bool",))?.call_method1("view", ("uint8",))?, "uint8")?;
     let mut truths = Vec::new();
@@ -59,7 +59,7 @@ pub(crate) fn truths(array: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
     Ok(truths)
 }
 
-/// Takes a vector of NumPy's whole numbers, and finds the place of each.
+/// Converts the values of a NumPy vector of integers to positions, by `find`.
 pub(crate) fn places(array: &Bound<'_, PyAny>, find: impl Fn(isize) -> PyResult<usize>) -> PyResult<Vec<usize>> {
     let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
     let mut places = Vec::new();

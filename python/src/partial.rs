@@ -1,7 +1,8 @@
-//! `Partial`: a result that is computed of some rows at a time and merged, whatever its kind is.
+//! `Partial`: a result of any kind that is computed from some rows at a time and merged.
 //!
-//! A state is shared and replaced, so that whoever reads one holds no lock: what the kinds report is in `columns`,
-//! `products`, `counts`, `groups`, `learning` and `bayes`; results of tables of many files are in `reduce`.
+//! A state is shared and replaced, so that readers hold no lock. `columns`, `products`, `counts`, `groups`, `learning`
+//! and
+//! `bayes` contain the properties of each kind, `reduce` the results over tables in many files.
 
 use std::any::Any;
 use std::ops::Range;
@@ -22,22 +23,22 @@ use crate::share::Share;
 use crate::table::Table;
 use crate::{bayes, columns, counts, groups, learning, products, source};
 
-/// A partial result of the library's, of a kind that is known at run time.
+/// A partial result of the library, of a kind that is known at run time.
 pub(crate) trait AnyPartial: Any + Send + Sync {
     fn kind(&self) -> &'static str;
     fn rows(&self) -> u64;
     fn bytes_held(&self) -> usize;
     fn without_rows(&self) -> Result<Arc<dyn AnyPartial>>;
-    /// Computes the same of a table.
+    /// Computes the same kind of result for a table.
     fn of_table(&self, table: &dyn NumericTable) -> Result<Arc<dyn AnyPartial>>;
-    /// Computes the same of files.
+    /// Computes the same kind of result for files.
     fn of_files(&self, shards: &Shards, part: Part) -> Result<Arc<dyn AnyPartial>>;
     fn runs_of(&self, shards: &Shards) -> Vec<Range<usize>>;
-    /// Adds a result of the same kind; an error adds nothing.
+    /// Adds a result of the same kind. An error leaves the result unchanged.
     fn add(&mut self, other: &dyn AnyPartial) -> Result<()>;
     fn copied(&self) -> Arc<dyn AnyPartial>;
     fn written(&self) -> Result<Vec<u8>>;
-    /// Makes the object of Python's, which is of the class of the kind.
+    /// Creates the Python object, of the class of the kind.
     fn object(&self, py: Python<'_>, own: Partial) -> PyResult<Py<PyAny>>;
 }
 
@@ -101,7 +102,7 @@ fn unequal(mine: &str, other: &str) -> String {
     format!("a partial result {mine:?} does not merge with one of another kind, {other:?}")
 }
 
-/// What is known of a kind before there is a result.
+/// The properties of a kind that are known without a result.
 struct Kind {
     name: &'static str,
     is_class: fn(&Bound<'_, PyType>) -> bool,
@@ -117,7 +118,7 @@ impl Kind {
         }
     }
 
-    /// Returns whether bytes say that they are of this kind: after 16 others, the length of the name, and the name.
+    /// Returns whether bytes state this kind: after 16 other bytes, the length of the name, and the name.
     fn is_of(&self, bytes: &[u8]) -> bool {
         let name = self.name.as_bytes();
         bytes.get(16..24) == Some(&(name.len() as u64).to_le_bytes()) && bytes[24..].starts_with(name)
@@ -155,10 +156,11 @@ kinds! {
     GaussianNaiveBayes => bayes::GaussianNaiveBayes,
 }
 
-/// A result that is computed of some rows at a time and merged: of tables, of files, in several processes.
+/// A result that is computed from some rows at a time and merged: over tables, files, or several processes.
 ///
-/// Its kinds are the subclasses: a result begins without rows, ``update(table)`` adds rows, ``merge(other)`` those of
-/// another result of the same question. Bytes and pickles carry it between processes. Threads may use one at once.
+/// The subclasses are the kinds. A result starts without rows. ``update(table)`` adds rows, ``merge(other)`` adds those
+/// of another result with the same parameters. Bytes and pickles transfer it between processes. Several threads may use
+/// one at once.
 ///
 /// >>> import numeric_table as nt
 /// >>> first, last = nt.Covariance(2), nt.Covariance(2)
@@ -183,7 +185,7 @@ impl Partial {
         PyClassInitializer::from(self).add_subclass(class)
     }
 
-    /// Returns the result as it is now, which nobody changes. Whoever waits lets other threads of Python's go on.
+    /// Returns the result in its current state, which never changes. While it waits, other Python threads run.
     pub(crate) fn state(&self, py: Python<'_>) -> Arc<dyn AnyPartial> {
         loop {
             match self.0.try_read() {
@@ -201,7 +203,7 @@ impl Partial {
             if let Some(own) = Arc::get_mut(&mut own) {
                 return own.add(other);
             }
-            // Somebody still reads it.
+            // Another thread still reads it.
             let mut copy = own.copied();
             if let Some(copy) = Arc::get_mut(&mut copy) {
                 copy.add(other)?;
@@ -213,21 +215,21 @@ impl Partial {
     }
 }
 
-/// What Python pickles: a function, and what it is called with.
+/// The content of a pickle: a function, and its arguments.
 pub(crate) type Pickled<'py, A> = (Bound<'py, PyAny>, A);
 
-/// Makes an object of a result.
+/// Creates the Python object of a result.
 pub(crate) fn object(py: Python<'_>, own: Arc<dyn AnyPartial>) -> PyResult<Py<PyAny>> {
     own.object(py, Partial::shared(Arc::clone(&own)))
 }
 
-/// Returns the result that an object of its class has.
+/// Returns the result of a Python object.
 pub(crate) fn state<P: Native>(object: &Bound<'_, PyAny>) -> PyResult<Arc<P>> {
     let own: Arc<dyn Any + Send + Sync> = object.cast::<Partial>()?.get().state(object.py());
-    own.downcast().map_err(|_| TableTypeError::new_err("a partial result of another kind than its class"))
+    own.downcast().map_err(|_| TableTypeError::new_err("the kind of the partial result is not that of its class"))
 }
 
-/// Does something with a table, or with what a table is made of, while other Python threads run. A signal ends it if
+/// Does work on a table, or on data that can be converted to one, while other Python threads run. A signal ends it if
 /// it calls [`hear`].
 pub(crate) fn on_table<R: Send>(
     data: &Bound<'_, PyAny>,
@@ -244,19 +246,19 @@ pub(crate) fn on_table<R: Send>(
     watch(py, None, None, || work(whole))
 }
 
-/// Returns numbers as an array of NumPy's.
+/// Returns numbers as a NumPy array.
 pub(crate) fn vector<T: Element>(py: Python<'_>, values: impl IntoIterator<Item = T>) -> PyResult<Bound<'_, PyAny>> {
     Share::vector(values.into_iter().collect()).into_numpy(py)
 }
 
-/// Returns a table as an array of NumPy's.
+/// Returns a table as a NumPy array.
 pub(crate) fn matrix<'py, T: Element>(py: Python<'py>, table: &dyn NumericTable) -> PyResult<Bound<'py, PyAny>> {
     let Shape { rows, columns } = table.shape();
     let region = Region { rows: 0..rows, columns: 0..columns };
     read::<T>(py, table, &region, ConversionPolicy::Saturate)?.into_numpy(py)
 }
 
-/// Returns a table of one column as an array of NumPy's, of one dimension.
+/// Returns a table of one column as a one-dimensional NumPy array.
 pub(crate) fn labels<'py>(py: Python<'py>, table: &dyn NumericTable) -> PyResult<Bound<'py, PyAny>> {
     matrix::<i32>(py, table)?.call_method1("reshape", (-1,))
 }
@@ -269,13 +271,13 @@ impl Partial {
         self.state(py).rows()
     }
 
-    /// About how many bytes of memory the result takes.
+    /// The approximate size of the result in memory, in bytes.
     #[getter]
     fn nbytes(&self, py: Python<'_>) -> usize {
         self.state(py).bytes_held()
     }
 
-    /// Adds all rows of a table, or of what a table is made of, on all threads. An error adds nothing.
+    /// Adds all rows of a table, or of data that can be converted to one, on all threads. An error adds nothing.
     ///
     /// >>> import numeric_table as nt
     /// >>> found = nt.Statistics(2)
@@ -290,7 +292,8 @@ impl Partial {
         self.add(table.py(), &*found)
     }
 
-    /// Adds the rows of another result of the same question, which come after those of this one. An error adds nothing.
+    /// Adds the rows of another result with the same parameters. They come after the rows of this one. An error adds
+    /// nothing.
     fn merge(&self, other: &Bound<'_, Self>) -> PyResult<()> {
         let py = other.py();
         let found = other.get().state(py);
@@ -301,25 +304,25 @@ impl Partial {
         self.add(py, &*found)
     }
 
-    /// Returns the same question without rows: as many columns, the same bins, the same centroids.
+    /// Returns a result with the same parameters and without rows: the same number of columns, bins, centroids.
     fn empty(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         object(py, self.state(py).without_rows().or_raise()?)
     }
 
-    /// Returns the result as bytes, with a checksum. Those of equal results are equal.
+    /// Returns the result as bytes, with a checksum. Equal results have equal bytes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let own = self.state(py);
         let bytes = py.detach(|| own.written()).or_raise()?;
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Makes a result of the bytes of one, which may come from anywhere: they are checked. ``Partial.from_bytes`` takes
-    /// those of any kind, a subclass those of its own. What is wrong is a :class:`FormatError`.
+    /// Restores a result from bytes, which are checked and may come from an untrusted source. ``Partial.from_bytes``
+    /// accepts any kind, a subclass only its own. Invalid bytes raise :class:`FormatError`.
     #[classmethod]
     fn from_bytes(class: &Bound<'_, PyType>, bytes: &[u8]) -> PyResult<Py<PyAny>> {
         let py = class.py();
         let of_class = KINDS.iter().find(|kind| (kind.is_class)(class));
-        // Bytes of no kind get the error of the first one.
+        // Bytes of an unknown kind get the error of the first kind.
         let kind = of_class.or_else(|| KINDS.iter().find(|kind| kind.is_of(bytes))).unwrap_or(&KINDS[0]);
         object(py, py.detach(|| (kind.read)(bytes)).or_raise()?)
     }

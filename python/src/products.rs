@@ -43,19 +43,19 @@ impl Covariance {
         matrix::<f64>(slf.py(), &state::<numeric_table::Covariance>(slf)?.cross_product().or_raise()?)
     }
 
-    /// The covariances, with n - 1 in the denominator: NumPy's ``cov``.
+    /// The covariances, with n - 1 in the denominator, like NumPy's ``cov``.
     #[getter]
     fn covariance<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         matrix::<f64>(slf.py(), &state::<numeric_table::Covariance>(slf)?.covariance().or_raise()?)
     }
 
-    /// The covariances, with n in the denominator: NumPy's ``cov(ddof=0)``.
+    /// The covariances, with n in the denominator, like NumPy's ``cov(ddof=0)``.
     #[getter]
     fn population_covariance<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         matrix::<f64>(slf.py(), &state::<numeric_table::Covariance>(slf)?.population_covariance().or_raise()?)
     }
 
-    /// The correlations: NumPy's ``corrcoef``. NaN for a column that is constant.
+    /// The correlations, like NumPy's ``corrcoef``. NaN for a constant column.
     #[getter]
     fn correlation<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         matrix::<f64>(slf.py(), &state::<numeric_table::Covariance>(slf)?.correlation().or_raise()?)

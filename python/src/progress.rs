@@ -1,7 +1,8 @@
-//! Progress of calls that take long: a function of the caller's, or a bar on the screen; and interrupts (Ctrl-C) meanwhile.
+//! Progress of long calls: a user function, or a progress bar; and interrupts (Ctrl-C) during the work.
 //!
-//! The library calls its hook on any thread that works. Only the thread that made the call tells its caller, to whom signals
-//! and exceptions belong; the others go on. An exception unwinds the library's call, which leaves no file half written.
+//! The library calls its hook on any thread that works. Only the thread that made the call reports to its caller, to
+//! whom signals and exceptions belong; the others continue. An exception unwinds the library's call, which leaves no
+//! half-written file.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -22,47 +23,49 @@ use crate::boundary::function;
 use crate::error::OrRaise;
 use crate::exit;
 
-/// How often signals are looked for, in microseconds.
+/// The interval between checks for signals, in microseconds.
 static LOOK: AtomicU64 = AtomicU64::new(10_000);
 
-/// Returns how often signals are looked for.
+/// Returns the interval between checks for signals.
 pub(crate) fn interval() -> Duration {
     Duration::from_micros(LOOK.load(Relaxed))
 }
 
-/// Sets how often signals are looked for, in microseconds: for tests, whose work is short on a fast machine.
+/// Sets the interval between checks for signals, in microseconds, for tests whose work is short on a fast machine.
 #[function]
 pub(crate) fn _look_for_signals_every(microseconds: u32) {
     LOOK.store(microseconds.into(), Relaxed);
 }
 
-/// A function that hears of progress may make calls of its own, whose functions may, and so on: so deep.
+/// The limit on nesting: a progress function may make calls whose progress functions make calls, and so on.
 const DEPTH: usize = 32;
 
-/// Who hears of the progress of one pass.
+/// The listener to the progress of one pass.
 pub(crate) struct Listener {
     hears: Hears,
     title: String,
-    /// The bar on the screen, once there is one.
+    /// The progress bar, once it exists.
     bar: OnceLock<Py<PyAny>>,
     is_closed: AtomicBool,
 }
 
 enum Hears {
     Function(Py<PyAny>),
-    /// `tqdm`, which makes bars.
+    /// `tqdm`, which creates progress bars.
     Bar(Py<PyAny>),
 }
 
 impl Listener {
-    /// Returns who hears of the work on a file, by the argument `progress`: a function, `True` for a bar, or nobody.
+    /// Returns the listener to the work on a file, for the argument `progress`: a function, `True` for a progress bar,
+    /// or
+    /// `None`.
     pub(crate) fn of(progress: Option<&Bound<'_, PyAny>>, path: &Path) -> PyResult<Option<Self>> {
         let Some(progress) = progress else { return Ok(None) };
         let hears = match progress.cast::<PyBool>() {
             Ok(wanted) if !wanted.is_true() => return Ok(None),
             Ok(_) => Hears::Bar(bars(progress.py())?),
             Err(_) if progress.is_callable() => Hears::Function(progress.clone().unbind()),
-            Err(_) => return Err(PyTypeError::new_err("progress is a function of (done, total), True or None")),
+            Err(_) => return Err(PyTypeError::new_err("progress must be a function of (done, total), True or None")),
         };
         let title = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         Ok(Some(Self::new(hears, title)))
@@ -72,7 +75,7 @@ impl Listener {
         Self { hears, title, bar: OnceLock::new(), is_closed: AtomicBool::new(false) }
     }
 
-    /// Returns a listener to another pass, which has a bar of its own.
+    /// Returns a listener to another pass, which has its own progress bar.
     pub(crate) fn again(&self, py: Python<'_>) -> Self {
         let hears = match &self.hears {
             Hears::Function(function) => Hears::Function(function.clone_ref(py)),
@@ -81,10 +84,10 @@ impl Listener {
         Self::new(hears, self.title.clone())
     }
 
-    /// Tells how many bytes are done. No lock may be held: this runs code of the user's.
+    /// Reports the number of bytes that are done. No lock may be held, because this runs user code.
     ///
     /// # Errors
-    /// Those of that code; `RecursionError` if it is called by itself too often.
+    /// Those of the user code; `RecursionError` if the calls are nested too deeply.
     pub(crate) fn tell(&self, py: Python<'_>, done: u64, total: Option<u64>) -> PyResult<()> {
         let _told = Told::begin()?;
         let class = match &self.hears {
@@ -108,7 +111,7 @@ impl Listener {
         exit::call(&exit::attribute(&bar, "update")?, (done as i64 - shown,)).map(drop)
     }
 
-    /// Leaves the bar on the screen as it is.
+    /// Leaves the progress bar on the screen unchanged.
     pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
         match self.bar.get() {
             Some(bar) if !self.is_closed.swap(true, Relaxed) => bar.call_method0(py, "close").map(drop),
@@ -116,7 +119,7 @@ impl Listener {
         }
     }
 
-    /// Shows the garbage collector what is held.
+    /// Reports the objects held to the garbage collector.
     pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         let (Hears::Function(object) | Hears::Bar(object)) = &self.hears;
         visit.call(object)?;
@@ -125,13 +128,13 @@ impl Listener {
 }
 
 impl Drop for Listener {
-    /// No bar stays open after an error, or after an iterator that is given up.
+    /// No progress bar stays open after an error, or after an iterator that is abandoned.
     fn drop(&mut self) {
         if self.bar.get().is_none() || self.is_closed.load(Relaxed) {
             return;
         }
         Python::try_attach(|py| {
-            let raised = PyErr::take(py); // what Python is busy with
+            let raised = PyErr::take(py); // the current exception
             let closed = self.close(py);
             closed.unwrap_or_else(|error| error.write_unraisable(py, None));
             raised.into_iter().for_each(|error| error.restore(py));
@@ -139,14 +142,14 @@ impl Drop for Listener {
     }
 }
 
-/// A function of the caller's that is being told, on this thread.
+/// A call of a progress function on this thread, until it ends.
 struct Told;
 
 impl Told {
     fn begin() -> PyResult<Self> {
         if TOLD.get() >= DEPTH {
             return Err(PyRecursionError::new_err(format!(
-                "{DEPTH} functions of progress wait for one another already"
+                "progress functions are nested more than {DEPTH} levels deep"
             )));
         }
         TOLD.set(TOLD.get() + 1);
@@ -164,18 +167,18 @@ fn bars(py: Python<'_>) -> PyResult<Py<PyAny>> {
     let class = py.import("tqdm.auto").and_then(|module| module.getattr("tqdm"));
     class.map(Bound::unbind).map_err(|error| match error.is_instance_of::<PyImportError>(py) {
         true => PyImportError::new_err(
-            "progress=True shows a bar of the package tqdm, which is not there: install it, or pass a function of (done, total)",
+            "progress=True needs the package tqdm for its bar: install it, or pass a function of (done, total)",
         ),
         false => error,
     })
 }
 
 thread_local! {
-    /// The calls of this thread that are watched: the last one works, each other one waits for a function that it called.
+    /// The watched calls of this thread: the last one works, each other one waits for a function that it called.
     static CALLS: RefCell<Vec<Rc<Call>>> = const { RefCell::new(Vec::new()) };
-    /// What was heard last on this thread, if it has no such calls.
+    /// The last progress on this thread outside of such calls.
     static HEARD: Cell<Option<Progress>> = const { Cell::new(None) };
-    /// How many functions are being told.
+    /// The number of progress functions that are running.
     static TOLD: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -187,7 +190,7 @@ struct Call {
 }
 
 impl Call {
-    /// Looks for signals from time to time, and tells of progress. Returns whether the work is to go on.
+    /// Checks for signals from time to time, and reports progress. Returns whether the work is to continue.
     fn hear(&self, progress: Option<Progress>) -> bool {
         if progress.is_some() {
             self.heard.set(progress);
@@ -210,7 +213,7 @@ impl Call {
         }
     }
 
-    /// Tells that all is done, if the thread that did the last of it was another one.
+    /// Reports completion, if another thread did the last part of the work.
     fn end(&self, py: Python<'_>) -> PyResult<()> {
         match (&self.listener, self.heard.get()) {
             (Some(listener), Some(Progress { done, total: Some(total) })) if done != total => {
@@ -221,7 +224,7 @@ impl Call {
     }
 }
 
-/// The hook for all of the library's calls that have one: tells the call that this thread has made, if there is one.
+/// The hook for all calls of the library that have one. Reports to the call that this thread has made, if there is one.
 pub(crate) fn hear(progress: Progress) {
     match CALLS.with_borrow(|calls| calls.last().cloned()) {
         Some(call) if !call.hear(Some(progress)) => resume_unwind(Box::new(())), // to `watch`, which has the exception
@@ -230,7 +233,7 @@ pub(crate) fn hear(progress: Progress) {
     }
 }
 
-/// Looks for signals, in work that is watched and reports no progress; their exception unwinds it. No lock may be held.
+/// Checks for signals, in watched work that reports no progress. An exception unwinds the work. No lock may be held.
 pub(crate) fn look() {
     if let Some(call) = CALLS.with_borrow(|calls| calls.last().cloned())
         && !call.hear(None)
@@ -239,18 +242,18 @@ pub(crate) fn look() {
     }
 }
 
-/// Returns what the hook has heard last on this thread, which is one of the library's own.
+/// Returns the last progress that the hook has received on this thread, one of the library's threads.
 pub(crate) fn heard() -> Option<Progress> {
     HEARD.get()
 }
 
-/// Works while other Python threads run. An exception of a signal ends work that calls [`hear`] or [`look`].
+/// Works while other Python threads run. An exception from a signal ends work that calls [`hear`] or [`look`].
 pub(crate) fn interruptible<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
     watch(py, None, None, || Ok(work()))
 }
 
-/// Works while other Python threads run, and tells of the progress that is reported to [`hear`]; an exception, also
-/// that of a signal, ends the work. `bytes` is how much there is to do, if the work does not report it.
+/// Works while other Python threads run, and passes on the progress that is reported to [`hear`]. An exception, also
+/// from a signal, ends the work. `bytes` is the amount of work, if the work does not report it.
 pub(crate) fn watch<R: Send>(
     py: Python<'_>,
     listener: Option<Listener>,

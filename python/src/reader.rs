@@ -1,6 +1,7 @@
-//! Tables in files that are larger than memory: any rows of them, and all rows block by block.
+//! Tables in files that are larger than memory: arbitrary rows, and all rows block by block.
 //!
-//! Several threads read one file at once. It stays open until the last of them is done, whoever closes it.
+//! Several threads can read one file at once. It stays open until the last of them is done, even if another thread
+//! closes it.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -24,11 +25,11 @@ use crate::reading::{index, listed, policy_of};
 use crate::table::Table;
 use crate::{blocks, describe};
 
-/// Rows that do not follow each other are taken out of so many bytes of the file at a time.
+/// The number of bytes of the file that are read at a time to extract rows that are not consecutive.
 const WINDOW: usize = 4 << 20;
 
-/// Something that is closed while others may still use it. Its lock is held by threads that are not attached to the
-/// interpreter, and while nothing else happens.
+/// An object that can be closed while others still use it. Threads that hold its lock are not attached to the
+/// interpreter, and do nothing else while they hold it.
 pub(crate) struct Closable<V>(Mutex<Option<Arc<V>>>);
 
 impl<V> Closable<V> {
@@ -40,7 +41,7 @@ impl<V> Closable<V> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns it, unless it is closed.
+    /// Returns the object, unless it is closed.
     pub(crate) fn get(&self) -> Result<Arc<V>> {
         self.lock().clone().ok_or_else(|| Error::other("the file is closed"))
     }
@@ -51,10 +52,10 @@ impl<V> Closable<V> {
     }
 }
 
-/// A table file that may be larger than memory, read part by part: what :func:`open` returns.
+/// A table file that may be larger than memory, read in parts. Returned by :func:`open`.
 ///
-/// Reading rows does not compare checksums, which belong to larger parts of the file: :meth:`verify` does. Files of
-/// tables whose columns have types of their own, and of sparse tables, are loaded as a whole: :func:`load`.
+/// Reading rows does not verify checksums, which cover larger parts of the file: call :meth:`verify`. Files of sparse
+/// tables, and of tables whose columns have different types, cannot be read in parts: use :func:`load`.
 ///
 /// >>> import numpy as np, numeric_table as nt, tempfile, os
 /// >>> path = os.path.join(tempfile.mkdtemp(), "table.ntb")
@@ -73,10 +74,10 @@ pub(crate) struct Reader {
     listener: Option<Listener>,
 }
 
-/// Opens a table file (``.ntb``) that may be larger than memory, for reading part by part.
+/// Opens a table file (``.ntb``) that may be larger than memory, for reading in parts.
 ///
-/// ``progress``, a function of ``(done, total)`` in bytes, or ``True`` for a bar of the package tqdm, hears of each
-/// pass over the file: of ``row_blocks``, of ``verify`` and of ``statistics(reader)``.
+/// ``progress`` is a function of ``(done, total)`` in bytes, or ``True`` for a progress bar of the package tqdm. It
+/// reports each pass over the file: of ``row_blocks``, of ``verify`` and of ``statistics(reader)``.
 ///
 /// >>> import numeric_table as nt, tempfile, os
 /// >>> folder = tempfile.mkdtemp()
@@ -94,7 +95,7 @@ pub(crate) fn open(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, Py
     let file = py.detach(|| TableReader::open(&path)).map_err(|error| match error.kind() {
         ErrorKind::TableKindMismatch { found, .. } => {
             let path = path.display();
-            TableError::new_err(format!("{path}: a table of kind {found} is loaded as a whole, by load"))
+            TableError::new_err(format!("{path}: a table of kind {found} cannot be read in parts: use load"))
         }
         _ => exception(error),
     })?;
@@ -161,7 +162,7 @@ fn boxed<T: Element>(table: HomogenNumericTable<T>) -> Box<dyn NumericTable> {
     Box::new(table)
 }
 
-/// Reads `count` rows, each `step` further than the one before.
+/// Reads `count` rows, at a distance of `step` rows.
 fn every<T: Element>(file: &TableReader, start: isize, step: isize, count: usize) -> Result<HomogenNumericTable<T>> {
     let columns = file.shape().columns;
     let shape = Shape { rows: count, columns };
@@ -192,7 +193,7 @@ impl Reader {
         (self.shape.rows, self.shape.columns)
     }
 
-    /// Two.
+    /// The number of dimensions, which is 2.
     #[getter]
     fn ndim(&self) -> usize {
         2
@@ -217,14 +218,14 @@ impl Reader {
         types.into_iter().map(|element| element::dtype(py, element)).collect()
     }
 
-    /// ``"C"`` if the values lie row by row, ``"F"`` if they lie column by column: then few blocks of many rows are
-    /// best.
+    /// ``"C"`` if the values are stored row by row, ``"F"`` if they are stored column by column. For ``"F"``, few large
+    /// blocks are best.
     #[getter]
     fn order(&self) -> &'static str {
         if self.layout == DataLayout::RowMajor { "C" } else { "F" }
     }
 
-    /// The names of the columns, ``None`` where there is none.
+    /// The names of the columns, ``None`` for a column without a name.
     #[getter]
     fn names(&self) -> PyResult<Vec<Option<String>>> {
         describe::names(&self.dictionary)
@@ -240,7 +241,7 @@ impl Reader {
         self.shape.rows
     }
 
-    /// Reads rows into an array of NumPy's, of any type, as :meth:`Table.rows` does.
+    /// Reads rows into a NumPy array of any type, like :meth:`Table.rows`.
     #[pyo3(signature = (start = 0, stop = None, dtype = None, *, policy = "saturate"))]
     fn rows<'py>(
         &self,
@@ -274,9 +275,9 @@ impl Reader {
         self.read(py, start..stop.unwrap_or(self.shape.rows), element, policy)
     }
 
-    /// Reads all rows in blocks of ``n``, each an array of NumPy's of its own; the last may be shorter. One block is in
-    /// memory at a time, if the caller keeps none. A block that cannot be read is an error, and the next one the same
-    /// block again; an exception of ``progress`` ends the blocks.
+    /// Returns an iterator that reads all rows in blocks of ``n``, each a new NumPy array; the last may be shorter. One
+    /// block is in memory at a time, if the caller keeps none. After an error, the next call reads the same block
+    /// again. An exception of ``progress`` ends the iteration.
     #[pyo3(signature = (n, dtype = None, *, policy = "saturate"))]
     fn row_blocks(
         slf: Bound<'_, Self>,
@@ -290,14 +291,14 @@ impl Reader {
         Ok(FileBlocks { reader: slf.unbind(), next: 0, rows: n, element, policy, listener, is_begun: false })
     }
 
-    /// Reads all values and compares their checksums: raises :class:`FormatError` if they are damaged, and returns
-    /// whether the file has any.
+    /// Reads all values and verifies their checksums. Raises :class:`FormatError` if they are damaged, and returns
+    /// whether the file has checksums.
     fn verify(&self, py: Python<'_>) -> PyResult<bool> {
         let listener = self.listener.as_ref().map(|listener| listener.again(py));
         watch(py, listener, None, || self.file.get()?.verify())
     }
 
-    /// ``reader[3]`` is a row, ``reader[2:5]`` a table of rows, read from the file.
+    /// Reads from the file: ``reader[3]`` is a row, ``reader[2:5]`` a table of rows.
     fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let (count, policy) = (self.shape.rows, ConversionPolicy::Saturate);
         if let Ok(slice) = key.cast::<PySlice>() {
@@ -316,14 +317,14 @@ impl Reader {
         }
         let place = if key.is_instance_of::<PyBool>() { None } else { key.extract::<isize>().ok() };
         let place = place.ok_or_else(|| {
-            PyTypeError::new_err("a file gives a row (a number) or some rows (a slice): load it for columns")
+            PyTypeError::new_err("a file is indexed by a row (a number) or rows (a slice): load it for columns")
         })?;
         let row = index(place, count, "row")?;
         let table = self.read(py, row..row + 1, self.element, policy)?;
         table.all(py, self.element)?.into_numpy(py)?.call_method1("reshape", (-1,))
     }
 
-    /// Reads all rows into an array of NumPy's: ``np.asarray(reader)``.
+    /// Reads all rows into a NumPy array: ``np.asarray(reader)``.
     #[pyo3(signature = (dtype = None, *, copy = None))]
     fn __array__<'py>(
         &self,
@@ -338,7 +339,7 @@ impl Reader {
         if copy == Some(true) { array.call_method0("copy") } else { Ok(array) }
     }
 
-    /// Closes the file. Reads that other threads have begun end well; what has been read stays.
+    /// Closes the file. Reads that other threads have begun complete normally. Values that have been read stay valid.
     fn close(&self, py: Python<'_>) {
         py.detach(|| self.file.close());
     }
@@ -372,7 +373,7 @@ impl Reader {
 #[pyclass(module = "numeric_table")]
 pub(crate) struct FileBlocks {
     reader: Py<Reader>,
-    /// The row that is next; past all others if there is none.
+    /// The first row of the next block; past the end after the last block.
     next: usize,
     rows: usize,
     element: ElementType,
@@ -382,7 +383,7 @@ pub(crate) struct FileBlocks {
 }
 
 impl FileBlocks {
-    /// Tells how far it is; an exception ends the blocks.
+    /// Reports the progress. An exception ends the iteration.
     fn tell(&mut self, py: Python<'_>) -> PyResult<()> {
         let Some(listener) = &self.listener else { return Ok(()) };
         let reader = self.reader.get();

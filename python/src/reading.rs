@@ -1,7 +1,7 @@
-//! Reading a table while other threads of Python's go on: locks, regions, columns, rows.
+//! Reading a table while other Python threads run: locks, regions, columns, rows.
 //!
-//! No thread waits for a lock while it is attached to the interpreter, none asks for a lock while it holds one, and no code of
-//! the user's runs while one is held.
+//! No thread waits for a lock while it is attached to the interpreter, none acquires a lock while it holds one, and no
+//! user code runs while a lock is held.
 
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
@@ -24,19 +24,19 @@ use crate::table::Table;
 
 pub(crate) type Reading<'t> = RwLockReadGuard<'t, Box<dyn NumericTable>>;
 
-/// The type that values are read in, and what becomes of those that it does not have.
+/// The type to read values in, and the policy for values that it cannot represent.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted {
     pub(crate) element: ElementType,
     pub(crate) policy: ConversionPolicy,
-    /// Whether the caller has said neither, and the values have several types.
+    /// Whether the caller has stated neither, and the values have several types.
     is_found: bool,
 }
 
 impl Wanted {
-    /// Takes what the caller has stated. `found` is the type of the values, or one that is found for several types, and
-    /// `is_uniform` whether they have one: values that a found type does not have are refused, unless the caller says
-    /// otherwise.
+    /// Evaluates the caller's arguments. `found` is the type of the values, or the type found for several types, and
+    /// `is_uniform` states whether they have one type. Values that a found type cannot represent are refused, unless
+    /// the caller states otherwise.
     pub(crate) fn new(
         stated: Option<ElementType>,
         policy: Option<&str>,
@@ -52,7 +52,7 @@ impl Wanted {
         Ok(Self { element: stated.map_or_else(found, Ok)?, policy, is_found })
     }
 
-    /// Converts without a look at each value if the type that was found has all values of the types of the columns.
+    /// Skips the check of each value if the found type can represent all values of the columns' types.
     pub(crate) fn of_columns(self, dictionary: &DataDictionary) -> Self {
         match self.is_found && !describe::may_lose(dictionary, self.element) {
             true => Self { policy: ConversionPolicy::Saturate, ..self },
@@ -60,22 +60,22 @@ impl Wanted {
         }
     }
 
-    /// Adds to the error of a value that is refused what the caller can do, who has not said anything.
+    /// Adds advice to the error of a refused value, for a caller who has stated nothing.
     pub(crate) fn advise(&self, py: Python<'_>, error: PyErr) -> PyErr {
         if !self.is_found {
             return error;
         }
         let name = element::name(self.element);
-        with_advice(py, error, &format_args!("state the type, as dtype={name:?}, which rounds"))
+        with_advice(py, error, &format_args!("pass dtype={name:?} to round"))
     }
 
-    /// Reads rows of a table, and all of its columns.
+    /// Reads rows of a table, with all of its columns.
     pub(crate) fn rows(&self, py: Python<'_>, table: &dyn NumericTable, rows: Range<usize>) -> PyResult<Share> {
         Table::rows_of(py, table, rows, self.element, self.policy).map_err(|error| self.advise(py, error))
     }
 }
 
-/// Returns the type that a caller states; `None` is none.
+/// Returns the type that a caller states, if any.
 pub(crate) fn stated(dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Option<ElementType>> {
     dtype.filter(|dtype| !dtype.is_none()).map(element::of_object).transpose()
 }
@@ -100,7 +100,7 @@ impl Table {
         Self(RwLock::new(table))
     }
 
-    /// Borrows the table for reading. Whoever waits lets other threads of Python's go on.
+    /// Borrows the table for reading. While this waits, other Python threads run.
     pub(crate) fn read(&self, py: Python<'_>) -> Reading<'_> {
         loop {
             match self.0.try_read() {
@@ -123,8 +123,8 @@ impl Table {
         }
     }
 
-    /// Reads a region of rows and all columns: shares the memory if it is there so, else converts, while other threads of
-    /// Python's go on.
+    /// Reads a region of rows and all columns. Shares the memory if it has the right type and order, otherwise converts
+    /// the values while other Python threads run.
     pub(crate) fn rows_of(
         py: Python<'_>,
         table: &dyn NumericTable,
@@ -137,12 +137,12 @@ impl Table {
         with_type!(element, T => read::<T>(py, table, &region, policy))
     }
 
-    /// Returns a share of all values: in their own order if they are of this type, else row by row.
+    /// Returns a share of all values: in their own order if they are of this type, otherwise row by row.
     pub(crate) fn all(&self, py: Python<'_>, element: ElementType) -> PyResult<Share> {
         self.all_by(py, Wanted { element, policy: ConversionPolicy::Saturate, is_found: false })
     }
 
-    /// Does what [`all`](Self::all) does, by what is wanted.
+    /// Like [`all`](Self::all), for a type and a policy.
     pub(crate) fn all_by(&self, py: Python<'_>, wanted: Wanted) -> PyResult<Share> {
         let table = self.read(py);
         with_type!(wanted.element, T => if let Some(table) = table.downcast_ref::<HomogenNumericTable<T>>() {
@@ -160,7 +160,7 @@ impl Table {
         Ok(is_homogeneous || array_of(&**table, &region, element).or_raise()?.is_some())
     }
 
-    /// Why all values cannot be shared.
+    /// Returns the reason why not all values can be shared.
     pub(crate) fn reason(&self, py: Python<'_>) -> CopyReason {
         match sparse::of(&**self.read(py)) {
             Some(_) => CopyReason::Layout,
@@ -168,7 +168,7 @@ impl Table {
         }
     }
 
-    /// The type of all values, or one that holds those of all columns.
+    /// Returns the type of all values, or one that can represent those of all columns.
     pub(crate) fn common_type(&self, py: Python<'_>) -> PyResult<ElementType> {
         let dictionary = {
             let table = self.read(py);
@@ -180,7 +180,7 @@ impl Table {
         common_type(py, &dictionary)
     }
 
-    /// Returns the type that values are read in: that which the caller states, or one that has those of all columns.
+    /// Returns the type to read values in: the one that the caller states, or one for the values of all columns.
     pub(crate) fn wanted(
         &self,
         py: Python<'_>,
@@ -191,14 +191,14 @@ impl Table {
         Wanted::new(stated(dtype)?, policy, || self.common_type(py), is_uniform)
     }
 
-    /// Returns the index of a column that is named, or numbered from either end.
+    /// Returns the index of a column that is given by its name, or by its index from either end.
     pub(crate) fn column_index(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<usize> {
         match key.cast::<PyString>() {
             Ok(name) => {
                 let name = name.to_string();
                 self.read(py).dictionary().find(&name).or_raise()
             }
-            // With no lock held: a number may be an object of the caller's.
+            // With no lock held: the index may be a user's object.
             Err(_) => index(key.extract()?, self.column_count(py), "column"),
         }
     }
@@ -221,7 +221,7 @@ impl Table {
         row.saturating_mul(table.row_count())
     }
 
-    /// Returns a column as an array of NumPy's.
+    /// Returns a column as a NumPy array.
     pub(crate) fn column_array<'py>(
         &self,
         py: Python<'py>,
@@ -248,7 +248,7 @@ impl Table {
         py.detach(|| table.take_rows(rows)).or_raise().map(Self::new)
     }
 
-    /// Returns a table in memory of its own.
+    /// Returns a copy of the table in new memory.
     pub(crate) fn duplicate(&self, py: Python<'_>) -> PyResult<Box<dyn NumericTable>> {
         let table = self.snapshot(py)?;
         if let Some(element) = table.uniform_type() {
@@ -266,7 +266,7 @@ impl Table {
         py.detach(|| table.take_rows(&rows)).or_raise()
     }
 
-    /// Returns the table as it is now, which no lock holds: shares its memory, O(columns).
+    /// Returns the table in its current state, without a lock: shares its memory, O(columns).
     pub(crate) fn snapshot(&self, py: Python<'_>) -> PyResult<Box<dyn NumericTable>> {
         let table = self.read(py);
         let table = &**table;
@@ -276,8 +276,8 @@ impl Table {
         py.detach(|| snapshot_of(table)).or_raise()
     }
 
-    /// Returns the table for work that hears of signals: as it is now, with no lock held, if it is of a kind that shares its
-    /// memory. One of another kind (mapped files end to end) stays locked meanwhile.
+    /// Returns the table for interruptible work: in its current state, with no lock held, if its kind shares its
+    /// memory. A table of another kind (mapped files end to end) stays locked during the work.
     pub(crate) fn steady(&self, py: Python<'_>) -> PyResult<Steady<'_>> {
         const SHARING: [TableKind; 3] = [TableKind::HOMOGENEOUS, TableKind::STRUCTURE_OF_ARRAYS, TableKind::CSR];
         let table = self.read(py);
@@ -303,8 +303,8 @@ impl Table {
     }
 }
 
-/// Returns a table that owns what one shows, which is made of another: of a structure of arrays comes one, which shares its
-/// columns.
+/// Returns a table that owns the values of `shown`, which is a view of `of`. For a structure of arrays, returns one
+/// that shares its columns.
 pub(crate) fn owned(shown: &dyn NumericTable, of: &dyn NumericTable) -> numeric_table::Result<Box<dyn NumericTable>> {
     match of.downcast_ref::<SoaNumericTable>() {
         Some(_) => Ok(Box::new(shown.to_columns()?)),
@@ -312,7 +312,7 @@ pub(crate) fn owned(shown: &dyn NumericTable, of: &dyn NumericTable) -> numeric_
     }
 }
 
-/// Returns a table of its own with the same values: shares the memory of a homogeneous one.
+/// Returns a separate table with the same values, which shares the memory of a homogeneous one.
 pub(crate) fn snapshot_of(table: &dyn NumericTable) -> numeric_table::Result<Box<dyn NumericTable>> {
     if let Some(sparse) = sparse::of(table) {
         return Ok(Box::new(sparse.clone()));
@@ -335,7 +335,7 @@ pub(crate) fn share_of<T: Element>(table: &HomogenNumericTable<T>) -> PyResult<S
     Ok(Share::table(array.slice(..count).or_raise()?, table.shape(), table.data_layout()))
 }
 
-/// Returns the type of all columns, or one that holds their values.
+/// Returns the type of all columns, or one that can represent their values.
 pub(crate) fn common_type(py: Python<'_>, dictionary: &DataDictionary) -> PyResult<ElementType> {
     if let Some(element) = dictionary.uniform_type() {
         return Ok(element);
@@ -348,7 +348,7 @@ pub(crate) fn common_type(py: Python<'_>, dictionary: &DataDictionary) -> PyResu
     element::of_object(&py.import("numpy")?.call_method1("result_type", PyTuple::new(py, types)?)?)
 }
 
-/// Converts a table to one type: a sparse one to a sparse one.
+/// Converts a table to one type. A sparse table stays sparse.
 pub(crate) fn converted(
     table: &dyn NumericTable,
     element: ElementType,
@@ -375,7 +375,7 @@ pub(crate) fn read<T: Element>(
     }
     let read = || {
         if region.columns == (0..table.column_count()) {
-            return table.rows_with::<T>(region.rows.clone(), policy)?.into_array(); // whose memory nobody has zeroed
+            return table.rows_with::<T>(region.rows.clone(), policy)?.into_array(); // does not zero the memory first
         }
         let mut values = Array::<T>::zeros(shape.element_count()?)?;
         if !shape.is_empty() {
@@ -383,20 +383,20 @@ pub(crate) fn read<T: Element>(
         }
         Ok(values)
     };
-    // A block of a few rows takes less time than letting go of the interpreter.
+    // A block of a few rows takes less time than detaching from the interpreter.
     const LITTLE: usize = 4096;
     let is_little = shape.element_count().or_raise()? <= LITTLE;
     let values = if is_little { read() } else { py.detach(read) }.or_raise()?;
     Ok(Share::table(values, shape, DataLayout::RowMajor))
 }
 
-/// Checks numbers of rows and columns, which are larger than Python's only where there are no values.
+/// Checks the numbers of rows and columns. They can exceed Python's limit only for a table without values.
 pub(crate) fn check_shape(shape: Shape) -> PyResult<()> {
     let is_small = |count: usize| isize::try_from(count).is_ok();
     if is_small(shape.rows) && is_small(shape.columns) {
         return Ok(());
     }
-    Err(TableError::new_err(format!("{shape} is more than Python counts")))
+    Err(TableError::new_err(format!("{shape} exceeds Python's limits")))
 }
 
 /// Returns a policy by its name.
@@ -409,12 +409,12 @@ pub(crate) fn policy_of(name: &str) -> PyResult<ConversionPolicy> {
     }
 }
 
-/// Collects the numbers of rows.
+/// Collects row numbers.
 pub(crate) fn places(rows: impl ExactSizeIterator<Item = usize>) -> PyResult<Vec<usize>> {
     listed(rows, "rows")
 }
 
-/// Collects what there is of each row or column, if there is memory for it.
+/// Collects items for each row or column, and checks the allocation.
 pub(crate) fn listed<V>(items: impl ExactSizeIterator<Item = V>, what: &str) -> PyResult<Vec<V>> {
     let mut list = Vec::new();
     let too_many = |_| PyMemoryError::new_err(format!("{} {what} are too many to list", items.len()));
@@ -423,7 +423,7 @@ pub(crate) fn listed<V>(items: impl ExactSizeIterator<Item = V>, what: &str) -> 
     Ok(list)
 }
 
-/// Returns the place of an item that is counted from either end.
+/// Returns the position of an item that is counted from either end.
 pub(crate) fn index(place: isize, count: usize, what: &str) -> PyResult<usize> {
     let from_start = if place < 0 { place.checked_add_unsigned(count) } else { Some(place) };
     let found = from_start.and_then(|place| usize::try_from(place).ok()).filter(|&place| place < count);

@@ -1,8 +1,8 @@
-//! Partial results of the rows of many files: those of the library's kinds, and those that are written in Python.
+//! Partial results over the rows of many files: the library's kinds, and those written in Python.
 //!
-//! Both are computed by the library, and so in the same order of blocks, parts, files and runs. Those of Python's are
-//! computed by the thread that asks: a thread of the library's, which waits, may begin with another part meanwhile, and
-//! code of the user's would run within code of the user's.
+//! The library computes both, in the same order of blocks, parts, files and runs. The calling thread computes those
+//! written in Python: a waiting thread of the library may begin another part meanwhile, and then user code would run
+//! within user code.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -21,7 +21,7 @@ use crate::progress::{interruptible, watch};
 use crate::reading::snapshot_of;
 use crate::table::Table;
 
-/// How deep results may be asked for by the code that computes others.
+/// The limit on the nesting of results that the code of other results computes.
 const DEPTH_LIMIT: usize = 32;
 
 /// Some files of a table.
@@ -32,7 +32,7 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    /// Computes a result of the rows of the files.
+    /// Computes a result over the rows of the files.
     pub(crate) fn reduce<P: numeric_table::Partial>(self, shards: &Shards, empty: &P) -> Result<P> {
         match self {
             Self::All => shards.reduce(empty),
@@ -42,7 +42,7 @@ impl Part {
     }
 }
 
-/// Computes a result of files: of the question of a partial result, which stays as it is.
+/// Computes a result over files, with the parameters of a partial result, which does not change.
 pub(crate) fn reduce(shards: &Shards, partial: &Bound<'_, PyAny>, part: Part) -> PyResult<Py<PyAny>> {
     let py = partial.py();
     if let Ok(partial) = partial.cast::<Partial>() {
@@ -76,7 +76,7 @@ pub(crate) fn runs(shards: &Shards, partial: &Bound<'_, PyAny>) -> PyResult<Vec<
 /// A partial result that is written in Python.
 struct Written {
     object: Py<PyAny>,
-    /// Its size. The library computes what is larger than its limit by one thread: that which asks.
+    /// Its size. The library uses one thread, the caller's, for results above its size limit.
     nbytes: usize,
 }
 
@@ -102,20 +102,20 @@ impl Written {
 }
 
 thread_local! {
-    /// How many calls of the user's code this thread is in.
+    /// The nesting depth of calls of user code on this thread.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// A call of the user's code, until it ends.
+/// A call of user code, until it ends.
 struct Call;
 
 impl Call {
-    /// Begins a call, unless a partial result has asked for another one too often: each takes a part of the stack,
-    /// which Python does not count.
+    /// Begins a call, unless the nesting is too deep: each level takes a part of the stack, which Python does not
+    /// count.
     fn begin() -> PyResult<Self> {
         let depth = DEPTH.get();
         if depth == DEPTH_LIMIT {
-            let text = format!("partial results within partial results, more than {DEPTH_LIMIT} deep");
+            let text = format!("partial results are nested more than {DEPTH_LIMIT} deep");
             return Err(PyRecursionError::new_err(text));
         }
         DEPTH.set(depth + 1);
@@ -129,7 +129,7 @@ impl Drop for Call {
     }
 }
 
-/// Runs code of the user's.
+/// Runs user code.
 fn attached<R>(work: impl FnOnce(Python<'_>) -> PyResult<R>) -> Result<R> {
     let call = Call::begin().map_err(Error::other)?;
     let done = exit::attached(work);
@@ -137,7 +137,7 @@ fn attached<R>(work: impl FnOnce(Python<'_>) -> PyResult<R>) -> Result<R> {
     done.map_err(Error::other)
 }
 
-/// Returns the exception that code of the user's has raised, with a note that names the file, or that of the library.
+/// Returns the exception that user code has raised, with a note that names the file, or that of the library.
 fn raised(py: Python<'_>, error: Error) -> PyErr {
     if !matches!(error.kind(), ErrorKind::Other { .. }) {
         return exception(error);
@@ -148,7 +148,7 @@ fn raised(py: Python<'_>, error: Error) -> PyErr {
         Ok(own) => {
             if let Some(path) = &path {
                 let note = format!("in {}", path.display());
-                let _ = own.value(py).call_method1("add_note", (note,)); // what was raised matters more
+                let _ = own.value(py).call_method1("add_note", (note,)); // the original exception matters more
             }
             *own
         }
@@ -190,12 +190,12 @@ impl numeric_table::Partial for Written {
 /// It never leaves the process.
 impl Serialize for Written {
     fn serialize<S: Serializer>(&self, _: S) -> std::result::Result<S::Ok, S::Error> {
-        Err(S::Error::custom("a partial result of Python's has no bytes"))
+        Err(S::Error::custom("a partial result written in Python has no bytes"))
     }
 }
 
 impl<'de> Deserialize<'de> for Written {
     fn deserialize<D: Deserializer<'de>>(_: D) -> std::result::Result<Self, D::Error> {
-        Err(D::Error::custom("a partial result of Python's has no bytes"))
+        Err(D::Error::custom("a partial result written in Python has no bytes"))
     }
 }

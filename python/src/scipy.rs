@@ -1,5 +1,5 @@
-//! SciPy's sparse arrays: tables of them, and they of tables, in compressed sparse rows. SciPy itself is imported only
-//! to make one of its arrays.
+//! Conversion from and to SciPy's sparse arrays, in compressed sparse rows. SciPy itself is imported only to create one
+//! of its arrays.
 
 use numeric_table::table::{CsrParts, Refused};
 use numeric_table::{
@@ -27,7 +27,7 @@ impl Table {
         sparse::of(&**self.read(py)).is_some()
     }
 
-    /// The number of stored values, of which some may be zero; of a dense table, of all values.
+    /// The number of stored values, including stored zeros; for a dense table, the number of all values.
     #[getter]
     fn nnz(&self, py: Python<'_>) -> usize {
         let table = self.read(py);
@@ -35,9 +35,9 @@ impl Table {
         sparse::of(&**table).map_or(rows.saturating_mul(columns), CsrNumericTable::nnz)
     }
 
-    /// Returns a ``scipy.sparse.csr_array``, read-only. A sparse table shares its memory, if the type is its own; of a
-    /// dense table, what is not zero is copied. SciPy has no arrays of ``float16`` and ``bfloat16``: ask for another
-    /// type.
+    /// Returns a read-only ``scipy.sparse.csr_array``. A sparse table shares its memory if its type is the requested
+    /// one. For a dense table, the nonzero values are copied. SciPy has no arrays of ``float16`` and ``bfloat16``:
+    /// request another type.
     ///
     /// ``policy`` is that of :meth:`rows`.
     #[pyo3(signature = (dtype = None, *, policy = None))]
@@ -51,7 +51,7 @@ impl Table {
         let Wanted { element, policy, .. } = wanted;
         if matches!(element, ElementType::F16 | ElementType::Bf16) {
             let text = format!(
-                "SciPy has no sparse arrays of {}: ask for another type (dtype=\"float32\")",
+                "SciPy has no sparse arrays of {}: request another type (dtype=\"float32\")",
                 element::name(element)
             );
             return Err(TableTypeError::new_err(text));
@@ -74,7 +74,7 @@ impl Table {
     }
 }
 
-/// Returns a table as a sparse one of a type.
+/// Converts a table to a sparse one of a type.
 fn sparse_of(
     table: &dyn NumericTable,
     element: ElementType,
@@ -90,8 +90,8 @@ fn sparse_of(
     }
 }
 
-/// Returns a table with its offsets and its indices in a type that SciPy has, the same for both, where they have
-/// another one.
+/// Returns a table whose offsets and indices have a type that SciPy supports, the same for both. Converts them if they
+/// have another type.
 fn with_numbers(
     table: CsrNumericTable,
 ) -> numeric_table::Result<(CsrNumericTable, Option<AnyArray>, Option<AnyArray>)> {
@@ -105,7 +105,7 @@ fn with_numbers(
     Ok((table, offsets, indices))
 }
 
-/// Returns offsets or indices in a type; `None` if they have it.
+/// Converts offsets or indices to a type; `None` if they already have it.
 fn numbers(numbers: &Indices<'_>, index: ElementType) -> numeric_table::Result<Option<AnyArray>> {
     match index {
         _ if numbers.element_type() == index => Ok(None),
@@ -114,7 +114,7 @@ fn numbers(numbers: &Indices<'_>, index: ElementType) -> numeric_table::Result<O
     }
 }
 
-/// Returns an array of NumPy's over values, read-only.
+/// Returns a read-only NumPy array over values.
 fn lent(py: Python<'_>, array: AnyArray) -> PyResult<Bound<'_, PyAny>> {
     share(array)?.into_numpy(py)
 }
@@ -127,13 +127,12 @@ fn typed<T: Element>(array: AnyArray) -> PyResult<Array<T>> {
     array.downcast::<T>().map_err(|_| TableTypeError::new_err("an array of another type"))
 }
 
-/// Makes a table of a sparse array or matrix of SciPy's, or of what SciPy's rows can be made of (`tocsr`); `None` if it
-/// is neither. Rows that are not sorted, or name a column twice, are sorted and added up, as SciPy does, in memory of
-/// their own.
+/// Creates a table from a SciPy sparse array or matrix, or from an object that converts to sparse rows (`tocsr`);
+/// `None` for any other object. Unsorted or repeated cells are sorted and added up in new memory, as SciPy does.
 ///
-/// `copy` is that of [`source::table`], for the values. Offsets and indices have to stay as they were checked, or no
-/// row could be read any more, so that a promise not to write them is not enough: with `copy=False` too, they are
-/// shared only if no other code can write them.
+/// `copy` is that of [`source::table`], for the values. Offsets and indices must not change after their check, or rows
+/// could not be read any more. A promise not to write them is not enough: even with `copy=False`, they are shared only
+/// if no other code can write them.
 pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Box<dyn NumericTable>>> {
     let py = data.py();
     if !data.hasattr("tocsr")? {
@@ -152,7 +151,7 @@ pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Opt
     };
     let counts = lists::items::<usize>(&rows.getattr("shape")?).map_err(|error| wrong_shape(py, &error))?;
     let [rows_count, columns] = counts[..] else {
-        return Err(TableError::new_err(format!("a table has two dimensions, and this has {}", counts.len())));
+        return Err(TableError::new_err(format!("a table has two dimensions, but this has {}", counts.len())));
     };
     let shape = Shape { rows: rows_count, columns };
     check_shape(shape)?;
@@ -188,7 +187,7 @@ fn wrong_shape(py: Python<'_>, error: &PyErr) -> PyErr {
     if is_known { TableError::new_err(text) } else { error.clone_ref(py) }
 }
 
-/// SciPy lets indices and values be longer than the last offset says.
+/// Removes surplus elements: SciPy permits indices and values beyond the last offset.
 fn without_surplus(parts: CsrParts) -> PyResult<CsrParts> {
     let last = |array: &AnyArray| match array.element_type() {
         ElementType::I32 => usize::try_from(*array.downcast_ref::<i32>()?.last()?).ok(),
@@ -209,7 +208,7 @@ fn cut(array: AnyArray, end: usize) -> PyResult<AnyArray> {
     with_type!(array.element_type(), T => Ok(typed::<T>(array)?.slice(..end).or_raise()?.into()))
 }
 
-/// Returns what a pickle of protocol 5 is made of: buffers of the three arrays, and a description without rows.
+/// Returns the parts of a pickle of protocol 5: buffers of the three arrays, and a description without rows.
 pub(crate) fn pickled<'py>(
     py: Python<'py>,
     table: &CsrNumericTable,
@@ -223,7 +222,7 @@ pub(crate) fn pickled<'py>(
     Ok((PyTuple::new(py, [buffer(offsets)?, buffer(indices)?, buffer(values)?])?, description))
 }
 
-/// Makes a table of what [`pickled`] returned.
+/// Creates a table from the result of [`pickled`].
 pub(crate) fn unpickled(
     buffers: &Bound<'_, PyAny>,
     rows: usize,
@@ -241,7 +240,7 @@ pub(crate) fn unpickled(
     Ok(Box::new(made.or_raise()?))
 }
 
-/// Returns whether indices of a sparse array are in another order than a table has them in.
+/// Returns whether the indices of a sparse array are not in the order that a table requires.
 fn is_unsorted(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::SparseStructure { fault: SparseFault::NotAscending, .. })
 }

@@ -1,4 +1,5 @@
-//! Whole numbers in sequences. Among floats, NumPy turns them into floats: those that would lose digits are refused.
+//! Integers in sequences. NumPy converts integers among floats to floats; integers that would lose precision are
+//! refused.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -7,7 +8,7 @@ use crate::error::{NotRepresentableError, OrRaise};
 use crate::source::{self, is_buffer};
 use crate::together;
 
-/// Refuses a sequence with whole numbers that `array` does not have, which NumPy has made of it.
+/// Refuses a sequence with integers that `array`, which NumPy has created from it, does not represent exactly.
 pub(crate) fn check(data: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<()> {
     let is_double = array.getattr("dtype")?.getattr("char")?.eq("d")?;
     let depth: usize = array.getattr("ndim")?.extract()?;
@@ -18,7 +19,7 @@ pub(crate) fn check(data: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResu
     Walk { integer, place: Vec::new() }.items(data, depth)
 }
 
-/// Returns whether an object is an array by its own means, as NumPy's numbers are: NumPy does not ask for its items.
+/// Returns whether an object converts itself to an array, as NumPy's numbers do. NumPy does not read its items then.
 fn has_array(data: &Bound<'_, PyAny>) -> PyResult<bool> {
     if data.is_instance_of::<PyList>() || data.is_instance_of::<PyTuple>() {
         return Ok(false);
@@ -31,14 +32,14 @@ fn has_array(data: &Bound<'_, PyAny>) -> PyResult<bool> {
 
 /// A walk through nested sequences.
 struct Walk<'py> {
-    /// NumPy's whole numbers.
+    /// NumPy's class of integers.
     integer: Bound<'py, PyAny>,
-    /// The numbers of the items that the walk is at, of the outermost sequence first.
+    /// The indices of the current item, of the outermost sequence first.
     place: Vec<usize>,
 }
 
 impl<'py> Walk<'py> {
-    /// Looks at the items of a sequence, which are numbers or, `depth` deep, sequences.
+    /// Visits the items of a sequence, which are numbers or, up to `depth`, sequences.
     fn items(&mut self, data: &Bound<'py, PyAny>, depth: usize) -> PyResult<()> {
         if depth == 0 {
             return Ok(());
@@ -57,7 +58,7 @@ impl<'py> Walk<'py> {
         Ok(())
     }
 
-    /// Looks at one item, and goes on to the next one.
+    /// Visits one item, and moves on to the next one.
     fn item(&mut self, item: &Bound<'py, PyAny>, depth: usize) -> PyResult<()> {
         if !item.is_exact_instance_of::<PyFloat>() {
             self.other(item, depth)?;
@@ -85,7 +86,7 @@ impl<'py> Walk<'py> {
         Ok(())
     }
 
-    /// Looks at an array among the items.
+    /// Visits an array among the items.
     fn array(&self, item: &Bound<'py, PyAny>) -> PyResult<()> {
         let numpy = item.py().import("numpy")?;
         let array = numpy.call_method1("asarray", (item,))?;
@@ -110,14 +111,13 @@ impl<'py> Walk<'py> {
         };
         let value = value.str()?;
         Ok(NotRepresentableError::new_err(format!(
-            "the whole number {value} at {place} stands among floats, and float64 does not have it: pass columns of \
-             types of their own (a frame, or arrays of NumPy's that hstack joins), or Table(rows, dtype=\"float64\"), \
-             which rounds"
+            "the integer {value} at {place} is among floats, and float64 cannot represent it: pass columns with \
+             separate types (a frame, or NumPy arrays joined by hstack), or round it with Table(rows, dtype=\"float64\")"
         )))
     }
 }
 
-/// Returns whether float64 has a whole number.
+/// Returns whether float64 represents an integer exactly.
 fn is_kept(number: &Bound<'_, PyAny>) -> PyResult<bool> {
     if let Ok(number) = number.extract::<i64>() {
         return Ok((number as f64) as i128 == i128::from(number));

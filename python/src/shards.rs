@@ -1,4 +1,4 @@
-//! `Shards`: a table as many table files.
+//! `Shards`: a table in many table files.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -24,28 +24,30 @@ use crate::reduce::{self, Part};
 use crate::table::Table;
 use crate::{blocks, describe};
 
-/// What is pickled: the manifest, what is known of each file, and whether values are verified.
+/// The content of a pickle: the manifest, the known properties of each file, and whether values are verified.
 type ShardsState = (Option<PathBuf>, Vec<Known>, bool);
 
-/// A table as many table files (``.ntb``), end to end, which may be larger than memory.
+/// A table in many table files (``.ntb``), end to end, which may be larger than memory.
 ///
-/// ``Shards(path)`` opens a folder: by its manifest, ``shards.ntm``, or without one all of its ``.ntb`` files, in the
-/// order of their names. It also opens a manifest, a pattern (``"data/part-*.ntb"``), and a list of files. All have the
-/// same columns.
+/// ``Shards(path)`` opens a folder by its manifest, ``shards.ntm``. Without a manifest, it opens all ``.ntb`` files of
+/// the folder, sorted by name. It also accepts a manifest, a pattern (``"data/part-*.ntb"``), or a list of files. All
+/// files have the same columns.
 ///
-/// Files are opened when their rows are wanted, and compared with what is known of them: one that is missing, or has
-/// another size, number of rows or header by now, is an error that names it. ``reduce`` and its parts also compare the
-/// checksums of the values that the file states, so that any file that was replaced is an error; ``load``,
-/// ``load_shard`` and ``verify`` also the values with them, so that a damaged one is. ``rows``, ``row_blocks`` and
-/// ``map`` compare no checksums of values: other values of the same shape, type and names are read without an error.
+/// Files are opened when their rows are needed, and compared with their known properties. A file that is missing, or
+/// whose size, number of rows or header has changed, raises an error that names it. ``reduce`` and its parts also
+/// compare the checksums of the values that the file states, and so detect any file that was replaced. ``load``,
+/// ``load_shard`` and ``verify`` also verify the values against these checksums, and so detect damage. ``rows``,
+/// ``row_blocks`` and
+/// ``map`` do not verify checksums of values: they read changed values of the same shape, type and names without an
+/// error.
 ///
-/// ``Shards(paths, verify=True)`` compares the values with their checksums in all of these calls before they are used,
-/// at the price of reading them once more: a damaged value is a :class:`FormatError` that names the file, never a part
-/// of a result. Files without checksums are refused then.
+/// ``Shards(paths, verify=True)`` verifies the values against their checksums in all of these calls before they are
+/// used, which reads them once more. A damaged value raises a :class:`FormatError` that names the file, and never
+/// becomes part of a result. Files without checksums are refused then.
 ///
-/// ``reduce(partial)`` computes a partial result of all rows: one of the package's kinds on all threads, or an object
-/// with the methods ``empty()``, ``update(table)`` and ``merge(other)``, of the thread that asks. Results are merged in
-/// an order that depends on the files only, and so have the same bits anywhere.
+/// ``reduce(partial)`` computes a partial result over all rows: one of the package's kinds on all threads, or an object
+/// with the methods ``empty()``, ``update(table)`` and ``merge(other)``, on the calling thread. Results are merged in
+/// an order that depends only on the files, and so have the same bits anywhere.
 ///
 /// >>> import numeric_table as nt, tempfile, os
 /// >>> folder = tempfile.mkdtemp()
@@ -64,14 +66,14 @@ pub(crate) struct Shards {
     shards: numeric_table::Shards,
     /// The folder or the manifest that lists the files.
     listed_by: Option<PathBuf>,
-    /// Whether values are compared with their checksums before they are used.
+    /// Whether values are verified against their checksums before they are used.
     is_verified: bool,
 }
 
-/// What is known of a file: its path, its rows, its bytes, its checksums.
+/// The known properties of a file: its path, its rows, its bytes, its checksums.
 type Known = (PathBuf, usize, u64, [u32; 2]);
 
-/// Says how a file differs from what was known of it.
+/// Returns the difference between a file and its known properties, if any.
 fn change(known: &Known, found: &Known) -> Option<Error> {
     let (_, rows, bytes, [header, values]) = *known;
     let parts = [
@@ -97,7 +99,7 @@ impl Shards {
         Ok(Self { shards: numeric_table::Shards::open(&path)?, listed_by: Some(path), is_verified: false })
     }
 
-    /// Makes the table that a folder has.
+    /// Creates the table of a folder.
     pub(crate) fn of_folder(shards: numeric_table::Shards, folder: PathBuf) -> PyResult<Self> {
         Self { shards, listed_by: Some(folder), is_verified: false }.checked()
     }
@@ -146,7 +148,8 @@ impl Shards {
         share.into_numpy(py)
     }
 
-    /// Loads rows by a policy: of each file that has some, all of its table. The last one stays, for the next rows.
+    /// Loads rows with a policy: the full table of each file that has some of them. The last table is kept for later
+    /// rows.
     fn load_by<T: Element>(
         &self,
         rows: Range<usize>,
@@ -179,7 +182,7 @@ impl Shards {
     }
 }
 
-/// The table of the file that was read last, with its number.
+/// The table of the most recently read file, with its index.
 #[derive(Default)]
 struct LastFile(Mutex<Option<(usize, Arc<dyn NumericTable>)>>);
 
@@ -198,7 +201,7 @@ impl LastFile {
     }
 }
 
-/// Loads a file, with all checksums compared, if it is the one that is known.
+/// Loads a file and verifies all its checksums, if it has the known properties.
 fn load_known(known: &Known) -> numeric_table::Result<Box<dyn NumericTable>> {
     let shards = numeric_table::Shards::of_files([&known.0])?;
     let found = Shards { shards, listed_by: None, is_verified: false };
@@ -223,20 +226,20 @@ impl Shards {
         Self { shards, listed_by: None, is_verified: false }.verified(verify).checked()
     }
 
-    /// The numbers of rows, of all files, and of columns.
+    /// The number of rows in all files, and the number of columns.
     #[getter]
     fn shape(&self) -> (usize, usize) {
         let Shape { rows, columns } = self.shards.shape();
         (rows, columns)
     }
 
-    /// The type of the values: NumPy's ``dtype``. Of columns of several types, one that holds them all.
+    /// The type of the values, a NumPy ``dtype``. For columns of several types, one that can represent them all.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         element::dtype(py, self.common_type(py)?)
     }
 
-    /// The names of the columns, ``None`` where there is none.
+    /// The names of the columns, ``None`` for a column without a name.
     #[getter]
     fn names(&self) -> PyResult<Vec<Option<String>>> {
         describe::names(self.shards.dictionary())
@@ -264,11 +267,11 @@ impl Shards {
         self.shards.shape().rows
     }
 
-    /// Returns rows as a NumPy array of any type, read-only: of one file or of several. Checksums of values are
-    /// compared if the table was opened with ``verify=True``. Of columns of several types, if no ``dtype`` is stated, a
-    /// value that the type of the array does not have raises :class:`NotRepresentableError`, also in ``row_blocks`` and
-    /// ``load``. To find such values, these calls load whole files and compare all checksums, unless the type of the
-    /// array holds all values of the types of the columns.
+    /// Returns rows as a read-only NumPy array of any type. The rows may span several files. Checksums of values are
+    /// verified if the table was opened with ``verify=True``. For columns of several types without a stated ``dtype``,
+    /// a value that the type of the array cannot represent raises :class:`NotRepresentableError`, also in
+    /// ``row_blocks`` and ``load``. To find such values, these calls load complete files and verify all checksums,
+    /// unless the type of the array can represent all values of the columns' types.
     #[pyo3(signature = (start = 0, stop = None, dtype = None))]
     fn rows<'py>(
         &self,
@@ -281,9 +284,9 @@ impl Shards {
         self.array(py, start..stop.unwrap_or(self.shards.shape().rows), wanted, &LastFile::default())
     }
 
-    /// Goes through the rows in blocks of ``n``, each an array of NumPy's, also across the ends of files; the last may
-    /// be shorter. Checksums of values are compared if the table was opened with ``verify=True``; then each block
-    /// compares all chunks that it touches, 1 MiB each unless they were saved otherwise: larger blocks are better.
+    /// Returns an iterator over the rows in blocks of ``n``, each a NumPy array. Blocks may span several files; the
+    /// last may be shorter. Checksums of values are verified if the table was opened with ``verify=True``. Then each
+    /// block verifies all chunks that it touches, by default of 1 MiB: larger blocks are better.
     #[pyo3(signature = (n, dtype = None))]
     fn row_blocks(
         slf: Bound<'_, Self>,
@@ -295,7 +298,7 @@ impl Shards {
         Ok(ShardBlocks { shards: slf.unbind(), next: AtomicUsize::new(0), rows: n, wanted, last: LastFile::default() })
     }
 
-    /// Loads the whole table into memory, in one type, with all checksums compared.
+    /// Loads the full table into memory, in one type, and verifies all checksums.
     #[pyo3(signature = (dtype = None))]
     fn load(&self, py: Python<'_>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Table> {
         let wanted = self.wanted(py, dtype)?;
@@ -309,7 +312,7 @@ impl Shards {
         })
     }
 
-    /// Loads the table of one file, by its number, as it is stored, with all checksums compared.
+    /// Loads the table of one file, given its index, unchanged, and verifies all checksums.
     ///
     /// >>> import numeric_table as nt, tempfile, os
     /// >>> path = os.path.join(tempfile.mkdtemp(), "part-0.ntb")
@@ -327,31 +330,31 @@ impl Shards {
         py.detach(|| load_known(&known)).or_raise().map(Table::new)
     }
 
-    /// Maps all files as one table: nothing is read before it is asked for, and checksums of values are not compared,
-    /// unless the table was opened with ``verify=True``: then all files are read once, here.
+    /// Maps all files as one table. Reads values only when they are accessed, and does not verify their checksums,
+    /// unless the table was opened with ``verify=True``: then this call reads all files once.
     ///
-    /// The files must not be changed in place as long as the table, or an array of its values, exists: :func:`save`
-    /// replaces files, and so does no harm.
+    /// The files must not be changed in place as long as the table, or an array of its values, exists. :func:`save`
+    /// replaces files, and is safe.
     fn map(&self, py: Python<'_>) -> PyResult<Table> {
         // SAFETY: the caller's promise, which the documentation spells out.
         let mapped = py.detach(|| unsafe { self.shards.map() });
         Ok(Table::new(Box::new(mapped.or_raise()?)))
     }
 
-    /// Compares all files with what is known of them, and all checksums: an error names the first file that is damaged
-    /// or replaced. Returns whether all files have checksums of their values.
+    /// Compares all files with their known properties, and verifies all checksums. An error names the first file that
+    /// is damaged or replaced. Returns whether all files have checksums of their values.
     fn verify(&self, py: Python<'_>) -> PyResult<bool> {
         watch(py, None, None, || self.shards.verify())
     }
 
-    /// Returns a new result of the same question as ``partial``, of all rows: that of each file, merged in their order,
-    /// those of each of the ``runs`` first.
+    /// Returns a new result over all rows, with the parameters of ``partial``. Merges the results of the files in
+    /// order, first within each of the ``runs``.
     ///
-    /// ``partial`` is one of the package's kinds, computed on all threads, or any object with these methods, of the
-    /// thread that asks: ``empty()`` returns the same question without rows, ``update(table)`` adds the rows of a
-    /// table, a block of a file, and ``merge(other)`` those of another result, which come after its own. Their
-    /// exceptions end the call, with a note that names the file. They may ask for results of their own, not more than
-    /// 32 deep.
+    /// ``partial`` is one of the package's kinds, computed on all threads, or any object with these methods, called on
+    /// the calling thread: ``empty()`` returns a result with the same parameters and without rows, ``update(table)``
+    /// adds the rows of a table, which is a block of a file, and ``merge(other)`` adds those of another result, which
+    /// come after its own. Their exceptions end the call, with a note that names the file. They may compute results
+    /// themselves, nested up to 32 levels deep.
     ///
     /// >>> import numpy as np, numeric_table as nt, tempfile, os
     /// >>> class Largest:
@@ -371,7 +374,7 @@ impl Shards {
         reduce::reduce(&self.shards, partial, Part::All)
     }
 
-    /// Returns a new result of the rows of one file, by its number.
+    /// Returns a new result over the rows of one file, given its index.
     fn reduce_shard(
         &self,
         #[pyo3(from_py_with = numbers::place)] shard: usize,
@@ -380,8 +383,8 @@ impl Shards {
         reduce::reduce(&self.shards, partial, Part::One(shard))
     }
 
-    /// Returns a new result of the rows of the files from ``start`` to before ``stop``. Of a run, it is a part of the
-    /// work of ``reduce``.
+    /// Returns a new result over the rows of the files from ``start`` to before ``stop``. For a run, it is a part of
+    /// the work of ``reduce``.
     fn reduce_shards(
         &self,
         #[pyo3(from_py_with = numbers::place)] start: usize,
@@ -391,28 +394,29 @@ impl Shards {
         reduce::reduce(&self.shards, partial, Part::Some(start..stop))
     }
 
-    /// Divides the files into runs, ``(start, stop)``, whose results are merged before those of different runs are:
-    /// merged in their order into ``partial.empty()``, they have the bits of ``reduce(partial)``.
+    /// Divides the files into runs, ``(start, stop)``. ``reduce`` merges the results within a run before it merges the
+    /// runs. Merging the results of the runs in order into ``partial.empty()`` gives the bits of ``reduce(partial)``.
     ///
-    /// Each of up to 4,096 files is a run of its own; of more there are some to a run, depending on their number, and
-    /// on whether ``partial.nbytes`` is above 65,536. Objects without ``nbytes`` count as small.
+    /// Each of up to 4,096 files is a separate run. If there are more, a run has several files. Their number depends on
+    /// the number of files, and on whether ``partial.nbytes`` is above 65,536. Objects without ``nbytes`` count as
+    /// small.
     fn runs(&self, partial: &Bound<'_, PyAny>) -> PyResult<Vec<(usize, usize)>> {
         Ok(reduce::runs(&self.shards, partial)?.into_iter().map(|run| (run.start, run.end)).collect())
     }
 
-    /// Pickles what is known of the files, not their content: whoever unpickles it must reach the same files.
+    /// Pickles the known properties of the files, not their content. The files must be reachable where it is unpickled.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py, ShardsState>> {
         let listed_by = slf.get().listed_by.as_deref().map(|path| std::path::absolute(path).unwrap_or(path.to_owned()));
         let arguments = (listed_by, slf.get().known().collect(), slf.get().is_verified);
         Ok((slf.get_type().getattr("_open")?, arguments))
     }
 
-    /// Opens files that are to be the ones that are known.
+    /// Opens files that must have the known properties.
     #[staticmethod]
     #[pyo3(signature = (listed_by, files, verify = false))]
     fn _open(py: Python<'_>, listed_by: Option<PathBuf>, files: Vec<Known>, verify: bool) -> PyResult<Self> {
         let opened = py.detach(|| {
-            // A manifest says what all files are; if it lists others by now, they are opened one by one.
+            // A manifest lists all files. If it lists others by now, the files are opened one by one.
             let is_known = |found: &Self| found.known().eq(files.iter().cloned());
             match listed_by.map(Self::of_path) {
                 Some(Ok(found)) if is_known(&found) => Ok(found),
@@ -437,7 +441,7 @@ impl Shards {
     }
 }
 
-/// Blocks of rows of a table of many files, one after another.
+/// An iterator over the rows of a table in many files, block by block.
 #[pyclass(frozen, module = "numeric_table")]
 pub(crate) struct ShardBlocks {
     shards: Py<Shards>,
@@ -463,7 +467,7 @@ impl ShardBlocks {
             }
             let stop = all.min(start.saturating_add(self.rows));
             let block = shards.array(py, start..stop, self.wanted, &self.last)?;
-            // Unless another thread has got this block meanwhile.
+            // Unless another thread has taken this block meanwhile.
             if self.next.compare_exchange(start, stop, Relaxed, Relaxed).is_ok() {
                 return Ok(Some(block));
             }

@@ -1,4 +1,4 @@
-//! `ShardsWriter`: a table that is written as many files.
+//! `ShardsWriter`: writes a table in many files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,13 +21,13 @@ use crate::partial::on_table;
 use crate::reading::stated;
 use crate::shards::Shards;
 
-/// The largest number that the library takes.
+/// The largest file number that the library accepts.
 const LAST: usize = 999_999;
-/// As many missing files are named.
+/// The number of missing files that an error names.
 const NAMED: usize = 10;
 
-/// What tells a file from one that somebody puts in its place: its size, when it was written, and its number on its
-/// disk.
+/// Identifies a file that this writer has written, so that a replacement is detected: its size, its time of writing,
+/// and its number on the disk.
 type Made = (u64, SystemTime, u64);
 
 fn made(path: &Path) -> Option<Made> {
@@ -41,13 +41,13 @@ fn made(path: &Path) -> Option<Made> {
 
 /// A writer of files of an element type that is known at run time.
 trait AnyWriter: Send + Sync {
-    /// Writes a file of all rows of a table, where there is none; or in the place of a damaged one, if that is there.
+    /// Writes a file of all rows of a table. Fails if the file exists, unless it replaces a damaged one.
     fn write(&self, number: usize, path: &Path, table: &dyn NumericTable, is_damaged: bool) -> Result<()>;
     /// Whether the caller has stated the type of the files.
     fn is_stated(&self) -> bool;
-    /// Returns the numbers below a count that have no file.
+    /// Returns the numbers below a count for which no file exists.
     fn missing(&self, count: usize) -> Vec<usize>;
-    /// Writes the manifest. Nobody else has the writer.
+    /// Writes the manifest. There must be no other reference to the writer.
     fn finish(self: Arc<Self>) -> Result<numeric_table::Shards>;
 }
 
@@ -105,7 +105,7 @@ fn path_of(folder: &Path, number: usize) -> PathBuf {
     folder.join(format!("part-{number:06}.ntb"))
 }
 
-/// Checks that nobody has left files which would be taken for parts of the table.
+/// Checks that the folder has no files that would be taken for parts of the table.
 fn check_no_files(folder: &Path) -> Result<()> {
     let named = |source| Error::io(folder, source);
     for entry in fs::read_dir(folder).map_err(named)? {
@@ -120,7 +120,7 @@ fn check_no_files(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the numbers of the files in a folder that have the names of a table's.
+/// Returns the numbers of the files in a folder that are named like parts of a table.
 fn numbers_of_files(folder: &Path) -> Result<Vec<usize>> {
     let named = |source| Error::io(folder, source);
     let mut numbers = Vec::new();
@@ -136,7 +136,7 @@ fn numbers_of_files(folder: &Path) -> Result<Vec<usize>> {
 /// One file of the table.
 enum File {
     Begun,
-    /// As this writer has made it; `None` if another one has, or if that is not known.
+    /// The identity of the file that this writer has written; `None` if another writer has, or if it is unknown.
     Finished(Option<Made>),
 }
 
@@ -147,15 +147,15 @@ struct Begun {
     is_damaged: bool,
 }
 
-/// The writer, until it is finished or given up, and its files.
+/// The writer, until it is finished or abandoned, and its files.
 struct State {
     writer: Option<Arc<dyn AnyWriter>>,
-    /// The number after the largest one.
+    /// The largest number plus one.
     next: usize,
-    /// The numbers of files that were not written, which the next ones get, and whether there has to be such a file: it
-    /// was to have the rows of a table.
+    /// The numbers of files that could not be written, which the next files get. The flag states whether the file is
+    /// required, because the rows of a table were meant for it.
     missing: BTreeMap<usize, bool>,
-    /// The numbers of files that another writer left, and that are damaged.
+    /// The numbers of damaged files that another writer left.
     damaged: BTreeSet<usize>,
     files: BTreeMap<usize, File>,
 }
@@ -166,7 +166,7 @@ impl State {
         Self { writer: Some(writer), next: 0, missing, damaged, files }
     }
 
-    /// Takes over the files of these numbers, which another writer has left.
+    /// Adopts the files with these numbers, which another writer has left.
     fn take_over(&mut self, mut numbers: Vec<usize>) {
         numbers.sort_unstable();
         self.next = numbers.last().map_or(0, |last| last + 1);
@@ -177,13 +177,13 @@ impl State {
         self.missing = missing.into_iter().map(|number| (number, self.damaged.contains(&number))).collect();
     }
 
-    /// Chooses the number of a file, unless it is given.
+    /// Chooses the number of a file, unless the caller does.
     fn begin(&mut self, wanted: Option<usize>, folder: &Path) -> Result<(Arc<dyn AnyWriter>, Begun)> {
         let writer = self.writer.clone().ok_or_else(closed)?;
         let number = wanted.or_else(|| self.missing.keys().next().copied()).unwrap_or(self.next);
         let refused = |kind, reason| Err(refused(&path_of(folder, number), kind, reason));
         if number > LAST {
-            return refused(io::ErrorKind::InvalidInput, "the largest number of a file is 999999");
+            return refused(io::ErrorKind::InvalidInput, "the largest file number is 999999");
         }
         match self.files.get(&number) {
             Some(File::Begun) => return refused(io::ErrorKind::AlreadyExists, "the file is being written"),
@@ -196,8 +196,8 @@ impl State {
         Ok((writer, Begun { number, has_to_be, is_damaged: self.damaged.contains(&number) }))
     }
 
-    /// Says what has become of a file: without one, the next append is to have its number. Returns whether the writer
-    /// is still open.
+    /// Records the outcome of a file. If there is none, the next append gets its number. Returns whether the writer is
+    /// still open.
     fn end(&mut self, Begun { number, has_to_be, .. }: Begun, file: Option<File>) -> bool {
         let is_open = self.writer.is_some();
         match file.filter(|_| is_open) {
@@ -213,7 +213,7 @@ impl State {
         is_open
     }
 
-    /// Takes the writer if all files are there.
+    /// Takes the writer if all files exist.
     fn whole(&mut self) -> Result<Arc<dyn AnyWriter>> {
         if self.writer.is_none() {
             return Err(closed());
@@ -227,7 +227,7 @@ impl State {
         if !named.is_empty() {
             let more = if missing.next().is_some() { ", ..." } else { "" };
             return Err(Error::other(format!(
-                "files could not be written, and have to be: append those with the numbers {named}{more}"
+                "files could not be written but are required: append those with the numbers {named}{more}"
             )));
         }
         if self.files.is_empty() {
@@ -237,15 +237,16 @@ impl State {
     }
 }
 
-/// Writes a table as many files in a folder of their own, ``part-000000.ntb`` and so on, and at the end a manifest,
-/// which says that they are a table: :class:`Shards` opens the folder.
+/// Writes a table in many files in its own folder, ``part-000000.ntb`` and so on, and at the end a manifest, which
+/// marks them as one table. :class:`Shards` opens the folder.
 ///
-/// A context manager: the manifest is written when the ``with`` block ends; if a file is missing then, the exception
-/// says which, and the writer stays open. If the block ends with an exception of its own, the files that this writer
-/// has written are removed, and there is no table. If the process is killed, or there is no ``with`` block, they stay,
-/// and a folder without a manifest is opened by its files, as many as there are. :meth:`resume` continues such a table;
-/// :meth:`create` refuses the folder until the files are removed. :func:`remove_leftovers` removes the file that was
-/// being written, which has another name. One writer at a time has the folder. Threads may append at once.
+/// Use it as a context manager. The end of the ``with`` block writes the manifest. If a file is missing then, an
+/// exception names it, and the writer stays open. If an exception ends the block, the files that this writer has
+/// written are removed, and no table is created. If the process is killed, or no ``with`` block is used, the files
+/// stay, and :class:`Shards` opens a folder without a manifest by the files in it. :meth:`resume` continues such a
+/// table; :meth:`create` refuses the folder until the files are removed. :func:`remove_leftovers` removes the file that
+/// was being written, which has a temporary name. Only one writer at a time can use the folder. Several threads may
+/// append at once.
 ///
 /// >>> import numeric_table as nt, tempfile, os
 /// >>> folder = os.path.join(tempfile.mkdtemp(), "table")
@@ -261,7 +262,7 @@ pub(crate) struct ShardsWriter {
     state: Mutex<State>,
 }
 
-/// Takes the number of a file, or none.
+/// Parses the number of a file, if there is one.
 fn number_of(value: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
     if value.is_none() { Ok(None) } else { numbers::place(value).map(Some) }
 }
@@ -291,7 +292,7 @@ impl ShardsWriter {
     /// Removes files that this writer has written, as far as the system permits.
     fn remove(&self, files: impl IntoIterator<Item = (usize, File)>) {
         if fs::symlink_metadata(self.folder.join(numeric_table::Shards::MANIFEST)).is_ok() {
-            return; // somebody's table, of which they may be parts: those that are not do no harm
+            return; // the files may be parts of that table, and other files do no harm
         }
         for (number, file) in files {
             let path = path_of(&self.folder, number);
@@ -306,9 +307,9 @@ impl ShardsWriter {
 
 #[methods]
 impl ShardsWriter {
-    /// Creates the folder, if there is none, for files of columns with these names, of so many without names, or of the
-    /// columns of a table, of what :func:`open` returns, or of a source of CSV. A folder that has a manifest is
-    /// refused, and one that has files ``part-*.ntb``, which another writer has left or is writing.
+    /// Creates the folder if it does not exist. ``columns`` is a list of names, a number of columns without names, or a
+    /// table, a reader from :func:`open` or a CSV source with the same columns. A folder with a manifest is refused,
+    /// and so is one with files ``part-*.ntb``, which another writer has left or is writing.
     #[staticmethod]
     #[pyo3(signature = (folder, columns, dtype = None, *, durable = true))]
     fn create(
@@ -329,13 +330,13 @@ impl ShardsWriter {
         Ok(Self { folder, state: Mutex::new(State::new(writer)) })
     }
 
-    /// Continues a table that a killed process has left half-written: the files ``part-000000.ntb`` and so on that are
-    /// in the folder are kept, and :meth:`missing` returns the numbers of those to write. The parameters are those of
-    /// :meth:`create`. All checksums of all files are compared, in one pass over their values; a damaged file has to be
-    /// written again. A file of other columns or of another type, and a folder that has a manifest, raise an exception.
-    /// If the ``with`` block ends with an exception, the files that were there stay.
+    /// Continues a table that a killed process has left incomplete. The existing files ``part-000000.ntb`` and so on
+    /// are kept, and :meth:`missing` returns the numbers of the files to write. The parameters are those of
+    /// :meth:`create`. All checksums of all files are verified, in one pass over their values; a damaged file must be
+    /// written again. A file with other columns or another type raises an exception, and so does a folder with a
+    /// manifest. If an exception ends the ``with`` block, the existing files stay.
     ///
-    /// The process that was killed must not be running any more: :func:`leftovers` lists what only killed ones have
+    /// The killed process must not be running any more: :func:`leftovers` lists only files that killed processes have
     /// left.
     ///
     /// >>> import numeric_table as nt, tempfile
@@ -369,7 +370,7 @@ impl ShardsWriter {
         Ok(Self { folder, state: Mutex::new(state) })
     }
 
-    /// Returns the numbers below ``count`` that have no file which is finished or being written, in ascending order.
+    /// Returns the numbers below ``count`` whose files are neither finished nor being written, in ascending order.
     fn missing(&self, py: Python<'_>, #[pyo3(from_py_with = numbers::count)] count: usize) -> PyResult<Vec<usize>> {
         py.detach(|| {
             let state = self.state();
@@ -381,12 +382,13 @@ impl ShardsWriter {
         .or_raise()
     }
 
-    /// Writes a file of all rows of a table, and returns its number: the next one, or that which is given. Files become
-    /// parts of the table in the order of their numbers.
+    /// Writes a file of all rows of a table, and returns its number: ``number``, or by default the next one. Files
+    /// become parts of the table in the order of their numbers.
     ///
-    /// Values that the type does not have raise :class:`NotRepresentableError`; if :meth:`create` was given no
-    /// ``dtype``, also those that lose digits in it. A file that could not be written has to be, whether its number was
-    /// given or not: the next one without a number gets it, or one that is given it. What is no table changes nothing.
+    /// Values that the type cannot represent raise :class:`NotRepresentableError`. If :meth:`create` was called without
+    /// ``dtype``, so do values that would lose precision. A file that could not be written is still required: the next
+    /// append without a number gets its number, or an append with this number. Data that cannot be converted to a table
+    /// raises an exception and changes nothing.
     #[pyo3(signature = (table, number = None))]
     fn append(
         &self,
@@ -404,7 +406,7 @@ impl ShardsWriter {
         });
         let own = written.as_ref().ok().copied();
         let is_open = py.detach(|| {
-            drop(writer); // whoever finishes it is alone
+            drop(writer); // so that `finish` has the only reference
             let is_open = self.state().end(begun, own.map(File::Finished));
             if let (false, Some(own)) = (is_open, own) {
                 self.remove([(number, File::Finished(own))]);
@@ -415,9 +417,9 @@ impl ShardsWriter {
         if is_open { Ok(number) } else { Err(closed()).or_raise() }
     }
 
-    /// Writes the manifest of all files, whole or not at all, and opens the table. While files are missing or being
-    /// written, or there are none, it raises an exception that says so, and the writer stays open. If the manifest
-    /// cannot be written, the writer is closed.
+    /// Writes the manifest of all files atomically, and opens the table. While files are missing or being written, or
+    /// none exist, it raises an exception that names the reason, and the writer stays open. If the manifest cannot be
+    /// written, the writer is closed.
     fn finish(&self, py: Python<'_>) -> PyResult<Shards> {
         Shards::of_folder(py.detach(|| self.written()).or_raise()?, self.folder.clone())
     }

@@ -1,7 +1,7 @@
-//! What leaves for Python: values that nobody writes any more, lent through the buffer protocol.
+//! Values exported to Python through the buffer protocol, which never change.
 //!
-//! The exporter is not the table but a share of its memory. A write to the table copies what is shared first, so that an
-//! array of NumPy's keeps the values that it had.
+//! The exporter is not the table but a share of its memory. A write to the table first copies shared memory, so that a
+//! NumPy array keeps its values.
 
 use std::ffi::{c_int, c_void};
 
@@ -27,7 +27,7 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// Shares a table of values in an order.
+    /// Shares a table of values, in the given order.
     pub(crate) fn table<T: Element>(array: Array<T>, shape: Shape, layout: DataLayout) -> Self {
         let size = size_of::<T>() as isize;
         // Where there are values, all of this is less than `isize::MAX`.
@@ -39,7 +39,7 @@ impl Share {
         Self::new(array, 2, [rows, columns], strides)
     }
 
-    /// Shares some values.
+    /// Shares a vector of values.
     pub(crate) fn vector<T: Element>(array: Array<T>) -> Self {
         let (count, size) = (array.len() as isize, size_of::<T>() as isize);
         Self::new(array, 1, [count, 1], [size, size])
@@ -63,7 +63,7 @@ impl Share {
         (self.shape, self.strides)
     }
 
-    /// Returns an array of NumPy's over the values.
+    /// Returns a NumPy array over the values.
     pub(crate) fn into_numpy(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let element = self.element;
@@ -97,10 +97,10 @@ impl Share {
         }
         let is_c = this.is_c_contiguous();
         if wants(ffi::PyBUF_C_CONTIGUOUS) && !is_c || wants(ffi::PyBUF_F_CONTIGUOUS) && !this.is_fortran_contiguous() {
-            return Err(PyBufferError::new_err("the values do not lie in this order"));
+            return Err(PyBufferError::new_err("the values are not stored in this order"));
         }
         if !wants(ffi::PyBUF_STRIDES) && !is_c {
-            return Err(PyBufferError::new_err("the values lie by columns: ask for strides"));
+            return Err(PyBufferError::new_err("the values are stored by columns: request strides"));
         }
         let null: *mut c_void = std::ptr::null_mut();
         let item = this.element.size_in_bytes() as isize;

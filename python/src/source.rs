@@ -1,5 +1,5 @@
-//! Tables of what Python has: arrays of NumPy's, buffers, sequences. What others lend is in `frames`, `scipy` and
-//! `arrow`.
+//! Tables from Python objects: NumPy arrays, buffers, sequences. `frames`, `scipy` and `arrow` convert the objects of
+//! other libraries.
 
 use std::cell::RefCell;
 
@@ -17,29 +17,29 @@ use crate::error::{CopyRequiredError, OrRaise, TableError, TableTypeError, excep
 use crate::share::Share;
 use crate::{arrow, frames, scipy, sequences};
 
-/// Makes a table of an array, a buffer or a sequence of rows.
+/// Creates a table from an array, a buffer or a sequence of rows.
 ///
-/// `copy`: `Some(true)` copies, `None` shares what nobody can write, `Some(false)` shares whatever lies right, which
-/// the caller promises not to write.
+/// `copy`: `Some(true)` copies, `None` shares memory that is immutable, `Some(false)` shares any memory with a suitable
+/// order, and the caller promises not to write it.
 pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Box<dyn NumericTable>> {
     table_of(data, copy, false)
 }
 
-/// Does what [`table`] does. `rounds` says that the caller wants whole numbers beside floats as floats, rounded.
+/// Like [`table`]. `rounds` states that the caller wants integers beside floats as rounded floats.
 pub(crate) fn table_of(data: &Bound<'_, PyAny>, copy: Option<bool>, rounds: bool) -> PyResult<Box<dyn NumericTable>> {
     let py = data.py();
     let numpy = py.import("numpy")?;
     let array_type = numpy.getattr("ndarray")?;
     let is_array = data.is_instance(&array_type)?;
     if is_array && !data.get_type().is(&array_type) {
-        // A subclass: its attributes are its own. What NumPy makes of it has NumPy's.
+        // A subclass: its attributes are its own. NumPy converts it to an array with NumPy's attributes.
         let masked = numpy.getattr("ma")?.getattr("MaskedArray")?;
         if data.is_instance(&masked)? && numpy.getattr("ma")?.call_method1("is_masked", (data,))?.extract::<bool>()? {
             return Err(TableError::new_err("tables have no masks: fill the masked values first"));
         }
         let plain = numpy.call_method1("asarray", (data,))?;
         if !plain.get_type().is(&array_type) {
-            return Err(TableTypeError::new_err("NumPy makes no array of this object"));
+            return Err(TableTypeError::new_err("NumPy cannot convert this object to an array"));
         }
         return table(&plain, copy);
     }
@@ -53,7 +53,7 @@ pub(crate) fn table_of(data: &Bound<'_, PyAny>, copy: Option<bool>, rounds: bool
         return Ok(table);
     }
     if !is_array && !is_buffer(data) {
-        // Of what has nothing but DLPack; all else is an array by its own means.
+        // Only for objects with nothing but DLPack; all others convert themselves to an array.
         let is_dlpack = data.hasattr("__dlpack__")? && !data.hasattr("__array__")?;
         let options = PyDict::new(py);
         if copy == Some(false) {
@@ -65,7 +65,7 @@ pub(crate) fn table_of(data: &Bound<'_, PyAny>, copy: Option<bool>, rounds: bool
             false => error,
         })?;
         if !array.is_instance(&array_type)? {
-            return Err(TableTypeError::new_err("NumPy makes no array of this object"));
+            return Err(TableTypeError::new_err("NumPy cannot convert this object to an array"));
         }
         if !rounds {
             sequences::check(data, &array)?;
@@ -82,11 +82,11 @@ pub(crate) fn table_of(data: &Bound<'_, PyAny>, copy: Option<bool>, rounds: bool
     of_buffer(data, copy, None)
 }
 
-/// Makes an array of some values, by the rules of [`table`].
+/// Creates an array of a vector of values, by the rules of [`table`].
 pub(crate) fn array(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<AnyArray> {
     let dimensions: usize = data.getattr("ndim")?.extract()?;
     if dimensions != 1 {
-        return Err(TableError::new_err(format!("an array of one dimension is wanted, and this has {dimensions}")));
+        return Err(TableError::new_err(format!("an array of one dimension is required, but this has {dimensions}")));
     }
     values_of(&*table(data, copy)?)
 }
@@ -99,16 +99,16 @@ fn values_of(table: &dyn NumericTable) -> PyResult<AnyArray> {
             let count = table.shape().element_count().or_raise()?;
             Ok(table.array().or_raise()?.slice(..count).or_raise()?.into())
         }
-        None => Err(TableTypeError::new_err("an array of one type is wanted")),
+        None => Err(TableTypeError::new_err("an array of one type is required")),
     })
 }
 
-/// A value without dimensions has a buffer without a shape.
+/// Refuses a value without dimensions, whose buffer has no shape.
 fn refuse_single_values(data: &Bound<'_, PyAny>) -> PyResult<()> {
     if let Some(dimensions) = data.getattr_opt("ndim")?
         && dimensions.eq(0)?
     {
-        return Err(TableError::new_err("a table has two dimensions, and this is a single value"));
+        return Err(TableError::new_err("a table has two dimensions, but this is a single value"));
     }
     Ok(())
 }
@@ -118,7 +118,7 @@ pub(crate) fn is_buffer(data: &Bound<'_, PyAny>) -> bool {
     unsafe { pyo3::ffi::PyObject_CheckBuffer(data.as_ptr()) == 1 }
 }
 
-/// `element` is that of the values, if the buffer cannot say it.
+/// `element` is the type of the values, if the buffer cannot state it.
 fn of_buffer(
     data: &Bound<'_, PyAny>,
     copy: Option<bool>,
@@ -129,16 +129,16 @@ fn of_buffer(
     let found = element.or_else(|| element::of_format(buffer.format(), buffer.item_size()));
     let element = found.ok_or_else(|| {
         let text = buffer.format().to_string_lossy().into_owned();
-        PyTypeError::new_err(format!("tables have no values of the format {text:?}; astype to a type of numbers first"))
+        PyTypeError::new_err(format!("tables do not support the format {text:?}; astype to a numeric type first"))
     })?;
     if buffer.item_size() != element.size_in_bytes() {
-        return Err(TableTypeError::new_err("values that are of another size than their type"));
+        return Err(TableTypeError::new_err("the size of the values differs from that of their type"));
     }
     let shape = match *buffer.shape() {
         [rows] => Shape { rows, columns: 1 },
         [rows, columns] => Shape { rows, columns },
         ref shape => {
-            return Err(TableError::new_err(format!("a table has two dimensions, and this has {}", shape.len())));
+            return Err(TableError::new_err(format!("a table has two dimensions, but this has {}", shape.len())));
         }
     };
     let layout = match (buffer.is_c_contiguous(), buffer.is_fortran_contiguous()) {
@@ -153,7 +153,7 @@ fn of_buffer(
             return Err(exception(Error::new(ErrorKind::CopyRequired { reason })));
         }
         drop(buffer);
-        // A private copy: nobody else can write it.
+        // A private copy, which no other code can write.
         let options = PyDict::new(py);
         options.set_item("order", "C")?;
         let packed = py.import("numpy")?.call_method("array", (data,), Some(&options))?;
@@ -166,7 +166,7 @@ fn of_buffer(
     with_type!(element, T => homogeneous::<T>(py, buffer, shape, layout, shares))
 }
 
-/// Makes a table of bytes: shares them if nobody can write them.
+/// Creates a table from bytes, and shares them if they are immutable.
 pub(crate) fn of_bytes(
     values: &Bound<'_, PyAny>,
     element: ElementType,
@@ -181,21 +181,21 @@ pub(crate) fn of_bytes(
     };
     if Some(buffer.len_bytes()) != expected || !is_in_order {
         let found = buffer.len_bytes();
-        return Err(TableError::new_err(format!("{found} bytes are not the {shape} values of a table")));
+        return Err(TableError::new_err(format!("{found} bytes do not match the {shape} values of a table")));
     }
     let is_aligned = (buffer.buf_ptr() as usize).is_multiple_of(element.size_in_bytes());
     let shares = is_aligned && is_immutable(values.py(), &buffer)?;
     with_type!(element, T => homogeneous::<T>(values.py(), buffer, shape, layout, shares))
 }
 
-/// Makes an array of bytes, as [`of_bytes`] does.
+/// Creates an array from bytes, as [`of_bytes`] does.
 pub(crate) fn array_of_bytes(values: &Bound<'_, PyAny>, element: ElementType) -> PyResult<AnyArray> {
     let rows = PyUntypedBuffer::get(values)?.len_bytes() / element.size_in_bytes();
     values_of(&*of_bytes(values, element, Shape { rows, columns: 1 }, DataLayout::RowMajor)?)
 }
 
-/// Makes a table of the values of a buffer, which are as many as the shape has, aligned, and in the order of the
-/// layout.
+/// Creates a table from the values of a buffer. Their number must be that of the shape, and they must be aligned, and
+/// in the order of the layout.
 fn homogeneous<T: Element>(
     py: Python<'_>,
     buffer: PyUntypedBuffer,
@@ -214,8 +214,8 @@ fn homogeneous<T: Element>(
     Ok(Box::new(HomogenNumericTable::from_array_in(array, shape, layout).or_raise()?))
 }
 
-/// Copies values of a buffer that is held. If somebody writes them meanwhile, which the page asks not to do, they are
-/// any values.
+/// Copies the values of a buffer that is held. If another thread writes them meanwhile, which the documentation
+/// forbids, the result is unspecified.
 fn copied<T: Element>(py: Python<'_>, address: usize, count: usize) -> PyResult<Array<T>> {
     let mut array = Array::<T>::zeros(count).or_raise()?;
     let target = array.mutable_data().or_raise()?;
@@ -233,11 +233,11 @@ fn copied<T: Element>(py: Python<'_>, address: usize, count: usize) -> PyResult<
 }
 
 thread_local! {
-    /// Buffers of Python's that this thread has let go of while it held the lock of a table.
+    /// Python buffers that this thread has released while it held the lock of a table.
     static RELEASED: RefCell<Option<Vec<PyUntypedBuffer>>> = const { RefCell::new(None) };
 }
 
-/// Lets go of a buffer: at once, or when [`later`] ends.
+/// Releases a buffer: at once, or when [`later`] ends.
 fn release(buffer: PyUntypedBuffer) {
     let at_once = RELEASED.with_borrow_mut(|released| match released {
         Some(released) => {
@@ -249,7 +249,7 @@ fn release(buffer: PyUntypedBuffer) {
     drop(at_once); // may run code of the user's
 }
 
-/// Does something with a lock held, which `work` gives back at its end: no code of the user's runs before.
+/// Does work with a lock held, which `work` releases at its end. No user code runs before that.
 pub(crate) fn later<R>(work: impl FnOnce() -> R) -> R {
     struct End;
     impl Drop for End {
@@ -262,9 +262,9 @@ pub(crate) fn later<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Returns whether nobody can write the values of a buffer: those of a table, or of `bytes`, seen through any number of
-/// read-only views. A read-only array that owns its values can be made writable again, and so does not count; nor do
-/// subclasses, whose attributes are their own.
+/// Returns whether the values of a buffer are immutable: those of a table, or of `bytes`, seen through any number of
+/// read-only views. A read-only array that owns its values can be made writable again, and so does not count. Neither
+/// do subclasses, whose attributes are their own.
 fn is_immutable(py: Python<'_>, buffer: &PyUntypedBuffer) -> PyResult<bool> {
     if !buffer.readonly() {
         return Ok(false);

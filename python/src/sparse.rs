@@ -1,4 +1,4 @@
-//! Sparse tables made from others: converted, cut, put together, compared. They stay sparse.
+//! Sparse tables made from others: converted, sliced, stacked, compared. They stay sparse.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub(crate) fn of(table: &dyn NumericTable) -> Option<&CsrNumericTable> {
     table.downcast_ref::<CsrNumericTable>()
 }
 
-/// Makes a table of parts, which are checked, and of a dictionary.
+/// Creates a table from parts, which are checked, and a dictionary.
 pub(crate) fn described(shape: Shape, parts: CsrParts, dictionary: DataDictionary) -> Result<CsrNumericTable> {
     let CsrParts { offsets, indices, values } = parts;
     let mut table = CsrNumericTable::try_new(shape, offsets, indices, values).map_err(Refused::into_error)?;
@@ -45,7 +45,7 @@ pub(crate) fn bytes(table: &CsrNumericTable) -> usize {
         .saturating_add(bytes(values.element_type(), values.len()))
 }
 
-/// Returns a vector with room for items, if there is memory for them.
+/// Returns a vector with capacity for the given number of items, or the error of the allocation.
 pub(crate) fn room<V>(count: usize) -> Result<Vec<V>> {
     let mut vector = Vec::new();
     let bytes = count.saturating_mul(size_of::<V>());
@@ -62,7 +62,7 @@ fn push<V>(vector: &mut Vec<V>, item: V) -> Result<()> {
     Ok(())
 }
 
-/// Rows that are being put together: where each ends, and the columns of the values.
+/// Rows that are being assembled: the end of each row, and the columns of the values.
 struct Rows {
     ends: Vec<usize>,
     columns: Vec<usize>,
@@ -75,7 +75,7 @@ impl Rows {
         let numbers = |first: Option<usize>, numbers: Vec<usize>| -> Result<AnyArray> {
             let count = numbers.len() + usize::from(first.is_some());
             let numbers = first.into_iter().chain(numbers);
-            // None is larger than a vector, or than the number of columns, which Python counts.
+            // None is larger than the length of a vector, or than the number of columns, which Python can represent.
             Ok(if is_small {
                 let mut all = room::<i32>(count)?;
                 all.extend(numbers.map(|number| number as i32));
@@ -91,7 +91,7 @@ impl Rows {
     }
 }
 
-/// Returns some columns, in the order in which they are named.
+/// Returns some columns, in the requested order.
 pub(crate) fn select_columns(table: &CsrNumericTable, chosen: &[usize]) -> Result<CsrNumericTable> {
     let whole: &dyn NumericTable = table;
     let dictionary = whole.select_columns(chosen)?.dictionary().clone();
@@ -122,7 +122,7 @@ pub(crate) fn select_columns(table: &CsrNumericTable, chosen: &[usize]) -> Resul
     })
 }
 
-/// Puts tables of one element type one below the other, or side by side. `None` if some are not sparse, or of another
+/// Stacks tables of one element type vertically or horizontally. `None` if some of them are not sparse, or have another
 /// type.
 pub(crate) fn stack(tables: &[&dyn NumericTable], is_vertical: bool) -> Result<Option<CsrNumericTable>> {
     let parts: Option<Vec<&CsrNumericTable>> = tables.iter().map(|table| of(*table)).collect();
@@ -174,7 +174,7 @@ pub(crate) fn stack(tables: &[&dyn NumericTable], is_vertical: bool) -> Result<O
     })
 }
 
-/// Compares tables of one shape and one dictionary, whatever they store: what is not stored is zero. NaN equals NaN.
+/// Compares tables of one shape and one dictionary by value: cells that are not stored are zero. NaN equals NaN.
 pub(crate) fn are_equal(one: &CsrNumericTable, two: &CsrNumericTable) -> Result<bool> {
     with_type!(one.values().element_type(), T => {
         let (one, two) = (one.sparse_rows::<T>(..)?, two.sparse_rows::<T>(..)?);
@@ -205,7 +205,7 @@ fn rows_are_equal<T: Element>(one: impl Iterator<Item = (usize, T)>, two: impl I
     }
 }
 
-/// Says what a conversion would lose: only of the stored values, since all types have zero.
+/// Reports the losses of a conversion: of the stored values only, since all types have zero.
 pub(crate) fn report(table: &CsrNumericTable, element: ElementType) -> Result<ConversionReport> {
     let shape = Shape { rows: table.nnz(), columns: 1 };
     let mut found = with_type!(table.values().element_type(), S => {

@@ -1,4 +1,4 @@
-//! Tables made of others: some of their rows or columns, further columns, other names, another order.
+//! Tables made from others: with some of their rows or columns, further columns, other names, another order.
 
 use numeric_table::table::Refused;
 use numeric_table::{
@@ -22,20 +22,20 @@ type Pair = (Table, Table);
 
 #[methods]
 impl Table {
-    /// Returns the first rows.
+    /// Returns the first ``n`` rows.
     #[pyo3(signature = (n = 5))]
     fn head(&self, py: Python<'_>, #[pyo3(from_py_with = numbers::count)] n: usize) -> PyResult<Self> {
         self.sliced(py, 0..n.min(self.len(py)))
     }
 
-    /// Returns the last rows.
+    /// Returns the last ``n`` rows.
     #[pyo3(signature = (n = 5))]
     fn tail(&self, py: Python<'_>, #[pyo3(from_py_with = numbers::count)] n: usize) -> PyResult<Self> {
         let count = self.len(py);
         self.sliced(py, count - n.min(count)..count)
     }
 
-    /// Returns the rows in ascending order of a column. Rows of equal values keep their order.
+    /// Returns the rows in ascending order of a column. Rows with equal values keep their order.
     fn sort_by(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Self> {
         let column = self.column_index(py, key)?;
         let table = self.read(py);
@@ -43,7 +43,7 @@ impl Table {
         py.detach(|| table.sort_by_column(column)).or_raise().map(Self::new)
     }
 
-    /// Returns some columns, by names or numbers, in this order. Columns that lie by themselves are not copied.
+    /// Returns some columns, given their names or indices, in this order. Contiguously stored columns are not copied.
     ///
     /// >>> import numeric_table as nt
     /// >>> nt.Table([[1, 2, 3]], names=["a", "b", "c"]).select_columns(["c", "a"]).rows().tolist()
@@ -52,7 +52,7 @@ impl Table {
         self.selected(py, &self.chosen(py, columns)?)
     }
 
-    /// Returns all columns but some, which names or numbers choose. Columns that lie by themselves are not copied.
+    /// Returns all columns except some, given their names or indices. Contiguously stored columns are not copied.
     ///
     /// >>> import numeric_table as nt
     /// >>> nt.Table([[1, 2, 3]], names=["a", "b", "c"]).drop_columns(["b"]).names
@@ -65,10 +65,10 @@ impl Table {
         self.selected(py, &rest)
     }
 
-    /// Returns the table with a column at its end, or in the place of the column of this name: an array, a table of one
-    /// column, a series of pandas' or a sequence, of a type of its own. Of a table of several types, or of a column of
-    /// another type, comes a table of columns. In a sparse table, the column is sparse and takes the table's type, if that
-    /// holds its values exactly.
+    /// Returns the table with a column appended, or with the column of this name replaced. ``values`` is an array, a
+    /// table of one column, a pandas series or a sequence, of any type. If the types of the columns differ, the result
+    /// has one array per column. In a sparse table, the column becomes sparse and takes the table's type, if this
+    /// represents its values exactly.
     ///
     /// >>> import numeric_table as nt
     /// >>> table = nt.Table([[1.5, 2.0], [3.0, 4.0]], names=["width", "height"])
@@ -82,14 +82,14 @@ impl Table {
         };
         let found = column.column_count();
         if found != 1 {
-            return Err(TableError::new_err(format!("a column has one value for each row, and this has {found}")));
+            return Err(TableError::new_err(format!("a column has one value for each row, but this has {found}")));
         }
         let (table, column) = (self.snapshot(py)?, &*column);
         let table = &*table;
         py.detach(|| beside(table, name, column)).or_raise().map(Self::new)
     }
 
-    /// Returns the table with other names of some columns: ``{"a": "b"}``. A key may be a number, and a name ``None``. The
+    /// Returns the table with some columns renamed: ``{"a": "b"}``. A key may be an index, and a name ``None``. The
     /// memory is shared.
     ///
     /// >>> import numeric_table as nt
@@ -114,7 +114,7 @@ impl Table {
         Ok(Self::new(table))
     }
 
-    /// Returns so many rows at random, no row twice, in their order. A seed chooses the same ones on every machine.
+    /// Returns ``n`` random rows without repetition, in their order. A seed selects the same rows on every machine.
     ///
     /// >>> import numeric_table as nt
     /// >>> nt.Table([[1], [2], [3], [4]]).sample_rows(2, seed=7).shape
@@ -130,7 +130,7 @@ impl Table {
         py.detach(|| table.sample_rows(n, seed)).or_raise().map(Self::new)
     }
 
-    /// Returns all rows in a random order, which the seed chooses.
+    /// Returns all rows in a random order, determined by the seed.
     ///
     /// >>> import numeric_table as nt
     /// >>> sorted(nt.Table([[1], [2], [3]]).shuffle_rows(7).column(0).tolist())
@@ -141,8 +141,9 @@ impl Table {
         py.detach(|| table.shuffle_rows(seed)).or_raise().map(Self::new)
     }
 
-    /// Returns a fraction of the rows, which the seed chooses, and the others: to learn from, and to test with. With ``by``, a
-    /// column, it is this fraction of the rows of each of its values.
+    /// Returns a random fraction of the rows, determined by the seed, and the other rows, for training and testing.
+    /// With
+    /// ``by``, a column, the fraction applies separately to the rows of each value.
     ///
     /// >>> import numeric_table as nt
     /// >>> training, test = nt.Table([[1], [2], [3], [4]]).split_rows(0.75, seed=7)
@@ -169,7 +170,7 @@ impl Table {
 }
 
 impl Table {
-    /// Returns the numbers of columns that are chosen: one, or some.
+    /// Returns the indices of the selected columns: one, or several.
     fn chosen(&self, py: Python<'_>, columns: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
         match columns.is_instance_of::<PyString>() || is_number(columns) {
             true => Ok(vec![self.column_index(py, columns)?]),
@@ -184,7 +185,7 @@ impl Table {
     }
 }
 
-/// Returns a table with a column, which is the only one of another table.
+/// Returns a table with an additional column, the only one of another table.
 fn beside(
     table: &dyn NumericTable,
     name: String,

@@ -1,4 +1,4 @@
-//! `Table`: a table of any kind, shared by all threads of Python's.
+//! `Table`: a table of any kind, shared by all Python threads.
 
 use std::sync::RwLock;
 
@@ -22,14 +22,17 @@ use crate::reading::{check_shape, converted, listed, policy_of, stated};
 use crate::{lists, numbers};
 use crate::{scipy, source, sparse, together};
 
-/// A table of numbers: rows are observations, columns are features, in one shared block of memory or in a column each.
+/// A table of numbers: rows are observations, columns are features, in one shared block of memory or in one array per
+/// column.
 ///
-/// ``Table(data, *, dtype=None, names=None, copy=None, policy="saturate")``: of an array, a buffer, rows of numbers, a
-/// sparse array of SciPy's, a frame of pandas', or what lends Arrow's columns or DLPack's tensors. Of rows of numbers,
-/// a whole number beside floats that float64 does not have is an error, unless ``dtype`` is a type of floats.
-/// ``copy=None`` shares memory that nobody can write, and copies all other; ``copy=False`` shares it in any case, or
-/// raises :class:`CopyRequiredError`: the caller promises that nobody writes it as long as the table, or an array of
-/// its values, exists. Of a sparse array it shares the values; writable indices are copied in any case. ``copy=True``
+/// ``Table(data, *, dtype=None, names=None, copy=None, policy="saturate")`` accepts an array, a buffer, rows of
+/// numbers, a SciPy sparse array, a pandas frame, or an object that exports Arrow columns or DLPack tensors. In rows of
+/// numbers, an integer beside floats that float64 cannot represent is an error, unless ``dtype`` is a floating-point
+/// type.
+///
+/// ``copy=None`` shares immutable memory, and copies any other. ``copy=False`` always shares, or raises
+/// :class:`CopyRequiredError`: the caller promises that no code writes the memory as long as the table, or an array of
+/// its values, exists. For a sparse array, it shares the values, and always copies writable indices. ``copy=True``
 /// always copies.
 ///
 /// >>> import numpy as np, numeric_table as nt
@@ -111,7 +114,7 @@ impl Table {
         (table.row_count(), table.column_count())
     }
 
-    /// Two.
+    /// The number of dimensions, which is 2.
     #[getter]
     fn ndim(&self) -> usize {
         2
@@ -124,13 +127,13 @@ impl Table {
         rows.saturating_mul(columns)
     }
 
-    /// The number of bytes of all values; of a sparse table, of what is stored, with its indices.
+    /// The number of bytes of all values; for a sparse table, of the stored values and their indices.
     #[getter]
     fn nbytes(&self, py: Python<'_>) -> usize {
         self.bytes(py)
     }
 
-    /// The type of the values: NumPy's ``dtype``. Of columns of several types, one that holds them all.
+    /// The type of the values, a NumPy ``dtype``. For columns of several types, one that can represent them all.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         element::dtype(py, self.common_type(py)?)
@@ -143,13 +146,13 @@ impl Table {
         types.into_iter().map(|element| element::dtype(py, element)).collect()
     }
 
-    /// ``"C"`` if the values lie row by row, ``"F"`` if they lie column by column.
+    /// ``"C"`` if the values are stored row by row, ``"F"`` if they are stored column by column.
     #[getter]
     fn order(&self, py: Python<'_>) -> &'static str {
         if self.read(py).data_layout() == DataLayout::RowMajor { "C" } else { "F" }
     }
 
-    /// The names of the columns, ``None`` where there is none.
+    /// The names of the columns, ``None`` for a column without a name.
     #[getter]
     fn names(&self, py: Python<'_>) -> PyResult<Vec<Option<String>>> {
         names(self.read(py).dictionary())
@@ -176,12 +179,14 @@ impl Table {
         self.len(py)
     }
 
-    /// Returns rows as an array of NumPy's, of any type, read-only: the table's memory if it lies so, else a copy.
+    /// Returns rows as a read-only NumPy array of any type. It shares the table's memory if that has the right type and
+    /// order; otherwise it is a copy.
     ///
-    /// ``policy`` says what becomes of values that the type does not have: ``"saturate"`` takes the nearest one (NaN is
-    /// the integer 0), ``"checked"`` and ``"exact"`` raise :class:`NotRepresentableError`, the latter also where digits
-    /// are lost. It is ``"saturate"`` where nothing is said; but of columns of several types, for which no ``dtype`` is
-    /// asked, ``"exact"``.
+    /// ``policy`` states how to treat values that the type cannot represent: ``"saturate"`` takes the nearest value (0
+    /// for NaN in an integer type), ``"checked"`` and ``"exact"`` raise :class:`NotRepresentableError`, the latter also
+    /// where precision is lost. The default is ``"saturate"``, or ``"exact"`` for columns of several types without a
+    /// stated
+    /// ``dtype``.
     ///
     /// >>> import numpy as np, numeric_table as nt
     /// >>> table = nt.Table([[1.5, 300.0], [2.5, -1.0]])
@@ -205,7 +210,7 @@ impl Table {
         share.into_numpy(py)
     }
 
-    /// Returns a column, by its name or number, as an array of NumPy's.
+    /// Returns a column, given its name or index, as a NumPy array.
     ///
     /// >>> import numeric_table as nt
     /// >>> nt.Table([[1, 2], [3, 4]]).column(1, dtype="float32")
@@ -221,7 +226,7 @@ impl Table {
         self.column_array(py, key, dtype, policy_of(policy)?)
     }
 
-    /// Goes through the rows in blocks of ``n``, each an array of NumPy's; the last may be shorter.
+    /// Returns an iterator over the rows in blocks of ``n``, each a NumPy array; the last may be shorter.
     ///
     /// >>> import numeric_table as nt
     /// >>> [block.sum() for block in nt.Table([[1, 2], [3, 4], [5, 6]]).row_blocks(2, dtype="float64")]
@@ -237,8 +242,8 @@ impl Table {
         RowBlocks::new(slf.unbind(), n, wanted)
     }
 
-    /// Calls ``f(block)`` with blocks of ``n`` rows, on all threads, and returns what it returned, in the order of the
-    /// blocks. Blocks are converted while other threads run Python; what ``f`` does in NumPy, it does at the same time.
+    /// Calls ``f(block)`` with blocks of ``n`` rows, on all threads, and returns the results in the order of the
+    /// blocks. Blocks are converted while other threads run Python. NumPy operations in ``f`` run in parallel.
     ///
     /// >>> import numeric_table as nt
     /// >>> nt.Table([[1, 2], [3, 4], [5, 6]]).par_map_blocks(lambda block: int(block.sum()), 2)
@@ -255,11 +260,11 @@ impl Table {
         crate::blocks::par_map(&slf, f.unbind(), n, wanted)
     }
 
-    /// Lends rows for writing: a context manager, whose array is written to the table when the block ends, and is
-    /// thrown away if it ends with an exception. Values out of the range of the table's type raise
-    /// :class:`NotRepresentableError`, and nothing is written then; fractions are cut off in whole numbers; values that
-    /// were not changed keep all digits. Of columns of several types, if no ``dtype`` is stated, a value that the type
-    /// of the block does not have raises it when the block begins.
+    /// Returns a context manager with a writable array of rows. The end of the ``with`` block writes the array to the
+    /// table; an exception discards it. Values out of range for the table's type raise :class:`NotRepresentableError`,
+    /// and nothing is written. Fractions are truncated in integer columns. Unchanged values keep their full precision.
+    /// For columns of several types without a stated ``dtype``, a value that the type of the block cannot represent
+    /// raises this error at the beginning of the block.
     ///
     /// >>> import numeric_table as nt
     /// >>> table = nt.Table([[1, 2], [3, 4]])
@@ -280,7 +285,7 @@ impl Table {
         Ok(BlockWriter::new(slf.unbind(), start..stop, wanted))
     }
 
-    /// Says what a conversion to a type would lose, value by value, as a ``dict`` of counts.
+    /// Reports the losses of a conversion to a type, value by value, as a ``dict`` of counts.
     ///
     /// >>> import numeric_table as nt
     /// >>> nt.Table([[1.5, 300.0]]).conversion_report("uint8")["above_range"]
@@ -301,8 +306,9 @@ impl Table {
         Ok(found)
     }
 
-    /// Returns a table of this type: itself if it has that type, else a copy. A table of a column each (``kind``)
-    /// becomes one block, which :func:`map` and :func:`open` take from files; a sparse one stays sparse.
+    /// Returns a table of this type: the same table if it has that type, otherwise a copy. A table with one array per
+    /// column (``kind``) becomes a single block, which :func:`map` and :func:`open` require of files. A sparse table
+    /// stays sparse.
     #[pyo3(signature = (dtype, *, policy = "saturate"))]
     fn astype(slf: Bound<'_, Self>, dtype: &Bound<'_, PyAny>, policy: &str) -> PyResult<Py<Self>> {
         let (py, element, policy) = (slf.py(), element::of_object(dtype)?, policy_of(policy)?);
@@ -319,14 +325,14 @@ impl Table {
 
     /// ``table[3]`` is a row, ``table[2:5]`` a table of rows that shares the memory, ``table["a"]`` a column,
     /// ``table[["a", "b"]]`` a table of columns, ``table[mask]`` and ``table[numbers]`` tables of those rows,
-    /// ``table[3, "a"]`` a value, and ``table[rows, columns]`` all of these columns of these rows.
+    /// ``table[3, "a"]`` a value, and ``table[rows, columns]`` the given columns of the given rows.
     fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         choose::item(py, self, key)
     }
 
-    /// Returns an array of NumPy's, read-only, of the table's memory if that can be shared. ``copy=True`` returns one
-    /// that can be written, ``copy=False`` raises :class:`ValueError` if a copy is needed. Of a sparse table, all
-    /// values are copied, the zeros too: :meth:`to_scipy` shares what is stored.
+    /// Returns a read-only NumPy array, which shares the table's memory if possible. ``copy=True`` returns a writable
+    /// array, ``copy=False`` raises :class:`ValueError` if a copy is required. For a sparse table, all values are
+    /// copied, including the zeros; :meth:`to_scipy` shares the stored values.
     #[pyo3(signature = (dtype = None, *, copy = None))]
     fn __array__<'py>(
         &self,
@@ -342,20 +348,19 @@ impl Table {
         if copy == Some(true) { array.call_method0("copy") } else { Ok(array) }
     }
 
-    /// Lends the columns to libraries that take Arrow's PyCapsules: ``pyarrow.record_batch(table)``.
+    /// Exports the columns to libraries that accept Arrow's PyCapsules: ``pyarrow.record_batch(table)``.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_array__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        let _ = requested_schema; // a wish: whoever asks casts
+        let _ = requested_schema; // only a request: the consumer casts
         arrow::array(py, self)
     }
 
-    /// Lends the columns to libraries that take streams of Arrow's: ``polars.DataFrame(table)``,
-    /// ``pyarrow.table(table)``. Columns that lie by themselves are not copied; names and words of categories travel
-    /// along.
+    /// Exports the columns to libraries that accept Arrow streams: ``polars.DataFrame(table)``,
+    /// ``pyarrow.table(table)``. Contiguously stored columns are not copied. Names and category labels are kept.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -366,12 +371,12 @@ impl Table {
         arrow::stream(py, self)
     }
 
-    /// The kind and the number of the device: the CPU.
+    /// The type and the index of the device, which is the CPU.
     fn __dlpack_device__(&self) -> (i32, i32) {
         dlpack::DEVICE
     }
 
-    /// Lends the values, read-only, to libraries of arrays that take DLPack 1.0: ``np.from_dlpack(table)``.
+    /// Exports the values, read-only, to array libraries that accept DLPack 1.0: ``np.from_dlpack(table)``.
     #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
     fn __dlpack__<'py>(
         &self,
@@ -398,7 +403,7 @@ impl Table {
         dlpack::capsule(py, self.all_by(py, wanted)?, copy == Some(true))
     }
 
-    /// Returns an array of NumPy's: ``np.asarray(table, dtype)``.
+    /// Returns a NumPy array, like ``np.asarray(table, dtype)``.
     #[pyo3(signature = (dtype = None, *, copy = None))]
     fn to_numpy<'py>(
         &self,
@@ -430,7 +435,7 @@ impl Table {
         self.__copy__(py) // a write to either copies first
     }
 
-    /// Pickles the table with its dictionary. From protocol 5 on, values travel out of band if the pickler wants that.
+    /// Pickles the table with its dictionary. From protocol 5 on, values are out of band if the pickler supports it.
     fn __reduce_ex__<'py>(slf: Bound<'py, Self>, protocol: i32) -> PyResult<Bound<'py, PyTuple>> {
         let (py, this) = (slf.py(), slf.get());
         let sparse = sparse::of(&**this.read(py)).cloned();
@@ -462,7 +467,7 @@ impl Table {
         (py.get_type::<Self>().getattr("_from_bytes")?, (PyBytes::new(py, &bytes),)).into_pyobject(py)
     }
 
-    /// Makes a table of the values and the description of another one.
+    /// Creates a table from the values and the description of another one.
     #[staticmethod]
     fn _rebuild(
         values: &Bound<'_, PyAny>,

@@ -1,4 +1,4 @@
-//! Several tables: put together, and compared.
+//! Several tables: stacked, and compared.
 
 use numeric_table::table::{Region, Target};
 use numeric_table::{
@@ -13,7 +13,7 @@ use crate::reading::owned;
 use crate::sparse;
 use crate::table::Table;
 
-/// Puts tables one below the other, or side by side.
+/// Stacks tables vertically or horizontally.
 pub(crate) fn stack(py: Python<'_>, tables: &[Bound<'_, Table>], is_vertical: bool) -> PyResult<Table> {
     let tables = tables.iter().map(|table| table.get().snapshot(py)).collect::<PyResult<Vec<_>>>()?;
     let tables: Vec<&dyn NumericTable> = tables.iter().map(|table| &**table).collect();
@@ -28,7 +28,8 @@ pub(crate) fn stack(py: Python<'_>, tables: &[Bound<'_, Table>], is_vertical: bo
     stacked.or_raise().map(Table::new)
 }
 
-/// Returns some columns of a table, by their numbers: of a sparse one sparse, of a structure of arrays without a copy.
+/// Returns some columns of a table, given their indices. A sparse table stays sparse; a structure of arrays is not
+/// copied.
 pub(crate) fn select(table: &dyn NumericTable, columns: &[usize]) -> numeric_table::Result<Box<dyn NumericTable>> {
     match sparse::of(table) {
         Some(sparse) => Ok(Box::new(sparse::select_columns(sparse, columns)?)),
@@ -71,7 +72,7 @@ fn values_of<T: Element>(table: &dyn NumericTable, region: &Region) -> numeric_t
     Ok(values)
 }
 
-/// Says what a conversion of all columns would lose, each from its own type.
+/// Reports the losses of a conversion of all columns, each from its own type.
 pub(crate) fn report(table: &dyn NumericTable, element: ElementType) -> numeric_table::Result<ConversionReport> {
     if let Some(sparse) = sparse::of(table) {
         return sparse::report(sparse, element);

@@ -1,7 +1,8 @@
 //! Table files that are written block by block, and so may be larger than memory.
 //!
-//! The file appears when it is whole. A thread that works on it takes it out of the writer, and others wait: no lock is
-//! held meanwhile, since signals are looked for, whose functions are the user's. The lock is held for a moment only.
+//! The file appears when it is complete. A thread that works on it takes it out of the writer, and others wait. The
+//! lock is held only for a moment and not during the work, since the work checks for signals, whose handlers are user
+//! code.
 
 use std::mem::{forget, replace};
 use std::ops::Range;
@@ -30,10 +31,10 @@ use crate::reading::{policy_of, stated};
 use crate::source;
 use crate::table::Table;
 
-/// Rows of a file are copied so many bytes at a time: signals are looked for in between.
+/// The number of bytes of a file that are copied between two checks for signals.
 const PART: usize = 64 << 20;
 
-/// Tables of more bytes are read piece by piece: signals are looked for in between.
+/// Larger tables, in bytes, are read piece by piece, with checks for signals in between.
 const SHORT: usize = 16 << 20;
 
 /// A writer of any element type.
@@ -104,21 +105,21 @@ impl NumericTable for Watched<'_> {
     }
 }
 
-/// What has become of the file.
+/// The state of the file.
 enum State {
     Open(Box<dyn Rows>),
     /// A thread works on it.
     Lent(ThreadId),
-    /// It is written, or the `with` block has ended with an exception.
+    /// The file is written, or an exception has ended the `with` block.
     Closed,
-    /// An append has ended with an exception when some or all of its rows were there.
+    /// An exception has ended an append after some or all of its rows were written.
     GivenUp,
 }
 
-/// The file, as long as a thread works on it.
+/// The file, while a thread works on it.
 struct Lent<'w> {
     writer: &'w Writer,
-    /// `None` if it is closed afterwards.
+    /// `None` if the file is closed afterwards.
     file: Option<Box<dyn Rows>>,
     is_given_up: bool,
 }
@@ -139,7 +140,7 @@ impl Drop for Lent<'_> {
 }
 
 impl Lent<'_> {
-    /// Appends rows by a function; returns how many the file has then.
+    /// Appends rows by a function. Returns the number of rows that the file has then.
     fn append(&mut self, append: impl FnOnce(&mut dyn Rows, &mut bool) -> Result<()>) -> Result<usize> {
         let file = self.file.as_mut().ok_or_else(closed)?;
         append(&mut **file, &mut self.is_given_up).map_err(of_append)?;
@@ -148,7 +149,7 @@ impl Lent<'_> {
     }
 }
 
-/// Appends all rows of a file part by part. `is_partial` says whether some of them are there and others are not.
+/// Appends all rows of a file in parts. `is_partial` states whether some of them are written and others are not.
 fn append_parts(to: &mut dyn Rows, from: &TableReader, policy: ConversionPolicy, is_partial: &mut bool) -> Result<()> {
     let Shape { rows, columns } = from.shape();
     let row = columns.saturating_mul(from.element_type().size_in_bytes());
@@ -174,11 +175,11 @@ fn append_table(to: &mut dyn Rows, table: &dyn NumericTable, policy: ConversionP
     to.append_rows(&Watched { table, id: TableId::new() }, policy) // an interrupt leaves the file as it was
 }
 
-/// A table file that is written block by block: what :func:`create` returns.
+/// A table file that is written block by block. Returned by :func:`create`.
 #[pyclass(frozen, module = "numeric_table", name = "TableWriter", weakref)]
 pub(crate) struct Writer {
     file: Mutex<State>,
-    /// Wakes those who wait for the file.
+    /// Wakes the threads that wait for the file.
     returned: Condvar,
     rows: AtomicUsize,
     element: ElementType,
@@ -186,7 +187,7 @@ pub(crate) struct Writer {
     is_stated: bool,
     dictionary: DataDictionary,
     listener: Option<Listener>,
-    /// That which has created the file: what `os.fork` makes of it must not remove it.
+    /// The process that has created the file. Processes forked from it must not remove the file.
     process: u32,
 }
 
@@ -200,16 +201,17 @@ impl Drop for Writer {
 
 /// Creates a table file (``.ntb``) that is written block by block, and so may be larger than memory.
 ///
-/// ``columns``: the number of columns, their names, or what has such columns, with names and categories: a
-/// :class:`Table`, a :class:`TableReader`, a :class:`CsvSource`. ``dtype`` is that of all values. If it is not stated,
-/// that is the type of such columns, or float64, and values that lose digits in it are refused.
+/// ``columns`` is the number of columns, their names, or a :class:`Table`, :class:`TableReader` or :class:`CsvSource`
+/// with the same columns, including names and categories. ``dtype`` is the type of all values. By default it is the
+/// type of such a source, or float64, and values that would lose precision in it are refused.
 ///
-/// The file appears when the ``with`` block ends, whole. An exception that leaves the block leaves no file, and an
-/// older one of this name as it is; so does one that leaves :meth:`TableWriter.append` in the middle. ``durable=False``
-/// does not wait for the disk.
+/// The file appears, complete, when the ``with`` block ends. An exception from the block leaves no new file, and does
+/// not change an existing file of this name. The same holds for an exception that ends :meth:`TableWriter.append`
+/// midway.
+/// ``durable=False`` does not wait for the disk.
 ///
-/// ``progress``, a function of ``(done, None)`` in bytes, or ``True`` for a counter of the package tqdm, hears of each
-/// append.
+/// ``progress`` is a function of ``(done, None)`` in bytes, or ``True`` for a counter of the package tqdm. It reports
+/// each append.
 ///
 /// >>> import numpy as np, numeric_table as nt, tempfile, os
 /// >>> path = os.path.join(tempfile.mkdtemp(), "table.ntb")
@@ -240,7 +242,7 @@ pub(crate) fn create(
     Ok(Writer { file, returned, rows, element, is_stated, dictionary, listener, process: process::id() })
 }
 
-/// Returns an error that speaks of the rows that are appended, and of the file.
+/// Converts an error to one about the appended rows and the file.
 fn of_append(error: Error) -> Error {
     match error.kind() {
         ErrorKind::UnequalTables { difference, reason, .. } => {
@@ -265,10 +267,10 @@ impl Writer {
         self.file.lock().unwrap_or_else(PoisonError::into_inner) // nothing panics while it is locked
     }
 
-    /// Takes the file, unless it is closed; `wait` is called from time to time while another thread works on it.
+    /// Takes the file, unless it is closed. Calls `wait` from time to time while another thread works on it.
     fn lend(&self, wait: impl Fn()) -> Result<Option<Lent<'_>>> {
         if self.process != process::id() {
-            return Err(Error::other("the file is written by the process that has created it, not by its forks"));
+            return Err(Error::other("only the process that created the file can write it, not a fork"));
         }
         let me = thread::current().id();
         loop {
@@ -281,16 +283,12 @@ impl Writer {
                 }
                 State::GivenUp => {
                     *state = State::GivenUp;
-                    return Err(Error::other(
-                        "the file is given up, since an append to it has ended with an exception",
-                    ));
+                    return Err(Error::other("the file was given up because an append raised an exception"));
                 }
                 State::Lent(other) => {
                     *state = State::Lent(other);
                     if other == me {
-                        return Err(Error::other(
-                            "rows are being appended by the call that was interrupted for this one",
-                        ));
+                        return Err(Error::other("rows are being appended by the call that this one has interrupted"));
                     }
                     drop(self.returned.wait_timeout(state, interval().max(std::time::Duration::from_millis(1))));
                     wait();
@@ -299,7 +297,7 @@ impl Writer {
         }
     }
 
-    /// Gives the file up: nothing can be appended any more, and none appears.
+    /// Abandons the file: no more rows can be appended, and no file appears.
     fn give_up(&self) {
         if let Ok(Some(mut lent)) = self.lend(|| ()) {
             lent.is_given_up = true;
@@ -325,24 +323,23 @@ impl Writer {
         element::dtype(py, self.element)
     }
 
-    /// The names of the columns, ``None`` where there is none.
+    /// The names of the columns, ``None`` for a column without a name.
     #[getter]
     fn names(&self) -> PyResult<Vec<Option<String>>> {
         describe::names(&self.dictionary)
     }
 
-    /// Appends rows: an array, a :class:`Table`, rows of numbers, or a :class:`TableReader`, which stands for all rows
-    /// of its file. All of them are appended, or an exception is raised and none is, and the writer can be used as
-    /// before.
+    /// Appends rows, all or nothing: an array, a :class:`Table`, rows of numbers, or a :class:`TableReader` for all
+    /// rows of its file. If an exception is raised, no rows are appended, and the writer remains usable.
     ///
-    /// An exception of ``progress``, which comes when the rows are there, and one that comes in the middle of a large
-    /// file (an interrupt, a value that does not fit, damage), give the writer up: then it takes no more rows, and no
-    /// file appears, not even if the exception is caught. Then :meth:`close`, or the end of the ``with`` block, raises
-    /// :class:`TableError`.
+    /// There are two exceptions to this: one that ``progress`` raises after the rows are written, and one in the middle
+    /// of a large file (an interrupt, a value that does not fit, damage). They abandon the writer. It accepts no more
+    /// rows, and no file appears, even if the caller catches the exception. :meth:`close`, or the end of the ``with``
+    /// block, then raises :class:`TableError`.
     ///
-    /// ``policy`` says what becomes of values that the file's type does not have: ``"checked"`` and ``"exact"`` raise
-    /// :class:`NotRepresentableError`, the latter also where digits are lost; ``"saturate"`` takes the nearest one. By
-    /// default it is ``"checked"`` if :func:`create` was given a ``dtype``, else ``"exact"``.
+    /// ``policy`` states how to treat values that the file's type cannot represent: ``"checked"`` and ``"exact"`` raise
+    /// :class:`NotRepresentableError`, the latter also where precision is lost; ``"saturate"`` takes the nearest value.
+    /// The default is ``"checked"`` if :func:`create` was called with a ``dtype``, otherwise ``"exact"``.
     ///
     /// >>> import numeric_table as nt, tempfile, os
     /// >>> path = os.path.join(tempfile.mkdtemp(), "table.ntb")
@@ -386,7 +383,7 @@ impl Writer {
         let row = (self.dictionary.len() as u64).saturating_mul(self.element.size_in_bytes() as u64);
         let told = listener.tell(py, row.saturating_mul(count as u64), None);
         if told.is_err() {
-            py.detach(|| self.give_up()); // whoever tries again would append the rows twice
+            py.detach(|| self.give_up()); // a second try would append the rows twice
             let _ = listener.close(py); // the exception says more
         }
         told

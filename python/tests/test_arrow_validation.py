@@ -191,13 +191,13 @@ def test_nulls_without_a_bitmap_and_a_bitmap_without_nulls_are_refused():
     values, bits = pa.py_buffer(np.array([1.5, 2.5]).tobytes()), pa.py_buffer(b"\x01")
     wrong = pa.Array.from_buffers(pa.float64(), 2, [bits, values], null_count=2)
     for data in [wrong, Batches(wrong), pa.chunked_array([wrong]), pa.table({"x": wrong})]:
-        with pytest.raises(nt.TableError, match="2 nulls are announced, and there are 1"):
+        with pytest.raises(nt.TableError, match="2 nulls are declared, but there are 1"):
             nt.Table(data)
 
     def change(schema, array):
         array[1] = 1
 
-    with pytest.raises(nt.TableError, match="1 nulls are announced, without a bitmap"):
+    with pytest.raises(nt.TableError, match="1 nulls are declared without a bitmap"):
         nt.Table(Batches(pa.array([1.5, 2.5]), change))
     right = pa.Array.from_buffers(pa.float64(), 2, [bits, values], null_count=-1)
     np.testing.assert_array_equal(nt.Table(Batches(right)).rows(), [[1.5], [np.nan]])

@@ -302,7 +302,7 @@ def test_damaged_and_truncated_files_are_found(tmp_path):
 def test_files_of_other_kinds_are_loaded_as_a_whole(tmp_path):
     mixed = nt.hstack([nt.Table([[1, 2]]), nt.Table([[0.5]])])
     nt.save(mixed, tmp_path / "t.ntb")
-    with pytest.raises(nt.TableError, match="structure-of-arrays is loaded as a whole"):
+    with pytest.raises(nt.TableError, match="structure-of-arrays cannot be read in parts"):
         nt.open(tmp_path / "t.ntb")
     with nt.create(tmp_path / "u.ntb", mixed) as writer:
         writer.append(mixed)

@@ -87,7 +87,7 @@ def test_a_table_that_was_half_written_is_continued(tmp_path):
     writer = nt.ShardsWriter.resume(tmp_path, ["a"], "u1", durable=False)
     assert writer.missing(6) == [1, 3, 4, 5] and writer.missing(0) == []
     assert len(writer.missing(2**62)) == 1_000_000 - 2
-    with pytest.raises(Exception, match="have to be: append those with the numbers 4"):
+    with pytest.raises(Exception, match="are required: append those with the numbers 4"):
         writer.finish()
     with pytest.raises(OSError, match="the file is finished"):
         writer.append([[7]], 2)

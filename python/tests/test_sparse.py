@@ -177,7 +177,7 @@ class Rows:
         (Rows([1.0], [0], [0, 1], (1, 2**70)), ValueError, "shape"),
         (Rows([1.0], [0], [0, 1], (2**63, 1)), ValueError, ""),
         (Rows([1.0], [0], [0, 1], ("a", 1)), ValueError, "shape"),
-        (Rows([1.0], [0], [0, 1], (1,)), ValueError, "two dimensions, and this has 1"),
+        (Rows([1.0], [0], [0, 1], (1,)), ValueError, "two dimensions, but this has 1"),
         (Rows([1.0], [0], [0, 1], None), ValueError, "shape"),
         (Rows([True], [0], [0, 1], (1, 4)), TypeError, "bool"),
         (Rows([1j], [0], [0, 1], (1, 4)), TypeError, "complex"),

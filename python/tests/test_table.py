@@ -522,7 +522,7 @@ def test_whole_numbers_in_sequences_keep_their_digits_or_are_refused(tmp_path):
         ([np.array(big), 0.5], "row 0"),
         (collections.deque([0.5, big]), "row 1"),
     ]:
-        with pytest.raises(nt.NotRepresentableError, match=f"{place} stands among floats.*dtype="):
+        with pytest.raises(nt.NotRepresentableError, match=f"{place} is among floats.*dtype="):
             nt.Table(rows)
         with pytest.raises(nt.NotRepresentableError, match=place):
             nt.Table(rows, dtype="int64")

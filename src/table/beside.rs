@@ -1,6 +1,6 @@
-//! Columns beside those of a table, without a copy, and tables that own what another one shows.
+//! Columns beside those of a table, without a copy, and owning copies of any table.
 //!
-//! Columns of one table are in `part`; tables side by side in `merged`.
+//! `part` selects columns of one table; `merged` joins tables side by side.
 
 use super::borrow::by_ref;
 use super::part::TablePart;
@@ -15,7 +15,7 @@ use crate::base::room::with_room;
 use crate::convert::ConversionPolicy;
 use crate::dictionary::{DataDictionary, Feature};
 
-/// The table with one more column, or another one of this name.
+/// Appends a column to the table, or replaces the one of this name.
 pub(super) fn with_column<'t>(
     table: &'t (dyn NumericTable + 't),
     name: impl Into<String>,
@@ -56,7 +56,7 @@ pub(super) fn hstack<'s>(
     MergedNumericTable::new(std::iter::once(by_ref(table)).chain(others.iter().copied().map(by_ref)))
 }
 
-/// Copies what a table shows into one that owns it.
+/// Copies a table of any kind into one that owns its values.
 pub(super) fn to_table(table: &(dyn NumericTable + '_)) -> Result<Box<dyn NumericTable>> {
     if let Some(element) = table.uniform_type() {
         return match_element!(element, T => {
@@ -74,7 +74,7 @@ pub(super) fn to_columns(table: &(dyn NumericTable + '_)) -> Result<SoaNumericTa
     for (column, feature) in dictionary.iter().enumerate() {
         let (region, element) = (Region { rows: 0..shape.rows, columns: column..column + 1 }, feature.element_type);
         columns.push(match lend::array_of(table, &region, element)? {
-            // What a user's kind of table lends is not trusted.
+            // Memory from a user's kind of table is not trusted.
             Some((array, range)) if array.element_type() == element => match range.len() {
                 found if found == shape.rows => array.slice(range)?,
                 found => return Err(Error::new(ErrorKind::LengthMismatch { expected: shape.rows, found })),
@@ -92,7 +92,7 @@ fn table_of<'t>(feature: Feature, array: AnyArray) -> Box<dyn NumericTable + 't>
     Box::new(SoaNumericTable::of_arrays(dictionary, rows, vec![array], MemoryStatus::UserAllocated))
 }
 
-/// Returns a table with some columns, in ascending order, replaced by tables of one column.
+/// Returns a table in which some columns, in ascending order, are replaced by tables of one column.
 fn with_replaced<'t>(
     table: &'t (dyn NumericTable + 't),
     columns: impl IntoIterator<Item = (usize, Box<dyn NumericTable + 't>)>,
@@ -116,7 +116,7 @@ fn with_replaced<'t>(
     MergedNumericTable::new(parts)
 }
 
-/// Returns a table with arrays in the place of some columns, in ascending order; the table itself if there are none.
+/// Returns a table in which arrays replace some columns, in ascending order; the table itself if there are none.
 pub(super) fn with_columns_replaced<'t>(
     table: &'t (dyn NumericTable + 't),
     columns: Vec<(usize, Feature, AnyArray)>,

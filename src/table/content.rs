@@ -1,8 +1,8 @@
-//! What tables consist of: the numbers and arrays from which archives and files are written, and tables made again.
+//! The content of tables: the numbers and arrays that archives and files store, and from which they restore tables.
 //!
-//! A kind of table with a name of its own in files says in [`Stored`] what it consists of, and checks what is read.
-//! Homogeneous tables have an older encoding of their own, which is in the modules of archives and files. Any other
-//! table is stored as what it shows: a homogeneous table, or a structure of arrays if its columns differ in type.
+//! A kind of table that has its own name in files implements [`Stored`], which returns its content and checks what a
+//! file supplies. Homogeneous tables have an older encoding, in the modules of archives and files. Any other table is
+//! stored as a homogeneous table, or as a structure of arrays if its columns differ in type.
 
 use super::tiling;
 use super::{
@@ -15,23 +15,23 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::convert::ConversionPolicy;
 use crate::dictionary::{DataDictionary, Feature};
 
-/// What a table consists of.
+/// The content of a table.
 pub(crate) struct Content<'t> {
     pub(crate) kind: TableKind,
     pub(crate) shape: Shape,
-    /// What the kind needs to know besides the shape; which numbers these are is its own affair.
+    /// The parameters that the kind needs besides the shape. Each kind defines its own.
     pub(crate) settings: Vec<u64>,
     pub(crate) dictionary: DataDictionary,
     pub(crate) values: Vec<Values<'t>>,
 }
 
-/// Values of one type that a table consists of.
+/// Values of one type in the content of a table.
 pub(crate) enum Values<'t> {
     Array(AnyArray),
     Column(Column<'t>),
 }
 
-/// A column of a table, which is read when it is wanted: as it was described when the table was asked.
+/// A column of a table, which is read on demand, with its element type at the time of creation.
 pub(crate) struct Column<'t> {
     pub(crate) table: &'t (dyn NumericTable + 't),
     pub(crate) column: usize,
@@ -40,7 +40,7 @@ pub(crate) struct Column<'t> {
 }
 
 impl Column<'_> {
-    /// Checks that the table still has the column that was described.
+    /// Checks that the table still has the column as described.
     ///
     /// # Errors
     /// [`ErrorKind::LengthMismatch`], [`ErrorKind::ElementTypeMismatch`].
@@ -84,7 +84,7 @@ impl Values<'_> {
     }
 }
 
-/// How a table is stored.
+/// The form in which a table is stored.
 pub(crate) enum Form<'t> {
     /// As a homogeneous table of this type.
     OneType(ElementType),
@@ -92,8 +92,8 @@ pub(crate) enum Form<'t> {
 }
 
 impl<'t> Content<'t> {
-    /// Returns how a table is stored. Asks for its type once, since a user's own kind may answer differently the next
-    /// time.
+    /// Returns the form in which a table is stored. Queries its type once, since a user's own kind may answer
+    /// differently the next time.
     ///
     /// # Errors
     /// Those of a table that cannot be read: a column is not set, or a writable block of it is outstanding.
@@ -112,7 +112,7 @@ impl<'t> Content<'t> {
         }
     }
 
-    /// Like [`of`](Self::of), for all tables: a homogeneous one consists of its values, and has its layout as its
+    /// Like [`of`](Self::of), for all tables. The content of a homogeneous table is its values, with its layout as the
     /// setting.
     ///
     /// # Errors
@@ -150,7 +150,7 @@ impl<'t> Content<'t> {
     }
 }
 
-/// What has been read of a table: nothing of it has been checked, but that each array has the length that is stated.
+/// The content of a table as read from a file. Only the lengths of the arrays have been checked.
 pub(crate) struct FoundContent {
     pub(crate) shape: Shape,
     pub(crate) settings: Vec<u64>,
@@ -159,30 +159,30 @@ pub(crate) struct FoundContent {
 }
 
 impl FoundContent {
-    /// Returns the arrays, which must be as many as the kind has.
+    /// Returns the arrays, whose number must be that of the kind.
     ///
     /// # Errors
     /// [`ErrorKind::Format`].
     pub(super) fn take_arrays<const N: usize>(&mut self, kind: TableKind) -> Result<[AnyArray; N]> {
         let arrays = std::mem::take(&mut self.arrays);
         let found = arrays.len();
-        arrays.try_into().map_err(|_| refusal(kind, format_args!("{found} arrays, and this kind consists of {N}")))
+        arrays.try_into().map_err(|_| refusal(kind, format_args!("{found} arrays, but this kind has {N}")))
     }
 
-    /// Returns the settings, which must be as many as the kind has.
+    /// Returns the settings, whose number must be that of the kind.
     ///
     /// # Errors
     /// [`ErrorKind::Format`].
     pub(super) fn settings<const N: usize>(&self, kind: TableKind) -> Result<[u64; N]> {
         let found = self.settings.len();
         let settings = self.settings[..].try_into();
-        settings.map_err(|_| refusal(kind, format_args!("{found} settings, and this kind has {N}")))
+        settings.map_err(|_| refusal(kind, format_args!("{found} settings, but this kind has {N}")))
     }
 
-    /// Makes a homogeneous table again, of the type that its values have.
+    /// Restores a homogeneous table, of the type of its values.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] if it is none.
+    /// [`ErrorKind::Format`] if the content is invalid.
     fn into_homogeneous(mut self) -> Result<Box<dyn NumericTable>> {
         let kind = TableKind::HOMOGENEOUS;
         let layout = match self.settings(kind)? {
@@ -209,10 +209,10 @@ impl FoundContent {
             .map_err(|error| as_format(kind, error))
     }
 
-    /// Makes the table again, of the kind with this name. `None` if there is no such kind.
+    /// Restores the table, of the kind with this name. `None` if the name is unknown.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] if it is none; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::Format`] if the content is invalid; [`ErrorKind::OutOfMemory`].
     pub(crate) fn into_table(self, kind: &str) -> Option<Result<Box<dyn NumericTable>>> {
         if kind == TableKind::HOMOGENEOUS.name() {
             return Some(self.into_homogeneous());
@@ -228,23 +228,23 @@ impl FoundContent {
         None
     }
 
-    /// Makes a table of a known kind again.
+    /// Restores a table of a known kind.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] if it is none; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::Format`] if the content is invalid; [`ErrorKind::OutOfMemory`].
     pub(crate) fn into_kind<K: Stored>(self) -> Result<K> {
         let (shape, dictionary) = (self.shape, self.dictionary.clone());
         let mut table = K::from_content(self).map_err(|error| as_format(K::KIND, error))?;
         if table.shape() != shape {
             let found = table.shape();
-            return Err(refusal(K::KIND, format_args!("the shape is stated as {shape}, and the values have {found}")));
+            return Err(refusal(K::KIND, format_args!("the stated shape is {shape}, but the values have {found}")));
         }
         table.set_dictionary(dictionary).map_err(|error| as_format(K::KIND, error))?;
         Ok(table)
     }
 }
 
-/// Returns the name of a kind whose tables are stored as [`Content`]. `None` if there is no such kind.
+/// Returns the name of a kind whose tables are stored as [`Content`]. `None` if the name is unknown.
 pub(crate) fn stored_kind(name: &str) -> Option<&'static str> {
     macro_rules! of_kinds {
         ($(($Kind:ty, $($page:tt)*)),*) => { [$(<$Kind>::KIND.name()),*].into_iter().find(|known| *known == name) };
@@ -252,12 +252,12 @@ pub(crate) fn stored_kind(name: &str) -> Option<&'static str> {
     with_stored_kinds!(of_kinds)
 }
 
-/// Returns the error for content that is not that of a table of a kind.
+/// Returns the error for content that is not valid for a kind of table.
 pub(super) fn refusal(kind: TableKind, reason: impl std::fmt::Display) -> Error {
-    Error::format(0, format!("this is no {kind} table: {reason}"))
+    Error::format(0, format!("this is not a {kind} table: {reason}"))
 }
 
-/// Turns the error of a kind that refuses what was read into one of the format.
+/// Converts the error of a kind that refuses the content into a format error.
 fn as_format(kind: TableKind, error: Error) -> Error {
     match error.kind() {
         ErrorKind::Format { .. } | ErrorKind::OutOfMemory => error,
@@ -265,27 +265,26 @@ fn as_format(kind: TableKind, error: Error) -> Error {
     }
 }
 
-/// A kind of table with a name of its own in archives and files.
+/// A kind of table that has its own name in archives and files.
 pub(crate) trait Stored: NumericTable + Sized + 'static {
     /// The name.
     const KIND: TableKind;
 
-    /// Returns what the table consists of.
+    /// Returns the content of the table.
     ///
     /// # Errors
     /// Those of a table that cannot be read.
     fn content(&self) -> Result<Content<'_>>;
 
-    /// Makes a table of what was read, which may be anything: all of it is checked, but the dictionary, which is set
-    /// afterwards.
+    /// Creates a table from untrusted content. Checks all of it except the dictionary, which is set afterwards.
     ///
     /// # Errors
-    /// What is wrong; [`ErrorKind::OutOfMemory`].
+    /// The reason why the content is invalid; [`ErrorKind::OutOfMemory`].
     fn from_content(found: FoundContent) -> Result<Self>;
 }
 
-/// Passes the list of kinds of tables with names of their own in archives and files to a macro, each with its name and
-/// an expression that makes one, for the pages of its methods. A new kind needs an entry here.
+/// Passes the list of kinds of tables that have their own names in archives and files to a macro, each with its name
+/// and an expression that creates one, for the pages of its methods. A new kind needs an entry here.
 macro_rules! with_stored_kinds {
     ($callback:ident) => {
         $callback! {

@@ -1,9 +1,9 @@
-//! Rows of dense values in another order: the loops, and how they are cut into tasks.
+//! Rows of dense values in another order: the loops, and how they are split into tasks.
 //!
-//! What is wanted is a list of row numbers, or a flag for each row. A *lane* is a run of memory with as many values for
-//! every row: all columns of a row-major table, or one column. Listed rows may lie anywhere, so that a lane is copied
-//! before the next one is begun: a column stays in the cache. Flagged rows ascend, and are copied part by part.
-//! Invariant: the result does not depend on how the work is cut.
+//! A request is a list of row numbers, or a flag for each row. A *lane* is a run of memory with the same number of
+//! values per row: all columns of a row-major table, or one column. Listed rows are in any order, so a lane is copied
+//! before the next one begins: a column stays in the cache. Flagged rows ascend, and are copied part by part.
+//! Invariant: the result does not depend on how the work is split.
 
 use std::ops::Range;
 
@@ -11,37 +11,37 @@ use crate::base::element::match_width;
 use crate::base::parallel;
 use crate::window::{AnySlice, AnySliceMut, Bits};
 
-/// The number of flags that are turned into positions at a time.
+/// The number of flags that are converted to positions at a time.
 const BATCH: usize = 1024;
 
-/// Which rows are wanted.
+/// The requested rows.
 #[derive(Clone, Copy)]
 pub(super) enum Wanted<'r> {
-    /// Those with these numbers, in this order.
+    /// The rows with these numbers, in this order.
     Listed(&'r [usize]),
-    /// The same, in half of the memory.
+    /// Like `Listed`, in half of the memory.
     Short(&'r [u32]),
-    /// Those whose flag is set.
+    /// The rows whose flag is set.
     Flagged(&'r [bool]),
 }
 
-/// Some of what is wanted.
+/// A part of the requested rows.
 pub(super) struct Part<'r> {
     wanted: Wanted<'r>,
     /// The row of the first flag.
     first: usize,
-    /// The number of rows that are wanted.
+    /// The number of requested rows.
     pub(super) count: usize,
 }
 
-/// What is wanted, in parts.
+/// The requested rows, in parts.
 pub(super) struct Chosen<'r> {
     pub(super) parts: Vec<Part<'r>>,
     pub(super) count: usize,
 }
 
 impl<'r> Chosen<'r> {
-    /// Cuts what is wanted of rows of so many bytes into parts, and counts.
+    /// Splits a request for rows of the given size into parts, and counts the rows.
     pub(super) fn new(wanted: Wanted<'r>, row_bytes: usize) -> Self {
         let bytes = |rows: usize| rows.saturating_mul(row_bytes.saturating_mul(2).saturating_add(size_of::<usize>()));
         let parts = match wanted {
@@ -66,10 +66,10 @@ impl<'r> Chosen<'r> {
         Self { parts, count }
     }
 
-    /// Copies rows of every lane, which has room for all that is wanted.
+    /// Copies the requested rows of every lane. Each lane must have room for all of them.
     ///
     /// # Errors
-    /// A row that a lane does not have.
+    /// The number of a row that a lane does not have.
     pub(super) fn gather(&self, lanes: Vec<Lane<'_>>) -> Result<(), usize> {
         if lanes.len() > 1
             && let Some(short) = self.short()
@@ -91,7 +91,8 @@ impl<'r> Chosen<'r> {
         parallel::map(tasks, |(part, mut lanes)| part.copy(&mut lanes)).into_iter().collect()
     }
 
-    /// Returns the listed rows in half of the memory, if there is some: a row that has no short number does not exist.
+    /// Returns the listed rows in half of the memory, if it can be allocated. A row whose number does not fit does not
+    /// exist.
     fn short(&self) -> Option<Vec<u32>> {
         let mut short = Vec::new();
         short.try_reserve_exact(self.count).ok()?;
@@ -109,7 +110,7 @@ impl<'r> Chosen<'r> {
         self.parts.iter().try_for_each(|part| part.try_for_each_run(&mut work))
     }
 
-    /// Returns the parts, each with the part of the lanes that it is copied to.
+    /// Returns the parts, each with the part of the lanes that receives its rows.
     fn cut<'l, 't>(&'l self, mut lanes: Vec<Lane<'t>>) -> Vec<(&'l Part<'r>, Vec<Lane<'t>>)> {
         let cut = |part: &'l Part<'r>| {
             let here = lanes.iter_mut().map(|lane| lane.take(part.count)).collect();
@@ -119,7 +120,7 @@ impl<'r> Chosen<'r> {
     }
 }
 
-/// Cuts a list of rows into about so many parts.
+/// Splits a list of rows into approximately the given number of parts.
 fn listed<'r, N>(rows: &'r [N], parts: usize, wanted: impl Fn(&'r [N]) -> Wanted<'r>) -> Vec<Part<'r>> {
     let parts = parallel::cut(rows, rows.len(), parts, |rows, count| rows.split_at(count));
     parts.into_iter().map(|rows| Part { wanted: wanted(rows), first: 0, count: rows.len() }).collect()
@@ -185,7 +186,7 @@ impl Part<'_> {
     }
 }
 
-/// A run of memory with as many values for every row, and where wanted rows of it are copied to.
+/// A run of memory with the same number of values per row, and the target of the requested rows.
 pub(super) enum Lane<'s> {
     One(Values<'s, u8>),
     Two(Values<'s, u16>),
@@ -223,14 +224,15 @@ macro_rules! lanes {
 lanes!(One u8 Two u16 Four u32 Eight u64);
 
 impl<'s> Lane<'s> {
-    /// Creates the lane of values of one type, so many for every row. Panics if the types differ: callers know them.
+    /// Creates the lane of values of one type, with the given number per row. Panics if the types differ: the callers
+    /// ensure that they do not.
     pub(super) fn new(from: AnySlice<'s>, to: AnySliceMut<'s>, columns: usize) -> Self {
         match_width!(from.element_type(), B => {
             Values { from: from.bits::<B>(), to: to.into_bits::<B>(), columns }.into()
         })
     }
 
-    /// Returns the lane with room for so many rows only, and leaves the rest of the room.
+    /// Splits off a lane with room for the given number of rows. `self` keeps the rest of the room.
     fn take(&mut self, rows: usize) -> Self {
         each!(self, values => {
             let (head, tail) = std::mem::take(&mut values.to).split_at_mut(rows * values.columns);
@@ -243,7 +245,7 @@ impl<'s> Lane<'s> {
         each!(self, values => values.columns == 1)
     }
 
-    /// Copies the values of a column whose flags are set, which are those of the rows from `first` on.
+    /// Copies the flagged values of a column. The flags are those of the rows from `first` on.
     fn compress(&mut self, first: usize, flags: &[bool]) -> Result<(), usize> {
         each!(self, values => {
             let from = values.from.get(first..).and_then(|from| from.get(..flags.len())).ok_or(first)?;
@@ -252,13 +254,13 @@ impl<'s> Lane<'s> {
         })
     }
 
-    /// Copies rows to the room from a row on.
+    /// Copies rows to the target, from a row on.
     #[inline]
     fn copy(&mut self, at: usize, rows: impl Iterator<Item = usize>, count: usize) -> Result<(), usize> {
         each!(self, values => values.copy(at, rows, count))
     }
 
-    /// Copies consecutive rows to the room from a row on.
+    /// Copies consecutive rows to the target, from a row on.
     fn copy_run(&mut self, at: usize, first: usize, count: usize) -> Result<(), usize> {
         each!(self, values => {
             let (from, to) = (values.from, &mut values.to[at * values.columns..(at + count) * values.columns]);
@@ -291,7 +293,7 @@ impl<B: Bits> Values<'_, B> {
     }
 }
 
-/// Copies the values whose flags are set. Without a branch for a value: a guess of it would be wrong as often as not.
+/// Copies the values whose flags are set. Has no branch per value, since half of the predictions would be wrong.
 fn compress<B: Bits>(from: &[B], flags: &[bool], to: &mut [B]) {
     const STEP: usize = 8;
     let ((steps, rest), (flags, flags_of_rest)) = (from.as_chunks::<STEP>(), flags.as_chunks::<STEP>());
@@ -307,7 +309,7 @@ fn compress<B: Bits>(from: &[B], flags: &[bool], to: &mut [B]) {
             Some(room) => {
                 let mut count = 0;
                 for (&value, &is_wanted) in values.iter().zip(flags) {
-                    room[count % STEP] = value; // what is not wanted is written over by what follows
+                    room[count % STEP] = value; // a later value overwrites one whose flag is not set
                     count += usize::from(is_wanted);
                 }
                 done += count;
@@ -318,7 +320,7 @@ fn compress<B: Bits>(from: &[B], flags: &[bool], to: &mut [B]) {
     copy_few(rest, flags_of_rest, to, &mut done);
 }
 
-/// Copies rows of so many values each.
+/// Copies rows with the given number of values.
 fn copy_rows<B: Bits, const COLUMNS: usize>(
     from: &[B],
     rows: impl Iterator<Item = usize>,

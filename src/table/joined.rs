@@ -1,10 +1,10 @@
-//! Several tables as one: what tables side by side and tables end to end have in common.
+//! Several tables as one: the code that tables side by side and tables end to end share.
 //!
-//! The public types are in `merged`. A region that lies in one of the tables is passed on to it; one that lies in
-//! several is read and written over their pieces or, if a table has no pieces there, read table by table.
+//! The public types are in `merged`. A region that lies in one of the tables is passed on to it. One that spans several
+//! is read and written over their pieces, or table by table where a table has no pieces.
 //! Invariant: the tables have the same number of columns (end to end) or rows (side by side) when they are joined, and
-//! end to end the same element type in each column. Nobody can reach a table to change its size while it is joined; a
-//! kind of table whose size changes by itself gets errors, and nothing is read past its end.
+//! end to end the same element type in each column. While a table is joined, other code cannot reach it to change its
+//! size. A kind of table whose size changes by itself gets errors, and is never read past its end.
 //! Semantics: DAAL `MergedNumericTable` and `RowMergedNumericTable`, which resize the tables that they are given.
 
 use std::ops::Range;
@@ -50,7 +50,7 @@ impl Axis {
         }
     }
 
-    /// Returns where a table ends along this axis.
+    /// Returns the end of a table along this axis.
     fn end_of(self, shape: Shape) -> usize {
         self.at(shape.rows, shape.columns)
     }
@@ -69,19 +69,19 @@ pub(super) struct Joined<'t> {
     axis: Axis,
     id: TableId,
     tables: Vec<Member<'t>>,
-    /// Where each table ends along the axis.
+    /// The end of each table along the axis.
     ends: Vec<usize>,
     shape: Shape,
     /// Invariant: describes `shape.columns` columns of the element types of the tables.
     dictionary: DataDictionary,
     uniform_type: Option<ElementType>,
     layout: DataLayout,
-    /// How many tables deep this is.
+    /// The depth of nested tables.
     depth: usize,
 }
 
 impl<'t> Joined<'t> {
-    /// Begins with one table.
+    /// Starts with one table.
     ///
     /// # Errors
     /// [`ErrorKind::DictionaryMismatch`] if its dictionary does not describe its columns.
@@ -94,10 +94,11 @@ impl<'t> Joined<'t> {
         Ok(Self { axis, id, tables, ends, shape, dictionary, uniform_type, layout, depth })
     }
 
-    /// Adds a table at the end of the axis.
+    /// Appends a table along the axis.
     ///
     /// # Errors
-    /// The table, with [`ErrorKind::UnequalTables`] or [`ErrorKind::SizeOverflow`]. The joined tables are unchanged.
+    /// [`ErrorKind::UnequalTables`] or [`ErrorKind::SizeOverflow`], each with the table. The joined tables are
+    /// unchanged.
     pub(super) fn push(&mut self, table: Member<'t>) -> Result<(), Refused<Member<'t>>> {
         let shape = match self.shape_with(&*table) {
             Ok(shape) => shape,
@@ -123,7 +124,7 @@ impl<'t> Joined<'t> {
         Ok(())
     }
 
-    /// Returns the shape with one table more.
+    /// Returns the shape with one more table.
     fn shape_with(&self, table: &dyn NumericTable) -> Result<Shape> {
         check_count(table)?;
         depth_with(table)?;
@@ -182,7 +183,7 @@ impl<'t> Joined<'t> {
         table.checked_sub(1).map_or(0, |before| self.ends[before])
     }
 
-    /// Returns how far a table is moved down and to the right.
+    /// Returns the number of rows and columns by which a table is moved down and to the right.
     fn offset_of(&self, table: usize) -> (usize, usize) {
         match self.axis {
             Axis::Rows => (self.start_of(table), 0),
@@ -190,18 +191,18 @@ impl<'t> Joined<'t> {
         }
     }
 
-    /// Returns all of a table, in its own rows and columns.
+    /// Returns the full extent of a table, in its own rows and columns.
     fn extent_of(&self, table: usize) -> Region {
         self.axis.with(&Region::whole(self.shape), 0..self.ends[table] - self.start_of(table))
     }
 
-    /// Turns an error of one of the tables into an error of the joined ones.
+    /// Converts an error of one of the tables into an error of the joined ones.
     fn moved(&self, table: usize) -> impl Fn(Error) -> Error + use<'t> {
         let (rows, columns) = self.offset_of(table);
         move |error| error.moved(rows, columns)
     }
 
-    /// Returns the one table that has all of a region, and the region there.
+    /// Returns the table that contains all of a region, if one does, and the region there.
     fn only_table_of(&self, region: &Region) -> Option<(usize, Region)> {
         let along = self.axis.along(region);
         let table = self.table_at(along.start)?;
@@ -210,7 +211,7 @@ impl<'t> Joined<'t> {
             .then(|| (table, self.axis.with(region, along.start - start..along.end - start)))
     }
 
-    /// Returns the tables that have values of a region; for each, the region there and its place in the whole region.
+    /// Returns the tables that intersect a region, each with the region there and its position in the full region.
     fn tables_of(&self, region: &Region) -> impl Iterator<Item = (usize, Region, Region)> + use<'_, 't> {
         let (whole, axis) = (region.clone(), self.axis);
         let along = axis.along(region);
@@ -254,8 +255,8 @@ impl<'t> Joined<'t> {
         outcome
     }
 
-    /// Returns the pieces of the tables that have values of a region: other tables are not asked, so that memory which
-    /// they share is not copied. If one of them cannot be written, no memory is copied.
+    /// Returns the pieces of the tables that intersect a region. Other tables are not asked, so that their shared
+    /// memory is not copied. If one of the tables cannot be written, no memory is copied.
     fn pieces_of(&mut self, region: &Region) -> Result<Vec<PieceMut<'_>>> {
         let wanted = self.tables_of(region).map(|(table, there, _)| (table, there)).collect::<Vec<_>>();
         self.check_tables(&wanted)?;
@@ -275,7 +276,7 @@ impl<'t> Joined<'t> {
         Ok(pieces)
     }
 
-    /// Checks that the tables which have values of a region can be written.
+    /// Checks that the tables that intersect a region can be written.
     fn check_tables_of(&mut self, region: &Region) -> Result<()> {
         let wanted = self.tables_of(region).map(|(table, there, _)| (table, there)).collect::<Vec<_>>();
         self.check_tables(&wanted)
@@ -289,15 +290,15 @@ impl<'t> Joined<'t> {
     }
 }
 
-/// Checks that a table's dictionary describes as many columns as it has: a kind of somebody's own may be wrong there.
+/// Checks that a table's dictionary describes all of its columns: that of a user's own kind may be wrong.
 fn check_count(table: &dyn NumericTable) -> Result<()> {
     table.dictionary().check_count(table.shape().columns, || table.dictionary().uniform_type())
 }
 
-/// The largest number of tables of tables within each other.
+/// The limit on the depth of nested tables.
 const DEPTH_LIMIT: usize = 64;
 
-/// Returns the depth of a table that shows another one.
+/// Returns the depth of a table that contains another one.
 ///
 /// # Errors
 /// [`ErrorKind::LimitExceeded`].
@@ -438,7 +439,7 @@ impl Lend for Joined<'_> {
         })
     }
 
-    /// A block that is written in place is lent by the table that it lies in.
+    /// A block that is written in place comes from the table that holds it.
     fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
         region.check(self.shape)?;
         if in_place.is_none() {
@@ -455,7 +456,7 @@ impl Lend for Joined<'_> {
         Ok(is_lent)
     }
 
-    /// As a rule the table at the block's position has lent the memory. A user's kind of table may have moved the
+    /// Normally the table at the block's position has lent the memory. A user's kind of table may have moved the
     /// region.
     fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
         let (row, column) = lease.place();

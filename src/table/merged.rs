@@ -1,4 +1,4 @@
-//! Tables side by side and tables end to end. What they have in common is in `joined`.
+//! Tables side by side and tables end to end. The code that they share is in `joined`.
 
 use std::fmt;
 
@@ -21,23 +21,21 @@ use crate::base::error::{Error, Result};
 ///           f32          u8
 /// ```
 ///
-/// The tables may be of any kind and of any element types, other merged tables and
-/// [borrowed](crate::table::by_mut) ones too. They need the same number of rows. Reading and writing goes through to
-/// them; what is written is checked as a whole first, so that it is written into all of them or none. The dictionary is
-/// that of the tables when they were joined; [`set_dictionary`](NumericTable::set_dictionary) changes this table's
-/// only.
+/// The tables may be of any kind and any element types, including merged and [borrowed](crate::table::by_mut) tables.
+/// They need the same number of rows. Reading and writing act on these tables directly. A write is checked first, and
+/// changes all of them or none. The dictionary is a copy of their dictionaries at the time of joining;
+/// [`set_dictionary`](NumericTable::set_dictionary) changes this table's copy only.
 ///
 /// A block of rows is a converted copy, unless its columns are all in one table. Finding the table of a column takes
-/// O(log tables). A block that is written in place locks the table that it lies in; a copy locks nothing. Its size
-/// cannot be changed. It is saved as what it shows: a homogeneous table if all columns have one type, else a structure
-/// of arrays.
+/// O(log tables). A block that is written in place locks the table that holds it; a copy locks nothing. The size cannot
+/// be changed. Saving writes a homogeneous table if all columns have one type, otherwise a structure of arrays.
 ///
-/// Sparse, packed and other tables without [pieces](NumericTable::pieces_mut) for writing are written where a region
-/// lies in one of them alone: single values, and columns. Blocks of rows that have columns of another table too can be
-/// read, and edited; what writes them back, and [`fill`](crate::BlockAccess::fill), is [`ErrorKind::ReadOnlyTable`],
-/// and nothing is written.
+/// Some tables, such as sparse and packed ones, have no [pieces](NumericTable::pieces_mut) for writing. They can be
+/// written by regions that lie in one of them alone: single values, and columns. Blocks of rows that include columns of
+/// another table can be read and edited, but writing them back, and [`fill`](crate::BlockAccess::fill), fail with
+/// [`ErrorKind::ReadOnlyTable`], and nothing is written.
 ///
-/// Source: DAAL `MergedNumericTable`, which cuts the tables that it is given to the fewest rows.
+/// Source: DAAL `MergedNumericTable`, which truncates its tables to the smallest number of rows.
 ///
 /// # Examples
 /// ```
@@ -54,7 +52,7 @@ use crate::base::error::{Error, Result};
 ///     Ok(())
 /// })?;
 /// let [features, labels] = &table.into_tables()[..] else { panic!("two tables") };
-/// assert_eq!(features.rows::<f32>(..)?[..], [5.0, 4.0, 5.0, 3.0]); // 3.5 is a tie: away from zero
+/// assert_eq!(features.rows::<f32>(..)?[..], [5.0, 4.0, 5.0, 3.0]); // 3.5 is a tie: rounds away from zero
 /// assert_eq!(labels.rows::<u8>(..)?[..], [0, 2]);
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
@@ -62,22 +60,23 @@ pub struct MergedNumericTable<'t>(Joined<'t>);
 
 /// Several tables end to end: the rows of the first, then those of the second, and so on. Nothing is copied.
 ///
-/// The tables may be of any kind, other merged tables and [borrowed](crate::table::by_mut) ones too. They need the same
-/// number of columns, and the same element type in each. Reading and writing goes through to them; what is written is
-/// checked as a whole first, so that it is written into all of them or none. The dictionary is that of the first table;
-/// [`set_dictionary`](NumericTable::set_dictionary) changes this table's only.
+/// The tables may be of any kind, including merged and [borrowed](crate::table::by_mut) tables. They need the same
+/// number of columns, and the same element type in each. Reading and writing act on these tables directly. A write is
+/// checked first, and changes all of them or none. The dictionary is a copy of the first table's;
+/// [`set_dictionary`](NumericTable::set_dictionary) changes this table's copy only.
 ///
-/// A block of rows that lies in one table is what that table makes of it: its own memory, if it is of the type that is
-/// asked for and contiguous there. Finding the table of a row takes O(log tables). A block that is written in place
-/// locks the table that it lies in; a copy locks nothing. Its size cannot be changed. It is saved as what it shows: a
-/// homogeneous table if all columns have one type, else a structure of arrays.
+/// A block of rows that lies in one table is that table's block. It borrows the table's memory if the values there are
+/// contiguous and of the requested type. Finding the table of a row takes O(log tables). A block that is written in
+/// place locks the table that holds it; a copy locks nothing. The size cannot be changed. Saving writes a homogeneous
+/// table if all columns have one type, otherwise a structure of arrays.
 ///
-/// Sparse, packed and other tables without [pieces](NumericTable::pieces_mut) for writing are written where a region
-/// lies in one of them alone: single values, and blocks of rows that are all in one table. Blocks that have rows of
-/// another table too can be read, and edited; what writes them back, and [`fill`](crate::BlockAccess::fill), is
-/// [`ErrorKind::ReadOnlyTable`], and nothing is written.
+/// Some tables, such as sparse and packed ones, have no [pieces](NumericTable::pieces_mut) for writing. They can be
+/// written by regions that lie in one of them alone: single values, and blocks of rows of one table. Blocks that
+/// include rows of another table can be read and edited, but writing them back, and [`fill`](crate::BlockAccess::fill),
+/// fail with [`ErrorKind::ReadOnlyTable`], and nothing is written.
 ///
-/// Source: DAAL `RowMergedNumericTable`, which describes all columns as the first table does, whatever the others hold.
+/// Source: DAAL `RowMergedNumericTable`, which describes all columns as the first table does, even if the others
+/// differ.
 ///
 /// # Examples
 /// ```
@@ -99,9 +98,9 @@ macro_rules! joined_tables {
             ///
             /// # Errors
             /// [`ErrorKind::ParameterOutOfRange`] without tables; [`ErrorKind::UnequalTables`];
-            /// [`ErrorKind::DictionaryMismatch`] of a kind of table whose dictionary does not describe its columns;
-            /// [`ErrorKind::LimitExceeded`], [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`]. The tables are
-            /// dropped with the error; [`push`](Self::push) returns what it refuses.
+            /// [`ErrorKind::DictionaryMismatch`] for a kind of table whose dictionary does not describe its columns;
+            /// [`ErrorKind::LimitExceeded`], [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`]. An error drops
+            /// the tables; [`push`](Self::push) returns a refused table.
             pub fn new(tables: impl IntoIterator<Item = Box<dyn NumericTable + 't>>) -> Result<Self> {
                 let mut tables = tables.into_iter();
                 let mut joined = Self(Joined::of($axis, tables.next().ok_or_else(Error::no_tables)?)?);
@@ -109,12 +108,12 @@ macro_rules! joined_tables {
                 Ok(joined)
             }
 
-            /// Adds a table after the last one. O(columns).
+            /// Appends a table. O(columns).
             ///
             /// # Errors
-            /// [`ErrorKind::UnequalTables`]; [`ErrorKind::DictionaryMismatch`] of a kind of table whose dictionary does
-            /// not describe its columns; [`ErrorKind::LimitExceeded`], [`ErrorKind::SizeOverflow`],
-            /// [`ErrorKind::OutOfMemory`]. The table is returned with the error, and this one is unchanged.
+            /// [`ErrorKind::UnequalTables`]; [`ErrorKind::DictionaryMismatch`] for a kind of table whose dictionary
+            /// does not describe its columns; [`ErrorKind::LimitExceeded`], [`ErrorKind::SizeOverflow`],
+            /// [`ErrorKind::OutOfMemory`]. The error returns the table, and this one is unchanged.
             pub fn push(
                 &mut self,
                 table: Box<dyn NumericTable + 't>,
@@ -122,7 +121,7 @@ macro_rules! joined_tables {
                 self.0.push(table)
             }
 
-            /// Returns the tables, in order.
+            /// Borrows the tables, in order.
             ///
             /// # Examples
             /// ```
@@ -137,7 +136,7 @@ macro_rules! joined_tables {
                 self.0.tables()
             }
 
-            /// Returns the tables, in order, as they are now.
+            /// Returns the tables, in order, with all values written through this table.
             pub fn into_tables(self) -> Vec<Box<dyn NumericTable + 't>> {
                 self.0.into_tables()
             }

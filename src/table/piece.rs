@@ -1,7 +1,7 @@
-//! Pieces: the rectangles of memory that a table consists of.
+//! Pieces: the rectangles of memory that make up a table.
 //!
-//! A table in memory is a tiling of windows, each of one element type with a row stride and a column stride. Operations
-//! on tables are written once over their pieces, in `tiling`.
+//! A table in memory is a tiling of windows, each of one element type with a row stride and a column stride. `tiling`
+//! implements operations on tables once, over their pieces.
 
 use std::ops::Range;
 
@@ -12,8 +12,8 @@ use crate::window::{AnySlice, AnySliceMut, AnyWindow, AnyWindowMut, Geometry};
 
 /// A rectangle of a table: values of one type in memory, for reading.
 ///
-/// Returned by [`NumericTable::piece`](super::NumericTable::piece). A descriptor can keep a share of the memory of a
-/// piece that is made by [`of_array`](Self::of_array); it copies any other.
+/// Returned by [`NumericTable::piece`](super::NumericTable::piece). A descriptor can share the memory of a piece made
+/// by [`of_array`](Self::of_array), and copies any other.
 ///
 /// # Examples
 /// ```
@@ -28,12 +28,12 @@ use crate::window::{AnySlice, AnySliceMut, AnyWindow, AnyWindowMut, Geometry};
 pub struct Piece<'t> {
     region: Region,
     window: AnyWindow<'t>,
-    /// The array that holds the window's values, and the index of the first one in it.
+    /// The array that holds the window's values, and the index of the first one.
     array: Option<(AnyArrayRef<'t>, usize)>,
 }
 
 impl<'t> Piece<'t> {
-    /// Creates a piece with the shape of a view, whose first value is at a row and a column of the table.
+    /// Creates a piece with the shape of a view, whose first value is at the given row and column of the table.
     ///
     /// # Examples
     /// ```
@@ -48,9 +48,9 @@ impl<'t> Piece<'t> {
         Self { region: Region::at(row, column, values.shape()), window, array: None }
     }
 
-    /// Like [`new`](Self::new), for a view of an array's values from index `first` on, which descriptors may share.
+    /// Like [`new`](Self::new), for a view of an array's values from index `first` on. Descriptors may share the array.
     ///
-    /// A view of other memory is not shared.
+    /// If the view is not of this array, the piece is not shared.
     ///
     /// # Examples
     /// ```
@@ -74,8 +74,8 @@ impl<'t> Piece<'t> {
         Self { array, ..Self::new(row, column, values) }
     }
 
-    /// Cuts the piece to what lies in a region of the table: a piece may show more than its table has. `None` if
-    /// nothing does.
+    /// Restricts the piece to its intersection with a region of the table, since a piece may cover more than its table.
+    /// `None` if the intersection is empty.
     pub(super) fn within(self, extent: &Region) -> Option<Self> {
         let region = self.region.common(extent);
         if region == self.region {
@@ -87,20 +87,20 @@ impl<'t> Piece<'t> {
         Some(Self { region, window: self.window.cut(place.rows, place.columns), array })
     }
 
-    /// Creates a piece with the shape of a window, whose first value is at row 0 and a column of the table.
+    /// Creates a piece with the shape of a window, whose first value is at row 0 and the given column of the table.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn of_window(column: usize, window: AnyWindow<'t>) -> Self {
         let shape = Shape { rows: window.rows(), columns: window.columns() };
         Self { region: Region::at(0, column, shape), window, array: None }
     }
 
-    /// Returns the same piece as a part of its table shows it, which begins so many rows down and columns to the right.
-    /// The piece must lie in it.
+    /// Returns the same piece, relative to a part of its table that begins the given number of rows down and columns to
+    /// the right. The piece must lie in the part.
     pub(super) fn moved_back(self, rows: usize, columns: usize) -> Self {
         Self { region: self.region.moved_back(rows, columns), ..self }
     }
 
-    /// Creates the piece of a column that is an array of its own.
+    /// Creates the piece of a column that is stored in a separate array.
     pub(super) fn of_column(column: usize, array: AnyArrayRef<'t>) -> Self {
         let values = array.as_slice();
         let shape = Shape { rows: values.len(), columns: 1 };
@@ -108,8 +108,8 @@ impl<'t> Piece<'t> {
         Self { region: Region::at(0, column, shape), window, array: Some((array, 0)) }
     }
 
-    /// Returns the same piece, moved down and to the right by numbers of rows and columns: for a table that contains
-    /// another one.
+    /// Returns the same piece, moved down and to the right by the given numbers of rows and columns. For tables that
+    /// contain another table.
     ///
     /// # Examples
     /// ```
@@ -222,7 +222,7 @@ pub struct PieceMut<'t> {
 }
 
 impl<'t> PieceMut<'t> {
-    /// Creates a piece with the shape of a view, whose first value is at a row and a column of the table.
+    /// Creates a piece with the shape of a view, whose first value is at the given row and column of the table.
     ///
     /// # Examples
     /// ```
@@ -237,7 +237,7 @@ impl<'t> PieceMut<'t> {
         Self { region: Region::at(row, column, values.shape()), window: AnyWindowMut::new(values.into_window()) }
     }
 
-    /// Cuts the piece to what lies in a region of the table, as [`Piece::within`] does.
+    /// Restricts the piece to its intersection with a region of the table, as [`Piece::within`] does.
     pub(super) fn within(self, extent: &Region) -> Option<Self> {
         let region = self.region.common(extent);
         if region == self.region {
@@ -247,20 +247,20 @@ impl<'t> PieceMut<'t> {
         Some(Self { region, window: self.window.cut(place.rows, place.columns) })
     }
 
-    /// Creates a piece with the shape of a window, whose first value is at row 0 and a column of the table.
+    /// Creates a piece with the shape of a window, whose first value is at row 0 and the given column of the table.
     pub(super) fn of_window(column: usize, window: AnyWindowMut<'t>) -> Self {
         let Geometry { rows, columns, .. } = window.geometry();
         Self { region: Region::at(0, column, Shape { rows, columns }), window }
     }
 
-    /// Creates the piece of a column that is an array of its own.
+    /// Creates the piece of a column that is stored in a separate array.
     pub(super) fn of_column(column: usize, values: AnySliceMut<'t>) -> Self {
         let shape = Shape { rows: values.len(), columns: 1 };
         Self { region: Region::at(0, column, shape), window: AnyWindowMut::of_rows(values, shape.rows, 1) }
     }
 
-    /// Returns the same piece, moved down and to the right by numbers of rows and columns: for a table that contains
-    /// another one.
+    /// Returns the same piece, moved down and to the right by the given numbers of rows and columns. For tables that
+    /// contain another table.
     ///
     /// # Examples
     /// ```

@@ -1,8 +1,7 @@
-//! Random rows: some of them, all of them in another order, and those to learn from apart from those to test with.
+//! Random rows: samples, shuffles, and splits into training and test rows.
 //!
-//! A seed decides which, the same on every machine and in every version: see `base/random`. A sample of rows is one of
-//! all that are possible, each with the same probability: Floyd's algorithm, in "Programming Pearls: A Sample of
-//! Brilliance".
+//! The seed determines the result, on every machine and in every version: see `base/random`. All possible samples have
+//! the same probability: Floyd's algorithm, in "Programming Pearls: A Sample of Brilliance".
 
 use super::NumericTable;
 use super::part::ColumnKey;
@@ -44,7 +43,7 @@ pub(super) fn split_rows(
     split_by(table, &mut is_chosen)
 }
 
-/// Like `split_rows`, for each value of a column by itself.
+/// Like `split_rows`, separately for each value of a column.
 pub(super) fn split_rows_by(
     table: &(dyn NumericTable + '_),
     column: impl ColumnKey,
@@ -65,7 +64,7 @@ pub(super) fn split_rows_by(
     split_by(table, &mut is_chosen)
 }
 
-/// Copies the rows that are chosen, and the others.
+/// Copies the chosen rows, and the others.
 fn split_by(
     table: &(dyn NumericTable + '_),
     is_chosen: &mut [bool],
@@ -89,7 +88,7 @@ fn part_of(rows: usize, fraction: f64) -> Result<usize> {
     Ok(((fraction * rows as f64).round() as usize).min(rows)) // more than 2^53 rows are rounded, too
 }
 
-/// Chooses `count` of the first `of` indices, and sets the flags of the rows that they stand for.
+/// Chooses `count` of the first `of` indices, and sets the flags of the corresponding rows.
 fn choose(is_chosen: &mut [bool], of: usize, count: usize, random: &mut Random, row: impl Fn(usize) -> usize) {
     for last in of - count..of {
         let index = random.below(last + 1);

@@ -1,9 +1,9 @@
-//! The structure of arrays: one array for each column, each of its own element type.
+//! The structure of arrays: one array per column, each with its own element type.
 //!
-//! Invariant: an array that is set and not lent has as many values as the table has rows, and the element type that the
-//! dictionary says. Rows are gathered from the columns by the code in `tiling`, in bands of rows.
+//! Invariant: an array that is set and not lent has one value per row, and the element type in the dictionary. `tiling`
+//! gathers rows from the columns, in bands of rows.
 //! Semantics: DAAL `SOANumericTable`. Unlike there, nothing is cached about columns that are replaced, and a column
-//! without values is an error and no null pointer.
+//! without values is an error, not a null pointer.
 
 mod access;
 mod grow;
@@ -19,8 +19,8 @@ use crate::base::error::{Error, ErrorKind, Hint, Result};
 use crate::base::text::excerpt;
 use crate::dictionary::{DataDictionary, Feature};
 
-/// A table with one array for each column, each of its own element type: what data frames, Arrow and mixed CSV files
-/// are made of.
+/// A table with one array per column, each with its own element type: the layout of data frames, Arrow and mixed CSV
+/// files.
 ///
 /// ```text
 ///  "length" ── Array<f32>   5.1  4.9  6.2
@@ -28,13 +28,13 @@ use crate::dictionary::{DataDictionary, Feature};
 ///  "share"  ── Array<f64>   0.4  0.2  0.1
 /// ```
 ///
-/// A column in its own type is borrowed, as a slice ([`column_as`](Self::column_as)) or as a block; a block of rows is
-/// a converted copy, gathered from the columns in bands of rows. Cloning shares the arrays, O(columns); the first write
-/// to a column copies that column, if it is shared. A writable block of one column in its own type is lent the column,
-/// which nobody else can use meanwhile; any other block is a copy, and locks nothing: what is written to the table
-/// before it is released is overwritten where the block shows something else.
+/// A column in its own type is borrowed, as a slice ([`column_as`](Self::column_as)) or as a block. A block of rows is
+/// a converted copy, gathered from the columns in bands of rows. Cloning shares the arrays, O(columns). The first write
+/// to a column copies that column if it is shared. A writable block of one column in its own type locks the column
+/// until the block is released. Any other block is a copy, and locks nothing: releasing it overwrites values that were
+/// written to the table in the meantime, where the block's values differ.
 ///
-/// Files and archives hold it as it is, each column in its own type.
+/// Files and archives store it unchanged, each column in its own type.
 ///
 /// Source: DAAL `SOANumericTable`.
 ///
@@ -57,19 +57,19 @@ use crate::dictionary::{DataDictionary, Feature};
 /// ```
 pub struct SoaNumericTable {
     id: TableId,
-    /// `None` as long as the column has no values.
+    /// `None` while the column has no values.
     columns: Vec<Option<Memory<AnyArray>>>,
     row_count: usize,
     /// Invariant: describes `columns`.
     dictionary: DataDictionary,
-    /// Who has allocated the columns that are set.
+    /// The allocator of the columns that are set.
     owner: MemoryStatus,
-    /// How often columns have moved: a block that was taken before knows other columns by their numbers.
+    /// The number of times that columns have moved. Blocks taken before a move identify columns by their old indices.
     moves: u64,
 }
 
 impl SoaNumericTable {
-    /// Creates a table without columns and rows. The first column that is pushed decides the number of rows.
+    /// Creates a table without columns and rows. The first column that is pushed sets the number of rows.
     ///
     /// # Examples
     /// ```
@@ -89,7 +89,7 @@ impl SoaNumericTable {
         Self { id: TableId::new(), columns, row_count, dictionary, owner, moves: 0 }
     }
 
-    /// Creates a table of columns that a dictionary describes, which have `row_count` values each.
+    /// Creates a table from columns that a dictionary describes, with `row_count` values each.
     pub(crate) fn of_arrays(
         dictionary: DataDictionary,
         row_count: usize,
@@ -101,8 +101,8 @@ impl SoaNumericTable {
         Self::without_values(dictionary, row_count, columns, owner)
     }
 
-    /// Creates a table of the columns that a dictionary describes: of zeros, or without values, which
-    /// [`set_column`](Self::set_column) supplies later. A column without values cannot be read:
+    /// Creates a table of the columns that a dictionary describes, filled with zeros or without values.
+    /// [`set_column`](Self::set_column) supplies missing values later. Reading a column without values fails with
     /// [`ErrorKind::ColumnNotSet`].
     ///
     /// Source: DAAL `create(dictionary, rows, flag)`.
@@ -135,11 +135,11 @@ impl SoaNumericTable {
         Ok(Self::without_values(dictionary, row_count, columns, owner))
     }
 
-    /// Creates a table of named columns.
+    /// Creates a table from named columns.
     ///
     /// # Errors
-    /// [`ErrorKind::UnequalLengths`] for the first column that is longer or shorter than the first one;
-    /// [`ErrorKind::OutOfMemory`]. The arrays are dropped; [`push_column`](Self::push_column) returns what it refuses.
+    /// [`ErrorKind::UnequalLengths`] for the first column whose length differs from that of the first one;
+    /// [`ErrorKind::OutOfMemory`]. The arrays are dropped; [`push_column`](Self::push_column) returns a refused array.
     ///
     /// # Examples
     /// ```
@@ -162,12 +162,12 @@ impl SoaNumericTable {
         Ok(table)
     }
 
-    /// Adds a column after the last one. The first column of a table without rows sets the number of rows. Amortised
-    /// O(1), besides what the name takes, unless the dictionary is shared.
+    /// Appends a column. The first column of a table without rows sets the number of rows. Amortized O(1), plus the
+    /// cost of the name, unless the dictionary is shared.
     ///
     /// # Errors
-    /// The array, with [`ErrorKind::UnequalLengths`] if it has not one value for each row, or
-    /// [`ErrorKind::OutOfMemory`]. The table is unchanged.
+    /// [`ErrorKind::UnequalLengths`] if the array does not have one value for each row, or
+    /// [`ErrorKind::OutOfMemory`], each with the array. The table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -188,8 +188,8 @@ impl SoaNumericTable {
         self.push_feature(feature, array)
     }
 
-    /// Like [`push_column`](Self::push_column), with all that is known of the column. Its element type becomes that of
-    /// the array.
+    /// Like [`push_column`](Self::push_column), with all metadata of the column. Its element type becomes that of the
+    /// array.
     ///
     /// # Errors
     /// Those of [`push_column`](Self::push_column).
@@ -226,13 +226,13 @@ impl SoaNumericTable {
     }
 
     /// Replaces the values of a column, or supplies them for the first time. The element type of the column becomes
-    /// that of the array. Returns the old values, if there were any; while they are lent to a writable block, `None`.
+    /// that of the array. Returns the previous values, or `None` if there were none or a writable block holds them.
     ///
     /// Source: DAAL `setArray`.
     ///
     /// # Errors
-    /// The array, with [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::LengthMismatch`] or [`ErrorKind::OutOfMemory`].
-    /// The table is unchanged.
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::LengthMismatch`] or [`ErrorKind::OutOfMemory`], each with the
+    /// array. The table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -257,7 +257,7 @@ impl SoaNumericTable {
         Ok(old.and_then(|memory| memory.array().ok().cloned()))
     }
 
-    /// Describes a column as one of another array's type.
+    /// Sets the element type of a column to that of an array.
     fn describe_as(&mut self, column: usize, array: &AnyArray) -> Result<()> {
         let feature = self.dictionary.feature(column)?;
         if array.len() != self.row_count {
@@ -271,12 +271,12 @@ impl SoaNumericTable {
         Ok(())
     }
 
-    /// Takes a column out of the table, with all that is known of it. Those after it move up by one. O(columns). A
-    /// converted block that was taken for writing before is refused when it comes back: [`ErrorKind::WrongTable`].
+    /// Removes a column and returns it with its metadata. Later columns move up by one. O(columns). Releasing a
+    /// converted writable block that was taken before fails with [`ErrorKind::WrongTable`].
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::ColumnNotSet`]; [`ErrorKind::BlockOutstanding`] while a writable
-    /// block has it.
+    /// block holds the column.
     ///
     /// # Examples
     /// ```
@@ -298,11 +298,11 @@ impl SoaNumericTable {
         Ok((feature, array))
     }
 
-    /// Returns all columns, with what is known of them.
+    /// Returns all columns with their metadata.
     ///
     /// # Errors
-    /// The table, with [`ErrorKind::ColumnNotSet`], or [`ErrorKind::BlockOutstanding`] while a writable block has a
-    /// column.
+    /// [`ErrorKind::ColumnNotSet`], or [`ErrorKind::BlockOutstanding`] while a writable block holds a column, each
+    /// with the table.
     ///
     /// # Examples
     /// ```
@@ -321,11 +321,11 @@ impl SoaNumericTable {
         }
     }
 
-    /// Borrows the array of a column, of which a clone is a share.
+    /// Borrows the array of a column. Cloning it shares the memory.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::ColumnNotSet`]; [`ErrorKind::BlockOutstanding`] while a writable
-    /// block has it.
+    /// block holds the column.
     ///
     /// # Examples
     /// ```
@@ -343,7 +343,7 @@ impl SoaNumericTable {
     /// Borrows the values of a column.
     ///
     /// # Errors
-    /// Those of [`array`](Self::array); [`ErrorKind::ElementTypeMismatch`] if it has another type.
+    /// Those of [`array`](Self::array); [`ErrorKind::ElementTypeMismatch`] if the column has another type.
     ///
     /// # Examples
     /// ```
@@ -380,7 +380,7 @@ impl SoaNumericTable {
         array.need_mutable_data()
     }
 
-    /// Returns the error of a new column with another number of values than there are rows.
+    /// Returns the error for a new column whose length is not the number of rows.
     #[cold]
     fn unequal(&self, feature: &Feature, found: usize) -> Error {
         let (index, expected) = (self.columns.len(), self.row_count);
@@ -426,7 +426,7 @@ impl fmt::Debug for SoaNumericTable {
     }
 }
 
-/// Returns the error of a column of another type than the one that its values are borrowed in.
+/// Returns the error for borrowing a column's values in a type that is not its own.
 #[cold]
 fn other_type(column: usize, expected: ElementType, found: ElementType) -> Error {
     Error::new(ErrorKind::ElementTypeMismatch { expected, found, column: Some(column) })

@@ -1,7 +1,7 @@
-//! Rows of a table in another order: copies, of columns of the types that the table has.
+//! Rows of a table in another order: copies, with columns of the table's types.
 //!
-//! Which rows there are, and the loops, are in `gather`. Semantics: NumPy `take` and indexing by truth values, along
-//! the first axis.
+//! `gather` has the requests for rows, and the loops. Semantics: NumPy `take` and boolean indexing, along the first
+//! axis.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ use crate::base::room::{first_of, with_room};
 use crate::convert::ConversionPolicy;
 use crate::window::AnySlice;
 
-/// The number of values that a closure looks at between two calls of the table.
+/// The number of values that a closure sees between two calls of the table.
 const LOOKED_AT: usize = 4096;
 
 /// Copies rows in the order of their numbers.
@@ -91,14 +91,14 @@ impl Sorted {
         Ok(Self { keys })
     }
 
-    /// Returns the numbers of the rows, in order.
+    /// Returns the row numbers, in order.
     pub(super) fn rows(&self) -> Result<Vec<usize>> {
         let mut rows = with_room(self.keys.len())?;
         rows.extend(self.keys.iter().map(|&(_, row)| row));
         Ok(rows)
     }
 
-    /// Returns where each run of rows with equal values ends.
+    /// Returns the end of each run of rows with equal values.
     pub(super) fn ends(&self) -> Result<Vec<usize>> {
         let runs = || self.keys.chunk_by(|one, other| one.0 == other.0);
         let mut ends = with_room(runs().count())?;
@@ -110,7 +110,7 @@ impl Sorted {
     }
 }
 
-/// Returns a number whose order is that of the values of one type: NaN after all others, and -0.0 like 0.0.
+/// Returns a number that sorts like the values of one type: NaN after all others, and -0.0 like 0.0.
 fn key<T: Element>(value: T) -> u64 {
     const SIGN: u64 = 1 << 63;
     match value.exact() {
@@ -124,7 +124,7 @@ fn key<T: Element>(value: T) -> u64 {
     }
 }
 
-/// Returns whether a closure keeps each row, of which it sees some columns.
+/// Returns whether a closure accepts each row, given the values of some columns.
 fn flags_of<U: Element>(
     table: &(dyn NumericTable + '_),
     columns: Range<usize>,
@@ -160,11 +160,11 @@ fn column_of(shape: Shape, column: usize) -> Region {
     Region { rows: 0..shape.rows, columns: column..column + 1 }
 }
 
-/// Copies the rows that are wanted.
+/// Copies the requested rows.
 fn choose(table: &(dyn NumericTable + '_), wanted: Wanted<'_>) -> Result<Box<dyn NumericTable>> {
     let (shape, dictionary) = (table.shape(), table.dictionary().clone());
     dictionary.check_count(shape.columns, || table.uniform_type())?;
-    // A user's kind of table may show another one as it is not.
+    // A user's kind of table may present another table with a different shape.
     let sparse = table.downcast_ref::<CsrNumericTable>().filter(|sparse| sparse.shape() == shape);
     if let Some(sparse) = sparse {
         check_rows(wanted, shape.rows)?;
@@ -209,7 +209,7 @@ fn choose(table: &(dyn NumericTable + '_), wanted: Wanted<'_>) -> Result<Box<dyn
     Ok(Box::new(SoaNumericTable::of_arrays(dictionary, chosen.count, columns, owner)))
 }
 
-/// Copies the rows that are wanted of a table of one type, for whose shape the array has room. Returns the layout of
+/// Copies the requested rows of a table of one type into an array that has room for its shape. Returns the layout of
 /// the copy.
 fn copy_chosen(
     table: &(dyn NumericTable + '_),
@@ -286,7 +286,7 @@ fn no_such_row(row: usize, row_count: usize) -> Error {
     Error::new(ErrorKind::RowsOutOfRange { rows: row..row.saturating_add(1), row_count })
 }
 
-/// Checks that all rows that are wanted exist.
+/// Checks that all requested rows exist.
 fn check_rows(wanted: Wanted<'_>, row_count: usize) -> Result<()> {
     let Wanted::Listed(rows) = wanted else { return Ok(()) };
     match rows.iter().find(|&&row| row >= row_count) {

@@ -1,8 +1,8 @@
 //! Reading and writing over pieces: the default methods of every kind of table.
 //!
-//! A region is first cut into parts, each inside one piece. Parts beside each other are processed in bands of a few
-//! rows, so that the row-major side stays in the first-level cache while the columns are copied; the bands of a large
-//! region are spread over several threads.
+//! A region is first split into parts, each inside one piece. Parts side by side are processed in bands of a few rows,
+//! so that the row-major side stays in the first-level cache while the columns are copied. The bands of a large region
+//! are distributed over several threads.
 //! Invariant: all values are checked before any is written that the caller can see.
 
 use std::ops::Range;
@@ -19,13 +19,13 @@ use crate::convert::kernel::{self, OldValues};
 use crate::convert::{ConversionPolicy, WriteRule};
 use crate::window::{AnyRows, AnySlice, AnySliceMut, AnyWindow, AnyWindowMut};
 
-/// Bytes of a band of parts beside each other: half of a small first-level cache.
+/// The size in bytes of a band of parts side by side: half of a small first-level cache.
 const BAND_BYTES: usize = 16 << 10;
 
-/// The least number of rows of such a band, so that each part of it is worth a call.
+/// The smallest number of rows of such a band, so that each part of it is worth a call.
 const LEAST_ROWS: usize = 32;
 
-/// The number of parts that there is room for at first, if there may be so many: those of a row of a common table.
+/// The initial capacity for parts, if there may be that many: the parts of a row of a typical table.
 const EXPECTED: usize = 64;
 
 /// A region inside one piece, and its values.
@@ -40,7 +40,7 @@ pub(super) type Part<'t> = Within<AnyWindow<'t>>;
 /// The function that looks up the pieces of a table.
 pub(super) type LookUp<'l, 't> = &'l dyn Fn(usize, usize) -> Result<Option<Piece<'t>>>;
 
-/// Cuts a region into parts, ordered from top to bottom, and from left to right among those with the same rows.
+/// Splits a region into parts, ordered from top to bottom, and from left to right among those with the same rows.
 pub(super) fn parts<'t>(look_up: LookUp<'_, 't>, region: &Region) -> Result<Vec<Part<'t>>> {
     let mut parts: Vec<Part<'t>> = Vec::with_capacity(region.columns.len().min(EXPECTED));
     let mut row = if region.columns.is_empty() { region.rows.end } else { region.rows.start };
@@ -69,7 +69,7 @@ pub(super) fn misplaced(row: usize, column: usize, piece: &Region) -> Error {
     Error::new(ErrorKind::MisplacedPiece { row, column, rows: piece.rows.clone(), columns: piece.columns.clone() })
 }
 
-/// Returns the one of two results whose value is earlier in row-major order, `mine` for the same cell; any other error
+/// Returns the one of two results whose value comes first in row-major order, `mine` for the same cell. Any other error
 /// has priority.
 pub(super) fn earlier(mine: Result<()>, theirs: Result<()>) -> Result<()> {
     let place = |result: &Result<()>| match result.as_ref().map_err(Error::kind) {
@@ -116,7 +116,7 @@ pub(super) fn read_parts(parts: &[Part<'_>], region: &Region, target: Target<'_>
         }
         OldValues::Lost => policy,
     };
-    let tasks = parallel::task_count(values.size_in_bytes().saturating_mul(2)); // what is written is read as well
+    let tasks = parallel::task_count(values.size_in_bytes().saturating_mul(2)); // every value is read and written
     if tasks == 1 {
         return read_band(parts, region, values, policy);
     }
@@ -129,7 +129,7 @@ pub(super) fn read_parts(parts: &[Part<'_>], region: &Region, target: Target<'_>
     parallel::map(bands, read).into_iter().fold(Ok(()), earlier)
 }
 
-/// Reads rows of a region, whose parts have all of its values.
+/// Reads a band of a region, given parts that cover the region.
 fn read_band(parts: &[Part<'_>], band: &Region, mut values: AnyRows<'_>, policy: ConversionPolicy) -> Result<()> {
     let height = height_of(parts, band, values.columns() * values.element_type().size_in_bytes());
     let (mut outcome, mut windows) = (Ok(()), Vec::with_capacity(parts.len().min(EXPECTED)));
@@ -159,14 +159,14 @@ fn read_band(parts: &[Part<'_>], band: &Region, mut values: AnyRows<'_>, policy:
 }
 
 impl<W: Windowed> Within<W> {
-    /// Returns what lies in the rows of a region, in all columns of this part.
+    /// Returns the intersection with the rows of a region, in all columns of this part.
     fn window_of(&self, region: &Region) -> Option<AnyWindow<'_>> {
         let place = self.region.place_of(&self.region.common(region))?;
         Some(self.window.as_window().cut(place.rows, place.columns))
     }
 }
 
-/// A window that can be looked at.
+/// A window of a part, for reading.
 pub(super) trait Windowed {
     fn as_window(&self) -> AnyWindow<'_>;
 }
@@ -194,9 +194,8 @@ pub(super) fn height_of<W>(parts: &[Within<W>], band: &Region, row_bytes: usize)
     }
 }
 
-/// Calls `work` for each band of a region with runs of parts that lie beside each other in it and that are processed
-/// together: with the parts' indices, and the region of the band that they are. The parts are in the order of
-/// [`parts`].
+/// Calls `work` for each band of a region with runs of adjacent parts that are processed together: the indices of the
+/// parts, and their region of the band. The parts are in the order of [`parts`].
 pub(super) fn for_each_run<W: Windowed>(
     parts: &[Within<W>],
     band: &Region,
@@ -257,11 +256,11 @@ pub(crate) fn copy_of<N: NumericTable + ?Sized>(
     new_array(region, element_type, policy, &|target| table.read_region(region, target))
 }
 
-/// Borrows the values of a region as a table lends them, if they are of a type and contiguous. What a user's kind of
-/// table lends is not trusted.
+/// Borrows the values of a region from the table, if they are of type `element` and contiguous. Does not trust the
+/// memory that a user's kind of table returns.
 ///
 /// # Errors
-/// Those of [`Lend::slice_of`]; [`ErrorKind::LengthMismatch`] if there are not as many values as cells.
+/// Those of [`Lend::slice_of`]; [`ErrorKind::LengthMismatch`] if the number of values is not the number of cells.
 pub(crate) fn lent_slice<'t, N: NumericTable + ?Sized>(
     table: &'t N,
     region: &Region,
@@ -271,8 +270,8 @@ pub(crate) fn lent_slice<'t, N: NumericTable + ?Sized>(
     lent.map(|values| new_values(region, values).map(|_| values)).transpose()
 }
 
-/// Returns the values of a region in a type, row by row: those that the table lends, else converted ones in the room
-/// that `room` returns for as many values, where [`ConversionPolicy::Saturate`] rounds what does not fit.
+/// Returns the values of a region as `T`, row by row: borrowed from the table if possible, otherwise converted into the
+/// buffer that `room` returns. With [`ConversionPolicy::Saturate`], values that do not fit are rounded.
 ///
 /// # Errors
 /// Those of [`lent_slice`], of `room` and of reading the table.
@@ -303,8 +302,8 @@ pub(super) fn new_array(
     Ok(array)
 }
 
-/// Checks that row-major values may be written into a region that is not inside one piece. Returns the types that they
-/// were checked for, in the order of [`parts`].
+/// Checks that row-major values may be written into a region that is not inside one piece. Returns the types for which
+/// they were checked, in the order of [`parts`].
 #[inline(never)]
 pub(super) fn check_write(
     look_up: LookUp<'_, '_>,
@@ -322,13 +321,13 @@ pub(super) fn check_write(
     Ok(types.collect())
 }
 
-/// Checks that a piece for writing has the type that the values were checked for: a kind of table may lie.
+/// Checks that a piece for writing has the type for which the values were checked: a user's kind of table may lie.
 #[inline]
 pub(super) fn check_type(expected: ElementType, found: ElementType) -> Result<()> {
     if expected == found { Ok(()) } else { Err(Error::element_type_mismatch(expected, found)) }
 }
 
-/// Like [`check_type`], for a part of a region: `checked` is what [`check_write`] returned for the region.
+/// Like [`check_type`], for a part of a region: `checked` is the result of [`check_write`] for the region.
 pub(super) fn check_types(checked: &[Within<ElementType>], part: &Region, found: ElementType) -> Result<()> {
     // The parts are in bands with the same rows, from top to bottom, and in each from left to right.
     let mut rest = &checked[checked.partition_point(|other| other.region.rows.end <= part.rows.start)..];

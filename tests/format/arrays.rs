@@ -198,10 +198,10 @@ fn text_that_is_no_table_of_its_kind_is_refused() {
     assert_eq!(bits(&serde_json::from_str::<SoaNumericTable>(&text).unwrap()), bits(&table));
     for (old, new, problem) in [
         ("structure-of-arrays", "triangle", "unknown kind of table: \"triangle\""),
-        ("structure-of-arrays", "homogeneous", "0 settings, and this kind has 1"),
+        ("structure-of-arrays", "homogeneous", "0 settings, but this kind has 1"),
         ("\"rows\":1", "\"rows\":2", "got 1 values, expected 2"),
         ("\"columns\":2", "\"columns\":1", "2 arrays for 1 columns"),
-        ("\"settings\":[]", "\"settings\":[1]", "1 settings, and this kind has 0"),
+        ("\"settings\":[]", "\"settings\":[1]", "1 settings, but this kind has 0"),
         ("{\"f32\":[1.5]}", "{\"f33\":[1.5]}", "f33"),
         ("{\"f32\":[1.5]}", "{\"u8\":[1.5]}", "1.5 is not a value of u8"),
         ("{\"f32\":[1.5]}", "{\"f64\":[1.5]}", "dictionary"),
@@ -237,7 +237,7 @@ fn what_is_wrong_with_a_table_of_any_kind_is_an_error_of_the_format() {
             ("\"u32\":[0,1,3]", "\"u32\":[0,4,3]", "the row offsets descend"),
             ("\"u32\":[0,1,3]", "\"u32\":[1,1,3]", "first row offset"),
             ("\"u32\":[0,1,3]", "\"u32\":[0,1,4]", "the row offsets end at 4"),
-            ("\"u32\":[0,1,3]", "\"u32\":[0,1]", "2 rows need one row offset more"),
+            ("\"u32\":[0,1,3]", "\"u32\":[0,1]", "2 rows need one row offset each"),
             ("\"u32\":[0,1,3]", "\"u8\":[0,1,3]", "the row offsets are u8"),
             ("\"i64\":[4,0,8]", "\"i64\":[4,0,9]", "0 to 8 are allowed"),
             ("\"i64\":[4,0,8]", "\"i64\":[-1,0,8]", "0 to 8 are allowed"),
@@ -245,8 +245,8 @@ fn what_is_wrong_with_a_table_of_any_kind_is_an_error_of_the_format() {
             ("\"i64\":[4,0,8]", "\"i64\":[4,0]", "2 column indices"),
             (values, "{\"f32\":[1.5,2.5,3.5]}", "dictionary"),
             (values, "{\"f64\":[1.5]}", "1 values"),
-            (&format!(",{values}"), "", "2 arrays, and this kind consists of 3"),
-            ("\"rows\":2", "\"rows\":18446744073709551615", "rows need one row offset more"),
+            (&format!(",{values}"), "", "2 arrays, but this kind has 3"),
+            ("\"rows\":2", "\"rows\":18446744073709551615", "rows need one row offset each"),
             ("\"columns\":9", "\"columns\":8", "0 to 7 are allowed"),
         ],
     );
@@ -256,9 +256,9 @@ fn what_is_wrong_with_a_table_of_any_kind_is_an_error_of_the_format() {
         &[
             ("\"settings\":[1,1]", "\"settings\":[2,1]", "unknown triangle: 2"),
             ("\"settings\":[1,1]", "\"settings\":[1,2]", "unknown order: 2"),
-            ("\"settings\":[1,1]", "\"settings\":[1]", "1 settings, and this kind has 2"),
+            ("\"settings\":[1,1]", "\"settings\":[1]", "1 settings, but this kind has 2"),
             ("[1,2,3]", "[1,2,3,4]", "the number of values of a packed triangle is 4"),
-            ("\"rows\":2", "\"rows\":3", "the shape is stated as"),
+            ("\"rows\":2", "\"rows\":3", "the stated shape is"),
             ("packed-triangular", "structure-of-arrays", "settings"),
         ],
     );
@@ -271,12 +271,12 @@ fn what_is_wrong_with_a_table_of_any_kind_is_an_error_of_the_format() {
             ("\"settings\":[8,3,4]", "\"settings\":[8,3,7]", "outside its record"),
             ("\"settings\":[8,3,4]", "\"settings\":[8,3,5]", "not aligned"),
             ("\"settings\":[8,3,4]", "\"settings\":[0,3,4]", "outside its record"),
-            ("\"settings\":[8,3,4]", "\"settings\":[6,3,4]", "16 bytes are not whole records of 6 bytes"),
+            ("\"settings\":[8,3,4]", "\"settings\":[6,3,4]", "16 bytes do not divide into records of 6 bytes"),
             ("\"settings\":[8,3,4]", "\"settings\":[8,3]", "1 offsets for 2 columns"),
-            ("\"settings\":[8,3,4]", "\"settings\":[18446744073709551615,3,4]", "16 bytes are not whole records"),
+            ("\"settings\":[8,3,4]", "\"settings\":[18446744073709551615,3,4]", "16 bytes do not divide into records"),
             ("\"settings\":[8,3,4]", "\"settings\":[]", "0 offsets for 2 columns"),
-            ("{\"u8\":[0", "{\"i8\":[0", "records are bytes"),
-            ("\"rows\":2", "\"rows\":1", "the shape is stated as"),
+            ("{\"u8\":[0", "{\"i8\":[0", "records must be bytes"),
+            ("\"rows\":2", "\"rows\":1", "the stated shape is"),
         ],
     );
 }

@@ -1,8 +1,10 @@
-//! `#[methods]` and `#[function]`: PyO3's `#[pymethods]` and `#[pyfunction]`, in which a panic is an exception.
+//! `#[methods]` and `#[function]`: PyO3's `#[pymethods]` and `#[pyfunction]`, except that a panic becomes an exception.
 //!
-//! PyO3 makes a `PanicException` of a panic, which `except Exception` does not catch. Here the body of each function that
-//! Python calls runs in `crate::boundary::guarded`, which makes a `RuntimeError` of it, and the function returns a `PyResult`
-//! whatever it returned before. `__traverse__`, which the garbage collector calls and which may not raise, stays as it is.
+//! PyO3 converts a panic to a `PanicException`, which `except Exception` does not catch. Here the body of each function
+//! that Python calls runs in `crate::boundary::guarded`, which converts it to a `RuntimeError`, and the function
+//! returns a
+//! `PyResult` regardless of its declared return type. `__traverse__`, which the garbage collector calls and which may
+//! not raise, is unchanged.
 
 #![forbid(unsafe_code)]
 
@@ -10,7 +12,7 @@ use proc_macro::TokenStream;
 use quote::quote;
 use syn::{Block, ImplItem, ItemFn, ItemImpl, ReturnType, Signature, Type, parse_macro_input, parse_quote};
 
-/// Makes methods of an `impl` block, as `#[pymethods]` does.
+/// Exposes the methods of an `impl` block, as `#[pymethods]` does.
 #[proc_macro_attribute]
 pub fn methods(_: TokenStream, input: TokenStream) -> TokenStream {
     let mut block = parse_macro_input!(input as ItemImpl);
@@ -24,7 +26,7 @@ pub fn methods(_: TokenStream, input: TokenStream) -> TokenStream {
     quote!(#[::pyo3::pymethods] #block).into()
 }
 
-/// Makes a function, as `#[pyfunction]` does.
+/// Exposes a function, as `#[pyfunction]` does.
 #[proc_macro_attribute]
 pub fn function(_: TokenStream, input: TokenStream) -> TokenStream {
     let mut function = parse_macro_input!(input as ItemFn);
@@ -32,7 +34,7 @@ pub fn function(_: TokenStream, input: TokenStream) -> TokenStream {
     quote!(#[::pyo3::pyfunction] #function).into()
 }
 
-/// Runs the body under guard: it returns what it has returned, or `Ok` of it.
+/// Wraps the body in the guard. The function returns the result of the body, or `Ok` of it.
 fn guard(signature: &mut Signature, body: &mut Block) {
     let returned: Type = match &signature.output {
         ReturnType::Default => parse_quote!(()),

@@ -1,4 +1,4 @@
-"""Tables of numbers in shared blocks of memory, in any element type, block by block.
+"""Tables of numbers in shared blocks of memory, read and written block by block in any element type.
 
 >>> import numpy as np, numeric_table as nt
 >>> table = nt.Table(np.array([[1, 2], [3, 4], [5, 6]], dtype="int16"), names=["a", "b"])

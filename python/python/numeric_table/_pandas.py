@@ -1,4 +1,4 @@
-"""Columns of frames of pandas', and frames of tables. Imported only by who has a frame, or wants one."""
+"""Converts pandas frames to columns, and tables to frames. Imported only where a frame is used."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pandas as pd
 
 from ._native import CopyRequiredError, NotRepresentableError, TableError, TableTypeError
 
-# The label, the values, the words that whole numbers stand for, and whether these have an order.
+# The label, the values, the category labels of integer codes, and whether the categories are ordered.
 _Column = tuple[str | None, Any, list[str] | None, bool]
 
 
 def columns_of(frame: Any, copy: bool | None) -> list[_Column]:
-    """Returns the columns of a frame, or of one of a series, an index or an array: values in arrays of numbers, which share its
-    memory where they can."""
+    """Returns the columns of a frame, a series, an index or an array: values in arrays of numbers, which share memory
+    where possible."""
     if isinstance(frame, pd.Index):
         frame = pd.Series(frame, name=frame.name, copy=False)
     elif not isinstance(frame, (pd.Series, pd.DataFrame)):
@@ -41,7 +41,7 @@ def _values(name: Any, series: Any, copy: bool | None) -> tuple[Any, list[str] |
         words = [str(word) for word in dtype.categories]
         return _indices(name, series.array.codes, words, copy), words, bool(dtype.ordered)
     if dtype.kind in "mM" or isinstance(dtype, (pd.PeriodDtype, pd.IntervalDtype)):
-        text = "tables hold numbers, so say which (astype, or a difference in days)"
+        text = "tables hold numbers; convert it first (astype, or a difference in days)"
         raise TableTypeError(f"column {name!r} is of {dtype}: {text}")
     if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
         return series.to_numpy(), None, False
@@ -58,7 +58,7 @@ def _values(name: Any, series: Any, copy: bool | None) -> tuple[Any, list[str] |
         if found.dtype != object:
             kind = pd.api.types.infer_dtype(series)
             if found.dtype.kind == "f" and kind == "integer":
-                _refuse_missing(name, series, "whole numbers have")
+                _refuse_missing(name, series, "integers have")
             if found.dtype.kind == "f" and kind != "floating":
                 _refuse_rounded(name, series)
             return _values(name, found, copy)
@@ -66,17 +66,17 @@ def _values(name: Any, series: Any, copy: bool | None) -> tuple[Any, list[str] |
         codes, found = pd.factorize(series)
         words = [str(word) for word in found]
         return _indices(name, codes.astype("int32"), words, copy), words, False
-    text = "tables hold numbers, truth values and words: astype to one of these first"
+    text = "tables hold numbers, booleans and strings; astype to one of these first"
     raise TableTypeError(f"column {name!r} is of {dtype}: {text}")
 
 
 def _indices(name: Any, codes: Any, words: list[str], copy: bool | None) -> Any:
-    """Returns indices of words: floats, with NaN, if some are missing."""
+    """Returns category codes: floats with NaN if some are missing."""
     missing = codes < 0
     if not missing.any():
         return codes.view(codes.dtype.str.replace("i", "u"))
     if copy is False:
-        raise CopyRequiredError(f"a copy is required: column {name!r} misses words")
+        raise CopyRequiredError(f"a copy is required: column {name!r} has missing categories")
     found = codes.astype("float32" if len(words) <= 2**24 else "float64")
     found[missing] = np.nan
     return found
@@ -91,15 +91,15 @@ def _refuse_missing(name: Any, series: Any, whose: str) -> None:
 
 
 def _refuse_rounded(name: Any, series: Any) -> None:
-    """Refuses whole numbers among floats, if float64 does not have them."""
+    """Refuses integers among floats that float64 cannot represent."""
     for place, value in enumerate(series):
         if isinstance(value, (int, np.integer)) and int(value) != float(value):
-            text = 'astype("float64"), which rounds, or whole numbers in a column of their own'
+            text = 'astype("float64") rounds it; a separate column of integers keeps it'
             raise NotRepresentableError(f"column {name!r} has {value} among floats, in row {place}: {text}")
 
 
 def _check_arrow(name: Any, series: Any) -> None:
-    """Lets pyarrow check its memory, which pandas and NumPy believe."""
+    """Makes pyarrow validate its memory, which pandas and NumPy trust."""
     try:
         series.array.__arrow_array__().validate(full=True)
     except ValueError as error:
@@ -116,7 +116,7 @@ def _nullable(name: Any, series: Any) -> Any:
 
 
 def frame_of(table: Any, features: list[tuple[str | None, list[str] | None, bool, str | None]], copy: bool) -> Any:
-    """Returns a frame of a table. A feature is a name, words, whether these have an order, and the unit of times."""
+    """Converts a table to a frame. A feature is a name, category labels, whether they are ordered, and a time unit."""
     labels = [place if name is None else name for place, (name, *_) in enumerate(features)]
     if any(str(dtype) == "bfloat16" for dtype in table.dtypes):
         raise TableTypeError("pandas has no bfloat16: astype(\"float32\") first")
@@ -140,18 +140,18 @@ def frame_of(table: Any, features: list[tuple[str | None, list[str] | None, bool
 
 
 def _times(name: Any, values: Any, unit: str, copy: bool) -> Any:
-    """Returns points in time of their distances from 1970; NaN is missing. Days become seconds: pandas has no days."""
+    """Converts counts since 1970 to points in time; NaN is missing. Days become seconds: pandas has no unit of days."""
     factor = 86400 if unit == "D" else 1
-    largest = (2**63 - 1) // factor  # and not -2**63, which is missing
+    largest = (2**63 - 1) // factor  # not -2**63, which means missing
     missing, is_whole = np.zeros(len(values), dtype=bool), True
     if values.dtype.kind == "f":
-        values = values.astype("float64")  # narrower ones have no such limits
+        values = values.astype("float64")  # narrower floats cannot represent the limits
         missing, is_whole = np.isnan(values), (values == np.floor(values)) & (np.abs(values) != 2.0**63)
     is_count = is_whole & (values >= -largest) & (values <= largest)
     wrong = ~(is_count | missing)
     if wrong.any():
         row = int(wrong.argmax())
-        text = f"pandas has no point in time that lies {values[row]} {unit} from 1970"
+        text = f"pandas has no point in time {values[row]} {unit} from 1970"
         raise TableError(f"column {name!r}, row {row}: {text}; table.column({name!r}) has the numbers")
     counts = np.where(missing, 0, values) if missing.any() else values
     counts = counts.astype("int64", copy=copy)
@@ -163,7 +163,7 @@ def _times(name: Any, values: Any, unit: str, copy: bool) -> Any:
 
 
 def _categorical(values: Any, words: list[str], is_ordered: bool) -> Any:
-    """Returns words of their indices; none where there is no such index."""
+    """Returns the categories for codes; a code out of range is missing."""
     is_word = (values >= 0) & (values < len(words))
     if values.dtype.kind == "f":
         is_word &= values == np.floor(values)

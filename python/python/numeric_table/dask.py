@@ -1,4 +1,4 @@
-"""For Dask: a table of many files as a collection, with one task for each file.
+"""Dask collections of tables in many files, with one task per file.
 
 >>> import os, tempfile, numeric_table as nt, numeric_table.dask
 >>> folder = tempfile.mkdtemp()
@@ -12,7 +12,7 @@ array([3., 4.])
 >>> tables.to_array().sum(axis=0).compute(scheduler="sync")
 array([ 9., 12.])
 
-Files are opened by the workers, by the paths that they have here.
+The workers open the files, by the same paths as on the client.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from . import Shards, Statistics, Table, vstack
 
 __all__ = ["Mergeable", "TableCollection", "from_shards"]
 
-#: Results that one task merges: so that few of them are in memory, and many tasks need not wait for one.
+#: The number of results that one task merges: few results are in memory, and tasks do not all wait for one.
 MERGED_AT_ONCE = 32
 
 
 class Mergeable(Protocol):
-    """What :meth:`TableCollection.reduce` computes: a partial result, of the library's or written in Python."""
+    """A partial result for :meth:`TableCollection.reduce`: one of the library, or one written in Python."""
 
     def empty(self) -> Self:
-        """Returns the same question without rows."""
+        """Returns a result with the same parameters and without rows."""
 
     def update(self, table: Table, /) -> None:
-        """Adds rows: all of a table's, which is a block of a larger one as a rule."""
+        """Adds all rows of a table, which is usually a block of a larger one."""
 
     def merge(self, other: Self, /) -> None:
-        """Adds the rows of another result, which come after those of this one."""
+        """Adds the rows of another result. They come after the rows of this one."""
 
 
 _P = TypeVar("_P", bound=Mergeable)
@@ -55,14 +55,14 @@ _Policy = Literal["saturate", "checked", "exact"]
 
 
 def from_shards(shards: Shards | str | os.PathLike[str] | list[str]) -> TableCollection:
-    """Returns the files of a table as a collection: of :class:`numeric_table.Shards`, or what these are made of."""
+    """Returns the files of a table as a collection. Accepts :class:`numeric_table.Shards`, or the argument for one."""
     return TableCollection(shards if isinstance(shards, Shards) else Shards(shards))
 
 
 class TableCollection(DaskMethodsMixin):
-    """A table of many files: a collection of Dask's, whose partitions are tables, one of each file.
+    """A table in many files: a Dask collection whose partitions are tables, one per file.
 
-    ``compute`` returns all rows as one table; ``reduce`` needs no more memory than a file and some results take.
+    ``compute`` returns all rows as one table; ``reduce`` needs only the memory of one file and some results.
     """
 
     __dask_scheduler__ = staticmethod(dask.threaded.get)
@@ -70,7 +70,7 @@ class TableCollection(DaskMethodsMixin):
 
     def __init__(self, shards: Shards, partitions: list[Delayed] | None = None) -> None:
         self.shards = shards
-        # One value of the graph's, which every worker gets once, and not every task.
+        # One value in the graph, sent once to each worker, not to each task.
         self._opened = delayed(shards, pure=False)
         self._partitions = partitions
 
@@ -81,12 +81,12 @@ class TableCollection(DaskMethodsMixin):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The numbers of rows and columns of all files together."""
+        """The number of rows in all files, and the number of columns."""
         return self.shards.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of the values, as of :attr:`numeric_table.Table.dtype`."""
+        """The type of the values, like :attr:`numeric_table.Table.dtype`."""
         return self.shards.dtype
 
     @property
@@ -102,17 +102,17 @@ class TableCollection(DaskMethodsMixin):
         return f"TableCollection({rows} x {columns} of {self.dtype}, {self.npartitions} files)"
 
     def to_delayed(self) -> list[Delayed]:
-        """Returns the tables of the files, each as a task."""
+        """Returns a task per file that loads its table."""
         if self._partitions is None:
             load = delayed(_table, pure=True)
             self._partitions = [load(self._opened, shard) for shard in range(self.npartitions)]
         return list(self._partitions)
 
     def reduce(self, partial: _P) -> Delayed:
-        """Returns a task that computes a partial result of all rows: one of the library's, or one written in Python.
+        """Returns a task that computes a partial result over all rows: one of the library, or one written in Python.
 
-        Results of the files are merged in the order of :meth:`numeric_table.Shards.reduce`, whichever worker has computed them
-        and however often: they have the same bits. A file whose worker dies is computed again, by another one.
+        Merges the results of the files in the order of :meth:`numeric_table.Shards.reduce`, so the result has the same
+        bits on any workers, even if some files are computed twice. If a worker dies, another one repeats its files.
         """
         reduce_shard, merged = delayed(_reduced, pure=True), delayed(_merged, pure=True)
         question = delayed(partial, pure=False)
@@ -133,8 +133,9 @@ class TableCollection(DaskMethodsMixin):
         return self.reduce(Statistics(self.shape[1]))
 
     def to_array(self, dtype: Any = None, *, policy: _Policy | None = None) -> Any:
-        """Returns the rows as a ``dask.array``, with a chunk for each file that has rows: on the worker, the memory of its table,
-        unless it has another type. ``dtype`` and ``policy`` are those of :meth:`numeric_table.Table.rows`."""
+        """Returns the rows as a ``dask.array``, with a chunk for each file that has rows. On the worker, a chunk is the
+        memory of the file's table, unless its type differs. See :meth:`numeric_table.Table.rows` for ``dtype`` and
+        ``policy``."""
         import dask.array as da
 
         columns = self.shape[1]
@@ -155,9 +156,8 @@ class TableCollection(DaskMethodsMixin):
         )
 
     def to_dataframe(self) -> Any:
-        """Returns the rows as a ``dask.dataframe``, with a partition for each file that has rows, and the numbers of rows as its
-        index: on the worker, frames on the memory of its table, where pandas can have columns there. They cannot be written in
-        place."""
+        """Returns the rows as a ``dask.dataframe``, with a partition for each file that has rows, and row numbers as
+        index. On the worker, the read-only frames share the memory of the file's table where pandas permits it."""
         import dask.dataframe as dd
 
         files, counts, firsts = self._files_with_rows()
@@ -168,7 +168,8 @@ class TableCollection(DaskMethodsMixin):
         return dd.from_map(_frame, files, firsts, args=[self.shards], meta=meta, divisions=divisions, label="shards")
 
     def _files_with_rows(self) -> tuple[list[int], list[int], list[int]]:
-        """Returns the numbers of the files that have rows, how many, and the number of the first. Dask trips over empty parts."""
+        """Returns the indices of the files that have rows, their numbers of rows, and their first rows. Dask cannot
+        handle empty partitions."""
         counts = self.shards.row_counts
         firsts = list(itertools.accumulate(counts, initial=0))
         files = [shard for shard, count in enumerate(counts) if count > 0]
@@ -180,7 +181,7 @@ class TableCollection(DaskMethodsMixin):
             return Table.zeros(0, self.shape[1], dtype=self.dtype)
         return self.shards.load_shard(counts.index(min(counts)))[:0]
 
-    # The protocol of collections.
+    # The collection protocol.
 
     def __dask_graph__(self) -> HighLevelGraph:
         return HighLevelGraph.merge(*(part.__dask_graph__() for part in self.to_delayed()))
@@ -201,7 +202,7 @@ class TableCollection(DaskMethodsMixin):
         return _persisted, (self.shards, self.__dask_keys__())
 
 
-# What tasks do, on the workers.
+# The tasks, which run on the workers.
 
 
 def _table(shards: Shards, shard: int) -> Table:
@@ -233,7 +234,7 @@ def _empty(question: _P) -> _P:
 
 
 def _merged(first: _P, *others: _P) -> _P:
-    found = copy.deepcopy(first)  # which another task may ask for, or this one again
+    found = copy.deepcopy(first)  # another task, or a repetition of this one, may need the original
     for other in others:
         found.merge(other)
     return found

@@ -1,6 +1,6 @@
-"""For scikit-learn, which takes tables as they are; this adds an estimator that works on them block by block.
+"""An estimator for scikit-learn that processes tables block by block. Other estimators accept tables directly.
 
-With ``array_api_dispatch=True``, scikit-learn takes only arrays that have a namespace of the array API, which a table is not:
+With ``array_api_dispatch=True``, scikit-learn accepts only arrays with an array API namespace, and tables have none:
 pass ``np.asarray(table)``, which copies nothing.
 """
 
@@ -18,11 +18,12 @@ __all__ = ["TableScaler"]
 
 
 class TableScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Standardizes columns: each gets the mean 0 and the deviation 1, as with :class:`sklearn.preprocessing.StandardScaler`.
+    """Standardizes columns to mean 0 and standard deviation 1, like :class:`sklearn.preprocessing.StandardScaler`.
 
-    Statistics are compensated, and of all threads. Tables are standardized in blocks of ``block_rows`` rows: of a table comes
-    a table, of an array an array. With ``copy=False``, a table of ``float32`` or ``float64`` is changed in place, unless it is
-    sparse. Of sparse tables, stored values are scaled; they have to be fitted ``with_mean=False``, as zeros would not stay zero.
+    Computes the statistics with compensated summation, on all threads. Standardizes tables in blocks of ``block_rows``
+    rows, and returns a table for a table, an array for an array. ``copy=False`` changes a table of ``float32`` or
+    ``float64`` in place, unless it is sparse. For sparse tables, pass ``with_mean=False``, since zeros would not remain
+    zero; only the stored values are scaled.
 
     >>> import numpy as np, numeric_table as nt
     >>> from numeric_table.sklearn import TableScaler
@@ -41,14 +42,14 @@ class TableScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.block_rows = block_rows
 
     def fit(self, X: Any, y: Any = None) -> TableScaler:
-        """Computes the means and the deviations."""
+        """Computes the means and standard deviations."""
         for name in ("_found", "feature_names_in_"):
             if hasattr(self, name):
                 delattr(self, name)
         return self.partial_fit(X, y)
 
     def partial_fit(self, X: Any, y: Any = None) -> TableScaler:
-        """Adds further rows to those that were seen."""
+        """Adds rows to those that have been seen."""
         is_first = not hasattr(self, "_found")
         found = statistics(self._checked(X, is_first))
         if is_first:
@@ -59,7 +60,7 @@ class TableScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.mean_ = self._found.mean.copy()
         self.var_ = self._found.population_variance.copy()
         scale = np.sqrt(self.var_)
-        # A deviation that rounding has made is none.
+        # A deviation that is only rounding error counts as zero.
         scale[self.var_ <= self.n_samples_seen_ * np.finfo(float).eps * self.var_ + (self.mean_ * np.finfo(float).eps) ** 2] = 1
         self.scale_ = scale
         return self
@@ -93,12 +94,12 @@ class TableScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 return X
         else:
             array = validate_data(self, X, reset=is_first, dtype=FLOAT_DTYPES)
-        return Table(array, copy=False)  # for the time of the call
+        return Table(array, copy=False)  # only during the call
 
     def _check_table(self, table: Table, is_first: bool) -> Any:
         if table.is_sparse:
             if self.with_mean:
-                raise ValueError("zeros of a sparse table would not stay zero: pass `with_mean=False`")
+                raise ValueError("zeros of a sparse table would not remain zero: pass `with_mean=False`")
             array = check_array(table.to_scipy(self._float_type(table)), dtype=FLOAT_DTYPES, accept_sparse="csr")
         else:
             array = check_array(table, dtype=FLOAT_DTYPES)
@@ -120,7 +121,7 @@ class TableScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if is_first:
             self.feature_names_in_ = np.array(names, dtype=object)
         elif list(getattr(self, "feature_names_in_", names)) != names:
-            raise ValueError(f"the columns are {names}, and were {list(self.feature_names_in_)}")
+            raise ValueError(f"the columns are {names}, but were {list(self.feature_names_in_)} in fit")
 
     def _scaled(self, X: Any, change: Any) -> Any:
         if not isinstance(X, Table):
@@ -142,5 +143,5 @@ class TableScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         change(factors)
         factors = factors[0].astype(rows.dtype)
         values = rows.data * factors[rows.indices]
-        scaled = Table(type(rows)((values, rows.indices, rows.indptr), shape=rows.shape), copy=False)  # nobody else has it
+        scaled = Table(type(rows)((values, rows.indices, rows.indptr), shape=rows.shape), copy=False)  # no other references
         return scaled.rename({place: name for place, name in enumerate(table.names) if name is not None})

@@ -1,20 +1,20 @@
-//! The layout of records: which bytes of a record are which column.
+//! The layout of records: which bytes of a record belong to which column.
 //!
-//! Invariant of [`RecordLayout`]: every field lies inside the record. It may be unaligned, and overlap another one:
-//! tables decide what that means.
+//! Invariant of [`RecordLayout`]: every field lies inside the record. It may be unaligned, and overlap another field:
+//! tables decide how to treat those.
 
 use super::Record;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::dictionary::{DataDictionary, Feature, collect_columns};
 
-/// The largest number of columns that one array of numbers, or one record that the compiler knows, may be.
+/// The limit on the number of columns of one array of numbers, and of one record whose type the compiler knows.
 pub(super) const COLUMN_LIMIT: usize = 1 << 16;
 
-/// The fields of records that are known only when the program runs: where each column lies in a record.
+/// The fields of records whose structure is known only at run time: the position of each column in a record.
 ///
-/// The columns are in the order in which they are added, whatever their offsets are. Fields need not be aligned, and
-/// may overlap; bytes that belong to no field are never looked at.
+/// The columns are in the order in which the caller adds them, regardless of their offsets. Fields need not be aligned,
+/// and may overlap. Bytes that belong to no field are never read.
 ///
 /// Source: DAAL `AOSNumericTable::setFeature`, which checks nothing.
 ///
@@ -97,7 +97,7 @@ impl RecordLayout {
         self.feature(Feature::new(element).named(name), offset)
     }
 
-    /// Adds a column of which more is known than its name.
+    /// Adds a column with all metadata of a feature.
     ///
     /// # Errors
     /// Those of [`field`](Self::field).
@@ -123,7 +123,7 @@ impl RecordLayout {
         Ok(self)
     }
 
-    /// Adds an array of numbers that lie side by side: columns named `name[0]`, `name[1]` ...
+    /// Adds an array of contiguous numbers: columns named `name[0]`, `name[1]` ...
     ///
     /// # Errors
     /// Those of [`field`](Self::field); [`ErrorKind::LimitExceeded`] if the array has more than 65,536 numbers.
@@ -170,7 +170,7 @@ impl RecordLayout {
         self.fields.len()
     }
 
-    /// Returns whether there are no columns.
+    /// Returns whether the layout has no columns.
     ///
     /// # Examples
     /// ```
@@ -181,7 +181,7 @@ impl RecordLayout {
         self.fields.is_empty()
     }
 
-    /// Returns where a column lies: the number of bytes from the beginning of the record.
+    /// Returns the offset of a column: the number of bytes from the beginning of the record.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`].
@@ -230,8 +230,7 @@ impl RecordLayout {
         collect_columns(self.fields.iter().map(|(feature, _)| Ok(feature.clone())), |error| error)
     }
 
-    /// Returns the first two columns that have bytes of the record in common, if any have: a table with such columns
-    /// can be read only.
+    /// Returns the first two columns that share bytes of the record, if any. A table with such columns is read-only.
     ///
     /// # Examples
     /// ```
@@ -244,7 +243,7 @@ impl RecordLayout {
         let mut order = (0..self.fields.len()).collect::<Vec<_>>();
         order.sort_by_key(|&column| self.fields[column].1);
         let end = |column: usize| self.fields[column].1 + self.fields[column].0.element_type.size_in_bytes();
-        // The one that reaches furthest is the one to compare with; any overlap shows in neighbours of this kind.
+        // Compare with the field that reaches furthest. Any overlap shows between neighbors in this order.
         let mut furthest = *order.first()?;
         for &column in &order[1..] {
             if self.fields[column].1 < end(furthest) {
@@ -255,7 +254,7 @@ impl RecordLayout {
         None
     }
 
-    /// Returns whether every field is aligned to its size, in every record if the first one is.
+    /// Returns whether every field is aligned to its size, in every record of an array whose first record is aligned.
     ///
     /// # Examples
     /// ```
@@ -271,8 +270,8 @@ impl RecordLayout {
         })
     }
 
-    /// Returns a layout of the same columns in which every field is aligned and none overlaps: in the order of the
-    /// offsets, each at the next place that is free and aligned.
+    /// Returns a layout of the same columns in which every field is aligned and none overlaps. The fields are placed in
+    /// the order of their offsets, each at the next free, aligned offset.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].

@@ -1,6 +1,6 @@
 //! The memory of records, owned or borrowed, and windows on their fields. The only unsafe code of this folder.
 //!
-//! Records are held as bytes that may be uninitialised: padding is copied, and never read. Windows on different fields
+//! Records are held as bytes that may be uninitialized: padding is copied, and never read. Windows on different fields
 //! interleave, but no two have a byte in common: they are pointers with strides, and become a reference only where
 //! their own values are contiguous.
 
@@ -19,17 +19,17 @@ use crate::window::{AnyWindow, AnyWindowMut};
 /// A byte of a record, or of the padding in it.
 type Unit = MaybeUninit<u8>;
 
-/// Whole records: which bytes of them are which values, and what holds the bytes.
+/// Records, as bytes: the owner of the bytes, and which of them are which values.
 ///
 /// Invariant: `held` has `rows * places.size()` bytes, at an address that is aligned for every place, also if there are
-/// none; the bytes of each place in each row are an initialised value of its element type.
+/// none; the bytes of each place in each row are an initialized value of its element type.
 pub(super) struct Records<H> {
     held: H,
     places: Arc<Places>,
     rows: usize,
 }
 
-/// What holds the bytes of records.
+/// The owner of the bytes of records.
 ///
 /// # Safety
 /// The pointers are valid for reads of all bytes that are held while `self` is borrowed, that of `start_mut` for writes
@@ -51,14 +51,14 @@ pub(super) unsafe trait Hold: Send + Sync {
 /// Shared memory.
 ///
 /// Invariant: with a `type_id`, the bytes are valid records of that type, aligned for it. Without, all bytes are
-/// initialised, or are padding that nobody outside this module can reach.
+/// initialized, or are padding that code outside this module cannot reach.
 #[derive(Clone)]
 pub(super) struct Owned {
     units: Array<Unit>,
     type_id: Option<TypeId>,
-    /// Whether the records have fields that are no columns.
+    /// Whether the records have fields that are not columns.
     has_others: bool,
-    /// Whether the library has allocated the memory for this, so that nobody else ever looks at its padding.
+    /// Whether the library has allocated the memory for these records, so that no other code ever reads its padding.
     is_own: bool,
 }
 
@@ -116,7 +116,7 @@ unsafe impl Hold for BorrowedMut<'_> {
     }
 }
 
-/// Copies bytes to the beginning of new memory of the library, whose other bytes are zeros.
+/// Copies bytes to the beginning of new memory of the library, and fills the rest with zeros.
 fn copy(units: &[Unit], length: usize) -> Result<Array<Unit>> {
     let mut copy = match length > units.len() {
         // SAFETY: initialised bytes may be held as ones that need not be; the only share of them is this one.
@@ -130,7 +130,7 @@ fn copy(units: &[Unit], length: usize) -> Result<Array<Unit>> {
     Ok(copy)
 }
 
-/// Checks that places are those of the fields of a type. Panics if not: callers have made them of it.
+/// Checks that places are those of the fields of a type. Panics if not: the callers derive the places from the type.
 fn check<P: Record>(places: &Places) {
     const { RecordField::check::<P>() }; // also of a type whose author implements the trait without the macro
     let columns = P::FIELDS.iter().map(|field| field.len()).sum::<usize>();
@@ -169,7 +169,7 @@ impl<'t> Records<BorrowedMut<'t>> {
 }
 
 impl Records<Owned> {
-    /// Takes over an array of records. Panics unless the places are those of the type.
+    /// Takes ownership of an array of records. Panics unless the places are those of the type.
     pub(super) fn of_array<P: Record>(records: Array<P>, places: Arc<Places>) -> Self {
         check::<P>(&places);
         let rows = records.len();
@@ -180,7 +180,8 @@ impl Records<Owned> {
         Self { held: Owned { units, type_id, has_others, is_own: false }, places, rows }
     }
 
-    /// Takes over bytes, of which those after the last whole record are not used. Returns them if they are not aligned.
+    /// Takes ownership of bytes. Bytes after the last complete record are unused. Returns the bytes if they are not
+    /// aligned.
     pub(super) fn of_bytes(bytes: Array<u8>, places: Arc<Places>, is_own: bool) -> Result<Self, Array<u8>> {
         if !bytes.as_ptr().addr().is_multiple_of(places.alignment()) {
             return Err(bytes);
@@ -197,11 +198,11 @@ impl Records<Owned> {
         Self { held: self.held.clone(), places: self.places.clone(), rows: self.rows }
     }
 
-    /// Keeps the first records, or adds zeros after the last one.
+    /// Keeps the first records, or appends zeros.
     ///
     /// # Errors
-    /// [`ErrorKind::ReadOnlyTable`] if records cannot be made of zeros, as they have fields that are no columns;
-    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`]. Nothing has changed.
+    /// [`ErrorKind::ReadOnlyTable`] if zeros may not be valid records, because they have fields that are not columns;
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`]. The records are unchanged.
     pub(super) fn resize(&mut self, rows: usize) -> Result<()> {
         let shape = Shape { rows, columns: self.places.size() }; // of bytes
         let bytes = shape.element_count()?;
@@ -210,8 +211,8 @@ impl Records<Owned> {
         } else if self.held.has_others {
             return Err(Error::new(ErrorKind::ReadOnlyTable));
         } else if !self.held.units.append_zero_bytes(bytes - self.held.units.len()) {
-            // Without other fields, zeros are a valid record of the type that there may be. Half as much memory again, if
-            // there is so much: then the next records cost no copy.
+            // Without other fields, zeros are a valid record of any type that the bytes may have. Allocates half as
+            // much memory again, if the size allows it, so that the next records cost no copy.
             let half = self.held.units.len() / 2;
             let grown = (self.held.units.len() + half).next_multiple_of(self.places.size().max(1)).max(bytes);
             let copied = copy(&self.held.units, grown).or_else(|_| copy(&self.held.units, bytes))?;
@@ -221,7 +222,7 @@ impl Records<Owned> {
         Ok(())
     }
 
-    /// Returns whether the memory is records of a type, or can be taken for such.
+    /// Returns whether the memory holds records of a type, or can be reinterpreted as such.
     fn are<P: Record>(&self) -> bool {
         const { RecordField::check::<P>() };
         let is_type = self.held.type_id == Some(TypeId::of::<P>());
@@ -229,7 +230,7 @@ impl Records<Owned> {
             || (!self.held.has_others && self.places.are_of::<P>() && self.held.units.as_ptr().cast::<P>().is_aligned())
     }
 
-    /// Borrows the records, if they are of this type.
+    /// Borrows the records, if they are of type `P`.
     pub(super) fn records<P: Record>(&self) -> Option<&[P]> {
         // SAFETY: the bytes are valid records of the type, aligned for it (invariant of `Owned`); or all of its bytes
         // are fields, which are initialised numbers, or padding, and the address is aligned (`are`). There are `rows`
@@ -237,7 +238,7 @@ impl Records<Owned> {
         self.are::<P>().then(|| unsafe { std::slice::from_raw_parts(self.held.units.as_ptr().cast::<P>(), self.rows) })
     }
 
-    /// Borrows the records for writing, if they are of this type. Shared or immutable memory is copied first.
+    /// Borrows the records for writing, if they are of type `P`. Shared or immutable memory is copied first.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -245,7 +246,7 @@ impl Records<Owned> {
         if !self.are::<P>() {
             return Ok(None);
         }
-        // Whoever has lent bytes, or records of another type, may look at bytes that are padding of this one.
+        // The owner of lent bytes, or of records of another type, may read bytes that are padding of this one.
         let is_type = self.held.type_id == Some(TypeId::of::<P>());
         if !is_type && !self.held.is_own && self.places.have_gaps() {
             (self.held.units, self.held.is_own) = (copy(&self.held.units, self.held.units.len())?, true);
@@ -257,7 +258,7 @@ impl Records<Owned> {
         Ok(Some(unsafe { std::slice::from_raw_parts_mut(start, self.rows) }))
     }
 
-    /// Returns the `Vec` of records that this was made of, or everything unchanged if it is shared or was made of
+    /// Returns the `Vec` of records that this was created from, or `self` unchanged if it is shared or was created from
     /// something else.
     pub(super) fn into_vec<P: Record>(self) -> Result<Vec<P>, Self> {
         if self.held.type_id != Some(TypeId::of::<P>()) {
@@ -283,7 +284,7 @@ impl<H: Hold> Records<H> {
         &self.places
     }
 
-    /// Returns the first column of the group that a column is in, and its window. `None` past the last column.
+    /// Returns the first column of the group of a column, and the group's window. `None` past the last column.
     pub(super) fn window(&self, column: usize) -> Option<(usize, AnyWindow<'_>)> {
         let place = self.places.all().get(column)?;
         let (offset, geometry) = self.places.window(place, self.rows);
@@ -296,12 +297,12 @@ impl<H: Hold> Records<H> {
         Some((place.first, window))
     }
 
-    /// Returns the end of the group that a column is in. `None` past the last column.
+    /// Returns the end of the group of a column. `None` past the last column.
     pub(super) fn group(&self, column: usize) -> Option<usize> {
         self.places.all().get(column).map(|place| place.first + place.width)
     }
 
-    /// Checks that values can be written, which copies nothing.
+    /// Checks that values can be written. Copies nothing.
     ///
     /// # Errors
     /// [`ErrorKind::OverlappingFields`], [`ErrorKind::ReadOnlyTable`].
@@ -312,7 +313,7 @@ impl<H: Hold> Records<H> {
         self.held.check_writable()
     }
 
-    /// Returns the windows of all groups, for writing, each with its first column.
+    /// Returns the windows of all groups for writing, each with its first column.
     ///
     /// # Errors
     /// Those of [`check_writable`](Self::check_writable); [`ErrorKind::OutOfMemory`].
@@ -325,7 +326,7 @@ impl<H: Hold> Records<H> {
         Ok(places.groups().map(|place| (place.first, unsafe { window_mut(start, places, place, rows) })).collect())
     }
 
-    /// Returns one of them: that of the group that a column is in. `None` past the last column.
+    /// Returns the window of the group of a column, for writing. `None` past the last column.
     ///
     /// # Errors
     /// Those of [`windows_mut`](Self::windows_mut).

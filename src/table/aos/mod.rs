@@ -1,8 +1,8 @@
-//! The array of structures: records as they lie in memory, whose fields are the columns.
+//! The array of structures: records in their memory layout, whose fields are the columns.
 //!
-//! `record` has records whose type the compiler knows, `layout` those that are known when the program runs, `places`
-//! what windows are made of, `memory` the memory and all unsafe code, `repack` the copying of unaligned records, and
-//! `table` what tables that own and tables that borrow have in common.
+//! `record` has records whose type the compiler knows, `layout` those whose structure is known at run time, `places`
+//! the parameters of windows, `memory` the memory and all unsafe code, `repack` the copying of unaligned records, and
+//! `table` the code that owning and borrowing tables share.
 //! Invariant: each column is a window on a field, at the stride of the records; padding is never read.
 //! Semantics: DAAL `AOSNumericTable`. Unlike there, offsets are checked, the order of the columns is kept, and fields
 //! that overlap cannot be written.
@@ -41,7 +41,7 @@ use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::dictionary::DataDictionary;
 
-/// A table of records as they lie in memory: what a `Vec` of structures is.
+/// A table of records in their memory layout, like that of a `Vec` of structures.
 ///
 /// ```text
 ///  struct Flow { bytes: f32, port: u16, start: f64 }
@@ -51,15 +51,15 @@ use crate::dictionary::DataDictionary;
 ///  row 1   │ bytes    │ port │ padding│ start          │
 /// ```
 ///
-/// The records are of a type that the compiler knows ([`impl_record!`](crate::impl_record)), or have a
-/// [`RecordLayout`] that is known when the program runs. Nothing is copied: a column is a field, at the stride of the
-/// records. Neighbouring columns of one type at equal distances are read together: records of 16 `f32` are read as fast
-/// as a homogeneous table, and lent without a copy.
+/// The compiler knows the type of the records ([`impl_record!`](crate::impl_record)), or a [`RecordLayout`] describes
+/// them at run time. Nothing is copied: a column is a field, at the stride of the records. Adjacent columns of one type
+/// at equal distances are read together: records of 16 `f32` are read as fast as a homogeneous table, and borrowed
+/// without a copy.
 ///
-/// A block of several types is a converted copy, read in bands of rows; writing it converts back, all values or none.
-/// A writable block is a copy as well, unless it is lent for the borrow of the table only, and locks nothing. Cloning
-/// shares the memory, O(1); the first write through either table copies it.
-/// [`records`](crate::table::records) and [`records_mut`](crate::table::records_mut) make a table of a borrowed slice.
+/// A block of several types is a converted copy, read in bands of rows. Writing it converts the values back, all or
+/// nothing. A writable block of a descriptor is a copy as well, and locks nothing. Cloning shares the memory, O(1); the
+/// first write through either table copies it. [`records`](crate::table::records) and
+/// [`records_mut`](crate::table::records_mut) create a table from a borrowed slice.
 ///
 /// Source: DAAL `AOSNumericTable`.
 ///
@@ -94,13 +94,13 @@ pub struct AosNumericTable {
 }
 
 impl AosNumericTable {
-    /// Creates a table of records: of a `Vec`, an [`Array`], or whatever an array is made of. Nothing is copied.
+    /// Creates a table from records: a `Vec`, an [`Array`], or anything that converts to an array. Copies nothing.
     /// O(columns).
     ///
-    /// Source: DAAL `create(ptr, columns, rows)`, whose table says that it has no memory.
+    /// Source: DAAL `create(ptr, columns, rows)`, whose table reports that it has no memory.
     ///
     /// # Errors
-    /// [`ErrorKind::SizeOverflow`] if there are more values than can be counted.
+    /// [`ErrorKind::SizeOverflow`] if the number of values overflows.
     ///
     /// # Examples
     /// ```
@@ -125,17 +125,17 @@ impl AosNumericTable {
         Ok(Self { table: RecordTable::new(records, dictionary, MemoryStatus::UserAllocated) })
     }
 
-    /// Creates a table of records that are known as bytes, in native byte order.
+    /// Creates a table from records that are given as bytes, in native byte order.
     ///
-    /// If every field is aligned, in every record, nothing is copied. Otherwise the records are copied into memory of
+    /// If every field is aligned in every record, nothing is copied. Otherwise the records are copied into memory of
     /// the library, with the layout [`aligned`](RecordLayout::aligned), which [`layout`](Self::layout) then returns.
-    /// Fields that overlap can be read; writing is [`ErrorKind::OverlappingFields`].
+    /// Fields that overlap are read-only: writing fails with [`ErrorKind::OverlappingFields`].
     ///
     /// Source: DAAL `create(structSize, ...)`, `setFeature`, `setArray`.
     ///
     /// # Errors
-    /// [`ErrorKind::RecordLayout`] if records have no bytes, or if bytes are left over; [`ErrorKind::SizeOverflow`],
-    /// [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::RecordLayout`] if a record has zero bytes, or if the last record is incomplete;
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -157,7 +157,7 @@ impl AosNumericTable {
         if rows * size != bytes.len() {
             return Err(Error::record_layout(
                 None,
-                format!("{} bytes are not whole records of {size} bytes", bytes.len()),
+                format!("{} bytes do not divide into records of {size} bytes", bytes.len()),
             ));
         }
         let (dictionary, overlap) = (layout.dictionary()?, layout.overlap());
@@ -196,8 +196,8 @@ impl AosNumericTable {
         Self::of_own(Array::zeros(bytes_of(rows, &aligned)?)?, &aligned, layout.overlap())
     }
 
-    /// Creates a table of whole records in the library's memory, with an aligned layout. `overlap` is that of the
-    /// layout that the records had before.
+    /// Creates a table from complete records in the library's memory, with an aligned layout. `overlap` is that of the
+    /// records' previous layout.
     pub(crate) fn of_own(bytes: Array<u8>, layout: &RecordLayout, overlap: Option<(usize, usize)>) -> Result<Self> {
         let places = Places::new(layout, overlap)
             .ok_or_else(|| Error::record_layout(None, "a record must have at least one byte"))?;
@@ -207,7 +207,7 @@ impl AosNumericTable {
     fn of_own_bytes(bytes: Array<u8>, places: Arc<Places>, dictionary: DataDictionary) -> Result<Self> {
         let records = match Records::of_bytes(bytes, places.clone(), true) {
             Ok(records) => records,
-            // A vector's memory need not be aligned for more than its bytes; that of a copy is.
+            // A vector's memory may be aligned for bytes only; that of a copy is aligned for any record.
             Err(bytes) => match Records::of_bytes(Array::copy_of(&bytes)?, places, true) {
                 Ok(records) => records,
                 Err(_) => unreachable!("the library's memory is aligned"),
@@ -222,8 +222,8 @@ impl AosNumericTable {
 
     /// Borrows the records.
     ///
-    /// Records that are known as bytes can be borrowed as a type that has the same fields at the same offsets, the same
-    /// size, and nothing but padding besides: names are not compared.
+    /// Records that are given as bytes can be borrowed as a type that has the same fields at the same offsets, the same
+    /// size, and only padding besides. Names are not compared.
     ///
     /// # Errors
     /// [`ErrorKind::RecordLayout`] if the records are of another type.
@@ -272,10 +272,10 @@ impl AosNumericTable {
         self.table.records.records_mut()?.ok_or_else(mismatch::<P>)
     }
 
-    /// Returns the records: the `Vec` that the table was made from, if nobody shares it, or else a copy.
+    /// Returns the records: the `Vec` that the table was created from, or a copy if the `Vec` is shared.
     ///
     /// # Errors
-    /// The table, with the errors of [`records`](Self::records) or [`ErrorKind::OutOfMemory`].
+    /// Those of [`records`](Self::records) and [`ErrorKind::OutOfMemory`], each with the table.
     ///
     /// # Examples
     /// ```
@@ -309,7 +309,7 @@ impl AosNumericTable {
         copy.map_err(|error| Refused::new(table, error))
     }
 
-    /// Returns where each column lies in a record, with what the dictionary says of it. O(columns).
+    /// Returns the offset of each column in a record, with its metadata from the dictionary. O(columns).
     ///
     /// # Examples
     /// ```
@@ -326,7 +326,7 @@ impl AosNumericTable {
     }
 }
 
-/// Returns the number of bytes of records.
+/// Returns the size in bytes of the given number of records.
 fn bytes_of(rows: usize, layout: &RecordLayout) -> Result<usize> {
     Shape { rows, columns: layout.len() }.element_count()?;
     Shape { rows, columns: layout.size() }.element_count() // of bytes
@@ -335,7 +335,7 @@ fn bytes_of(rows: usize, layout: &RecordLayout) -> Result<usize> {
 fn mismatch<P>() -> Error {
     Error::record_layout(
         None,
-        format!("the records are not of type {}: their fields or offsets are others", type_name::<P>()),
+        format!("the records are not of type {}: their fields or offsets differ", type_name::<P>()),
     )
 }
 
@@ -361,9 +361,9 @@ impl NumericTable for AosNumericTable {
         TableKind::ARRAY_OF_STRUCTURES
     }
 
-    /// O(1) for fewer rows, which stay where they are. More rows copy the records, which then belong to the library,
-    /// into memory of half as much again at least: O(1) for each row that is added, amortised. Records with fields that
-    /// are no columns cannot be added.
+    /// O(1) for fewer rows, which stay in place. For more rows, the records are copied into memory of the library, at
+    /// least half as large again: amortized O(1) per appended row. Tables of records with fields that are not columns
+    /// cannot grow.
     fn resize(&mut self, rows: usize) -> Result<()> {
         let columns = self.column_count();
         Shape { rows, columns }.element_count()?;

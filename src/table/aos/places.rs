@@ -1,13 +1,13 @@
-//! Where the columns of records lie, in the form that windows are made of.
+//! The positions of columns in records, as parameters of windows.
 //!
 //! Invariant of [`Places`]: the record has at least one byte, and each place lies inside it; its offset, the size of
-//! the record, and the distance to its neighbour in a group are multiples of the size of its values.
+//! the record, and the distance to its neighbor in a group are multiples of the size of its values.
 
 use super::{Record, RecordLayout};
 use crate::base::element::ElementType;
 use crate::window::Geometry;
 
-/// The place of a column in a record, and its group: neighbouring columns of one type, at equal distances.
+/// The place of a column in a record, and its group: adjacent columns of one type, at equal distances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) element: ElementType,
@@ -29,8 +29,8 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Returns the places of a layout, if it is aligned and its records have bytes. `overlap` is that of the layout
-    /// that the caller knows, which may be another one.
+    /// Returns the places of a layout, if it is aligned and the size of its records is not zero. `overlap` comes from a
+    /// layout that the caller knows, which may be a different one.
     pub(super) fn new(layout: &RecordLayout, overlap: Option<(usize, usize)>) -> Option<Self> {
         if layout.size() == 0 || !layout.is_aligned() {
             return None;
@@ -69,7 +69,7 @@ impl Places {
         self.all.iter().enumerate().filter(|&(column, place)| place.first == column).map(|(_, place)| place)
     }
 
-    /// Returns two columns that must not be written, since they have bytes in common.
+    /// Returns two columns that must not be written because they share bytes.
     pub(super) fn overlap(&self) -> Option<(usize, usize)> {
         self.overlap
     }
@@ -79,15 +79,15 @@ impl Places {
         self.all.iter().map(|place| place.element.size_in_bytes()).max().unwrap_or(1)
     }
 
-    /// Returns where the first value of a place's group lies in the record, and the window of the group, of so many
-    /// rows.
+    /// Returns the offset in the record of the first value of a place's group, and the window of the group, for the
+    /// given number of rows.
     pub(super) fn window(&self, place: &Place, rows: usize) -> (usize, Geometry) {
         let size = place.element.size_in_bytes();
         let (row_stride, column_stride) = (self.size / size, place.distance / size);
         (self.all[place.first].offset, Geometry { rows, columns: place.width, row_stride, column_stride })
     }
 
-    /// Returns whether a record of this type has the same fields in the same places, and nothing else but padding.
+    /// Returns whether a record of this type has the same fields in the same places, and otherwise only padding.
     pub(super) fn are_of<P: Record>(&self) -> bool {
         if !P::IS_WHOLE || self.size != size_of::<P>() || self.overlap.is_some() {
             return false;
@@ -110,7 +110,7 @@ impl Places {
     }
 }
 
-/// Returns the number of the first places that are of one type, each as far from the one before it, without overlap.
+/// Returns the length of the longest prefix of places of one type, at equal distances, without overlap.
 fn group(places: &[Place]) -> usize {
     let Some(first) = places.first() else { return 0 };
     let distance = |pair: &[Place]| pair[1].offset.checked_sub(pair[0].offset);

@@ -1,7 +1,7 @@
-//! Records whose type the compiler knows: which of their fields are columns.
+//! Records whose type the compiler knows, and their fields that are columns.
 //!
-//! Invariant of [`Record`]: what it lists is true of the type. Only [`impl_record!`](crate::impl_record) implements it,
-//! and everything there is inferred from the type or checked against it when a program is compiled.
+//! Invariant of [`Record`]: its list of fields is true of the type. Only [`impl_record!`](crate::impl_record)
+//! implements it. The macro infers everything from the type, or checks it against the type at compile time.
 
 use super::layout::COLUMN_LIMIT;
 use crate::base::element::{Element, ElementType};
@@ -11,7 +11,7 @@ const ALIGNMENT_LIMIT: usize = 64;
 
 /// A structure of numbers whose fields are the columns of an [`AosNumericTable`](crate::AosNumericTable).
 ///
-/// Implemented by [`impl_record!`](crate::impl_record), without `unsafe` in the program that uses it.
+/// Implemented by [`impl_record!`](crate::impl_record), without `unsafe` in the user's program.
 ///
 /// # Safety
 /// Each field that is listed must be a field of the type, with that element type, number of values and offset, aligned
@@ -44,11 +44,11 @@ pub unsafe trait Record: Copy + Send + Sync + 'static {
     /// The fields that are columns, in the order of the columns.
     const FIELDS: &'static [RecordField];
 
-    /// Whether all fields are listed, so that any bytes are a record, and zeros too.
+    /// Whether all fields are listed, so that any bytes are a valid record, and zeros too.
     const IS_WHOLE: bool;
 }
 
-/// A field of a [`Record`]: its name, its element type, its offset, and how many values it has.
+/// A field of a [`Record`]: its name, element type, offset and number of values.
 ///
 /// # Examples
 /// ```
@@ -72,7 +72,7 @@ pub struct RecordField {
 }
 
 impl RecordField {
-    /// Returns the field that `place` points to: its type is inferred. For `impl_record!` only.
+    /// Returns the field that `place` points to, and infers its type. For `impl_record!` only.
     #[doc(hidden)]
     pub const fn of<P, V: FieldValue>(name: &'static str, offset: usize, place: fn(&P) -> *const V) -> Self {
         let _ = place;
@@ -152,7 +152,7 @@ impl RecordField {
     }
 }
 
-/// What a field of a [`Record`] may be: a number of any element type, or an array of such.
+/// A type that a field of a [`Record`] may have: a number of any element type, or an array of such numbers.
 ///
 /// # Examples
 /// ```
@@ -186,7 +186,7 @@ mod sealed {
     use super::FieldValue;
     use crate::base::element::Element;
 
-    /// Not nameable outside, which seals [`FieldValue`].
+    /// Not nameable outside this module, which seals [`FieldValue`].
     pub trait Sealed {}
 
     impl<T: Element> Sealed for T {}
@@ -196,13 +196,13 @@ mod sealed {
 
 /// Makes a structure a [`Record`]: `impl_record!(Flow { bytes, port })`, in the form of a pattern.
 ///
-/// All fields are listed, in the order that the columns shall have. Fields that are no columns are left out by `..` at
-/// the end, as in a pattern; a table of such records cannot grow, since nobody knows what those fields would be. The
-/// types of the fields are inferred; they may be written, and are compared then. A field that is an array of numbers
-/// is as many columns, named `name[0]`, `name[1]` ...; an array of arrays is numbered through.
+/// List all fields, in the order of the columns. As in a pattern, `..` at the end leaves out fields that are not
+/// columns. A table of such records cannot grow, since the values of those fields would be unknown. The macro infers
+/// the types of the fields, or checks them if you write them. A field that is an array of numbers becomes one column
+/// per number, named `name[0]`, `name[1]` ...; nested arrays are numbered consecutively.
 ///
-/// The structure needs `Copy`. `#[repr(C)]` is not necessary: the offsets are those that the compiler has chosen.
-/// Padding between fields is never read. A packed structure, whose fields are not aligned, is refused by the compiler.
+/// The structure must be `Copy`. `#[repr(C)]` is not necessary: the macro uses the offsets that the compiler has
+/// chosen. Padding between fields is never read. A packed structure, whose fields are not aligned, does not compile.
 ///
 /// # Examples
 /// ```
@@ -222,7 +222,7 @@ mod sealed {
 /// # Ok::<(), Error>(())
 /// ```
 ///
-/// A field of another type than stated does not compile:
+/// A field whose type differs from the stated one does not compile:
 /// ```compile_fail,E0308
 /// #[derive(Clone, Copy)]
 /// struct Flow {
@@ -231,7 +231,7 @@ mod sealed {
 /// numeric_table::impl_record!(Flow { bytes: u32 });
 /// ```
 ///
-/// Nor does one that no column can have:
+/// Neither does a field whose type no column can have:
 /// ```compile_fail,E0277
 /// #[derive(Clone, Copy)]
 /// struct Flow {
@@ -240,7 +240,7 @@ mod sealed {
 /// numeric_table::impl_record!(Flow { is_open });
 /// ```
 ///
-/// Nor one that only converts to a number by itself:
+/// Neither does a field that only dereferences to a number:
 /// ```compile_fail,E0308
 /// #[derive(Clone, Copy)]
 /// struct Meters(f32);
@@ -257,7 +257,7 @@ mod sealed {
 /// numeric_table::impl_record!(Road { length: f32 });
 /// ```
 ///
-/// A field that is not listed has to be left out in so many words:
+/// Fields can be left out only explicitly, by `..`:
 /// ```compile_fail,E0027
 /// #[derive(Clone, Copy)]
 /// struct Flow {
@@ -267,7 +267,7 @@ mod sealed {
 /// numeric_table::impl_record!(Flow { bytes }); // `impl_record!(Flow { bytes, .. })` compiles
 /// ```
 ///
-/// Fields that are left out cannot be hidden:
+/// The macro cannot hide fields that are left out:
 /// ```compile_fail
 /// #[derive(Clone, Copy)]
 /// #[repr(C)]
@@ -283,7 +283,7 @@ mod sealed {
 /// numeric_table::impl_record!(@implement Flow, [bytes], [is_open: _]);
 /// ```
 ///
-/// Nor do a packed structure, a union, or one with something to drop compile:
+/// Packed structures, unions and types with drop glue do not compile either:
 /// ```compile_fail,E0793
 /// #[derive(Clone, Copy)]
 /// #[repr(C, packed)]
@@ -322,7 +322,7 @@ macro_rules! impl_record {
     (@is_whole ..) => { false };
     (@implement $Record:path, [$($field:ident $(: $type:ty)?),+], [$($rest:tt)*]) => {
         const _: () = {
-            // Each field is listed once, and all are, unless the rest is left out.
+            // The pattern has each field once, and all fields unless it ends with `..`.
             const _: fn($Record) = |record| {
                 let $Record { $($field: _,)+ $($rest)* } = record;
             };

@@ -1,4 +1,4 @@
-//! Records whose fields are not aligned, copied into records whose fields are.
+//! Copies records whose fields are not aligned into records whose fields are.
 
 use super::RecordLayout;
 #[cfg(doc)]
@@ -6,18 +6,18 @@ use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
 
-/// Copies records from one layout into another one of the same columns.
+/// Copies records from one layout into another with the same columns.
 #[derive(Debug)]
 pub(crate) struct Repacking {
     from_size: usize,
     to_size: usize,
-    /// Ranges of bytes: where they begin in either record, and their length. Ordered by the first.
+    /// Ranges of bytes: their offset in either record, and their length. Sorted by the first offset.
     moves: Vec<(usize, usize, usize)>,
 }
 
 impl Repacking {
-    /// Creates the copying from one layout to another. Panics if the columns differ: callers have derived one from the
-    /// other.
+    /// Prepares copying from one layout to another. Panics if the columns differ: the callers derive one layout from
+    /// the other.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -39,7 +39,7 @@ impl Repacking {
         Ok(Self { from_size: from.size(), to_size: to.size(), moves })
     }
 
-    /// Copies whole records, as many as both sides have. Bytes between the fields stay as they are.
+    /// Copies complete records until either side ends. Bytes between the fields are unchanged.
     pub(crate) fn copy(&self, from: &[u8], to: &mut [u8]) {
         if self.from_size == 0 || self.to_size == 0 {
             return;
@@ -52,7 +52,7 @@ impl Repacking {
         }
     }
 
-    /// Like [`copy`](Self::copy), by several threads if there is much.
+    /// Like [`copy`](Self::copy), in parallel for large inputs.
     pub(crate) fn par_copy(&self, from: &[u8], to: &mut [u8]) {
         let (rows, tasks) = (to.len() / self.to_size.max(1), parallel::task_count(from.len() + to.len()));
         let parts = parallel::cut((from, to), rows, tasks, |(from, to), rows| {

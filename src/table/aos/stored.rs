@@ -1,5 +1,5 @@
-//! What files and archives hold of records: their bytes, with zeros where no column is, and the places of the columns.
-//! They are copied before they are written: padding has no bytes that could be read.
+//! Records in files and archives: their bytes, with zeros where no column is, and the places of the columns. Records
+//! are copied before they are written, because padding bytes must not be read.
 
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ impl Stored for AosNumericTable {
     fn from_content(mut found: FoundContent) -> Result<Self> {
         let [bytes] = found.take_arrays(Self::KIND)?;
         let bytes = bytes.downcast::<u8>().map_err(|other| {
-            refusal(Self::KIND, format_args!("records are bytes, and these are {}", other.element_type()))
+            refusal(Self::KIND, format_args!("records must be bytes, not {}", other.element_type()))
         })?;
         let (size, offsets) = found.settings.split_first().unwrap_or((&0, &[]));
         if offsets.len() != found.dictionary.len() {
@@ -36,7 +36,8 @@ impl Stored for AosNumericTable {
             return Err(refusal(Self::KIND, format_args!("{offsets} offsets for {columns} columns")));
         }
         let on_this_machine = |number: u64| {
-            usize::try_from(number).map_err(|_| refusal(Self::KIND, format_args!("{number} is no place in a record")))
+            usize::try_from(number)
+                .map_err(|_| refusal(Self::KIND, format_args!("{number} is not an offset in a record")))
         };
         let mut layout = RecordLayout::new(on_this_machine(*size)?);
         for (feature, &offset) in found.dictionary.iter().zip(offsets) {
@@ -48,10 +49,10 @@ impl Stored for AosNumericTable {
         if !bytes.len().is_multiple_of(layout.size()) {
             return Err(Error::record_layout(
                 None,
-                format!("{} bytes are not whole records of {} bytes", bytes.len(), layout.size()),
+                format!("{} bytes do not divide into records of {} bytes", bytes.len(), layout.size()),
             ));
         }
-        // Records that are not aligned would have to be copied into larger ones, by as much as a file likes.
+        // Records that are not aligned would be copied into larger ones, and a file could demand any amount of memory.
         if !layout.is_aligned() {
             return Err(refusal(Self::KIND, "a field is not aligned to its size"));
         }
@@ -61,7 +62,7 @@ impl Stored for AosNumericTable {
     }
 }
 
-/// Checks that the fields can have another byte order in files than in memory.
+/// Checks that the byte order of the fields can be reversed between file and memory.
 ///
 /// # Errors
 /// [`ErrorKind::OverlappingFields`], on big-endian machines only: bytes of two fields cannot be reversed for both.
@@ -75,8 +76,8 @@ fn check_overlap(layout: &RecordLayout) -> Result<()> {
 }
 
 impl AosNumericTable {
-    /// Copies the values of some rows into records of a layout with the same columns, as files have them: in
-    /// little-endian order. Other bytes stay as they are.
+    /// Copies the values of a range of rows into records of a layout with the same columns, in little-endian order as
+    /// in files. Other bytes are unchanged.
     ///
     /// # Errors
     /// [`ErrorKind::NotInMemory`].
@@ -103,7 +104,7 @@ impl AosNumericTable {
     }
 }
 
-/// Turns the fields of little-endian records into those of this machine.
+/// Converts the fields of little-endian records to the byte order of this machine.
 fn with_native_fields(mut bytes: Array<u8>, layout: &RecordLayout) -> Result<Array<u8>> {
     if cfg!(target_endian = "big") {
         for record in bytes.need_mutable_data()?.chunks_exact_mut(layout.size()) {

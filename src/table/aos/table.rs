@@ -1,4 +1,4 @@
-//! Records as a table, whoever holds them: what tables that own and tables that borrow have in common.
+//! Records as a table: the code that owning and borrowing tables share.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,16 +15,16 @@ use crate::table::{
 };
 use crate::window::{AnySlice, AnyWindow};
 
-/// Bytes of a block that stays in the first-level cache while one group after the other is written into it.
+/// The size in bytes of a block that stays in the first-level cache while one group after the other is written to it.
 const FEW_BYTES: usize = 16 << 10;
 
-/// Records, and what is known of their columns.
+/// Records, and the metadata of their columns.
 pub(super) struct RecordTable<H> {
     pub(super) id: TableId,
     pub(super) records: Records<H>,
     /// Invariant: describes the places of the records.
     pub(super) dictionary: DataDictionary,
-    /// Who has allocated the memory.
+    /// The allocator of the memory.
     pub(super) owner: MemoryStatus,
 }
 
@@ -35,7 +35,7 @@ impl<H: Hold> RecordTable<H> {
 }
 
 impl<H: Hold> RecordTable<H> {
-    /// Calls `work` with each group in a region inside the table: with its columns and its values.
+    /// Calls `work` with the columns and the values of each group in a region inside the table.
     fn for_each_group(&self, region: &Region, mut work: impl FnMut(Range<usize>, AnyWindow<'_>)) {
         let mut column = region.columns.start;
         while column < region.columns.end
@@ -63,7 +63,7 @@ impl<H: Hold> RecordTable<H> {
 }
 
 impl<H: Hold> RecordTable<H> {
-    /// Writes a region inside the table group by group, after all values have been checked.
+    /// Writes a region inside the table group by group, after checking all values.
     fn write_groups(&mut self, region: &Region, new: AnyWindow<'_>, rule: WriteRule) -> Result<()> {
         let mut outcome = Ok(());
         self.for_each_group(region, |columns, window| {
@@ -95,7 +95,7 @@ pub(super) fn describe_records<P: Record>() -> (Arc<Places>, DataDictionary) {
     (Arc::new(places), layout.fields().map(|(feature, _)| feature.clone()).collect())
 }
 
-/// Returns a table that *is* a slice of records, for reading: writing is refused. Nothing is copied.
+/// Returns a read-only table that *is* a slice of records. Copies nothing.
 ///
 /// # Examples
 /// ```
@@ -119,8 +119,8 @@ pub fn records<P: Record>(records: &[P]) -> Box<dyn NumericTable + '_> {
     Box::new(RecordTable::new(records, dictionary, MemoryStatus::UserAllocated))
 }
 
-/// Returns a table that *is* a slice of records, for writing and reading: what is written through it is in the records.
-/// Nothing is copied. Its size cannot be changed.
+/// Returns a table that *is* a slice of records, for reading and writing: writing the table writes the records. Copies
+/// nothing. The table cannot be resized.
 ///
 /// # Examples
 /// ```
@@ -169,7 +169,7 @@ impl<H: Hold> NumericTable for RecordTable<H> {
         Ok(self.records.window(column).map(|(first, window)| Piece::of_window(first, window)))
     }
 
-    /// A few rows of several groups are converted group by group, without cutting the region into parts first.
+    /// A small number of rows of several groups is converted group by group, without splitting the region first.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
         let is_one_pass = target.old == OldValues::Lost || target.policy == ConversionPolicy::Saturate;
@@ -181,7 +181,7 @@ impl<H: Hold> NumericTable for RecordTable<H> {
         self.read_groups(region, target)
     }
 
-    /// A few rows are written group by group.
+    /// A small number of rows is written group by group.
     fn write_region(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
         region.check(self.shape())?;
         let new = tiling::new_values(region, values)?;

@@ -1,7 +1,7 @@
-//! Sparse blocks: consecutive rows of a sparse table, of which only the stored values are read.
+//! Sparse blocks: the stored values of consecutive rows of a sparse table.
 //!
-//! Writing them is in `block_mut`.
-//! Offsets and indices are those of the table; offsets are counted from the block's first value as they are read.
+//! `block_mut` writes them.
+//! Offsets and indices are those of the table; reading an offset subtracts the position of the block's first value.
 //! Semantics: DAAL `getSparseBlock`, oneDAL `csr_accessor::pull`.
 
 use std::fmt;
@@ -19,8 +19,8 @@ use crate::convert::ConversionPolicy;
 use crate::convert::kernel;
 use crate::window::AnySlice;
 
-/// Consecutive rows of a sparse table, for reading: offsets, column indices, and the stored values as `T`, whatever the
-/// table stores.
+/// Consecutive rows of a sparse table, for reading: offsets, column indices, and the stored values, converted to `T` if
+/// the table stores another type.
 ///
 /// Returned by [`CsrNumericTable::sparse_rows`].
 ///
@@ -43,7 +43,7 @@ pub struct SparseBlock<'t, T: Element> {
     values: Values<'t, T>,
 }
 
-/// Which rows a block has, and where its values are.
+/// The rows of a block, and the positions of its values.
 pub(super) struct Place<'t> {
     pub(super) pattern: Pattern<'t>,
     pub(super) rows: Range<usize>,
@@ -57,7 +57,7 @@ impl<'t> Place<'t> {
         Self { pattern, rows, positions }
     }
 
-    /// Prints a block of such values.
+    /// Prints a block with these values.
     pub(super) fn describe<T: Element>(&self, name: &str, values: &[T], f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut block = f.debug_struct(name);
         block.field("rows", &self.rows).field("columns", &self.pattern.columns).field("offsets", &self.offsets());
@@ -104,7 +104,7 @@ macro_rules! sparse_facts {
             self.place.rows.len()
         }
 
-        /// Returns the number of columns, which is that of the table.
+        /// Returns the number of columns, equal to that of the table.
         ///
         /// # Examples
         /// ```
@@ -118,7 +118,7 @@ macro_rules! sparse_facts {
             self.place.pattern.columns
         }
 
-        /// Returns the rows of the table that the block has.
+        /// Returns the block's rows as a range of the table's rows.
         ///
         /// # Examples
         /// ```
@@ -146,8 +146,9 @@ macro_rules! sparse_facts {
             self.place.positions.len()
         }
 
-        /// Returns where each row begins among the block's values, and where the last one ends: counted from 0, without
-        /// a copy. They are the table's memory ([`Indices::downcast`]) if the rows are its first ones.
+        /// Returns the row offsets, counted from 0: the position of each row's first value in the block, then the
+        /// number of values. Copies nothing. If the block begins at the table's first row, they are the table's memory
+        /// ([`Indices::downcast`]).
         ///
         /// # Examples
         /// ```
@@ -162,7 +163,7 @@ macro_rules! sparse_facts {
             self.place.offsets()
         }
 
-        /// Returns the column of each value: the table's memory.
+        /// Returns the column index of each value, in the table's memory.
         ///
         /// # Examples
         /// ```
@@ -176,11 +177,11 @@ macro_rules! sparse_facts {
             self.place.indices()
         }
 
-        /// Copies the offsets, counted from `first`, in the type that the table has them in; see also
+        /// Copies the offsets, counted from `first`, and keeps the table's type for them; see also
         /// [`Indices::to_array`].
         ///
         /// # Errors
-        /// [`ErrorKind::OutOfMemory`]; [`ErrorKind::ValueNotRepresentable`] if the type cannot hold one.
+        /// [`ErrorKind::OutOfMemory`]; [`ErrorKind::ValueNotRepresentable`] if the type cannot hold an offset.
         ///
         /// # Examples
         /// ```
@@ -196,7 +197,7 @@ macro_rules! sparse_facts {
             self.offsets().to_any(self.offsets().element_type(), first)
         }
 
-        /// Copies the column indices, counted from `first`, in the type that the table has them in.
+        /// Copies the column indices, counted from `first`, and keeps the table's type for them.
         ///
         /// # Errors
         /// Those of [`offsets_from`](Self::offsets_from).
@@ -214,10 +215,10 @@ macro_rules! sparse_facts {
             self.indices().to_any(self.indices().element_type(), first)
         }
 
-        /// Borrows the column indices and the values of a row, counted from the first one of the block.
+        /// Borrows the column indices and the values of a row, counted from the block's first row.
         ///
         /// # Panics
-        /// If there is no such row, as indexing a slice does.
+        /// If the row is out of range, as indexing a slice does.
         ///
         /// # Examples
         /// ```
@@ -234,7 +235,7 @@ macro_rules! sparse_facts {
             (self.indices().range(range.clone()), &self.values()[range])
         }
 
-        /// Returns an iterator over the rows: column indices and values of each.
+        /// Returns an iterator over the rows: the column indices and the values of each.
         ///
         /// # Examples
         /// ```
@@ -296,7 +297,7 @@ impl<T: Element> fmt::Debug for SparseBlock<'_, T> {
 }
 
 impl CsrNumericTable {
-    /// Lends the stored values of consecutive rows as `T`, with their column indices and the row offsets.
+    /// Borrows the stored values of consecutive rows as `T`, with their column indices and the row offsets.
     ///
     /// O(1) if `T` is the stored type, else one pass over the values of the rows.
     /// Source: DAAL `getSparseBlock`, for which a start past the end is a success.
@@ -318,7 +319,7 @@ impl CsrNumericTable {
         self.sparse_rows_with(rows, ConversionPolicy::Saturate)
     }
 
-    /// Like [`sparse_rows`](Self::sparse_rows), converted under a policy.
+    /// Like [`sparse_rows`](Self::sparse_rows), with the given conversion policy.
     ///
     /// # Errors
     /// Those of [`sparse_rows`](Self::sparse_rows); [`ErrorKind::ValueNotRepresentable`] with the row and the column in

@@ -1,6 +1,7 @@
-//! Sparse blocks for writing: the stored values change, and which cells are stored does not.
+//! Sparse blocks for writing: the stored values change, the set of stored cells does not.
 //!
-//! Invariant: a converted block is written back all or not at all, and what nobody changed keeps its bits.
+//! Invariant: a converted block is written back all or nothing, and values that the caller did not change keep their
+//! bits.
 //! Semantics: DAAL `releaseSparseBlock`.
 
 use std::fmt;
@@ -20,15 +21,15 @@ use crate::convert::kernel;
 use crate::convert::{ConversionPolicy, WriteRule};
 use crate::window::{AnySlice, AnyWindowMut};
 
-/// Consecutive rows of a sparse table, for reading and writing their stored values as `T`. Which cells are stored
+/// Consecutive rows of a sparse table, for reading and writing their stored values as `T`. The set of stored cells
 /// cannot be changed.
 ///
 /// Returned by [`CsrNumericTable::sparse_rows_mut`]. If the values are the table's own memory
 /// ([`is_zero_copy`](Self::is_zero_copy)), writing them writes the table. Otherwise [`release`](Self::release) converts
-/// changed values back, all of them or none; an unchanged value keeps every digit that the table holds. A converted
-/// block that is merely dropped is written back if all of its values fit, and otherwise leaves the table unchanged
-/// **and ignores the error**; dropped by a panic, it writes nothing. [`CsrNumericTable::update_sparse_rows`] loses no
-/// error, and undoes what a closure that fails has done.
+/// changed values back, all or nothing; unchanged values keep their full precision in the table. Dropping a converted
+/// block writes it back if all of its values fit, and otherwise leaves the table unchanged **and ignores the error**.
+/// A drop during a panic writes nothing. [`CsrNumericTable::update_sparse_rows`] reports every error, and undoes the
+/// changes of a closure that fails.
 ///
 /// # Examples
 /// ```
@@ -91,11 +92,10 @@ impl<'t, T: Element> SparseBlockMut<'t, T> {
         }
     }
 
-    /// Borrows the column indices and the values of a row, counted from the first one of the block, the values for
-    /// writing.
+    /// Borrows the column indices of a row, and its values for writing. Rows are counted from the block's first one.
     ///
     /// # Panics
-    /// If there is no such row, as indexing a slice does.
+    /// If the row is out of range, as indexing a slice does.
     ///
     /// # Examples
     /// ```
@@ -128,7 +128,7 @@ impl<'t, T: Element> SparseBlockMut<'t, T> {
         matches!(self.values, ValuesMut::Borrowed(_))
     }
 
-    /// Sets the policy by which changed values are converted back: [`ConversionPolicy::Checked`] if none is set.
+    /// Sets the policy for converting changed values back. The default is [`ConversionPolicy::Checked`].
     ///
     /// # Examples
     /// ```
@@ -146,7 +146,7 @@ impl<'t, T: Element> SparseBlockMut<'t, T> {
         self
     }
 
-    /// Ends the block, and converts changed values back, all of them or none.
+    /// Ends the block, and converts changed values back, all or nothing.
     ///
     /// # Errors
     /// [`ErrorKind::ValueNotRepresentable`] with the row and the column in the table; [`ErrorKind::OutOfMemory`] if
@@ -170,7 +170,7 @@ impl<'t, T: Element> SparseBlockMut<'t, T> {
         result
     }
 
-    /// Ends the block without writing a converted copy back. What was written to the table's own memory remains.
+    /// Ends the block without writing a converted copy back. Values written to the table's own memory remain.
     ///
     /// # Examples
     /// ```
@@ -189,7 +189,7 @@ impl<'t, T: Element> SparseBlockMut<'t, T> {
         }
     }
 
-    /// Creates a block of copied values. If it `is_pending`, it is written back when it is dropped.
+    /// Creates a block of copied values. If it `is_pending`, dropping it writes it back.
     fn converted(place: Place<'t>, stored: &'t mut AnyArray, is_pending: bool) -> Result<Self> {
         let values = stored.as_slice().range(place.positions.clone());
         let copy = UniqueArray::from_array(convert(values, &place, ConversionPolicy::Saturate)?)?;
@@ -218,7 +218,7 @@ impl<T: Element> fmt::Debug for SparseBlockMut<'_, T> {
     }
 }
 
-/// Writes a converted block back, and ignores errors: `release` it to see them.
+/// Writes a converted block back, and ignores errors. `release` reports them.
 impl<T: Element> Drop for SparseBlockMut<'_, T> {
     fn drop(&mut self) {
         let is_pending = matches!(self.values, ValuesMut::Converted { is_pending: true, .. });
@@ -229,8 +229,8 @@ impl<T: Element> Drop for SparseBlockMut<'_, T> {
 }
 
 impl CsrNumericTable {
-    /// Lends the stored values of consecutive rows as `T`, for reading and writing. If `T` is the stored type they are
-    /// the table's memory, of which a shared or immutable one is copied first.
+    /// Borrows the stored values of consecutive rows as `T`, for reading and writing. If `T` is the stored type, they
+    /// are the table's memory; shared or immutable memory is copied first.
     ///
     /// # Errors
     /// Those of [`sparse_rows`](Self::sparse_rows).
@@ -259,13 +259,13 @@ impl CsrNumericTable {
     /// Edits the stored values of consecutive rows as `T`, all or nothing: if the closure returns an error or panics,
     /// or a value does not fit, the table is unchanged.
     ///
-    /// The closure edits a copy, whatever the table stores, as that of
-    /// [`update_rows`](crate::BlockUpdate::update_rows) does. Returns what the closure returns.
+    /// The closure always edits a copy, like that of [`update_rows`](crate::BlockUpdate::update_rows). Returns the
+    /// closure's result.
     ///
     /// Cost: memory for the values of the rows, one pass to read them, two to write them back.
     ///
     /// # Errors
-    /// Before the closure is called, those of [`sparse_rows`](Self::sparse_rows). The error of the closure. After it,
+    /// Before the closure is called, those of [`sparse_rows`](Self::sparse_rows). Then the closure's error. After it,
     /// those of [`SparseBlockMut::release`].
     ///
     /// # Examples
@@ -303,7 +303,7 @@ impl CsrNumericTable {
         Ok(result)
     }
 
-    /// Finds consecutive rows, beside the array of all values.
+    /// Finds consecutive rows, and borrows the array of all values besides.
     fn place_mut(&mut self, rows: impl RangeBounds<usize>) -> Result<(Place<'_>, &mut AnyArray)> {
         let rows = self.rows_in(rows)?;
         let (offsets, indices) = (Indices::new(self.offsets.as_slice(), 0), self.indices.as_slice());

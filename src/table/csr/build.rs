@@ -1,4 +1,4 @@
-//! Constructors that sort, add up, count from one, or look for what is not zero.
+//! Constructors that sort, add up duplicates, count from one, or find the values that are not zero.
 
 use std::ops::Range;
 
@@ -19,17 +19,17 @@ use crate::table::{MemoryStatus, NumericTable, Refused, Region, Target, Token};
 use crate::window::{AnySliceMut, AnyWindow};
 
 impl CsrNumericTable {
-    /// Creates a table of rows whose column indices are in any order, and may name a column more than once: sorts them,
-    /// and adds up the values of a cell, as SciPy does.
+    /// Creates a table from rows whose column indices are in any order and may repeat a column. Sorts them, and adds up
+    /// the values of a cell, as SciPy does.
     ///
     /// The sum of integers is exact. The sum of floats is computed in `f64`, in the order of the values, and rounded
-    /// once to their type. A sum may be zero, and is stored then. If the indices ascend already, nothing is copied.
+    /// once to their type. A sum of zero is stored. If the indices already ascend, nothing is copied.
     /// O(values × log values of a row + rows).
     ///
     /// # Errors
-    /// The arrays, with the errors of [`try_new`](Self::try_new) but [`ErrorKind::SparseStructure`];
-    /// [`ErrorKind::ValueNotRepresentable`] for the first cell whose sum leaves the type of the values, which becomes
-    /// infinite if they are finite floats; [`ErrorKind::OutOfMemory`].
+    /// Each error returns the arrays: the errors of [`try_new`](Self::try_new), except for the order of indices;
+    /// [`ErrorKind::ValueNotRepresentable`] for the first cell whose sum is out of range for the type of the values, or
+    /// overflows to infinity although its terms are finite floats; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -59,14 +59,15 @@ impl CsrNumericTable {
         }
     }
 
-    /// Creates a table of a row index, a column index and a value for each cell, in any order, from zero: what other
-    /// libraries call COO. Values of the same cell are added up as in [`from_unsorted`](Self::from_unsorted).
+    /// Creates a table from a row index, a column index and a value for each cell, in any order, counted from zero.
+    /// Other libraries call this COO. Values of the same cell are added up as in
+    /// [`from_unsorted`](Self::from_unsorted).
     ///
-    /// The column indices keep their type, which is also that of the row offsets, unless there are more values than it
-    /// can count: then these are `u64`. O(values × log values of a row + rows).
+    /// The column indices keep their type. The row offsets have the same type, or `u64` if it cannot hold the number of
+    /// values. O(values × log values of a row + rows).
     ///
     /// # Errors
-    /// The arrays, with [`ErrorKind::SparseStructure`]; [`ErrorKind::LengthMismatch`] if there are not as many of each;
+    /// Each error returns the arrays: [`ErrorKind::LengthMismatch`] if their lengths differ;
     /// [`ErrorKind::SparseStructure`]; [`ErrorKind::ValueNotRepresentable`] as in
     /// [`from_unsorted`](Self::from_unsorted); [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
@@ -93,12 +94,12 @@ impl CsrNumericTable {
         }
     }
 
-    /// Creates a table of row offsets and column indices that are counted from one, as in DAAL and Fortran. They are
-    /// copied, and counted from zero from then on; the values are not copied. O(rows + values).
+    /// Creates a table from row offsets and column indices that are counted from one, as in DAAL and Fortran. They are
+    /// copied, and the copies are counted from zero. The values are not copied. O(rows + values).
     ///
     /// # Errors
-    /// The arrays, with the errors of [`try_new`](Self::try_new), which name the numbers that were given;
-    /// [`ErrorKind::OutOfMemory`].
+    /// Each error returns the arrays: the errors of [`try_new`](Self::try_new), with the offsets and indices as the
+    /// caller supplied them; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -133,11 +134,11 @@ impl CsrNumericTable {
         }
     }
 
-    /// Creates a table of the values of another one, of any kind, that are not zero, converted to `T` as
-    /// [`convert`](crate::HomogenNumericTable::convert) does; what the columns mean is kept.
+    /// Creates a table of the nonzero values of another table of any kind, converted to `T` as
+    /// [`convert`](crate::HomogenNumericTable::convert) does. Keeps the dictionary.
     ///
-    /// A value is left out if it is zero *after* the conversion. NaN is not zero, and is stored; -0.0 is zero, so its
-    /// sign is lost. Offsets and indices are `i32` if they can be, else `i64`, as in SciPy. O(rows × columns); of a
+    /// A value is omitted if it is zero *after* the conversion. NaN is not zero, and is stored; -0.0 is zero, so its
+    /// sign is lost. Offsets and indices are `i32` if they fit, otherwise `i64`, as in SciPy. O(rows × columns); for a
     /// sparse table O(rows + stored values).
     ///
     /// # Errors
@@ -155,7 +156,7 @@ impl CsrNumericTable {
     pub fn from_dense<T: Element>(table: &dyn NumericTable) -> Result<Self> {
         let (shape, table) = (table.shape(), table.borrowed(Token::new()).unwrap_or(table));
         table.dictionary().check_count(shape.columns, || table.uniform_type())?;
-        // A user's kind of table may show another one as it is not.
+        // A user's kind of table may present another table with a different shape.
         let sparse = table.downcast_ref::<Self>().filter(|sparse| sparse.shape() == shape);
         let Found::<T> { ends, indices, values } = match sparse {
             Some(sparse) => Found::stored(sparse)?,
@@ -174,7 +175,7 @@ impl CsrNumericTable {
     }
 }
 
-/// The values of a table that are not zero.
+/// The nonzero values of a table.
 struct Found<T> {
     /// For each row, the number of values up to its end.
     ends: Vec<usize>,
@@ -184,7 +185,7 @@ struct Found<T> {
 }
 
 impl<T: Element> Found<T> {
-    /// Looks at the stored values only.
+    /// Visits the stored values only.
     fn stored(sparse: &CsrNumericTable) -> Result<Self> {
         let (mut ends, mut indices, mut values) = (zeros(sparse.shape.rows)?, Vec::new(), Vec::new());
         let window = AnyWindow::of_rows(sparse.values.as_slice(), sparse.values.len(), 1);
@@ -202,7 +203,7 @@ impl<T: Element> Found<T> {
         Ok(Self { ends, indices, values })
     }
 
-    /// Looks at all values.
+    /// Visits all values.
     fn of(table: &dyn NumericTable) -> Result<Self> {
         let shape = table.shape();
         let (mut ends, mut indices, mut values) = (zeros(shape.rows)?, Vec::new(), Vec::new());
@@ -225,7 +226,7 @@ impl<T: Element> Found<T> {
     }
 }
 
-/// Adds a value to a vector.
+/// Appends a value to a vector.
 fn push<V>(vector: &mut Vec<V>, value: V) -> Result<()> {
     if vector.len() == vector.capacity() {
         let bytes = vector.len().saturating_mul(2).saturating_mul(size_of::<V>());
@@ -235,7 +236,7 @@ fn push<V>(vector: &mut Vec<V>, value: V) -> Result<()> {
     Ok(())
 }
 
-/// Checks parts whose indices are in any order, and returns sorted ones, if these are not.
+/// Checks parts whose indices are in any order, and returns sorted ones if they are not sorted yet.
 fn sorted(shape: Shape, parts: &CsrParts) -> Result<Option<CsrParts>> {
     check::check_frame(shape, parts, 0)?;
     match check::check_indices(shape, parts, 0) {
@@ -268,7 +269,7 @@ fn gathered(shape: Shape, parts: &CooParts) -> Result<CsrParts> {
     }
     check::first_outside(ROWS, rows, &(0..shape.rows))?;
     check::first_outside(INDICES, columns, &(0..shape.columns))?;
-    // Where the next value of each row goes: at last, where the row ends.
+    // Where the next value of each row goes: in the end, where the row ends.
     let mut next = zeros(shape.rows)?;
     let rows = Indices::new(rows.as_slice(), 0);
     rows.iter().for_each(|row| next[row] += 1);
@@ -351,7 +352,7 @@ impl Entries<'_> {
     }
 }
 
-/// What is done with a row and its cells.
+/// The work on a row and its cells.
 type Work<'w> = &'w mut dyn FnMut(usize, &[(usize, usize)]) -> Result<usize>;
 
 fn reserve<V>(vector: &mut Vec<V>, more: usize) -> Result<()> {

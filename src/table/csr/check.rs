@@ -1,4 +1,4 @@
-//! Checks of the parts of a sparse table: nothing is trusted that a caller or a file supplies.
+//! Checks of the parts of a sparse table. Offsets and indices from a caller or a file are never trusted.
 
 use std::ops::Range;
 
@@ -17,8 +17,8 @@ const BATCH: usize = 64;
 pub(super) const OFFSETS: &str = "row offsets";
 pub(super) const INDICES: &str = "column indices";
 
-/// Checks all that a table of this shape needs, of offsets and indices that are counted from `first`. O(rows + values),
-/// by several threads if there are many.
+/// Checks all requirements of a table of this shape, for offsets and indices that are counted from `first`.
+/// O(rows + values), in parallel for large tables.
 pub(super) fn check(shape: Shape, parts: &CsrParts, first: usize) -> Result<()> {
     check_frame(shape, parts, first)?;
     check_indices(shape, parts, first)
@@ -34,7 +34,7 @@ pub(super) fn check_frame(shape: Shape, parts: &CsrParts, first: usize) -> Resul
             SparseFault::Count,
             None,
             None,
-            format!("{} rows need one row offset more than that, and {} were given", shape.rows, offsets.len()),
+            format!("{} rows need one row offset each and one more, but {} were given", shape.rows, offsets.len()),
         ));
     }
     let end = match_index!(offsets.element_type(), O => {
@@ -47,7 +47,7 @@ pub(super) fn check_frame(shape: Shape, parts: &CsrParts, first: usize) -> Resul
             None,
             None,
             format!(
-                "the row offsets end at {end}, and there are {} column indices and {} values",
+                "the row offsets end at {end}, but there are {} column indices and {} values",
                 indices.len(),
                 values.len()
             ),
@@ -85,7 +85,7 @@ fn check_offsets<O: Index>(offsets: &[O], first: usize) -> Result<usize> {
             ),
         ));
     }
-    // A number that `usize` does not hold is more than there can be of anything.
+    // A number that does not fit in `usize` exceeds any possible length.
     Ok(offsets[rows].checked().unwrap_or(usize::MAX))
 }
 
@@ -144,7 +144,7 @@ fn outside(indices: &AnyArray, allowed: &Range<usize>) -> Option<(usize, AnyValu
     }, else None)
 }
 
-/// Returns whether the indices of a row ascend, and are in a range: then the first and the last one are.
+/// Returns whether the indices of a row ascend and are in a range. Comparing the first and the last one suffices then.
 fn is_ascending<I: Index>(row: &[I], allowed: &Range<usize>) -> bool {
     let is_allowed = |index: &I| index.checked().is_some_and(|index| allowed.contains(&index));
     match row {
@@ -154,7 +154,7 @@ fn is_ascending<I: Index>(row: &[I], allowed: &Range<usize>) -> bool {
     }
 }
 
-/// Returns the error for the first index of a row that is wrong; there is one.
+/// Returns the error for the first invalid index of a row; there must be one.
 #[cold]
 fn fault_of<I: Index>(indices: &[I], row: usize, positions: Range<usize>, allowed: &Range<usize>) -> Error {
     let mut before: Option<I> = None;
@@ -171,7 +171,7 @@ fn fault_of<I: Index>(indices: &[I], row: usize, positions: Range<usize>, allowe
     unreachable!("a row that was refused has a wrong index")
 }
 
-/// Returns the error of an index that is not in a range.
+/// Returns the error for an index that is not in a range.
 #[cold]
 pub(super) fn out_of_range(
     part: &'static str,
@@ -189,7 +189,7 @@ pub(super) fn out_of_range(
     Error::sparse_structure(SparseFault::OutOfRange, row, Some(position), reason)
 }
 
-/// Returns the error of a column index that does not come after the one before it.
+/// Returns the error for a column index that is not above the one before it.
 #[cold]
 pub(super) fn not_ascending(row: usize, position: usize, before: AnyValue, index: AnyValue) -> Error {
     let reason =
@@ -197,7 +197,7 @@ pub(super) fn not_ascending(row: usize, position: usize, before: AnyValue, index
     Error::sparse_structure(SparseFault::NotAscending, Some(row), Some(position), reason)
 }
 
-/// Returns the first of `rows` rows that `search` finds in a range of them; by several threads if that pays for work on
+/// Returns the first of `rows` rows that `search` finds in a range of them, in parallel if that pays for work on
 /// `bytes` bytes.
 fn find(rows: usize, bytes: usize, search: &(dyn Fn(Range<usize>) -> Option<usize> + Sync)) -> Option<usize> {
     let ranges = parallel::cut(0..rows, rows, parallel::task_count(bytes), |rows, count| {

@@ -1,6 +1,6 @@
-//! Sparse rows that are added at the end: O(1) for each stored value, amortised.
+//! Appending sparse rows: amortized O(1) per stored value.
 //!
-//! All indices and values are checked, and all three arrays have room, before one of them is changed.
+//! Before any of the three arrays changes, all indices and values are checked, and all arrays have room.
 
 use super::CsrNumericTable;
 use super::check::{INDICES, not_ascending, out_of_range};
@@ -16,14 +16,14 @@ use crate::table::MemoryStatus;
 use crate::window::{AnySlice, AnyWindow};
 
 impl CsrNumericTable {
-    /// Adds one row at the end: the columns of its stored values, which ascend, and the values, converted if they are
-    /// of another type. O(values of the row), amortised.
+    /// Appends one row: the columns of its stored values, in ascending order, and the values, converted if they are of
+    /// another type. Amortized O(values of the row).
     ///
     /// # Errors
     /// [`ErrorKind::LengthMismatch`] if there is not one value for each column index; [`ErrorKind::SparseStructure`],
-    /// whose position is that in the row; [`ErrorKind::ValueNotRepresentable`] under
-    /// [`ConversionPolicy::Checked`], also if the type of the offsets or of the indices cannot hold one;
-    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`]. The table is unchanged.
+    /// with the position in the row; [`ErrorKind::ValueNotRepresentable`] under [`ConversionPolicy::Checked`], also if
+    /// the type of the offsets or of the indices cannot hold one; [`ErrorKind::SizeOverflow`],
+    /// [`ErrorKind::OutOfMemory`]. The table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -55,14 +55,14 @@ impl CsrNumericTable {
         self.add(&[found], columns.iter().copied(), AnySlice::new(values), place)
     }
 
-    /// Adds the rows of another sparse table at the end. Its offsets and indices take the types that this table has
-    /// them in, and its values are converted if they are of another type. O(rows + stored values), amortised.
+    /// Appends the rows of another sparse table. Its offsets, indices and values are converted to the types of this
+    /// table. Amortized O(rows + stored values).
     ///
     /// # Errors
-    /// [`ErrorKind::UnequalTables`] of words that differ, or of times of other units;
-    /// [`ErrorKind::ValueNotRepresentable`] under [`ConversionPolicy::Checked`], with the row that it would have had,
-    /// also if the type of the offsets or of the indices cannot hold one; [`ErrorKind::SizeOverflow`],
-    /// [`ErrorKind::OutOfMemory`]. The table is unchanged.
+    /// [`ErrorKind::UnequalTables`] if category labels or units of time differ; [`ErrorKind::ValueNotRepresentable`]
+    /// under [`ConversionPolicy::Checked`], with the row that the value would have had, also if the type of the offsets
+    /// or of the indices cannot hold one; [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`]. The table is
+    /// unchanged.
     ///
     /// # Examples
     /// ```
@@ -88,7 +88,8 @@ impl CsrNumericTable {
         self.add(&counts, table.indices().iter(), table.values.as_slice(), place)
     }
 
-    /// Adds rows of so many values each. `place` returns the row and the column of a value, for errors.
+    /// Appends rows with the given number of values each. `place` returns the row and the column of a value, for
+    /// errors.
     fn add(
         &mut self,
         counts: &[usize],
@@ -132,7 +133,7 @@ fn check_number(target: ElementType, number: usize, row: usize, column: usize) -
     if holds { Ok(()) } else { Err(Error::new(ErrorKind::ValueNotRepresentable { row, column, value, target })) }
 }
 
-/// Adds numbers, which the type holds, to an array that has room for them.
+/// Appends numbers to an array. Its type holds them, and it has room for them.
 pub(super) fn append_numbers(array: &mut AnyArray, count: usize, numbers: impl Iterator<Item = usize>) -> Result<()> {
     match_index!(array.element_type(), I => {
         let new = array.append_zeros(count)?.downcast::<I>().unwrap_or_default();

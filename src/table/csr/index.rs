@@ -1,4 +1,4 @@
-//! Row offsets and column indices, whose type the caller chooses.
+//! Row offsets and column indices in an integer type that the caller chooses.
 //!
 //! Invariant of [`Indices`]: the type is one of the four, and every number is in the range of `usize` and not below
 //! `base`; checked where a table is made.
@@ -16,13 +16,13 @@ use crate::window::AnySlice;
 
 /// A type for offsets and indices.
 pub(super) trait Index: Element + Ord {
-    /// Returns a number that has been checked to be one.
+    /// Converts a number that has been checked.
     fn number(self) -> usize;
 
-    /// Returns the number, if it is one.
+    /// Converts the number to `usize`, if it fits.
     fn checked(self) -> Option<usize>;
 
-    /// Returns the index, if this type can hold it.
+    /// Converts an index to this type, if it fits.
     fn of(number: usize) -> Option<Self>;
 }
 
@@ -48,8 +48,8 @@ macro_rules! index {
 }
 index!(i32 u32 i64 u64);
 
-/// `match_index!(element_type, I => body, else other)`: `body`, compiled for each type of indices; `other` if the
-/// element type is none.
+/// `match_index!(element_type, I => body, else other)`: `body`, compiled for each index type; `other` for any other
+/// element type.
 macro_rules! match_index {
     ($element_type:expr, $I:ident => $body:expr, else $other:expr) => {
         match $element_type {
@@ -99,14 +99,14 @@ macro_rules! match_checked_index {
 }
 pub(super) use match_checked_index;
 
-/// Checks that an array has a type for indices; `part` names it in the error.
+/// Checks that an array has an index type; `part` names the array in the error.
 pub(super) fn check_type(part: &'static str, found: ElementType) -> Result<()> {
     let is_index = match_index!(found, I => I::of(0).is_some(), else false);
     if is_index { Ok(()) } else { Err(Error::not_an_index(part, found)) }
 }
 
-/// Borrowed row offsets or column indices, counted from zero, in the type that the table has been given them in: `i32`,
-/// `u32`, `i64` or `u64`.
+/// Borrowed row offsets or column indices, counted from zero, in the type in which they are stored: `i32`, `u32`, `i64`
+/// or `u64`.
 ///
 /// # Examples
 /// ```
@@ -122,7 +122,7 @@ pub(super) fn check_type(part: &'static str, found: ElementType) -> Result<()> {
 #[derive(Clone, Copy)]
 pub struct Indices<'t> {
     values: AnySlice<'t>,
-    /// What is subtracted from each number.
+    /// The number to subtract from each stored one.
     base: usize,
 }
 
@@ -132,7 +132,7 @@ impl<'t> Indices<'t> {
         Self { values, base }
     }
 
-    /// Returns how many there are.
+    /// Returns the number of offsets or indices.
     ///
     /// # Examples
     /// ```
@@ -146,7 +146,7 @@ impl<'t> Indices<'t> {
         self.values.len()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether the number of offsets or indices is zero.
     ///
     /// # Examples
     /// ```
@@ -160,7 +160,7 @@ impl<'t> Indices<'t> {
         self.len() == 0
     }
 
-    /// Returns the type that they have in memory.
+    /// Returns the type of the numbers in memory.
     ///
     /// # Examples
     /// ```
@@ -174,7 +174,7 @@ impl<'t> Indices<'t> {
         self.values.element_type()
     }
 
-    /// Returns the number at a position, if there is one.
+    /// Returns the number at a position, or `None` past the end.
     ///
     /// # Examples
     /// ```
@@ -205,8 +205,8 @@ impl<'t> Indices<'t> {
         IndicesIter { indices: self, left: 0..self.len() }
     }
 
-    /// Borrows the memory, if the numbers have this type there and are counted from zero there as well: the offsets of
-    /// a block of rows that are not the first ones are not.
+    /// Borrows the memory, if the stored numbers have type `I` and are counted from zero. `None` for the offsets of a
+    /// block that does not begin at the table's first value.
     ///
     /// # Examples
     /// ```
@@ -221,11 +221,11 @@ impl<'t> Indices<'t> {
         if self.base == 0 { self.values.downcast() } else { None }
     }
 
-    /// Copies the numbers into an array of another type, counted from `first`: 1 for code that counts from one.
+    /// Copies the numbers into an array of another type, counted from `first`. Pass 1 for code that counts from one.
     ///
     /// # Errors
-    /// [`ErrorKind::SparseStructure`] if `I` is no type for indices, or cannot hold one of the numbers: the error names
-    /// the first one and its position. [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::SparseStructure`] if `I` is not an index type, or cannot hold one of the numbers: the error names
+    /// the first such number and its position. [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -254,7 +254,7 @@ impl<'t> Indices<'t> {
         array_of(element_type, self.len(), self.iter().map(|number| number.wrapping_add(first)))
     }
 
-    /// Calls `work` with each number, whose type is looked up once.
+    /// Calls `work` with each number. Looks up the type once.
     #[inline]
     pub(crate) fn for_each(self, mut work: impl FnMut(usize)) {
         match_checked_index!(self.element_type(), I => {
@@ -268,17 +268,17 @@ impl<'t> Indices<'t> {
         self.get(position).unwrap_or_default()
     }
 
-    /// Returns the numbers at some positions, which exist, counted from the same number.
+    /// Returns the numbers at a range of positions, which must exist, counted from the same base.
     pub(super) fn range(self, range: Range<usize>) -> Self {
         Self { values: self.values.range(range), ..self }
     }
 
-    /// Returns the same numbers as they are in memory.
+    /// Returns the numbers as stored in memory.
     pub(super) fn as_slice(&self) -> AnySlice<'t> {
         self.values
     }
 
-    /// Copies the numbers from a position on into a buffer, as many as there are or as fit.
+    /// Copies the numbers from a position on into a buffer, until either ends.
     #[inline]
     pub(super) fn copy_to<'b>(&self, position: usize, buffer: &'b mut [usize]) -> &'b [usize] {
         match_checked_index!(self.element_type(), I => {
@@ -298,7 +298,7 @@ impl fmt::Debug for Indices<'_> {
     }
 }
 
-/// Compares the numbers, whatever types they have.
+/// Compares the numbers, regardless of their types.
 ///
 /// # Examples
 /// ```
@@ -354,7 +354,7 @@ impl<'t> IntoIterator for Indices<'t> {
 #[derive(Clone, Debug)]
 pub struct IndicesIter<'t> {
     indices: Indices<'t>,
-    /// The positions that have not been returned.
+    /// The positions that have not been returned yet.
     left: Range<usize>,
 }
 
@@ -386,7 +386,7 @@ impl ExactSizeIterator for IndicesIter<'_> {}
 
 impl FusedIterator for IndicesIter<'_> {}
 
-/// Returns an array of so many numbers of a type for indices.
+/// Creates an array of the given number of numbers, in an index type.
 ///
 /// # Errors
 /// [`ErrorKind::OutOfMemory`]; [`ErrorKind::SparseStructure`] for the first number that the type cannot hold.
@@ -409,7 +409,7 @@ pub(super) fn array_of(
     }, else Err(Error::not_an_index("indices", element_type)))
 }
 
-/// Returns so many zeros, to count with.
+/// Creates the given number of zeros, to count with.
 ///
 /// # Errors
 /// [`ErrorKind::OutOfMemory`].

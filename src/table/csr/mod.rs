@@ -1,10 +1,11 @@
 //! Compressed sparse rows: only some cells are stored, row by row, and all others are zero.
 //!
-//! `check`: what is required of the parts; `build`: other constructors; `index`: offsets and indices of four types;
-//! `read`, `write`: dense regions; `grow`: rows that are added; `block`, `block_mut`: sparse ones; `transform`: tables
+//! `check`: the requirements on the parts; `build`: other constructors; `index`: offsets and indices of four types;
+//! `read`, `write`: dense regions; `grow`: appending rows; `block`, `block_mut`: sparse blocks; `transform`: tables
 //! made from another.
-//! Invariant: what `check` requires, of `shape` and the three arrays; and the dictionary describes the columns. So the
-//! rows are ranges of `indices` and `values`, and the indices of a row ascend and lie below the number of columns.
+//! Invariant: `shape` and the three arrays meet the requirements of `check`, and the dictionary describes the columns.
+//! So the rows are ranges of `indices` and `values`, and the indices of a row ascend and are below the number of
+//! columns.
 //! Semantics: DAAL `CSRNumericTable`, oneDAL `csr_table`; offsets and indices are counted from zero.
 
 pub(crate) mod block;
@@ -35,8 +36,8 @@ use crate::window::AnySlice;
 use index::Indices;
 use parts::CsrParts;
 
-/// A sparse table: only some cells are stored, row by row, and all others are zero. For one-hot columns, word counts,
-/// and files in svmlight's format.
+/// A sparse table: only some cells are stored, row by row, and all others are zero. Suits one-hot columns, word counts
+/// and files in svmlight format.
 ///
 /// ```text
 ///   1.5   .    .   2.5      offsets  0       2    3       5      where each row begins, and the end
@@ -44,14 +45,14 @@ use parts::CsrParts;
 ///   4.5   .   5.5   .       values  1.5 2.5 3.5  4.5 5.5
 /// ```
 ///
-/// The values have any of the element types; the offsets and the indices are `i32`, `u32`, `i64` or `u64`, each as the
-/// caller has them: no array is copied. They are counted from zero, ascend in each row, and name no column twice, which
-/// is checked once, when the table is made. A stored value may be zero.
+/// The values have any of the element types; the offsets and the indices are `i32`, `u32`, `i64` or `u64`, and keep the
+/// type that the caller supplies: no array is copied. They are counted from zero. The indices of a row ascend, without
+/// duplicates. The table checks this once, when it is created. A stored value may be zero.
 ///
-/// Nothing is lent to descriptors: dense blocks of rows and columns are copies, and are written back if every cell that
-/// is not stored stays zero. So [`row_blocks_mut`](crate::BlockAccess::row_blocks_mut), which lends disjoint blocks, is
-/// refused with [`ErrorKind::ReadOnlyTable`]; [`update_row_blocks`](crate::BlockUpdate::update_row_blocks) writes one
-/// block after another. [`sparse_rows_mut`](Self::sparse_rows_mut) lends the stored values, without a copy.
+/// Dense blocks of rows and columns are copies. They can be written back if every cell that is not stored stays zero.
+/// So [`row_blocks_mut`](crate::BlockAccess::row_blocks_mut), which borrows disjoint blocks, fails with
+/// [`ErrorKind::ReadOnlyTable`]; [`update_row_blocks`](crate::BlockUpdate::update_row_blocks) writes one block after
+/// another. [`sparse_rows_mut`](Self::sparse_rows_mut) borrows the stored values, without a copy.
 ///
 /// Source: DAAL `CSRNumericTable`, whose offsets and indices are `size_t` and counted from one; oneDAL `csr_table`.
 ///
@@ -72,19 +73,20 @@ pub struct CsrNumericTable {
     indices: AnyArray,
     values: AnyArray,
     dictionary: DataDictionary,
-    /// Who has allocated the values.
+    /// The allocator of the values.
     owner: MemoryStatus,
 }
 
 impl CsrNumericTable {
-    /// Creates a table of row offsets, column indices and values, without a copy.
+    /// Creates a table from row offsets, column indices and values, without a copy.
     ///
-    /// Cost: O(rows + values) for the checks, by several threads if there are many.
+    /// Cost: O(rows + values) for the checks, in parallel for large tables.
     ///
     /// # Errors
-    /// The arrays, with one of these: [`ErrorKind::SparseStructure`] if offsets or indices are not `i32`, `u32`, `i64`
-    /// or `u64`, or if there is not one offset more than rows, or if the first one is not 0, or if the last offset is
-    /// not the number of indices and of values; [`ErrorKind::SparseStructure`].
+    /// [`ErrorKind::SparseStructure`], together with the arrays: if offsets or indices are not `i32`, `u32`, `i64` or
+    /// `u64`; if the number of offsets is not the number of rows plus one; if the first offset is not 0; if the offsets
+    /// descend; if the last offset is not the number of indices and of values; if the indices of a row do not ascend,
+    /// or are not below the number of columns.
     ///
     /// # Examples
     /// ```
@@ -113,14 +115,14 @@ impl CsrNumericTable {
         }
     }
 
-    /// Creates a table of parts that have been checked, or that the library has made.
+    /// Creates a table from parts that have been checked, or that the library has made.
     fn from_checked(shape: Shape, parts: CsrParts, owner: MemoryStatus) -> Self {
         let CsrParts { offsets, indices, values } = parts;
         let dictionary = DataDictionary::uniform(Feature::new(values.element_type()), shape.columns);
         Self { id: TableId::new(), shape, offsets, indices, values, dictionary, owner }
     }
 
-    /// Returns the number of stored values, of which some may be zero: `nnz` in other libraries.
+    /// Returns the number of stored values, called `nnz` in other libraries. Some of them may be zero.
     ///
     /// # Examples
     /// ```
@@ -134,7 +136,7 @@ impl CsrNumericTable {
         self.values.len()
     }
 
-    /// Borrows the row offsets: where each row begins among the values, and where the last one ends.
+    /// Borrows the row offsets: the position of each row's first value, then the number of values.
     ///
     /// # Examples
     /// ```
@@ -168,7 +170,7 @@ impl CsrNumericTable {
         (&self.offsets, &self.indices)
     }
 
-    /// Borrows the array of the values, of which a clone is a share.
+    /// Borrows the array of the values. Cloning it shares the memory.
     ///
     /// # Examples
     /// ```
@@ -202,8 +204,8 @@ impl CsrNumericTable {
         values.ok_or_else(|| Error::element_type_mismatch(T::TYPE, self.values.element_type()))
     }
 
-    /// Borrows the values for writing. Shared or immutable memory is copied first. Which cells are stored stays as it
-    /// is.
+    /// Borrows the values for writing. Shared or immutable memory is copied first. The set of stored cells does not
+    /// change.
     ///
     /// # Errors
     /// Those of [`values_as`](Self::values_as); [`ErrorKind::OutOfMemory`].
@@ -331,8 +333,8 @@ impl NumericTable for CsrNumericTable {
         self.read(region, target)
     }
 
-    /// Writes the cells that are stored. Any other cell can only stay zero: what would make it something else is
-    /// [`ErrorKind::NotStored`], and nothing is written.
+    /// Writes the cells that are stored. Any other cell must remain zero: otherwise [`ErrorKind::NotStored`], and
+    /// nothing is written.
     fn write_region(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
         self.write(region, values, rule)
     }

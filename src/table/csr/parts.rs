@@ -1,8 +1,9 @@
-//! What a sparse table is made of.
+//! The parts of a sparse table.
 
 use crate::array::AnyArray;
 
-/// The three arrays of a [`CsrNumericTable`](crate::CsrNumericTable): what it is made from, and what it gives back.
+/// The three arrays of a [`CsrNumericTable`](crate::CsrNumericTable), passed to its constructors and returned by them
+/// on failure.
 ///
 /// # Examples
 /// ```
@@ -18,7 +19,7 @@ use crate::array::AnyArray;
 /// ```
 #[derive(Clone, Debug)]
 pub struct CsrParts {
-    /// Where each row begins among the values, and where the last one ends: one number more than there are rows.
+    /// The position of each row's first value, then the number of values: one number more than there are rows.
     pub offsets: AnyArray,
     /// The column of each value.
     pub indices: AnyArray,
@@ -26,9 +27,9 @@ pub struct CsrParts {
     pub values: AnyArray,
 }
 
-/// A row index, a column index and a value for each cell, in any order: what
-/// [`CsrNumericTable::from_triplets`](crate::CsrNumericTable::from_triplets) is given, and gives back if it refuses
-/// them. Other libraries call this COO.
+/// A row index, a column index and a value for each cell, in any order. Other libraries call this COO.
+/// [`CsrNumericTable::from_triplets`](crate::CsrNumericTable::from_triplets) takes these arrays, and returns them on
+/// failure.
 ///
 /// # Examples
 /// ```

@@ -1,7 +1,7 @@
 //! Dense reading: regions of a sparse table in any element type.
 //!
-//! Rows are zeroed, and the stored values are written into them. Whole rows of another type: the stored values are
-//! converted first, some at a time, so that zeros are never converted. Some columns of another type: the region is
+//! Rows are zeroed, and the stored values are written into them. For complete rows of another type, the stored values
+//! are converted first, in batches, so that zeros are never converted. For some columns of another type, the region is
 //! read in the stored type, tile by tile, and the tiles are converted.
 //! Invariant: under a checking policy all stored values of the region are checked before any is written, unless the
 //! target's old values may be lost. Zero fits every type.
@@ -24,7 +24,7 @@ const BATCH: usize = 64;
 /// The number of values that are converted at a time, and of cells in a tile.
 pub(super) const TILE: usize = 1024;
 
-/// The number of values up to which a small buffer is enough: most often one row.
+/// The number of values for which a small buffer suffices: most often one row.
 const FEW: usize = 64;
 
 /// The longest row in which a column is found by comparing with all indices.
@@ -47,7 +47,7 @@ pub(super) struct Cells<'t> {
     pub(super) first: usize,
 }
 
-/// A range of columns, in a type of indices. `None`: all indices of the type are below.
+/// A range of columns, in an index type. `None`: all indices of the type are below.
 struct Bounds<I> {
     start: Option<I>,
     end: Option<I>,
@@ -61,7 +61,7 @@ impl<I: Index> Bounds<I> {
         Self { start: I::of(columns.start), end: I::of(columns.end), width: columns.len(), is_whole }
     }
 
-    /// Cuts the positions of a row to those of the columns.
+    /// Restricts the positions of a row to those of the columns.
     #[inline(always)]
     fn cut(&self, indices: &[I], positions: Range<usize>) -> Range<usize> {
         if self.is_whole {
@@ -91,17 +91,17 @@ fn count_below<I: Index>(row: &[I], limit: Option<I>) -> usize {
 }
 
 impl Pattern<'_> {
-    /// Returns whether a region is whole rows.
+    /// Returns whether a region consists of complete rows.
     fn is_whole(&self, region: &Region) -> bool {
         region.columns == (0..self.columns)
     }
 
-    /// Returns the positions of all values of some rows.
+    /// Returns the positions of all values of a range of rows.
     pub(super) fn positions(&self, rows: &Range<usize>) -> Range<usize> {
         self.offsets.at(rows.start)..self.offsets.at(rows.end)
     }
 
-    /// Turns the error for one of the values from position `first` on into that of its cell.
+    /// Converts an error for one of the values from position `first` on into the error for its cell.
     pub(super) fn placed(&self, error: Error, first: usize) -> Error {
         error.with_value_at(|index, _| {
             let position = first + index;
@@ -119,7 +119,7 @@ impl Pattern<'_> {
         low
     }
 
-    /// Returns the number of tasks for work on the values of some rows, and on `bytes` bytes besides, if each value
+    /// Returns the number of tasks for work on the values of a range of rows and on `bytes` other bytes, if each value
     /// has `size`.
     pub(super) fn task_count(&self, rows: &Range<usize>, size: usize, bytes: usize) -> usize {
         let size = size + self.indices.element_type().size_in_bytes();
@@ -175,7 +175,7 @@ impl<'t> Cells<'t> {
         }, else ()))
     }
 
-    /// Reads one column in the stored type. The places of the values are found first, so that these, which lie apart in
+    /// Reads one column in the stored type. Finds the positions of the values first, so that the values, scattered in
     /// memory, are fetched together: that is twice as fast.
     fn read_stored_column<I: Index + Bits, B: Bits>(&self, region: &Region, mut target: AnyRows<'_>) {
         let (values, indices) = (self.values.bits::<B>(), self.pattern.indices.bits::<I>());
@@ -198,7 +198,7 @@ impl<'t> Cells<'t> {
         }
     }
 
-    /// Reads whole rows in another type.
+    /// Reads complete rows in another type.
     fn read_converted(&self, region: &Region, target: AnyRows<'_>, policy: ConversionPolicy) -> Result<()> {
         match_width!(target.element_type(), B => match_checked_index!(self.pattern.indices.element_type(), I => {
             if self.pattern.positions(&region.rows).len() <= FEW {
@@ -239,8 +239,7 @@ impl<'t> Cells<'t> {
         outcome
     }
 
-    /// Calls `work` for tiles of a region from its beginning to its end, with the values of each in the stored type,
-    /// row by row.
+    /// Calls `work` for the tiles of a region in order, with the values of each in the stored type, row by row.
     fn for_each_tile(&self, region: &Region, work: &mut dyn FnMut(&Region, AnyWindow<'_>) -> Result<()>) -> Result<()> {
         let element = self.values.element_type();
         match_width!(element, B => {
@@ -285,7 +284,7 @@ impl<'t> Cells<'t> {
     }
 }
 
-/// Rows that are zeroed some at a time, before they are written: few enough to stay in the first-level cache.
+/// Rows that are zeroed in batches before they are written. A batch is small enough to stay in the first-level cache.
 struct ZeroedRows<'t> {
     rows: AnyRows<'t>,
     /// The number of rows that are zeroed at a time.
@@ -301,7 +300,7 @@ impl<'t> ZeroedRows<'t> {
         Self { rows, step: (BYTES / row_bytes.max(1)).max(1), zeroed: 0 }
     }
 
-    /// Lends a row. Rows are asked for one after the other.
+    /// Borrows a row. The caller asks for rows in order.
     #[inline(always)]
     fn row<B: Bits>(&mut self, row: usize) -> RowBits<'_, B> {
         if row >= self.zeroed {
@@ -313,7 +312,7 @@ impl<'t> ZeroedRows<'t> {
     }
 }
 
-/// The origin of values whose place is their position.
+/// The origin of values that are identified by their position alone.
 pub(super) const HERE: Origin = Origin { row: 0, column: 0 };
 
 /// Returns values as one column.
@@ -329,7 +328,7 @@ fn put<I: Index, B: Bits>(room: &mut RowBits<'_, B>, indices: &[I], values: &[B]
     }
 }
 
-/// Cuts a region into tiles of at most [`TILE`] cells, in row-major order.
+/// Splits a region into tiles of at most [`TILE`] cells, in row-major order.
 pub(super) fn tiles(region: &Region) -> impl Iterator<Item = Region> + use<> {
     let Region { rows, columns } = region.clone();
     let width = columns.len().clamp(1, TILE);
@@ -377,8 +376,8 @@ impl CsrNumericTable {
     }
 }
 
-/// Calls `work` with bands of a region, by several threads if there are several tasks. Returns the first error in the
-/// order of rows.
+/// Calls `work` with bands of a region, in parallel if there are several tasks. Returns the first error in the order of
+/// rows.
 pub(super) fn in_bands(region: &Region, tasks: usize, work: impl Fn(Region) -> Result<()> + Sync) -> Result<()> {
     if tasks == 1 {
         return work(region.clone());

@@ -1,4 +1,4 @@
-//! What files and archives hold of sparse rows: offsets, indices and values, as they are.
+//! Sparse rows in files and archives: offsets, indices and values, unchanged.
 
 use super::check;
 use super::{CsrNumericTable, CsrParts};

@@ -1,4 +1,4 @@
-//! Tables made from a sparse one: slices, the transposed one, a dense copy.
+//! Tables made from a sparse one: slices, the transpose, a dense copy.
 
 use std::ops::{Range, RangeBounds};
 
@@ -14,9 +14,9 @@ use crate::table::gather::Chosen;
 use crate::table::{HomogenNumericTable, MemoryStatus, NumericTable, TableConversion, rows_of};
 
 impl CsrNumericTable {
-    /// Returns consecutive rows as a table of their own, with the same columns. The column indices and the values are
-    /// shared, as clones share them; the row offsets are shared if the rows are the first ones, and otherwise copied,
-    /// since they begin at 0 again: O(rows of the slice).
+    /// Returns consecutive rows as a separate table with the same columns. The column indices and the values are
+    /// shared, as clones share them. The row offsets are shared if the slice begins at the first row; otherwise they
+    /// are copied, since they must begin at 0: O(rows of the slice).
     ///
     /// # Errors
     /// [`ErrorKind::RowsOutOfRange`], [`ErrorKind::OutOfMemory`].
@@ -47,7 +47,7 @@ impl CsrNumericTable {
         Err(Error::new(ErrorKind::RowsOutOfRange { rows, row_count: self.shape.rows }))
     }
 
-    /// Copies the rows that are wanted, which must exist.
+    /// Copies the selected rows, which must exist.
     pub(in crate::table) fn chosen(&self, chosen: &Chosen<'_>) -> Result<Self> {
         let too_many =
             || Error::new(ErrorKind::SizeOverflow { shape: Shape { rows: chosen.count, ..self.shape }, element: None });
@@ -84,7 +84,7 @@ impl CsrNumericTable {
         Ok(Self { dictionary: self.dictionary.clone(), ..new })
     }
 
-    /// Returns the parts of some rows.
+    /// Returns the parts of a range of rows.
     fn parts_of(&self, rows: &Range<usize>) -> Result<CsrParts> {
         let positions = self.pattern().positions(rows);
         let offsets = match rows.start {
@@ -98,7 +98,7 @@ impl CsrNumericTable {
         Ok(CsrParts { offsets, indices, values })
     }
 
-    /// Cuts rows off at the end, without a copy, or adds rows without stored values there: O(1) for each, amortised.
+    /// Removes rows at the end, without a copy, or appends rows without stored values: amortized O(1) per row.
     pub(super) fn set_rows(&mut self, rows: usize) -> Result<()> {
         if rows <= self.shape.rows {
             let CsrParts { offsets, indices, values } = self.parts_of(&(0..rows))?;
@@ -113,11 +113,11 @@ impl CsrNumericTable {
         Ok(())
     }
 
-    /// Returns the table with rows and columns exchanged. Its arrays are also those of this table in compressed sparse
-    /// columns: offsets of the columns, and the row of each value.
+    /// Returns the table with rows and columns exchanged. Its arrays are also this table in compressed sparse columns:
+    /// offsets of the columns, and the row of each value.
     ///
-    /// The offsets keep their type, and so do the indices, unless the type cannot hold the number of rows: then they
-    /// become `u64`. Columns of the result have no names. O(values + rows + columns), and as much new memory.
+    /// The offsets keep their type. So do the indices, unless it cannot hold the number of rows: then they become
+    /// `u64`. Columns of the result have no names. Cost: O(values + rows + columns) in time and in memory.
     ///
     /// # Errors
     /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
@@ -140,7 +140,7 @@ impl CsrNumericTable {
             shape.rows.checked_add(1).ok_or_else(|| Error::new(ErrorKind::SizeOverflow { shape, element: None }))?;
         let holds_rows = match_index!(self.indices.element_type(), I => I::of(shape.columns).is_some(), else false);
         let index_type = if holds_rows { self.indices.element_type() } else { ElementType::U64 };
-        // Where the next value of each column goes: at last, where the column ends.
+        // Where the next value of each column goes: in the end, where the column ends.
         let mut next = zeros(shape.rows)?;
         self.indices().for_each(|column| next[column] += 1);
         let mut sum = 0;
@@ -169,8 +169,8 @@ impl CsrNumericTable {
         Ok(Self::from_checked(shape, CsrParts { offsets, indices, values }, MemoryStatus::InternallyAllocated))
     }
 
-    /// Returns a dense copy of the table, converted as [`convert`](HomogenNumericTable::convert) does: the same as
-    /// `convert` of any table.
+    /// Returns a dense copy of the table, converted as [`convert`](HomogenNumericTable::convert) does. The result
+    /// equals that of `convert`.
     ///
     /// # Errors
     /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
@@ -188,7 +188,7 @@ impl CsrNumericTable {
     }
 }
 
-/// Returns a part of an array, which shares its memory.
+/// Returns a part of an array that shares its memory.
 fn part(array: &AnyArray, range: Range<usize>) -> Result<AnyArray> {
     match_element!(array.element_type(), T => match array.downcast_ref::<T>() {
         Some(array) => Ok(AnyArray::new(array.slice(range)?)),

@@ -1,10 +1,10 @@
-//! Dense writing: into the cells that are stored. Any other cell may only stay zero.
+//! Dense writing into the stored cells. Any other cell must remain zero.
 //!
-//! In two passes over tiles of the region, since all is written or nothing: the first computes what each tile would
-//! become, and refuses what a policy does not permit and what is not zero where nothing is stored; the second stores
-//! it.
-//! A cell becomes what it would become in a homogeneous table: so 0.3 in a table of integers, which is cut to zero, may
-//! be written anywhere, and -0.0 counts as zero.
+//! A write is atomic, in two passes over tiles of the region. The first computes the new values of each tile, and
+//! refuses values that the policy does not permit, and nonzero values where nothing is stored. The second stores the
+//! tile.
+//! A cell gets the value that it would get in a homogeneous table. So 0.3 in a table of integers, which is truncated to
+//! zero, may be written anywhere, and -0.0 counts as zero.
 
 use super::CsrNumericTable;
 use super::index::{Index, Indices, match_checked_index};
@@ -18,7 +18,7 @@ use crate::convert::{ConversionPolicy, WriteRule};
 use crate::table::{Region, tiling};
 use crate::window::{AnySlice, AnySliceMut, AnyWindow, AnyWindowMut, Bits};
 
-/// What is to be written: row-major values of a region.
+/// The update: row-major values of a region.
 struct Update<'u> {
     cells: Cells<'u>,
     region: &'u Region,
@@ -26,7 +26,7 @@ struct Update<'u> {
     rule: WriteRule,
 }
 
-/// Buffers for one tile: the old values, which become the new ones, and which cells are stored.
+/// Buffers for one tile: the old values, replaced by the new ones, and a flag for each stored cell.
 struct Buffers<B> {
     values: [B; TILE],
     is_stored: [bool; TILE],
@@ -44,7 +44,7 @@ impl Update<'_> {
         self.new.cut(place.rows, place.columns)
     }
 
-    /// Computes what a tile becomes, in the stored type. Values that the policy refuses are saturated.
+    /// Computes the new values of a tile, in the stored type. Values that the policy refuses are saturated.
     fn compute<B: Bits>(&self, tile: &Region, values: &mut [B; TILE]) {
         let (element, shape) = (self.cells.values.element_type(), tile.shape());
         self.cells.read_tile(tile, values);
@@ -115,7 +115,7 @@ impl Pattern<'_> {
         self.for_each_cell(tile, |at, _| is_stored[at] = true);
     }
 
-    /// Writes a value to all stored cells of a region. `value` is one, of the type of the stored ones.
+    /// Writes a value to all stored cells of a region. `value` has one element, of the stored type.
     fn fill(&self, region: &Region, stored: AnySliceMut<'_>, value: AnySlice<'_>) {
         match_width!(value.element_type(), B => {
             let (stored, value) = (stored.into_bits::<B>(), value.bits::<B>()[0]);
@@ -135,11 +135,11 @@ fn first_missing(values: AnySlice<'_>, is_stored: &[bool]) -> Option<usize> {
 }
 
 impl CsrNumericTable {
-    /// Writes one value to every cell of a region that lies inside, or nothing: as [`write`](Self::write) does with
-    /// that many equal values, which are not made. O(rows + values).
+    /// Writes one value to every cell of a region that lies inside, all or nothing, as [`write`](Self::write) does with
+    /// an array of equal values, but without allocating it. O(rows + values).
     ///
     /// # Errors
-    /// [`ErrorKind::ValueNotRepresentable`]; [`ErrorKind::NotStored`] for the first cell that would not stay zero.
+    /// [`ErrorKind::ValueNotRepresentable`]; [`ErrorKind::NotStored`] for the first cell that would not remain zero.
     pub(crate) fn fill_stored(&mut self, region: &Region, value: AnyValue, policy: ConversionPolicy) -> Result<()> {
         region.check(self.shape)?;
         let (offsets, indices) = (Indices::new(self.offsets.as_slice(), 0), self.indices.as_slice());
@@ -156,7 +156,7 @@ impl CsrNumericTable {
         Ok(())
     }
 
-    /// Writes a region: all values or none.
+    /// Writes a region, all or nothing.
     pub(super) fn write(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
         region.check(self.shape)?;
         let new = tiling::new_values(region, values)?;
@@ -177,7 +177,7 @@ impl CsrNumericTable {
         let stored = self.values.need_mutable_data()?;
         let element = stored.element_type();
         match_width!(element, B => {
-            // Each task has the values of its rows, which it computes the new ones from.
+            // Each task owns the values of its rows, and computes the new ones from them.
             let whole = (region.clone(), &mut stored.into_bits::<B>()[positions]);
             let bands = parallel::cut(whole, region.rows.len(), tasks, |(region, stored), rows| {
                 let middle = region.rows.start + rows;

@@ -1,7 +1,7 @@
-//! The values of a packed matrix as a table: what both kinds have in common.
+//! The values of a packed matrix as a table: the code that both kinds share.
 //!
-//! Cells that are contiguous in the packed array are converted from there and into it; all others in tiles, which are
-//! gathered from the packed array, and scattered into it after writing. The public types are in `packed`.
+//! Cells that are contiguous in the packed array are converted directly from and to it. All others go through tiles,
+//! which are gathered from the packed array, and scattered into it after writing. The public types are in `packed`.
 //! Invariant: the array has as many values as `packing` stores.
 
 use std::ops::Range;
@@ -22,7 +22,7 @@ use crate::table::{
 };
 use crate::window::{AnyRows, AnySlice, AnySliceMut, AnyWindow, AnyWindowMut, Bits};
 
-/// A packed array, and what it is half of.
+/// A packed array with one half of a matrix.
 pub(super) struct Packed {
     id: TableId,
     pub(super) packing: Packing,
@@ -38,7 +38,7 @@ impl Packed {
     }
 
     /// # Errors
-    /// The array, with [`ErrorKind::ParameterOutOfRange`].
+    /// [`ErrorKind::ParameterOutOfRange`], with the array.
     pub(super) fn of_array(
         array: AnyArray,
         triangle: Triangle,
@@ -51,7 +51,7 @@ impl Packed {
         }
     }
 
-    /// Returns the matrix, whose memory the library has allocated.
+    /// Marks the memory of the matrix as allocated by the library.
     pub(super) fn made_by_the_library(self) -> Self {
         Self { status: MemoryStatus::InternallyAllocated, ..self }
     }
@@ -72,7 +72,7 @@ impl Packed {
         Self { dictionary: self.dictionary.clone(), ..Self::new(packing, self.array.clone(), self.status) }
     }
 
-    /// Returns the same matrix, packed in another way: on the same memory, if its values are in the same places.
+    /// Returns the same matrix, packed in another way. Shares the memory if its values are in the same positions.
     pub(super) fn repacked(&self, triangle: Triangle, order: PackedOrder) -> Result<Self> {
         let (old, new) = (self.packing, self.packing.with(triangle, order));
         if new == old || (new.other == OtherHalf::Mirrored && new.begins_at_zero() == old.begins_at_zero()) {
@@ -97,7 +97,7 @@ impl Packed {
         Ok(Self { dictionary, ..Self::new(new, array, MemoryStatus::InternallyAllocated) })
     }
 
-    /// Copies the half of a square table, if the other half is what the matrix shows there.
+    /// Copies one half of a square table. The other half must have the values that the matrix implies.
     pub(super) fn of_table(
         table: &dyn NumericTable,
         triangle: Triangle,
@@ -153,7 +153,7 @@ fn values_mut<T: Element>(array: &mut AnyArray) -> Result<&mut [T]> {
     array.downcast_mut::<T>().ok_or_else(|| Error::element_type_mismatch(T::TYPE, found))?.need_mutable_data()
 }
 
-/// Calls `work` with the rows and columns of squares that cover all that is not left of the diagonal: from top to
+/// Calls `work` with the rows and columns of squares that cover the diagonal and the cells to its right, from top to
 /// bottom, and from left to right.
 fn for_each_square(dimension: usize, mut work: impl FnMut(Range<usize>, Range<usize>)) {
     let square = |first: usize| first..dimension.min(first.saturating_add(SIDE));
@@ -165,8 +165,8 @@ fn for_each_square(dimension: usize, mut work: impl FnMut(Range<usize>, Range<us
 /// Copies the stored half of a table, tile by tile.
 ///
 /// # Errors
-/// Those of reading the table; [`ErrorKind::UnequalMirror`], [`ErrorKind::NotStored`] for the first one in row-major
-/// order.
+/// Those of reading the table; [`ErrorKind::UnequalMirror`], [`ErrorKind::NotStored`] for the first invalid cell in
+/// row-major order.
 fn copy_half<B: Bits>(
     table: &dyn NumericTable,
     packing: Packing,
@@ -205,16 +205,16 @@ fn copy_half<B: Bits>(
     Ok(())
 }
 
-/// The number of values of a region for which a whole tile is not worth being initialised.
+/// Up to this number of values, a region does not use a complete tile: initializing it would cost too much.
 const FEW: usize = 256;
 
-/// Returns room for every tile of a region.
+/// Returns a buffer for every tile of a region.
 fn tile_for<'t, B: Bits>(region: &Region, few: &'t mut [B; FEW], many: &'t mut Option<[B; TILE]>) -> &'t mut [B] {
     let count = region.rows.len().saturating_mul(region.columns.len());
     if count <= FEW { few } else { many.insert([B::default(); TILE]) }
 }
 
-/// What is done with a window on the values of a part.
+/// The work on a window on the values of a part.
 type Work<'w> = &'w mut dyn FnMut(AnyWindow<'_>, &Region) -> Result<()>;
 
 /// Calls `work` with a window on the values of each part of a region. Returns the earliest error.
@@ -254,7 +254,7 @@ fn for_each_window_of<B: Bits>(
 fn read(packing: &Packing, values: AnySlice<'_>, region: &Region, target: Target<'_>) -> Result<()> {
     let Target { values: rows, policy, old } = target;
     let (count, element) = (region.rows.len(), rows.element_type());
-    let tasks = parallel::task_count(rows.size_in_bytes().saturating_mul(2)); // what is written is read as well
+    let tasks = parallel::task_count(rows.size_in_bytes().saturating_mul(2)); // every value is read and written
     let mut policy = policy;
     if old == OldValues::Kept && policy != ConversionPolicy::Saturate {
         let bands = parallel::cut(region.clone(), count, tasks, |band, rows| band.split_at_row(band.rows.start + rows));
@@ -282,8 +282,8 @@ fn read(packing: &Packing, values: AnySlice<'_>, region: &Region, target: Target
     parallel::map(bands, read).into_iter().fold(Ok(()), earlier)
 }
 
-/// Returns whether a value becomes the same when either of two values is written over it, which are saturated if they
-/// do not fit. Zeros that are not stored have no sign.
+/// Returns whether writing either of two values over the old one stores the same value. Values that do not fit are
+/// saturated. Zeros that are not stored have no sign.
 fn become_same<T: Element>(old: T, pair: [AnySlice<'_>; 2], other: OtherHalf, rule: WriteRule) -> bool {
     let [left, right] = pair.map(|new| {
         let mut value = [old];

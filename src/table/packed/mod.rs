@@ -1,8 +1,8 @@
-//! Symmetric and triangular matrices of which one half is stored.
+//! Symmetric and triangular matrices that store one half.
 //!
-//! Where the values are is in `packing`, how they are read and written in `cells`. Semantics: DAAL
-//! `PackedSymmetricMatrix` and `PackedTriangularMatrix`, which pack by rows only, and lose what is written to one of
-//! two cells that are stored as one, or to a cell that is not stored.
+//! `packing` computes the positions of the values, `cells` reads and writes them. Semantics: DAAL
+//! `PackedSymmetricMatrix` and `PackedTriangularMatrix`. Those pack by rows only, and lose values written to one of two
+//! cells that share a stored value, or to a cell that is not stored.
 
 mod cells;
 mod packing;
@@ -24,7 +24,7 @@ use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::base::value::AnyValue;
 
-/// A symmetric matrix of which one half is stored: covariances, distances, kernels. `n * (n + 1) / 2` values of any
+/// A symmetric matrix that stores one half: covariances, distances, kernels. It has `n * (n + 1) / 2` values of any
 /// element type, in the order of DAAL or of LAPACK ([`PackedOrder`]).
 ///
 /// ```text
@@ -34,16 +34,17 @@ use crate::base::value::AnyValue;
 ///      4  5  6
 /// ```
 ///
-/// As a table it shows all `n` x `n` values. Blocks are converted copies, unless all of a block is stored and
-/// contiguous. Many rows are read in about twice the time that a full matrix takes; one row at a time, each of its
-/// mirrored values comes from another line of the cache. A value that is written is written for both of its cells. If a
-/// block has both, and they would differ in any bit as the matrix stores them, that is [`ErrorKind::UnequalMirror`],
-/// and nothing is written: change both, or the [packed values](Self::packed_mut). So 2.5 and 2.0 may be written to a
-/// matrix of integers, which stores 2 for both, and 0.0 and -0.0 may not be written to one of floats.
+/// As a table it has all `n` x `n` values. Blocks are converted copies, unless all cells of a block are stored and
+/// contiguous. Reading many rows takes about twice as long as for a full matrix. Reading one row at a time is slower,
+/// since each of its mirrored values is in another cache line. Writing a value writes both of its cells. If a block has
+/// both cells, and their values would differ in any bit as the matrix stores them, writing fails with
+/// [`ErrorKind::UnequalMirror`], and nothing is written: change both, or the [packed values](Self::packed_mut). So 2.5
+/// and 2.0 may be written to a matrix of integers, which stores 2 for both, but 0.0 and -0.0 may not be written to a
+/// matrix of floats.
 ///
-/// Cloning shares the memory, O(1); the first write through either matrix copies it. Nothing is lent to descriptors:
-/// the matrix can be used while a writable block is outstanding. Its size cannot be changed, and
-/// [`row_blocks_mut`](crate::BlockAccess::row_blocks_mut), which lends disjoint blocks, is refused.
+/// Cloning shares the memory, O(1); the first write through either matrix copies it. Descriptors never borrow the
+/// memory: the matrix can be used while a writable block is outstanding. Its size cannot be changed.
+/// [`row_blocks_mut`](crate::BlockAccess::row_blocks_mut), which borrows disjoint blocks, fails.
 ///
 /// Source: DAAL `PackedSymmetricMatrix`.
 ///
@@ -68,8 +69,8 @@ use crate::base::value::AnyValue;
 /// ```
 pub struct PackedSymmetricMatrix(Packed);
 
-/// A triangular matrix of which the half that is not zero is stored: factors of Cholesky, LU and QR.
-/// `n * (n + 1) / 2` values of any element type, in the order of DAAL or of LAPACK ([`PackedOrder`]).
+/// A triangular matrix that stores the half that is not zero: factors of Cholesky, LU and QR. It has `n * (n + 1) / 2`
+/// values of any element type, in the order of DAAL or of LAPACK ([`PackedOrder`]).
 ///
 /// ```text
 ///   lower, by rows                    row 1 as f64: 2.0 3.0 0.0
@@ -78,14 +79,15 @@ pub struct PackedSymmetricMatrix(Packed);
 ///      4  5  6
 /// ```
 ///
-/// As a table it shows all `n` x `n` values. Blocks are converted copies, unless all of a block is stored and
-/// contiguous. Writing anything that would not be zero as the matrix stores it to a cell that is not stored is
-/// [`ErrorKind::NotStored`], and nothing is written. As in a [`CsrNumericTable`](crate::CsrNumericTable), 0.3, which
-/// a matrix of integers cuts to zero, may be written anywhere there; and -0.0 counts as zero.
+/// As a table it has all `n` x `n` values. Blocks are converted copies, unless all cells of a block are stored and
+/// contiguous. Cells that are not stored must remain zero: writing a value that the matrix would not store as zero
+/// there fails with [`ErrorKind::NotStored`], and nothing is written. As in a
+/// [`CsrNumericTable`](crate::CsrNumericTable), 0.3, which a matrix of integers truncates to zero, may be written
+/// anywhere there, and -0.0 counts as zero.
 ///
-/// Cloning shares the memory, O(1); the first write through either matrix copies it. Nothing is lent to descriptors:
-/// the matrix can be used while a writable block is outstanding. Its size cannot be changed, and
-/// [`row_blocks_mut`](crate::BlockAccess::row_blocks_mut), which lends disjoint blocks, is refused.
+/// Cloning shares the memory, O(1); the first write through either matrix copies it. Descriptors never borrow the
+/// memory: the matrix can be used while a writable block is outstanding. Its size cannot be changed.
+/// [`row_blocks_mut`](crate::BlockAccess::row_blocks_mut), which borrows disjoint blocks, fails.
 ///
 /// Source: DAAL `PackedTriangularMatrix`.
 ///
@@ -106,11 +108,10 @@ pub struct PackedTriangularMatrix(Packed);
 macro_rules! packed_matrix {
     ($Matrix:ident, $name:literal, $kind:expr, $other:expr, $full:literal, $unequal:literal, $bad:literal) => {
         impl $Matrix {
-            /// Creates a matrix on packed values: a `Vec`, an [`Array`](crate::Array), an [`AnyArray`]. No copy.
+            /// Creates a matrix from packed values: a `Vec`, an [`Array`](crate::Array), an [`AnyArray`]. No copy.
             ///
             /// # Errors
-            /// The array, with [`ErrorKind::ParameterOutOfRange`] if there is no `n` for which it has `n * (n + 1) / 2`
-            /// values.
+            /// [`ErrorKind::ParameterOutOfRange`], with the array, if its length is not `n * (n + 1) / 2` for any `n`.
             ///
             /// # Examples
             /// ```
@@ -135,7 +136,7 @@ macro_rules! packed_matrix {
                 Packed::of_array(values.into(), triangle, order, $other).map(Self)
             }
 
-            /// Creates a matrix on values as LAPACK packs them, `uplo` being the half that is stored: by columns.
+            /// Creates a matrix from values packed as in LAPACK, by columns. `uplo` is the half that is stored.
             ///
             /// # Errors
             /// Those of [`from_packed`](Self::from_packed).
@@ -173,8 +174,8 @@ macro_rules! packed_matrix {
                 Packed::zeros(dimension, element, triangle, order, $other).map(Self)
             }
 
-            /// Copies one half of a square table, whose other half must be what the matrix shows there. The dictionary
-            /// is kept. O(n²), without a copy of the whole.
+            /// Copies one half of a square table. The other half must have the values that the matrix implies. Keeps the
+            /// dictionary. O(n²), without a copy of the full table.
             ///
             /// # Errors
             /// [`ErrorKind::ShapeMismatch`]; [`ErrorKind::MixedElementTypes`];
@@ -195,7 +196,7 @@ macro_rules! packed_matrix {
                 Packed::of_table(table, triangle, order, $other).map(Self)
             }
 
-            /// Returns the number of rows, which is the number of columns.
+            /// Returns the number of rows, which equals the number of columns.
             ///
             /// # Examples
             /// ```
@@ -220,7 +221,7 @@ macro_rules! packed_matrix {
                 self.0.packing.triangle
             }
 
-            /// Returns the order in which it is packed.
+            /// Returns the order in which the values are packed.
             ///
             /// # Examples
             /// ```
@@ -249,7 +250,7 @@ macro_rules! packed_matrix {
             /// Borrows the packed values. Source: DAAL `getPackedArray`.
             ///
             /// # Errors
-            /// [`ErrorKind::ElementTypeMismatch`] if they are not of type `T`.
+            /// [`ErrorKind::ElementTypeMismatch`] if the values are not of type `T`.
             ///
             /// # Examples
             /// ```
@@ -293,7 +294,7 @@ macro_rules! packed_matrix {
                 self.0.array
             }
 
-            /// Returns one value in its own type; a cell that is not stored has one too.
+            /// Returns one value in its own type. Works for cells that are not stored, too.
             ///
             /// # Errors
             /// [`ErrorKind::RowsOutOfRange`], [`ErrorKind::ColumnOutOfRange`].
@@ -309,7 +310,7 @@ macro_rules! packed_matrix {
                 self.0.value_at(row, column)
             }
 
-            /// Returns the same matrix, packed in the other order if it is not in this one: a copy then.
+            /// Returns the same matrix in the given packing order. Copies the values if the order changes.
             ///
             /// # Errors
             /// [`ErrorKind::OutOfMemory`].
@@ -398,7 +399,7 @@ impl PackedSymmetricMatrix {
         self.0.set(row, column, value)
     }
 
-    /// Returns the same matrix with the other half stored, if it is not this one: a copy then.
+    /// Returns the same matrix with the given half stored. Copies the values if the half changes.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -416,8 +417,8 @@ impl PackedSymmetricMatrix {
         self.0.repacked(triangle, self.order()).map(Self)
     }
 
-    /// Returns the letter that tells BLAS and LAPACK, which read by columns, where the packed values belong: by rows,
-    /// the lower half is their upper one. Nothing needs to be repacked.
+    /// Returns the `uplo` argument for BLAS and LAPACK, which read by columns: the half that they find in the packed
+    /// values. A lower half packed by rows is an upper half to them. Nothing needs to be repacked.
     ///
     /// # Examples
     /// ```
@@ -436,15 +437,15 @@ impl PackedTriangularMatrix {
     ///
     /// # Errors
     /// [`ErrorKind::RowsOutOfRange`], [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::ValueNotRepresentable`],
-    /// [`ErrorKind::OutOfMemory`]; [`ErrorKind::NotStored`] for what does not become zero where it
-    /// is always zero.
+    /// [`ErrorKind::OutOfMemory`]; [`ErrorKind::NotStored`] if the cell is not stored and the value would not become
+    /// zero.
     ///
     /// # Examples
     /// ```
     /// use numeric_table::{PackedTriangularMatrix, Triangle, prelude::*};
     /// let mut matrix = PackedTriangularMatrix::from_lapack(Triangle::Upper, vec![1, 2, 3])?;
     /// matrix.set(0, 1, 20)?;
-    /// matrix.set(1, 0, 0)?; // what it is anyway
+    /// matrix.set(1, 0, 0)?; // the cell is zero already
     /// assert_eq!(matrix.rows::<i32>(..)?[..], [1, 20, 0, 3]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -452,7 +453,7 @@ impl PackedTriangularMatrix {
         self.0.set(row, column, value)
     }
 
-    /// Returns the transposed matrix: O(1), on the same memory. Packed by rows it was the other half by columns.
+    /// Returns the transposed matrix: O(1), on the same memory. The half and the packing order change to the opposite.
     ///
     /// # Examples
     /// ```
@@ -468,8 +469,8 @@ impl PackedTriangularMatrix {
         Self(self.0.share(self.0.packing.transposed()))
     }
 
-    /// Returns the letters that tell BLAS and LAPACK, which read by columns, what the packed values are: `uplo`, and
-    /// `trans`, which is `b'T'` if the matrix is packed by rows. Nothing needs to be repacked.
+    /// Returns the `uplo` and `trans` arguments for BLAS and LAPACK, which read by columns. `trans` is `b'T'` if the
+    /// matrix is packed by rows. Nothing needs to be repacked.
     ///
     /// # Examples
     /// ```
@@ -485,7 +486,7 @@ impl PackedTriangularMatrix {
     }
 }
 
-/// Returns the half that the values are of, if they are read by columns.
+/// Returns the half that the packed values are in when they are read by columns.
 fn uplo(triangle: Triangle, order: PackedOrder) -> u8 {
     match order {
         PackedOrder::Rows => triangle.opposite().uplo(),

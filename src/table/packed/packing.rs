@@ -1,8 +1,8 @@
-//! How the half of a square matrix is packed, and where the value of a cell is.
+//! How the half of a square matrix is packed: the position of each cell's value.
 //!
 //! The stored half is a list of *lines*, without gaps: its rows, or its columns. A line has one value for each of its
-//! *places*, the other index of the cell. There are two forms, and all else follows from them: lines that begin at
-//! place 0 and end at the diagonal (lower by rows, upper by columns), and lines that begin at the diagonal.
+//! *places*, the other index of the cell. There are two forms, and everything else follows from them: lines that begin
+//! at place 0 and end at the diagonal (lower by rows, upper by columns), and lines that begin at the diagonal.
 
 use std::ops::Range;
 
@@ -44,7 +44,7 @@ impl Triangle {
         }
     }
 
-    /// Returns the other half: where the stored one is when the matrix is transposed.
+    /// Returns the other half, which is the stored one after transposing the matrix.
     ///
     /// # Examples
     /// ```
@@ -95,35 +95,35 @@ impl PackedOrder {
     }
 }
 
-/// The number of values of a tile: 32 KiB at most. Smaller ones take longer, because less of each line is fetched at a
+/// The number of values of a tile: at most 32 KiB. Smaller tiles take longer, because less of each line is fetched at a
 /// time.
 pub(super) const TILE: usize = 4096;
 
 /// The number of rows and columns of a square tile.
 pub(super) const SIDE: usize = 64;
 
-/// Fewer contiguous values than this are copied into tiles with their neighbours.
+/// Shorter runs of contiguous values are copied into tiles with their neighbors.
 const LEAST_RUN: usize = 32;
 
 /// A part of a region, processed by one call.
 pub(super) enum Part {
     /// Cells of one row that are contiguous in the packed array.
     Run(Region),
-    /// Other cells: at most [`TILE`], and no more than the region has.
+    /// Other cells: at most [`TILE`], or those of the region if it has fewer.
     Tile(Region),
 }
 
-/// What a matrix shows where it stores nothing.
+/// The values of cells that are not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OtherHalf {
     Mirrored,
     Zero,
 }
 
-/// Which cells of a square matrix are stored, and where.
+/// The stored cells of a square matrix, and their positions.
 ///
-/// Invariant: `dimension * (dimension + 1) / 2` is the length of an array, so at most `isize::MAX`, and no index of a
-/// cell overflows, nor twice that.
+/// Invariant: `dimension * (dimension + 1) / 2` is the length of an array, so at most `isize::MAX`. Neither the index
+/// of a cell nor twice that overflows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Packing {
     dimension: usize,
@@ -162,7 +162,7 @@ impl Packing {
         }))
     }
 
-    /// Returns the packing of a matrix of a dimension.
+    /// Returns the packing of a matrix of the given dimension.
     ///
     /// # Errors
     /// [`ErrorKind::SizeOverflow`].
@@ -185,7 +185,7 @@ impl Packing {
         self.dimension
     }
 
-    /// Returns the packing of the same matrix in another half, or another order.
+    /// Returns the packing of the same matrix with another half or in another order.
     pub(super) fn with(self, triangle: Triangle, order: PackedOrder) -> Self {
         Self { triangle, order, ..self }
     }
@@ -194,12 +194,12 @@ impl Packing {
         Shape { rows: self.dimension, columns: self.dimension }
     }
 
-    /// Returns the number of values that are stored.
+    /// Returns the number of stored values.
     pub(super) fn count(&self) -> usize {
         self.start_of(self.dimension)
     }
 
-    /// Returns the packing of the transposed matrix with the same values in the same places.
+    /// Returns the packing of the transposed matrix with the same values in the same positions.
     pub(super) fn transposed(self) -> Self {
         Self { triangle: self.triangle.opposite(), order: self.order.opposite(), ..self }
     }
@@ -256,8 +256,8 @@ impl Packing {
         self.places(line).contains(&place).then(|| self.span(line, &(place..place + 1)).start)
     }
 
-    /// Returns the stored cells of the line around a cell, and their indices. `None` if the cell is not stored there,
-    /// or past the end.
+    /// Returns the stored cells of the line around a cell, and their indices. `None` if the cell is not stored, or is
+    /// past the end.
     pub(super) fn line_around(&self, row: usize, column: usize) -> Option<(Region, Range<usize>)> {
         if row >= self.dimension || column >= self.dimension {
             return None;
@@ -292,8 +292,8 @@ impl Packing {
         }
     }
 
-    /// Calls `work` with the parts of a region: bands of rows from top to bottom, each as runs and tiles, which are cut
-    /// so that every line of the cache is used as a whole.
+    /// Calls `work` with the parts of a region: bands of rows from top to bottom, each split into runs and tiles such
+    /// that every cache line is used completely.
     pub(super) fn for_each_part(&self, region: &Region, mut work: impl FnMut(Part)) {
         let Region { rows, columns } = region;
         if rows.is_empty() || columns.is_empty() {
@@ -322,8 +322,8 @@ impl Packing {
         self.span(run.rows.start, &run.columns)
     }
 
-    /// Calls `work` with the indices of the packed values of a region, and where they are in it: the index of the first
-    /// value, row by row, and the step from one to the next. A value of the diagonal may come twice.
+    /// Calls `work` with the indices of the packed values of a region, and their positions in it: the index of the
+    /// first value, row by row, and the step from one to the next. A diagonal value may occur twice.
     fn for_each_line(&self, region: &Region, mut work: impl FnMut(Range<usize>, usize, usize)) {
         let Region { rows, columns } = region;
         let width = columns.len();
@@ -345,7 +345,7 @@ impl Packing {
         }
     }
 
-    /// Copies the cells of a region, row by row, into a tile with as many values.
+    /// Copies the cells of a region, row by row, into a tile with the same number of values.
     pub(super) fn gather<B: Bits>(&self, values: &[B], region: &Region, tile: &mut [B]) {
         if self.other == OtherHalf::Zero {
             tile.fill(B::default()); // zeros have no bits set
@@ -360,7 +360,7 @@ impl Packing {
         });
     }
 
-    /// Copies the stored cells of a tile into the packed values. The other way round as [`gather`](Self::gather).
+    /// Copies the stored cells of a tile into the packed values, the inverse of [`gather`](Self::gather).
     pub(super) fn scatter<B: Bits>(&self, values: &mut [B], region: &Region, tile: &[B]) {
         self.for_each_line(region, |span, first, step| {
             let values = &mut values[span];
@@ -368,11 +368,11 @@ impl Packing {
         });
     }
 
-    /// Checks that the matrix can show the values of a region: that those of two cells which are stored as one are the
-    /// same, and that those which are not stored are zeros. Others are permitted if they become so.
+    /// Checks that the matrix can represent the values of a region: two cells that share a stored value must be equal,
+    /// and cells that are not stored must be zero. Other values are permitted if they become so when stored.
     ///
     /// # Errors
-    /// [`ErrorKind::UnequalMirror`], [`ErrorKind::NotStored`] for the first one in row-major order.
+    /// [`ErrorKind::UnequalMirror`], [`ErrorKind::NotStored`] for the first invalid cell in row-major order.
     pub(super) fn check_new(&self, region: &Region, values: AnySlice<'_>, become_same: BecomeSame<'_>) -> Result<()> {
         let element = values.element_type();
         match self.other {
@@ -426,15 +426,14 @@ impl Packing {
     }
 }
 
-/// Tells whether two values that differ become the same where they are stored: one of the cell at a row and a column,
-/// and what it should be. Each slice has one value.
+/// Returns whether two different values become the same when stored: the value of the cell at a row and a column, and
+/// the value that it should have. Each slice has one element.
 pub(super) type BecomeSame<'b> = &'b dyn Fn(usize, usize, [AnySlice<'_>; 2]) -> bool;
 
-/// Checks that values of rows and columns, right of the diagonal, are the same as the mirrored ones: that they have the
-/// same bits.
+/// Checks that the values of rows and columns right of the diagonal have the same bits as the mirrored ones.
 ///
 /// # Errors
-/// [`ErrorKind::UnequalMirror`] for the first one in row-major order.
+/// [`ErrorKind::UnequalMirror`] for the first invalid cell in row-major order.
 pub(super) fn check_pairs<B: Bits>(
     rows: &Range<usize>,
     columns: &Range<usize>,
@@ -454,7 +453,7 @@ pub(super) fn check_pairs<B: Bits>(
     Ok(())
 }
 
-/// Checks the values of two cells that are stored as one and differ: one value in each slice.
+/// Checks the values of two cells that share a stored value and differ. Each slice has one element.
 fn check_pair((row, column): (usize, usize), pair: [AnySlice<'_>; 2], become_same: BecomeSame<'_>) -> Result<()> {
     if become_same(row, column, pair) {
         return Ok(());

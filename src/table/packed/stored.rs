@@ -1,4 +1,4 @@
-//! What files and archives hold of packed matrices: the packed values, and how they are packed.
+//! Packed matrices in files and archives: the packed values, and the packing.
 
 use super::{PackedOrder, PackedSymmetricMatrix, PackedTriangularMatrix, Triangle};
 use crate::array::AnyArray;
@@ -23,7 +23,7 @@ fn settings_of(triangle: Triangle, order: PackedOrder) -> Vec<u64> {
     vec![triangle, order]
 }
 
-/// Returns the values and how they are packed.
+/// Returns the values and their packing.
 fn packed(kind: TableKind, mut found: FoundContent) -> Result<(AnyArray, Triangle, PackedOrder)> {
     let [values] = found.take_arrays(kind)?;
     let [triangle, order] = found.settings(kind)?;

@@ -1,4 +1,4 @@
-//! What a structure of arrays is as a table: its columns are its pieces.
+//! The structure of arrays as a table: its columns are its pieces.
 
 use super::SoaNumericTable;
 use crate::array::AnyArray;
@@ -43,8 +43,8 @@ impl NumericTable for SoaNumericTable {
         Some(&mut self.dictionary)
     }
 
-    /// O(columns) for fewer rows, which stay where they are. More rows copy the columns that have no room for them into
-    /// memory of half as much again at least, and allocate those that have no values yet.
+    /// O(columns) for fewer rows, which stay in place. For more rows, columns without spare capacity are copied into
+    /// memory that is at least half as large again, and columns without values are allocated.
     fn resize(&mut self, rows: usize) -> Result<()> {
         let (mut moved, count) = (Vec::new(), self.columns.len());
         Shape { rows, columns: count }.element_count()?;
@@ -84,7 +84,7 @@ impl NumericTable for SoaNumericTable {
         }
     }
 
-    /// A few rows are read without looking for pieces: a column is a column.
+    /// A small number of rows is read without looking for pieces, since every column is one.
     fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
         const FEW: usize = 1024;
         target.check(region, self.shape())?;
@@ -101,7 +101,7 @@ impl NumericTable for SoaNumericTable {
         if kernel::read_beside(&windows, values.reborrow(), policy) {
             return Ok(());
         }
-        tiling::read(self, region, Target { values, policy, old }) // which names what is refused
+        tiling::read(self, region, Target { values, policy, old }) // names the refused value
     }
 
     fn pieces_mut(&mut self) -> Result<Vec<PieceMut<'_>>> {
@@ -143,7 +143,7 @@ impl Lend for SoaNumericTable {
         (0..self.columns.len()).try_for_each(|column| self.array(column).map(drop))
     }
 
-    /// A block of one column that is written in place is lent the array of the column.
+    /// A block of one column that is written in place takes the array of the column.
     fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
         region.check(self.shape())?;
         if in_place.is_none() {
@@ -180,7 +180,7 @@ impl Lend for SoaNumericTable {
         Err(Error::new(ErrorKind::WrongTable))
     }
 
-    /// Finds the column that has lent the memory, wherever it is by now.
+    /// Finds the column that has lent the memory, even if it has moved.
     fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
         let expected = lease.region().columns.start;
         lease.return_to_one_of(self.columns.len(), expected, |column, lease| {

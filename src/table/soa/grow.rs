@@ -1,6 +1,6 @@
-//! Rows that are added to columns, each of which grows by half at least: O(1) for each value, amortised.
+//! Appending rows. Each column grows by at least half, so the cost is amortized O(1) per value.
 //!
-//! All values are checked, and all columns have room, before one of them is changed.
+//! Before any column changes, all values are checked, and all columns have room.
 
 use super::SoaNumericTable;
 use crate::base::element::Element;
@@ -11,10 +11,11 @@ use crate::table::{Lend, MemoryStatus, NumericTable, Region, Shape, TableDescrip
 use crate::window::{AnySlice, AnyWindow};
 
 impl SoaNumericTable {
-    /// Makes room for so many more rows in every column: appending as many copies no others. The shape stays as it is.
+    /// Reserves capacity for the given number of further rows in every column. Appending them copies no other rows. The
+    /// shape does not change.
     ///
-    /// The memory of a column grows to half as much again at least, so that the cost of copying is O(1) for each row,
-    /// amortised. Shared memory is copied, and memory of the user's. Source: `Vec::reserve`.
+    /// The memory of a column grows by at least half, so the amortized cost of copying is O(1) per row. Shared memory
+    /// is copied, and so is the user's own memory. Source: `Vec::reserve`.
     ///
     /// # Errors
     /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`], [`ErrorKind::BlockOutstanding`],
@@ -37,12 +38,11 @@ impl SoaNumericTable {
         (0..columns).try_for_each(|column| self.array_mut(column)?.reserve(additional))
     }
 
-    /// Adds one row at the end: a value for each column, converted if they are of another type. O(columns), amortised.
+    /// Appends one row: a value for each column, converted if they are of another type. Amortized O(columns).
     ///
     /// # Errors
     /// [`ErrorKind::LengthMismatch`] if there is not one value for each column; [`ErrorKind::ValueNotRepresentable`]
-    /// under
-    /// [`ConversionPolicy::Checked`]; those of [`reserve_rows`](Self::reserve_rows). No column has changed.
+    /// under [`ConversionPolicy::Checked`]; those of [`reserve_rows`](Self::reserve_rows). No column has changed.
     ///
     /// # Examples
     /// ```
@@ -68,8 +68,8 @@ impl SoaNumericTable {
         self.append_rows(AnyWindow::of_rows(AnySlice::new(row), 1, found))
     }
 
-    /// Adds rows at the end: the values of the first one, then those of the second, and so on, converted if they are of
-    /// another type. O(values), amortised.
+    /// Appends rows: the values of the first one, then those of the second, and so on, converted if they are of another
+    /// type. Amortized O(values).
     ///
     /// # Errors
     /// [`ErrorKind::NotWholeRows`]; [`ErrorKind::ValueNotRepresentable`] under [`ConversionPolicy::Checked`] for the
@@ -95,12 +95,12 @@ impl SoaNumericTable {
         }
     }
 
-    /// Adds the rows of a table of any kind at the end, each column converted if it is of another type. O(values),
-    /// amortised, and a copy of the rows until they are added.
+    /// Appends the rows of a table of any kind. Each column is converted if it is of another type. Amortized O(values),
+    /// with a temporary copy of the rows.
     ///
     /// # Errors
-    /// [`ErrorKind::UnequalTables`] of words that differ, or of times of other units; those of reading the table; those
-    /// of [`append`](Self::append). No column has changed.
+    /// [`ErrorKind::UnequalTables`] if category labels or units of time differ; those of reading the table; those of
+    /// [`append`](Self::append). No column has changed.
     ///
     /// # Examples
     /// ```
@@ -128,7 +128,7 @@ impl SoaNumericTable {
         self.add(theirs.rows, |column| AnyWindow::of_rows(copies[column].as_slice(), theirs.rows, 1))
     }
 
-    /// Adds the rows of a window, which has as many columns.
+    /// Appends the rows of a window with the same number of columns.
     fn append_rows(&mut self, window: AnyWindow<'_>) -> Result<()> {
         let (first, count) = (self.row_count, window.rows());
         let column_of = |column: usize| window.cut(0..count, column..column + 1);
@@ -145,7 +145,7 @@ impl SoaNumericTable {
         self.add(count, column_of)
     }
 
-    /// Adds rows to all columns, whose values convert without an error.
+    /// Appends rows to all columns. Their values must convert without an error.
     fn add<'w>(&mut self, count: usize, column_of: impl Fn(usize) -> AnyWindow<'w>) -> Result<()> {
         self.reserve_rows(count)?;
         for column in 0..self.columns.len() {

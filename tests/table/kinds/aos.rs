@@ -130,7 +130,7 @@ fn records_without_bytes_and_parts_of_records_are_refused() {
     );
     let layout = layout_of(3, &[(ElementType::U8, 1)]);
     let refused = AosNumericTable::from_record_bytes(vec![1, 2, 3, 4], &layout);
-    assert_error!(refused, ErrorKind::RecordLayout { .. }, "not whole records");
+    assert_error!(refused, ErrorKind::RecordLayout { .. }, "do not divide into records");
     let none = AosNumericTable::from_record_bytes(Vec::new(), &layout).unwrap();
     assert_eq!((none.shape(), none.rows::<f64>(..).unwrap().len()), (shape(0, 1), 0));
     let no_columns = AosNumericTable::from_record_bytes(vec![1, 2, 3], &RecordLayout::new(3)).unwrap();

@@ -37,7 +37,7 @@ fn every_wrong_part_is_named() {
         let count = offsets.len();
         assert_message(
             made((2, 4), offsets, ok(), 3),
-            &format!("2 rows need one row offset more than that, and {count} were given"),
+            &format!("2 rows need one row offset each and one more, but {count} were given"),
         );
     }
     // DAAL reads rows of a larger table well, saves wrong values of them, and crashes.
@@ -51,7 +51,7 @@ fn every_wrong_part_is_named() {
     );
     // Offsets 0 2 5 over 3 values, values or indices that are too few.
     let counts = |end: &str, indices, values| {
-        format!("the row offsets end at {end}, and there are {indices} column indices and {values} values")
+        format!("the row offsets end at {end}, but there are {indices} column indices and {values} values")
     };
     assert_message(made((2, 4), vec![0, 2, 5], ok(), 3), &counts("5", 3, 3));
     assert_message(made((2, 4), vec![0, 2, 2], ok(), 3), &counts("2", 3, 3));
@@ -113,7 +113,7 @@ fn offsets_from_one_are_their_own_constructor() {
     assert_message(one(vec![0, 2, 3], vec![1, 4, 2]), "the first row offset is 0, not 1");
     assert_message(
         one(vec![1, 3, 3], vec![1, 4, 2]),
-        "the row offsets end at 2, and there are 3 column indices and 3 values",
+        "the row offsets end at 2, but there are 3 column indices and 3 values",
     );
     assert_message(
         one(vec![1, 3, 4], vec![0, 4, 2]),
@@ -285,7 +285,7 @@ fn tables_without_rows_columns_or_values_are_tables() {
     assert_error!(
         made((usize::MAX, 1), vec![0], Vec::<i32>::new(), 0),
         ErrorKind::SparseStructure { .. },
-        "row offset more"
+        "row offset each"
     );
     let none = || Vec::<i64>::new();
     let endless = CsrNumericTable::from_triplets(shape(usize::MAX, 1), none(), none(), none());
@@ -353,7 +353,7 @@ fn indices_that_a_type_cannot_hold_are_errors() {
     );
     // Rows that the type of the indices cannot hold.
     let rows = (1 << 31) + 10;
-    assert_error!(made((rows, 2), vec![0, 1], vec![0], 1), ErrorKind::SparseStructure { .. }, "row offset more");
+    assert_error!(made((rows, 2), vec![0, 1], vec![0], 1), ErrorKind::SparseStructure { .. }, "row offset each");
 }
 
 #[test]
