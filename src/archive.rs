@@ -1,12 +1,11 @@
-//! Tables as archives in memory: DAAL's `serialize` and `deserialize`, through serde.
+//! Archives of tables in memory: DAAL's `serialize` and `deserialize`, through serde.
 //!
-//! An archive is the encoding (little-endian, fixed-width integers, `u64` lengths: see `encode`) of a header with a magic
-//! number, the version and the kind of the table, followed by the data of that kind: for a homogeneous table, its
-//! element type and the table as `serde.rs` writes it; for any other, what `serde/content.rs` writes. Version 1 has no
-//! kind: its tables are homogeneous. Version 3, in which categories have words, is written if they do. All versions can
-//! always be read. Decoding borrows: it allocates nothing before lengths,
-//! types and the shape have been checked against the actual number of bytes. Table files have a different format: see
-//! [`crate::format`].
+//! An archive is the encoding (little-endian, fixed-width integers, `u64` lengths: see `encode`) of a header followed by
+//! data. The header contains a magic number, the version and the kind of the table. The data of a
+//! homogeneous table are its element type and the table as `serde.rs` writes it; for other kinds, they are the output
+//! of `serde/content.rs`. Version 1 has no kind: its tables are homogeneous. Version 3 is written if categories have
+//! labels. All versions stay readable. Decoding borrows: it allocates nothing before lengths, types and the shape have
+//! been checked against the actual number of bytes. Table files have a different format: see [`crate::format`].
 
 mod decode;
 mod encode;
@@ -31,19 +30,19 @@ use crate::table::{HomogenNumericTable, NumericTable, TableConversion, TableKind
 
 /// `NUMTABLE`: the first eight bytes.
 const MAGIC: u64 = u64::from_le_bytes(*b"NUMTABLE");
-/// The newest version: categories have words.
+/// The newest version, in which categories can have labels.
 const VERSION: u32 = 3;
-/// The version that is written if no category has words.
+/// The version that is written if no category has labels.
 const VERSION_WITHOUT_WORDS: u32 = 2;
-/// The oldest version that is read; all versions in between are, too.
+/// The oldest version that can be read. All versions from this one to [`VERSION`] can be read.
 const OLDEST_VERSION: u32 = 1;
 
-/// Returns the version in which a table with this dictionary is written: the lowest one that can say all of it.
+/// Returns the version in which a table with this dictionary is written: the lowest one that can represent it.
 fn version_of(dictionary: &DataDictionary) -> u32 {
     if dictionary.has_words() { VERSION } else { VERSION_WITHOUT_WORDS }
 }
 
-/// Positions in an archive: of the version, and of the length and the bytes of the kind's name. In version 1, the
+/// Positions in an archive of the version, and of the length and the bytes of the kind's name. In version 1, the
 /// element type is at the position of that length.
 const VERSION_AT: usize = 8;
 const KIND_AT: usize = 12;
@@ -61,14 +60,14 @@ struct ArchiveHeader {
 }
 
 /// The content of an archive by the kind of its table. A new kind needs an entry in the list of
-/// `crate::table::content`, and none here.
+/// `crate::table::content`, but none here.
 enum ArchiveContent {
     Homogeneous {
         element_type: ElementType,
         /// The position of the table in the archive.
         start: usize,
     },
-    /// A table of a kind with this name, which consists of arrays. It begins with the name.
+    /// A table of the kind with this name, which consists of arrays. It begins with the name.
     Arrays(&'static str),
 }
 
@@ -93,7 +92,7 @@ impl ArchiveContent {
 }
 
 impl ArchiveContent {
-    /// Returns the error for an archive that should hold another kind of table.
+    /// Returns the error for an archive that holds a different kind of table than expected.
     fn is_no(&self, expected: TableKind) -> Error {
         let found = match self {
             Self::Homogeneous { .. } => HOMOGENEOUS,
@@ -103,7 +102,7 @@ impl ArchiveContent {
     }
 }
 
-/// The beginning of any other archive. What follows begins with the name of the kind.
+/// The beginning of any other archive. The rest begins with the name of the kind.
 #[derive(Serialize)]
 struct ArraysHeader {
     magic: u64,
@@ -117,7 +116,7 @@ fn write_arrays(content: &Content<'_>) -> Result<Vec<u8>> {
     encode(sizes.fold(256, usize::saturating_add), &(header, content))
 }
 
-/// Reads what an archive of a table that consists of arrays holds; nothing but its length has been checked.
+/// Reads the content of an archive of a table that consists of arrays. Only its length has been checked.
 fn read_arrays(bytes: &[u8]) -> Result<FoundTable<'_>> {
     let (table, consumed) = decode(bytes, KIND_AT)?;
     check_end(bytes, KIND_AT + consumed)?;
@@ -135,10 +134,10 @@ fn check_end(bytes: &[u8], end: usize) -> Result<()> {
 macro_rules! stored_kinds {
     ($(($Kind:ty, $name:literal, $example:literal)),*) => {$(
         impl $Kind {
-            /// Reads a table from an archive. What it holds is checked as what a caller supplies.
+            /// Reads a table from an archive. The content is checked like data from a caller.
             ///
             /// # Errors
-            /// [`ErrorKind::Format`] with what is wrong, and where; [`ErrorKind::TableKindMismatch`] if it holds
+            /// [`ErrorKind::Format`] with the reason and the position; [`ErrorKind::TableKindMismatch`] if it holds
             /// another kind of table; [`ErrorKind::OutOfMemory`].
             ///
             /// # Examples
@@ -166,7 +165,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Writes the table to an archive in memory.
     ///
     /// # Errors
-    /// Those of [`TableOutput::to_bytes`](crate::TableOutput::to_bytes).
+    /// The errors of [`TableOutput::to_bytes`](crate::TableOutput::to_bytes).
     fn archive(&self) -> Result<Vec<u8>> {
         self.view()?;
         let listed = self.dictionary().listed();
@@ -181,14 +180,13 @@ impl<T: Element> HomogenNumericTable<T> {
         encode(room, &(header, self))
     }
 
-    /// Reads a table from an archive, which must hold `T` and nothing after the table. One copy of the values.
+    /// Reads a table from an archive, which must hold `T` and end after the table. Copies the values once.
     ///
-    /// Safe with untrusted bytes: allocates at most twice their size, plus 1 MiB; 3.5 times that of a dictionary whose
-    /// categories have words. Source: DAAL `deserialize`, which
-    /// checks neither the format nor the type.
+    /// Safe with untrusted bytes: allocates at most twice their size plus 1 MiB, and 3.5 times the size of a dictionary
+    /// whose categories have labels. Source: DAAL `deserialize`, which checks neither the format nor the type.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] with what is wrong; [`ErrorKind::ElementTypeMismatch`]; [`ErrorKind::TableKindMismatch`];
+    /// [`ErrorKind::Format`] with the reason; [`ErrorKind::ElementTypeMismatch`]; [`ErrorKind::TableKindMismatch`];
     /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
@@ -222,7 +220,7 @@ impl<T: Element> HomogenNumericTable<T> {
 /// Writes a table of any kind to an archive in memory.
 ///
 /// # Errors
-/// Those of [`TableOutput::to_bytes`](crate::TableOutput::to_bytes).
+/// The errors of [`TableOutput::to_bytes`](crate::TableOutput::to_bytes).
 pub(crate) fn to_bytes(table: &(dyn NumericTable + '_)) -> Result<Vec<u8>> {
     match Content::of(table)? {
         Form::Arrays(content) => write_arrays(&content),
@@ -235,10 +233,10 @@ pub(crate) fn to_bytes(table: &(dyn NumericTable + '_)) -> Result<Vec<u8>> {
     }
 }
 
-/// Reads a table from an archive, of the kind and of the element types that the archive has.
+/// Reads a table from an archive, with the kind and the element types of the archive.
 ///
 /// # Errors
-/// Those of [`HomogenNumericTable::from_bytes`], except that any element type and any kind is accepted.
+/// The errors of [`HomogenNumericTable::from_bytes`], but any element type and any kind is accepted.
 ///
 /// # Examples
 /// ```
@@ -257,7 +255,7 @@ pub fn from_bytes_any(bytes: &[u8]) -> Result<Box<dyn NumericTable>> {
     }
 }
 
-/// Reads and checks magic number and version.
+/// Reads and checks the magic number and the version.
 fn read_version(bytes: &[u8]) -> Result<u32> {
     let starts_well = bytes.get(..8).is_some_and(|magic| magic == MAGIC.to_le_bytes());
     if !starts_well {
@@ -274,7 +272,7 @@ fn read_version(bytes: &[u8]) -> Result<u32> {
     Ok(version)
 }
 
-/// Reads the name of the table's kind; returns it and the position after it.
+/// Reads the name of the table's kind. Returns the name and the position after it.
 fn read_kind(bytes: &[u8]) -> Result<(&str, usize)> {
     let (length, _) = decode(bytes, KIND_AT)?;
     let end = KIND_NAME_AT + TableKind::check_length(length, KIND_AT as u64)?;
@@ -282,7 +280,7 @@ fn read_kind(bytes: &[u8]) -> Result<(&str, usize)> {
     Ok((TableKind::check_name(name, KIND_NAME_AT as u64)?, end))
 }
 
-/// Encodes a value. There is room for `room` bytes at first.
+/// Encodes a value into a buffer with an initial capacity of `room` bytes.
 ///
 /// # Errors
 /// [`ErrorKind::Format`] if its `Serialize` fails; [`ErrorKind::OutOfMemory`].
@@ -296,7 +294,7 @@ pub(crate) fn encode(room: usize, value: &impl Serialize) -> Result<Vec<u8>> {
     }
 }
 
-/// Returns the error of an archive that ends too early.
+/// Returns the error for an archive that ends too early.
 pub(crate) fn cut_off(bytes: &[u8], missing: usize) -> Error {
     Error::format(bytes.len() as u64, Failure::End { missing }.to_string())
 }

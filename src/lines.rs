@@ -1,7 +1,7 @@
-//! Tables as lines of values in the order of a file: the source from which every format of whole tables is written.
+//! Tables as lines of values in the order of a file: the source for all formats that store whole tables.
 //!
-//! A table in one piece of memory is written from that, column by column if it is column-major; any other table row by
-//! row. Writing is in [`crate::files::output`].
+//! A table in one block of memory is written from that block, column by column if it is column-major. Any other table
+//! is written row by row. Writing is in [`crate::files::output`].
 
 use std::ops::Range;
 
@@ -33,41 +33,41 @@ impl Lines for AnyWindow<'_> {
     }
 }
 
-/// A table of any kind, with its shape at the time of creation. The shape is queried only once, since a user's own kind
-/// of table may answer differently the next time.
+/// A table of any kind, with its shape at the time of creation. The shape is queried only once, because a user-defined
+/// table may change its answer.
 pub(crate) struct AnyLines<'a> {
     table: &'a (dyn NumericTable + 'a),
     /// The shape of the table.
     shape: Shape,
-    /// The order of the lines: rows or columns of the table.
+    /// The order of the lines: the rows or the columns of the table.
     layout: DataLayout,
-    /// All values, one line per row of the window, if they are in one piece of memory.
+    /// All values, one line per row of the window, if they are in one block of memory.
     window: Option<AnyWindow<'a>>,
     /// The policy for values of another type.
     policy: ConversionPolicy,
 }
 
 impl<'a> AnyLines<'a> {
-    /// Creates lines that are the rows of a table.
+    /// Creates lines from the rows of a table.
     ///
     /// # Errors
-    /// Those of a table that cannot be read: it is not allocated, or a writable block of it is outstanding.
+    /// The errors of an unreadable table: it is not allocated, or a writable block of it is outstanding.
     pub(crate) fn by_rows(table: &'a (dyn NumericTable + 'a)) -> Result<Self> {
         let shape = table.shape();
         let window = table.piece(0, 0)?.and_then(|piece| piece.window_of(&Region::whole(shape)));
         Ok(Self { table, shape, layout: DataLayout::RowMajor, window, policy: ConversionPolicy::Saturate })
     }
 
-    /// Returns the lines with another policy for values of another type. Errors name positions in the table.
+    /// Returns the lines with another policy for values of another type. Errors report positions in the table.
     pub(crate) fn with_policy(self, policy: ConversionPolicy) -> Self {
         Self { policy, ..self }
     }
 
-    /// Creates lines in the order of the table's memory: its columns, if it is one column-major piece of memory, else
-    /// its rows.
+    /// Creates lines in the order of the table's memory: its columns if it is one column-major block of memory,
+    /// otherwise its rows.
     ///
     /// # Errors
-    /// Those of [`by_rows`](Self::by_rows).
+    /// The errors of [`by_rows`](Self::by_rows).
     pub(crate) fn in_order(table: &'a (dyn NumericTable + 'a)) -> Result<Self> {
         let lines = Self::by_rows(table)?;
         Ok(match (lines.window, table.data_layout()) {
@@ -78,7 +78,7 @@ impl<'a> AnyLines<'a> {
         })
     }
 
-    /// Returns the shape of the table, whichever way the lines run.
+    /// Returns the shape of the table, for lines of either order.
     pub(crate) fn table_shape(&self) -> Shape {
         self.shape
     }
@@ -87,7 +87,7 @@ impl<'a> AnyLines<'a> {
         self.layout
     }
 
-    /// Checks that the table has not got another shape since the lines were created.
+    /// Checks that the shape of the table has not changed since the lines were created.
     ///
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`].
@@ -130,7 +130,7 @@ impl Lines for AnyLines<'_> {
     }
 }
 
-/// The values of a table that consists of several arrays, one of them.
+/// The values of a table that consists of several arrays, one line for each array.
 impl Lines for Values<'_> {
     fn shape(&self) -> Shape {
         Shape { rows: self.len(), columns: 1 }
@@ -165,7 +165,7 @@ impl Lines for Values<'_> {
     }
 }
 
-/// Reads consecutive values of a table of `columns` columns, region by region: the end of a row, whole rows, and the
+/// Reads consecutive values of a table of `columns` columns, region by region: the end of a row, complete rows, and the
 /// start of a row.
 fn read_regions(
     columns: usize,

@@ -1,6 +1,6 @@
-//! What every table can be written as: text, archives, table files, CSV and NumPy files.
+//! Output formats of every table: text, archives, table files, CSV and NumPy files.
 //!
-//! The bodies are functions of `&dyn NumericTable` in the modules of the formats.
+//! The implementations are functions of `&dyn NumericTable` in the modules of the formats.
 
 #[cfg(any(feature = "csv", feature = "npy"))]
 use std::io::Write;
@@ -17,13 +17,13 @@ use crate::table::AsTable;
 #[cfg(doc)]
 use crate::table::{AosNumericTable, HomogenNumericTable};
 
-/// A table of any kind as text, as an archive in memory, and as a file.
+/// Writes a table of any kind as text, as an archive in memory, or as a file.
 ///
-/// Values are read while they are written; a call that copies the whole table first says so. Calls that write a file
-/// replace an old one atomically, unless [`SaveOptions::in_place`] says otherwise: the path holds the complete old file
-/// or the complete new one.
+/// Values are read while they are written; methods that first copy the whole table document it. Methods that write a
+/// file replace an old one atomically, unless [`SaveOptions::in_place`] is set: the path holds either the complete old
+/// file or the complete new one.
 pub trait TableOutput: AsTable {
-    /// Returns a [`Display`](std::fmt::Display) of the table with options: the number of rows, the width.
+    /// Returns a [`Display`](std::fmt::Display) of the table with options for the number of rows and the width.
     ///
     /// # Examples
     /// ```
@@ -42,11 +42,11 @@ pub trait TableOutput: AsTable {
         TableDisplay::of_table(self.as_table())
     }
 
-    /// Writes the table to an archive in memory: its kind, shape, dictionary and values.
+    /// Serializes the table to an archive in memory: its kind, shape, dictionary and values.
     ///
-    /// One copy of the values; two if those of a column-major slice have to be gathered first. A table that shows other
-    /// tables, or your own kind of table, is first copied into a homogeneous table; if its columns have several types,
-    /// it is written as a structure of arrays, and copied one column at a time.
+    /// Copies the values once, or twice if those of a column-major slice must be gathered first. A view of other
+    /// tables, or your own kind of table, is first copied into a homogeneous table. If its columns have several types,
+    /// it is written as a structure of arrays, copying one column at a time.
     ///
     /// Source: DAAL `serialize(InputDataArchive)`.
     ///
@@ -61,34 +61,34 @@ pub trait TableOutput: AsTable {
     /// let bytes = table.to_bytes()?;
     /// assert!(bytes.len() < 16 + 256);
     /// assert_eq!(HomogenNumericTable::<f32>::from_bytes(&bytes)?, table);
-    /// assert_eq!(from_bytes_any(&bytes)?.value::<f64>(1, 1)?, 4.0); // of any kind and type
+    /// assert_eq!(from_bytes_any(&bytes)?.value::<f64>(1, 1)?, 4.0); // any kind and type
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     fn to_bytes(&self) -> Result<Vec<u8>> {
         crate::archive::to_bytes(self.as_table())
     }
 
-    /// Saves the table as a file, and replaces the file at `path` if there is one: kind, shape, layout, dictionary,
-    /// the values of the table (only its own rows, if it is a slice), and checksums. One pass over the values.
+    /// Saves the table as a file and replaces an existing file at `path`. The file contains the kind, shape, layout,
+    /// dictionary, values (for a slice, only its own rows) and checksums. Reads the values once.
     ///
-    /// A new file is written beside the old one, flushed to the disk, and then renamed, so that `path` holds
-    /// the complete old file or the complete new one; on an error, nothing else is left. The new file has the
-    /// permissions of the old one; a symbolic link stays, and its target is replaced. A table that is mapped from
-    /// `path` can be saved there: the mapping keeps the old file alive.
+    /// A new file is written beside the old one, flushed to disk, and then renamed, so that `path` holds either the
+    /// complete old file or the complete new one. After an error, no other file remains. The new file has the
+    /// permissions of the old one. A symbolic link is kept, and its target is replaced. A table that is mapped from
+    /// `path` can be saved there, because the mapping keeps the old file alive.
     ///
-    /// The file has the table's kind. A table that shows other tables, or your own kind of table, is saved as a
-    /// homogeneous table if its columns have one element type, row-major unless it is one column-major piece of memory;
-    /// otherwise as a structure of arrays.
+    /// The file has the table's kind. A view of other tables, or your own kind of table, is saved as a homogeneous
+    /// table if its columns have one element type, row-major unless its values are one column-major block of memory.
+    /// Otherwise it is saved as a structure of arrays.
     ///
-    /// Source: DAAL's `serialize` into a file archive, which has no checksums and is not replaced atomically.
+    /// Source: DAAL `serialize` into a file archive, which has no checksums and is not replaced atomically.
     ///
     /// # Errors
     /// [`ErrorKind::Io`] with `path`; [`ErrorKind::RenameUnsupported`]; [`ErrorKind::NotAllocated`];
     /// [`ErrorKind::ColumnNotSet`]; [`ErrorKind::BlockOutstanding`]; [`ErrorKind::OutOfMemory`]; [`ErrorKind::Format`]
     /// if the names of the columns take more than 16 MiB; [`ErrorKind::ShapeMismatch`], [`ErrorKind::LengthMismatch`],
     /// [`ErrorKind::ElementTypeMismatch`] if the table changed while it was read; [`ErrorKind::DictionaryMismatch`],
-    /// [`ErrorKind::SizeOverflow`] if its answers contradict each other. The old file is then unchanged, with one
-    /// exception: if flushing the directory fails at the end, the new file is in place, and may not survive a loss of
+    /// [`ErrorKind::SizeOverflow`] if a user-defined table contradicts itself. On error the old file is unchanged, with
+    /// one exception: if the final flush of the directory fails, the new file is in place but may not survive a loss of
     /// power.
     ///
     /// # Examples
@@ -105,10 +105,10 @@ pub trait TableOutput: AsTable {
         self.save_with(path, SaveOptions::new())
     }
 
-    /// Saves the table as [`save`](Self::save) does, with options.
+    /// Saves the table like [`save`](Self::save), with options.
     ///
     /// # Errors
-    /// Those of [`save`](Self::save).
+    /// The errors of [`save`](Self::save).
     ///
     /// # Examples
     /// ```
@@ -124,20 +124,19 @@ pub trait TableOutput: AsTable {
         crate::format::save(self.as_table(), path.as_ref(), &options)
     }
 
-    /// Writes the table as a CSV file, which atomically replaces an old one, as [`save`](Self::save) does. Every value
-    /// is read back bit for bit, except for the payload of a NaN: each is written with the digits that its element
-    /// type needs.
+    /// Writes the table as a CSV file, which atomically replaces an old one, like [`save`](Self::save). Each value is
+    /// written with the digits that its element type needs, so reading returns the same bits, except for the payload of
+    /// a NaN.
     ///
-    /// The number of columns is recorded only by the lines: a table without rows becomes an empty file, unless it has a
-    /// header.
+    /// Only the lines record the number of columns: a table without rows becomes an empty file, unless it has a header.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`] for rows without columns, which would leave no trace, and for a header of more than
-    /// 256 MiB, which many columns need even without names; [`ErrorKind::Io`] with `path`;
+    /// [`ErrorKind::Unsupported`] for rows without columns, which cannot be represented, and for a header of more than
+    /// 256 MiB, which very many columns need even without names; [`ErrorKind::Io`] with `path`;
     /// [`ErrorKind::RenameUnsupported`]; [`ErrorKind::NotAllocated`]; [`ErrorKind::BlockOutstanding`];
     /// [`ErrorKind::OutOfMemory`]; [`ErrorKind::ShapeMismatch`], [`ErrorKind::ElementTypeMismatch`] if the table
-    /// changed while it was read; [`ErrorKind::DictionaryMismatch`], [`ErrorKind::SizeOverflow`] if its answers
-    /// contradict each other.
+    /// changed while it was read; [`ErrorKind::DictionaryMismatch`], [`ErrorKind::SizeOverflow`] if a user-defined
+    /// table contradicts itself.
     ///
     /// # Examples
     /// ```
@@ -160,11 +159,11 @@ pub trait TableOutput: AsTable {
         self.write_csv_with(path, CsvWriteOptions::new())
     }
 
-    /// Writes the table as [`write_csv`](Self::write_csv) does, with options.
+    /// Writes the table like [`write_csv`](Self::write_csv), with options.
     ///
     /// # Errors
-    /// Those of [`write_csv`](Self::write_csv); [`ErrorKind::CsvOption`] if an option does not fit the table, or a
-    /// value is not an index of the labels that the dictionary or the options state for its column.
+    /// The errors of [`write_csv`](Self::write_csv); [`ErrorKind::CsvOption`] if an option does not fit the table, or
+    /// if a value is not an index of the labels that the dictionary or the options define for its column.
     ///
     /// # Examples
     /// ```
@@ -184,11 +183,11 @@ pub trait TableOutput: AsTable {
         crate::interop::csv::write_csv(self.as_table(), path.as_ref(), &options)
     }
 
-    /// Writes the table as [`write_csv_with`](Self::write_csv_with) does, to any writer. After an error, some of the
-    /// table may have been written.
+    /// Writes the table like [`write_csv_with`](Self::write_csv_with), to any writer. After an error, part of the table
+    /// may have been written.
     ///
     /// # Errors
-    /// Those of [`write_csv_with`](Self::write_csv_with), and [`ErrorKind::Io`] of the writer without a path.
+    /// The errors of [`write_csv_with`](Self::write_csv_with), and [`ErrorKind::Io`] of the writer without a path.
     ///
     /// # Examples
     /// ```
@@ -205,15 +204,15 @@ pub trait TableOutput: AsTable {
     }
 
     /// Saves the values of a table whose columns have one element type as a NumPy file, which atomically replaces an
-    /// old one, as [`save`](Self::save) does.
+    /// old one, like [`save`](Self::save).
     ///
-    /// A column-major table is written in Fortran order, unless it has one row or one column: those have both
-    /// orders, which NumPy calls C order. The dictionary is lost: the format has no place for it. An
-    /// [`AosNumericTable`] has a call of this name of its own, which writes structured arrays.
+    /// A column-major table is written in Fortran order, unless it has one row or one column: then both orders are the
+    /// same, and NumPy calls it C order. The dictionary is not saved, because the format cannot store it.
+    /// [`AosNumericTable`] has a method with the same name that writes structured arrays.
     ///
     /// # Errors
     /// [`ErrorKind::MixedElementTypes`]; [`ErrorKind::UnsupportedElementType`] for `bf16`, which NumPy does not
-    /// support; otherwise those of [`save`](Self::save).
+    /// support; the errors of [`save`](Self::save).
     ///
     /// # Examples
     /// ```
@@ -231,11 +230,11 @@ pub trait TableOutput: AsTable {
         self.save_npy_with(path, SaveOptions::new())
     }
 
-    /// Saves the values as [`save_npy`](Self::save_npy) does, with options. The option for checksums has no effect: the
-    /// format has none.
+    /// Saves the values like [`save_npy`](Self::save_npy), with options. The option for checksums has no effect because
+    /// the format has none.
     ///
     /// # Errors
-    /// Those of [`save_npy`](Self::save_npy).
+    /// The errors of [`save_npy`](Self::save_npy).
     ///
     /// # Examples
     /// ```
@@ -257,7 +256,7 @@ pub trait TableOutput: AsTable {
     /// sequence.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] for errors of the stream; otherwise those of [`save_npy`](Self::save_npy).
+    /// [`ErrorKind::Io`] for errors of the stream; otherwise the errors of [`save_npy`](Self::save_npy).
     ///
     /// # Examples
     /// ```

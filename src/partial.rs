@@ -1,7 +1,7 @@
-//! Partial results: what is computed of some rows at a time, merged, and sent or kept as bytes in between.
+//! Partial results: computed from some rows at a time, merged, and sent or stored as bytes.
 //!
-//! The trait, the bytes, and computing over a table in pieces that do not depend on the number of threads. What is
-//! computed is in [`crate::statistics`].
+//! Contains the trait, the bytes, and computations over a table in pieces that do not depend on the number of threads.
+//! The results themselves are in [`crate::statistics`].
 
 use std::ops::Range;
 
@@ -15,21 +15,21 @@ use crate::base::progress::{Hook, Meter, Progress};
 use crate::base::shape::Shape;
 use crate::table::{NumericTable, TableSelection, row_bytes};
 
-/// A result that is computed of some rows at a time and merged: of blocks, or of files, on
-/// several threads, processes or machines. It is sent between them, and kept, as bytes.
+/// A result that is computed from some rows at a time and merged: from blocks or files, on several threads, processes
+/// or machines. It can be sent between them and stored as bytes.
 ///
-/// [`BasicStatistics`](crate::BasicStatistics), [`Covariance`](crate::Covariance), [`Histogram`](crate::Histogram),
-/// [`QuantileSketch`](crate::QuantileSketch) and [`GroupStatistics`](crate::GroupStatistics) are such results, and so
-/// are [`GramMatrix`](crate::GramMatrix), [`KMeansStep`](crate::KMeansStep),
+/// Implementors: [`BasicStatistics`](crate::BasicStatistics), [`Covariance`](crate::Covariance),
+/// [`Histogram`](crate::Histogram), [`QuantileSketch`](crate::QuantileSketch),
+/// [`GroupStatistics`](crate::GroupStatistics), [`GramMatrix`](crate::GramMatrix), [`KMeansStep`](crate::KMeansStep),
 /// [`LinearRegression`](crate::LinearRegression), [`NaiveBayes`](crate::NaiveBayes) and
-/// [`GaussianNaiveBayes`](crate::GaussianNaiveBayes). For one of your own, derive serde's traits and say how rows are
-/// added and how two results become one:
+/// [`GaussianNaiveBayes`](crate::GaussianNaiveBayes). For your own result, derive serde's traits and define how rows
+/// are added and how two results are merged:
 ///
 /// ```
 /// use numeric_table::{Partial, Result, prelude::*};
 /// use serde::{Deserialize, Serialize};
 ///
-/// /// How many values are negative.
+/// /// The number of negative values.
 /// #[derive(Default, Serialize, Deserialize)]
 /// struct Negative(u64);
 ///
@@ -64,39 +64,38 @@ use crate::table::{NumericTable, TableSelection, row_bytes};
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 ///
-/// Source: DAAL's distributed algorithms: `update_table` is `compute` of step 1 (`step1Local`), `merge` is step 2
+/// Source: DAAL's distributed algorithms. `update_table` is `compute` of step 1 (`step1Local`), `merge` is step 2
 /// (`step2Master`), and the bytes are its serialized partial results.
 pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
-    /// The name of the kind of result, in its bytes: 1 to 64 bytes.
+    /// The name of the kind of result, stored in its bytes: 1 to 64 bytes.
     const NAME: &'static str;
-    /// The version of what the serde implementation writes. Bytes of other versions are refused.
+    /// The version of the serde representation. Bytes of other versions are refused.
     const VERSION: u32 = 1;
 
-    /// Returns the same question without rows: as many columns, the same bins, the same centroids.
+    /// Returns an empty result with the same parameters: number of columns, bins, centroids.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     fn empty(&self) -> Result<Self>;
 
-    /// Adds rows: all of a table's, which is a block of a larger one as a rule. On an error the result is discarded by
-    /// whoever called.
+    /// Adds all rows of a table, usually a block of a larger one. On error, the caller discards the result.
     ///
     /// # Errors
-    /// Those of reading the table, and the result's own:
+    /// The errors of reading the table, and those of the result itself:
     /// [`ErrorKind::LengthMismatch`](crate::ErrorKind::LengthMismatch) if the numbers of columns differ. An error of
     /// another type is [`Error::other`](crate::Error::other).
     fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()>;
 
-    /// Adds the rows of another result, which come after those of this one.
+    /// Adds the rows of another result, which follow the rows of this one.
     ///
     /// # Errors
-    /// Those of the result: [`ErrorKind::LengthMismatch`](crate::ErrorKind::LengthMismatch) if the numbers of columns
-    /// differ.
+    /// The errors of the result itself: [`ErrorKind::LengthMismatch`](crate::ErrorKind::LengthMismatch) if the numbers
+    /// of columns differ.
     fn merge(&mut self, other: &Self) -> Result<()>;
 
-    /// Returns about how many bytes of memory a result of this question takes. Up to four results for each thread are
-    /// held at a time, of large ones fewer: up to 256 MiB together, and one at least. Unless it is implemented, the
-    /// result is taken for a small one.
+    /// Returns the approximate memory size of a result with these parameters, in bytes. Up to four results for each
+    /// thread are held at a time; large ones are limited to 256 MiB in total, but at least one is held. The default
+    /// is the size of the type itself.
     ///
     /// # Examples
     /// ```
@@ -108,31 +107,31 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
         size_of::<Self>()
     }
 
-    /// Computes the result of a table: `self`, [`empty`](Self::empty), updated with all of its rows. In parallel, if
-    /// the feature `rayon` is on: the rows are divided into parts of about 4 million values, whose results are merged
-    /// in their order. Each part is computed by blocks of about 128 thousand values, of 256 rows at least if the part
-    /// has as many. This division depends on the shape only, and so the result does not depend on the number of
-    /// threads.
+    /// Computes the result of a table: starts with [`empty`](Self::empty) of `self` and adds all of the table's rows.
+    /// With the feature `rayon`, it runs in parallel: the rows are divided into parts of about 4 million values, whose
+    /// results are merged in order. Each part is computed in blocks of about 128 thousand values, with at least 256
+    /// rows if the part has them. This division depends only on the shape, so the result does not depend on the number
+    /// of threads.
     ///
-    /// A sparse table is read as what it shows, zeros included: a block at a time, in O(rows * columns).
-    /// [`BasicStatistics`](crate::BasicStatistics) alone read the stored values only, as
+    /// A sparse table is read as if it were dense, a block at a time, in O(rows * columns). Only
+    /// [`BasicStatistics`](crate::BasicStatistics) reads just the stored values, as
     /// [`BasicStatistics::of`](crate::BasicStatistics::of) does.
     ///
     /// # Errors
-    /// Those of [`update_table`](Self::update_table) and [`merge`](Self::merge).
+    /// The errors of [`update_table`](Self::update_table) and [`merge`](Self::merge).
     fn compute(&self, table: &dyn NumericTable) -> Result<Self> {
         in_units(self, table, &Hook::default())
     }
 
-    /// Computes the result of a table as [`compute`](Self::compute) does, with a callback for progress.
+    /// Computes the result of a table like [`compute`](Self::compute), with a callback for progress.
     ///
-    /// The callback is called at the beginning, after every block, and at the end, with the number of bytes of values
-    /// that are done and of all of them, in the types of the table's columns; on any of the threads that do the work,
-    /// but by one thread at a time. If it panics, the call panics, and does not call it again: a program can end a
-    /// computation so.
+    /// The callback is called at the beginning, after every block, and at the end. It receives the number of bytes
+    /// processed and the total, measured in the types of the table's columns. Any thread that does the work may call
+    /// it, but only one at a time. If it panics, this function panics too and does not call it again, so a program can
+    /// cancel a computation this way.
     ///
     /// # Errors
-    /// Those of [`compute`](Self::compute).
+    /// The errors of [`compute`](Self::compute).
     ///
     /// # Examples
     /// ```
@@ -155,10 +154,10 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
         in_units(self, table, &Hook::new(hook))
     }
 
-    /// Writes the result to bytes, with its name, its version and a checksum.
+    /// Serializes the result to bytes, with its name, its version and a checksum.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`](crate::ErrorKind::Format) if its `Serialize` fails, or its name is empty or too long;
+    /// [`ErrorKind::Format`](crate::ErrorKind::Format) if its `Serialize` fails, or if its name is empty or too long;
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     fn to_bytes(&self) -> Result<Vec<u8>> {
         let name = Self::NAME.as_bytes();
@@ -174,14 +173,14 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
         Ok(bytes)
     }
 
-    /// Reads a result from bytes that [`to_bytes`](Self::to_bytes) of the same type wrote.
+    /// Reads a result from bytes that [`to_bytes`](Self::to_bytes) of the same type has written.
     ///
-    /// Safe with untrusted bytes if the type checks what it deserializes, as all of this library do; they allocate at
-    /// most 4 times the bytes, plus 1 MiB.
+    /// Safe with untrusted bytes if the type validates deserialized data, as all types of this library do. These
+    /// allocate at most 4 times the size of the bytes, plus 1 MiB.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`](crate::ErrorKind::Format) with what is wrong: other bytes, another kind of result, another
-    /// version, damage; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
+    /// [`ErrorKind::Format`](crate::ErrorKind::Format) with the reason: foreign bytes, another kind of result, another
+    /// version, or damage; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let body = checked_body(bytes, Self::NAME, Self::VERSION)?;
         let all = bytes.len() - SUM_BYTES;
@@ -195,7 +194,7 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
 
 /// `NUMPART` and a line feed: the first eight bytes.
 const MAGIC: u64 = u64::from_le_bytes(*b"NUMPART\n");
-/// The version of everything before the result's own bytes.
+/// The version of the bytes that precede the serialized result.
 const FORMAT: u32 = 1;
 const FORMAT_AT: usize = 8;
 const VERSION_AT: usize = 12;
@@ -204,7 +203,7 @@ const NAME_AT: usize = 24;
 const NAME_LIMIT: usize = 64;
 const SUM_BYTES: usize = 4;
 
-/// Checks everything but the result's own bytes; returns where those begin.
+/// Checks everything except the serialized result, and returns the position where it begins.
 fn checked_body(bytes: &[u8], name: &str, version: u32) -> Result<usize> {
     let refusal = |at: usize, reason: String| Err(Error::format(at as u64, reason));
     if bytes.get(..FORMAT_AT) != Some(&MAGIC.to_le_bytes()) {
@@ -234,26 +233,28 @@ fn checked_body(bytes: &[u8], name: &str, version: u32) -> Result<usize> {
         return refusal(NAME_AT, format!("this is a partial result {found:?}, not {name:?}"));
     }
     if found_version != version {
-        let reason = format!("the partial result {name:?} has version {found_version}, and version {version} is read");
+        let reason = format!(
+            "the partial result {name:?} has version {found_version}, but this program reads version {version}"
+        );
         return refusal(VERSION_AT, reason);
     }
     Ok(end)
 }
 
-/// Approximate number of bytes of the results that are held.
+/// Approximate number of bytes of results that are held.
 const HELD_BYTES: usize = 256 << 20;
-/// Number of values of the rows that are computed by one task.
+/// Number of values that one task processes.
 const UNIT_VALUES: usize = 4 << 20;
-/// Number of values of the rows that a result is given at a time.
+/// Number of values that are passed to a result at a time.
 const BLOCK_VALUES: usize = 128 << 10;
-/// Least number of rows that a result is given at a time, if a task has as many: adding a block costs something for
-/// each column, and for covariances for each pair of them, however few its rows are.
+/// Minimum number of rows that are passed to a result at a time, if a task has them. Adding a block has a cost for each
+/// column, and for covariances for each pair of columns, however few rows it has.
 const BLOCK_ROWS: usize = 256;
 
-/// Computes the result of a table by tasks, as [`Partial::compute`] says.
+/// Computes the result of a table by tasks, as [`Partial::compute`] specifies.
 ///
 /// # Errors
-/// Those of [`Partial::update_table`] and [`Partial::merge`].
+/// The errors of [`Partial::update_table`] and [`Partial::merge`].
 pub(crate) fn in_units<P: Partial>(empty: &P, table: &dyn NumericTable, hook: &Hook) -> Result<P> {
     let shape = table.shape();
     let mut all = empty.empty()?;
@@ -267,21 +268,22 @@ pub(crate) fn in_units<P: Partial>(empty: &P, table: &dyn NumericTable, hook: &H
     Ok(all)
 }
 
-/// Returns how many results of tasks may be held before they are merged: more than threads need, if they are small.
+/// Returns how many results of tasks may be held before they are merged: more than the threads need if results are
+/// small.
 pub(crate) fn at_once<P: Partial>(empty: &P) -> usize {
     (HELD_BYTES / empty.size_in_bytes().max(1)).max(1)
 }
 
-/// Divides the rows of a table into those of one task each, depending on its shape only. There is one task at least.
+/// Divides the rows of a table into tasks, depending on its shape only. There is at least one task.
 pub(crate) fn units(shape: Shape) -> impl Iterator<Item = Range<usize>> {
     pieces(0..shape.rows, shape.columns, UNIT_VALUES)
 }
 
-/// Computes the result of the rows of one task, which `rows_of` returns a block at a time; `done` is called with the
-/// number of rows of each.
+/// Computes the result of the rows of one task. `rows_of` returns the rows of a block; `done` is called with the number
+/// of rows of each block.
 ///
 /// # Errors
-/// Those of `rows_of`, and of [`Partial::update_table`] with rows of the whole.
+/// The errors of `rows_of`, and of [`Partial::update_table`] with row indices in the whole table.
 pub(crate) fn of_unit<'t, P: Partial>(
     empty: &P,
     rows: Range<usize>,
@@ -299,8 +301,8 @@ pub(crate) fn of_unit<'t, P: Partial>(
     Ok(result)
 }
 
-/// Divides rows into pieces of about `values` values: a power of two of rows. No rows are one piece, and so are rows
-/// without columns, however many.
+/// Divides rows into pieces of about `values` values, with a power of two of rows each. Zero rows make one piece, and
+/// so do rows without columns.
 fn pieces(rows: Range<usize>, columns: usize, values: usize) -> impl Iterator<Item = Range<usize>> {
     let step = match values.checked_div(columns) {
         Some(step) => step.max(1).next_power_of_two(),

@@ -1,18 +1,18 @@
 //! `Serialize` and `Deserialize` for element types, arrays, dictionaries and tables.
 //!
-//! In binary formats, values are one `serialize_bytes` of little-endian data, after the name of their element type. In
-//! human-readable formats they are numbers, with `"NaN"`, `"Infinity"` and `"-Infinity"` as strings, since JSON has no
-//! such numbers. Neither has a version, and that of a homogeneous table not the name of its kind, which the type that
-//! is deserialized implies; tables of other kinds, and those of any kind, are in `content`. This encoding never
-//! changes, because readers refuse unknown fields, and binary formats do not name fields. Archives prefix it with a
-//! version and the kind.
+//! In binary formats, values are the name of their element type followed by one `serialize_bytes` of little-endian
+//! data. In human-readable formats they are numbers, with `"NaN"`, `"Infinity"` and `"-Infinity"` as strings because
+//! JSON has no such numbers. Neither form contains a version. A homogeneous table does not contain the name of its
+//! kind, which the deserialized type implies; other kinds, and tables of any kind, are in `content`. This encoding
+//! never changes, because readers refuse unknown fields and binary formats do not name fields. Archives prefix it with
+//! a version and the kind.
 //!
-//! Deserialization trusts nothing: counts, products and types are checked before memory is allocated, and what is
-//! borrowed from the input is not copied before it has been checked.
+//! Deserialization treats input as untrusted: counts, products and types are checked before memory is allocated, and
+//! borrowed input is not copied before it has been checked.
 //!
-//! What serde reads ahead (enums with an internal tag or none, flattened fields) it keeps in a buffer that calls itself
-//! human-readable whatever the format is. So where a human-readable form is expected, the binary one is read, too:
-//! `either` has what that needs.
+//! For internally tagged and untagged enums and flattened fields, serde reads ahead into a buffer that reports itself
+//! as human-readable in every format. Where a human-readable form is expected, the binary form is therefore also
+//! accepted; see `either`.
 
 pub(crate) mod content;
 pub(crate) mod dictionary;
@@ -36,15 +36,15 @@ use crate::base::value::AnyValue;
 use crate::dictionary::DataDictionary;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Shape, TableDescription};
 
-/// Largest number of elements that a sequence reserves room for by its size hint.
+/// Maximum number of elements for which a size hint reserves memory.
 const TRUSTED_HINT: usize = 4096;
 
 thread_local! {
-    /// The size in bytes of the last failed allocation: errors of serde formats are texts, and cannot carry it.
+    /// The size in bytes of the last failed allocation: errors of serde formats are strings and cannot carry it.
     static REFUSED: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// Converts an error to that of a format, and remembers it if it is a failed allocation.
+/// Converts an error to a format's error, and remembers it if it is a failed allocation.
 pub(crate) fn remember<E: de::Error>(error: Error) -> E {
     if let Some(bytes) = error.refused_bytes() {
         REFUSED.set(Some(bytes));
@@ -52,7 +52,7 @@ pub(crate) fn remember<E: de::Error>(error: Error) -> E {
     E::custom(error)
 }
 
-/// Like [`remember`], for what is serialized.
+/// Like [`remember`], for serialization.
 pub(crate) fn refused<E: serde::ser::Error>(error: Error) -> E {
     if let Some(bytes) = error.refused_bytes() {
         REFUSED.set(Some(bytes));
@@ -120,7 +120,7 @@ impl<'de, T: Element> Deserialize<'de> for SerializedNumber<T> {
     }
 }
 
-/// What the first item of a sequence may be: a number; or the name of a type, which the values follow in one piece.
+/// The first item of a sequence: a number, or the name of a type, followed by the values in one piece.
 enum NumberOrType<T> {
     Number(SerializedNumber<T>),
     Type(ElementType),
@@ -135,7 +135,7 @@ impl<'de, T: Element> Deserialize<'de> for NumberOrType<T> {
 struct AnyNumber<T>(PhantomData<T>);
 
 impl<T: Element> AnyNumber<T> {
-    /// Converts a number to `T`. Integers must be in range, and floats must not overflow to infinity; a decimal may be
+    /// Converts a number to `T`. Integers must be in range, and floats must not overflow to infinity. A decimal may be
     /// rounded to a float.
     fn number<E: de::Error>(number: Exact) -> Result<NumberOrType<T>, E> {
         let is_permitted = match T::loss(number) {
@@ -171,7 +171,7 @@ impl<T: Element> Visitor<'_> for AnyNumber<T> {
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<NumberOrType<T>, E> {
         if !T::TYPE.is_float() && value.abs() >= MAX_EXACT_INTEGER {
             let element = T::TYPE;
-            return Err(E::custom(format_args!("{value:e} may have lost digits before it came to be {element}")));
+            return Err(E::custom(format_args!("{value:e} may have lost digits before its conversion to {element}")));
         }
         let value = if T::TYPE == ElementType::F32 { decimal_to_f32(value) } else { value };
         Self::number(Exact::Float(value))
@@ -190,19 +190,19 @@ impl<T: Element> Visitor<'_> for AnyNumber<T> {
         Self::number(Exact::Float(value))
     }
 
-    /// Accepts `null`, which other writers write for a NaN.
+    /// Accepts `null`, which other programs write for a NaN.
     fn visit_unit<E: de::Error>(self) -> Result<NumberOrType<T>, E> {
         Self::number(Exact::Float(f64::NAN))
     }
 }
 
-/// From here on, several integers round to the same `f64`: a format that read a decimal into one may have rounded it.
+/// From here on, several integers round to the same `f64`, so a format that parsed a decimal may have rounded it.
 const MAX_EXACT_INTEGER: f64 = (1_u64 << 53) as f64;
 
-/// Rounds the decimal that an `f64` was read from to an `f32`, once.
+/// Rounds the decimal that was parsed as an `f64` to an `f32`, only once.
 ///
-/// Formats pass decimals as `f64`. If that is exactly between two `f32`, the decimal itself decides the rounding: for
-/// data that this crate has written, it is the shortest decimal that parses to this `f64`.
+/// Formats pass decimals as `f64`. If that is exactly between two `f32`, the decimal itself decides the rounding. In
+/// data written by this crate, it is the shortest decimal that parses to this `f64`.
 fn decimal_to_f32(value: f64) -> f64 {
     let near = value as f32;
     let other = if f64::from(near) < value { near.next_up() } else { near.next_down() };
@@ -282,7 +282,7 @@ impl<'de> Visitor<'de> for AnyBytes {
     }
 }
 
-/// Collects a sequence, whose stated length is not trusted, after its first item if that has been read.
+/// Collects a sequence whose stated length is not trusted, after its first item if that has already been read.
 fn collect<'de, I: Deserialize<'de>, A: SeqAccess<'de>>(first: Option<I>, mut sequence: A) -> Result<Vec<I>, A::Error> {
     let mut items = Vec::new();
     items.try_reserve(sequence.size_hint().unwrap_or(0).min(TRUSTED_HINT) + 1).map_err(de::Error::custom)?;
@@ -294,7 +294,7 @@ fn collect<'de, I: Deserialize<'de>, A: SeqAccess<'de>>(first: Option<I>, mut se
     Ok(items)
 }
 
-/// Deserialized values that are not yet an array, from a binary or human-readable format.
+/// Deserialized values from a binary or human-readable format that are not yet an array.
 enum FoundValues<'de, T> {
     Bytes(Bytes<'de>),
     Numbers(Vec<T>),
@@ -325,7 +325,7 @@ impl<'de: 'a, 'a, T: Element> Deserialize<'de> for FoundValues<'a, T> {
     }
 }
 
-/// The name of an element type, which must be that of `T`.
+/// The name of an element type, which must be the name of `T`.
 struct StoredType<T>(PhantomData<T>);
 
 impl<'de, T: Element> Deserialize<'de> for StoredType<T> {
@@ -343,7 +343,7 @@ impl<T: Element> StoredType<T> {
     }
 }
 
-/// Serializes the elements of the array, and nothing else of its memory block; in binary formats after their type.
+/// Serializes only the elements of the array, not the rest of its memory block; in binary formats after their type.
 impl<T: Element> Serialize for Array<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if serializer.is_human_readable() {
@@ -366,8 +366,8 @@ struct FoundArray<'a, T> {
     values: FoundValues<'a, T>,
 }
 
-/// The array is new: owned and mutable. Binary formats must hold the same element type, human-readable ones numbers
-/// that `T` can represent.
+/// The new array is owned and mutable. Binary formats must hold the same element type; human-readable ones must hold
+/// numbers that `T` can represent.
 impl<'de, T: Element> Deserialize<'de> for Array<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let values = match deserializer.is_human_readable() {
@@ -415,7 +415,7 @@ struct FoundTable<'a, T> {
     values: FoundValues<'a, T>,
 }
 
-/// The table is new: internally allocated.
+/// The new table is internally allocated.
 impl<'de, T: Element> Deserialize<'de> for HomogenNumericTable<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let found = FoundTable::<T>::deserialize(deserializer)?;
@@ -425,7 +425,7 @@ impl<'de, T: Element> Deserialize<'de> for HomogenNumericTable<T> {
         let bytes = found.values.size_in_bytes();
         if bytes != count * size_of::<T>() {
             let element = T::TYPE;
-            return Err(de::Error::custom(format_args!("{bytes} bytes are not the values of {shape} {element}")));
+            return Err(de::Error::custom(format_args!("{bytes} bytes do not match {shape} values of {element}")));
         }
         found.dictionary.check(shape.columns, T::TYPE).map_err(de::Error::custom)?;
         let table = HomogenNumericTable::internal(found.values.into_array()?, shape, found.layout);

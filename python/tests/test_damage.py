@@ -69,7 +69,7 @@ def test_a_file_that_another_writer_has_listed_meanwhile_is_neither_replaced_nor
     mine, theirs = [nt.ShardsWriter.create(tmp_path, 2, durable=False) for _ in range(2)]
     mine.append([[1.0, 2.0]])
     mine.finish()
-    with pytest.raises(nt.TableFileError, match="lists the file, which is not replaced: .*part-000000.ntb"):
+    with pytest.raises(nt.TableFileError, match="lists the file, so it is not replaced: .*part-000000.ntb"):
         theirs.append([[3.0, 4.0]])
     assert nt.Shards(tmp_path).verify()
     assert nt.Shards(tmp_path).load().rows().tolist() == [[1.0, 2.0]]

@@ -21,7 +21,7 @@ def test_files_become_a_table_at_the_end(tmp_path, dtype):
     assert [path.name for path in shards.files] == ["part-000000.ntb", "part-000001.ntb", "part-000002.ntb"]
     assert shards.names == ["a", "b"] and np.array_equal(shards.rows(dtype="f8"), rows) and shards.verify()
     assert nt.load(folder / "part-000000.ntb").dtypes == nt.Table.zeros(0, 2, dtype=dtype).dtypes if dtype != "bfloat16" else True
-    with pytest.raises(OSError, match="the folder has a table"):
+    with pytest.raises(OSError, match="the folder already has a table"):
         nt.ShardsWriter.create(folder, 2, dtype)
 
 
@@ -101,7 +101,7 @@ def test_a_table_that_was_half_written_is_continued(tmp_path):
     assert nt.load(tmp_path / "part-000004.ntb").to_numpy().tolist() == [[4]]
     assert nt.Shards(tmp_path).load().to_numpy()[:, 0].tolist() == [0, 1, 2, 3, 4, 5]
     assert nt.Shards(tmp_path).verify() and os.stat(tmp_path / "part-000002.ntb").st_mtime_ns == kept
-    with pytest.raises(OSError, match="the folder has a table"):
+    with pytest.raises(OSError, match="the folder already has a table"):
         nt.ShardsWriter.resume(tmp_path, ["a"], "u1")
     with pytest.raises(Exception, match="closed"):
         writer.missing(1)
@@ -127,7 +127,7 @@ def test_files_of_another_writer_are_neither_mixed_nor_replaced_nor_removed(tmp_
             1 / 0
     assert [path.name for path in (tmp_path / "b").iterdir()] == ["part-000000.ntb"]
     third = nt.ShardsWriter.create(tmp_path / "c", 1, durable=False)
-    with pytest.raises(OSError, match="the folder has a table"):
+    with pytest.raises(OSError, match="the folder already has a table"):
         with third:
             third.append([[7]], 1)
             with nt.ShardsWriter.create(tmp_path / "e", 1, durable=False) as other:

@@ -21,7 +21,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::End { missing } => write!(f, "the archive is cut off: missing bytes: {missing} or more"),
-            Self::Length => f.write_str("a length in the archive is larger than memory can be"),
+            Self::Length => f.write_str("a length in the archive exceeds the address space"),
             Self::Message(reason) => f.write_str(reason),
             Self::Refused(error) => error.fmt(f),
         }

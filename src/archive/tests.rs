@@ -127,7 +127,7 @@ fn bytes_of_every_kind_of_damage_name_what_is_wrong() {
     assert!(reason::<Option<u8>>(&[7, 1]).contains("the byte before an optional value is 7"));
     assert!(reason::<char>(&[0xff, 1, 1, 1]).contains("a character: invalid utf-8"));
     assert!(reason::<String>(&[1, 0, 0, 0, 0, 0, 0, 0, 0xff]).contains("a string: invalid utf-8"));
-    assert!(reason::<String>(&[0xff; 8]).contains("a length in the archive is larger than memory can be"));
+    assert!(reason::<String>(&[0xff; 8]).contains("a length in the archive exceeds the address space"));
     assert!(reason::<String>(&[9, 0, 0, 0, 0, 0, 0, 0, b'a']).contains("missing bytes: 8 or more"));
     assert!(reason::<Variants>(&[4, 0, 0, 0]).contains("variant"));
     assert!(reason::<serde_json::Value>(&[0]).contains("a value of any type cannot be read"));

@@ -1,7 +1,7 @@
-//! CRC-32 of the chunks of a payload, computed in any number of pieces.
+//! CRC-32 of the chunks of a payload that is processed in any number of pieces.
 //!
-//! Each task computes the checksums of its own run of consecutive bytes; chunks that span several runs are completed by
-//! [`merge`].
+//! Each task computes the checksums of its own run of consecutive bytes. [`merge`] completes chunks that span several
+//! runs.
 
 use crc32fast::Hasher;
 
@@ -19,7 +19,7 @@ pub(crate) struct RunSums {
     /// The end of a chunk that began before the run.
     head: Option<Hasher>,
     whole: Vec<u32>,
-    /// The start of a chunk that ends after the run, or the middle of one that also began before it.
+    /// The start of a chunk that ends after the run, or the middle of a chunk that contains the run.
     open: Hasher,
     is_first_chunk_cut: bool,
 }
@@ -40,7 +40,7 @@ impl RunSums {
         Ok(new)
     }
 
-    /// Reserves room for the checksums of `length` more bytes.
+    /// Reserves memory for the checksums of `length` more bytes.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -70,7 +70,7 @@ impl RunSums {
         }
     }
 
-    /// Adds the next chunk, a whole one whose checksum is known. The run must have room for it, and no chunk be open.
+    /// Adds the next complete chunk, whose checksum is known. Memory must be reserved, and no chunk may be open.
     pub(crate) fn push_known(&mut self, sum: u32) {
         self.whole.push(sum);
         self.position += self.chunk_size;
@@ -98,7 +98,7 @@ impl RunSums {
     }
 }
 
-/// Calls `each(sum)` for every chunk of a payload, in order. The runs must cover the whole payload, in order.
+/// Calls `each(sum)` for every chunk of a payload, in order. The runs must cover the whole payload in order.
 pub(crate) fn merge(runs: Vec<RunSums>, mut each: impl FnMut(u32) -> Result<()>) -> Result<()> {
     let (mut open, mut is_cut) = (Hasher::new(), false);
     for run in runs {

@@ -1,8 +1,8 @@
-//! Files that programs have left which ended in the middle of writing: listed, and removed.
+//! Incomplete files left by interrupted programs: listing and removing them.
 //!
-//! A new file has a temporary name until it is whole, and a manifest that is written has a file beside it that is
-//! locked. A program that uses one of them holds its lock, which the system ends with the program; so a file without a
-//! lock is not in use.
+//! A new file has a temporary name until it is complete, and a program that writes a manifest locks a file beside it. A
+//! program that uses one of these files holds its lock, which the system releases when the program ends. A file without
+//! a lock is therefore unused.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -15,18 +15,18 @@ use super::replace::is_temporary_name;
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 
-/// What the name of the lock of a manifest ends with.
+/// The end of the name of a manifest's lock.
 pub(crate) const LOCK_ENDING: &str = ".lock";
 
-/// A file that a program has left in a folder, and no program uses: a table, a manifest, a `.npy` or CSV file that was
-/// not completed, or the lock of a manifest. See [`leftovers`].
+/// An unused file that a program has left in a folder: an incomplete table, manifest, `.npy` or CSV file, or the lock
+/// of a manifest. See [`leftovers`].
 ///
 /// # Examples
 /// ```
 /// use numeric_table::files;
 /// # let folder = tempfile::tempdir()?;
 /// # let folder = folder.path();
-/// std::fs::write(folder.join(".0123456789abcdef.ntb.tmp"), [0; 100])?; // as a killed program leaves it
+/// std::fs::write(folder.join(".0123456789abcdef.ntb.tmp"), [0; 100])?; // as left by a killed program
 /// for left in files::leftovers(folder)? {
 ///     println!("{}: {} bytes of {:?}", left.path().display(), left.size_in_bytes(), left.modified());
 ///     assert!(left.remove()?);
@@ -35,7 +35,7 @@ pub(crate) const LOCK_ENDING: &str = ".lock";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-#[must_use = "the file stays on the disk until it is removed"]
+#[must_use = "the file stays on disk until it is removed"]
 pub struct Leftover {
     path: PathBuf,
     bytes: u64,
@@ -43,7 +43,7 @@ pub struct Leftover {
 }
 
 impl Leftover {
-    /// Borrows the path of the file: that of the folder, and its name.
+    /// Borrows the path of the file: the path of the folder, followed by the name.
     ///
     /// # Examples
     /// ```
@@ -57,7 +57,7 @@ impl Leftover {
         &self.path
     }
 
-    /// Returns the size of the file in bytes, as it was when it was listed.
+    /// Returns the size of the file in bytes at the time of listing.
     ///
     /// # Examples
     /// ```
@@ -70,7 +70,7 @@ impl Leftover {
         self.bytes
     }
 
-    /// Returns when the file was written to for the last time, if the system knows.
+    /// Returns the time of the last write, if the system knows it.
     ///
     /// # Examples
     /// ```
@@ -84,8 +84,8 @@ impl Leftover {
         self.modified
     }
 
-    /// Removes the file, unless a program uses it by now: the lock of a manifest can be taken again. Returns whether it
-    /// was removed; `false` also if it was gone.
+    /// Removes the file, unless a program has started to use it: a program can take the lock of a manifest again.
+    /// Returns whether the file was removed; `false` also if it no longer existed.
     ///
     /// # Errors
     /// [`ErrorKind::Io`] with the path.
@@ -96,7 +96,7 @@ impl Leftover {
     /// std::fs::write(folder.path().join(".shards.ntm.lock"), "")?;
     /// let left = numeric_table::files::leftovers(folder.path())?.remove(0);
     /// assert!(left.clone().remove()?);
-    /// assert!(!left.remove()?); // it is gone
+    /// assert!(!left.remove()?); // already removed
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn remove(self) -> Result<bool> {
@@ -111,25 +111,25 @@ impl Leftover {
     }
 }
 
-/// Lists what programs have left in a folder that were killed, or lost their machine, while they wrote into it, in the
-/// order of the names. Folders in it are not looked into.
+/// Lists the files that were left in a folder by programs that were killed, or whose machine failed, while they wrote
+/// into it. The list is sorted by name. Subfolders are not searched.
 ///
-/// These are new files with temporary names (`.<16 hexadecimal digits>.ntb.tmp`), which a table file, a manifest, and a
-/// `.npy`, `.npz`, CSV, svmlight or MatrixMarket file has until it is whole; and locks of manifests
-/// (`.<name>.ntm.lock`). They take room, and do no other harm. Files that were completed are not among them, whether a
-/// manifest lists them or not: see [`ShardsWriter::resume`](crate::ShardsWriter::resume). Nor are files that were
-/// written [in place](crate::SaveOptions::in_place).
+/// Leftovers are new files with temporary names (`.<16 hexadecimal digits>.ntb.tmp`) and locks of manifests
+/// (`.<name>.ntm.lock`). Table files, manifests, and `.npy`, `.npz`, CSV, svmlight and MatrixMarket files have a
+/// temporary name until they are complete. Leftovers take space but do no other harm. Completed files are not listed,
+/// even if no manifest lists them: see [`ShardsWriter::resume`](crate::ShardsWriter::resume). Neither are files that
+/// were written [in place](crate::SaveOptions::in_place).
 ///
-/// **What a program uses is not listed**, and not removed: as long as it is alive, it holds the system's lock on the
-/// file (`flock`), which ends with it. So neither the age of a file nor the number of a process matters, and a program
-/// in another container of the same machine counts. A new file can be listed in the moment before its writer locks it;
-/// if it is removed then, the writer makes another one. On a network file system this holds among machines whose locks
-/// are shared (NFS does so, unless it is mounted with `local_lock`): otherwise call it where the programs run. If a
-/// file is removed all the same, the save that was writing it is an error, and nothing is replaced.
+/// **Files in use are neither listed nor removed.** A program holds the system's lock on the file (`flock`) as long as
+/// it is alive. Neither the age of a file nor process ids matter, and programs in other containers on the same machine
+/// are recognized. A new file may be listed in the moment before its writer locks it; if it is removed then, the writer
+/// creates another one. On a network file system, this holds among machines that share locks. NFS shares them unless it
+/// is mounted with `local_lock`. Without shared locks, call this function on the machine where the programs run. If a
+/// file in use is removed anyway, its save fails, and nothing is replaced.
 ///
 /// # Errors
 /// [`ErrorKind::Io`] with the folder; with a file that cannot be opened; with a file on a file system without locks,
-/// where nothing can be known.
+/// where its use cannot be determined.
 ///
 /// # Examples
 /// ```
@@ -137,9 +137,9 @@ impl Leftover {
 /// # let folder = tempfile::tempdir()?;
 /// # let folder = folder.path();
 /// let writer = TableWriter::<f32>::create(folder.join("table.ntb"), 2, None)?;
-/// std::fs::write(folder.join(".0123456789abcdef.ntb.tmp"), [0; 100])?; // as a killed program leaves it
+/// std::fs::write(folder.join(".0123456789abcdef.ntb.tmp"), [0; 100])?; // as left by a killed program
 /// let left = files::leftovers(folder)?;
-/// assert_eq!(left.len(), 1); // not that of `writer`, which is in use
+/// assert_eq!(left.len(), 1); // the file of `writer` is in use
 /// assert!(left.into_iter().try_fold(true, |all, left| Ok::<_, numeric_table::Error>(all & left.remove()?))?);
 /// writer.finish()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -171,15 +171,15 @@ fn is_lock_name(name: &str) -> bool {
     name.starts_with('.') && name.strip_suffix(LOCK_ENDING).is_some_and(|name| name.ends_with(".ntm"))
 }
 
-/// Returns the size of an unused file, and when it was written; `None` if it is in use, gone, or not a file of this
-/// library.
+/// Returns the size of an unused file and the time of the last write; `None` if the file is in use, does not exist, or
+/// does not belong to this library.
 fn look(path: &Path) -> io::Result<Option<(u64, Option<SystemTime>)>> {
     let Some(unused) = unused(path)? else { return Ok(None) };
     let found = unused.0.metadata()?;
     Ok(Some((found.len(), found.modified().ok())))
 }
 
-/// A file that no program uses, locked until this is dropped.
+/// An unused file. It is locked until this is dropped.
 struct Unused(File);
 
 impl Drop for Unused {
@@ -188,16 +188,16 @@ impl Drop for Unused {
     }
 }
 
-/// Opens a file and locks it, if no program uses it.
+/// Opens and locks a file if it is unused.
 fn unused(path: &Path) -> io::Result<Option<Unused>> {
     let gone = |error: io::Error| if error.kind() == io::ErrorKind::NotFound { Ok(None) } else { Err(error) };
     match fs::symlink_metadata(path) {
-        // Before opening: opening a pipe would wait for a writer. Locks are empty.
+        // Checked before opening, because opening a pipe would wait for a writer. Locks are empty.
         Ok(found) if found.is_file() && (found.len() == 0 || !path.to_string_lossy().ends_with(LOCK_ENDING)) => {}
         Ok(_) => return Ok(None),
         Err(error) => return gone(error),
     }
-    // Network file systems lock files only that are open for writing.
+    // Network file systems lock only files that are open for writing.
     let opened = OpenOptions::new().read(true).write(true).open(path);
     let file = match opened.or_else(|error| match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => File::open(path),
@@ -207,14 +207,14 @@ fn unused(path: &Path) -> io::Result<Option<Unused>> {
         Err(error) => return gone(error),
     };
     match try_lock(&file) {
-        // It may have got its name, or have been removed, before it was locked here.
+        // The file may have been renamed or removed before it was locked here.
         Holder::Mine => {
             let unused = Unused(file);
             Ok(is_at(&unused.0, path)?.then_some(unused))
         }
         Holder::Other => Ok(None),
         Holder::Unknown(error) => {
-            let reason = format!("the file cannot be locked, so that nothing says whether a program uses it: {error}");
+            let reason = format!("the file cannot be locked, so it is unknown whether a program uses it: {error}");
             Err(io::Error::new(error.kind(), reason))
         }
     }

@@ -1,9 +1,9 @@
-//! Locks of the system on files: who holds one is alive.
+//! System locks on files: the holder of a lock is alive.
 //!
-//! A lock belongs to an open file, and ends when that is unlocked or closed, also by a signal that ends the program. (A
-//! process that is forked meanwhile keeps it open, too: what its parent locked is in use as long as one of them lives.)
-//! So it says whether a program is alive, without its number, and from any container of the machine. Where a file
-//! system has no locks, nothing is locked, and nothing is taken for dead.
+//! A lock belongs to an open file and ends when the file is unlocked or closed, also if a signal ends the program. (A
+//! process that is forked meanwhile keeps the file open too: the lock lasts as long as either process lives.) The lock
+//! shows whether a program is alive, without a process id, and in any container of the machine. On a file system
+//! without locks, nothing is locked, and no file is considered unused.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 
-/// A file that exists while it is locked, for others to wait.
+/// A file that exists while it is locked, so that others wait for it.
 #[derive(Debug)]
 #[must_use = "the lock ends when this is dropped"]
 pub(crate) struct LockFile {
@@ -22,7 +22,7 @@ pub(crate) struct LockFile {
 }
 
 impl LockFile {
-    /// Creates the file, and waits until this holds its lock alone.
+    /// Creates the file and waits for its exclusive lock.
     ///
     /// # Errors
     /// [`ErrorKind::Io`] with `path`.
@@ -34,13 +34,16 @@ impl LockFile {
     }
 }
 
-/// How often the holder before may remove the file that this has waited for.
+/// The maximum number of times that the previous holder removes the file that this thread has waited for.
 const ROUNDS: usize = 10_000;
 
 fn wait(path: &Path) -> io::Result<File> {
     for _ in 0..ROUNDS {
         if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the lock is a link, or no file: remove it"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "the lock is a link or not a regular file: remove it",
+            ));
         }
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         match file.lock() {
@@ -51,12 +54,13 @@ fn wait(path: &Path) -> io::Result<File> {
             return Ok(file);
         } // who held the lock before has removed the file: others lock a new one
     }
-    Err(io::Error::other("the lock is not the file of its name: the file system gives files other numbers each time"))
+    Err(io::Error::other("the lock file does not match its name: the file system does not keep the numbers of files"))
 }
 
 impl Drop for LockFile {
     fn drop(&mut self) {
-        // Those who wait look whether the file is still there. Elsewhere a file that others have open keeps its name.
+        // Waiting programs check that the file still exists. On other systems, a file that is open elsewhere keeps its
+        // name.
         if cfg!(unix) && is_at(&self.file, &self.path).is_ok_and(|is_there| is_there) {
             let _ = fs::remove_file(&self.path); // an empty file that stays does no harm
         }
@@ -64,18 +68,18 @@ impl Drop for LockFile {
     }
 }
 
-/// Who holds the lock of an open file.
+/// The holder of the lock of an open file.
 #[derive(Debug)]
 pub(crate) enum Holder {
-    /// This file: no other one did.
+    /// This file has taken the lock.
     Mine,
-    /// Another one, of this program or of any other.
+    /// Another open file of this or another program holds it.
     Other,
-    /// The system does not say, for this reason.
+    /// The system does not report it, for this reason.
     Unknown(io::Error),
 }
 
-/// Locks an open file if no other one does, until it is closed.
+/// Locks an open file until it is closed, unless another one holds the lock.
 pub(crate) fn try_lock(file: &File) -> Holder {
     loop {
         return match file.try_lock() {
@@ -87,13 +91,13 @@ pub(crate) fn try_lock(file: &File) -> Holder {
     }
 }
 
-/// Ends the lock of a file that is about to be closed: a process that was forked meanwhile has it open too.
+/// Unlocks a file that is about to be closed, because a process that was forked meanwhile has it open too.
 pub(super) fn unlock(file: &File) {
     let _ = file.unlock(); // closing it is all that is left
 }
 
-/// Returns whether an error of locking a file means that the file system has no locks: `ENOSYS` or `EOPNOTSUPP`, and on
-/// Linux `ENOLCK`, which NFS returns where no lock server runs.
+/// Returns whether an error of locking a file means that the file system has no locks: `ENOSYS`, `EOPNOTSUPP`, or on
+/// Linux `ENOLCK`, which NFS returns without a lock server.
 pub(crate) fn means_no_locks(error: &io::Error) -> bool {
     #[cfg(target_os = "linux")]
     if error.raw_os_error() == Some(libc::ENOLCK) {
@@ -102,7 +106,7 @@ pub(crate) fn means_no_locks(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::Unsupported
 }
 
-/// Returns whether a path is the name of an open file, and not a link to it.
+/// Returns whether a path names an open file directly, not through a link.
 #[cfg(unix)]
 pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;

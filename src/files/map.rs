@@ -10,7 +10,7 @@ use crate::array::Array;
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 
-/// A memory-mapped file, as the owner of an array of its bytes.
+/// A memory-mapped file that owns the memory of an array of bytes.
 struct Mapped(Mmap);
 
 impl AsRef<[u8]> for Mapped {
@@ -19,8 +19,8 @@ impl AsRef<[u8]> for Mapped {
     }
 }
 
-/// Maps the first `length` bytes of a file for reading. The array begins at a page boundary, so that bytes have the
-/// same alignment in memory as in the file.
+/// Maps the first `length` bytes of a file for reading. The array begins at a page boundary, so bytes have the same
+/// alignment in memory as in the file.
 ///
 /// # Errors
 /// [`ErrorKind::Io`] with `path`.

@@ -1,17 +1,17 @@
-//! Writing to a new file that lies in memory (tmpfs), by several threads at the same time.
+//! Writing to a new in-memory file (tmpfs) from several threads at the same time.
 //!
-//! The system writes to one file for one thread at a time: `pwrite` locks it, and most of the time of saving into
-//! memory goes by under that lock, where pages are found for the file. Page faults of a shared mapping take no such
-//! lock, but twice the time. So a thread that finds the lock free lets the system write, and one that would have to
-//! wait for it copies through the mapping. One thread alone never maps anything.
+//! The system serializes writes to one file: `pwrite` locks it, and saving into memory spends most of its time under
+//! that lock, where the system finds pages for the file. Page faults of a shared mapping take no such lock, but twice
+//! the time. A thread that finds the lock free therefore uses `pwrite`, and a thread that would have to wait for it
+//! copies through the mapping. A single thread never maps anything.
 //!
-//! A page of a mapped file that there is no room for would kill the program (`SIGBUS`). So pages are not written to
-//! before `MADV_POPULATE_WRITE` has said that they are there; where it fails, the rest is left to `pwrite`, which says
-//! what is missing. That a page which was there is still there needs a file whose bytes lie in memory, as those of the
-//! program do (where both may be swapped out), and that nobody else makes shorter: the new file of a replacement, which
-//! has not got its name yet, on tmpfs. On other file systems a page can be written to the disk in between, and the next
-//! access can fail with the disk; on ext4, for one, writing through the mapping also takes twice as long as `pwrite`,
-//! and the disk is slower than both.
+//! Writing to a page of a mapped file that the system has no room for would kill the program (`SIGBUS`). Pages are
+//! therefore not written to before `MADV_POPULATE_WRITE` has succeeded for them. If it fails, the rest is left to
+//! `pwrite`, which reports the error. A populated page stays available only if the bytes of the file lie in memory like
+//! those of the program (where both may be swapped out), and if no other program truncates the file. Both hold for the
+//! new file of a replacement, which does not have its final name yet, on tmpfs. On other file systems a page can be
+//! written to disk in between, and the next access can fail with the disk. On ext4, writing through the mapping also
+//! takes twice as long as `pwrite`, and the disk is slower than both.
 
 use std::fs::File;
 use std::io;
@@ -24,33 +24,33 @@ use memmap2::{Advice, MmapOptions, MmapRaw, UncheckedAdvice};
 use super::system::file_system;
 use crate::base::parallel;
 
-/// The type of tmpfs (`TMPFS_MAGIC` of `linux/magic.h`).
+/// The file system type of tmpfs (`TMPFS_MAGIC` in `linux/magic.h`).
 const TMPFS: u64 = 0x0102_1994;
 
-/// Bytes whose pages are asked for at a time, and given back to the system when they are written: they are in the
-/// processor's cache then, and a thread that saves takes no more memory than that. Fewer are left to the system.
+/// Bytes whose pages are requested at a time, and returned to the system when they are written. They are still in the
+/// processor's cache then, and a saving thread takes no more memory. Smaller pieces are left to the system.
 const STEP: usize = 256 << 10;
 
-/// Mode bits: others than the owner may write.
+/// Mode bits: users other than the owner may write.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
-/// A new file in memory, and its mapping.
+/// A new in-memory file and its mapping.
 #[derive(Debug)]
 pub(super) struct MemoryFile {
-    /// Held by the thread for which the system writes.
+    /// Held by the thread that uses `pwrite`.
     seat: Mutex<()>,
-    /// All of the file. Nothing reads it, and only `copy` writes to it.
+    /// The whole file. Nothing reads it, and only `copy` writes to it.
     map: MmapRaw,
     /// The bytes of the mapping that threads are writing to. No two ranges overlap.
     claimed: Mutex<Vec<Range<usize>>>,
 }
 
 impl MemoryFile {
-    /// Extends a new file to `length` bytes, and maps it, if it is in memory and large enough for several threads.
-    /// Nobody else has the file open, and it is not truncated as long as it is written to.
+    /// Extends a new file to `length` bytes and maps it, if it is in memory and large enough for several threads. No
+    /// other program may have the file open, and it must not be truncated while it is written to.
     ///
     /// # Errors
-    /// If there is not enough space.
+    /// An error if there is not enough space.
     pub(super) fn begin(file: &File, length: u64) -> io::Result<Option<Self>> {
         let Ok(size) = usize::try_from(length) else { return Ok(None) };
         if parallel::task_count(size) == 1 || file.metadata()?.mode() & WRITABLE_BY_OTHERS != 0 {
@@ -67,7 +67,7 @@ impl MemoryFile {
         Ok(map.map(|map| Self { seat: Mutex::new(()), map, claimed: Mutex::default() }))
     }
 
-    /// Writes all bytes at a position of the file, the one that it was made for.
+    /// Writes all bytes at a position of `file`, which must be the file that this was made for.
     pub(super) fn write_at(&self, file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
         let seat = match self.seat.try_lock() {
             Ok(seat) => Some(seat),
@@ -85,8 +85,9 @@ impl MemoryFile {
         file.write_all_at(&bytes[done..], offset + done as u64)
     }
 
-    /// Copies bytes through the mapping, from the first one on, and returns how many: not all if the system refuses
-    /// pages, none if they are few, do not lie in the file, or another thread copies to the same place.
+    /// Copies bytes through the mapping, beginning with the first, and returns their number. Copies only part of them
+    /// if the system refuses pages, and none if they are few or outside of the file, or if another thread copies to the
+    /// same place.
     fn copy(&self, bytes: &[u8], offset: u64) -> usize {
         let range = usize::try_from(offset).ok().and_then(|start| Some(start..start.checked_add(bytes.len())?));
         let range = range.filter(|range| bytes.len() >= STEP && range.end <= self.map.len());
@@ -116,7 +117,7 @@ struct Claim<'a> {
 }
 
 impl<'a> Claim<'a> {
-    /// Claims a range that is not empty; `None` if a part of it is claimed, or there is no memory.
+    /// Claims a non-empty range; `None` if a part of it is already claimed, or if memory is exhausted.
     fn new(claimed: &'a Mutex<Vec<Range<usize>>>, range: Range<usize>) -> Option<Self> {
         let mut all = claimed.lock().unwrap_or_else(PoisonError::into_inner);
         if all.iter().any(|other| range.start < other.end && other.start < range.end) || all.try_reserve(1).is_err() {
@@ -143,7 +144,7 @@ mod tests {
 
     const LENGTH: usize = 8 << 20;
 
-    /// A new file in memory, if there is a file system for it, and whether it is mapped.
+    /// Creates a new in-memory file, if there is a file system for it, and maps it if possible.
     fn try_begin(length: usize) -> Option<(File, Option<MemoryFile>)> {
         let folder = tempfile::tempdir_in("/dev/shm").ok()?;
         let path = folder.path().join("file");
@@ -154,7 +155,7 @@ mod tests {
         Some((file, memory))
     }
 
-    /// A large new file in memory, if there is a file system for it, and the system has pages brought.
+    /// Creates a large in-memory file, if there is a file system for it and the system can populate pages.
     fn begin() -> Option<(File, MemoryFile)> {
         let (file, memory) = try_begin(LENGTH)?;
         let memory = memory.expect("a large file in memory is mapped");
@@ -171,7 +172,7 @@ mod tests {
         let Some((file, memory)) = begin() else {
             return eprintln!("skipped: there is no file system in memory");
         };
-        let seat = memory.seat.lock().unwrap(); // what cannot be copied would wait for ever
+        let seat = memory.seat.lock().unwrap(); // bytes that cannot be copied would wait forever
         for (offset, count) in [(0, STEP), (4096, STEP + 1), (5, 3 * STEP - 1), (LENGTH - STEP, STEP)] {
             file.set_len(0).unwrap();
             file.set_len(LENGTH as u64).unwrap();

@@ -1,19 +1,19 @@
-//! Files of every format that this library writes: what interrupted programs have left of them.
+//! Leftovers of interrupted programs, for every file format that this library writes.
 //!
-//! [`leftovers`] lists it; [how tables are written as many files](crate::guide::many_files) shows when to call it.
+//! [`leftovers`] lists them. [How to write tables as many files](crate::guide::many_files) shows when to call it.
 
-// What every file format needs: opening, replacing, parallel input and output, and checksums.
+// Common code for all file formats: opening, replacing, parallel input and output, and checksums.
 //
 // * `open`, `position`: opening regular files, and reading and writing them at positions, from several threads;
-// * `replace`, `options`: replacing a file atomically, and the caller's options for it; `lock`: who uses a file;
-//   `leftovers`: files that no program uses any more;
-// * `output`: writing values in one pass, in parallel if there are many; `checksum`: checksums of what is written or
-//   read;
+// * `replace`, `options`: replacing a file atomically, and the caller's options; `lock`: whether a file is in use;
+//   `leftovers`: unused files;
+// * `output`: writing values in one pass, in parallel if there are many; `checksum`: checksums of values that are
+//   written or read;
 // * `stored`: a buffer for values in a file's element type; `byte_order`: byte order of values;
-// * `map`: a file as an array; `memory_file`: a new file in memory, which several threads write to.
+// * `map`: a file as an array; `memory_file`: a new in-memory file that several threads write to.
 //
-// Nothing here depends on tables or on a particular format: formats are in `crate::format` and `crate::interop`,
-// and tables as values in the order of a file in `crate::lines`.
+// Nothing here depends on tables or on a particular format. Formats are in `crate::format` and `crate::interop`; tables
+// as values in the order of a file are in `crate::lines`.
 
 #[forbid(unsafe_code)]
 pub(crate) mod byte_order;
@@ -30,7 +30,7 @@ mod memory_file;
 #[cfg(not(all(feature = "mmap", target_os = "linux")))]
 #[forbid(unsafe_code)]
 mod memory_file {
-    //! Elsewhere there are no such files: the system writes.
+    //! Other systems have no such files, and `pwrite` is used.
 
     use std::fs::File;
     use std::io;
@@ -72,14 +72,14 @@ use crate::base::error::Result;
 use crate::base::parallel;
 use crate::base::room::filled;
 
-/// Number of bytes that are read, or gathered to be written, at a time; their checksum is computed while they are in
-/// the processor's cache.
+/// Number of bytes that are read, or gathered for writing, at a time. Their checksum is computed while they are in the
+/// processor's cache.
 pub(crate) const PIECE_BYTES: usize = 512 << 10;
 
-/// Runs of bytes that tasks work on begin at multiples of this: the default chunk size of checksums.
+/// Runs of bytes that tasks process begin at multiples of this, the default chunk size of checksums.
 const RUN_BYTES: usize = options::SaveOptions::CHUNK_SIZE as usize;
 
-/// Returns the length in bytes of the runs that work on `bytes` bytes is divided into.
+/// Returns the length in bytes of the runs into which work on `bytes` bytes is divided.
 pub(crate) fn run_length(bytes: usize) -> usize {
     bytes.div_ceil(parallel::task_count(bytes).max(1)).next_multiple_of(RUN_BYTES)
 }

@@ -1,4 +1,4 @@
-//! Opening regular files for reading, and errors that name the file.
+//! Opening regular files for reading, and errors with the file's path.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,9 +9,9 @@ use super::position::read_at;
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 
-/// Opens a regular file for reading; returns it and its length in bytes.
+/// Opens a regular file for reading. Returns the file and its length in bytes.
 pub(crate) fn open_regular(path: &Path) -> io::Result<(File, u64)> {
-    // Before opening: opening a pipe would wait for a writer.
+    // Checked before opening, because opening a pipe would wait for a writer.
     let found = fs::metadata(path)?;
     if found.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
@@ -28,10 +28,10 @@ pub(super) fn not_a_file() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "this is not a regular file")
 }
 
-/// Fills a buffer from `offset` in a file, whose length has been checked before.
+/// Fills a buffer from `offset` in a file whose length has been checked before.
 ///
 /// # Errors
-/// [`ErrorKind::Io`]; [`ErrorKind::Format`] if the file has become shorter since.
+/// [`ErrorKind::Io`]; [`ErrorKind::Format`] if the file has become shorter since then.
 pub(crate) fn read(file: &File, path: &Path, buffer: &mut [u8], offset: u64) -> Result<()> {
     read_at(file, buffer, offset).map_err(|source| match source.kind() {
         io::ErrorKind::UnexpectedEof => {

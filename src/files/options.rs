@@ -40,16 +40,16 @@ impl SaveOptions {
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, 2.5]])?;
-    /// table.save_with(&path, SaveOptions::new())?; // as `table.save(&path)`
+    /// table.save_with(&path, SaveOptions::new())?; // the same as `table.save(&path)`
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn new() -> Self {
         Self { is_durable: true, is_in_place: false, chunk_size: Self::CHUNK_SIZE, hook: Hook::default() }
     }
 
-    /// Sets whether saving waits until the file and its name are on the disk, so that they survive a loss of power.
+    /// Sets whether saving waits until the file and its name are on disk, so that they survive a loss of power.
     ///
-    /// Without it, a crash of the program still leaves the complete old or new file; a crash of the machine may not.
+    /// Otherwise, a crash of the program still leaves the complete old or new file, but a crash of the machine may not.
     ///
     /// # Examples
     /// ```
@@ -64,7 +64,7 @@ impl SaveOptions {
         Self { is_durable, ..self }
     }
 
-    /// Sets the number of bytes of values per checksum of 4 bytes; `None` or 0 for no checksums of values. (The
+    /// Sets the number of bytes of values per checksum of 4 bytes. `None` or 0 turns checksums of values off. (The
     /// description of the table always has one.)
     ///
     /// # Examples
@@ -76,24 +76,24 @@ impl SaveOptions {
     /// table.save_with(&path, SaveOptions::new().checksums(Some(64 << 10)))?; // locates damage to within 64 KiB
     /// assert!(verify(&path)?);
     /// table.save_with(&path, SaveOptions::new().checksums(None))?;
-    /// assert!(!verify(&path)?); // nothing to compare values with
+    /// assert!(!verify(&path)?); // no checksums of values
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn checksums(self, chunk_size: Option<u32>) -> Self {
         Self { chunk_size: chunk_size.unwrap_or(0), ..self }
     }
 
-    /// Sets whether the old file is overwritten instead of replaced by a new one: for file systems that cannot rename
-    /// ([`ErrorKind::RenameUnsupported`]), for directories in which no file can be created, and for files whose owner,
-    /// hard links and attributes must be kept.
+    /// Sets whether the old file is overwritten instead of replaced by a new one. Use this for file systems that cannot
+    /// rename ([`ErrorKind::RenameUnsupported`]), for directories in which no file can be created, and for files whose
+    /// owner, hard links and attributes must be kept.
     ///
-    /// **The old content is lost when the first value is written.** Whatever fails before that leaves the file
-    /// unchanged: a table that cannot be read, invalid options, a [`TableWriter`](crate::TableWriter) that is dropped
-    /// before rows are appended. The first bytes are written last: an interrupted save leaves a file that no reader
-    /// takes for a table, and one that fails after it began to write leaves an empty file, or none if there was none. A
-    /// table that is mapped from the file must not be saved to it in place: see the rules of
-    /// [`map`](HomogenNumericTable#method.map). Nor can the rows of a [`TableReader`](crate::TableReader) be written to
-    /// its own file in place: those that have not been read yet are lost.
+    /// **The old content is lost when the first value is written.** A failure before that leaves the file unchanged: an
+    /// unreadable table, invalid options, or a [`TableWriter`](crate::TableWriter) that is dropped before rows are
+    /// appended. The first bytes are written last, so readers refuse the file of an interrupted save. A save that fails
+    /// after it began to write leaves an empty file, or no file if there was none. A table that is mapped from the file
+    /// must not be saved to it in place: see the rules of [`map`](HomogenNumericTable#method.map). Do not write the
+    /// rows of a [`TableReader`](crate::TableReader) to its own file in place either: rows that have not been read yet
+    /// are lost.
     ///
     /// # Examples
     /// ```
@@ -110,12 +110,12 @@ impl SaveOptions {
     }
 
     /// Sets a callback for the progress of the save. It is called at the beginning, after every piece of at most 4 MiB
-    /// (or every block that is appended to a [`TableWriter`](crate::TableWriter)), and at the end, on any of the
-    /// threads that do the work, but for one save by one thread at a time. Progress that other threads make while it
-    /// runs is reported in the next call. It may read and save tables itself.
+    /// (or every block that is appended to a [`TableWriter`](crate::TableWriter)), and at the end. Any thread that does
+    /// the work may call it, but only one at a time for each save; progress that other threads make meanwhile is
+    /// reported in the next call. The callback may read and save tables itself.
     ///
-    /// If it panics, nothing is saved, and it is not called again. (A block that was being appended to a
-    /// [`TableWriter`](crate::TableWriter) has been appended then: a caller that catches the panic can continue.)
+    /// If the callback panics, nothing is saved, and it is not called again. (A block that was being appended to a
+    /// [`TableWriter`](crate::TableWriter) stays appended: a caller that catches the panic can continue.)
     ///
     /// # Examples
     /// ```

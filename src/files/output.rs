@@ -17,20 +17,20 @@ use crate::base::progress::Meter;
 use crate::base::shape::Shape;
 use crate::window::{AnySlice, AnySliceMut};
 
-/// Number of bytes that are written at a time if they lie in memory as they do in the file: system calls on one file
+/// Number of bytes that are written at a time if the memory has the same order as the file. System calls on one file
 /// are serialized, and a few long ones are faster than many short ones.
 const WRITE_BYTES: usize = 4 << 20;
 
-/// Values in the order of a file: line by line, where a line is a row, or a column if the file is column-major.
+/// Values in the order of a file, line by line. A line is a row, or a column if the file is column-major.
 pub(crate) trait Lines: Sync {
-    /// Returns the number of lines, and of values in each of them.
+    /// Returns the number of lines and the number of values in each line.
     fn shape(&self) -> Shape;
-    /// Returns all values, if they have this type and are contiguous in memory in this order.
+    /// Returns all values if they have this type and are contiguous in memory in this order.
     fn as_slice(&self, element: ElementType) -> Option<AnySlice<'_>>;
     /// Copies consecutive values into `target`, converted to its type.
     fn read(&self, range: Range<usize>, target: AnySliceMut<'_>) -> Result<()>;
-    /// Checks that the shape has not changed since the lines were created, and that the element type is this one, if
-    /// either can change.
+    /// Checks that the shape has not changed since the lines were created, and that the element type is the given one,
+    /// if either can change.
     ///
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`], [`ErrorKind::ElementTypeMismatch`].
@@ -40,7 +40,7 @@ pub(crate) trait Lines: Sync {
     }
 }
 
-/// A file that is being written, and the caller's path of it.
+/// A file that is being written, and its path as the caller wrote it.
 pub(crate) struct Output<'a, S> {
     pub(crate) sink: &'a S,
     pub(crate) path: &'a Path,
@@ -56,7 +56,7 @@ impl<S: Sink> Output<'_, S> {
         self.sink.reserve(length).map_err(|source| Error::io(self.path, source))
     }
 
-    /// Begins a file of exactly `length` bytes, all of which are written before it is complete.
+    /// Begins a file of exactly `length` bytes. All of them are written before it is complete.
     pub(crate) fn begin(&self, length: u64) -> Result<()> {
         self.sink.begin(length).map_err(|source| Error::io(self.path, source))
     }
@@ -65,7 +65,7 @@ impl<S: Sink> Output<'_, S> {
 /// The values of a file that is being written.
 pub(crate) struct PayloadWriter<'a, S> {
     pub(crate) output: &'a Output<'a, S>,
-    /// Where the values begin in the file.
+    /// The position of the values in the file.
     pub(crate) offset: u64,
     /// Bytes of values per checksum; 0 for none.
     pub(crate) chunk_size: u32,
@@ -73,7 +73,7 @@ pub(crate) struct PayloadWriter<'a, S> {
 }
 
 impl<S: Sink> PayloadWriter<'_, S> {
-    /// Writes values as an element type from a position in the payload, in parallel if there are many, and returns their
+    /// Writes values as an element type from a position in the payload, in parallel if there are many. Returns their
     /// checksums.
     pub(crate) fn write(&self, lines: &dyn Lines, element: ElementType, position: u64) -> Result<Vec<RunSums>> {
         let (count, size) = (lines.shape().element_count_of(element)?, element.size_in_bytes());
@@ -86,7 +86,7 @@ impl<S: Sink> PayloadWriter<'_, S> {
         parallel::map(runs, |run| self.write_run(lines, element, run, position)).into_iter().collect()
     }
 
-    /// Like [`write`](Self::write), and checks that the values have not become others meanwhile.
+    /// Like [`write`](Self::write), but also checks that the values have not changed meanwhile.
     pub(crate) fn write_unchanged(&self, lines: &dyn Lines, element: ElementType, at: u64) -> Result<Vec<RunSums>> {
         let runs = self.write(lines, element, at)?;
         lines.check_unchanged(element)?;
@@ -123,7 +123,7 @@ impl<S: Sink> PayloadWriter<'_, S> {
     }
 }
 
-/// Calls `take` with the bytes of consecutive values of an element type, as they are in files, piece by piece.
+/// Calls `take` with the bytes of consecutive values of an element type in the form stored in files, piece by piece.
 pub(crate) fn for_each_piece(
     lines: &dyn Lines,
     element: ElementType,

@@ -1,4 +1,4 @@
-//! Reading and writing at positions of a file, so that several threads can share it.
+//! Reading and writing at positions of a file, which several threads can share.
 
 use std::fs::File;
 use std::io;
@@ -8,24 +8,24 @@ pub(crate) trait Sink: Sync {
     /// Writes all bytes at a position.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
-    /// Reserves disk space for a file of `length` bytes, where the system can do that at once. A lack of space is found
-    /// before anything is written, and file systems with delayed allocation need not allocate in a hurry when the file
-    /// is renamed (ext4 then writes at a third of the speed). Elsewhere, nothing happens.
+    /// Reserves disk space for a file of `length` bytes, on systems that can do that in one step. A lack of space is
+    /// found before anything is written, and file systems with delayed allocation need not allocate hastily when the
+    /// file is renamed (ext4 then writes at a third of the speed). On other systems, nothing happens.
     ///
     /// # Errors
-    /// Errors that mean that there is not enough space.
+    /// An error if there is not enough space.
     fn reserve(&self, length: u64) -> io::Result<()>;
 
-    /// Begins a file that will have `length` bytes, all of which are written, some by several threads at a time:
-    /// reserves disk space, or whatever makes that fast.
+    /// Begins a file that will have `length` bytes, all of them written, some by several threads at a time. Reserves
+    /// disk space, or does another preparation that makes this fast.
     ///
     /// # Errors
-    /// Those of [`reserve`](Self::reserve).
+    /// The errors of [`reserve`](Self::reserve).
     fn begin(&self, length: u64) -> io::Result<()> {
         self.reserve(length)
     }
 
-    /// Returns whether several threads write faster than one. Most systems write to a file for one at a time.
+    /// Returns whether several threads write faster than one. Most systems serialize writes to a file.
     fn is_parallel(&self) -> bool {
         false
     }
@@ -55,12 +55,12 @@ fn reserve(_file: &File, _length: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies bytes from one file to another inside the system: without passing this program's memory, on some file systems
-/// without being copied at all. Returns how many have been copied, from the first one on: 0 where the system cannot do
-/// it, or where the source ends.
+/// Copies bytes from one file to another inside the system. They do not pass through this program's memory, and some
+/// file systems do not copy them either. Returns the number of bytes copied from the beginning: 0 if the system cannot
+/// do it or the source ends.
 ///
 /// # Errors
-/// Whatever the system says; some systems and file systems refuse all such calls, or those between two of them.
+/// The errors of the system. Some systems and file systems refuse all such calls, or calls between two file systems.
 #[cfg(target_os = "linux")]
 pub(crate) fn copy_in_system(source: &File, from: u64, target: &File, to: u64, count: usize) -> io::Result<usize> {
     super::system::copy_file_range(source, from, target, to, count)
@@ -71,8 +71,7 @@ pub(crate) fn copy_in_system(_: &File, _: u64, _: &File, _: u64, _: usize) -> io
     Ok(0)
 }
 
-/// Fills a buffer from a position. Fails with [`io::ErrorKind::UnexpectedEof`] if the file ends before the buffer is
-/// full.
+/// Fills a buffer from a position. Fails with [`io::ErrorKind::UnexpectedEof`] if the file ends too early.
 #[cfg(unix)]
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)

@@ -1,10 +1,10 @@
 //! Replacing a file atomically.
 //!
-//! The new file is written under a temporary name in the same directory, and then renamed over the target, which is
-//! atomic. Until then the target is untouched; if that step is never reached, the new file is removed.
+//! The new file is written under a temporary name in the same directory and then atomically renamed over the target.
+//! Until then the target is untouched; if renaming is never reached, the new file is removed.
 //!
-//! Where that is impossible, a caller may ask for the old file to be overwritten, which is not atomic. It is emptied
-//! when the first byte is about to be written, so that failures before that change nothing either.
+//! Where that is impossible, the caller may choose to overwrite the old file, which is not atomic. It is emptied just
+//! before the first byte is written, so that earlier failures change nothing.
 
 use std::fmt::{self, Debug, Formatter};
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -20,18 +20,18 @@ use super::options::SaveOptions;
 use super::position::Sink;
 use crate::base::error::{Error, ErrorKind, Result};
 
-/// The largest number of symbolic links that are followed.
+/// The maximum number of symbolic links that are followed.
 const LINK_LIMIT: usize = 40;
-/// What temporary names end with.
+/// The end of temporary names.
 const TEMPORARY_ENDING: &str = ".ntb.tmp";
 /// Number of temporary names that are tried.
 const NAME_LIMIT: usize = 100;
 
-/// Replaces the file at `path` by one that `write` writes. If that fails, nothing has changed, unless the options ask
-/// for writing in place and something has been written.
+/// Replaces the file at `path` by the output of `write`. On error, nothing has changed, unless the options select
+/// writing in place and something has been written.
 ///
 /// # Errors
-/// Those of `write`, [`Replacement::create`] and [`Replacement::commit`].
+/// The errors of `write`, [`Replacement::create`] and [`Replacement::commit`].
 pub(crate) fn replace(
     path: &Path,
     options: &SaveOptions,
@@ -42,7 +42,8 @@ pub(crate) fn replace(
     new.commit()
 }
 
-/// Says whether a file may be replaced, right before it is. The lock that it returns is held until it has been.
+/// Decides whether a file may be replaced, just before it is. The returned lock is held until the file has been
+/// replaced.
 pub(crate) struct Permit(Box<AskPermit>);
 
 type AskPermit = dyn Fn() -> Result<Option<LockFile>> + Send + Sync;
@@ -59,39 +60,39 @@ impl Debug for Permit {
     }
 }
 
-/// A new file that is not yet renamed; or, in place, one that is not yet complete. Dropping it removes it.
+/// A new file that has not been renamed yet, or, in place, is not complete yet. Dropping it removes it.
 #[derive(Debug)]
 pub(crate) struct Replacement {
     /// `None` once the file is complete, or closed in order to be removed.
     file: Option<File>,
-    /// In place, while nothing has been written and the file has its old content: the number of bytes to reserve when
-    /// that is discarded.
+    /// In place, as long as nothing has been written and the file has its old content: the number of bytes to reserve
+    /// when that content is discarded.
     waiting: Mutex<Option<u64>>,
-    /// A new file in memory that several threads write to.
+    /// A new in-memory file that several threads write to.
     memory: OnceLock<MemoryFile>,
     way: Way,
     target: PathBuf,
-    /// The caller's path of the target, for errors.
+    /// The target path as the caller wrote it, for errors.
     path: PathBuf,
     is_durable: bool,
-    /// Asked before the target gets its new content, or loses its old one.
+    /// Checked before the target gets its new content or loses its old content.
     permit: Option<Permit>,
 }
 
-/// How the target receives its new content.
+/// The way in which the target receives its new content.
 #[derive(Debug)]
 enum Way {
     /// The file with this name is renamed.
     Rename(PathBuf),
-    /// The target is overwritten. If that fails, a file that existed before stays, empty; a new one is removed.
+    /// The target is overwritten. If that fails, a file that existed before remains, but empty; a new one is removed.
     InPlace { was_there: bool },
-    /// The target has it: nothing is left to remove.
+    /// The target has its new content: nothing is left to remove.
     Done,
 }
 
 impl Replacement {
-    /// Creates a file beside `path`, with the permissions of the file at `path` if there is one; or, in place, opens
-    /// that file. Symbolic links are followed: their target is replaced, not the link.
+    /// Creates a file beside `path`, with the permissions of an existing file at `path`; in place, opens that file.
+    /// Symbolic links are followed: their target is replaced, not the link.
     ///
     /// # Errors
     /// [`ErrorKind::Io`] with `path`.
@@ -112,14 +113,14 @@ impl Replacement {
         }
     }
 
-    /// Has a permit asked for before the target is replaced; or, in place, before its old content is discarded. In
-    /// place, two that have one do not write to a file at the same time.
+    /// Checks a permit before the target is replaced or, in place, before its old content is discarded. In place, two
+    /// replacements with a permit never write to a file at the same time.
     pub(crate) fn with_permit(mut self, permit: Permit) -> Self {
         self.permit = Some(permit);
         self
     }
 
-    /// Truncates or zero-extends what has been written to `length` bytes. Does nothing if nothing has been written.
+    /// Truncates or zero-extends the written bytes to `length` bytes. Does nothing if nothing has been written.
     pub(crate) fn set_written(&self, length: u64) -> io::Result<()> {
         if self.waiting().is_some() { Ok(()) } else { self.begun()?.set_len(length) }
     }
@@ -133,7 +134,7 @@ impl Replacement {
         self.waiting().is_some()
     }
 
-    /// Returns whether the target is overwritten in place, and is this file.
+    /// Returns whether the target is overwritten in place and is the file `other`.
     pub(crate) fn overwrites(&self, other: &File, path: &Path) -> bool {
         match (&self.way, &self.file) {
             (Way::InPlace { .. }, Some(file)) => are_one(file, &self.target, other, path),
@@ -141,7 +142,7 @@ impl Replacement {
         }
     }
 
-    /// Returns the new file, to be written to now; in place, discards the old content first.
+    /// Returns the new file for writing; in place, discards the old content first.
     pub(crate) fn begun(&self) -> io::Result<&File> {
         let file = self.file.as_ref().ok_or(io::ErrorKind::BrokenPipe)?; // committed already
         let mut waiting = self.waiting();
@@ -154,17 +155,16 @@ impl Replacement {
         Ok(file)
     }
 
-    /// Returns the caller's path of the target.
+    /// Returns the target path as the caller wrote it.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Puts the file in place. If the save is to be durable, its bytes and then its name are on the disk when this
-    /// returns.
+    /// Puts the file in place. If the save is durable, its bytes and then its name are on disk when this returns.
     ///
     /// # Errors
     /// [`ErrorKind::Io`]; [`ErrorKind::RenameUnsupported`]. The target is unchanged, unless it is written in place, or
-    /// its directory could not be synchronised.
+    /// its directory could not be synchronized.
     pub(crate) fn commit(mut self) -> Result<()> {
         self.begun().map_err(|source| self.error(source))?; // the new content may be empty
         let directory = self.synchronise().map_err(|source| self.error(source))?;
@@ -184,7 +184,7 @@ impl Replacement {
         self.file.take().iter().for_each(unlock);
         self.way = Way::Done;
         match directory.map(|directory| directory.sync_all()) {
-            // Some file systems cannot synchronise a directory.
+            // Some file systems cannot synchronize a directory.
             Some(Err(source)) if !matches!(source.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
                 Err(self.error(source))
             }
@@ -192,7 +192,7 @@ impl Replacement {
         }
     }
 
-    /// Flushes the bytes to the disk; returns the open directory, where directories can be opened.
+    /// Flushes the bytes to disk. Returns the open directory, on systems where directories can be opened.
     fn synchronise(&self) -> io::Result<Option<File>> {
         match &self.file {
             Some(file) if self.is_durable => file.sync_all()?,
@@ -201,10 +201,11 @@ impl Replacement {
         if cfg!(unix) { File::open(directory_of(&self.target)).map(Some) } else { Ok(None) }
     }
 
-    /// Asks whether the target may be replaced.
+    /// Checks whether the target may be replaced.
     ///
     /// # Errors
-    /// Those of the permit; in place, [`ErrorKind::Io`] if another one with a permit is writing to the target.
+    /// The errors of the permit; in place, [`ErrorKind::Io`] if another replacement with a permit is writing to the
+    /// target.
     fn permitted(&self) -> Result<Option<LockFile>> {
         let (Some(Permit(ask)), Some(file)) = (&self.permit, &self.file) else { return Ok(None) };
         if let (Way::InPlace { .. }, true) = (&self.way, cfg!(unix))
@@ -250,7 +251,7 @@ impl Sink for Replacement {
     }
 
     fn begin(&self, length: u64) -> io::Result<()> {
-        // A file that is overwritten in place has a name, by which others can find it and make it shorter.
+        // A file that is overwritten in place has a name through which another program can find and truncate it.
         if let (Way::Rename(_), Some(file), None) = (&self.way, &self.file, self.memory.get())
             && let Some(memory) = MemoryFile::begin(file, length)?
         {
@@ -282,7 +283,7 @@ impl Drop for Replacement {
         let file = self.file.take().inspect(unlock);
         let useless = match &self.way {
             Way::Rename(temporary) => temporary,
-            // What is there may have become the file of another writer meanwhile.
+            // The existing file may have become the file of another writer meanwhile.
             Way::InPlace { was_there: false } => {
                 let is_empty = |file: &File| file.metadata().is_ok_and(|found| found.len() == 0);
                 let is_mine = |file: &File| is_at(file, &self.target).unwrap_or(false) && (is_begun || is_empty(file));
@@ -304,7 +305,7 @@ impl Drop for Replacement {
     }
 }
 
-/// Returns whether a file with this name is one that has not been renamed yet.
+/// Returns whether a name is the name of a file that has not been renamed yet.
 pub(super) fn is_temporary_name(name: &str) -> bool {
     let digits = name.strip_prefix('.').and_then(|name| name.strip_suffix(TEMPORARY_ENDING));
     digits.is_some_and(|digits| digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
@@ -322,7 +323,7 @@ fn create_beside(path: &Path) -> io::Result<(File, Way, PathBuf)> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(without_folder(error, &target)),
             Err(error) => return Err(error),
         };
-        // From now on the lock says that the file is in use. Until then it may have been taken for a leftover.
+        // From now on the lock marks the file as in use. Until then it may have been removed as a leftover.
         if matches!(try_lock(&file), Holder::Other) || !is_at(&file, &temporary).unwrap_or(true) {
             let _ = fs::remove_file(&temporary); // it may be there, or not
             continue;
@@ -334,10 +335,10 @@ fn create_beside(path: &Path) -> io::Result<(File, Way, PathBuf)> {
         }
         return Ok((file, Way::Rename(temporary), target));
     }
-    Err(io::Error::new(io::ErrorKind::AlreadyExists, "no name is free for the new file"))
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, "no temporary name is free for the new file"))
 }
 
-/// Names the folder, if that is what is missing.
+/// Adds the folder to the error if the folder does not exist.
 fn without_folder(error: io::Error, target: &Path) -> io::Error {
     let folder = directory_of(target);
     match folder.is_dir() {
@@ -354,7 +355,7 @@ fn open_in_place(path: &Path) -> io::Result<(File, Way, PathBuf)> {
     Ok((file, Way::InPlace { was_there }, target))
 }
 
-/// Follows symbolic links; returns the file that is to be replaced, and its permissions if it exists.
+/// Follows symbolic links. Returns the file to replace, and its permissions if it exists.
 fn resolve(path: &Path) -> io::Result<(PathBuf, Option<Permissions>)> {
     let mut target = path.to_owned();
     for _ in 0..LINK_LIMIT {
@@ -372,13 +373,13 @@ fn resolve(path: &Path) -> io::Result<(PathBuf, Option<Permissions>)> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-/// Returns whether the path can name a file: it has a last component, and does not end with a separator.
+/// Returns whether the path can name a file: it has a last component and does not end with a separator.
 fn names_a_file(path: &Path) -> bool {
     let last = path.as_os_str().as_encoded_bytes().last();
     path.file_name().is_some() && last.is_some_and(|&byte| !std::path::is_separator(byte.into()))
 }
 
-/// Returns whether two open files are one.
+/// Returns whether two open files are the same file.
 #[cfg(unix)]
 fn are_one(file: &File, _: &Path, other: &File, _: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -398,7 +399,7 @@ fn directory_of(path: &Path) -> &Path {
     }
 }
 
-/// Creates a file that must not exist yet; a private one can be read by its owner only.
+/// Creates a file that must not exist yet. Only the owner can read a private file.
 fn create_new(path: &Path, is_private: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true); // a shared mapping needs both

@@ -1,6 +1,6 @@
-//! A buffer for values in a file's element type, which are converted to another.
+//! A buffer for values in a file's element type that are converted to another type.
 //!
-//! Compiled once for each stored type, and not for each pair of types: the target's type is a run-time value.
+//! Compiled once for each stored type, not for each pair of types: the target's type is a run-time value.
 
 use super::byte_order::swap_if_big_endian;
 use crate::array::Array;
@@ -14,7 +14,7 @@ use crate::window::{AnySliceMut, AnyWindow, Geometry, Window};
 /// A reusable buffer for values of one element type.
 #[derive(Debug)]
 pub(crate) struct Stored {
-    /// The library's own memory, which is aligned for every element type.
+    /// Memory allocated by the library, which is aligned for every element type.
     memory: Array<u8>,
     element_type: ElementType,
 }
@@ -35,7 +35,7 @@ impl Stored {
         if bytes == 0 { Ok(&mut []) } else { Ok(&mut self.memory.mutable_data()?[..bytes]) }
     }
 
-    /// Converts values whose bytes have been read into the buffer column by column, into contiguous rows of `target`.
+    /// Converts values, whose bytes have been read into the buffer column by column, into contiguous rows of `target`.
     pub(crate) fn convert(&mut self, shape: Shape, target: AnySliceMut<'_>) -> Result<()> {
         let Shape { rows, columns } = shape;
         let (element_type, count) = (self.element_type, shape.element_count()?);

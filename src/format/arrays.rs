@@ -1,7 +1,7 @@
-//! Files of tables that consist of several arrays: every kind but the homogeneous one.
+//! Files of tables that consist of several arrays, which are all kinds except the homogeneous one.
 //!
-//! The bytes are listed in `README.md`. The header of such a file states the type and the length of each array, from
-//! which their positions follow. What the arrays mean is the affair of the kind of table: see `crate::table::content`.
+//! `README.md` specifies the bytes. The header of such a file contains the type and the length of each array, which
+//! determine their positions. The kind of table defines the meaning of the arrays: see `crate::table::content`.
 
 #[cfg(feature = "object-store")]
 use std::ops::Range;
@@ -31,7 +31,7 @@ use crate::table::content::{Content, FoundContent};
 /// Arrays begin at multiples of this, relative to the first value of the file.
 const ALIGNMENT: u64 = 64;
 
-/// Bytes of a header after the kind's name: rows, columns, the number of settings and the number of arrays; the flag
+/// Bytes of a header after the kind's name: rows, columns, the number of settings, the number of arrays, and the flag
 /// and the number of columns of the dictionary. An array takes [`ARRAY_BYTES`], a setting 8.
 const START_BYTES: usize = 4 * 8 + 1 + 8;
 const ARRAY_BYTES: usize = 1 + 8;
@@ -50,7 +50,7 @@ impl Place {
     }
 }
 
-/// Lays out arrays one after the other. `None` if they are longer than a file can be.
+/// Lays out arrays one after the other. `None` if they exceed the maximum length of a file.
 fn places(arrays: impl Iterator<Item = (ElementType, u64)>) -> Option<Vec<Place>> {
     let mut end = 0_u64;
     let place = |(element, count): (ElementType, u64)| {
@@ -81,12 +81,13 @@ impl<'t> ArraysPlan<'t> {
     pub(super) fn new(content: Content<'t>, chunk_size: u32) -> Result<Self> {
         let header = encode(&content)?;
         let arrays = content.values.iter().map(|values| (values.element_type(), values.len() as u64));
-        let places = places(arrays).ok_or_else(|| Error::format(0, "the arrays are longer than a file can be"))?;
+        let places =
+            places(arrays).ok_or_else(|| Error::format(0, "the arrays exceed the maximum length of a file"))?;
         let preamble = Preamble::new(&header, length_of(&places), chunk_size)?;
         Ok(Self { content, places, header, preamble })
     }
 
-    /// Reads a range of the bytes of the values, which must begin and end at multiples of 64 or where they end.
+    /// Reads a range of the bytes of the values. It must begin and end at multiples of 64 or at the end of the values.
     #[cfg(feature = "object-store")]
     pub(super) fn read(&self, range: Range<u64>, mut take: impl FnMut(&[u8])) -> Result<()> {
         let (mut at, first) = (range.start, self.places.partition_point(|place| place.end() <= range.start));
@@ -114,7 +115,7 @@ impl<'t> ArraysPlan<'t> {
         Ok(())
     }
 
-    /// Writes all arrays, and zeros between them.
+    /// Writes all arrays, with zeros between them.
     pub(super) fn write<S: Sink>(&self, payload: &PayloadWriter<'_, S>) -> Result<Vec<RunSums>> {
         let (mut runs, mut end) = (Vec::new(), 0);
         for (values, place) in self.content.values.iter().zip(&self.places) {
@@ -144,22 +145,22 @@ fn encode(content: &Content<'_>) -> Result<EncodedHeader> {
 
 /// A decoded header.
 ///
-/// Invariant: the arrays fill the values of the file, and the features decode.
+/// Invariant: the arrays fill the values of the file, and the features can be decoded.
 #[derive(Debug)]
 pub(super) struct ArraysHeader {
     shape: Shape,
     settings: Vec<u64>,
     places: Vec<Place>,
     features: Features,
-    /// The whole header.
+    /// The complete header.
     bytes: Vec<u8>,
 }
 
 impl ArraysHeader {
-    /// Decodes a header from position `start` on. Allocates no more than the header has bytes, times four.
+    /// Decodes a header from position `start`. Allocates at most four times the size of the header.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] with the first rule that is broken; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::Format`] with the first broken rule; [`ErrorKind::OutOfMemory`].
     pub(super) fn decode(bytes: Vec<u8>, start: usize, major: Major, payload_length: u64) -> Result<Self> {
         let mut fields = Fields { bytes: &bytes, at: start, major };
         let (rows, columns) = (fields.number()?, fields.number()?);
@@ -170,13 +171,13 @@ impl ArraysHeader {
         let (is_uniform, count) = (fields.byte()?, fields.number()?);
         let features = Features::new(is_uniform, count, &fields).map_err(|reason| refusal(flag_at, reason))?;
         if count != columns {
-            let reason = format!("the dictionary describes {count} columns, and there are {columns}");
+            let reason = format!("the dictionary describes {count} columns instead of {columns}");
             return Err(refusal(flag_at + 1, reason));
         }
         features.check(&bytes, None)?;
         let places = places(arrays.into_iter()).filter(|places| length_of(places) == payload_length);
         let places = places.ok_or_else(|| {
-            refusal(arrays_at, format!("the arrays do not take {payload_length} bytes, which the file holds"))
+            refusal(arrays_at, format!("the arrays do not take the {payload_length} bytes that the file holds"))
         })?;
         let size = |size: u64| {
             usize::try_from(size)
@@ -201,14 +202,14 @@ impl ArraysHeader {
         self.features.dictionary(&self.bytes, self.shape.columns, None)
     }
 
-    /// Returns the arrays: the type, the position among the values and the number of the values of each, which this
-    /// machine can count.
+    /// Returns the arrays: the type, the position among the values, and the number of values of each, which fits the
+    /// integer range of this machine.
     #[cfg(feature = "object-store")]
     pub(super) fn arrays(&self) -> impl Iterator<Item = (ElementType, u64, usize)> {
         self.places.iter().map(|place| (place.element, place.position, place.count as usize))
     }
 
-    /// Combines the header with the arrays, read elsewhere: as many, of these types and lengths.
+    /// Combines the header with its arrays, which were read elsewhere and match in number, types and lengths.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].

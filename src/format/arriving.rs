@@ -1,4 +1,4 @@
-//! Values of a file whose bytes arrive from elsewhere, in pieces of any length.
+//! Values of a file whose bytes arrive in pieces of any length.
 
 use crate::base::element::{Element, ElementType};
 use crate::base::error::Result;
@@ -9,23 +9,23 @@ use crate::files::checksum::RunSums;
 use crate::files::stored::Stored;
 use crate::window::AnySliceMut;
 
-/// Consecutive values, converted as their bytes arrive, whose checksums are computed in the same pass. Values of the
-/// target's type are copied into their places; of others, at most 512 KiB wait to be converted.
+/// Consecutive values that are converted as their bytes arrive. Their checksums are computed in the same pass. Values
+/// of the target's type are copied into place; of other types, at most 512 KiB wait to be converted.
 #[derive(Debug)]
 pub(crate) struct Arriving<'t, U> {
     target: &'t mut [U],
     element_type: ElementType,
-    /// Number of values at the beginning of the target that have been converted; of bytes, if nothing is converted.
+    /// Number of converted values at the beginning of the target; without conversion, number of bytes.
     done: usize,
     stored: Stored,
-    /// Number of bytes in `stored`, of values that have not been converted.
+    /// Number of bytes in `stored` that have not been converted.
     waiting: usize,
     sums: RunSums,
 }
 
 impl<'t, U: Element> Arriving<'t, U> {
-    /// Begins to fill a target with values of `element_type`. `position` is that of the first one among the bytes of
-    /// all values; there are no checksums if `chunk_size` is 0.
+    /// Begins to fill a target with values of `element_type`. `position` is the position of the first one among the
+    /// bytes of all values. A `chunk_size` of 0 turns checksums off.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
@@ -34,7 +34,7 @@ impl<'t, U: Element> Arriving<'t, U> {
         Ok(Self { target, element_type, done: 0, stored: Stored::new(element_type), waiting: 0, sums })
     }
 
-    /// Takes the next bytes; of more than the target has room for, the first ones.
+    /// Takes the next bytes, up to the end of the target.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
@@ -63,7 +63,7 @@ impl<'t, U: Element> Arriving<'t, U> {
         Ok(())
     }
 
-    /// Ends when all values have arrived. Returns their checksums.
+    /// Finishes after all values have arrived. Returns their checksums.
     pub(crate) fn finish(self) -> RunSums {
         if self.element_type == U::TYPE {
             swap_if_big_endian(bytemuck::cast_slice_mut(self.target), size_of::<U>());

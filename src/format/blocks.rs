@@ -1,4 +1,4 @@
-//! The rows of a file block by block: one after the other in one buffer, or on several threads in a buffer for each.
+//! The rows of a file, block by block: one after the other in one buffer, or on several threads with a buffer for each.
 
 #[cfg(feature = "rayon")]
 use std::sync::Arc;
@@ -21,11 +21,11 @@ use crate::table::Region;
 use crate::window::AnySliceMut;
 
 impl TableReader {
-    /// Iterates over all rows in blocks of `rows_per_block`, in one buffer that is reused for every block. The last
-    /// block may be shorter.
+    /// Iterates over all rows in blocks of `rows_per_block`. One buffer is reused for every block, and the last block
+    /// may be shorter.
     ///
     /// # Errors
-    /// [`ErrorKind::ParameterOutOfRange`] for blocks of no rows; [`ErrorKind::SizeOverflow`];
+    /// [`ErrorKind::ParameterOutOfRange`] if `rows_per_block` is 0; [`ErrorKind::SizeOverflow`];
     /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
@@ -58,17 +58,17 @@ impl TableReader {
         })
     }
 
-    /// Returns a parallel iterator over the blocks of [`row_blocks`](Self::row_blocks), on the caller's rayon pool:
-    /// several threads read from the file at the same time, and convert what they have read.
+    /// Returns a parallel iterator over the blocks of [`row_blocks`](Self::row_blocks), on the caller's rayon pool.
+    /// Several threads read from the file and convert values at the same time.
     ///
-    /// Blocks come in the order of their index where that matters, as in `collect` or `enumerate`, and in any order
-    /// elsewhere; [`rows`](BlockMut::rows) says which one it is. Each has a buffer of its own, which a later block uses
-    /// again when it is dropped: as many are allocated as blocks exist at the same time. Nothing is written back to the
-    /// file. Without the feature `rayon` there is [`row_blocks`](Self::row_blocks), in one buffer. In a column-major
-    /// file few blocks of many rows are best.
+    /// Blocks are ordered by index where that matters, as in `collect` or `enumerate`, and otherwise unordered;
+    /// [`rows`](BlockMut::rows) returns their position. Each block has its own buffer, which a later block reuses after
+    /// the block is dropped, so the number of buffers is the number of blocks that exist at the same time. Nothing is
+    /// written back to the file. Without the feature `rayon`, use [`row_blocks`](Self::row_blocks) with its single
+    /// buffer. For a column-major file, a few blocks of many rows are best.
     ///
     /// # Errors
-    /// Those of [`row_blocks`](Self::row_blocks). Each item can fail with the errors of
+    /// The errors of [`row_blocks`](Self::row_blocks). Each item can fail with the errors of
     /// [`next_block`](FileBlocks::next_block).
     ///
     /// # Examples
@@ -98,7 +98,7 @@ impl TableReader {
             let rows = cuts.block(index);
             let mut values = Pooled::new(&buffers, room, rows.len() * columns)?;
             let mut read = stored.take().unwrap_or_else(|| Stored::new(self.element_type()));
-            // Other threads have blocks of their own.
+            // Other threads have their own blocks.
             let outcome = parallel::serially(|| {
                 self.read_into(rows.clone(), AnySliceMut::new(values.as_mut_slice()), &mut read, None)
             });
@@ -112,9 +112,9 @@ impl TableReader {
 
 /// The rows of a file, block by block: see [`TableReader::row_blocks`].
 ///
-/// A block is writable: it is the buffer itself, and nothing goes back to the file. So a file that is larger than
-/// memory is changed into another one in one loop with one buffer, read in the type to compute in, and written in the
-/// type to store:
+/// A block is writable: it is the buffer itself, and changes are not written to the file. A file that exceeds memory
+/// can therefore be transformed into another one in a single loop with one buffer, read in the type for computing and
+/// written in the type for storage:
 /// ```
 /// use numeric_table::{TableReader, TableWriter, prelude::*};
 /// # let folder = tempfile::tempdir()?;
@@ -125,7 +125,7 @@ impl TableReader {
 /// let mut blocks = reader.row_blocks::<f64>(2)?;
 /// while let Some(mut block) = blocks.next_block()? {
 ///     block.iter_rows_mut().for_each(|row| row[1] /= 10.0); // in place
-///     writer.append(&block)?; // from `f64` to `f32`: a value that does not fit is an error
+///     writer.append(&block)?; // from `f64` to `f32`: values that do not fit are errors
 /// }
 /// writer.finish()?;
 /// assert_eq!(HomogenNumericTable::<f32>::load(&scaled)?.as_slice()?, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
@@ -142,7 +142,7 @@ pub struct FileBlocks<'r, U> {
 }
 
 impl<U: Element> FileBlocks<'_, U> {
-    /// Reads the next block, which replaces the previous one; returns `None` after the last one. After an error, the
+    /// Reads the next block, which replaces the previous one. Returns `None` after the last one. After an error, the
     /// next call tries the same block again.
     ///
     /// # Errors

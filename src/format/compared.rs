@@ -1,7 +1,7 @@
-//! Comparing the checksums of those chunks of a file from which values are read: each when it is first touched.
+//! Verification of the chunks of a file from which values are read, each when it is first touched.
 //!
-//! A chunk is read whole, and compared, before any of its values are; they are then read again, which the system does
-//! from its memory. So a part of a chunk costs as much as the whole, once for each opening of the file.
+//! A chunk is read completely and compared before any of its values are used. The values are then read again, which the
+//! system serves from memory. Part of a chunk therefore costs as much as all of it, once for each opening of the file.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -12,21 +12,21 @@ use super::values::skip;
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 
-/// The position in a file of the number of bytes per checksum.
+/// The position of the number of bytes per checksum in a file.
 const CHUNK_SIZE_AT: u64 = 44;
 
-/// Which chunks have been compared, a bit for each.
+/// The chunks that have been compared, one bit for each.
 #[derive(Debug)]
 pub(super) struct Compared(Vec<AtomicU64>);
 
 impl Compared {
-    /// Returns that no chunk of a file has been compared.
+    /// Returns a state in which no chunk of a file has been compared.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] if the file has values, and no checksums of them; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::Format`] if the file has values without checksums; [`ErrorKind::OutOfMemory`].
     pub(super) fn none_of(file: &TableFile) -> Result<Self> {
         if !file.has_checksums() && file.payload_length() > 0 {
-            let reason = "the file has no checksums of its values, which are to be compared";
+            let reason = "verification was requested, but the file has no checksums of its values";
             return Err(Error::format(CHUNK_SIZE_AT, reason).in_file(file.path()));
         }
         // The file has 4 bytes for each chunk, and its length has been compared.
@@ -50,10 +50,10 @@ impl Compared {
         }
     }
 
-    /// Compares those chunks that have some of these bytes of the values, and have not been compared.
+    /// Compares the chunks that contain some of these bytes of the values and have not been compared yet.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] with the first damaged one; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::Format`] with the first damaged chunk; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`].
     pub(super) fn compare(&self, file: &TableFile, bytes: Range<u64>) -> Result<()> {
         let size = u64::from(file.chunk_size());
         if bytes.is_empty() || size == 0 {

@@ -1,10 +1,10 @@
-//! Rows that go from one table file to another.
+//! Copying rows from one table file to another.
 //!
-//! If the target's element type is the source's and rows are contiguous in both files, their bytes are the same. The
-//! system copies them from file to file if their checksums are known: if the target has none, or if its chunks are
-//! chunks of the source, whose checksums are taken over, so that damage to one is damage to the other. Everything else
-//! is read and written: parts of chunks at the ends, chunks that begin elsewhere, what the system does not copy, and
-//! values that are converted.
+//! If both files have the same element type and contiguous rows, the bytes of the rows are the same in both. The system
+//! copies them from file to file if the target has no checksums, or if its chunks are chunks of the source, whose
+//! checksums are then copied too, so that damage to the source is also found in the target. Everything else is read and
+//! written: parts of chunks at the ends, chunks that begin elsewhere, data that the system does not copy, and converted
+//! values.
 
 use std::fs::File;
 use std::io;
@@ -29,40 +29,42 @@ use crate::files::stored::Stored;
 use crate::files::{PIECE_BYTES, run_length, zeroed};
 use crate::window::AnyWindow;
 
-/// Least number of bytes that are converted at a time, if there are as many: enough for several threads.
+/// Minimum number of bytes that are converted at a time, if that many are left: enough for several threads.
 const BLOCK_BYTES: usize = parallel::LEAST_BYTES;
 
-/// Largest number of bytes that the system is asked to copy at a time: it takes no signal meanwhile.
+/// Maximum number of bytes that the system is asked to copy at a time, because it handles no signals meanwhile.
 const SYSTEM_BYTES: u64 = 1 << 30;
 
-/// Copies bytes between positions of two files inside the system; see [`copy_in_system`].
+/// Copies bytes between positions of two files inside the system. See [`copy_in_system`].
 type SystemCopy<'a> = dyn Fn(&File, u64, &File, u64, usize) -> io::Result<usize> + Sync + 'a;
 
 impl<T: Element> TableWriter<T> {
-    /// Appends consecutive rows of another file: all of them, or none. Values of another type are converted under
-    /// [`ConversionPolicy::Checked`], a block of some MiB at a time.
+    /// Appends consecutive rows of another file, all or nothing. Values of another type are converted under
+    /// [`ConversionPolicy::Checked`], in blocks of a few MiB.
     ///
-    /// If the types are the same and the source is row-major, no value is looked at, and NaN keep their bits. On Linux,
-    /// whole chunks of such rows are copied by the system (`copy_file_range`), which does not pass this program's
-    /// memory, and on some file systems takes no time or space: if the target has no checksums, or if both files have
-    /// the same [chunk size](crate::SaveOptions::checksums) and the rows begin at the same place of a chunk
-    /// in both, as at the beginning of both. Rows that go anywhere else are read and written, in parallel.
+    /// If the types are the same and the source is row-major, values are copied without interpretation, and NaN keep
+    /// their bits. On Linux, the system copies complete chunks of such rows (`copy_file_range`): they do not pass
+    /// through this program's memory, and some file systems need neither time nor space for it. This requires that the
+    /// target has no checksums, or that both files have the same [chunk size](crate::SaveOptions::checksums) and the
+    /// rows begin at the same place of a chunk in both, as at the beginning of both. All other rows are read and
+    /// written, in parallel.
     ///
-    /// The checksums of the target are those of the source, or are computed while the bytes are read. Those of the
-    /// source are compared where its bytes are read, if at least one chunk is copied. So damage to the source is found:
-    /// it is an error now, or the target is as damaged as the source, which [`verify`](crate::verify) and loading find
-    /// out. That does not hold for fewer bytes, for converted values, and for files without checksums.
+    /// The target's checksums are copied from the source, or computed while the bytes are read. If at least one chunk
+    /// is copied, the source's checksums are compared wherever its bytes are read. Damage to the source is therefore
+    /// detected: it is either an error now, or the target is damaged like the source, which [`verify`](crate::verify)
+    /// and loading detect. This does not hold for less than a chunk, for converted values, and for files without
+    /// checksums.
     ///
-    /// Names and meanings of the columns are in the dictionary that this file was created with. Of the reader's, only
-    /// the words of categories are compared with it: indices of other words would change their meaning. Progress is
-    /// reported when all rows are there.
+    /// The names and meanings of the columns come from the dictionary that this file was created with. Only the labels
+    /// of categories are compared with those of the reader, because other labels would change the meaning of indices.
+    /// Progress is reported once all rows are copied.
     ///
     /// # Errors
-    /// [`ErrorKind::RowsOutOfRange`]; [`ErrorKind::UnequalTables`] of words that differ, or of times of other units;
+    /// [`ErrorKind::RowsOutOfRange`]; [`ErrorKind::UnequalTables`] if labels or units of times differ;
     /// [`ErrorKind::ValueNotRepresentable`] with the row in this file; [`ErrorKind::SizeOverflow`]; [`ErrorKind::Io`],
     /// also if the rows would be read from the file that is overwritten [in place](crate::SaveOptions::in_place);
-    /// [`ErrorKind::Format`] if the source is damaged or has become shorter; [`ErrorKind::OutOfMemory`]. Nothing is
-    /// appended then, and the writer can still be used.
+    /// [`ErrorKind::Format`] if the source is damaged or has become shorter; [`ErrorKind::OutOfMemory`]. On error,
+    /// nothing is appended, and the writer can still be used.
     ///
     /// # Examples
     /// ```
@@ -74,7 +76,7 @@ impl<T: Element> TableWriter<T> {
     ///
     /// let (monday, tuesday) = (TableReader::open(&monday)?, TableReader::open(&tuesday)?);
     /// let mut writer = TableWriter::<f32>::create(&both, 2, monday.dictionary().clone())?;
-    /// writer.copy_rows(&monday, ..)?; // as it is
+    /// writer.copy_rows(&monday, ..)?; // copied without conversion
     /// writer.copy_rows(&tuesday, 1..)?; // converted
     /// let error = writer.copy_rows(&tuesday, 1..4).unwrap_err();
     /// assert!(matches!(error.kind(), ErrorKind::RowsOutOfRange { row_count: 3, .. }));
@@ -116,7 +118,7 @@ impl<T: Element> TableWriter<T> {
     }
 }
 
-/// Reads rows, converts them to an element type, and writes them into the file, from its row `first` on.
+/// Reads rows, converts them to an element type, and writes them into the file, starting with its row `first`.
 fn convert(
     reader: &TableReader,
     rows: Range<usize>,
@@ -146,13 +148,13 @@ fn convert(
     Ok(vec![sums])
 }
 
-/// Bytes of the values of one file that become bytes of the values of another.
+/// Bytes of the values of one file that are copied to the values of another.
 struct Transfer<'a> {
     source: &'a TableFile,
-    /// Where they are among the source's values.
+    /// Their range among the source's values.
     bytes: Range<u64>,
     payload: &'a PayloadWriter<'a, Draft<'a>>,
-    /// Where they begin among the target's values.
+    /// Their start among the target's values.
     to: u64,
     system: &'a SystemCopy<'a>,
 }
@@ -169,7 +171,8 @@ impl Transfer<'_> {
         Ok(sums)
     }
 
-    /// Returns the bytes whose checksums are known or not needed: whole chunks of both files, if there are checksums.
+    /// Returns the bytes whose checksums are known or not needed: complete chunks of both files, if there are
+    /// checksums.
     fn known(&self) -> Range<u64> {
         let (Range { start, end }, chunk) = (self.bytes.clone(), u64::from(self.payload.chunk_size));
         if chunk == 0 {
@@ -180,14 +183,14 @@ impl Transfer<'_> {
         if are_chunks && first < last { first..last } else { start..start }
     }
 
-    /// Returns where a byte of the source goes among the target's values.
+    /// Returns the position of a byte of the source among the target's values.
     fn place(&self, at: u64) -> u64 {
         self.to + (at - self.bytes.start)
     }
 
-    /// Has the system copy bytes. Returns where it stopped, at a chunk of the target.
+    /// Lets the system copy bytes. Returns the position where it stopped, at a chunk boundary of the target.
     fn copy_in_system(&self, bytes: Range<u64>) -> u64 {
-        let Some(new) = self.payload.output.sink.new else { return bytes.end }; // it is only tried
+        let Some(new) = self.payload.output.sink.new else { return bytes.end }; // only a trial
         let mut at = bytes.start;
         while at < bytes.end
             && let Ok(target) = new.begun()
@@ -197,7 +200,7 @@ impl Transfer<'_> {
             match (self.system)(self.source.file(), from, target, to, count as usize) {
                 Ok(copied @ 1..) => at += count.min(copied as u64),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                _ => break, // reading and writing the rest will tell why
+                _ => break, // reading and writing the rest reports why
             }
         }
         match u64::from(self.payload.chunk_size) {
@@ -206,7 +209,7 @@ impl Transfer<'_> {
         }
     }
 
-    /// Takes over the checksums of whole chunks.
+    /// Copies the checksums of complete chunks.
     fn take_over(&self, bytes: Range<u64>, sums: &mut RunSums) -> Result<()> {
         if self.payload.chunk_size == 0 || bytes.is_empty() {
             return Ok(());
@@ -220,7 +223,7 @@ impl Transfer<'_> {
         Ok(())
     }
 
-    /// Reads bytes and writes them, in parallel if there are many, and appends their checksums.
+    /// Reads and writes bytes, in parallel if there are many, and appends their checksums.
     fn read_through(&self, bytes: Range<u64>, sums: &mut RunSums) -> Result<()> {
         if bytes.is_empty() {
             return Ok(());
@@ -245,7 +248,7 @@ impl Transfer<'_> {
         if is_compared { self.source.check_sums_from(read.start / chunk, found) } else { Ok(()) }
     }
 
-    /// Reads a run of the source, and writes those of its bytes that are `wanted`. Returns the checksums of both.
+    /// Reads a run of the source and writes its bytes that are `wanted`. Returns the checksums of both.
     fn read_run(&self, run: Range<u64>, is_compared: bool, wanted: &Range<u64>) -> Result<(RunSums, RunSums)> {
         let within = |at: u64| at.clamp(wanted.start, wanted.end);
         let target = within(run.start)..within(run.end);
@@ -267,8 +270,8 @@ impl Transfer<'_> {
     }
 }
 
-/// Returns the number of bytes of a range of a file, no larger than half of what can be counted: positions in a file
-/// that this machine cannot count are never reached, since its table would be refused.
+/// Returns the number of bytes of a range of a file, limited to half of the integer range. Positions beyond the integer
+/// range of this machine are never reached, because the table would be refused.
 fn size(bytes: &Range<u64>) -> usize {
     usize::try_from(bytes.end - bytes.start).unwrap_or(usize::MAX / 2)
 }
@@ -312,7 +315,7 @@ mod tests {
         Ok(count)
     }
 
-    /// Copies parts of a file behind what is there already, and compares the file with one that is saved.
+    /// Copies parts of a file after existing rows, and compares the file with a saved one.
     fn check_copies(system: &SystemCopy<'_>) {
         let folder = tempfile::tempdir().unwrap();
         let [path, saved] = ["copy.ntb", "saved.ntb"].map(|name| folder.path().join(name));

@@ -1,5 +1,4 @@
-//! A table file whose preamble has been checked against its real length: the part that is the same for all kinds of
-//! tables.
+//! A table file whose preamble has been checked against its real length. This part is the same for all kinds of tables.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -21,12 +20,12 @@ pub(super) struct TableFile {
     file: File,
     path: PathBuf,
     preamble: Preamble,
-    /// Of a file whose values are compared with their checksums before they are read.
+    /// Present if values are compared with their checksums before they are used.
     compared: Option<Compared>,
 }
 
 impl TableFile {
-    /// Opens a file, and reads its header and checks its checksum. Allocates only the bytes of the header.
+    /// Opens a file, reads its header and compares the header's checksum. Allocates only the bytes of the header.
     ///
     /// # Errors
     /// [`ErrorKind::Io`], [`ErrorKind::Format`], [`ErrorKind::OutOfMemory`].
@@ -45,29 +44,31 @@ impl TableFile {
         Ok((Self { file, path: path.to_owned(), preamble, compared: None }, header))
     }
 
-    /// Returns whether a file has a newer version than this library reads, and the checksum that all versions have.
+    /// Returns whether a file has a newer version than this library reads, and the checksum that all versions have is
+    /// valid.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The errors of the system.
     pub(super) fn has_newer_version(path: &Path) -> io::Result<bool> {
         let mut start = [0; PREAMBLE_BYTES];
         open_regular(path)?.0.read_exact(&mut start)?;
         Ok(Preamble::is_newer(&start))
     }
 
-    /// Has all values compared with their checksums before they are read, or not.
+    /// Sets whether all values are compared with their checksums before they are used.
     ///
     /// # Errors
-    /// Those of [`Compared::none_of`].
+    /// The errors of [`Compared::none_of`].
     pub(super) fn compare_values(&mut self, is_wanted: bool) -> Result<()> {
         self.compared = if is_wanted { Some(Compared::none_of(self)?) } else { None };
         Ok(())
     }
 
-    /// Compares the values at some positions with their checksums, if all are to be compared and these have not been.
+    /// Compares the values at some positions with their checksums, if verification is on and they have not been
+    /// compared yet.
     ///
     /// # Errors
-    /// Those of [`Compared::compare`].
+    /// The errors of [`Compared::compare`].
     pub(super) fn check_values(&self, bytes: Range<u64>) -> Result<()> {
         self.compared.as_ref().map_or(Ok(()), |compared| compared.compare(self, bytes))
     }
@@ -98,7 +99,7 @@ impl TableFile {
         self.preamble.chunk_size > 0
     }
 
-    /// Returns the number of bytes of values per checksum; 0 if there are none.
+    /// Returns the number of bytes of values per checksum; 0 without checksums.
     pub(super) fn chunk_size(&self) -> u32 {
         self.preamble.chunk_size
     }
@@ -126,13 +127,13 @@ impl TableFile {
         self.check_sums_from(0, runs)
     }
 
-    /// Compares the checksums of whole chunks, from the given one on, with those in the file. The runs must begin where
-    /// that chunk begins, and end where a chunk or the payload ends.
+    /// Compares the checksums of complete chunks, starting with the given one, with those in the file. The runs must
+    /// begin at the start of that chunk and end at the end of a chunk or of the payload.
     pub(super) fn check_sums_from(&self, chunk: u64, runs: Vec<RunSums>) -> Result<()> {
         self.compare_sums(chunk, runs).map_err(|error| error.in_file(&self.path))
     }
 
-    /// Starts to read the checksums of chunks from the given one on, after it has compared how many there are.
+    /// Starts to read the checksums of chunks from the given one on, after checking the number of checksums.
     ///
     /// # Errors
     /// [`ErrorKind::Format`]; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`].
@@ -176,7 +177,7 @@ impl<'a> ChecksumReader<'a> {
         Ok(Self { file, offset, left, bytes: zeroed(room)?, used: room })
     }
 
-    /// Reads the next checksum, in the bytes of the file; there must be one.
+    /// Reads the next checksum, in the byte order of the file. There must be one.
     pub(super) fn next(&mut self) -> Result<[u8; 4]> {
         if self.used == self.bytes.len() {
             self.bytes.truncate(usize::try_from(self.left).unwrap_or(usize::MAX));
@@ -191,7 +192,7 @@ impl<'a> ChecksumReader<'a> {
     }
 }
 
-/// A run of consecutive bytes of a payload that are being read, with or without checksums.
+/// A run of consecutive bytes of a payload that is being read, with or without checksums.
 pub(super) struct Run<'a> {
     file: &'a TableFile,
     position: u64,

@@ -1,6 +1,6 @@
-//! The beginning of a table file that is elsewhere: all that it says of itself, decoded from its first bytes.
+//! The beginning of a table file that is stored elsewhere: the complete description, decoded from its first bytes.
 //!
-//! The rules are those of files: "Rules for readers" in `README.md`. Bytes are fetched by others.
+//! The rules are the same as for files: "Rules for readers" in `README.md`. The caller fetches the bytes.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use crate::dictionary::DataDictionary;
 use crate::files::checksum::{RunSums, merge};
 use crate::table::{DataLayout, NumericTable, TableKind};
 
-/// What a file says of itself, checked in everything but its values.
+/// The description of a file, in which everything except the values has been checked.
 #[derive(Debug)]
 pub(crate) struct Front {
     preamble: Preamble,
@@ -24,31 +24,31 @@ pub(crate) struct Front {
     dictionary: DataDictionary,
 }
 
-/// Where the values of a homogeneous table are, and what they are.
+/// The position and the type of the values of a homogeneous table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StoredValues {
     pub(crate) element_type: ElementType,
     pub(crate) layout: DataLayout,
     pub(crate) shape: Shape,
-    /// The position of the first one in the file.
+    /// The position of the first value in the file.
     pub(crate) offset: u64,
 }
 
 impl Front {
-    /// Returns how many of the first bytes of a file of `real_length` bytes are its beginning. `start` has at least 64
-    /// of them, or all if there are fewer.
+    /// Returns the length of the beginning of a file of `real_length` bytes. `start` contains at least 64 bytes of it,
+    /// or the complete file if it is shorter.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] with the first rule that is broken.
+    /// [`ErrorKind::Format`] with the first broken rule.
     pub(crate) fn length(start: &[u8], real_length: u64) -> Result<usize> {
         Ok(PREAMBLE_BYTES + Preamble::decode(start, real_length)?.header_length as usize)
     }
 
-    /// Decodes the beginning of a file of `real_length` bytes: at least as many bytes as [`length`](Self::length)
-    /// returns.
+    /// Decodes the beginning of a file of `real_length` bytes. `start` has at least the [`length`](Self::length) of the
+    /// beginning.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] with the first rule that is broken; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::Format`] with the first broken rule; [`ErrorKind::OutOfMemory`].
     pub(crate) fn decode(start: &[u8], real_length: u64) -> Result<Self> {
         let preamble = Preamble::decode(start, real_length)?;
         let end = PREAMBLE_BYTES + preamble.header_length as usize;
@@ -75,7 +75,7 @@ impl Front {
         &self.dictionary
     }
 
-    /// Returns the values of a homogeneous table; `None` of any other.
+    /// Returns the values of a homogeneous table; `None` for other kinds.
     pub(crate) fn values(&self) -> Option<StoredValues> {
         match &self.header {
             &Header::Homogeneous(HomogeneousHeader { element_type, layout, shape, .. }) => {
@@ -111,10 +111,10 @@ impl Front {
         header.into_iter().flat_map(|header| header.arrays())
     }
 
-    /// Makes a table of its arrays.
+    /// Creates a table from its arrays.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] if they are no table of its kind; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::Format`] if they do not form a table of its kind; [`ErrorKind::OutOfMemory`].
     pub(crate) fn table_of(&self, arrays: Vec<AnyArray>) -> Result<Box<dyn NumericTable>> {
         match &self.header {
             Header::Homogeneous(_) => self.homogeneous().and(Err(Error::no_tables())),
@@ -122,22 +122,23 @@ impl Front {
         }
     }
 
-    /// Returns where the bytes of all values are in the file.
+    /// Returns the range of the bytes of all values in the file.
     pub(crate) fn payload(&self) -> Range<u64> {
         self.preamble.payload_offset..self.preamble.payload_end()
     }
 
-    /// Returns the number of bytes of values per checksum; 0 if there are none.
+    /// Returns the number of bytes of values per checksum; 0 without checksums.
     pub(crate) fn chunk_size(&self) -> u32 {
         self.preamble.chunk_size
     }
 
-    /// Returns where the checksums are, and how many words of 4 bytes: first 2 with their number, then each of them.
+    /// Returns the position of the checksums and their length in words of 4 bytes: two words with their number, then
+    /// one for each.
     pub(crate) fn sums(&self) -> (u64, u64) {
         (self.preamble.checksums_offset(), 2 + self.preamble.chunk_count())
     }
 
-    /// Compares the checksums of all values with those that the file states: the words of [`sums`](Self::sums).
+    /// Compares the checksums of all values with those in the file, given as the words of [`sums`](Self::sums).
     ///
     /// # Errors
     /// [`ErrorKind::Format`] with the first damaged chunk.

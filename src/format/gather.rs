@@ -1,4 +1,4 @@
-//! Where the values of some rows and columns are in a file, and reading them into contiguous rows.
+//! Finding the values of some rows and columns in a file, and reading them into contiguous rows.
 
 use std::ops::Range;
 
@@ -13,15 +13,15 @@ use crate::files::stored::Stored;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region, Target};
 use crate::window::AnySliceMut;
 
-/// Number of bytes of a column-major file that are gathered at a time: pieces of all columns, or of as many as fit.
+/// Number of bytes of a column-major file that are gathered at a time, from all columns or as many as fit.
 const COLUMNS_BYTES: usize = 2 << 20;
 
-/// Least number of bytes of one column that are read at a time, if that many rows are requested: with many columns,
-/// fewer of them are gathered at a time. Reading one byte costs as much as reading some thousand.
+/// Minimum number of bytes of one column that are read at a time, if enough rows are requested. With many columns,
+/// fewer columns are gathered at a time. Reading one byte costs as much as reading a few thousand.
 const COLUMN_BYTES: usize = 16 << 10;
 
 impl TableReader {
-    /// Reads rows, which must be in range, into a target of as many values; `stored` is a buffer for the file's values.
+    /// Reads rows, which must be in range, into a target of the same size. `stored` is a buffer for the file's values.
     pub(crate) fn read_into(
         &self,
         rows: Range<usize>,
@@ -39,7 +39,7 @@ impl TableReader {
         self.read_of_columns(rows, target, stored, meter)
     }
 
-    /// Reads all rows into a target of as many values, and compares the checksums of the file.
+    /// Reads all rows into a target of the same size, and compares the checksums of the file.
     pub(crate) fn read_verified(
         &self,
         target: AnySliceMut<'_>,
@@ -58,8 +58,8 @@ impl TableReader {
         })
     }
 
-    /// Gathers rows of a column-major file, which must be in range, tile by tile: as few and as long pieces of columns
-    /// as the buffer has room for.
+    /// Gathers rows of a column-major file, which must be in range, tile by tile. Pieces of columns are as few and as
+    /// long as the buffer permits.
     fn read_of_columns(
         &self,
         rows: Range<usize>,
@@ -100,7 +100,7 @@ impl TableReader {
         let (shape, row_count) = (region.shape(), self.file.shape.rows);
         let size = self.file.element_type.size_in_bytes();
         let room = stored.room(shape.element_count()?)?;
-        // Whole columns are contiguous.
+        // Complete columns are contiguous.
         let piece = if shape.rows == row_count { room.len() } else { shape.rows * size };
         for (column, values) in region.columns.clone().zip(room.chunks_exact_mut(piece)) {
             let first = column * row_count + region.rows.start;
@@ -109,8 +109,9 @@ impl TableReader {
         stored.convert(shape, target)
     }
 
-    /// Reads a region, which must be in range, into contiguous rows; `stored` is a buffer for the file's values. Of a
-    /// row-major file each row is read by itself, unless the region has all columns; of a column-major one each column.
+    /// Reads a region, which must be in range, into contiguous rows. `stored` is a buffer for the file's values. In a
+    /// row-major file each row is read separately, unless the region has all columns; in a column-major file, each
+    /// column is.
     pub(crate) fn read_region(&self, region: &Region, target: AnySliceMut<'_>, stored: &mut Stored) -> Result<()> {
         let columns = self.file.shape.columns;
         if target.is_empty() {

@@ -1,7 +1,7 @@
 //! The header of a homogeneous table's file, after the kind's name: element type, layout, shape, and columns.
 //!
-//! The bytes are listed in `README.md`. Decoding allocates nothing; the dictionary, which may be larger in memory than
-//! in the file, is built by [`HomogeneousHeader::dictionary`] after everything else has been checked.
+//! `README.md` specifies the bytes. Decoding allocates nothing. The dictionary may be larger in memory than in the
+//! file; [`HomogeneousHeader::dictionary`] builds it after everything else has been checked.
 
 use std::ops::Deref;
 
@@ -16,8 +16,8 @@ use crate::dictionary::{
 };
 use crate::table::{DataLayout, TableKind};
 
-/// Number of bytes before the features: element id, layout, rows, columns; whether one feature describes all columns,
-/// number of features.
+/// Number of bytes before the features: element id, layout, rows, columns, the flag for one feature of all columns, and
+/// the number of features.
 const START_BYTES: usize = 1 + 1 + 8 + 8 + 1 + 8;
 
 /// The description of a table without its values.
@@ -27,23 +27,23 @@ pub(super) struct HomogeneousHeader {
     pub(super) layout: DataLayout,
     pub(super) shape: Shape,
     bytes: Vec<u8>,
-    /// Invariant: they decode to the end of `bytes`, and describe as many columns as the shape has.
+    /// Invariant: they can be decoded to the end of `bytes`, and their number of columns is that of the shape.
     features: Features,
 }
 
-/// An encoded header, with the kind's name.
+/// An encoded header, including the kind's name.
 #[derive(Debug)]
 pub(super) struct EncodedHeader {
     bytes: Vec<u8>,
-    /// The lowest version whose readers know everything that the header says.
+    /// The lowest version whose readers support everything in the header.
     pub(super) major: Major,
 }
 
 impl EncodedHeader {
-    /// Creates a header whose bytes before the features `append` writes. There is room for `room` bytes of them.
+    /// Creates a header whose bytes before the features come from `append`, which writes at most `room` bytes.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] if it would be longer than [`HEADER_LIMIT`]; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::Format`] if it would exceed [`HEADER_LIMIT`]; [`ErrorKind::OutOfMemory`].
     pub(super) fn new(
         kind: TableKind,
         room: usize,
@@ -70,7 +70,7 @@ impl Deref for EncodedHeader {
     }
 }
 
-/// Encodes a header, of at most [`HEADER_LIMIT`] bytes after the kind's name.
+/// Encodes a header with at most [`HEADER_LIMIT`] bytes after the kind's name.
 ///
 /// # Errors
 /// [`ErrorKind::Format`] if it would be longer; [`ErrorKind::OutOfMemory`].
@@ -88,7 +88,7 @@ pub(super) fn encode(
     EncodedHeader::new(TableKind::HOMOGENEOUS, START_BYTES, append, dictionary, false)
 }
 
-/// Appends what a dictionary says: a flag, the number of columns, and the features, after their types if these may
+/// Appends a dictionary: a flag, the number of columns, and the features. Each feature follows its type if types may
 /// differ.
 fn append_dictionary(bytes: &mut Vec<u8>, dictionary: &DataDictionary, have_types: bool) {
     bytes.push(dictionary.is_uniform().into());
@@ -99,21 +99,21 @@ fn append_dictionary(bytes: &mut Vec<u8>, dictionary: &DataDictionary, have_type
     }
 }
 
-/// Returns the size in bytes of a header without the kind's name, if there is room for it.
+/// Returns the size in bytes of a header without the kind's name, unless it exceeds the limit.
 ///
 /// # Errors
 /// [`ErrorKind::Format`].
 fn check_room(room: usize) -> Result<usize> {
     if room > HEADER_LIMIT {
         let reason =
-            format!("the dictionary would take {room} bytes, and the header of a file has room for {HEADER_LIMIT}");
+            format!("the dictionary would take {room} bytes, but the header of a file has room for {HEADER_LIMIT}");
         return Err(Error::format(PREAMBLE_BYTES as u64, reason));
     }
     Ok(room)
 }
 
-/// What comes before an optional value: whether there is one. A number of categories that has words after it has a flag
-/// of its own.
+/// Precedes an optional value and marks whether it is present. A number of categories followed by labels has a separate
+/// flag.
 const NONE: u8 = 0;
 const SOME: u8 = 1;
 const WITH_WORDS: u8 = 2;
@@ -143,10 +143,10 @@ fn size_of_record(feature: &Feature, has_type: bool) -> usize {
 }
 
 impl HomogeneousHeader {
-    /// Decodes a header of a version from position `start`, and checks that it matches the length of the payload.
+    /// Decodes a header of a version from position `start`, and checks it against the length of the payload.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] with the first rule that is broken.
+    /// [`ErrorKind::Format`] with the first broken rule.
     pub(super) fn decode(bytes: Vec<u8>, start: usize, major: Major, payload_length: u64) -> Result<Self> {
         let mut fields = Fields { bytes: &bytes, at: start, major };
         let element_type = fields.element_type()?;
@@ -162,16 +162,13 @@ impl HomogeneousHeader {
         let shape =
             check_shape(element_type, rows, columns, payload_length).map_err(|reason| refusal(start + 2, reason))?;
         if count != columns {
-            return Err(refusal(
-                start + 19,
-                format!("the dictionary describes {count} columns, and there are {columns}"),
-            ));
+            return Err(refusal(start + 19, format!("the dictionary describes {count} columns instead of {columns}")));
         }
         Ok(Self { element_type, layout, shape, features, bytes })
     }
 
-    /// Builds the dictionary, for columns of `element_type`. Allocates at most 6.5 times the bytes of the header,
-    /// 8.5 times if categories have words.
+    /// Builds the dictionary for columns of `element_type`. Allocates at most 6.5 times the size of the header, or 8.5
+    /// times if categories have labels.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -180,19 +177,19 @@ impl HomogeneousHeader {
     }
 }
 
-/// Where the features of a header are, which reach to its end: one for all columns, or one for each.
+/// The position of the features in a header, which extend to its end: one for all columns, or one for each.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Features {
     is_uniform: bool,
     /// The number of columns that they describe.
     count: u64,
-    /// The position of the first one.
+    /// The position of the first feature.
     at: usize,
     major: Major,
 }
 
 impl Features {
-    /// Creates the features that a flag and a count state, which have just been read. The error is a reason.
+    /// Creates the features described by a flag and a count, which have just been read. The error is a reason.
     pub(super) fn new(is_uniform: u8, count: u64, after: &Fields<'_>) -> Result<Self, String> {
         match is_uniform {
             0 | 1 => Ok(Self { is_uniform: is_uniform == 1, count, at: after.at, major: after.major }),
@@ -205,8 +202,8 @@ impl Features {
         FeatureRecords { fields: Fields { bytes: header, at: self.at, major: self.major }, left, element_type }
     }
 
-    /// Checks that the features decode, to the end of the header. Takes as much memory as the lengths of the words of
-    /// one feature.
+    /// Checks that the features can be decoded, up to the end of the header. Takes as much memory as the lengths of the
+    /// labels of one feature.
     ///
     /// # Errors
     /// [`ErrorKind::Format`], [`ErrorKind::OutOfMemory`].
@@ -229,7 +226,7 @@ impl Features {
         }
     }
 
-    /// Builds the dictionary of so many columns, which [`check`](Self::check) has permitted.
+    /// Builds the dictionary for the given number of columns, after [`check`](Self::check).
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -255,7 +252,7 @@ impl Features {
 struct FeatureRecords<'a> {
     fields: Fields<'a>,
     left: u64,
-    /// The type of all columns. `None`: each feature has its own, and begins with it.
+    /// The type of all columns. `None` if each feature begins with its own type.
     element_type: Option<ElementType>,
 }
 
@@ -272,7 +269,7 @@ impl<'a> Iterator for FeatureRecords<'a> {
     }
 }
 
-/// The rest of a header, from position `at`.
+/// The rest of a header, starting at position `at`.
 #[derive(Clone)]
 pub(super) struct Fields<'a> {
     pub(super) bytes: &'a [u8],
@@ -307,7 +304,7 @@ impl<'a> Fields<'a> {
             .ok_or_else(|| refusal(start, format!("unknown element type: {id}; a newer library may know it")))
     }
 
-    /// Reads a number of items, and then so many items of at least `size` bytes each.
+    /// Reads a number of items, followed by that number of items of at least `size` bytes each.
     pub(super) fn list<I>(&mut self, size: usize, read: impl Fn(&mut Self) -> Result<I>) -> Result<Vec<I>> {
         let start = self.at;
         let (count, room) = (self.number()?, (self.bytes.len() - self.at) / size);
@@ -349,7 +346,7 @@ impl<'a> Fields<'a> {
             self.at += 1;
             let count = self.number()?;
             let words = EncodedWords::new(count, &self.bytes[self.at..]).map_err(|at| {
-                refusal(self.at + at, "the header is damaged: no word of a category in UTF-8 is here".to_owned())
+                refusal(self.at + at, "the header is damaged: the label of a category is not UTF-8".to_owned())
             })?;
             self.at += words.size();
             return Ok(Some(CategoriesView::Encoded(words)));
@@ -377,7 +374,7 @@ fn check_shape(element_type: ElementType, rows: u64, columns: u64, payload_lengt
     match rows.checked_mul(columns).and_then(|count| count.checked_mul(size)) {
         None => return Err(format!("{described} are more than can be counted")),
         Some(need) if need != payload_length => {
-            return Err(format!("{described} take {need} bytes, and the file holds {payload_length}"));
+            return Err(format!("{described} take {need} bytes, but the file holds {payload_length}"));
         }
         Some(_) => {}
     }
@@ -388,7 +385,7 @@ fn check_shape(element_type: ElementType, rows: u64, columns: u64, payload_lengt
     Ok(shape)
 }
 
-/// Returns the error of a header that ends too early.
+/// Returns the error for a header that ends too early.
 pub(super) fn ends_early(at: usize) -> Error {
     refusal(at, "the header ends within a field".to_owned())
 }

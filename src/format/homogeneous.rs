@@ -38,14 +38,14 @@ impl HomogeneousFile {
         Ok(array)
     }
 
-    /// Returns whether rows of the file are rows of values of `element`, one after the other, without conversion.
+    /// Returns whether the file is row-major with values of `element`, so that its rows need no conversion.
     pub(super) fn has_rows_of(&self, element: ElementType) -> bool {
         let Shape { rows, columns } = self.shape;
         let by_rows = self.layout == DataLayout::RowMajor || rows == 1 || columns == 1;
         self.shape.is_empty() || (by_rows && self.element_type == element)
     }
 
-    /// Returns the size in bytes of `rows` rows, which must not be more than the file has.
+    /// Returns the size in bytes of `rows` rows. `rows` must not exceed the file's number of rows.
     pub(super) fn size_of_rows(&self, rows: usize) -> u64 {
         (rows * self.shape.columns * self.element_type.size_in_bytes()) as u64
     }

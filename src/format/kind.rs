@@ -1,6 +1,6 @@
-//! The content of a file by the kind of its table: the only place where the name of a kind selects a reader.
+//! The content of a file by the kind of its table. Only here does the name of a kind select a reader.
 //!
-//! A new kind needs an entry in the list of `crate::table::content`, and none here.
+//! A new kind needs an entry in the list of `crate::table::content`, but none here.
 
 use std::path::Path;
 
@@ -18,15 +18,15 @@ use crate::table::{NumericTable, TableKind};
 
 pub(super) const HOMOGENEOUS: &str = TableKind::HOMOGENEOUS.name();
 
-/// Positions of the kind's name in a file: of its length, and of its bytes.
+/// Positions of the kind's name in a file: of its length and of its bytes.
 const LENGTH_AT: u64 = PREAMBLE_BYTES as u64;
 const NAME_AT: u64 = LENGTH_AT + 1;
 
-/// A decoded header, of a homogeneous table or of any other.
+/// A decoded header of a homogeneous table or of any other kind.
 #[derive(Debug)]
 pub(super) enum Header {
     Homogeneous(HomogeneousHeader),
-    /// Of a table of a kind with this name, which consists of arrays.
+    /// A table of the kind with this name, which consists of arrays.
     Arrays(&'static str, ArraysHeader),
 }
 
@@ -34,7 +34,7 @@ impl Header {
     /// Decodes the header of a file.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] with the first rule that is broken; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::Format`] with the first broken rule; [`ErrorKind::OutOfMemory`].
     pub(super) fn decode(preamble: &Preamble, header: Vec<u8>) -> Result<Self> {
         let (kind, start) = if preamble.names_kind() { read_kind(&header)? } else { (HOMOGENEOUS, 0) };
         let &Preamble { major, payload_length, .. } = preamble;
@@ -48,15 +48,15 @@ impl Header {
     }
 }
 
-/// An open file, checked in everything but its values, and its header.
+/// An open file and its header, in which everything except the values has been checked.
 pub(super) enum FileContent {
     Homogeneous(HomogeneousFile, HomogeneousHeader),
-    /// A table of a kind with this name, which consists of arrays.
+    /// A table of the kind with this name, which consists of arrays.
     Arrays(&'static str, ArraysHeader, TableFile),
 }
 
 impl FileContent {
-    /// Opens a file and checks everything but its values. Allocates only the bytes of its header, from which the
+    /// Opens a file and checks everything except its values. Allocates only the bytes of the header, from which the
     /// dictionary can be built.
     ///
     /// # Errors
@@ -85,11 +85,11 @@ impl FileContent {
         }
     }
 
-    /// Loads the table, of whatever kind it is.
+    /// Loads the table, of any kind.
     ///
     /// # Errors
-    /// Those of reading the file; [`ErrorKind::Format`](crate::ErrorKind::Format) if what it holds is no table of its
-    /// kind.
+    /// The errors of reading the file; [`ErrorKind::Format`](crate::ErrorKind::Format) if the content is not a valid
+    /// table of its kind.
     pub(super) fn load(self, meter: Option<&Meter>) -> Result<Box<dyn NumericTable>> {
         match self {
             Self::Homogeneous(file, header) => load_stored(&file, |element| header.dictionary(element), meter),
@@ -99,10 +99,10 @@ impl FileContent {
         }
     }
 
-    /// Loads the table, which must be of a certain kind.
+    /// Loads the table, which must be of the kind `K`.
     ///
     /// # Errors
-    /// Those of [`load`](Self::load); [`ErrorKind::TableKindMismatch`](crate::ErrorKind::TableKindMismatch).
+    /// The errors of [`load`](Self::load); [`ErrorKind::TableKindMismatch`](crate::ErrorKind::TableKindMismatch).
     pub(super) fn load_kind<K: Stored>(self) -> Result<K> {
         match self {
             Self::Arrays(kind, header, file) if kind == K::KIND.name() => {
@@ -114,15 +114,15 @@ impl FileContent {
         }
     }
 
-    /// Compares all checksums; returns whether there are any.
+    /// Compares all checksums. Returns whether there are any.
     pub(super) fn verify(&self, meter: Option<&Meter>) -> Result<bool> {
         verify(self.file(), meter)
     }
 
-    /// Has all values compared with their checksums before they are read, or not.
+    /// Sets whether all values are compared with their checksums before they are used.
     ///
     /// # Errors
-    /// Those of [`TableFile::compare_values`].
+    /// The errors of [`TableFile::compare_values`].
     pub(super) fn compare_values(&mut self, is_wanted: bool) -> Result<()> {
         match self {
             Self::Homogeneous(file, _) => file.parts.compare_values(is_wanted),
@@ -139,21 +139,21 @@ impl FileContent {
     }
 }
 
-/// Reads the name at the beginning of a header; returns it, and the position of the rest of the header.
+/// Reads the name at the beginning of a header. Returns the name and the position of the rest of the header.
 fn read_kind(header: &[u8]) -> Result<(&str, usize)> {
     let (&length, rest) = header.split_first().ok_or_else(|| ends_early(0))?;
     let length = TableKind::check_length(length.into(), LENGTH_AT)?;
     let name = rest.get(..length).ok_or_else(|| {
         let left = rest.len();
-        refusal(0, format!("the name of the table's kind has {length} bytes, and the header ends after {left} of them"))
+        refusal(0, format!("the name of the table's kind has {length} bytes, but the header ends after {left} of them"))
     })?;
     Ok((TableKind::check_name(name, NAME_AT)?, 1 + length))
 }
 
-/// Makes a table of what has been read of it.
+/// Creates a table from its deserialized content.
 ///
 /// # Errors
-/// [`ErrorKind::Format`] if it is no table of its kind.
+/// [`ErrorKind::Format`] if the content is not a valid table of its kind.
 pub(super) fn table_of(kind: &str, content: FoundContent) -> Result<Box<dyn NumericTable>> {
     content.into_table(kind).unwrap_or_else(|| Err(TableKind::unknown(kind, NAME_AT)))
 }
@@ -162,7 +162,7 @@ fn mismatch(expected: TableKind, found: &'static str, file: &TableFile) -> Error
     Error::new(ErrorKind::TableKindMismatch { expected: expected.name(), found }).in_file(file.path())
 }
 
-/// Appends the length and the bytes of a kind's name, with which a header begins.
+/// Appends the length and the bytes of a kind's name. A header begins with them.
 pub(super) fn append_kind(header: &mut Vec<u8>, kind: TableKind) {
     header.push(kind.name().len() as u8); // no name is longer than the limit
     header.extend(kind.name().bytes());

@@ -1,4 +1,4 @@
-//! Loading whole tables into the library's own memory, and verifying files.
+//! Loading whole tables into memory that the library owns, and verifying files.
 
 use std::path::Path;
 
@@ -12,14 +12,14 @@ use crate::table::content::with_stored_kinds;
 use crate::table::{HomogenNumericTable, NumericTable, TableConversion};
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Loads a table from a file, which must hold `T`. Reads the values once, and verifies their checksums in the same
+    /// Loads a table from a file, which must hold `T`. Reads the values once and verifies their checksums in the same
     /// pass.
     ///
-    /// Safe with untrusted files: a load that fails has allocated at most twice the file's real size, plus 1 MiB.
+    /// Safe with untrusted files: a load that fails has allocated at most twice the real size of the file, plus 1 MiB.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io) with `path`; [`ErrorKind::Format`](crate::ErrorKind::Format) with what
-    /// is wrong, and where; [`ErrorKind::ElementTypeMismatch`](crate::ErrorKind::ElementTypeMismatch);
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) with `path`; [`ErrorKind::Format`](crate::ErrorKind::Format) with the
+    /// reason and the position; [`ErrorKind::ElementTypeMismatch`](crate::ErrorKind::ElementTypeMismatch);
     /// [`ErrorKind::TableKindMismatch`](crate::ErrorKind::TableKindMismatch);
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     ///
@@ -41,11 +41,11 @@ impl<T: Element> HomogenNumericTable<T> {
     }
 
     /// Loads a table from a file of any element type, converted as by [`convert`](Self::convert). The file is read and
-    /// converted piece by piece; its unconverted values are never all in memory. The memory of the result is allocated
-    /// before the checksums are verified. A table of another kind is loaded first, and then converted.
+    /// converted piece by piece, so its unconverted values are never all in memory. The memory of the result is
+    /// allocated before the checksums are verified. Tables of other kinds are loaded first and then converted.
     ///
     /// # Errors
-    /// Those of [`load`](Self::load), except that any element type and any kind of table is accepted;
+    /// The errors of [`load`](Self::load), but any element type and any kind of table is accepted;
     /// [`ErrorKind::SizeOverflow`](crate::ErrorKind::SizeOverflow).
     ///
     /// # Examples
@@ -65,7 +65,7 @@ impl<T: Element> HomogenNumericTable<T> {
     }
 }
 
-/// Loads a table, converted if the file holds another type. The dictionary is built last, when the checksums have been
+/// Loads a table, converted if the file holds another type. The dictionary is built last, after the checksums have been
 /// verified.
 pub(super) fn load<T: Element>(
     file: &HomogeneousFile,
@@ -85,12 +85,12 @@ pub(super) fn load_stored(
     match_element!(file.element_type, T => Ok(load::<T>(file, dictionary_of, meter)?.into_dyn()))
 }
 
-/// Loads a table from a file, of the kind and of the element types that the file has.
+/// Loads a table from a file, with the kind and the element types of the file.
 ///
-/// Safe with untrusted files: what is no table of its kind is refused.
+/// Safe with untrusted files: content that is not a valid table of its kind is refused.
 ///
 /// # Errors
-/// Those of [`HomogenNumericTable::load`], except that any element type and any kind is accepted.
+/// The errors of [`HomogenNumericTable::load`], but any element type and any kind is accepted.
 ///
 /// # Examples
 /// ```
@@ -106,12 +106,12 @@ pub fn load_any(path: impl AsRef<Path>) -> Result<Box<dyn NumericTable>> {
     FileContent::open(path.as_ref())?.load(None)
 }
 
-/// Checks a whole table file without keeping its content in memory: every rule of the format, and every checksum; not
-/// what the arrays of a kind of table mean to it, such as the order of the column indices of a sparse table.
-/// Returns whether the file has checksums of its values; if not, damage to the values cannot be detected.
+/// Checks a complete table file without keeping its content in memory: every rule of the format and every checksum. It
+/// does not check rules of a specific kind of table, such as the order of the column indices of a sparse table. Returns
+/// whether the file has checksums of values; without them, damage to the values cannot be detected.
 ///
 /// # Errors
-/// Those of [`HomogenNumericTable::load`], except that any element type is accepted.
+/// The errors of [`HomogenNumericTable::load`], but any element type is accepted.
 ///
 /// # Examples
 /// ```
@@ -133,14 +133,14 @@ pub fn verify(path: impl AsRef<Path>) -> Result<bool> {
 macro_rules! stored_kinds {
     ($(($Kind:ty, $name:literal, $example:literal)),*) => {$(
         impl $Kind {
-            /// Loads a table from a file. Reads the values once, and verifies their checksums in the same pass; what
-            /// the file holds is checked as what a caller supplies.
+            /// Loads a table from a file. Reads the values once and verifies their checksums in the same pass. The
+            /// content is checked like data from a caller.
             ///
-            /// Safe with untrusted files, as [`HomogenNumericTable::load`] is.
+            /// Safe with untrusted files, like [`HomogenNumericTable::load`].
             ///
             /// # Errors
-            /// Those of [`load_any`]; [`ErrorKind::TableKindMismatch`](crate::ErrorKind::TableKindMismatch) if the file
-            /// holds another kind of table.
+            /// The errors of [`load_any`]; [`ErrorKind::TableKindMismatch`](crate::ErrorKind::TableKindMismatch) if the
+            /// file holds another kind of table.
             pub fn load(path: impl AsRef<Path>) -> Result<Self> {
                 FileContent::open(path.as_ref())?.load_kind()
             }

@@ -14,22 +14,21 @@ use crate::files::map::map_file;
 use crate::table::{HomogenNumericTable, NumericTable};
 
 impl<T: Element> HomogenNumericTable<T> {
-    /// Maps a table from a file, which must hold `T`: O(columns), whatever the number of rows. Values are read from the
-    /// disk when they are first accessed; the system may evict them from memory at any time.
+    /// Maps a table from a file, which must hold `T`. O(columns), for any number of rows. Values are read from disk
+    /// when they are first accessed; the system may evict them from memory at any time.
     ///
     /// The memory is immutable: the first write to the table copies it. The mapping lives as long as any array that
-    /// shares it. The file's description of itself is checked; checksums of values are not: [`verify`](crate::verify)
-    /// does that. Big-endian machines load the file instead, because the bytes of values have to be reversed.
+    /// shares it. The file's description is checked, but checksums of values are not; [`verify`](crate::verify) does
+    /// that. Big-endian machines load the file instead, because the bytes of values must be reversed.
     ///
     /// # Errors
-    /// Those of [`load`](Self::load).
+    /// The errors of [`load`](Self::load).
     ///
     /// # Safety
-    /// While the table, or any array that shares its memory, is alive, the file must not be written to or truncated, by
-    /// this program or any other. Values would change under references to them, and reading past the new end would kill
-    /// the program. **Replacing** the file, as [`save`](crate::TableOutput::save) and most programs do, is fine, and so
-    /// is removing
-    /// it; saving [in place](crate::SaveOptions::in_place) is not.
+    /// As long as the table, or any array that shares its memory, is alive, the file must not be written to or
+    /// truncated, by this program or any other. Values would change under references to them, and reading past the new
+    /// end would kill the program. The file may be **replaced**, as [`save`](crate::TableOutput::save) and most
+    /// programs do, or removed. Saving [in place](crate::SaveOptions::in_place) is not allowed.
     ///
     /// # Examples
     /// ```
@@ -40,7 +39,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// // SAFETY: no other program uses the file, and it is only ever replaced.
     /// let mut table = unsafe { HomogenNumericTable::<i16>::map(&path) }?;
     /// assert_eq!(table.as_slice()?, [1, 2, 3, 4]);
-    /// table.set_value(0, 0, 9_i16)?; // copies; the file stays as it is
+    /// table.set_value(0, 0, 9_i16)?; // copies; the file is unchanged
     /// table.save(&path)?; // replaces it
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -51,13 +50,13 @@ impl<T: Element> HomogenNumericTable<T> {
         unsafe { Self::map_opened(&file, header.dictionary(T::TYPE)?) }
     }
 
-    /// Maps a file of `T` that has been opened.
+    /// Maps a file of `T` that is already open.
     ///
     /// # Errors
-    /// Those of [`load`](Self::load).
+    /// The errors of [`load`](Self::load).
     ///
     /// # Safety
-    /// That of [`map`](Self::map).
+    /// As for [`map`](Self::map).
     unsafe fn map_opened(file: &HomogeneousFile, dictionary: DataDictionary) -> Result<Self> {
         if cfg!(target_endian = "big") && size_of::<T>() > 1 {
             return load(file, |_| Ok(dictionary), None);
@@ -67,7 +66,7 @@ impl<T: Element> HomogenNumericTable<T> {
         let (Ok(start), Ok(end)) = (usize::try_from(start), usize::try_from(end)) else { return Err(too_large()) };
         // SAFETY: the caller promises that the file is not changed. `open` has checked that it has the stated length.
         let bytes = unsafe { map_file(file.parts.file(), file.parts.path(), end) }?;
-        // Values begin at a multiple of 4096 bytes: aligned for every element type.
+        // Values begin at a multiple of 4096 bytes, which is aligned for every element type.
         let values = bytes.slice(start..end)?.reinterpret::<T>()?;
         let table = Self::from_array_in(values, file.shape, file.layout)?;
         table.described_by(dictionary)
@@ -75,13 +74,13 @@ impl<T: Element> HomogenNumericTable<T> {
 }
 
 impl OpenedTable {
-    /// Maps the table, as [`map`](HomogenNumericTable#method.map) does. One that is not homogeneous is loaded.
+    /// Maps the table like [`map`](HomogenNumericTable#method.map). A table that is not homogeneous is loaded.
     ///
     /// # Errors
-    /// Those of mapping and of loading a table.
+    /// The errors of mapping and of loading a table.
     ///
     /// # Safety
-    /// That of [`map`](HomogenNumericTable#method.map).
+    /// As for [`map`](HomogenNumericTable#method.map).
     pub(crate) unsafe fn map(self) -> Result<Box<dyn NumericTable>> {
         let (content, dictionary) = self.into_parts();
         let file = match content {

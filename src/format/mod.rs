@@ -1,19 +1,19 @@
-//! Table files, `.ntb`: saving, loading and mapping tables, and reading and writing tables larger than memory.
+//! Table files, `.ntb`: saving, loading and mapping tables, and reading and writing tables that exceed memory.
 //!
-//! The format, byte by byte, and the rules for readers are in `README.md` beside this file. The modules:
-//! * `preamble` and `header`: a file's description of itself, decoded from untrusted bytes; `file`: a file that has
-//!   been checked against its preamble; `kind`: the content of a file by kind; `homogeneous`: the file of a
-//!   homogeneous table; `arrays`: that of any other; `plan`: the layout of a file to be written;
-//! * `values`: reading many values; `gather`: reading some rows and columns; `compared`: which of them have been
+//! `README.md` beside this file specifies the format byte by byte, and the rules for readers. The modules:
+//! * `preamble` and `header`: the description in a file, decoded from untrusted bytes; `file`: a file that has been
+//!   checked against its preamble; `kind`: the content of a file by kind; `homogeneous`: the file of a homogeneous
+//!   table; `arrays`: the file of any other kind; `plan`: the layout of a file to be written;
+//! * `values`: reading many values; `gather`: reading some rows and columns; `compared`: which chunks have been
 //!   compared with their checksums;
 //! * `opened`: a file that is one of many;
-//! * `front`, `arriving` and `parts`: a file that is elsewhere: its description and its values as they arrive, and its
-//!   bytes from the first to the last as they are sent;
+//! * `front`, `arriving` and `parts`: a file that is stored elsewhere: its description, its values as they arrive, and
+//!   its bytes from first to last for sending;
 //! * `save`, `load`, `map`, `reader`, `blocks`, `writer`, `copy`: the public interface.
 //!
-//! Code that is common to all file formats is in [`crate::files`]: replacing, positions, checksums, options, progress.
+//! Code shared by all file formats is in [`crate::files`]: replacing, positions, checksums, options, progress.
 //!
-//! Invariant: no memory is allocated or mapped for a size that a file claims before it has been compared with the real
+//! Invariant: no memory is allocated or mapped for a size from a file before this size has been compared with the real
 //! length of the file.
 
 #[forbid(unsafe_code)]

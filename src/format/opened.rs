@@ -1,5 +1,5 @@
-//! A table file of any kind that has been opened and checked in everything but its values: what a table of many files
-//! needs to know of each, and its rows.
+//! An open table file of any kind, in which everything except the values has been checked: its rows, and the data that
+//! a table of many files records about it.
 
 use std::path::Path;
 
@@ -20,17 +20,17 @@ pub(crate) struct OpenedTable {
 
 /// The rows of a file.
 pub(crate) enum StoredRows {
-    /// They are read when they are wanted: the table is homogeneous.
+    /// The table is homogeneous, and rows are read when they are needed.
     File(TableReader),
-    /// They are in memory.
+    /// The rows are in memory.
     Table(Box<dyn NumericTable>),
 }
 
 impl OpenedTable {
-    /// Opens a file: O(columns).
+    /// Opens a file. O(columns).
     ///
     /// # Errors
-    /// Those of [`TableReader::open`]; every kind of table is accepted.
+    /// The errors of [`TableReader::open`], but every kind of table is accepted.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let content = FileContent::open(path)?;
         let dictionary = match &content {
@@ -40,8 +40,8 @@ impl OpenedTable {
         Ok(Self { content, dictionary })
     }
 
-    /// Returns whether a newer version of the library wrote a file that [`open`](Self::open) refuses: the checksums of
-    /// its beginning match, so that it is not damaged.
+    /// Returns whether a newer version of the library wrote a file that [`open`](Self::open) refuses. The checksum of
+    /// its beginning matches, so it is not damaged.
     pub(crate) fn is_newer(path: &Path) -> bool {
         TableFile::open(path).is_ok() || TableFile::has_newer_version(path).unwrap_or(false)
     }
@@ -75,11 +75,11 @@ impl OpenedTable {
         self.file().preamble().header_checksum
     }
 
-    /// Returns the checksum of the checksums of the values, as they are in the file; 0 if it has none. Reads 4 bytes
-    /// for each.
+    /// Returns the checksum of the checksums of the values as stored in the file; 0 if it has none. Reads 4 bytes for
+    /// each.
     ///
     /// # Errors
-    /// Those of reading the file.
+    /// The errors of reading the file.
     pub(crate) fn values_checksum(&self) -> Result<u32> {
         if !self.file().has_checksums() {
             return Ok(0);
@@ -91,27 +91,27 @@ impl OpenedTable {
         Ok(hasher.finalize())
     }
 
-    /// Has all values compared with their checksums before they are read.
+    /// Compares all values with their checksums before they are used.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`](crate::ErrorKind::Format) if there are values and no checksums of them;
+    /// [`ErrorKind::Format`](crate::ErrorKind::Format) if there are values without checksums;
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub(crate) fn compare_values(&mut self) -> Result<()> {
         self.content.compare_values(true)
     }
 
-    /// Compares all checksums; returns whether there are any.
+    /// Compares all checksums. Returns whether there are any.
     ///
     /// # Errors
-    /// Those of [`verify`](crate::verify).
+    /// The errors of [`verify`](crate::verify).
     pub(crate) fn verify(&self, meter: Option<&Meter>) -> Result<bool> {
         self.content.verify(meter)
     }
 
-    /// Returns the rows: of a homogeneous table to be read when they are wanted, of any other loaded at once.
+    /// Returns the rows. A homogeneous table is read when rows are needed; any other is loaded now.
     ///
     /// # Errors
-    /// Those of [`load_any`](crate::load_any).
+    /// The errors of [`load_any`](crate::load_any).
     pub(crate) fn into_rows(self) -> Result<StoredRows> {
         match self.content {
             FileContent::Homogeneous(file, _) => Ok(StoredRows::File(TableReader::of(file, self.dictionary))),

@@ -1,4 +1,4 @@
-//! A table file in the order of its bytes, a part at a time: for places that take it only so.
+//! A table file in parts, in the order of its bytes, for destinations that require this order.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::files::checksum::RunSums;
 use crate::files::output::{Lines, for_each_piece};
 use crate::table::NumericTable;
 
-/// The bytes of the file of a table: those that saving writes.
+/// The bytes of a table's file, the same as those of saving.
 pub(crate) struct FileParts<'t> {
     plan: FilePlan<'t>,
     front: Vec<u8>,
@@ -24,13 +24,13 @@ pub(crate) struct FileParts<'t> {
 }
 
 impl<'t> FileParts<'t> {
-    /// Parts have a multiple of so many bytes, but for the last one: then no value is cut.
+    /// Parts, except the last one, have a multiple of this number of bytes, so that no value is divided.
     pub(crate) const MULTIPLE: usize = 64;
 
     /// Lays out the file of a table.
     ///
     /// # Errors
-    /// Those of a table that cannot be saved.
+    /// The errors of a table that cannot be saved.
     pub(crate) fn new(table: &'t (dyn NumericTable + 't), chunk_size: u32, hook: &Hook) -> Result<Self> {
         let plan = FilePlan::new(table, chunk_size)?;
         let (preamble, header) = plan.parts();
@@ -46,11 +46,11 @@ impl<'t> FileParts<'t> {
         self.plan.parts().0.file_length
     }
 
-    /// Returns the next part: `length` bytes, which are a multiple of [`MULTIPLE`](Self::MULTIPLE), or as many as are
-    /// left. No bytes are left after the last part.
+    /// Returns the next part, of `length` bytes or all that are left. `length` must be a multiple of
+    /// [`MULTIPLE`](Self::MULTIPLE). After the last part, returns no bytes.
     ///
     /// # Errors
-    /// Those of reading the table; an error if its shape or types have changed; [`ErrorKind::OutOfMemory`].
+    /// The errors of reading the table; an error if its shape or types have changed; [`ErrorKind::OutOfMemory`].
     pub(crate) fn next_part(&mut self, length: usize) -> Result<Vec<u8>> {
         let start = self.position;
         let end = self.file_length().min(start.saturating_add(length as u64));

@@ -1,4 +1,4 @@
-//! A whole table file, laid out and written in one pass.
+//! The layout of a whole table file, which is written in one pass.
 
 use super::arrays::ArraysPlan;
 use super::header::{self, EncodedHeader};
@@ -16,11 +16,11 @@ use crate::lines::AnyLines;
 use crate::table::NumericTable;
 use crate::table::content::{Content, Form};
 
-/// The layout of a file. Everything that can be checked before values are read has been checked.
+/// The layout of a file. Everything that can be checked before reading values has been checked.
 pub(super) enum FilePlan<'t> {
     /// A homogeneous table of this type, line by line.
     Lines { element: ElementType, lines: AnyLines<'t>, header: EncodedHeader, preamble: Preamble },
-    /// Any other.
+    /// Any other table.
     Arrays(ArraysPlan<'t>),
 }
 
@@ -28,8 +28,8 @@ impl<'t> FilePlan<'t> {
     /// Lays out the file of a table.
     ///
     /// # Errors
-    /// Those of a table that cannot be read; [`ErrorKind::Format`] if the dictionary is too long;
-    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::DictionaryMismatch`] if a user's own kind of table contradicts itself;
+    /// The errors of an unreadable table; [`ErrorKind::Format`] if the dictionary is too long;
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::DictionaryMismatch`] if a user-defined table contradicts itself;
     /// [`ErrorKind::OutOfMemory`].
     pub(super) fn new(table: &'t (dyn NumericTable + 't), chunk_size: u32) -> Result<Self> {
         let element = match Content::of(table)? {
@@ -52,7 +52,7 @@ impl<'t> FilePlan<'t> {
         }
     }
 
-    /// Writes the file. Its first bytes are written last, so that an incomplete file is never taken for a table.
+    /// Writes the file. Its first bytes are written last, so that readers refuse an incomplete file.
     pub(super) fn write<S: Sink>(&self, output: &Output<'_, S>, hook: &Hook) -> Result<()> {
         let (preamble, header) = self.parts();
         output.begin(preamble.file_length)?;
@@ -82,9 +82,9 @@ pub(super) fn front(preamble: &Preamble, header: &[u8]) -> Result<Vec<u8>> {
     Ok(front)
 }
 
-/// Writes everything after the values: their checksums, from runs that together cover all of them.
+/// Writes everything after the values: their checksums, from runs that together cover all values.
 ///
-/// Returns the checksum of the checksums, as [`OpenedTable::values_checksum`](super::opened::OpenedTable) does.
+/// Returns the checksum of the checksums, like [`OpenedTable::values_checksum`](super::opened::OpenedTable).
 pub(super) fn write_checksums<S: Sink>(output: &Output<'_, S>, preamble: &Preamble, runs: Vec<RunSums>) -> Result<u32> {
     if preamble.chunk_size == 0 {
         return Ok(0);

@@ -1,7 +1,7 @@
 //! The first 64 bytes of a table file: magic number, version, positions of the parts, length of the file.
 //!
-//! Decoding trusts nothing: sums of the fields of a [`Preamble`] from [`Preamble::decode`] cannot overflow. The rules
-//! are in `README.md`, "Rules for readers".
+//! Decoding treats input as untrusted: sums of the fields of a [`Preamble`] from [`Preamble::decode`] cannot overflow.
+//! The rules are in `README.md`, "Rules for readers".
 
 use super::header::EncodedHeader;
 #[cfg(doc)]
@@ -14,8 +14,8 @@ pub(super) const MAGIC: [u8; 8] = *b"\x89NTB\r\n\x1a\n";
 /// The newest minor version of every major version.
 const MINOR: u16 = 0;
 
-/// The major versions, which are all read. A file is written in the lowest one that can say what it says, but for
-/// version 1.
+/// The major versions. All of them can be read. A file is written in the lowest version that can represent it, except
+/// for version 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u16)]
 pub(super) enum Major {
@@ -23,7 +23,7 @@ pub(super) enum Major {
     Homogeneous = 1,
     /// A header begins with the name of the table's kind.
     WithKind = 2,
-    /// Categories may have words.
+    /// Categories may have labels.
     WithWords = 3,
 }
 
@@ -40,11 +40,11 @@ impl Major {
     }
 }
 
-/// Size in bytes of the preamble, and position of the header.
+/// Size of the preamble in bytes, and position of the header.
 pub(super) const PREAMBLE_BYTES: usize = 64;
-/// Largest size in bytes of a header, without the name of the table's kind.
+/// Maximum size of a header in bytes, without the name of the table's kind.
 pub(super) const HEADER_LIMIT: usize = 16 << 20;
-/// Largest size in bytes of the name of the table's kind, with its length.
+/// Maximum size in bytes of the name of the table's kind, including its length.
 pub(super) const KIND_LIMIT: usize = 1 + TableKind::NAME_LIMIT;
 /// Values begin at a multiple of this.
 const PAYLOAD_ALIGNMENT: u64 = 4096;
@@ -53,7 +53,7 @@ const CHECKSUM_ALIGNMENT: u64 = 8;
 
 /// The positions of the parts of a file.
 ///
-/// Invariant: the parts are inside the file, in order, do not overlap, and end where the file ends.
+/// Invariant: the parts are in order, do not overlap, and end at the end of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Preamble {
     pub(super) major: Major,
@@ -62,7 +62,7 @@ pub(super) struct Preamble {
     pub(super) payload_length: u64,
     pub(super) file_length: u64,
     pub(super) header_checksum: u32,
-    /// Bytes of payload per checksum; 0 if there are none.
+    /// Bytes of payload per checksum; 0 without checksums.
     pub(super) chunk_size: u32,
 }
 
@@ -70,15 +70,15 @@ impl Preamble {
     /// Lays out a file, with a header of at most [`HEADER_LIMIT`] + [`KIND_LIMIT`] bytes.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] if the file would be longer than a file can be.
+    /// [`ErrorKind::Format`] if the file would exceed the maximum length of a file.
     pub(super) fn new(header: &EncodedHeader, payload_length: u64, chunk_size: u32) -> Result<Self> {
         Self::with_room(header, 0, payload_length, chunk_size)
     }
 
-    /// Lays out a file as [`new`](Self::new) does, with values that begin at byte `start` or later.
+    /// Lays out a file like [`new`](Self::new), with values that begin at byte `start` or later.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub(super) fn with_room(header: &EncodedHeader, start: u64, payload_length: u64, chunk_size: u32) -> Result<Self> {
         let payload_offset = ((PREAMBLE_BYTES + header.len()) as u64).max(start).next_multiple_of(PAYLOAD_ALIGNMENT);
         let file_length = end_of_file(payload_offset, payload_length, chunk_size).ok_or_else(|| {
@@ -95,7 +95,7 @@ impl Preamble {
         })
     }
 
-    /// Returns whether the header begins with the name of the table's kind. If not, the table is homogeneous.
+    /// Returns whether the header begins with the name of the table's kind. Otherwise, the table is homogeneous.
     pub(super) fn names_kind(&self) -> bool {
         self.major >= Major::WithKind
     }
@@ -104,7 +104,7 @@ impl Preamble {
         self.payload_offset + self.payload_length
     }
 
-    /// Returns the position of the checksums, which begin with their number.
+    /// Returns the position of the checksums, starting with their number.
     pub(super) fn checksums_offset(&self) -> u64 {
         self.payload_end().next_multiple_of(CHECKSUM_ALIGNMENT)
     }
@@ -130,14 +130,15 @@ impl Preamble {
         bytes
     }
 
-    /// Decodes the start of a file of `real_length` bytes: at least the first 64 bytes, or all if there are fewer.
+    /// Decodes the start of a file of `real_length` bytes: at least the first 64 bytes, or the complete file if it is
+    /// shorter.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] with the first rule that is broken.
+    /// [`ErrorKind::Format`] with the first broken rule.
     pub(super) fn decode(start: &[u8], real_length: u64) -> Result<Self> {
         check_magic(start)?;
         let Some(bytes) = start.first_chunk::<PREAMBLE_BYTES>() else {
-            let reason = format!("the file is cut off: it has {real_length} bytes, and {PREAMBLE_BYTES} come first");
+            let reason = format!("the file is cut off: it has {real_length} bytes of at least {PREAMBLE_BYTES}");
             return Err(Error::format(real_length, reason));
         };
         let (major, minor) = (u16_at(bytes, 8), u16_at(bytes, 10));
@@ -162,7 +163,7 @@ impl Preamble {
         Ok(found)
     }
 
-    /// Returns whether these bytes begin a file of a newer version than this library reads.
+    /// Returns whether these bytes begin a file of a version newer than this library reads.
     pub(super) fn is_newer(bytes: &[u8; PREAMBLE_BYTES]) -> bool {
         let is_whole = u32_at(bytes, 60) == crc32fast::hash(&bytes[..60]);
         bytes.starts_with(&MAGIC) && is_whole && u16_at(bytes, 8) > Major::NEWEST
@@ -182,7 +183,7 @@ impl Preamble {
         }
     }
 
-    /// Checks that a file states as many checksums as its values have chunks.
+    /// Checks that the number of checksums in a file matches the number of chunks of its values.
     ///
     /// # Errors
     /// [`ErrorKind::Format`].
@@ -191,13 +192,13 @@ impl Preamble {
         match stated == count {
             true => Ok(()),
             false => {
-                let reason = format!("the file states {stated} checksums, and its values have {count} chunks");
+                let reason = format!("the file states {stated} checksums, but its values have {count} chunks");
                 Err(Error::format(self.checksums_offset(), reason))
             }
         }
     }
 
-    /// Returns the error of a chunk whose checksum is another one than the file states.
+    /// Returns the error for a chunk whose checksum differs from the one in the file.
     pub(super) fn damaged(&self, chunk: u64) -> Error {
         let (count, size) = (self.chunk_count(), u64::from(self.chunk_size));
         let start = self.payload_offset + chunk * size;
@@ -230,7 +231,10 @@ impl Preamble {
             return Err(Error::format(12, format!("a header of {header_length} bytes is longer than {limit}")));
         }
         if !payload_offset.is_multiple_of(PAYLOAD_ALIGNMENT) {
-            return Err(Error::format(16, format!("the values begin at byte {payload_offset}, no multiple of 4096")));
+            return Err(Error::format(
+                16,
+                format!("the values begin at byte {payload_offset}, which is not a multiple of 4096"),
+            ));
         }
         let header_end = PREAMBLE_BYTES as u64 + header_length;
         if payload_offset < header_end {
@@ -241,19 +245,19 @@ impl Preamble {
         match end_of_file(payload_offset, payload_length, self.chunk_size) {
             Some(end) if end == file_length => Ok(()),
             Some(end) => {
-                let reason = format!("values and checksums end at byte {end}, and the file at {file_length}");
+                let reason = format!("values and checksums end at byte {end}, but the file at {file_length}");
                 Err(Error::format(24, reason))
             }
             None => {
                 let reason =
-                    format!("{payload_length} bytes of values at byte {payload_offset} are more than a file holds");
+                    format!("{payload_length} bytes of values at byte {payload_offset} are more than a file can hold");
                 Err(Error::format(24, reason))
             }
         }
     }
 }
 
-/// Returns the length of a file; `None` if it does not fit an `i64`, the largest length of file systems.
+/// Returns the length of a file; `None` if it exceeds `i64::MAX`, the largest length in file systems.
 fn end_of_file(payload_offset: u64, payload_length: u64, chunk_size: u32) -> Option<u64> {
     let payload_end = payload_offset.checked_add(payload_length)?;
     let end = match chunk_size {
@@ -283,7 +287,7 @@ fn unknown_version(major: u16, minor: u16) -> Error {
     Error::format(8, reason)
 }
 
-/// Checks that a file begins with [`MAGIC`]; if not, the error says what the file may be.
+/// Checks that a file begins with [`MAGIC`]. Otherwise, the error suggests the actual type of the file.
 fn check_magic(start: &[u8]) -> Result<()> {
     if start.starts_with(&MAGIC) {
         return Ok(());

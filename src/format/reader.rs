@@ -1,5 +1,5 @@
-//! Reading a table that is larger than memory: the file, its description, whole tables and some rows. Rows block by
-//! block are in `blocks`, where in the file they are in `gather`.
+//! Reading a table that exceeds memory: the file, its description, whole tables, and ranges of rows. `blocks` reads
+//! rows block by block; `gather` finds them in the file.
 
 use std::ops::{Range, RangeBounds};
 use std::path::Path;
@@ -20,12 +20,12 @@ use crate::window::AnySliceMut;
 
 /// Reads rows of a table file in any element type, without loading the rest: the table may be larger than memory.
 ///
-/// Opening reads and checks only the file's description of itself. Checksums of values are checked by
-/// [`verify`](Self::verify) and by loading the whole table; by calls that read blocks of rows, which are only parts of
-/// chunks, if they are asked to ([`with_verification`](Self::with_verification)).
+/// Opening reads and checks only the description in the file. [`verify`](Self::verify) and loading the whole table
+/// check the checksums of values. Calls that read blocks of rows, which are only parts of chunks, check them on request
+/// ([`with_verification`](Self::with_verification)).
 ///
-/// In a row-major file, rows are contiguous. In a column-major file every read gathers a piece of each column: few
-/// blocks of many rows, as many as memory permits, are best.
+/// In a row-major file, rows are contiguous. In a column-major file, every read gathers a piece of each column, so a
+/// few blocks of as many rows as memory permits are best.
 ///
 /// # Examples
 /// ```
@@ -54,10 +54,11 @@ pub struct TableReader {
 }
 
 impl TableReader {
-    /// Opens a file: O(columns), whatever the number of rows.
+    /// Opens a file. O(columns), for any number of rows.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] with `path`; [`ErrorKind::Format`] with what is wrong, and where; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::Io`] with `path`; [`ErrorKind::Format`] with the reason and the position;
+    /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -74,10 +75,10 @@ impl TableReader {
         Ok(Self::of(file, dictionary))
     }
 
-    /// Sets a callback for the progress of each of the calls below. It is called at the beginning, after every piece of
-    /// at most 4 MiB (in [`row_blocks`](Self::row_blocks) after every block), and at the end, on any of the threads
-    /// that do the work, but for one call by one thread at a time. Progress that other threads make while it runs is
-    /// reported in the next call. It may read and save tables itself.
+    /// Sets a progress callback for each of the calls below. It is called at the beginning, after every piece of at
+    /// most 4 MiB (in [`row_blocks`](Self::row_blocks) after every block), and at the end. Any thread that does the
+    /// work may call it, but only one at a time for each call; progress that other threads make meanwhile is reported
+    /// in the next call. The callback may read and save tables itself.
     ///
     /// # Examples
     /// ```
@@ -99,23 +100,24 @@ impl TableReader {
         Self { hook: Hook::new(hook), ..self }
     }
 
-    /// Sets whether values are compared with their checksums before they are read: by [`load_rows`](Self::load_rows),
-    /// [`row_blocks`](Self::row_blocks), `par_row_blocks`, and by
-    /// [`TableWriter::copy_rows`](crate::TableWriter::copy_rows) of this reader. [`load`](Self::load) always does.
+    /// Sets whether [`load_rows`](Self::load_rows), [`row_blocks`](Self::row_blocks), `par_row_blocks`, and
+    /// [`TableWriter::copy_rows`](crate::TableWriter::copy_rows) from this reader compare values with their checksums
+    /// before use. [`load`](Self::load) always does.
     ///
-    /// The checksums are those of chunks, of 1 MiB of values unless [another size](crate::SaveOptions::checksums) was
-    /// chosen. A chunk is read and compared when the first of its values is wanted, once for each reader, and its
-    /// values are then read again, from the system's memory: damage of the file on its disk is found before any of the
-    /// damaged values is returned.
+    /// Each checksum covers a chunk of 1 MiB of values, unless [another size](crate::SaveOptions::checksums) was
+    /// chosen. When a value of a chunk is first needed, the chunk is read and compared, once for each reader. The
+    /// values are then read again, from the system's cache. Damage to the file on disk is therefore found before any
+    /// damaged value is returned.
     ///
-    /// Cost: each chunk that has any of the values is read once more, whole; a bit for each chunk of the file. Few rows
-    /// of many places cost a chunk each, in a column-major file one for each column. [What was measured][many-files].
+    /// Cost: each chunk with any of the values is read once more, completely, and each chunk of the file takes one bit
+    /// of memory. Scattered rows cost a chunk each; in a column-major file, one for each column.
+    /// [Measurements][many-files].
     ///
     /// [many-files]: crate::guide::many_files#what-is-compared-when
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] if the file has values and no checksums of them; [`ErrorKind::OutOfMemory`]. Reading
-    /// damaged values is [`ErrorKind::Format`] then, with the chunk.
+    /// [`ErrorKind::Format`] if the file has values without checksums; [`ErrorKind::OutOfMemory`]. Reading damaged
+    /// values afterwards is [`ErrorKind::Format`] with the chunk.
     ///
     /// # Examples
     /// ```
@@ -220,10 +222,10 @@ impl TableReader {
         verify(&self.file.parts, Some(&meter))
     }
 
-    /// Loads the whole table, as [`HomogenNumericTable::load`] does.
+    /// Loads the whole table like [`HomogenNumericTable::load`].
     ///
     /// # Errors
-    /// Those of [`HomogenNumericTable::load`].
+    /// The errors of [`HomogenNumericTable::load`].
     ///
     /// # Examples
     /// ```
@@ -241,10 +243,10 @@ impl TableReader {
         self.load_as()
     }
 
-    /// Loads the whole table converted to `T`, as [`HomogenNumericTable::load_as`] does.
+    /// Loads the whole table, converted to `T`, like [`HomogenNumericTable::load_as`].
     ///
     /// # Errors
-    /// Those of [`HomogenNumericTable::load_as`].
+    /// The errors of [`HomogenNumericTable::load_as`].
     ///
     /// # Examples
     /// ```
@@ -259,10 +261,10 @@ impl TableReader {
         load(&self.file, |element_type| self.dictionary.with_element_type(element_type), Some(&self.whole_meter()))
     }
 
-    /// Loads the whole table in the element type of the file, as [`load_any`](crate::load_any) does.
+    /// Loads the whole table in the element type of the file, like [`load_any`](crate::load_any).
     ///
     /// # Errors
-    /// Those of [`load_any`](crate::load_any).
+    /// The errors of [`load_any`](crate::load_any).
     ///
     /// # Examples
     /// ```
@@ -277,8 +279,8 @@ impl TableReader {
         load_stored(&self.file, |_| Ok(self.dictionary.clone()), Some(&self.whole_meter()))
     }
 
-    /// Reads consecutive rows into a new row-major table of `U`, converted under
-    /// [`ConversionPolicy::Saturate`](crate::ConversionPolicy::Saturate) if the file holds another type.
+    /// Reads consecutive rows into a new row-major table of `U`. If the file holds another type, values are converted
+    /// under [`ConversionPolicy::Saturate`](crate::ConversionPolicy::Saturate).
     ///
     /// # Errors
     /// [`ErrorKind::RowsOutOfRange`]; [`ErrorKind::SizeOverflow`]; [`ErrorKind::OutOfMemory`]; [`ErrorKind::Io`].
@@ -304,7 +306,7 @@ impl TableReader {
         HomogenNumericTable::internal(array, shape, DataLayout::RowMajor).described_by(dictionary)
     }
 
-    /// Creates a reader of a file that has been opened, with its dictionary.
+    /// Creates a reader of an open file with its dictionary.
     pub(super) fn of(file: HomogeneousFile, dictionary: DataDictionary) -> Self {
         Self { file, dictionary, hook: Hook::default() }
     }
@@ -321,7 +323,7 @@ impl TableReader {
         }
     }
 
-    /// Starts to count the progress of a call that reads all values.
+    /// Starts the progress of a call that reads all values.
     pub(crate) fn whole_meter(&self) -> Meter {
         Meter::start(&self.hook, self.file.parts.payload_length())
     }

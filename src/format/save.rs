@@ -12,7 +12,7 @@ use crate::table::NumericTable;
 /// Saves a table of any kind as a file.
 ///
 /// # Errors
-/// Those of [`TableOutput::save`](crate::TableOutput::save).
+/// The errors of [`TableOutput::save`](crate::TableOutput::save).
 pub(crate) fn save(table: &(dyn NumericTable + '_), path: &Path, options: &SaveOptions) -> Result<()> {
     let plan = FilePlan::new(table, options.chunk_size()).map_err(|error| error.in_written_file(path))?;
     replace(path, options, |sink| plan.write(&Output { sink, path }, options.hook()))

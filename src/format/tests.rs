@@ -28,7 +28,7 @@ impl Sink for AlmostFull<'_> {
         if fits == bytes.len() { Ok(()) } else { Err(io::ErrorKind::StorageFull.into()) }
     }
 
-    /// Reserves nothing: a full disk is found by writing.
+    /// Reserves nothing: writing finds that the disk is full.
     fn reserve(&self, _length: u64) -> io::Result<()> {
         Ok(())
     }
@@ -65,7 +65,7 @@ fn a_save_that_fails_after_any_number_of_bytes_changes_nothing() {
                 && matches!(error.kind(), ErrorKind::Io { source } if source.kind() == io::ErrorKind::StorageFull);
             assert!(is_full, "{room}: {error:?}");
             assert_eq!(fs::read(&path).unwrap(), old_bytes, "{room}");
-            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "{room}: something is left behind");
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "{room}: a file is left behind");
             room += 1;
         }
         assert_eq!(room, fs::read(&path).unwrap().len());
@@ -100,7 +100,7 @@ fn a_save_in_place_that_fails_leaves_no_table() {
     }
 }
 
-/// Simulates a kill at any moment, which leaves what has been written of the file by then.
+/// Simulates a kill at any moment, which leaves the bytes written so far.
 #[test]
 fn a_save_in_place_that_stops_anywhere_leaves_nothing_that_is_taken_for_a_table() {
     let folder = tempfile::tempdir().unwrap();

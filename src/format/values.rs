@@ -1,5 +1,5 @@
-//! Reading many values: in pieces that stay in the processor's cache while they are read, checked and converted, and in
-//! several runs of pieces in parallel if there are many.
+//! Reading many values, in pieces that stay in the processor's cache while they are read, checked and converted, and in
+//! parallel runs of pieces if there are many.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ use crate::window::AnySliceMut;
 /// Values of one type in a file, and the meter that counts them as they are read.
 pub(super) struct FileValues<'a> {
     pub(super) file: &'a TableFile,
-    /// The type that the file has.
+    /// The element type in the file.
     pub(super) element_type: ElementType,
     /// The position of the first one, relative to the first value of the file.
     pub(super) position: u64,
@@ -27,8 +27,8 @@ pub(super) struct FileValues<'a> {
 }
 
 impl FileValues<'_> {
-    /// Reads values from the first one on, converted if the file holds another type. Returns their checksums, which are
-    /// still to be compared.
+    /// Reads values, beginning with the first one, converted if the file holds another type. Returns their checksums,
+    /// which the caller must compare.
     pub(super) fn load<T: Element>(&self, count: usize) -> Result<(Array<T>, Vec<RunSums>)> {
         let mut array = Array::<T>::zeros(count)?;
         let target = AnySliceMut::new(array.mutable_data()?);
@@ -42,7 +42,7 @@ impl FileValues<'_> {
         self.read_runs(first, target, false, stored).map(drop)
     }
 
-    /// Reads consecutive values from the first one on, as [`load`](Self::load) does, into a target.
+    /// Reads consecutive values, beginning with the first one, into a target. Otherwise like [`load`](Self::load).
     pub(super) fn read_summed(&self, target: AnySliceMut<'_>, stored: &mut Stored) -> Result<Vec<RunSums>> {
         self.read_runs(0, target, true, stored)
     }
@@ -90,7 +90,7 @@ impl FileValues<'_> {
     }
 }
 
-/// Reads bytes that no value needs, for their checksums.
+/// Reads bytes that no value needs, to compute their checksums.
 pub(super) fn skip(file: &TableFile, bytes: Range<u64>, meter: Option<&Meter>) -> Result<RunSums> {
     let mut run = file.run(bytes.clone(), true)?;
     let mut buffer = zeroed((bytes.end - bytes.start).min(PIECE_BYTES as u64) as usize)?;
@@ -117,7 +117,7 @@ pub(super) fn verify(file: &TableFile, meter: Option<&Meter>) -> Result<bool> {
         }
         return Ok(false);
     }
-    // A file may be longer than `usize::MAX`: its run length is then that of a file of half that length.
+    // A file may be longer than `usize::MAX`: its run length is then that of a file half as long.
     let step = run_length(usize::try_from(length).unwrap_or(usize::MAX / 2)).max(1) as u64;
     let starts = (0..length.div_ceil(step)).map(|run| run * step);
     let runs = parallel::map(starts.collect(), |start| skip(file, start..length.min(start + step), meter));

@@ -1,4 +1,4 @@
-//! Writing a table that is larger than memory, block by block. Rows that are copied from another file are in `copy`.
+//! Writing a table that exceeds memory, block by block. Copying rows from another file is in `copy`.
 
 use std::io;
 use std::marker::PhantomData;
@@ -23,22 +23,22 @@ use crate::lines::AnyLines;
 use crate::table::{DataLayout, NumericTable};
 use crate::window::{AnySlice, AnyWindow};
 
-/// Disk space is reserved for at most this many bytes more than have been appended.
+/// Maximum number of bytes of disk space that are reserved beyond the appended bytes.
 const RESERVED_AHEAD: u64 = 64 << 20;
 
 /// Writes a table file block by block, for tables that may be larger than memory.
 ///
-/// **There is no file until [`finish`](Self::finish) has returned.** A writer that is dropped before that discards what
-/// was appended, without an error; the old file stays, if there was one. ([In place](SaveOptions::in_place), the old
-/// file stays if nothing was appended, and is empty otherwise.)
+/// **The file does not exist until [`finish`](Self::finish) has returned.** A writer that is dropped before that
+/// discards the appended rows without an error; an old file is unchanged. ([In place](SaveOptions::in_place), the old
+/// file is unchanged if nothing was appended, and empty otherwise.)
 ///
-/// A writer allocates half a megabyte per thread, if values have to be converted, and 4 bytes per checksum. The file is
+/// A writer allocates half a megabyte per thread if values must be converted, and 4 bytes per checksum. The file is
 /// row-major: appended rows are contiguous. (In a column-major file, the position of every value depends on the number
-/// of rows, which is not known until the end.)
+/// of rows, which is unknown until the end.)
 ///
 /// Rows come from memory ([`append`](Self::append): slices and blocks), from tables of any kind
 /// ([`append_table`](Self::append_table)), and from other files ([`copy_rows`](Self::copy_rows)). Each call appends all
-/// of its rows or none. How a file is changed block by block is shown at [`FileBlocks`](crate::FileBlocks).
+/// of its rows or none. [`FileBlocks`](crate::FileBlocks) shows how to transform a file block by block.
 ///
 /// # Examples
 /// ```
@@ -66,14 +66,14 @@ pub struct TableWriter<T: Element = f32> {
     start: Preamble,
     /// Number of bytes of disk space reserved.
     reserved: u64,
-    /// Checksums of what has been appended.
+    /// Checksums of the appended values.
     sums: RunSums,
     meter: Meter,
     element: PhantomData<T>,
 }
 
 impl<T: Element> TableWriter<T> {
-    /// Creates a file of `columns` columns, described by a dictionary; without one, they are continuous and have no
+    /// Creates a file of `columns` columns that a dictionary describes. Without one, they are continuous and have no
     /// names.
     ///
     /// # Errors
@@ -99,10 +99,10 @@ impl<T: Element> TableWriter<T> {
         Self::create_with(path, columns, dictionary, SaveOptions::new())
     }
 
-    /// Creates a file as [`create`](Self::create) does, with options.
+    /// Creates a file like [`create`](Self::create), with options.
     ///
     /// # Errors
-    /// Those of [`create`](Self::create).
+    /// The errors of [`create`](Self::create).
     ///
     /// # Examples
     /// ```
@@ -139,7 +139,7 @@ impl<T: Element> TableWriter<T> {
         })
     }
 
-    /// Returns the number of rows appended so far, and the number of columns.
+    /// Returns the number of rows appended so far and the number of columns.
     ///
     /// # Examples
     /// ```
@@ -155,15 +155,15 @@ impl<T: Element> TableWriter<T> {
         Shape { rows: self.rows, columns: self.dictionary.len() }
     }
 
-    /// Appends rows: a row block, or any other slice of contiguous whole rows. Values of another type are converted
-    /// under [`ConversionPolicy::Checked`], like blocks that are written back.
+    /// Appends rows, given as a row block or any other slice of complete, contiguous rows. Values of another type are
+    /// converted under [`ConversionPolicy::Checked`], like blocks that are written back.
     ///
     /// # Errors
     /// [`ErrorKind::NotWholeRows`]; [`ErrorKind::ValueNotRepresentable`] with the row in the file;
-    /// [`ErrorKind::SizeOverflow`]; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`]. Nothing is appended then, and the
-    /// writer can still be used.
+    /// [`ErrorKind::SizeOverflow`]; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`]. On error, nothing is appended, and
+    /// the writer can still be used.
     ///
-    /// For a table of any kind there is [`append_table`](Self::append_table), for rows of another file
+    /// For a table of any kind, use [`append_table`](Self::append_table); for rows of another file,
     /// [`copy_rows`](Self::copy_rows).
     ///
     /// # Examples
@@ -199,19 +199,19 @@ impl<T: Element> TableWriter<T> {
         self.append_known(count, &|payload, position| payload.write(&lines, T::TYPE, position))
     }
 
-    /// Appends the rows of a table of any kind, row-major or not, converted under [`ConversionPolicy::Checked`] if they
-    /// are of other types: all of them, or none. One pass over the table, with half a megabyte for each thread.
+    /// Appends the rows of a table of any kind and layout, all or nothing. Values of another type are converted under
+    /// [`ConversionPolicy::Checked`]. Reads the table once, with half a megabyte for each thread.
     ///
-    /// The columns are those of the same positions: names and meanings are in the dictionary that the file was created
-    /// with. Of the table's, only the words of categories are compared with it: indices of other words would change
-    /// their meaning.
+    /// Columns are matched by position; names and meanings come from the dictionary that the file was created with.
+    /// Only the labels of categories are compared with those of the table, because other labels would change the
+    /// meaning of indices.
     ///
     /// # Errors
-    /// [`ErrorKind::UnequalTables`] of words that differ, or of times of other units;
-    /// [`ErrorKind::ValueNotRepresentable`] with the row in the file; those of reading the table;
-    /// [`ErrorKind::SizeOverflow`]; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`]; [`ErrorKind::ShapeMismatch`] if the
-    /// table changed while it was read. Nothing is appended then, and the writer can still be used. (To keep that
-    /// promise [in place](SaveOptions::in_place), the table is read twice before the first row is written.)
+    /// [`ErrorKind::UnequalTables`] if labels or units of times differ; [`ErrorKind::ValueNotRepresentable`] with the
+    /// row in the file; the errors of reading the table; [`ErrorKind::SizeOverflow`]; [`ErrorKind::Io`];
+    /// [`ErrorKind::OutOfMemory`]; [`ErrorKind::ShapeMismatch`] if the table changed while it was read. On error,
+    /// nothing is appended, and the writer can still be used. (To guarantee this [in place](SaveOptions::in_place), the
+    /// table is read twice before the first row is written.)
     ///
     /// # Examples
     /// ```
@@ -245,7 +245,8 @@ impl<T: Element> TableWriter<T> {
         })
     }
 
-    /// Checks that rows that are appended, with their dictionary, have as many columns as the file, and no other words.
+    /// Checks that rows to append have the same number of columns as the file, and that their dictionary has the same
+    /// labels.
     ///
     /// # Errors
     /// [`ErrorKind::UnequalTables`].
@@ -257,7 +258,7 @@ impl<T: Element> TableWriter<T> {
         self.dictionary.check_follower(1, dictionary)
     }
 
-    /// Returns the number of rows with `count` more, if a table can have so many.
+    /// Returns the number of rows after adding `count` rows, if a table can have that number.
     ///
     /// # Errors
     /// [`ErrorKind::SizeOverflow`].
@@ -269,8 +270,8 @@ impl<T: Element> TableWriter<T> {
         Ok(rows)
     }
 
-    /// Appends rows that `write` writes at a position of the values: all of them, or none. If that would discard the
-    /// old file, which is overwritten in place, it is tried before.
+    /// Appends rows, all or nothing. `write` writes them at a position of the values. If appending would discard an old
+    /// file that is overwritten in place, `write` is first run without a file.
     pub(super) fn append_by(&mut self, count: usize, write: &WriteRows<'_>) -> Result<()> {
         if self.new.is_waiting() {
             self.write_by(None, write)?;
@@ -278,7 +279,7 @@ impl<T: Element> TableWriter<T> {
         self.append_known(count, write)
     }
 
-    /// Like [`append_by`](Self::append_by), for rows of which it is known that they can be read and converted.
+    /// Like [`append_by`](Self::append_by), for rows that are known to be readable and convertible.
     fn append_known(&mut self, count: usize, write: &WriteRows<'_>) -> Result<()> {
         let rows = self.size_with(count)?;
         let length = count * self.dictionary.len() * size_of::<T>(); // no larger than that of all rows
@@ -292,7 +293,7 @@ impl<T: Element> TableWriter<T> {
         let runs = match self.write_by(Some(&self.new), write) {
             Ok(runs) => runs,
             Err(error) => {
-                // On a full disk, what was written of these rows must not take the space that the rest of the file
+                // On a full disk, bytes already written of these rows must not take the space that the rest of the file
                 // needs.
                 let _ = self.new.set_written(self.end()); // `finish` reports errors
                 self.reserved = 0;
@@ -311,17 +312,16 @@ impl<T: Element> TableWriter<T> {
         write(&PayloadWriter { output: &output, offset, chunk_size, meter: None }, self.end() - offset)
     }
 
-    /// Returns the position in the file where the rows end.
+    /// Returns the position of the end of the rows in the file.
     fn end(&self) -> u64 {
         self.start.payload_offset + (self.rows * self.dictionary.len() * size_of::<T>()) as u64
     }
 
-    /// Completes the file and puts it in place, as [`TableOutput::save`](crate::TableOutput::save)
-    /// does.
+    /// Completes the file and puts it in place, like [`TableOutput::save`](crate::TableOutput::save).
     ///
     /// # Errors
-    /// [`ErrorKind::Io`]; [`ErrorKind::RenameUnsupported`]; [`ErrorKind::OutOfMemory`]. The file at the path is then
-    /// unchanged, unless it is written in place, and what was appended is discarded.
+    /// [`ErrorKind::Io`]; [`ErrorKind::RenameUnsupported`]; [`ErrorKind::OutOfMemory`]. On error, the appended rows are
+    /// discarded, and the file at the path is unchanged, unless it is written in place.
     ///
     /// # Examples
     /// ```
@@ -337,10 +337,10 @@ impl<T: Element> TableWriter<T> {
         self.finish_known().map(drop)
     }
 
-    /// Completes the file, and returns its description, even if another file has taken its place by now.
+    /// Completes the file and returns its description, even if another file has replaced it by now.
     ///
     /// # Errors
-    /// Those of [`finish`](Self::finish).
+    /// The errors of [`finish`](Self::finish).
     pub(crate) fn finish_known(self) -> Result<Written> {
         let shape = self.shape();
         let header = header::encode(T::TYPE, DataLayout::RowMajor, shape, &self.dictionary);
@@ -349,7 +349,7 @@ impl<T: Element> TableWriter<T> {
         let output = Output { sink: &self.new, path: self.new.path() };
         let start = self.start.payload_offset;
         let preamble = Preamble::with_room(&header, start, payload_length as u64, self.start.chunk_size)?;
-        // Past the rows there may be bytes of an append that failed or panicked, and there is space that was reserved.
+        // After the rows there may be bytes of a failed append, and reserved space.
         let cut = self.new.set_written(preamble.payload_end());
         cut.map_err(|source| Error::io(self.new.path(), source))?;
         output.reserve(preamble.file_length)?;
@@ -360,7 +360,7 @@ impl<T: Element> TableWriter<T> {
         Ok(Written { rows: shape.rows, file_length, header_checksum, values_checksum })
     }
 
-    /// Has a permit asked for before the file at the path is replaced, or emptied.
+    /// Checks a permit before the file at the path is replaced or emptied.
     pub(crate) fn with_permit(self, permit: Permit) -> Self {
         Self { new: self.new.with_permit(permit), ..self }
     }
@@ -368,7 +368,8 @@ impl<T: Element> TableWriter<T> {
 
 #[cfg(feature = "arrow")]
 impl<T: Element> TableWriter<T> {
-    /// Leaves so many bytes of room for words that [`describe`](Self::describe) adds later, unless there are rows.
+    /// Reserves the given number of bytes for labels that [`describe`](Self::describe) adds later, unless there are
+    /// rows.
     ///
     /// # Errors
     /// [`ErrorKind::Format`], [`ErrorKind::OutOfMemory`].
@@ -385,15 +386,15 @@ impl<T: Element> TableWriter<T> {
     /// Replaces the description of the columns.
     ///
     /// # Errors
-    /// [`ErrorKind::DictionaryMismatch`]; [`ErrorKind::Format`] if there is no room for it before the values. Nothing
-    /// is changed.
+    /// [`ErrorKind::DictionaryMismatch`]; [`ErrorKind::Format`] if there is not enough room for it before the values.
+    /// On error, nothing has changed.
     pub(crate) fn describe(&mut self, dictionary: DataDictionary) -> Result<()> {
         dictionary.check(self.dictionary.len(), T::TYPE)?;
         let header = header::encode(T::TYPE, DataLayout::RowMajor, self.shape(), &dictionary);
         let header = header.map_err(|error| error.in_file(self.new.path()))?;
         let (needed, start) = (Preamble::new(&header, 0, 0)?.payload_offset, self.start.payload_offset);
         if needed > start {
-            let reason = format!("names and words of columns take {needed} bytes, and there is room for {start}");
+            let reason = format!("names and labels of columns take {needed} bytes, but there is room for {start}");
             return Err(Error::format(start, reason).in_file(self.new.path()));
         }
         self.dictionary = dictionary;
@@ -405,7 +406,7 @@ impl<T: Element> TableWriter<T> {
     }
 }
 
-/// What a file that was written says of itself.
+/// The description of a file that was written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Written {
     pub(crate) rows: usize,
@@ -418,7 +419,7 @@ pub(crate) struct Written {
 /// Writes rows at a position of the values of a file, and returns their checksums.
 pub(super) type WriteRows<'a> = dyn Fn(&PayloadWriter<'_, Draft<'_>>, u64) -> Result<Vec<RunSums>> + 'a;
 
-/// The file that rows are written to; or none, when it is only tried whether they can be read and converted.
+/// The file that rows are written to, or none to test whether they can be read and converted.
 pub(super) struct Draft<'a> {
     pub(super) new: Option<&'a Replacement>,
 }

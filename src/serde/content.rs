@@ -22,8 +22,8 @@ macro_rules! names {
 /// The names of all element types: the variants of an array.
 const NAMES: &[&str] = with_elements!(names());
 
-/// Serializes the elements as the one variant of an enum that has the name of their type, in binary formats with its
-/// [`id`](ElementType::id).
+/// Serializes the elements as the only variant of an enum. The variant has the name of their type, and in binary
+/// formats its [`id`](ElementType::id).
 ///
 /// ```
 /// use numeric_table::AnyArray;
@@ -41,7 +41,7 @@ impl Serialize for AnyArray {
     }
 }
 
-/// The array is new: owned and mutable.
+/// The new array is owned and mutable.
 impl<'de> Deserialize<'de> for AnyArray {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct AnyValues;
@@ -96,14 +96,14 @@ impl<'de> Deserialize<'de> for Variant {
     }
 }
 
-/// A column is copied when its turn comes, so that no more than one is at a time.
+/// Columns are copied one at a time.
 impl Serialize for Values<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.to_array().map_err(S::Error::custom)?.serialize(serializer)
     }
 }
 
-/// Serializes what a table consists of, after the name of its kind.
+/// Serializes the parts of a table, after the name of its kind.
 impl Serialize for Content<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut table = serializer.serialize_struct("NumericTable", 6)?;
@@ -117,7 +117,7 @@ impl Serialize for Content<'_> {
     }
 }
 
-/// What was read of a table of any kind.
+/// The deserialized parts of a table of any kind.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FoundTable<'a> {
@@ -131,10 +131,10 @@ pub(crate) struct FoundTable<'a> {
 }
 
 impl FoundTable<'_> {
-    /// Returns the content, of which nothing has been checked.
+    /// Returns the unchecked content.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] if this machine cannot count the rows or the columns.
+    /// [`ErrorKind::Format`] if the number of rows or columns exceeds the integer range of this machine.
     pub(crate) fn into_content(self) -> Result<FoundContent, Error> {
         let Self { rows, columns, settings, dictionary, arrays, .. } = self;
         let too_large = |_| Error::format(0, format!("{rows} x {columns} values are too many for this machine"));
@@ -143,7 +143,7 @@ impl FoundTable<'_> {
         Ok(FoundContent { shape, settings, dictionary, arrays })
     }
 
-    /// Makes the table again, of whatever kind it is.
+    /// Creates a table of the recorded kind.
     ///
     /// # Errors
     /// [`ErrorKind::Format`].
@@ -153,7 +153,7 @@ impl FoundTable<'_> {
         self.into_content()?.into_table(&kind).unwrap_or_else(unknown)
     }
 
-    /// Makes a table of a known kind again.
+    /// Creates a table of a known kind.
     ///
     /// # Errors
     /// [`ErrorKind::Format`].
@@ -166,7 +166,7 @@ impl FoundTable<'_> {
     }
 }
 
-/// Returns the reason of an error, for a format that has its own positions.
+/// Returns the reason of an error, for formats that report their own positions.
 fn reason<E: de::Error>(error: Error) -> E {
     match error.kind() {
         ErrorKind::Format { reason, .. } => E::custom(reason),
@@ -174,7 +174,7 @@ fn reason<E: de::Error>(error: Error) -> E {
     }
 }
 
-/// Serializes the table with the name of its kind. A table of a kind without a name is serialized as what it shows.
+/// Serializes the table with the name of its kind. A table of an unnamed kind is serialized by its visible content.
 ///
 /// ```
 /// use numeric_table::{SoaNumericTable, prelude::*};
@@ -192,7 +192,7 @@ impl Serialize for dyn NumericTable + '_ {
     }
 }
 
-/// The table is new: internally allocated.
+/// The new table is internally allocated.
 impl<'de> Deserialize<'de> for Box<dyn NumericTable> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         FoundTable::deserialize(deserializer)?.into_table().map_err(reason)
@@ -208,7 +208,7 @@ macro_rules! stored_kinds {
             }
         }
 
-        /// The table is new: internally allocated. A table of another kind is an error.
+        /// The new table is internally allocated. A table of another kind is an error.
         impl<'de> Deserialize<'de> for $Kind {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 FoundTable::deserialize(deserializer)?.into_kind().map_err(reason)

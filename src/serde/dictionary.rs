@@ -48,12 +48,12 @@ pub(super) fn collect_features<'de, D: Deserializer<'de>>(deserializer: D) -> Re
     deserializer.deserialize_seq(FeatureSequence)
 }
 
-/// A dictionary in a binary format: one record of 32 bytes per stored feature, and all names concatenated, in order.
+/// A dictionary in a binary format: one record of 32 bytes per stored feature, and the concatenated names in order.
 ///
-/// A record is: element id, feature type, flags (1: has a name, 2: has a category count, 4: has words), five zeros;
-/// category count, start and length of the name, as `u64`. The words follow the name, each as its length, a `u64`, and
-/// its bytes. A record is as large as the decoded feature, within a factor of two, so that no
-/// archive makes its reader allocate much more memory than its own size.
+/// A record contains: element id, feature type, flags (1: has a name, 2: has a category count, 4: has labels), five
+/// zeros; category count, start and length of the name, as `u64`. The labels follow the name, each as its length, a
+/// `u64`, and its bytes. A record is as large as the decoded feature, within a factor of two, so no archive makes its
+/// reader allocate much more memory than its own size.
 #[derive(Serialize, Deserialize)]
 pub(super) struct PackedDictionary<'a> {
     is_uniform: bool,
@@ -127,7 +127,7 @@ impl PackedDictionary<'_> {
         let (records, rest) = packed.records.0.as_chunks::<RECORD_BYTES>();
         if records.len() != stored || !rest.is_empty() {
             let bytes = packed.records.0.len();
-            return Err(de::Error::custom(format_args!("{bytes} bytes of records are not those of {stored} features")));
+            return Err(de::Error::custom(format_args!("{bytes} bytes of records do not match {stored} features")));
         }
         let (names, mut end) = (&packed.names.0, 0);
         for record in records {
@@ -150,7 +150,7 @@ impl PackedDictionary<'_> {
     }
 }
 
-/// Reads one feature. Its name must begin where the previous one ends, so that no two names share bytes.
+/// Reads one feature. Its name must begin where the previous one ends, so names never share bytes.
 fn read_feature<'a, E: de::Error>(
     record: &[u8; RECORD_BYTES],
     names: &'a [u8],
@@ -169,7 +169,7 @@ fn read_feature<'a, E: de::Error>(
     };
     let (categories, start, length) = (number(0)?, number(1)?, number(2)?);
     let name = start.checked_add(length).and_then(|end| names.get(start..end)).filter(|_| start == *end);
-    let name = name.ok_or_else(|| E::custom("a feature's name does not lie where the one before ends"))?;
+    let name = name.ok_or_else(|| E::custom("a feature's name does not begin where the previous one ends"))?;
     let name = std::str::from_utf8(name).map_err(E::custom)?;
     *end = start + length;
     let (has_name, has_categories, has_words) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0);
@@ -180,7 +180,7 @@ fn read_feature<'a, E: de::Error>(
     }
     let categories = if has_words {
         let words = EncodedWords::new(categories as u64, &names[*end..])
-            .map_err(|at| E::custom(format_args!("byte {} of the names is no part of a word", *end + at)))?;
+            .map_err(|at| E::custom(format_args!("byte {} of the names is not part of a label", *end + at)))?;
         *end += words.size();
         Some(CategoriesView::Encoded(words))
     } else {
@@ -189,13 +189,13 @@ fn read_feature<'a, E: de::Error>(
     Ok(FeatureView { name: has_name.then_some(name), element_type, feature_type, categories })
 }
 
-/// Returns the size in bytes of the name and the words of a feature in a binary format.
+/// Returns the size in bytes of the name and the labels of a feature in a binary format.
 pub(crate) fn size_of_texts(feature: &Feature) -> usize {
     let words = feature.categories.as_ref().map_or(0, EncodedWords::size_of);
     feature.name.as_ref().map_or(0, String::len).saturating_add(words)
 }
 
-/// Five fields; in a human-readable format four, if there are no words.
+/// Five fields; in a human-readable format four if the categories have no labels.
 impl Serialize for Feature {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let words = self.categories.as_ref().filter(|categories| categories.has_words()).map(Words);
@@ -213,7 +213,7 @@ impl Serialize for Feature {
     }
 }
 
-/// The words of categories, as a list.
+/// The labels of categories as a list.
 struct Words<'a>(&'a Categories);
 
 impl Serialize for Words<'_> {
@@ -222,7 +222,7 @@ impl Serialize for Words<'_> {
     }
 }
 
-/// What a serialized feature may have.
+/// All fields that a serialized feature may have.
 #[derive(Deserialize)]
 #[serde(rename = "Feature", deny_unknown_fields)]
 struct FoundFeature {
@@ -243,7 +243,7 @@ impl<'de> Deserialize<'de> for Feature {
         let categories = match (found.category_count, found.categories) {
             (Some(count), Some(FoundWords(words))) if count != words.len() => {
                 let words = words.len();
-                return Err(de::Error::custom(format_args!("{count} categories are stated, and {words} are listed")));
+                return Err(de::Error::custom(format_args!("{count} categories are stated, but {words} are listed")));
             }
             (_, Some(FoundWords(words))) => Some(words),
             (count, None) => count.map(Categories::new),
@@ -253,7 +253,7 @@ impl<'de> Deserialize<'de> for Feature {
     }
 }
 
-/// Categories of a list of words.
+/// Categories from a list of labels.
 struct FoundWords(Categories);
 
 impl<'de> Deserialize<'de> for FoundWords {

@@ -1,8 +1,8 @@
-//! Values in either form, human-readable or binary, whichever comes.
+//! Values in either form, human-readable or binary.
 //!
-//! serde replays what it has read ahead from a buffer that calls itself human-readable, whatever the format is. The
-//! form shows in what is replayed: bytes are no numbers, and no name of a field is in both forms. Formats that are
-//! human-readable themselves have the human-readable form, which is read as it always was.
+//! When serde reads ahead, it replays the input from a buffer that reports itself as human-readable in every format.
+//! The replayed data reveal the form: bytes are not numbers, and the two forms share no field names. Formats that
+//! really are human-readable contain the human-readable form, which is read as always.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -51,7 +51,7 @@ fn numbers<'de, T: Element, A: SeqAccess<'de>>(
     Ok(FoundValues::Numbers(numbers.into_iter().map(|number| number.0).collect())) // in place: the layouts are the same
 }
 
-/// An array: numbers, or the name of their type and their bytes, in a map or in a sequence of both.
+/// An array: numbers, or the name of their type and their bytes, as a map or a sequence of both.
 pub(super) struct AnyArrayForm<T>(pub(super) PhantomData<T>);
 
 impl<'de, T: Element> Visitor<'de> for AnyArrayForm<T> {
@@ -87,8 +87,8 @@ impl<'de> Visitor<'de> for AnyDictionary {
         f.write_str("a dictionary: \"uniform\" or \"each\"")
     }
 
-    /// Other keys are skipped: where a dictionary is flattened into a structure of a user, they are other fields of
-    /// that. A format that drops the name of the variant `uniform` has its fields here.
+    /// Other keys are skipped: if a dictionary is flattened into a user's structure, they are other fields of it. A
+    /// format that drops the name of the variant `uniform` has its fields here.
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<DataDictionary, A::Error> {
         let mut found = None;
         while let Some(key) = map.next_key::<String>()? {
@@ -107,7 +107,7 @@ impl<'de> Visitor<'de> for AnyDictionary {
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
         }
-        found.ok_or_else(|| de::Error::custom("neither \"uniform\" nor \"each\" is there: this is no dictionary"))
+        found.ok_or_else(|| de::Error::custom("this is not a dictionary: it has neither \"uniform\" nor \"each\""))
     }
 
     /// A format that drops the name of the variant `each` has its features here.
@@ -131,8 +131,7 @@ impl<'de> Visitor<'de> for AnyDictionary {
     }
 }
 
-/// The two variants of [`ReadableDictionary`], whose fields may be in a sequence in a format that has no names for
-/// them.
+/// The two variants of [`ReadableDictionary`]. In a format that does not name fields, their fields may be a sequence.
 #[derive(Deserialize)]
 struct Uniform {
     feature: Feature,
@@ -148,7 +147,8 @@ impl Uniform {
 #[derive(Deserialize)]
 struct Each(#[serde(deserialize_with = "collect_features")] DataDictionary);
 
-/// The first item of a dictionary that is a sequence: of a packed one, of features, or of a sequence of them.
+/// The first item of a dictionary that is a sequence: of a packed dictionary, of features, or of a sequence of
+/// features.
 enum FlagOrFeature {
     Flag(bool),
     Feature(Feature),

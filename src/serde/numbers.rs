@@ -1,7 +1,7 @@
-//! Numbers of results that are computed: single ones, many of one type, and lists of what has several.
+//! Numbers in computed results: single ones, many of one type, and lists of compound items.
 //!
-//! They are the fields of the structures in which results are written and read. In binary formats, numbers keep their
-//! bits, and many of them are one `serialize_bytes`, as the values of an array are, but without the name of their type.
+//! They are the fields of the serialized structures of results. In binary formats numbers keep their bits, and many
+//! numbers are one `serialize_bytes` like the values of an array, but without the name of their type.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -37,7 +37,7 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
-/// Numbers of one type. Deserialized ones are owned, in memory of just their size.
+/// Numbers of one type. Deserialized ones are owned and use exactly as much memory as needed.
 pub(crate) struct Numbers<'a, T: Element>(pub(crate) Cow<'a, [T]>);
 
 impl<T: Element> Serialize for Numbers<'_, T> {
@@ -59,7 +59,7 @@ impl<'de, T: Element> Deserialize<'de> for Numbers<'_, T> {
 fn from_little_endian<T: Element, E: de::Error>(bytes: &[u8]) -> Result<Vec<T>, E> {
     let (count, rest) = (bytes.len() / size_of::<T>(), bytes.len() % size_of::<T>());
     if rest > 0 {
-        return Err(E::custom(format_args!("{} bytes are not whole numbers of {}", bytes.len(), T::TYPE)));
+        return Err(E::custom(format_args!("{} bytes are not a whole number of {} values", bytes.len(), T::TYPE)));
     }
     let mut numbers = filled(count, T::default()).map_err(remember)?;
     let target: &mut [u8] = bytemuck::cast_slice_mut(&mut numbers);
@@ -70,7 +70,7 @@ fn from_little_endian<T: Element, E: de::Error>(bytes: &[u8]) -> Result<Vec<T>, 
     Ok(numbers)
 }
 
-/// A list whose stated length is not trusted. While it is read, it takes up to 2.5 times the memory of its items.
+/// A list whose stated length is not trusted. Reading it takes up to 2.5 times the memory of its items.
 pub(crate) struct List<'a, I: Clone>(pub(crate) Cow<'a, [I]>);
 
 impl<I: Serialize + Clone> Serialize for List<'_, I> {
@@ -85,7 +85,7 @@ impl<'de, I: Deserialize<'de> + Clone> Deserialize<'de> for List<'_, I> {
     }
 }
 
-/// Deserializes a list, and makes something else of each item, which may depend on what was made of the ones before.
+/// Deserializes a list and converts each item. A conversion may depend on the previous results.
 pub(crate) fn list_of<'de, D: Deserializer<'de>, I: Deserialize<'de>, M>(
     deserializer: D,
     make: impl FnMut(I, &[M]) -> Result<M, &'static str>,

@@ -1,4 +1,4 @@
-//! One file among many: what is known of it without opening it, and whether it still is what it was.
+//! One file of a table: the data recorded about it, and the check that it has not changed.
 
 use std::path::PathBuf;
 
@@ -7,20 +7,20 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::dictionary::{Categories, DataDictionary, Feature};
 use crate::format::OpenedTable;
 
-/// What is known of a file.
+/// The data recorded about a file.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    /// Where it is; paths from a manifest begin with the folder of the manifest.
+    /// The path. Paths from a manifest begin with the folder of the manifest.
     pub(super) path: PathBuf,
     pub(super) rows: usize,
-    /// Its size.
+    /// The size of the file.
     pub(super) bytes: u64,
     pub(super) header_checksum: u32,
-    /// The checksum of the checksums of its values; 0 if it has none.
+    /// The checksum of the checksums of the file's values; 0 if it has none.
     pub(super) values_checksum: u32,
 }
 
-/// A file that has been opened, and the description of its columns.
+/// An opened file and the description of its columns.
 #[derive(Debug)]
 pub(super) struct Described {
     pub(super) entry: Entry,
@@ -45,23 +45,23 @@ impl Described {
     }
 }
 
-/// How closely a file is compared with what is known of it.
+/// How closely a file is compared with its recorded data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Check {
-    /// Without what depends on the values.
+    /// Everything that does not depend on the values.
     Description,
-    /// With the checksums of the values, as the file states them.
+    /// Also the checksums of the values, as stored in the file.
     Values,
 }
 
 impl Shards {
-    /// Opens a file, and compares it with what is known of it: O(columns), and with the values 4 bytes for each of
-    /// their checksums.
+    /// Opens a file and compares it with its recorded data. O(columns); with values, also 4 bytes for each of their
+    /// checksums.
     ///
     /// # Errors
-    /// [`ErrorKind::ShardChanged`]; [`ErrorKind::UnequalTables`] if it has other columns; [`ErrorKind::Io`];
-    /// [`ErrorKind::Format`], also if values are to be compared with their checksums and it has none;
-    /// [`ErrorKind::OutOfMemory`]. All but the last name the file.
+    /// [`ErrorKind::ShardChanged`]; [`ErrorKind::UnequalTables`] if the columns differ; [`ErrorKind::Io`];
+    /// [`ErrorKind::Format`], also if values are to be compared and the file has no checksums of them;
+    /// [`ErrorKind::OutOfMemory`]. All except the last name the file.
     pub(super) fn open_shard(&self, shard: usize, check: Check) -> Result<OpenedTable> {
         let entry = &self.entries[shard];
         let mut opened = OpenedTable::open(&entry.path).map_err(|error| error.in_file(&entry.path))?;
@@ -84,10 +84,10 @@ impl Shards {
     }
 }
 
-/// Checks that a table has the columns of the first one, exactly. O(columns).
+/// Checks that a table has exactly the columns of the first one. O(columns).
 ///
 /// # Errors
-/// [`ErrorKind::UnequalTables`], with the number of that table.
+/// [`ErrorKind::UnequalTables`] with the index of the table.
 pub(super) fn check_same(first: &DataDictionary, table: usize, other: &DataDictionary) -> Result<()> {
     if first == other {
         return Ok(());
@@ -110,7 +110,7 @@ pub(super) fn check_same(first: &DataDictionary, table: usize, other: &DataDicti
     Ok(())
 }
 
-/// Says how a column differs from that of the first table.
+/// Returns an error that describes how a column differs from the column of the first table.
 fn difference(first: &DataDictionary, table: usize, column: usize, mine: &Feature, theirs: &Feature) -> Error {
     let unequal = |part| Error::unequal_features(table, column, part);
     if mine.name != theirs.name {

@@ -1,5 +1,5 @@
-//! What the manifest at a path lists by now, and what that forbids: a file that is listed is not replaced, none is
-//! dropped from the list, and none is added that is not the one that was looked at.
+//! The current content of a manifest, and the rules that follow from it: listed files are not replaced, no file is
+//! dropped from the list, and a file is only added if it is the one that was opened.
 
 use std::collections::HashSet;
 use std::io;
@@ -21,10 +21,10 @@ pub(super) struct Listed {
 }
 
 impl Listed {
-    /// Reads what the manifest at a path lists; without a manifest, nothing.
+    /// Reads the paths that the manifest at `path` lists; none without a manifest.
     ///
     /// # Errors
-    /// Those of [`Shards::read_manifest`].
+    /// The errors of [`Shards::read_manifest`].
     pub(super) fn at(path: &Path, folder: &Folder) -> Result<Self> {
         let manifest = if is_there(path)? { Some(Shards::read_manifest(path)?) } else { None };
         let entries = manifest.iter().flat_map(|manifest| &manifest.entries);
@@ -35,28 +35,28 @@ impl Listed {
         Ok(Self { manifest, paths })
     }
 
-    /// Checks that all files that are listed are among others.
+    /// Checks that `paths` contains all listed files.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] with the first one that is not.
+    /// [`ErrorKind::Io`] with the first file that is missing.
     pub(super) fn check_kept(&self, paths: &[String], folder: &Folder) -> Result<()> {
         let Some(manifest) = &self.manifest else { return Ok(()) };
         let mut known = set_with_room(paths.len())?;
         known.extend(paths.iter().map(String::as_str));
         for entry in &manifest.entries {
             if !known.contains(&*folder.relative(&entry.path)?) {
-                let reason = "the manifest lists the file, and the table to be saved does not have it";
+                let reason = "the manifest lists the file, but the table to save does not contain it";
                 return Err(refused(&entry.path, io::ErrorKind::AlreadyExists, reason));
             }
         }
         Ok(())
     }
 
-    /// Compares those files of a table that are not listed yet with what is known of them. Those that are may be
+    /// Compares the files of a table that are not yet listed with their recorded data. Files that are listed may be
     /// missing.
     ///
     /// # Errors
-    /// Those of [`Shards::open_shard`].
+    /// The errors of [`Shards::open_shard`].
     pub(super) fn check_new(&self, shards: &Shards, paths: &[String]) -> Result<()> {
         let new = paths.iter().enumerate().filter(|(_, path)| !self.paths.contains(*path)).map(|(shard, _)| shard);
         let work = shards.work_of(paths.len().saturating_sub(self.paths.len()), 0);
@@ -64,13 +64,13 @@ impl Listed {
     }
 }
 
-/// Checks that the manifest at a path, if there is one, does not list a file beside it, and keeps manifests from being
-/// written as long as what is returned exists.
+/// Checks that the manifest, if it exists, does not list a file beside it. As long as the returned lock exists, no
+/// manifest can be written.
 ///
-/// A file system without locks cannot have a manifest written, so that there is nothing to keep back.
+/// On a file system without locks no manifest can be written, so no lock is needed.
 ///
 /// # Errors
-/// [`ErrorKind::Io`] with the file, if it is listed; those of reading the manifest.
+/// [`ErrorKind::Io`] with the file if it is listed; the errors of reading the manifest.
 pub(super) fn keep_unlisted(manifest: &Path, file: &Path) -> Result<Option<LockFile>> {
     let folder = Folder::of(manifest)?;
     let locked = match lock(&folder.manifest) {
@@ -81,13 +81,13 @@ pub(super) fn keep_unlisted(manifest: &Path, file: &Path) -> Result<Option<LockF
     Ok(locked)
 }
 
-/// Checks that the manifest at a path, if there is one, does not list a file.
+/// Checks that the manifest at a path, if it exists, does not list a file.
 ///
 /// # Errors
-/// Those of [`keep_unlisted`].
+/// The errors of [`keep_unlisted`].
 pub(super) fn check_unlisted(manifest: &Path, folder: &Folder, file: &Path) -> Result<()> {
     match is_there(manifest)? && Listed::at(manifest, folder)?.paths.contains(&folder.relative(file)?) {
-        true => Err(refused(file, io::ErrorKind::AlreadyExists, "the manifest lists the file, which is not replaced")),
+        true => Err(refused(file, io::ErrorKind::AlreadyExists, "the manifest lists the file, so it is not replaced")),
         false => Ok(()),
     }
 }

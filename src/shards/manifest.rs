@@ -1,7 +1,7 @@
-//! The file that lists the files of a table: written whole or not at all, read without opening them.
+//! Manifests list the files of a table. They are written atomically and read without opening the files.
 //!
-//! The bytes are listed in `README.md`. Decoding trusts nothing: what is allocated is at most a few times the size of
-//! the manifest, which has a limit.
+//! `README.md` specifies the bytes. Decoding treats them as untrusted: it allocates at most a few times the size of the
+//! manifest, which is limited.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -25,19 +25,19 @@ use crate::files::output::Output;
 use crate::files::replace::replace;
 use crate::files::{LOCK_ENDING, zeroed};
 
-/// Like that of table files: not valid text, and damaged by a transfer as text.
+/// Like the magic of table files: not valid text, and damaged by a transfer in text mode.
 const MAGIC: [u8; 8] = *b"\x89NTM\r\n\x1a\n";
 const VERSION: u32 = 1;
 
-/// Positions: of the version, of four zeros, of the number of files, and of the dictionary.
+/// Positions of the version, of four zeros, of the number of files, and of the dictionary.
 const VERSION_AT: usize = 8;
 const ZEROS_AT: usize = 12;
 const COUNT_AT: usize = 16;
 const DICTIONARY_AT: usize = 24;
 const SUM_BYTES: usize = 4;
-/// Bytes for a file, but for its path: the length of that, rows, size, two checksums.
+/// Bytes per file without its path: length of the path, rows, size, two checksums.
 const ENTRY_BYTES: usize = 8 + 8 + 8 + 4 + 4;
-/// The largest size of a manifest.
+/// The maximum size of a manifest.
 const LIMIT: u64 = 1 << 30;
 
 impl Shards {
@@ -53,7 +53,7 @@ impl Shards {
         read(&file, path, start, 0)?;
         let bytes = check_magic(start).and_then(|()| match length {
             0..=LIMIT => zeroed(length as usize),
-            _ => Err(Error::format(0, format!("{length} bytes are more than a manifest has: at most {LIMIT}"))),
+            _ => Err(Error::format(0, format!("the manifest has {length} bytes, and the maximum is {LIMIT}"))),
         });
         let mut bytes = bytes.map_err(|error| error.in_file(path))?;
         read(&file, path, &mut bytes, 0)?;
@@ -62,29 +62,29 @@ impl Shards {
         Ok(Self { manifest: Some(folder.manifest), ..new })
     }
 
-    /// Writes a manifest: the file that lists these files, with the number of rows, the size and the checksums of each.
-    /// It is written whole or not at all; who opens it meanwhile finds the old one. From then on this is the table of
-    /// that manifest: [`append`](Self::append) adds files to it.
+    /// Writes a manifest that lists the files of this table with their numbers of rows, sizes and checksums. The
+    /// manifest is replaced atomically; readers find the old one until then. From now on, this table belongs to the
+    /// manifest, and [`append`](Self::append) adds files to it.
     ///
-    /// Files that the manifest at `path` does not list yet are opened and compared with what is known of them: one that
-    /// another program has replaced since is not listed. Cost: O(shards), and O(columns) for each file that is new to
+    /// Files that the manifest at `path` does not list yet are opened and compared with their recorded data, so a file
+    /// that another program has replaced is never listed. Cost: O(shards), and O(columns) for each file that is new to
     /// the manifest.
     ///
-    /// In the manifest, paths are relative to its folder: the folder can be moved. A manifest that is named
-    /// [`shards.ntm`](Self::MANIFEST) is what [`open`](Self::open) reads when it is given the folder.
+    /// Paths in the manifest are relative to its folder, so the folder can be moved. If the manifest is named
+    /// [`shards.ntm`](Self::MANIFEST), [`open`](Self::open) finds it when given the folder.
     ///
-    /// **No file is lost from a manifest that exists**: it is replaced if this table has all files that it lists, in
-    /// whatever order; otherwise it stays, and that is an error. So nothing is dropped that others have appended since
-    /// this table was opened. To make a table of fewer files, or of others, on purpose, save its manifest under another
-    /// name in the same folder, and rename that over the old one ([`std::fs::rename`]).
+    /// **No file is lost from an existing manifest.** It is replaced only if this table contains all files that it
+    /// lists, in any order; otherwise this is an error, and the manifest stays. Files that other programs have appended
+    /// since this table was opened are therefore never dropped. To make a table of fewer or other files, save its
+    /// manifest under another name in the same folder, and rename it over the old one ([`std::fs::rename`]).
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] with `path`, also if it is a link that leads nowhere; with the path of a file that the
-    /// manifest at `path` lists and this table has not; of one that is not in the folder of the manifest or a folder in
-    /// it, or whose path is not UTF-8, or that is there twice. [`ErrorKind::ShardChanged`] or
-    /// [`ErrorKind::UnequalTables`] with a file that was replaced since this table was opened. [`ErrorKind::Format`] if
-    /// what is at `path` is not a manifest or is damaged, or the new one would be larger than 1 GiB;
-    /// [`ErrorKind::RenameUnsupported`]; [`ErrorKind::OutOfMemory`]. Nothing has changed then.
+    /// [`ErrorKind::Io`] with `path`, also if it is a dangling link; with the path of a file that the manifest at
+    /// `path` lists and this table does not contain; with the path of a file that is outside of the folder of the
+    /// manifest, that is not UTF-8, or that occurs twice. [`ErrorKind::ShardChanged`] or [`ErrorKind::UnequalTables`]
+    /// with a file that was replaced since this table was opened. [`ErrorKind::Format`] if the file at `path` is not a
+    /// manifest or is damaged, or if the new manifest would exceed 1 GiB; [`ErrorKind::RenameUnsupported`];
+    /// [`ErrorKind::OutOfMemory`]. On error, nothing has changed.
     ///
     /// # Examples
     /// ```
@@ -96,10 +96,10 @@ impl Shards {
     /// [&a, &b].iter().try_for_each(|path| table.save(path))?;
     /// let mut shards = Shards::of_files([&b])?;
     /// shards.save_manifest(folder.join("shards.ntm"))?;
-    /// assert_eq!(Shards::open(folder)?.shard_count(), 1); // the manifest says what the table consists of
-    /// shards.append([&a])?; // to the manifest
+    /// assert_eq!(Shards::open(folder)?.shard_count(), 1); // the manifest defines the table
+    /// shards.append([&a])?; // adds to the manifest
     /// assert_eq!(Shards::open(folder)?.shard_count(), 2);
-    /// assert!(Shards::of_files([&a])?.save_manifest(folder.join("shards.ntm")).is_err()); // it lists b.ntb as well
+    /// assert!(Shards::of_files([&a])?.save_manifest(folder.join("shards.ntm")).is_err()); // it also lists b.ntb
     /// let elsewhere = tempfile::tempdir()?;
     /// assert!(shards.save_manifest(elsewhere.path().join("shards.ntm")).is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -108,21 +108,21 @@ impl Shards {
         self.save_manifest_with(path, SaveOptions::new())
     }
 
-    /// Writes a manifest as [`save_manifest`](Self::save_manifest) does, with options: whether it is
-    /// [durable](SaveOptions::durable), and whether it is written [in place](SaveOptions::in_place), for file systems
-    /// that cannot rename. That is not atomic: who opens the manifest meanwhile may find it cut off, which is an error,
-    /// and so does everybody after a program was killed in the middle of it, also who saves: it has to be removed then.
-    /// Other options do not matter here.
+    /// Writes a manifest like [`save_manifest`](Self::save_manifest), with two options:
+    /// [durable](SaveOptions::durable), and [in place](SaveOptions::in_place) for file systems that cannot rename.
+    /// Writing in place is not atomic: a program that opens the manifest meanwhile may find it truncated, which is an
+    /// error. If the writer is killed, every later call fails, including saving, until the manifest is removed. Other
+    /// options are ignored.
     ///
     /// # Errors
-    /// Those of [`save_manifest`](Self::save_manifest).
+    /// The errors of [`save_manifest`](Self::save_manifest).
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{SaveOptions, Shards, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// HomogenNumericTable::from_rows(&[[1_i16, 2]])?.save(folder.path().join("a.ntb"))?;
-    /// let options = SaveOptions::new().in_place(true); // where nothing can be renamed
+    /// let options = SaveOptions::new().in_place(true); // for file systems that cannot rename
     /// Shards::open(folder.path())?.save_manifest_with(folder.path().join("shards.ntm"), options)?;
     /// assert!(Shards::open(folder.path().join("shards.ntm"))?.verify()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -135,9 +135,9 @@ impl Shards {
         })
     }
 
-    /// Writes a manifest, if `check` permits with its folder and the paths in it, and if no file has become another one
-    /// but those that are listed by now, which `check` returns. It is called twice: before the lock is made, so that a
-    /// refusal leaves nothing behind, and once others cannot change anything any more.
+    /// Writes a manifest if `check` permits it and no new file has changed. `check` receives the folder and the paths
+    /// in the manifest, and returns the files that are already listed. It is called twice: before the lock is created,
+    /// so that a refusal leaves no trace, and again while the lock excludes changes by others.
     pub(super) fn write_if(
         &mut self,
         path: &Path,
@@ -155,10 +155,10 @@ impl Shards {
         Ok(())
     }
 
-    /// Returns the paths of all files as they are in a manifest.
+    /// Returns the paths of all files in the form that a manifest stores.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] with a file that cannot be in it, or is there twice; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::Io`] with a file that cannot be listed or occurs twice; [`ErrorKind::OutOfMemory`].
     fn paths_in(&self, folder: &Folder) -> Result<Vec<String>> {
         let mut paths = with_room(self.entries.len())?;
         for entry in &self.entries {
@@ -174,19 +174,19 @@ impl Shards {
         }
     }
 
-    /// Adds files at the end, all of them or none. If the table was opened with a manifest, or one was saved of it,
-    /// they are added to that; otherwise to this table in memory only.
+    /// Adds files at the end, all or nothing. If the table was opened from a manifest or saved to one, the files are
+    /// added to the manifest; otherwise only to this table in memory.
     ///
-    /// What the manifest lists **now** is what they are added to: several threads and programs may append at the same
-    /// time, one after the other gets its turn, and none loses what another one has added. (They wait for a lock on the
-    /// file `.shards.ntm.lock` beside the manifest, which is removed afterwards.) Afterwards the table is what the
-    /// manifest lists.
+    /// Files are added to the **current** content of the manifest. Several threads and programs may append at the same
+    /// time; their changes are serialized, and none is lost. (They wait for a lock on the file `.shards.ntm.lock`
+    /// beside the manifest, which is removed afterwards.) Afterwards, this table contains everything that the manifest
+    /// lists.
     ///
-    /// Cost: O(files x columns) for the new ones, and the manifest is read and written.
+    /// Cost: O(files x columns) for the new files, plus reading and writing the manifest.
     ///
     /// # Errors
-    /// Those of [`of_files`](Self::of_files) and of [`save_manifest`](Self::save_manifest): a file that is in the
-    /// manifest already is an error. Table and manifest are unchanged then.
+    /// The errors of [`of_files`](Self::of_files) and [`save_manifest`](Self::save_manifest), also if a file is already
+    /// in the manifest. On error, the table and the manifest are unchanged.
     ///
     /// # Examples
     /// ```
@@ -200,18 +200,18 @@ impl Shards {
     /// HomogenNumericTable::from_rows(&[[3_i16, 4]])?.save(&b)?;
     /// shards.append([&b])?;
     /// assert_eq!((shards.shape().rows, Shards::open(folder)?.shape().rows), (2, 2));
-    /// assert!(shards.append([&b]).is_err()); // it is there
+    /// assert!(shards.append([&b]).is_err()); // already listed
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn append(&mut self, paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<()> {
         self.append_with(paths, SaveOptions::new())
     }
 
-    /// Adds files as [`append`](Self::append) does, with options for the manifest: those of
+    /// Adds files like [`append`](Self::append), with the manifest options of
     /// [`save_manifest_with`](Self::save_manifest_with).
     ///
     /// # Errors
-    /// Those of [`append`](Self::append).
+    /// The errors of [`append`](Self::append).
     ///
     /// # Examples
     /// ```
@@ -239,8 +239,8 @@ impl Shards {
             let _locked = lock(&folder.manifest)?;
             let (hook, is_verified) = (self.hook.clone(), self.is_verified);
             let mut all = Self { hook, is_verified, ..Self::read_manifest(path)? };
-            // The columns of the new files are those of this table; the manifest may have become one of others. From
-            // now on no other writer replaces these files, and none has since they were opened.
+            // The new files have the columns of this table, but another table's manifest may have replaced the old one.
+            // From now on no other writer replaces these files, and none has since they were opened.
             for (shard, entry) in new.entries.iter().enumerate().skip(self.entries.len()) {
                 new.open_shard(shard, Check::Values)?;
                 all.push(Described { entry: entry.clone(), dictionary: new.dictionary.clone() })?;
@@ -254,7 +254,7 @@ impl Shards {
     }
 }
 
-/// Returns whether there is anything at a path: also a link that leads nowhere.
+/// Returns whether anything exists at a path, including a dangling link.
 ///
 /// # Errors
 /// [`ErrorKind::Io`].
@@ -266,12 +266,12 @@ pub(super) fn is_there(path: &Path) -> Result<bool> {
     }
 }
 
-/// Puts a manifest, which must be locked, in place.
+/// Puts a manifest in place. The caller holds its lock.
 fn write(path: &Path, options: &SaveOptions, bytes: &[u8]) -> Result<()> {
     replace(path, options, |new| Output { sink: new, path }.write(bytes, 0))
 }
 
-/// Allocates a set with room for so many paths.
+/// Allocates a set with room for the given number of paths.
 pub(super) fn set_with_room<S: Eq + Hash>(count: usize) -> Result<HashSet<S>> {
     let mut set = HashSet::new();
     let bytes = count.saturating_mul(size_of::<S>());
@@ -279,22 +279,23 @@ pub(super) fn set_with_room<S: Eq + Hash>(count: usize) -> Result<HashSet<S>> {
     Ok(set)
 }
 
-/// Waits until no other thread or program writes a manifest. The lock ends when it is dropped, or the program ends.
+/// Waits until no other thread or program writes the manifest. Dropping the lock, or the end of the program, releases
+/// it.
 ///
 /// # Errors
-/// [`ErrorKind::Io`] with the file that is locked.
+/// [`ErrorKind::Io`] with the lock file.
 pub(super) fn lock(manifest: &Path) -> Result<LockFile> {
     let name = manifest.file_name().unwrap_or_default().to_string_lossy();
     LockFile::wait(manifest.with_file_name(format!(".{name}{LOCK_ENDING}")))
 }
 
-/// Returns the bytes of a manifest of files with these paths in it.
+/// Returns the bytes of a manifest that lists the files under these paths.
 fn encode_manifest(shards: &Shards, paths: &[String]) -> Result<Vec<u8>> {
     let head = (u64::from_le_bytes(MAGIC), VERSION, 0_u32, paths.len() as u64);
     let mut bytes = encode(DICTIONARY_AT + 256, &(head, &shards.dictionary))?;
     let rest = paths.iter().fold(SUM_BYTES, |room, path| room.saturating_add(ENTRY_BYTES + path.len()));
     if bytes.len().saturating_add(rest) as u64 > LIMIT {
-        let reason = format!("the manifest would have {} bytes, and {LIMIT} are the most", bytes.len() + rest);
+        let reason = format!("the manifest would have {} bytes, and the maximum is {LIMIT}", bytes.len() + rest);
         return Err(Error::format(0, reason));
     }
     bytes.try_reserve_exact(rest).map_err(|_| Error::out_of_memory(rest))?;
@@ -353,7 +354,7 @@ fn decode_manifest(bytes: &[u8], folder: &Folder) -> Result<Shards> {
     let room = (sum_at - fields.at) / ENTRY_BYTES;
     let count = match usize::try_from(count) {
         Ok(count @ 1..) if count <= room => count,
-        _ => return refusal(COUNT_AT, format!("the manifest states {count} files, and has room for 1 to {room}")),
+        _ => return refusal(COUNT_AT, format!("the manifest states {count} files, but has room for 1 to {room}")),
     };
     let (entries, ends, mut known) = (with_room(count)?, with_room(count)?, set_with_room(count)?);
     let mut new = Shards { entries, ends, dictionary, manifest: None, hook: Hook::default(), is_verified: false };
@@ -374,7 +375,7 @@ fn decode_manifest(bytes: &[u8], folder: &Folder) -> Result<Shards> {
     }
 }
 
-/// The rest of a manifest, from position `at`.
+/// The rest of a manifest, starting at position `at`.
 struct Fields<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -402,14 +403,14 @@ impl<'a> Fields<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// Returns the next file, and its path in the manifest.
+    /// Returns the next file and its path in the manifest.
     fn entry(&mut self, folder: &Folder) -> Result<(&'a str, Entry)> {
         let start = self.at as u64;
         let length = self.u64()?;
         let relative = str::from_utf8(self.take(length)?).ok();
         let path = relative.and_then(|relative| Some((relative, folder.join(relative)?)));
         let (relative, path) = path.ok_or_else(|| {
-            Error::format(start, "the path of a file leads out of the folder of the manifest, or is no path in UTF-8")
+            Error::format(start, "the path of a file leads out of the folder of the manifest, or is not a UTF-8 path")
         })?;
         let rows_at = self.at as u64;
         let rows = usize::try_from(self.u64()?)

@@ -1,4 +1,4 @@
-//! Files mapped as the memory of one table. The only unsafe code of this module.
+//! Memory-mapping of files as one table. The only unsafe code of this module.
 
 use super::entry::Check;
 use super::{FILES_AT_ONCE, Shards};
@@ -9,22 +9,22 @@ use crate::partial::Partial;
 use crate::table::merged::RowMergedNumericTable;
 
 impl Shards {
-    /// Maps all files as one table of any kind of access: O(shards x columns), whatever the number of rows. Blocks that
-    /// lie in one file are borrowed from it, without a copy; those across files are copied.
+    /// Maps all files as one table that supports every kind of access. O(shards x columns), for any number of rows.
+    /// Blocks within one file are borrowed from it; blocks that span files are copied.
     ///
-    /// Each file is mapped as [`HomogenNumericTable::map`](crate::HomogenNumericTable#method.map) does, and compared
-    /// with what is known of it; a file of another kind of table is loaded. Checksums of values are not compared,
-    /// unless [that is asked for](Self::with_verification), which reads all files once; [`verify`](Self::verify) does
-    /// that without mapping them.
+    /// Each file is mapped as by [`HomogenNumericTable::map`](crate::HomogenNumericTable#method.map) and compared with
+    /// its recorded data; a file of another kind of table is loaded. Checksums of values are not compared, unless you
+    /// request [verification](Self::with_verification), which reads all files once. [`verify`](Self::verify) compares
+    /// them without mapping.
     ///
     /// # Errors
-    /// Those of [`verify`](Self::verify) but for damaged values; [`ErrorKind::Io`](crate::ErrorKind::Io) also if the
-    /// system permits no more maps: Linux 65,530 for a program.
+    /// The errors of [`verify`](Self::verify) except for damaged values; [`ErrorKind::Io`](crate::ErrorKind::Io), also
+    /// if the system permits no more maps. Linux permits 65,530 per program.
     ///
     /// # Safety
-    /// That of [`HomogenNumericTable::map`](crate::HomogenNumericTable#method.map), for every file: while the table, or
-    /// any array that shares its memory, is alive, no file is written to or truncated. Replacing and removing files is
-    /// fine.
+    /// As for [`HomogenNumericTable::map`](crate::HomogenNumericTable#method.map), for every file: as long as the
+    /// table, or any array that shares its memory, is alive, no file may be written to or truncated. Files may be
+    /// replaced or removed.
     ///
     /// # Examples
     /// ```
@@ -57,18 +57,17 @@ impl Shards {
         RowMergedNumericTable::new(tables)
     }
 
-    /// Computes what [`reduce`](Self::reduce) computes, with the same bits where the result does not depend on the
-    /// layout of the rows that it is given, from files that are mapped while they are worked on: values are not copied
-    /// first.
+    /// Computes the same result as [`reduce`](Self::reduce) from mapped files, without copying values first. The bits
+    /// are the same if the result does not depend on the layout of the rows that it receives.
     ///
     /// # Errors
-    /// Those of [`reduce`](Self::reduce).
+    /// The errors of [`reduce`](Self::reduce).
     ///
     /// # Safety
-    /// That of [`map`](Self::map): while the call runs, and as long as any array that shares the memory of a file is
-    /// alive, no file is written to or truncated. The results of this library keep no such array. One of your own may:
-    /// its `update_table` is given the mapped tables, and what it [clones](crate::Array) or slices of their arrays has
-    /// the file's memory, also after this has returned, and in the results that were merged into others.
+    /// As for [`map`](Self::map): during the call, and as long as any array that shares the memory of a file is alive,
+    /// no file may be written to or truncated. The results in this library keep no such array. Your own may:
+    /// `update_table` receives the mapped tables, and any [clone](crate::Array) or slice of their arrays shares the
+    /// file's memory, even after this call has returned, and also in the results that it was merged into.
     ///
     /// # Examples
     /// ```

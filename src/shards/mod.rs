@@ -1,14 +1,14 @@
-//! A table as many table files: shards, end to end.
+//! Tables stored in many table files: shards, end to end.
 //!
-//! * this file: the type, opening, and what it says of itself; `entry`: one file among them, and how two files differ;
-//!   `names`: files of a folder or of a pattern, and paths in manifests;
-//! * `manifest`: the file that lists the others, described in `README.md` beside this file; `listed`: what may become
-//!   of a file because one lists it;
-//! * `read`: rows across files; `reduce`: partial results of all rows; `verify`: checksums; `map`: mapping;
-//! * `writer`: several writers at once; `resume`: going on where one was interrupted.
+//! * this file: the type, opening, and its properties; `entry`: one of the files, and how two files differ; `names`:
+//!   files of a folder or a pattern, and paths in manifests;
+//! * `manifest`: the file that lists the others, specified in `README.md` beside this file; `listed`: the rules for
+//!   listed files;
+//! * `read`: rows across files; `reduce`: partial results of all rows; `verify`: checksums; `map`: memory-mapping;
+//! * `writer`: concurrent writers; `resume`: resuming an interrupted writer.
 //!
-//! Invariant: all files have the columns of the first, in types, names and categories; each is compared with what is
-//! known of it whenever it is opened. Nothing stays open between calls.
+//! Invariant: all files have the columns of the first file: types, names and categories. Whenever a file is opened, it
+//! is compared with its recorded data. No file stays open between calls.
 
 #[forbid(unsafe_code)]
 mod entry;
@@ -45,23 +45,23 @@ use crate::base::progress::{Hook, Progress};
 use crate::base::shape::Shape;
 use crate::dictionary::DataDictionary;
 
-/// Work for one file, besides its values, counts as that on so many bytes when it is decided whether threads pay.
+/// Work for one file, besides its values, counts as this number of bytes in the decision whether to use threads.
 const FILE_BYTES: usize = 64 << 10;
-/// Number of files that are opened, and described, before they are compared.
+/// Number of files that are opened and described before they are compared.
 const FILES_AT_ONCE: usize = 64;
 
-/// A table as many table files, [`.ntb`](crate::TableWriter), end to end: for tables larger than memory, written by
-/// several programs at once, or larger than a file should be.
+/// A table stored in many table files ([`.ntb`](crate::TableWriter)), end to end: for tables that exceed memory, are
+/// written by several programs at once, or are too large for a single file.
 ///
-/// The files have the same columns: element types, names, feature types and categories. They may differ in the number
-/// of rows, which may be 0, in layout, and in the kind of table. They are listed by a folder, a pattern, the caller, or
-/// a **manifest**: a file that says which files the table consists of, and what each of them is, so that a table of
-/// 10,000 files opens by reading one, a file that was replaced is an error that names it, and rows are added by many
-/// files at once or not at all. `src/shards/README.md` describes it byte by byte.
+/// All files have the same columns: element types, names, feature types and categories. They may differ in the number
+/// of rows, which may be 0, in layout, and in the kind of table. The files come from a folder, a pattern, the caller,
+/// or a **manifest**: a file that lists the table's files and their properties. With a manifest, a table of 10,000
+/// files opens by reading one file, replaced files are detected and named, and rows of many files are added atomically.
+/// `src/shards/README.md` specifies its bytes.
 ///
-/// Opening keeps no file open. A file is opened when its rows are wanted, and compared with what is known of it. Files
-/// of homogeneous tables are read in pieces; one of [another kind](crate::guide::choose_a_kind_of_table) is loaded
-/// whole, when its turn comes.
+/// Opening keeps no file open. A file is opened when its rows are needed, and compared with its recorded data. Files of
+/// homogeneous tables are read in pieces; other [kinds](crate::guide::choose_a_kind_of_table) are loaded completely
+/// when their rows are needed.
 ///
 /// # Examples
 /// ```
@@ -75,7 +75,7 @@ const FILES_AT_ONCE: usize = 64;
 /// assert_eq!(shards.load_rows::<f64>(1..3)?.as_slice()?, [3.0, 4.0, 5.0, 6.0]); // across files
 ///
 /// shards.save_manifest(folder.join("shards.ntm"))?; // from now on, `open` reads this, and `append` adds to it
-/// HomogenNumericTable::from_rows(&[[7_i16, 8]])?.save(folder.join("part-2.ntb"))?; // of no table yet
+/// HomogenNumericTable::from_rows(&[[7_i16, 8]])?.save(folder.join("part-2.ntb"))?; // not yet part of the table
 /// assert_eq!(Shards::open(folder)?.shape().rows, 3);
 /// shards.append([folder.join("part-2.ntb")])?;
 /// assert_eq!(Shards::open(folder)?.load::<i16>()?.as_slice()?, [1, 2, 3, 4, 5, 6, 7, 8]);
@@ -85,18 +85,18 @@ const FILES_AT_ONCE: usize = 64;
 pub struct Shards {
     /// Invariant: not empty.
     entries: Vec<Entry>,
-    /// Where the rows of each file end: not descending.
+    /// The end of the rows of each file, in ascending order; empty files repeat the previous end.
     ends: Vec<usize>,
     /// The description of the columns of every file.
     dictionary: DataDictionary,
-    /// The manifest that lists them, symbolic links followed; `None` if none does.
+    /// The manifest that lists the files, with symbolic links resolved; `None` without one.
     manifest: Option<PathBuf>,
     hook: Hook,
-    /// Whether all values are compared with their checksums before they are read.
+    /// Whether all values are compared with their checksums before they are used.
     is_verified: bool,
 }
 
-/// One file of a table of many.
+/// One file of a table of many files.
 ///
 /// # Examples
 /// ```
@@ -112,14 +112,14 @@ pub struct Shards {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShardInfo<'s> {
-    /// The file.
+    /// The path of the file.
     pub path: &'s Path,
-    /// Its rows among those of the whole table.
+    /// The rows of the file, counted in the whole table.
     pub rows: Range<usize>,
-    /// Its size in bytes.
+    /// The size of the file in bytes.
     pub bytes: u64,
-    /// What tells it from other files of the same table: CRC-32 of its header, and of the checksums of its values (0 if
-    /// it has none).
+    /// Checksums that distinguish the file from others of the same table: CRC-32 of its header, and of the checksums of
+    /// its values (0 if it has none).
     pub checksums: [u32; 2],
 }
 
@@ -127,25 +127,25 @@ impl Shards {
     /// The name of the manifest of a folder: `shards.ntm`.
     pub const MANIFEST: &'static str = "shards.ntm";
 
-    /// Opens a manifest, or a folder: by its manifest, which is named [`shards.ntm`](Self::MANIFEST), and if there is
-    /// none, all of its files whose names end with `.ntb` and do not begin with a dot, in the order of the bytes of
-    /// their names.
+    /// Opens a manifest or a folder. A folder is opened through its manifest, named [`shards.ntm`](Self::MANIFEST).
+    /// Without a manifest, all files whose names end with `.ntb` and do not begin with a dot are opened, sorted by the
+    /// bytes of their names.
     ///
-    /// From a manifest no other file is opened: O(shards). From a folder, every file is: O(shards x columns), in
-    /// parallel if there are many. Saves that were interrupted leave files in a folder that are not taken for shards.
-    /// Files that were completed are, all of them, also those of a [`ShardsWriter`] that was never
-    /// [finished](ShardsWriter::finish): only a manifest says what belongs together.
+    /// Opening a manifest reads no other file: O(shards). Opening a folder without a manifest reads every file:
+    /// O(shards x columns), in parallel if there are many. Files left by interrupted saves are not used as shards. All
+    /// completed files are, including those of a [`ShardsWriter`] that was never [finished](ShardsWriter::finish): only
+    /// a manifest defines which files belong together.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] with `path`, also if there are no such files; [`ErrorKind::Format`] if the manifest is damaged
-    /// or none; [`ErrorKind::OutOfMemory`]; of a folder those of [`of_files`](Self::of_files).
+    /// [`ErrorKind::Io`] with `path`, also if no such file exists; [`ErrorKind::Format`] if the file is damaged or
+    /// not a manifest; [`ErrorKind::OutOfMemory`]; for a folder, the errors of [`of_files`](Self::of_files).
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{Shards, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let folder = folder.path();
-    /// assert!(matches!(Shards::open(folder).unwrap_err().kind(), ErrorKind::Io { .. })); // no files are here
+    /// assert!(matches!(Shards::open(folder).unwrap_err().kind(), ErrorKind::Io { .. })); // no files yet
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(folder.join("part-0.ntb"))?;
     /// Shards::open(folder)?.save_manifest(folder.join("shards.ntm"))?;
     /// assert_eq!(Shards::open(folder.join("shards.ntm"))?.shape(), Shards::open(folder)?.shape());
@@ -159,18 +159,18 @@ impl Shards {
         let manifest = path.join(Self::MANIFEST);
         match manifest::is_there(&manifest)? {
             false => Self::of_paths(names::in_folder(path)?),
-            true => Self::read_manifest(&manifest), // a link that leads nowhere is an error
+            true => Self::read_manifest(&manifest), // a dangling link is an error
         }
     }
 
-    /// Opens files, in this order. A file may be there twice.
+    /// Opens files in the given order. A file may occur twice.
     ///
-    /// Cost: O(shards x columns): the beginning of each file is read, in parallel if there are many.
+    /// Cost: O(shards x columns). Reads the beginning of each file, in parallel if there are many.
     ///
     /// # Errors
-    /// [`ErrorKind::ParameterOutOfRange`]; [`ErrorKind::Io`] and [`ErrorKind::Format`] of a file; with the path of
-    /// the first such file, [`ErrorKind::UnequalTables`] if it has other columns than the first one, and
-    /// [`ErrorKind::SizeOverflow`] if there are too many rows; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::ParameterOutOfRange`] without files; [`ErrorKind::Io`] and [`ErrorKind::Format`] of a file. With
+    /// the path of the first such file: [`ErrorKind::UnequalTables`] if its columns differ from those of the first
+    /// file, and [`ErrorKind::SizeOverflow`] if there are too many rows. [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -188,16 +188,16 @@ impl Shards {
         Self::of_paths(paths.into_iter().map(|path| path.as_ref().to_owned()).collect())
     }
 
-    /// Opens all files whose names match a pattern, in the order of the bytes of their names. In the last component of
-    /// the path, `*` stands for any characters, also none, and `?` for one. Names that begin with a dot are matched
-    /// only if the pattern does.
+    /// Opens all files whose names match a pattern, sorted by the bytes of their names. In the last component of the
+    /// path, `*` matches any number of characters and `?` matches one. Names that begin with a dot match only if the
+    /// pattern begins with one.
     ///
-    /// Whatever has a name that matches is part of the table: also whole files of an earlier attempt to write it, by a
-    /// program that was killed. Where that can be, write into a folder that is new for each attempt, or name the files
-    /// one by one ([`of_files`](Self::of_files)).
+    /// Every file with a matching name is part of the table, including complete files left by an earlier attempt of a
+    /// killed program. If that can happen, write each attempt into a new folder, or list the files explicitly
+    /// ([`of_files`](Self::of_files)).
     ///
     /// # Errors
-    /// Those of [`of_files`](Self::of_files); [`ErrorKind::Io`] if no file matches, or the pattern has no last
+    /// The errors of [`of_files`](Self::of_files); [`ErrorKind::Io`] if no file matches, or if the pattern has no last
     /// component.
     ///
     /// # Examples
@@ -224,7 +224,7 @@ impl Shards {
         all.ok_or_else(Error::no_tables)
     }
 
-    /// Opens files and describes them, several at a time if there are many; `put` gets them in order.
+    /// Opens and describes files, several at a time if there are many. Calls `put` with them in order.
     fn describe_all(paths: Vec<PathBuf>, put: impl FnMut(Described) -> Result<()>) -> Result<()> {
         let bytes = paths.len().saturating_mul(FILE_BYTES);
         in_order(paths.into_iter(), bytes, FILES_AT_ONCE, Described::open, put)
@@ -237,7 +237,7 @@ impl Shards {
         Ok(new)
     }
 
-    /// Returns a table to which at least one file is to be added.
+    /// Returns a table without files, to which at least one must be added.
     fn without_files(dictionary: DataDictionary) -> Self {
         Self {
             entries: Vec::new(),
@@ -252,7 +252,7 @@ impl Shards {
     /// Adds a file at the end.
     ///
     /// # Errors
-    /// Those of [`of_files`](Self::of_files). Nothing has changed.
+    /// The errors of [`of_files`](Self::of_files). On error, nothing has changed.
     fn push(&mut self, next: Described) -> Result<()> {
         let Described { entry, dictionary } = next;
         let same = check_same(&self.dictionary, self.entries.len(), &dictionary);
@@ -260,7 +260,7 @@ impl Shards {
         self.push_entry(entry)
     }
 
-    /// Adds a file whose columns are known to be those of the others.
+    /// Adds a file whose columns are known to match.
     fn push_entry(&mut self, entry: Entry) -> Result<()> {
         let shape = Shape { rows: usize::MAX, columns: self.dictionary.len() };
         let too_many = || Error::new(ErrorKind::SizeOverflow { shape, element: None }).in_file(&entry.path);
@@ -273,9 +273,8 @@ impl Shards {
         Ok(())
     }
 
-    /// Sets a callback for the progress of each call that reads values. It is called at the beginning, after every
-    /// piece of at most 4 MiB, and at the end, on any of the threads that do the work, but for one call by one thread
-    /// at a time.
+    /// Sets a progress callback for each call that reads values. It is called at the beginning, after every piece of at
+    /// most 4 MiB, and at the end. Any thread that does the work may call it, but only one at a time.
     ///
     /// # Examples
     /// ```
@@ -295,22 +294,22 @@ impl Shards {
         Self { hook: Hook::new(hook), ..self }
     }
 
-    /// Sets whether all values are compared with their checksums before they are read: those of
-    /// [`load_rows`](Self::load_rows), [`row_blocks`](Self::row_blocks), [`reduce`](Self::reduce) and its parts, and
-    /// `map`. Otherwise [`load`](Self::load), [`load_as`](Self::load_as) and [`verify`](Self::verify) do, and the
-    /// others return a value that is damaged on the disk as it is. [A table][many-files] says which call compares what.
+    /// Sets whether [`load_rows`](Self::load_rows), [`row_blocks`](Self::row_blocks), [`reduce`](Self::reduce) and its
+    /// parts, and `map` compare all values with their checksums before use. By default, only [`load`](Self::load),
+    /// [`load_as`](Self::load_as) and [`verify`](Self::verify) do; the others return damaged values as they are stored.
+    /// [A table][many-files] lists which call compares what.
     ///
-    /// In each file that is opened, the chunks of values (1 MiB each, unless [another
-    /// size](crate::SaveOptions::checksums) was chosen) that have any of the values are compared, when the first of
-    /// them is wanted, as [`TableReader::with_verification`](crate::TableReader::with_verification) does. Mapping reads
-    /// and compares all of all files. The checksums themselves are compared with those that the manifest knows, so that
-    /// a file of the same columns and other values is an error as well.
+    /// In each opened file, chunks of values (1 MiB each, unless [another size](crate::SaveOptions::checksums) was
+    /// chosen) are compared when one of their values is first needed, as by
+    /// [`TableReader::with_verification`](crate::TableReader::with_verification). Mapping reads and compares all files
+    /// completely. The checksums are themselves compared with those in the manifest, so a file with the same columns
+    /// and different values is also an error.
     ///
-    /// Cost: each chunk is read once more, whole. Files must have checksums of values.
+    /// Cost: each chunk is read once more, completely. Files must have checksums of values.
     ///
     /// # Errors
-    /// None here. Of those calls, in addition: [`ErrorKind::Format`] with the file and the chunk that is damaged, or
-    /// with a file that has values and no checksums of them.
+    /// None. The calls above may then also return [`ErrorKind::Format`], with the file and its damaged chunk, or with a
+    /// file that has values without checksums.
     ///
     /// [many-files]: crate::guide::many_files#what-is-compared-when
     ///
@@ -334,7 +333,7 @@ impl Shards {
         Self { is_verified: is_wanted, ..self }
     }
 
-    /// Returns the numbers of rows, of all files, and of columns.
+    /// Returns the total number of rows and the number of columns.
     ///
     /// # Examples
     /// ```
@@ -353,7 +352,7 @@ impl Shards {
         self.ends.last().copied().unwrap_or(0)
     }
 
-    /// Returns the element type of the values, if all columns have the same.
+    /// Returns the element type of the values if all columns have the same type.
     ///
     /// # Examples
     /// ```
@@ -416,12 +415,12 @@ impl Shards {
         })
     }
 
-    /// Returns the rows of a file among those of the whole table.
+    /// Returns the rows of a file, counted in the whole table.
     fn rows_of(&self, shard: usize) -> Range<usize> {
         shard.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[shard]
     }
 
-    /// Returns the size in bytes of the values of some rows, in the types of the columns.
+    /// Returns the size in bytes of the values of the given number of rows, in the types of the columns.
     fn size_of_rows(&self, rows: usize) -> u64 {
         let size = |element: ElementType| element.size_in_bytes() as u64;
         let row = match self.dictionary.uniform_type() {
@@ -431,7 +430,7 @@ impl Shards {
         row.saturating_mul(rows as u64)
     }
 
-    /// Returns the amount of work on the values of some rows of some files, by which it is decided whether threads pay.
+    /// Returns the amount of work on the given numbers of files and rows, for the decision whether to use threads.
     fn work_of(&self, shards: usize, rows: usize) -> usize {
         let bytes = usize::try_from(self.size_of_rows(rows)).unwrap_or(usize::MAX);
         bytes.saturating_add(shards.saturating_mul(FILE_BYTES))

@@ -1,4 +1,4 @@
-//! The files of a folder or of a pattern, and paths in manifests.
+//! Files of a folder or matching a pattern, and paths in manifests.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -9,15 +9,15 @@ use std::path::{Component, Path, PathBuf};
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 
-/// What the names of table files end with.
+/// The end of the names of table files.
 const EXTENSION: &str = ".ntb";
 
-/// Returns an error about a path, in words.
+/// Returns an error about a path with the given reason.
 pub(super) fn refused(path: &Path, kind: io::ErrorKind, reason: &'static str) -> Error {
     Error::io(path, io::Error::new(kind, reason))
 }
 
-/// Returns the table files of a folder, in the order of their names.
+/// Returns the table files of a folder, sorted by name.
 ///
 /// # Errors
 /// [`ErrorKind::Io`], also if there are none.
@@ -30,7 +30,7 @@ pub(super) fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// Returns the files whose names match the last component of a path, in the order of their names.
+/// Returns the files whose names match the last component of a path, sorted by name.
 ///
 /// # Errors
 /// [`ErrorKind::Io`], also if there are none.
@@ -48,7 +48,7 @@ pub(super) fn matching(pattern: &Path) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// Returns the files of a folder that have the names of those of a writer, with their numbers, in their order.
+/// Returns the files of a folder whose names a writer creates, with their numbers, sorted by number.
 ///
 /// # Errors
 /// [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`].
@@ -58,7 +58,7 @@ pub(super) fn numbered(folder: &Path) -> Result<Vec<(usize, PathBuf)>> {
     Ok(found.into_iter().filter_map(number).collect())
 }
 
-/// Returns the name of the file of a number.
+/// Returns the name of the file with a number.
 pub(super) fn name_of(number: usize) -> String {
     format!("part-{number:06}{EXTENSION}")
 }
@@ -69,7 +69,7 @@ fn number_of(name: &[u8]) -> Option<usize> {
     (digits.len() == 6 && name == name_of(number).as_bytes()).then_some(number) // six digits, without a sign
 }
 
-/// Returns the paths of what a folder has of some names, in the order of the names, but for folders.
+/// Returns the paths of the entries of a folder with matching names, sorted by name, without subfolders.
 fn listed(folder: &Path, prefix: &Path, is_wanted: impl Fn(&[u8]) -> bool) -> Result<Vec<PathBuf>> {
     let in_folder = |source| Error::io(folder, source);
     let mut found = Vec::new();
@@ -85,11 +85,11 @@ fn listed(folder: &Path, prefix: &Path, is_wanted: impl Fn(&[u8]) -> bool) -> Re
     Ok(found)
 }
 
-/// Returns whether a name matches a pattern, in which `*` stands for any bytes, also none, and `?` for a character.
-/// O(name x pattern).
+/// Returns whether a name matches a pattern, in which `*` matches any number of bytes and `?` one character. O(name x
+/// pattern).
 fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut at, mut of) = (0, 0);
-    let mut star = None; // where to go on if what follows the last star does not match
+    let mut star = None; // where to resume if the rest after the last star does not match
     while of < name.len() {
         match pattern.get(at) {
             Some(b'*') => {
@@ -113,20 +113,20 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
     pattern[at..].iter().all(|&byte| byte == b'*')
 }
 
-/// Returns the number of bytes of the first character: those of UTF-8, or 1.
+/// Returns the number of bytes of the first UTF-8 character, or 1.
 fn character(bytes: &[u8]) -> usize {
     1 + bytes[1..].iter().take(3).take_while(|&&byte| bytes[0] >= 0xC0 && byte & 0xC0 == 0x80).count()
 }
 
-/// The folder of a manifest, to which the paths in it are relative.
+/// The folder of a manifest. Paths in the manifest are relative to it.
 pub(super) struct Folder {
-    /// The manifest, symbolic links followed.
+    /// The manifest, with symbolic links resolved.
     pub(super) manifest: PathBuf,
-    /// The folder in the words of the caller, unless the manifest is a link.
+    /// The folder as the caller wrote it, unless the manifest is a link.
     given: PathBuf,
-    /// The same, from the root of the file system.
+    /// The same as an absolute path.
     absolute: PathBuf,
-    /// The folder, symbolic links followed.
+    /// The folder, with symbolic links resolved.
     real: PathBuf,
 }
 
@@ -153,25 +153,26 @@ impl Folder {
         Ok(Self { manifest, given, absolute, real })
     }
 
-    /// Returns the path of a file relative to the folder, with `/` between its components.
+    /// Returns the path of a file relative to the folder, with `/` between the components.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] if the file is not in the folder or a folder in it, or the path is not UTF-8.
+    /// [`ErrorKind::Io`] if the file is outside of the folder or the path is not UTF-8.
     pub(super) fn relative(&self, file: &Path) -> Result<String> {
         let in_file = |source| Error::io(file, source);
         let absolute = std::path::absolute(file).map_err(in_file)?;
         if let Some(path) = absolute.strip_prefix(&self.absolute).ok().and_then(joined) {
-            return Ok(path); // without a look at the disk
+            return Ok(path); // without accessing the disk
         }
         let (parent, name) = (fs::canonicalize(folder_of(file)).map_err(in_file)?, file.file_name());
         let real = parent.join(name.unwrap_or(OsStr::new("")));
         let outside = || refused(file, io::ErrorKind::InvalidInput, "the file is not in the folder of the manifest");
         let inside = real.strip_prefix(&self.real).map_err(|_| outside())?;
-        let not_text = "a path in a manifest is UTF-8";
+        let not_text = "a path in a manifest must be UTF-8";
         joined(inside).ok_or_else(|| refused(file, io::ErrorKind::InvalidInput, not_text))
     }
 
-    /// Returns the path of a file that a manifest names. `None` if it leads out of the folder, or is no relative path.
+    /// Returns the path of a file that a manifest names; `None` if it leads out of the folder or is not a relative
+    /// path.
     pub(super) fn join(&self, relative: &str) -> Option<PathBuf> {
         let is_name = |part: &str| {
             let mut components = Path::new(part).components();
@@ -181,7 +182,7 @@ impl Folder {
     }
 }
 
-/// Returns the components of a relative path with `/` between them. `None` if it is not UTF-8, or leads upwards.
+/// Joins the components of a relative path with `/`; `None` if the path is not UTF-8 or leads upwards.
 fn joined(relative: &Path) -> Option<String> {
     let parts = relative.components().map(|part| match part {
         Component::Normal(name) => name.to_str(),

@@ -1,4 +1,4 @@
-//! Rows of a table of many files: ranges of them, all of them, or block by block.
+//! Reading rows of a table of many files: a range, all rows, or block by block.
 
 use std::ops::{Range, RangeBounds};
 
@@ -17,7 +17,7 @@ use crate::format::StoredRows;
 use crate::table::{DataLayout, HomogenNumericTable, Region, Target, rows_of};
 use crate::window::AnySliceMut;
 
-/// An open file, and a buffer for its values.
+/// An open file and a buffer for its values.
 struct Open {
     shard: usize,
     rows: StoredRows,
@@ -25,7 +25,7 @@ struct Open {
 }
 
 impl Open {
-    /// Reads rows of the file, which must be in range, into a target of as many values.
+    /// Reads rows of the file into a target of the same size. `rows` must be in range.
     fn read(&mut self, rows: Range<usize>, target: AnySliceMut<'_>, meter: Option<&Meter>) -> Result<()> {
         match &self.rows {
             StoredRows::File(reader) => reader.read_into(rows, target, &mut self.stored, meter),
@@ -39,15 +39,16 @@ impl Open {
 }
 
 impl Shards {
-    /// Reads consecutive rows, of one file or of several, into a new row-major table of `U`, converted under
-    /// [`ConversionPolicy::Saturate`] if the files hold another type. Checksums of values are not compared, unless
-    /// [that is asked for](Self::with_verification).
+    /// Reads consecutive rows, of one or several files, into a new row-major table of `U`. If the files hold another
+    /// type, values are converted under [`ConversionPolicy::Saturate`]. Checksums of values are not compared, unless
+    /// you request [verification](Self::with_verification).
     ///
-    /// Cost: O(values read), and O(columns) for each file that has any of the rows. Several files are read in parallel.
+    /// Cost: O(values read), plus O(columns) for each file that has any of the rows. Several files are read in
+    /// parallel.
     ///
     /// # Errors
-    /// [`ErrorKind::RowsOutOfRange`]; [`ErrorKind::SizeOverflow`]; [`ErrorKind::OutOfMemory`]; and of the first file
-    /// that cannot be read: [`ErrorKind::ShardChanged`] if it was replaced, [`ErrorKind::UnequalTables`],
+    /// [`ErrorKind::RowsOutOfRange`]; [`ErrorKind::SizeOverflow`]; [`ErrorKind::OutOfMemory`]. Of the first file that
+    /// cannot be read: [`ErrorKind::ShardChanged`] if it was replaced, [`ErrorKind::UnequalTables`],
     /// [`ErrorKind::Io`], [`ErrorKind::Format`].
     ///
     /// # Examples
@@ -71,10 +72,10 @@ impl Shards {
         }
     }
 
-    /// Loads the whole table, of files that hold `T`, and compares the checksums of the values in the same pass.
+    /// Loads the whole table from files that hold `T`, and compares the checksums of the values in the same pass.
     ///
     /// # Errors
-    /// Those of [`load_as`](Self::load_as); [`ErrorKind::ElementTypeMismatch`]; [`ErrorKind::MixedElementTypes`].
+    /// The errors of [`load_as`](Self::load_as); [`ErrorKind::ElementTypeMismatch`]; [`ErrorKind::MixedElementTypes`].
     ///
     /// # Examples
     /// ```
@@ -98,11 +99,12 @@ impl Shards {
         }
     }
 
-    /// Loads the whole table converted to `U`, row-major, and compares the checksums of the values in the same pass.
+    /// Loads the whole table, converted to `U` and row-major, and compares the checksums of the values in the same
+    /// pass.
     ///
     /// # Errors
-    /// [`ErrorKind::SizeOverflow`]; [`ErrorKind::OutOfMemory`]; and of the first file that cannot be read or is
-    /// damaged: [`ErrorKind::ShardChanged`] if it was replaced, [`ErrorKind::UnequalTables`], [`ErrorKind::Io`],
+    /// [`ErrorKind::SizeOverflow`]; [`ErrorKind::OutOfMemory`]. Of the first file that cannot be read or is damaged:
+    /// [`ErrorKind::ShardChanged`] if it was replaced, [`ErrorKind::UnequalTables`], [`ErrorKind::Io`],
     /// [`ErrorKind::Format`].
     ///
     /// # Examples
@@ -117,12 +119,12 @@ impl Shards {
         self.gather(0..self.row_count(), Check::Values)
     }
 
-    /// Iterates over all rows in blocks of `rows_per_block`, also across the ends of files, in one buffer that is
-    /// reused for every block. The last block may be shorter. Checksums of values are not compared, unless
-    /// [that is asked for](Self::with_verification).
+    /// Iterates over all rows in blocks of `rows_per_block`. Blocks may span files. One buffer is reused for every
+    /// block, and the last block may be shorter. Checksums of values are not compared, unless you request
+    /// [verification](Self::with_verification).
     ///
     /// # Errors
-    /// [`ErrorKind::ParameterOutOfRange`] for blocks of no rows; [`ErrorKind::SizeOverflow`];
+    /// [`ErrorKind::ParameterOutOfRange`] if `rows_per_block` is 0; [`ErrorKind::SizeOverflow`];
     /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
@@ -150,8 +152,8 @@ impl Shards {
         Ok(ShardBlocks { shards: self, rows_per_block, next_row: 0, values, open: None, meter })
     }
 
-    /// Reads rows, which must be in range, into a new table; those of whole files with their checksums, if these are to
-    /// be compared.
+    /// Reads rows, which must be in range, into a new table. Files that are read completely are compared with their
+    /// checksums if `check` requests it.
     fn gather<U: Element>(&self, rows: Range<usize>, check: Check) -> Result<HomogenNumericTable<U>> {
         let shape = Shape { rows: rows.len(), ..self.shape() };
         let mut array = Array::<U>::zeros(shape.element_count_of(U::TYPE)?)?;
@@ -173,8 +175,8 @@ impl Shards {
         HomogenNumericTable::internal(array, shape, DataLayout::RowMajor).described_by(dictionary)
     }
 
-    /// Returns the files that have some of these rows, with the rows among those of the file; with `all`, also files
-    /// without rows.
+    /// Returns the files that contain some of these rows, and the rows within each file; with `all`, also files without
+    /// rows.
     fn parts_of(&self, rows: Range<usize>, all: bool) -> impl Iterator<Item = (usize, Range<usize>)> {
         let first = if all { 0 } else { self.ends.partition_point(|&end| end <= rows.start) };
         let end = rows.end;
@@ -220,7 +222,7 @@ impl Shards {
 
 /// The rows of a table of many files, block by block: see [`Shards::row_blocks`].
 ///
-/// A block is writable: it is the buffer itself, and nothing goes back to the files.
+/// A block is writable: it is the buffer itself, and changes are not written to the files.
 ///
 /// # Examples
 /// ```
@@ -246,11 +248,11 @@ pub struct ShardBlocks<'s, U> {
 }
 
 impl<U: Element> ShardBlocks<'_, U> {
-    /// Reads the next block, which replaces the previous one; returns `None` after the last one. After an error, the
+    /// Reads the next block, which replaces the previous one. Returns `None` after the last one. After an error, the
     /// next call tries the same block again.
     ///
     /// # Errors
-    /// Those of [`Shards::load_rows`].
+    /// The errors of [`Shards::load_rows`].
     ///
     /// # Examples
     /// ```

@@ -1,8 +1,8 @@
-//! Partial results of all rows: of each file in pieces, merged in the order of the rows.
+//! Partial results of all rows: each file is processed in pieces, and results are merged in the order of the rows.
 //!
-//! The rows of a file are divided as [`Partial::compute`] divides those of a table, by their number alone; the results
-//! of these parts are merged in their order into that of the file, and those of the files in theirs. So it is the same,
-//! whoever computes which part, and when.
+//! The rows of a file are divided by their number alone, as [`Partial::compute`] divides those of a table. The results
+//! of these parts are merged in order into the result of the file, and the results of the files likewise. The result
+//! therefore does not depend on which thread or machine computes which part, or when.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,48 +21,48 @@ use crate::partial::{Partial, at_once, of_unit, units};
 use crate::table::{DataLayout, HomogenNumericTable, TableSelection};
 use crate::window::AnySliceMut;
 
-/// How the rows of an open file are reached.
+/// Gives access to the rows of an open file.
 pub(super) type RowsOf<'a> = dyn Fn(OpenedTable) -> Result<StoredRows> + Sync + 'a;
 
-/// Largest number of runs of files, and that if results are large.
+/// Maximum number of runs of files, and the maximum for large results.
 const MOST_RUNS: usize = 16 << 10;
 const MOST_LARGE_RUNS: usize = 4 << 10;
-/// Number of bytes of a result from which it is large.
+/// Number of bytes above which a result is large.
 const LARGE_RESULT: usize = 64 << 10;
 
 /// The rows of one task.
 struct Unit {
     shard: usize,
     rows: Range<usize>,
-    /// The file, if other tasks have rows of it as well.
+    /// The file, if other tasks process rows of it too.
     opened: Option<Arc<StoredRows>>,
 }
 
-/// What the tasks of a call share.
+/// The data shared by the tasks of a call.
 struct Work<'a, P> {
     shards: &'a Shards,
     empty: &'a P,
     rows_of: &'a RowsOf<'a>,
     meter: Meter,
-    /// Buffers for values, which a later task uses again.
+    /// Buffers for values, which later tasks reuse.
     buffers: Mutex<Vec<AnyArray>>,
 }
 
 impl Shards {
-    /// Computes a result of all rows: that of `empty`, [without rows](Partial::empty), updated with the rows of every
-    /// file. In parallel, if the feature `rayon` is on: within large files, and over many small ones.
+    /// Computes a result of all rows: starts with [`empty`](Partial::empty) of the prototype `empty`, and adds the rows
+    /// of every file. With the feature `rayon`, large files and many small files are processed in parallel.
     ///
-    /// It is the result of each file, as [`reduce_shard`](Self::reduce_shard) computes it, merged in the order of the
-    /// files, those of each of the [`runs`](Self::runs) first: **the same bits for any number of threads**, and for any
-    /// number of programs among which files are divided. (For other files of the same rows, or for one table, it is
-    /// another sum of the same numbers, and may differ in the last digits.)
+    /// The result of each file, as computed by [`reduce_shard`](Self::reduce_shard), is merged in the order of the
+    /// files, first within each of the [`runs`](Self::runs). The result has **the same bits for any number of
+    /// threads**, and for any number of programs that share the files. (With the same rows in other files or in one
+    /// table, the numbers are added in another order, and the last digits may differ.)
     ///
-    /// Rows are read about a megabyte at a time, in the type of the files, into a buffer for each thread; files that
-    /// are not homogeneous are loaded whole. Checksums are not computed of the values, unless
-    /// [that is asked for](Self::with_verification): a value that is damaged on the disk is a part of the result.
+    /// Rows are read about a megabyte at a time, in the type of the files, into a buffer for each thread. Files that
+    /// are not homogeneous are loaded completely. Checksums of values are not compared, unless you request
+    /// [verification](Self::with_verification): values that are damaged on disk become part of the result.
     ///
     /// # Errors
-    /// The first in the order of the rows: those of [`verify`](Self::verify) but for damaged values; those of
+    /// The first error in the order of the rows: those of [`verify`](Self::verify) except for damaged values; those of
     /// [`Partial::update_table`] and [`Partial::merge`], with the path of the file.
     ///
     /// # Examples
@@ -99,7 +99,7 @@ impl Shards {
     /// let shards = Shards::open(folder)?;
     /// assert_eq!(shards.reduce(&Largest(0.0))?.0, 9.0);
     ///
-    /// // The same on two machines: each computes some files, and one merges what the other one sent.
+    /// // The same on two machines: each processes some files, and one merges the result of the other.
     /// let mut all = shards.reduce_shard(0, &Largest(0.0))?;
     /// let sent = shards.reduce_shard(1, &Largest(0.0))?.to_bytes()?;
     /// all.merge(&Largest::from_bytes(&sent)?)?;
@@ -110,12 +110,12 @@ impl Shards {
         self.reduce_by(empty, &OpenedTable::into_rows)
     }
 
-    /// Computes the result of the rows of one file: what [`Partial::compute`] computes of its table, in the same parts.
-    /// ([`BasicStatistics`](crate::BasicStatistics) of a sparse table are computed in other parts there, and may differ
+    /// Computes the result of the rows of one file, the same as [`Partial::compute`] computes from its table, in the
+    /// same parts. ([`BasicStatistics`](crate::BasicStatistics) divides sparse tables differently there, and may differ
     /// in the last digits.)
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfRange`]; those of [`reduce`](Self::reduce).
+    /// [`ErrorKind::OutOfRange`]; the errors of [`reduce`](Self::reduce).
     ///
     /// # Examples
     /// ```
@@ -153,11 +153,11 @@ impl Shards {
         own.map_or_else(|| empty.empty(), Ok)
     }
 
-    /// Computes the result of consecutive files: those of each file, merged in their order. Of all files of one of the
-    /// [`runs`](Self::runs), it is a part of the work of [`reduce`](Self::reduce).
+    /// Computes the result of consecutive files by merging the results of the files in order. For all files of one of
+    /// the [`runs`](Self::runs), this is one part of the work of [`reduce`](Self::reduce).
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfRange`]; those of [`reduce`](Self::reduce).
+    /// [`ErrorKind::OutOfRange`]; the errors of [`reduce`](Self::reduce).
     ///
     /// # Examples
     /// ```
@@ -184,16 +184,16 @@ impl Shards {
         run.map_or_else(|| empty.empty(), Ok)
     }
 
-    /// Divides the files into runs of consecutive ones, whose results are merged before those of different runs are: so
-    /// whoever merges the results of all runs does not become the limit.
+    /// Divides the files into runs of consecutive files. The results within a run are merged before those of different
+    /// runs, so that merging the results of all runs does not become the bottleneck.
     ///
-    /// All runs but the last have the same number of files: the least power of two with which there are at most 16,384
-    /// runs, or at most 4,096 if a result is large: of more than 65,536 bytes by [`Partial::size_in_bytes`] of `empty`.
-    /// So each of up to 4,096 files is a run of its own, whatever the result; 10,000 files are runs of 1, or of 4 with
-    /// large results. It depends on nothing else, on the number of threads and of processes least of all.
+    /// All runs except the last have the same number of files: the smallest power of two that makes at most 16,384
+    /// runs, or at most 4,096 if a result is large, meaning that [`Partial::size_in_bytes`] of `empty` exceeds 65,536.
+    /// Each of up to 4,096 files is therefore a separate run for any result; 10,000 files make runs of 1 file, or of 4
+    /// with large results. The runs depend on nothing else, in particular not on the number of threads or processes.
     ///
-    /// Programs that divide more than 4,096 files among them have to agree on what is large. Builds of one program do,
-    /// if pointers have the same width in all of them: of some results the size in memory depends on that.
+    /// Programs that share more than 4,096 files must agree on whether results are large. Builds of one program do if
+    /// all of them have the same pointer width, because the size of some results in memory depends on it.
     ///
     /// # Examples
     /// ```
@@ -216,7 +216,7 @@ impl Shards {
         self.entries.len().div_ceil(most).next_power_of_two()
     }
 
-    /// Adds the result of the next file to that of its run.
+    /// Merges the result of the next file into the result of its run.
     fn extend<P: Partial>(&self, run: &mut Option<P>, shard: usize, own: P) -> Result<()> {
         match run {
             Some(run) => run.merge(&own).map_err(|error| error.in_file(&self.entries[shard].path)),
@@ -227,7 +227,7 @@ impl Shards {
         }
     }
 
-    /// Computes a result of all rows, which `rows_of` reaches.
+    /// Computes a result of all rows. `rows_of` gives access to the rows of each file.
     pub(super) fn reduce_by<P: Partial>(&self, empty: &P, rows_of: &RowsOf<'_>) -> Result<P> {
         let (mut all, mut run) = (empty.empty()?, None);
         let (count, length) = (self.entries.len(), self.run_length(empty));
@@ -241,7 +241,7 @@ impl Shards {
         Ok(all)
     }
 
-    /// Computes the result of each of some files, and calls `put` with them, in order.
+    /// Computes the result of each of some files, and calls `put` with the results in order.
     fn fold<P: Partial>(
         &self,
         shards: Range<usize>,
@@ -275,7 +275,8 @@ impl Shards {
 }
 
 impl<P: Partial> Work<'_, P> {
-    /// Divides a file into tasks. If there are several, it is opened here: once, and with all threads if it is loaded.
+    /// Divides a file into tasks. If there are several, opens the file once, here. A file that must be loaded is loaded
+    /// in parallel.
     fn units_of(&self, shard: usize) -> impl Iterator<Item = Result<Unit>> + use<P> {
         let shape = Shape { rows: self.shards.entries[shard].rows, ..self.shards.shape() };
         let mut all = units(shape).peekable();
@@ -325,7 +326,7 @@ impl<P: Partial> Work<'_, P> {
         let rows_of = |rows: Range<usize>| {
             let shape = Shape { rows: rows.len(), columns };
             let count = shape.element_count_of(T::TYPE)?;
-            // A result may keep a share of what it was given.
+            // A result may keep a reference to the memory that it received.
             if buffer.len() < count || buffer.mutable_data().is_err() {
                 buffer = Array::new();
                 buffer = Array::zeros(count)?;

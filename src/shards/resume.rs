@@ -1,4 +1,4 @@
-//! Going on with a table that a killed program has begun to write as many files.
+//! Resuming a table of many files after its writer was killed.
 
 use std::path::{Path, PathBuf};
 
@@ -14,22 +14,21 @@ use crate::files::options::SaveOptions;
 use crate::format::OpenedTable;
 
 impl<T: Element> ShardsWriter<T> {
-    /// Creates a writer as [`create`](Self::create) does, which goes on where one in the same folder was interrupted:
-    /// whole files that are there count as finished. [`missing`](Self::missing) returns which ones are left to write.
+    /// Creates a writer like [`create`](Self::create), which resumes an interrupted one in the same folder. Complete
+    /// files count as finished. [`missing`](Self::missing) returns the files that are left to write.
     ///
-    /// All files of the folder whose names are `part-000000.ntb` to `part-999999.ntb` are read, and all of their
-    /// checksums are compared. A damaged one has to be written again before [`finish`](Self::finish), which names it
-    /// otherwise. (Damage to the values of files [without checksums](SaveOptions::checksums) cannot be detected.) The
-    /// values have to be those that this job would write: do not resume the folder of another job, or of one with more
-    /// files. Temporary files that were left are not used: [`files::leftovers`](crate::files::leftovers) lists them, to
-    /// be removed.
+    /// All files of the folder named `part-000000.ntb` to `part-999999.ntb` are read, and all of their checksums are
+    /// compared. A damaged file must be written again; otherwise [`finish`](Self::finish) reports it. (Damage to the
+    /// values of files [without checksums](SaveOptions::checksums) cannot be detected.) The values must be those that
+    /// this job would write: do not resume the folder of another job, or of one with more files. Leftover temporary
+    /// files are not used; [`files::leftovers`](crate::files::leftovers) lists them so that you can remove them.
     ///
-    /// Cost: one pass over the values of all files, in parallel.
+    /// Cost: reads the values of all files once, in parallel.
     ///
     /// # Errors
-    /// Those of [`create`](Self::create), also if the folder has a manifest: the table is complete, and
-    /// [`Shards::open`](crate::Shards::open) opens it. [`ErrorKind::UnequalTables`] with a file of other columns, and with one that a
-    /// newer version of the library wrote; [`ErrorKind::Io`] with a file that cannot be read;
+    /// The errors of [`create`](Self::create), also if the folder has a manifest: then the table is complete, and
+    /// [`Shards::open`](crate::Shards::open) opens it. [`ErrorKind::UnequalTables`] with a file of other columns or
+    /// from a newer version of the library; [`ErrorKind::Io`] with a file that cannot be read;
     /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
@@ -61,10 +60,10 @@ impl<T: Element> ShardsWriter<T> {
         Self::resume_with(folder, columns, dictionary, SaveOptions::new())
     }
 
-    /// Creates a writer as [`resume`](Self::resume) does, with the options of [`create_with`](Self::create_with).
+    /// Creates a writer like [`resume`](Self::resume), with the options of [`create_with`](Self::create_with).
     ///
     /// # Errors
-    /// Those of [`resume`](Self::resume).
+    /// The errors of [`resume`](Self::resume).
     ///
     /// # Examples
     /// ```
@@ -72,7 +71,7 @@ impl<T: Element> ShardsWriter<T> {
     /// # let folder = tempfile::tempdir()?;
     /// let options = SaveOptions::new().durable(false);
     /// let writer = ShardsWriter::<f64>::resume_with(folder.path(), 2, None, options)?;
-    /// assert_eq!(writer.missing(2), [0, 1]); // nothing was begun
+    /// assert_eq!(writer.missing(2), [0, 1]); // no file was started
     /// # let _ = writer;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -95,8 +94,8 @@ impl<T: Element> ShardsWriter<T> {
         Ok(new)
     }
 
-    /// Returns the numbers below `count`, and below 1,000,000, that have no file which is finished or being
-    /// written, in ascending order: those that a writer that [was resumed](Self::resume) has to write.
+    /// Returns the numbers below `count` and 1,000,000 whose files are neither finished nor being written, in ascending
+    /// order. After [`resume`](Self::resume), these files are left to write.
     ///
     /// # Examples
     /// ```
@@ -112,8 +111,8 @@ impl<T: Element> ShardsWriter<T> {
     }
 }
 
-/// Returns what is known of a file of these columns; `None` if it is damaged. That of a newer version of the library is
-/// an error: it may be whole.
+/// Returns the data of a file with these columns; `None` if it is damaged. A file from a newer version of the library
+/// is an error because it may be intact.
 fn whole(index: usize, path: PathBuf, dictionary: &DataDictionary) -> Result<Option<Entry>> {
     let mut is_newer = false;
     let mut look = || -> Result<_> {

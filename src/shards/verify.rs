@@ -1,4 +1,4 @@
-//! Checking all files of a table, in parallel.
+//! Verification of all files of a table, in parallel.
 
 use super::entry::Check;
 use super::{FILES_AT_ONCE, Shards};
@@ -7,16 +7,16 @@ use crate::base::parallel::in_order;
 use crate::base::progress::Meter;
 
 impl Shards {
-    /// Checks all files without keeping their content in memory: that each is the one that the manifest means, or that
-    /// was opened, and every checksum, as [`verify`](crate::verify) does. In parallel; if several files are damaged,
-    /// the error is about the first of them. Returns whether all files have checksums of values; if not, damage to the
-    /// values of the others cannot be detected.
+    /// Checks all files in parallel, without keeping their content in memory. Each must be the file that the manifest
+    /// lists or that was opened, and every checksum is compared, as by [`verify`](crate::verify). If several files are
+    /// damaged, the error is about the first of them. Returns whether all files have checksums of values; without them,
+    /// damage to values cannot be detected.
     ///
     /// # Errors
     /// [`ErrorKind::ShardChanged`](crate::ErrorKind::ShardChanged) if a file was replaced by another one;
-    /// [`ErrorKind::UnequalTables`](crate::ErrorKind::UnequalTables) if it has other columns;
+    /// [`ErrorKind::UnequalTables`](crate::ErrorKind::UnequalTables) if its columns differ;
     /// [`ErrorKind::Format`](crate::ErrorKind::Format) with the first damaged chunk of a file;
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io); all of them name the file;
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io). All of them name the file.
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     ///
     /// # Examples
@@ -36,7 +36,7 @@ impl Shards {
         let check = |shard: usize| {
             let opened = self.open_shard(shard, Check::Values)?;
             let values = self.size_of_rows(self.entries[shard].rows);
-            // Other kinds of tables store other things than all values of all columns.
+            // Other kinds of tables do not store the values of all cells.
             let exact = Some(&meter).filter(|_| opened.payload_length() == values);
             let verified = opened.verify(exact).map_err(|error| error.in_file(&self.entries[shard].path))?;
             if exact.is_none() {

@@ -1,4 +1,4 @@
-//! Several writers at once, of files that become one table when all are finished.
+//! Concurrent writers of files that become one table when all of them are finished.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as Slot;
@@ -23,31 +23,32 @@ use crate::files::options::SaveOptions;
 use crate::files::replace::Permit;
 use crate::format::{TableWriter, Written};
 
-/// The largest number of a file: their names have six digits, so that their order is that of their numbers.
+/// The largest number of a file. Names have six digits, so that they sort by number.
 pub(super) const LAST: usize = 999_999;
 
-/// Writes a table as many files, several at a time, in a folder of their own: `part-000000.ntb` and so on, and when all
-/// are finished, the manifest.
+/// Writes a table as many files, several at a time, into a separate folder: `part-000000.ntb` and so on, followed by
+/// the manifest.
 ///
-/// Each [`shard`](Self::shard) is a [`TableWriter`] of its own, for any thread. **There is no table until
-/// [`finish`](Self::finish) has returned**: it writes the manifest, in one step. A program that ends before that leaves
-/// files, and no manifest; started again, it replaces those that it writes again, and `finish` lists what this writer
-/// has written only.
+/// Each [`shard`](Self::shard) is a separate [`TableWriter`] that any thread can use. **The table does not exist until
+/// [`finish`](Self::finish) has returned**, which writes the manifest in one step. A program that ends earlier leaves
+/// files without a manifest. When started again, it replaces the files that it writes again, and `finish` lists only
+/// files that this writer has written.
 ///
-/// **A file that the manifest lists is never replaced.** Of a job that was started twice, one gets the table: the other
-/// one gets an error from the first [`shard`](Self::shard), [`ShardWriter::finish`] or `finish` after that. If they
-/// have replaced files of each other before there was a manifest, `finish` finds that: a table never has files of both.
+/// **A file that the manifest lists is never replaced.** If a job is started twice, one instance gets the table; the
+/// other gets an error from its next [`shard`](Self::shard), [`ShardWriter::finish`] or `finish`. If they replaced each
+/// other's files before there was a manifest, `finish` detects this: a table never contains files of both.
 ///
-/// **Several programs** write into one folder with a writer each, of other numbers, and do not call `finish`: when all
-/// have ended, one writes the manifest, `Shards::matching("folder/part-*.ntb")?.save_manifest("folder/shards.ntm")`. To
-/// a table that exists, files are added by [`Shards::append`].
+/// **Several programs** can write into one folder, each with a writer and different file numbers, without calling
+/// `finish`. When all of them have ended, one writes the manifest:
+/// `Shards::matching("folder/part-*.ntb")?.save_manifest("folder/shards.ntm")`. [`Shards::append`] adds files to an
+/// existing table.
 ///
-/// **Files that a killed attempt has left** have the names of whole ones, and are whole. Until there is a manifest,
-/// [`Shards::open`] of the folder and [`Shards::matching`] take them for parts of the table, also those with numbers
-/// that the next attempt does not use. So remove `part-*.ntb` before another attempt, or give each a folder of its own;
-/// and where several programs have written, open the files that they say they have finished
-/// ([`Shards::of_files`]) rather than a pattern. Only the manifest says what belongs to the table. Or
-/// [`resume`](Self::resume) the attempt: its whole files stay, and only the missing ones are written.
+/// **Files left by a killed attempt** are complete and have the names of shards. Until there is a manifest,
+/// [`Shards::open`] of the folder and [`Shards::matching`] use them as parts of the table, even those with numbers that
+/// the next attempt does not use. Remove `part-*.ntb` before another attempt, or use a new folder for each attempt. If
+/// several programs have written, open the files that they report as finished ([`Shards::of_files`]) instead of a
+/// pattern, because only the manifest defines which files belong to the table. Or [`resume`](Self::resume) the attempt,
+/// which keeps complete files and writes only the missing ones.
 ///
 /// # Examples
 /// ```
@@ -58,7 +59,7 @@ pub(super) const LAST: usize = 999_999;
 /// std::thread::scope(|scope| {
 ///     let write = |index: usize| {
 ///         let mut shard = writer.shard(index)?;
-///         shard.append(&[index as f64, 0.5])?; // as `TableWriter` does
+///         shard.append(&[index as f64, 0.5])?; // like `TableWriter`
 ///         shard.finish()
 ///     };
 ///     let threads = [1, 0].map(|index| scope.spawn(move || write(index)));
@@ -80,10 +81,10 @@ pub struct ShardsWriter<T: Element = f32> {
     element: PhantomData<T>,
 }
 
-/// What has become of a file.
+/// The state of a file.
 #[derive(Debug)]
 pub(super) enum State {
-    /// It is being written, or its writer was dropped.
+    /// The file is being written, or its writer was dropped.
     Begun {
         is_dropped: bool,
     },
@@ -97,11 +98,11 @@ fn locked(states: &States) -> MutexGuard<'_, BTreeMap<usize, State>> {
 }
 
 impl<T: Element> ShardsWriter<T> {
-    /// Creates the folder, if there is none, for files of `columns` columns, described by a dictionary; without one,
-    /// they are continuous and have no names.
+    /// Creates the folder if it does not exist, for files of `columns` columns that a dictionary describes. Without a
+    /// dictionary, columns are continuous and have no names.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] with `folder`, also if the folder has a manifest: its table stays as it is;
+    /// [`ErrorKind::Io`] with `folder`, also if the folder has a manifest, whose table is not changed;
     /// [`ErrorKind::DictionaryMismatch`].
     ///
     /// # Examples
@@ -112,7 +113,7 @@ impl<T: Element> ShardsWriter<T> {
     /// let writer = ShardsWriter::<u8>::create(folder.path(), 2, names.clone())?;
     /// writer.shard(0)?.finish()?; // no rows
     /// assert_eq!(writer.finish()?.dictionary(), &names);
-    /// assert!(ShardsWriter::<u8>::create(folder.path(), 2, names).is_err()); // the folder has a table
+    /// assert!(ShardsWriter::<u8>::create(folder.path(), 2, names).is_err()); // the folder already has a table
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn create(
@@ -123,11 +124,11 @@ impl<T: Element> ShardsWriter<T> {
         Self::create_with(folder, columns, dictionary, SaveOptions::new())
     }
 
-    /// Creates a writer as [`create`](Self::create) does, with options for each of the files, and for the manifest
+    /// Creates a writer like [`create`](Self::create), with options for the files and for the manifest
     /// ([`Shards::save_manifest_with`]).
     ///
     /// # Errors
-    /// Those of [`create`](Self::create).
+    /// The errors of [`create`](Self::create).
     ///
     /// # Examples
     /// ```
@@ -162,23 +163,23 @@ impl<T: Element> ShardsWriter<T> {
         &self.dictionary
     }
 
-    /// Sets what has become of a file.
+    /// Sets the state of a file.
     pub(super) fn put(&self, index: usize, state: State) {
         locked(&self.state).insert(index, state);
     }
 
-    /// Returns whether a file is finished, or is being written.
+    /// Returns whether a file is finished or being written.
     pub(super) fn has(&self, index: usize) -> bool {
         !matches!(locked(&self.state).get(&index), None | Some(State::Begun { is_dropped: true }))
     }
 
-    /// Creates the file of a number, `part-000007.ntb`, on any thread. Files become parts of the table in the order of
-    /// their numbers, of which some may be left out.
+    /// Creates the file with a number, such as `part-000007.ntb`, on any thread. Files become parts of the table in the
+    /// order of their numbers, which may have gaps.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] with the path, also if the number is being written or is finished already, or is larger than
-    /// 999,999, or if the manifest of the folder lists the file by now; [`ErrorKind::Format`] if the names of the
-    /// columns take more than 16 MiB; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::Io`] with the path, also if the file is already being written or finished, if the number exceeds
+    /// 999,999, or if the manifest of the folder lists the file; [`ErrorKind::Format`] if the names of the columns take
+    /// more than 16 MiB; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -216,12 +217,12 @@ impl<T: Element> ShardsWriter<T> {
         Ok(ShardWriter { writer, path, begun })
     }
 
-    /// Writes the manifest of all files that have been finished, whole or not at all, and opens the table.
+    /// Atomically writes the manifest of all finished files, and opens the table.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`] with the path of a file that was begun and not finished, or if the folder has a manifest by
+    /// [`ErrorKind::Io`] with the path of a file that was started but not finished, or if the folder has a manifest by
     /// now; [`ErrorKind::ShardChanged`] with a file that another writer has replaced since it was finished;
-    /// [`ErrorKind::ParameterOutOfRange`] if there are no files; those of [`Shards::save_manifest`].
+    /// [`ErrorKind::ParameterOutOfRange`] without files; the errors of [`Shards::save_manifest`].
     ///
     /// # Examples
     /// ```
@@ -230,7 +231,7 @@ impl<T: Element> ShardsWriter<T> {
     /// let writer = ShardsWriter::<u8>::create(folder.path(), 2, None)?;
     /// drop(writer.shard(0)?);
     /// let error = writer.finish().unwrap_err().to_string();
-    /// assert!(error.ends_with("part-000000.ntb: the file was begun and is not finished"));
+    /// assert!(error.ends_with("part-000000.ntb: the file was started but not finished"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn finish(self) -> Result<Shards> {
@@ -238,7 +239,7 @@ impl<T: Element> ShardsWriter<T> {
         for (index, state) in std::mem::take(&mut *locked(&self.state)) {
             let State::Finished(entry) = state else {
                 let path = self.folder.join(name_of(index));
-                return Err(refused(&path, io::ErrorKind::NotFound, "the file was begun and is not finished"));
+                return Err(refused(&path, io::ErrorKind::NotFound, "the file was started but not finished"));
             };
             all.push_entry(entry)?;
         }
@@ -255,13 +256,13 @@ fn check_no_manifest(path: &Path) -> Result<()> {
     match is_there(path)? {
         false => Ok(()),
         true => {
-            let error = refused(path, io::ErrorKind::AlreadyExists, "the folder has a table");
+            let error = refused(path, io::ErrorKind::AlreadyExists, "the folder already has a table");
             Err(error.with_hint(Hint::new("Shards::append", "adds files")))
         }
     }
 }
 
-/// A number that is being written. Dropping it says that it no longer is.
+/// A file number that is being written. Dropping it ends this state.
 #[derive(Debug)]
 struct Begun {
     states: Arc<States>,
@@ -276,9 +277,9 @@ impl Drop for Begun {
     }
 }
 
-/// The writer of one file of a [`ShardsWriter`]: a [`TableWriter`], which it can be used as.
+/// Writes one file of a [`ShardsWriter`]. It dereferences to a [`TableWriter`].
 ///
-/// Dropped before [`finish`](Self::finish), it discards what was appended; the file can be begun again.
+/// If it is dropped before [`finish`](Self::finish), its rows are discarded, and the file can be started again.
 ///
 /// # Examples
 /// ```
@@ -300,11 +301,11 @@ pub struct ShardWriter<T: Element = f32> {
 }
 
 impl<T: Element> ShardWriter<T> {
-    /// Completes the file and puts it in place. It is part of the table when [`ShardsWriter::finish`] is called.
+    /// Completes the file and puts it in place. It becomes part of the table when [`ShardsWriter::finish`] is called.
     ///
     /// # Errors
-    /// Those of [`TableWriter::finish`]; [`ErrorKind::Io`] with the path if the manifest of the folder lists the file
-    /// by now: another writer has finished the table, whose file stays.
+    /// The errors of [`TableWriter::finish`]; [`ErrorKind::Io`] with the path if the manifest of the folder lists the
+    /// file by now: another writer has finished the table, and its file stays.
     ///
     /// # Examples
     /// ```

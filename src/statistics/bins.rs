@@ -1,4 +1,4 @@
-//! Bins of histograms: edges that ascend, and which bin a value is in.
+//! Bins of histograms: ascending edges, and the search for the bin of a value.
 
 use std::borrow::Cow;
 
@@ -9,8 +9,8 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::room::filled;
 use crate::serde::numbers::Numbers;
 
-/// The bins of a histogram: `n + 1` edges make `n` bins. A bin has the values from its lower edge to below its upper
-/// one; the last bin has its upper edge, too. They can be serialized, with serde. Source: NumPy `histogram`.
+/// The bins of a histogram: `n + 1` edges make `n` bins. A bin includes its lower edge and excludes its upper edge; the
+/// last bin includes both. Bins can be serialized with serde. Source: NumPy `histogram`.
 ///
 /// # Examples
 /// ```
@@ -22,18 +22,18 @@ use crate::serde::numbers::Numbers;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistogramBins {
-    /// Ascending, at least two, no NaN.
+    /// At least two ascending edges, without NaN.
     edges: Vec<f64>,
-    /// Number of bins per unit, if all are of about the same width.
+    /// Number of bins per unit, if all have about the same width.
     per_unit: Option<f64>,
 }
 
 impl HistogramBins {
-    /// Creates `bins` bins of equal width. The edges are those of NumPy's `linspace`.
+    /// Creates the given number of bins of equal width. The edges are the same as in NumPy `linspace`.
     ///
     /// # Errors
-    /// [`ErrorKind::ParameterOutOfRange`] for no bins, or if `upper` is not above `lower`, if one of them is not
-    /// finite, or if they are so near that bins would have no width; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::ParameterOutOfRange`] if `bins` is 0, if `upper` is not above `lower`, if one of them is not
+    /// finite, or if they are so close that bins would have no width; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -50,7 +50,7 @@ impl HistogramBins {
             return Err(Error::new(ErrorKind::ParameterOutOfRange {
                 name: "the upper edge".into(),
                 value: upper,
-                allowed: format!("both edges are finite, and it is above the lower edge, {lower}").into(),
+                allowed: format!("both edges must be finite, and it must be above the lower edge, {lower}").into(),
             }));
         }
         let count = bins.checked_add(1).ok_or(Error::out_of_memory(usize::MAX))?;
@@ -61,10 +61,10 @@ impl HistogramBins {
         Ok(Self { edges, per_unit: per_unit(upper - lower, bins) })
     }
 
-    /// Creates bins with these edges, which may be infinite. A value is found in O(log n).
+    /// Creates bins with the given edges, which may be infinite. Finding the bin of a value is O(log n).
     ///
     /// # Errors
-    /// [`ErrorKind::ParameterOutOfRange`] for less than two, or if an edge is not above the one before, or is NaN.
+    /// [`ErrorKind::ParameterOutOfRange`] for fewer than two edges, or if an edge is NaN or not above the previous one.
     ///
     /// # Examples
     /// ```
@@ -80,7 +80,7 @@ impl HistogramBins {
         Ok(Self { edges, per_unit: None })
     }
 
-    /// Returns the edges: one more than there are bins.
+    /// Returns the edges, one more than there are bins.
     ///
     /// # Examples
     /// ```
@@ -105,7 +105,7 @@ impl HistogramBins {
         self.edges.len() - 1
     }
 
-    /// Returns the bin of a value; `None` below the first edge, above the last one, and for NaN.
+    /// Returns the bin of a value; `None` for a value below the first edge or above the last one, and for NaN.
     ///
     /// # Examples
     /// ```
@@ -124,7 +124,7 @@ impl HistogramBins {
         let Some(per_unit) = self.per_unit else {
             return Some(self.edges.partition_point(|&edge| edge <= value).saturating_sub(1).min(most));
         };
-        // Rounding may have led to a bin beside the right one: the edges decide.
+        // Rounding may have led to a neighboring bin: the edges decide.
         let mut bin = (((value - first) * per_unit) as usize).min(most);
         while bin > 0 && value < self.edges[bin] {
             bin -= 1;
@@ -141,8 +141,8 @@ impl HistogramBins {
     }
 }
 
-/// Returns the lower edges of bins of equal width. Where the width of all of them is beyond the range of `f64`, they
-/// are computed of halves.
+/// Returns the lower edges of bins of equal width. If the total width is beyond the range of `f64`, they are computed
+/// from halves.
 fn uniform_edges(lower: f64, upper: f64, bins: usize) -> impl Iterator<Item = f64> {
     let width = upper - lower;
     let (unit, width) = if width.is_finite() { (1.0, width) } else { (2.0, upper / 2.0 - lower / 2.0) };
@@ -150,12 +150,12 @@ fn uniform_edges(lower: f64, upper: f64, bins: usize) -> impl Iterator<Item = f6
     (0..bins).map(move |bin| unit * (lower / unit + bin as f64 * step))
 }
 
-/// Returns the number of bins per unit; `None` if values are found otherwise.
+/// Returns the number of bins per unit; `None` if it cannot be used to find values.
 fn per_unit(width: f64, bins: usize) -> Option<f64> {
     Some(bins as f64 / width).filter(|per_unit| per_unit.is_finite() && width.is_finite())
 }
 
-/// Bins as they are serialized.
+/// The serialized form of bins.
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename = "HistogramBins", deny_unknown_fields)]
 struct Parts<'a> {
@@ -170,8 +170,7 @@ impl Serialize for HistogramBins {
     }
 }
 
-/// Edges that do not ascend are refused, and others than those of [`uniform`](HistogramBins::uniform) if they should
-/// be.
+/// Refuses edges that do not ascend, and bins marked as [`uniform`](HistogramBins::uniform) that have other edges.
 impl<'de> Deserialize<'de> for HistogramBins {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let Parts { edges, is_uniform } = Parts::deserialize(deserializer)?;
@@ -182,7 +181,7 @@ impl<'de> Deserialize<'de> for HistogramBins {
             found.per_unit = per_unit(upper - lower, bins);
             let are_equal = found.edges.iter().zip(uniform_edges(lower, upper, bins)).all(|(edge, own)| *edge == own);
             if !are_equal || found.per_unit.is_none() {
-                return Err(de::Error::custom("the edges are not those of bins of equal width"));
+                return Err(de::Error::custom("the edges do not make bins of equal width"));
             }
         }
         Ok(found)
@@ -206,6 +205,6 @@ fn not_ascending(position: usize, before: f64, edge: f64) -> Error {
     Error::new(ErrorKind::ParameterOutOfRange {
         name: format!("edge {position}").into(),
         value: edge,
-        allowed: format!("edges ascend, and the one before is {before}").into(),
+        allowed: format!("edges must ascend, and the previous one is {before}").into(),
     })
 }

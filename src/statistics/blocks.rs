@@ -1,7 +1,7 @@
-//! How a table is gone through: by groups of rows, several at a time, with their results put together in order.
+//! Traversal of a table: by groups of rows, several in parallel, whose results are merged in order.
 //!
-//! The division depends only on the shape, and results are merged from first to last: they depend neither on the number
-//! of threads nor on the layout. All statistics of this module are computed in this way.
+//! The division depends only on the shape, and results are merged from first to last. Results therefore depend neither
+//! on the number of threads nor on the layout. All statistics of this module are computed this way.
 
 use std::ops::Range;
 
@@ -18,12 +18,12 @@ use crate::dictionary::{DataDictionary, Feature};
 use crate::table::{ColumnKey, DataLayout, NumericTable, Region, TableView, lent_or_read, row_bytes};
 use crate::window::{AnySlice, AnySliceMut};
 
-/// Largest number of values that are read all at once, before they are added to a result.
+/// Largest number of values that are read together before they are added to a result.
 const FEW_VALUES: usize = 4 << 20;
 
 /// A source of values.
 pub(super) trait ValueSource: Sync {
-    /// Returns the values of a region, row by row: borrowed from the table if possible, else copied to the buffer.
+    /// Returns the values of a region, row by row: borrowed from the table if possible, otherwise copied to the buffer.
     fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]>;
 }
 
@@ -35,7 +35,7 @@ impl ValueSource for TableSource<'_> {
     }
 }
 
-/// Rows in memory, as they are given to `update`.
+/// Rows in memory that were passed to `update`.
 pub(super) struct ViewSource<'t, U>(pub(super) TableView<'t, U>);
 
 impl<U: Element> ValueSource for ViewSource<'_, U> {
@@ -55,12 +55,12 @@ pub(super) fn cut(range: Range<usize>, length: usize) -> impl Iterator<Item = Ra
     range.step_by(length).map(move |start| start..end.min(start.saturating_add(length)))
 }
 
-/// Whole rows, and how far the work on them is.
+/// Complete rows, and the progress of the work on them.
 pub(super) struct Work<'t> {
     pub(super) source: &'t dyn ValueSource,
     pub(super) shape: Shape,
     meter: Option<Meter>,
-    /// Number of bytes of a row in the types of its columns, of which progress is reported.
+    /// Number of bytes of a row in the types of its columns, for progress reports.
     row_bytes: u64,
 }
 
@@ -70,7 +70,7 @@ impl<'t> Work<'t> {
         Self::of_shape(table.shape(), table, source, options)
     }
 
-    /// Begins work on a table that must have so many columns. A user's kind of table may answer otherwise every time.
+    /// Begins work on a table that must have the given number of columns. A user-defined table may change its answer.
     ///
     /// # Errors
     /// [`ErrorKind::LengthMismatch`].
@@ -96,26 +96,26 @@ impl<'t> Work<'t> {
         Self { source, shape, meter: Some(Meter::start(options.hook(), total)), row_bytes }
     }
 
-    /// Reads all values, row by row: so that nothing fails when they are added to a result. `buffer` is used if they
-    /// are not borrowed.
+    /// Reads all values, row by row, so that nothing can fail while they are added to a result. Values that cannot be
+    /// borrowed are copied to `buffer`.
     ///
     /// # Errors
-    /// Those of reading the table; [`ErrorKind::OutOfMemory`].
+    /// The errors of reading the table; [`ErrorKind::OutOfMemory`].
     pub(super) fn read_all<'v>(&'v self, buffer: &'v mut Vec<f64>) -> Result<&'v [f64]> {
         let region = Region::whole(self.shape);
         *buffer = filled(self.shape.element_count()?, 0.0)?;
         self.source.read(&region, buffer)
     }
 
-    /// Returns whether the values are so few that they are read all at once: 32 MiB of them.
+    /// Returns whether the values are few enough to be read together: up to 32 MiB.
     pub(super) fn are_few(&self) -> bool {
         self.shape.element_count().is_ok_and(|count| count <= FEW_VALUES)
     }
 
-    /// Reports that so many rows, of so many of the columns, are done.
+    /// Reports that the given number of rows of the given columns is done.
     pub(super) fn done(&self, rows: usize, columns: Range<usize>) {
         let Some(meter) = &self.meter else { return };
-        // Columns are of about the same size: what is left over is reported with the last of them.
+        // Columns have about the same size: the remainder is reported with the last of them.
         let before = |column: usize| {
             (u128::from(self.row_bytes) * column as u128).checked_div(self.shape.columns as u128).unwrap_or(0)
         };
@@ -123,16 +123,16 @@ impl<'t> Work<'t> {
         meter.add(u64::try_from(bytes).unwrap_or(u64::MAX));
     }
 
-    /// Reports that so many whole rows are done.
+    /// Reports that the given number of complete rows is done.
     pub(super) fn rows_done(&self, rows: usize) {
         self.done(rows, 0..self.shape.columns);
     }
 }
 
-/// Calls `work` with a slice of whole rows as a source.
+/// Calls `work` with a slice of complete rows as a source.
 ///
 /// # Errors
-/// [`ErrorKind::NotWholeRows`]; those of `work`.
+/// [`ErrorKind::NotWholeRows`]; the errors of `work`.
 pub(super) fn with_rows<U: Element, R>(
     rows: &[U],
     columns: usize,
@@ -147,14 +147,13 @@ pub(super) fn with_rows<U: Element, R>(
     work(&Work { source: &source, shape, meter: None, row_bytes: 0 })
 }
 
-/// Returns the dictionary of a table. Of a user's kind of table whose dictionary does not fit it, there is none.
+/// Returns the dictionary of a table; `None` if a user-defined table has a dictionary that does not fit it.
 pub(super) fn dictionary_of(table: &dyn NumericTable, columns: usize) -> Option<DataDictionary> {
     Some(table.dictionary().clone()).filter(|dictionary| dictionary.len() == columns)
 }
 
-/// Checks that the columns of other results, or of a table, are those of these results: none has the name of another
-/// column here, the words of another column, or a time of another unit. Of columns that nothing is known of, nothing is
-/// checked.
+/// Checks that the columns of other results, or of a table, match the columns of these results: none has the name or
+/// the labels of a different column, or times in a different unit. Columns without metadata are not checked.
 ///
 /// # Errors
 /// [`ErrorKind::UnequalTables`](crate::ErrorKind::UnequalTables), with the number 1.
@@ -165,7 +164,7 @@ pub(super) fn check_addition(mine: Option<&DataDictionary>, theirs: Option<&Data
     }
 }
 
-/// Returns the number of a column of a result, by number or name; `dictionary` has the names, if there are any.
+/// Returns the index of a result's column, given by number or name; `dictionary` holds the names, if there are any.
 ///
 /// # Errors
 /// [`ErrorKind::ColumnOutOfRange`](crate::ErrorKind::ColumnOutOfRange),
@@ -177,17 +176,17 @@ pub(super) fn column_by(key: impl ColumnKey, dictionary: Option<&DataDictionary>
     }
 }
 
-/// Checks that a dictionary that is read describes so many columns.
+/// Checks that a deserialized dictionary describes the given number of columns.
 pub(super) fn fits(dictionary: Option<&DataDictionary>, columns: usize) -> std::result::Result<(), String> {
     match dictionary.map(DataDictionary::len) {
         Some(found) if found != columns => {
-            Err(format!("the dictionary describes {found} columns, and {columns} are there"))
+            Err(format!("the dictionary describes {found} columns instead of {columns}"))
         }
         _ => Ok(()),
     }
 }
 
-/// Returns the dictionary of results in `f64`, one for each column that `dictionary` describes: with its names.
+/// Returns the dictionary of results in `f64`, one for each column that `dictionary` describes, with the column names.
 pub(super) fn names_of(dictionary: Option<&DataDictionary>, columns: usize) -> DataDictionary {
     let plain = Feature::new(ElementType::F64);
     match dictionary.filter(|dictionary| dictionary.len() == columns) {

@@ -6,20 +6,20 @@ use serde::ser::{Serialize, Serializer};
 use super::double::Double;
 use crate::serde::numbers::Number;
 
-/// Statistics of one column: DAAL's low-order moments, and counts.
+/// Statistics of one column: DAAL's low-order moments and counts.
 ///
-/// NaN is ignored, and counted. Infinities are values like others, so that they make sums and means infinite, and
-/// deviations NaN. Results that are undefined are NaN: the minimum of no values, the variance of one value.
+/// NaN values are ignored and counted separately. Infinities are ordinary values: they make sums and means infinite,
+/// and deviations NaN. Undefined results are NaN, such as the minimum of no values or the variance of one value.
 ///
-/// For finite values, a result is infinite only if the exact result rounds to infinity, whatever the intermediate sums:
-/// the mean of two values of `f64::MAX` is `f64::MAX`. Sums have twice the precision of `f64`, about 106 bits: see
-/// [`sum`](Self::sum) for the error where terms cancel. Squares of deviations below 1e-154 are too small for `f64`, and
-/// count as 0.
+/// For finite values, a result is infinite only if the exact result rounds to infinity, even if intermediate sums
+/// overflow: the mean of two values of `f64::MAX` is `f64::MAX`. Sums have twice the precision of `f64`, about 106
+/// bits. See [`sum`](Self::sum) for the error where terms cancel. Squares of deviations below 1e-154 are too small for
+/// `f64` and count as 0.
 ///
-/// They can be serialized, with serde: counts, extremes, and sums in their full precision, from which everything else
-/// is computed.
+/// They can be serialized with serde: the counts, the extremes, and the sums in full precision. Everything else is
+/// computed from these.
 ///
-/// Source: DAAL `low_order_moments`, oneDAL `basic_statistics`, whose names are used here.
+/// Source: DAAL `low_order_moments` and oneDAL `basic_statistics`, which also supply the names.
 ///
 /// # Examples
 /// ```
@@ -38,7 +38,7 @@ pub struct ColumnStatistics {
     pub(super) nan: u64,
     pub(super) positive_infinities: u64,
     pub(super) negative_infinities: u64,
-    /// Minimum of the finite values; if there are none, the minimum is infinity and the maximum negative infinity.
+    /// Minimum of the finite values. Without any, the minimum is infinity and the maximum negative infinity.
     pub(super) minimum: f64,
     pub(super) maximum: f64,
     pub(super) sum: Double,
@@ -59,7 +59,7 @@ pub(super) fn greater(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
-/// Number of words of the statistics of a column, as a device writes them.
+/// Number of words that a device writes for the statistics of a column.
 pub(super) const MOMENTS: usize = 10;
 
 impl ColumnStatistics {
@@ -75,8 +75,7 @@ impl ColumnStatistics {
         propagates_nan: false,
     };
 
-    /// Returns the number of values, NaN included; `None` if that overflows, which it does in no statistics that were
-    /// computed.
+    /// Returns the number of values, including NaN; `None` on overflow, which computed statistics never have.
     pub(super) fn value_count(&self) -> Option<u64> {
         let counts = [self.nan, self.positive_infinities, self.negative_infinities];
         counts.into_iter().try_fold(self.finite, u64::checked_add)
@@ -87,8 +86,8 @@ impl ColumnStatistics {
         self.sum.is_finite() && self.centered.is_finite()
     }
 
-    /// Returns the statistics as words that a device writes: counts, extremes and sums, the parts of a sum being two
-    /// `f64`. With a `scale` of 1, sums are those of the values times 2^-600: for those that overflow.
+    /// Returns the statistics as the words that a device writes: counts, extremes and sums, each sum as two `f64`. With
+    /// a `scale` of 1, sums are those of the values times 2^-600, for sums that overflow.
     pub(super) fn to_words(self, scale: i32) -> [u64; MOMENTS] {
         let [[sum, sum_rest], [centered, centered_rest]] =
             [self.sum.parts_at(scale), self.centered.parts_at(2 * scale)];
@@ -99,8 +98,8 @@ impl ColumnStatistics {
         words
     }
 
-    /// Returns the statistics of `rows` values from such words, of both scales; `None` if they are not those of so many
-    /// values.
+    /// Returns the statistics of `rows` values from such words at both scales; `None` if the words do not describe that
+    /// number of values.
     pub(super) fn from_words(plain: &[u64; MOMENTS], scaled: &[u64; MOMENTS], rows: u64) -> Option<Self> {
         let [finite, nan, positive_infinities, negative_infinities, ..] = *plain;
         let numbers = |words: &[u64], first: usize| [words[first], words[first + 1]].map(f64::from_bits);
@@ -118,7 +117,7 @@ impl ColumnStatistics {
         (is_whole && is_ordered).then_some(found)
     }
 
-    /// Merges the statistics of further values. Counts must not overflow. Source: Chan, Golub, LeVeque 1979.
+    /// Merges the statistics of more values. Counts must not overflow. Source: Chan, Golub, LeVeque 1979.
     pub(super) fn merge(&mut self, other: &Self) {
         let (mine, theirs) = (self.finite as f64, other.finite as f64);
         let both = mine + theirs;
@@ -138,7 +137,7 @@ impl ColumnStatistics {
         self.negative_infinities += other.negative_infinities;
     }
 
-    /// Returns the number of values that are not NaN, from which the other numbers are computed.
+    /// Returns the number of values that are not NaN. The other statistics are computed from these.
     ///
     /// # Examples
     /// ```
@@ -151,7 +150,7 @@ impl ColumnStatistics {
         self.finite + self.infinity_count()
     }
 
-    /// Returns the number of NaN values, which all other numbers ignore, unless NaN
+    /// Returns the number of NaN values. All other statistics ignore them, unless NaN
     /// [propagates](super::BasicStatistics::propagate_nan).
     ///
     /// # Examples
@@ -166,7 +165,7 @@ impl ColumnStatistics {
         self.nan
     }
 
-    /// Returns the number of infinite values, of both signs.
+    /// Returns the number of infinite values of both signs.
     ///
     /// # Examples
     /// ```
@@ -180,7 +179,7 @@ impl ColumnStatistics {
         self.positive_infinities + self.negative_infinities
     }
 
-    /// Returns the smallest value; NaN if there is none. Values of 64-bit integer types are rounded to `f64`.
+    /// Returns the smallest value; NaN without values. Values of 64-bit integer types are rounded to `f64`.
     ///
     /// # Examples
     /// ```
@@ -197,7 +196,7 @@ impl ColumnStatistics {
         })
     }
 
-    /// Returns the largest value; NaN if there is none.
+    /// Returns the largest value; NaN without values.
     ///
     /// # Examples
     /// ```
@@ -214,12 +213,12 @@ impl ColumnStatistics {
         })
     }
 
-    /// Returns the sum; 0 if there is no value.
+    /// Returns the sum; 0 without values.
     ///
-    /// Computed with about 106 bits, twice the precision of `f64`, so that its error is about 2^-106 of the largest
-    /// intermediate sum: it is the exact sum, rounded once, unless terms cancel that are more than 2^53 times larger
-    /// than the result. In that case, digits of the sum are wrong, and terms more than 2^106 times smaller than those
-    /// that cancel may be lost completely; how many depends on their order.
+    /// The sum is computed with about 106 bits, twice the precision of `f64`. Its error is about 2^-106 of the largest
+    /// intermediate sum. It equals the exact sum, rounded once, unless terms cancel that are more than 2^53 times
+    /// larger than the result. Then digits of the sum are wrong, and terms more than 2^106 times smaller than those
+    /// that cancel may be lost completely, depending on the order.
     ///
     /// # Examples
     /// ```
@@ -232,7 +231,7 @@ impl ColumnStatistics {
         self.report(self.infinite_sum().unwrap_or_else(|| self.sum.value()))
     }
 
-    /// Returns the sum of the squares; 0 if there is no value.
+    /// Returns the sum of the squares; 0 without values.
     ///
     /// # Examples
     /// ```
@@ -249,7 +248,7 @@ impl ColumnStatistics {
         })
     }
 
-    /// Returns the sum of the squared deviations from the mean; 0 if there is no value.
+    /// Returns the sum of the squared deviations from the mean; 0 without values.
     ///
     /// # Examples
     /// ```
@@ -262,7 +261,7 @@ impl ColumnStatistics {
         self.report(if self.infinity_count() > 0 { f64::NAN } else { self.centered.value() })
     }
 
-    /// Returns the mean: the unrounded [`sum`](Self::sum), divided by the count. So it is as accurate as the sum.
+    /// Returns the mean: the unrounded [`sum`](Self::sum), divided by the count. It is as accurate as the sum.
     ///
     /// # Examples
     /// ```
@@ -291,7 +290,7 @@ impl ColumnStatistics {
         })
     }
 
-    /// Returns the variance of a sample: the sum of the squared deviations, divided by one less than the count.
+    /// Returns the sample variance: the sum of the squared deviations, divided by the count minus one.
     ///
     /// # Examples
     /// ```
@@ -304,7 +303,7 @@ impl ColumnStatistics {
         self.report(self.variance_of(1).value())
     }
 
-    /// Returns the variance of a whole population: the mean of the squared deviations.
+    /// Returns the population variance: the mean of the squared deviations.
     ///
     /// # Examples
     /// ```
@@ -317,7 +316,7 @@ impl ColumnStatistics {
         self.report(self.variance_of(0).value())
     }
 
-    /// Returns the standard deviation of a sample: the root of [`variance`](Self::variance).
+    /// Returns the sample standard deviation: the square root of [`variance`](Self::variance).
     ///
     /// # Examples
     /// ```
@@ -330,7 +329,7 @@ impl ColumnStatistics {
         self.report(self.variance_of(1).square_root().value())
     }
 
-    /// Returns the standard deviation of a whole population: the root of
+    /// Returns the population standard deviation: the square root of
     /// [`population_variance`](Self::population_variance).
     ///
     /// # Examples
@@ -344,7 +343,7 @@ impl ColumnStatistics {
         self.report(self.variance_of(0).square_root().value())
     }
 
-    /// Returns the standard deviation of a sample, divided by the mean.
+    /// Returns the coefficient of variation: the sample standard deviation, divided by the mean.
     ///
     /// # Examples
     /// ```
@@ -369,8 +368,7 @@ impl ColumnStatistics {
         self.sum.divided_by(self.finite as f64)
     }
 
-    /// Returns the sum of the squares of the finite values: a sum of two terms that are not negative, so that nothing
-    /// cancels.
+    /// Returns the sum of the squares of the finite values. It is a sum of two non-negative terms, so nothing cancels.
     fn squares(&self) -> Double {
         self.centered.add(self.finite_mean().times(self.sum))
     }
@@ -390,7 +388,7 @@ impl ColumnStatistics {
     }
 }
 
-/// Statistics of a column as they are serialized.
+/// The serialized form of a column's statistics.
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename = "ColumnStatistics", deny_unknown_fields)]
 struct Parts {
@@ -414,7 +412,7 @@ impl Serialize for ColumnStatistics {
     }
 }
 
-/// Statistics that no values have are refused.
+/// Refuses statistics that no values can have.
 impl<'de> Deserialize<'de> for ColumnStatistics {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let parts = Parts::deserialize(deserializer)?;
@@ -437,7 +435,7 @@ impl<'de> Deserialize<'de> for ColumnStatistics {
 }
 
 impl ColumnStatistics {
-    /// Checks statistics that are read.
+    /// Checks deserialized statistics.
     fn check(&self) -> Result<(), &'static str> {
         let is_empty = *self
             == Self {
@@ -451,7 +449,7 @@ impl ColumnStatistics {
         match self.finite {
             _ if self.value_count().is_none() => Err("a column has more values than can be counted"),
             0 if !is_empty => Err("a column without finite values has sums or extremes"),
-            1.. if !are_extremes => Err("the extremes of a column are no values of it"),
+            1.. if !are_extremes => Err("the extremes of a column cannot be values of the column"),
             _ if !self.sum.is_sum() => Err("the sum of a column is larger than any sum of values"),
             _ if self.centered.is_negative() => Err("the squared deviations of a column are negative"),
             _ => Ok(()),

@@ -11,7 +11,7 @@ use crate::base::error::Result;
 use crate::base::room::filled;
 use crate::serde::numbers::{Numbers, list_of};
 
-/// The histogram of one column. It can be serialized, with serde.
+/// The histogram of one column. It can be serialized with serde.
 ///
 /// # Examples
 /// ```
@@ -88,7 +88,7 @@ impl ColumnHistogram {
         self.above
     }
 
-    /// Returns the number of NaN values, which are in no bin.
+    /// Returns the number of NaN values, which belong to no bin.
     ///
     /// # Examples
     /// ```
@@ -101,7 +101,7 @@ impl ColumnHistogram {
         self.nan
     }
 
-    /// Counts values. The number of all values must not overflow.
+    /// Counts values. The total number of values must not overflow.
     pub(super) fn count(&mut self, values: impl Iterator<Item = f64>) {
         for value in values {
             match self.bins.bin_of(value) {
@@ -113,8 +113,7 @@ impl ColumnHistogram {
         }
     }
 
-    /// Returns the number of values, NaN included; `None` if that overflows, which it does in no histogram that was
-    /// computed.
+    /// Returns the number of values, including NaN; `None` on overflow, which a computed histogram never has.
     pub(super) fn value_count(&self) -> Option<u64> {
         let others = [self.below, self.above, self.nan];
         others.iter().chain(&self.counts).try_fold(0_u64, |sum, &count| sum.checked_add(count))
@@ -128,7 +127,8 @@ impl ColumnHistogram {
     }
 }
 
-/// A histogram as it is serialized. In that of a table, a column that has the same bins as the one before has none.
+/// The serialized form of a histogram. In a table's histograms, a column with the bins of the previous column omits
+/// them.
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename = "ColumnHistogram", deny_unknown_fields)]
 struct Parts<'a> {
@@ -151,11 +151,11 @@ impl<'a> Parts<'a> {
         let bins = match (self.bins, before) {
             (Some(bins), _) => Arc::new(bins.into_owned()),
             (None, Some(before)) => before.bins.clone(),
-            (None, None) => return Err("a column has no bins, and there is none before it"),
+            (None, None) => return Err("a column has no bins and no previous column"),
         };
         let counts = self.counts.0.into_owned();
         if counts.len() != bins.len() {
-            return Err("a column has not one count for each bin");
+            return Err("a column does not have one count for each bin");
         }
         let found = ColumnHistogram { bins, counts, below: self.below, above: self.above, nan: self.nan };
         match found.value_count() {
@@ -171,14 +171,14 @@ impl Serialize for ColumnHistogram {
     }
 }
 
-/// Other counts than one for each bin are refused.
+/// Refuses counts that do not match the bins.
 impl<'de> Deserialize<'de> for ColumnHistogram {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         Parts::deserialize(deserializer)?.after(None).map_err(de::Error::custom)
     }
 }
 
-/// The histograms of the columns of a table; those of neighbours share their bins.
+/// The histograms of the columns of a table. Adjacent columns share equal bins.
 pub(super) struct Columns<'a>(pub(super) Cow<'a, [ColumnHistogram]>);
 
 impl Serialize for Columns<'_> {

@@ -1,4 +1,4 @@
-//! Covariances and correlations of all pairs of columns. How a table is divided is in `named_products`.
+//! Covariances and correlations of all pairs of columns. `named_products` divides the tables.
 
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
@@ -17,24 +17,24 @@ use crate::serde::refused;
 use crate::table::NumericTable;
 use crate::table::packed::PackedSymmetricMatrix;
 
-/// Covariance and correlation matrices of the columns of a table, in `f64`; of one table or of several.
+/// Covariance and correlation matrices of the columns of one or several tables, in `f64`.
 ///
-/// One pass over the table, by several threads if that pays, with `n²/2` multiplications for each row of `n` columns:
-/// one half of the matrix is computed, block by block, at the speed of a matrix product. Memory: `4 n²` bytes for the
-/// sums, half a MiB for each thread, and one set of sums for each of some groups of rows up to 128 columns. Values of
-/// types other than `f64` are converted, exactly except for 64-bit integers beyond 2^53.
+/// Reads the table once, on several threads if that is faster, with `n²/2` multiplications for each row of `n`
+/// columns. Only one half of the matrix is computed, block by block, at the speed of a matrix product. Memory: `4 n²`
+/// bytes for the sums and half a MiB for each thread; with up to 128 columns, also one set of sums for each of several
+/// groups of rows. Values of types other than `f64` are converted, exactly except for 64-bit integers beyond 2^53.
 ///
-/// Each block of rows is centred on its own means, and blocks are merged by the formula of Chan, Golub and LeVeque:
-/// results are accurate to the last digits even where deviations are small compared to the values. They do not depend
-/// on the number of threads, the machine or the layout. (A processor without fused multiplication and addition computes
-/// the same bits, slowly.)
+/// Each block of rows is centered on its own means, and blocks are merged by the formula of Chan, Golub and LeVeque.
+/// Results are accurate to the last digits, even where deviations are small compared to the values. They do not depend
+/// on the number of threads, the machine or the layout. (A processor without fused multiply-add computes the same bits,
+/// slowly.)
 ///
-/// A NaN or an infinity in a column makes all that has to do with this column NaN, its mean included, and nothing else,
-/// as in NumPy's `cov`: to leave out rows with missing values, filter them before. Deviations and products beyond the
-/// range of `f64` make what is computed of them infinite or NaN; the means stay finite.
+/// A NaN or an infinity in a column makes every result that involves this column NaN, including its mean, and no
+/// others, as in NumPy's `cov`. To exclude rows with missing values, filter them first. Deviations and products beyond
+/// the range of `f64` make the results computed from them infinite or NaN; the means stay finite.
 ///
-/// It is a [`Partial`](crate::Partial) result: sent between processes and kept as bytes; and can be serialized with
-/// serde.
+/// As a [`Partial`](crate::Partial) result, it can be merged, sent between processes and stored as bytes. It can be
+/// serialized with serde.
 ///
 /// Source: DAAL `covariance`, NumPy `cov` and `corrcoef`.
 ///
@@ -46,12 +46,12 @@ use crate::table::packed::PackedSymmetricMatrix;
 /// let table = table.described_by(names.into_iter().collect())?;
 /// let covariance = Covariance::of(&table)?;
 /// assert_eq!(covariance.means(), [2.0, 20.0]);
-/// let matrix = covariance.covariance()?; // symmetric, of which one half is stored; it keeps the names
+/// let matrix = covariance.covariance()?; // symmetric, one half is stored; it keeps the names
 /// assert_eq!(matrix.rows::<f64>(..)?[..], [1.0, 5.0, 5.0, 100.0]);
 /// assert_eq!(matrix.dictionary().index_of("width"), Some(1));
 /// assert_eq!(covariance.correlation()?.value::<f64>(0, 1)?, 0.5);
 ///
-/// // Of several tables, or of one that is larger than memory: partial results are merged.
+/// // Several tables, or one that is larger than memory: merge partial results.
 /// let mut all = Covariance::of(&table.slice_rows(0..1)?)?;
 /// all.merge(&Covariance::of(&table.slice_rows(1..3)?)?)?;
 /// assert_eq!(all.covariance()?.packed::<f64>()?, matrix.packed::<f64>()?);
@@ -59,12 +59,12 @@ use crate::table::packed::PackedSymmetricMatrix;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Covariance {
-    /// Of the deviations from the means.
+    /// Sums for the deviations from the means.
     sums: NamedProducts,
 }
 
 impl Covariance {
-    /// Creates the covariance of `columns` columns, without rows. O(columns²).
+    /// Creates an empty covariance for the given number of columns. O(columns²).
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
@@ -101,7 +101,7 @@ impl Covariance {
     /// Computes the covariance of the columns of a table of any kind, with a callback for progress.
     ///
     /// # Errors
-    /// Those of [`of`](Self::of).
+    /// The errors of [`of`](Self::of).
     ///
     /// # Examples
     /// ```
@@ -115,13 +115,13 @@ impl Covariance {
         Ok(Self { sums: NamedProducts::of_with(table, Centre::Means, &options)? })
     }
 
-    /// Adds rows: a row block, or any other slice of contiguous whole rows. O(rows * columns²), and O(columns²) for
-    /// each call. The last digits of the results may depend on the number of rows per call.
+    /// Adds rows, given as a row block or any other slice of complete, contiguous rows. O(rows * columns²), plus
+    /// O(columns²) for each call. The last digits of the results may depend on the number of rows per call.
     ///
     /// # Errors
     /// [`ErrorKind::NotWholeRows`](crate::ErrorKind::NotWholeRows);
     /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded);
-    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory). Nothing is added then.
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory). On error, nothing is added.
     ///
     /// # Examples
     /// ```
@@ -137,12 +137,12 @@ impl Covariance {
         self.sums.merge_rows(rows)
     }
 
-    /// Adds the sums of other tables. O(columns²).
+    /// Merges the sums of other tables into these. O(columns²).
     ///
     /// # Errors
     /// [`ErrorKind::LengthMismatch`](crate::ErrorKind::LengthMismatch) if the numbers of columns differ;
-    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) if the tables have 2^64 rows or more together;
-    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory). Nothing is added then.
+    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) if the tables together have 2^64 rows or more;
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory). On error, nothing is added.
     ///
     /// # Examples
     /// ```
@@ -196,7 +196,7 @@ impl Covariance {
         self.sums.products.means().iter().map(|mean| mean_of(mean.value())).collect()
     }
 
-    /// Returns the sums of the products of deviations from the means. O(columns²). Source: DAAL `crossProduct`.
+    /// Returns the sums of the products of the deviations from the means. O(columns²). Source: DAAL `crossProduct`.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
@@ -212,8 +212,8 @@ impl Covariance {
         self.sums.matrix(|sum, _, _| sum)
     }
 
-    /// Returns the covariances of a sample: sums of products, divided by the number of rows less one. NaN without two
-    /// rows. O(columns²).
+    /// Returns the sample covariances: the sums of products, divided by the number of rows minus one. NaN for fewer
+    /// than two rows. O(columns²).
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
@@ -230,7 +230,7 @@ impl Covariance {
         self.divided_by(self.row_count().saturating_sub(1))
     }
 
-    /// Returns the covariances of a whole population: sums of products, divided by the number of rows. O(columns²).
+    /// Returns the population covariances: the sums of products, divided by the number of rows. O(columns²).
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
@@ -246,9 +246,9 @@ impl Covariance {
         self.divided_by(self.row_count())
     }
 
-    /// Returns the correlations, from -1 to 1: covariances, divided by both standard deviations. A column with itself
-    /// has 1. NaN for a column without deviations, without two rows, and where a variance is no finite number.
-    /// O(columns²). Source: NumPy `corrcoef`.
+    /// Returns the correlations, from -1 to 1: the covariances, divided by both standard deviations. The correlation of
+    /// a column with itself is 1. NaN for a constant column, for fewer than two rows, and where a variance is not
+    /// finite. O(columns²). Source: NumPy `corrcoef`.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
@@ -266,7 +266,7 @@ impl Covariance {
         let mut sums = filled(self.column_count(), f64::NAN)?;
         for (column, own) in sums.iter_mut().enumerate() {
             let sum = self.sums.products.get(column, column);
-            // Of one row, and of a constant column, the sum is zero.
+            // For a single row and for a constant column, the sum is zero.
             if sum > 0.0 && sum.is_finite() {
                 *own = sum;
             }
@@ -289,12 +289,12 @@ impl Covariance {
 impl Partial for Covariance {
     const NAME: &'static str = "covariance";
 
-    /// As many columns; names are those of the tables.
+    /// Keeps the number of columns. Names come from the tables.
     fn empty(&self) -> Result<Self> {
         Self::new(self.column_count())
     }
 
-    /// To the sums that there are if the rows are few, so that large matrices are not merged for each block of rows.
+    /// Adds a few rows directly to the sums, so that large matrices are not merged for each block of rows.
     fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
         self.sums.add_table(rows)
     }
@@ -308,7 +308,7 @@ impl Partial for Covariance {
     }
 }
 
-/// A covariance as it is serialized.
+/// The serialized form of a covariance.
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename = "Covariance", deny_unknown_fields)]
 struct Parts<'a> {
@@ -325,7 +325,7 @@ impl Serialize for Covariance {
     }
 }
 
-/// Sums that do not fit each other are refused.
+/// Refuses sums that contradict each other.
 impl<'de> Deserialize<'de> for Covariance {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let Parts { rows, means, products, dictionary } = Parts::deserialize(deserializer)?;

@@ -1,5 +1,5 @@
-//! Numbers of twice the precision of `f64` and a larger range: an unevaluated sum of two `f64`, times a power of two
-//! where the range of `f64` ends.
+//! Numbers with twice the precision of `f64` and a larger range: an unevaluated sum of two `f64`, times a power of two
+//! when the range of `f64` is exceeded.
 //!
 //! Used for sums over blocks, so that neither their magnitude nor intermediate sums cost precision.
 //! Source: Dekker 1971, Knuth's two-sum; Shewchuk 1997.
@@ -12,7 +12,7 @@ use crate::serde::numbers::Number;
 /// `(high + low) * 2^(600 * scale)`, where `low` is less than a unit in the last place of `high`. If `high` is not
 /// finite, `low` is 0.
 ///
-/// Invariant: `scale` is the smallest with which `high` is finite. So equal numbers have equal fields, and numbers
+/// Invariant: `scale` is the smallest that makes `high` finite. Equal numbers therefore have equal fields, and numbers
 /// within the range of `f64` have scale 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Double {
@@ -21,7 +21,7 @@ pub(super) struct Double {
     scale: i32,
 }
 
-/// 2^600: squares of values that are one scale down are far from overflow.
+/// 2^600: squares of values that are scaled down once are far from overflow.
 const UP: f64 = f64::from_bits((1023 + 600) << 52);
 const DOWN: f64 = f64::from_bits((1023 - 600) << 52);
 const HALF_UP: f64 = f64::from_bits((1023 + 300) << 52);
@@ -31,10 +31,11 @@ const LAST: i32 = 3;
 impl Double {
     pub(super) const ZERO: Self = Self { high: 0.0, low: 0.0, scale: 0 };
 
-    /// The factor for scaling values down, which [`Self::scaled_up`] undoes: once for values, twice for squares.
+    /// The factor for scaling values down. [`Self::scaled_up`] undoes it: once for values, twice for squares.
     pub(super) const SMALLER: f64 = DOWN;
 
-    /// Returns the parts of the number as multiples of `2^(600 * scale)`. The first is infinite if it is too large.
+    /// Returns the parts of the number as multiples of `2^(600 * scale)`. The first part is infinite if it is too
+    /// large.
     pub(super) fn parts_at(self, scale: i32) -> [f64; 2] {
         let Self { high, low, .. } = self.at(scale);
         [high, low]
@@ -94,7 +95,7 @@ impl Double {
         })
     }
 
-    /// Returns the root of the nearest `f64`.
+    /// Returns the square root of the nearest `f64`.
     pub(super) fn square_root(self) -> Self {
         let root = (self.high + self.low).sqrt();
         let high = if self.scale % 2 == 0 { root } else { root * HALF_UP };
@@ -124,7 +125,7 @@ impl Double {
     }
 }
 
-/// Computes at the first scale, from `scale` upwards, at which the result is finite.
+/// Computes at the first scale, starting from `scale`, that gives a finite result.
 fn within_range(scale: i32, compute: impl Fn(i32) -> (f64, f64)) -> Double {
     let mut at = scale;
     loop {
@@ -143,14 +144,14 @@ fn scaled(value: f64, times: i32) -> f64 {
 }
 
 impl Double {
-    /// Returns whether a sum can be this number, which may be deserialized: `add` never returns a larger scale than the
-    /// larger of both and [`LAST`].
+    /// Returns whether a sum can be this number, which may be deserialized: the scale that `add` returns never exceeds
+    /// the larger of both scales and [`LAST`].
     pub(super) fn is_sum(self) -> bool {
         self.scale <= LAST
     }
 
-    /// Returns whether no product of two sums has a larger scale, and the fields are those that the number would have
-    /// after a calculation.
+    /// Returns whether the scale is within that of a product of two sums, and the fields are those that a calculation
+    /// produces.
     fn is_normal(self) -> bool {
         match self.high.is_finite() {
             true if self.scale > 0 && (self.high * UP).is_finite() => false,
@@ -173,7 +174,7 @@ impl<'de> Deserialize<'de> for Double {
         let found = Self { high, low, scale };
         match found.is_normal() {
             true => Ok(found),
-            false => Err(de::Error::custom(format_args!("({high} + {low}) * 2^(600 * {scale}) is no sum of a result"))),
+            false => Err(de::Error::custom(format_args!("({high} + {low}) * 2^(600 * {scale}) is not a valid sum"))),
         }
     }
 }
@@ -191,7 +192,7 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - part)) + (b - part))
 }
 
-/// Returns the same as [`two_sum`], if the magnitude of `a` is not less than that of `b`.
+/// Returns the same as [`two_sum`]. The magnitude of `a` must not be less than that of `b`.
 fn quick_two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     if sum.is_finite() { (sum, b - (sum - a)) } else { (a + b, 0.0) }
@@ -229,7 +230,7 @@ mod tests {
         let back = four.add(Double::from(1.5)).add(max.negated()).add(max.negated()).add(max.negated());
         assert_eq!(back, max); // 1.5 is beyond 106 bits
         assert_eq!(back.add(max.negated()), Double::ZERO);
-        // Half a unit in the last place above the largest number rounds to infinity, less than that does not.
+        // Half a unit in the last place above the largest number rounds to infinity; less does not.
         let half = f64::from_bits((1023 + 970) << 52);
         assert_eq!(max.add(Double::from(half)).value(), f64::INFINITY);
         assert_eq!(max.add(Double::from(half.next_down())).value(), f64::MAX);

@@ -1,4 +1,4 @@
-//! Sums of products of columns from which nothing is subtracted. How a table is divided is in `named_products`.
+//! Sums of products of uncentered columns. `named_products` divides the tables.
 
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
@@ -17,33 +17,32 @@ use crate::serde::refused;
 use crate::table::NumericTable;
 use crate::table::packed::PackedSymmetricMatrix;
 
-/// The Gram matrix of the columns of a table, `X'X`, and the sums of the columns, in `f64`; of one table or of several.
+/// The Gram matrix `X'X` of the columns of one or several tables, and the sums of the columns, in `f64`.
 ///
-/// Nothing is subtracted from the columns, unlike in [`Covariance`](crate::Covariance), whose
-/// [`cross_product`](crate::Covariance::cross_product) is about the means: this is what NumPy computes as `X.T @ X`.
-/// For variances, correlations and regression use `Covariance`, which loses no digits where values are large beside
+/// Columns are not centered, unlike the [`cross_product`](crate::Covariance::cross_product) of
+/// [`Covariance`](crate::Covariance), which subtracts the means. NumPy computes the Gram matrix as `X.T @ X`. For
+/// variances, correlations and regression use `Covariance`, which loses no digits where values are large compared to
 /// their deviations.
 ///
-/// One pass over the table, by several threads if that pays, with `n²/2` multiplications for each row of `n` columns:
-/// one half of the matrix is computed. Memory: `4 n²` bytes for the sums, half a MiB for each thread, and one set of
-/// sums for each of some groups of rows up to 128 columns. Values of types other than `f64` are converted, exactly
-/// except for 64-bit integers beyond 2^53.
+/// Reads the table once, on several threads if that is faster, with `n²/2` multiplications for each row of `n`
+/// columns. Only one half of the matrix is computed. Memory: `4 n²` bytes for the sums and half a MiB for each thread;
+/// with up to 128 columns, also one set of sums for each of several groups of rows. Values of types other than `f64`
+/// are converted, exactly except for 64-bit integers beyond 2^53.
 ///
-/// Products are added up in `f64`, 256 rows in a chain of multiplications and additions that are rounded once, and then
-/// block by block: the error of a sum is at most half of 2^-52 times the number of rows of a block and the number of
-/// blocks, together, of the sum of the products' absolute values; that of a loop grows with the number of rows. Whole
-/// numbers are exact while no sum exceeds 2^53. Sums of columns are added up in `f64` within such a block, and blocks
-/// with twice its precision: their error is below 2^-46 of the sum of the absolute values, however many rows there are.
-/// Results do not depend on the number of threads, the machine or the layout. Cells of sparse tables are read as what
-/// they are, zeros included, a block of rows at a time.
+/// Products are added up in `f64`: 256 rows in a chain of fused multiply-adds, then block by block. The error of a sum
+/// is at most `2^-53 * (rows of a block + number of blocks)` times the sum of the products' absolute values. (The error
+/// of a simple loop grows with the number of rows.) Integers are exact while no sum exceeds 2^53. The sums of columns
+/// are added up in `f64` within a block and with twice that precision between blocks. Their error is below 2^-46 of the
+/// sum of the absolute values for any number of rows. Results do not depend on the number of threads, the machine or
+/// the layout. Sparse tables are read a block of rows at a time, including their zeros.
 ///
-/// A NaN in a column makes all that has to do with this column NaN, and nothing else; so does an infinity, or makes it
-/// infinite.
+/// A NaN in a column makes every result that involves this column NaN; an infinity makes it infinite or NaN. Other
+/// results are not affected.
 ///
-/// It is a [`Partial`](crate::Partial) result: sent between processes and kept as bytes; and can be serialized with
-/// serde.
+/// As a [`Partial`](crate::Partial) result, it can be merged, sent between processes and stored as bytes. It can be
+/// serialized with serde.
 ///
-/// Source: NumPy `X.T @ X`; BLAS `syrk`; the uncentred cross product of DAAL's `linear_regression` (normal equations).
+/// Source: NumPy `X.T @ X`; BLAS `syrk`; the uncentered cross product in DAAL `linear_regression` (normal equations).
 ///
 /// # Examples
 /// ```
@@ -60,12 +59,12 @@ use crate::table::packed::PackedSymmetricMatrix;
 /// ```
 #[derive(Clone, Debug)]
 pub struct GramMatrix {
-    /// Of the values, whose "means" are the sums of columns.
+    /// Sums for the values; their "means" are the sums of the columns.
     sums: NamedProducts,
 }
 
 impl GramMatrix {
-    /// Creates the matrix of `columns` columns, without rows: of zeros. O(columns²).
+    /// Creates the zero matrix of the given number of columns, without rows. O(columns²).
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
@@ -102,7 +101,7 @@ impl GramMatrix {
     /// Computes the matrix of the columns of a table of any kind, with a callback for progress.
     ///
     /// # Errors
-    /// Those of [`of`](Self::of).
+    /// The errors of [`of`](Self::of).
     ///
     /// # Examples
     /// ```
@@ -116,13 +115,13 @@ impl GramMatrix {
         Ok(Self { sums: NamedProducts::of_with(table, Centre::Zero, &options)? })
     }
 
-    /// Adds rows: a row block, or any other slice of contiguous whole rows. O(rows * columns²), and O(columns²) for
-    /// each call. The last digits of the results may depend on the number of rows per call.
+    /// Adds rows, given as a row block or any other slice of complete, contiguous rows. O(rows * columns²), plus
+    /// O(columns²) for each call. The last digits of the results may depend on the number of rows per call.
     ///
     /// # Errors
     /// [`ErrorKind::NotWholeRows`](crate::ErrorKind::NotWholeRows);
     /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded);
-    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory). Nothing is added then.
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory). On error, nothing is added.
     ///
     /// # Examples
     /// ```
@@ -138,12 +137,12 @@ impl GramMatrix {
         self.sums.add_rows(rows)
     }
 
-    /// Adds the sums of other tables. O(columns²).
+    /// Merges the sums of other tables into these. O(columns²).
     ///
     /// # Errors
     /// [`ErrorKind::LengthMismatch`](crate::ErrorKind::LengthMismatch) if the numbers of columns differ;
-    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) if the tables have 2^64 rows or more together;
-    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory). Nothing is added then.
+    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) if the tables together have 2^64 rows or more;
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory). On error, nothing is added.
     ///
     /// # Examples
     /// ```
@@ -198,7 +197,7 @@ impl GramMatrix {
         Ok(sums)
     }
 
-    /// Returns the matrix: the sums of the products of all pairs of columns, with their names. O(columns²).
+    /// Returns the matrix with the names of the columns: the sums of the products of all pairs of columns. O(columns²).
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
@@ -218,12 +217,12 @@ impl GramMatrix {
 impl Partial for GramMatrix {
     const NAME: &'static str = "gram-matrix";
 
-    /// As many columns; names are those of the tables.
+    /// Keeps the number of columns. Names come from the tables.
     fn empty(&self) -> Result<Self> {
         Self::new(self.column_count())
     }
 
-    /// To the sums that there are if the rows are few, so that large matrices are not merged for each block of rows.
+    /// Adds a few rows directly to the sums, so that large matrices are not merged for each block of rows.
     fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
         self.sums.add_table(rows)
     }
@@ -237,7 +236,7 @@ impl Partial for GramMatrix {
     }
 }
 
-/// A Gram matrix as it is serialized.
+/// The serialized form of a Gram matrix.
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename = "GramMatrix", deny_unknown_fields)]
 struct Parts<'a> {
@@ -254,7 +253,7 @@ impl Serialize for GramMatrix {
     }
 }
 
-/// Sums that do not fit each other are refused.
+/// Refuses sums that contradict each other.
 impl<'de> Deserialize<'de> for GramMatrix {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let Parts { rows, sums: means, products, dictionary } = Parts::deserialize(deserializer)?;

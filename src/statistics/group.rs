@@ -1,8 +1,7 @@
-//! Statistics of groups of rows: those with the same category.
+//! Statistics of groups of rows, where each group has one category.
 //!
-//! Some thousand rows at a time are sorted by their categories, and each category's rows go through `block` like those
-//! of a table of their own. Which rows are sorted together depends only on their number, and results are merged in
-//! order.
+//! A few thousand rows at a time are sorted by category, and `block` processes the rows of each category like a
+//! separate table. Which rows are sorted together depends only on their number, and results are merged in order.
 
 mod missing;
 mod printed;
@@ -27,32 +26,32 @@ use crate::base::shape::Shape;
 use crate::dictionary::{DataDictionary, Feature};
 use crate::table::{ColumnKey, NumericTable, Region, TableDescription};
 
-/// Number of rows that are sorted together, and the least number if there are many columns.
+/// Number of rows that are sorted together; the minimum if there are many columns.
 const GROUP_ROWS: usize = 16 * block::BLOCK_ROWS;
 const LEAST_ROWS: usize = 256;
-/// Approximate number of values that are sorted together, so that they stay in a cache.
+/// Approximate number of values that are sorted together, chosen to fit into a cache.
 const GROUP_VALUES: usize = 128 << 10;
-/// Number of results of groups of rows that wait for being merged.
+/// Number of results of groups of rows that wait to be merged.
 const HELD: usize = 64;
 
-/// In the place of a category: rows that are left out. No number of categories is as large.
+/// Stands in for the category of skipped rows. The number of categories is always smaller.
 const SKIPPED: usize = usize::MAX;
 
-/// What was found in some rows: the number of rows and the statistics of each category that they have.
+/// Results for some rows: the number of rows and the statistics of each category that occurs.
 type Found = BTreeMap<usize, (u64, Vec<ColumnStatistics>)>;
 
-/// The statistics of every column for each category of rows: means by group, and everything that [`BasicStatistics`]
-/// has; of one table or of several.
+/// The statistics of every column for each category of rows, in one or several tables: means by group, and everything
+/// else in [`BasicStatistics`].
 ///
-/// One column tells each row's category by its index, a whole number below the number of categories. One pass, by
-/// several threads if that pays. Memory: 104 bytes for each category and column. Results do not depend on the number of
-/// threads, the machine or the layout. NaN in the other columns is ignored and counted, as in [`ColumnStatistics`]; in
-/// the column of the categories it is an error, unless something [else](Self::missing) is asked for. Columns have the
-/// numbers and names that they have in the table. Printed, the groups are a table of means, with the words of the
-/// categories if the table has some.
+/// One column holds each row's category as an index, an integer below the number of categories. Reads the table once,
+/// on several threads if that is faster. Memory: 104 bytes for each category and column. Results do not depend on the
+/// number of threads, the machine or the layout. NaN in the other columns is ignored and counted, as in
+/// [`ColumnStatistics`]. NaN in the category column is an error unless you choose [another policy](Self::missing).
+/// Columns keep the indices and names that they have in the table. `Display` prints a table of means, with the labels
+/// of the categories if the table has them.
 ///
-/// They are a [`Partial`](crate::Partial) result: sent between processes and kept as bytes; and can be serialized with
-/// serde.
+/// As a [`Partial`](crate::Partial) result, they can be merged, sent between processes and stored as bytes. They can be
+/// serialized with serde.
 ///
 /// Source: `groupby(..).agg(..)` of pandas, `group_by(..).agg(..)` of polars.
 ///
@@ -67,30 +66,30 @@ type Found = BTreeMap<usize, (u64, Vec<ColumnStatistics>)>;
 ///
 /// let means = groups.means()?; // a row for each category, with the columns of the table
 /// assert_eq!(means.as_slice()?[..6], [0.0, 3.0, 1.0, 1.0, 6.0, 3.0]);
-/// assert!(means.as_slice()?[7..].iter().all(|mean| mean.is_nan())); // there is no row of category 2
+/// assert!(means.as_slice()?[7..].iter().all(|mean| mean.is_nan())); // no row has category 2
 /// assert_eq!(means.dictionary().index_of("width"), Some(2));
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct GroupStatistics {
-    /// Number of columns, that of the categories included.
+    /// Number of columns, including the category column.
     column_count: usize,
-    /// The column that tells the category.
+    /// The column that holds the category.
     by: usize,
     missing: MissingCategories,
-    /// Number of rows of each category, and of the group of missing ones if there is one.
+    /// Number of rows of each category, followed by the group of missing categories if there is one.
     rows: Vec<u64>,
-    /// Number of rows without a category that are left out.
+    /// Number of skipped rows, which have no category.
     skipped: u64,
-    /// Category by category, of each column.
+    /// The statistics of all columns, category by category.
     columns: Vec<ColumnStatistics>,
     /// Names of the columns.
     dictionary: Option<DataDictionary>,
 }
 
 impl GroupStatistics {
-    /// Creates the statistics of `categories` categories of rows of `columns` columns, of which `by` tells the
-    /// category, without rows.
+    /// Creates empty statistics of `categories` categories for rows of `columns` columns. The column `by` holds the
+    /// category.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`] for `by`; [`ErrorKind::OutOfMemory`].
@@ -112,13 +111,13 @@ impl GroupStatistics {
         Ok(Self { column_count: columns, by, missing, rows, skipped: 0, columns: statistics, dictionary: None })
     }
 
-    /// Computes the statistics of a table of any kind, of which the column `by`, by number or name, tells the category
-    /// of each row. With `None`, there are as many categories as the dictionary says.
+    /// Computes the statistics of a table of any kind. The column `by`, given by number or name, holds the category of
+    /// each row. With `None`, the dictionary gives the number of categories.
     ///
     /// # Errors
-    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`] for `by`; [`ErrorKind::NotSolvable`] if nobody says
-    /// how many categories there are; [`ErrorKind::ValueNotAllowed`] for the first value of that column that is no
-    /// whole number below `categories`; [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`],
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`] for `by`; [`ErrorKind::NotSolvable`] if the number
+    /// of categories is unknown; [`ErrorKind::ValueNotAllowed`] for the first value of that column that is not an
+    /// integer from 0 to `categories` - 1; [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`],
     /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
@@ -144,7 +143,7 @@ impl GroupStatistics {
     /// Computes the statistics of a table of any kind, with a callback for progress.
     ///
     /// # Errors
-    /// Those of [`of`](Self::of).
+    /// The errors of [`of`](Self::of).
     ///
     /// # Examples
     /// ```
@@ -166,8 +165,7 @@ impl GroupStatistics {
         Ok(all)
     }
 
-    /// Returns which column tells the category, and how many categories there are: if it is not said, as many as the
-    /// dictionary says.
+    /// Returns the column that holds the category, and the number of categories, taken from the dictionary by default.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`]; [`ErrorKind::NotSolvable`].
@@ -186,7 +184,7 @@ impl GroupStatistics {
                     column: Some(by),
                     condition: None,
                     reason: format!(
- "the number of categories of column {by} is not known: pass it, or describe the column as categorical"
+ "the number of categories of column {by} is unknown: pass it, or describe the column as categorical"
  ),
                 })
             })?,
@@ -196,8 +194,8 @@ impl GroupStatistics {
     /// Adds the rows of a table.
     ///
     /// # Errors
-    /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; those of [`merge`](Self::merge) about columns;
-    /// those of [`update`](Self::update) and of reading. Nothing is added then.
+    /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; the errors of [`merge`](Self::merge) about
+    /// columns; the errors of [`update`](Self::update) and of reading. On error, nothing is added.
     pub(super) fn add_table(&mut self, table: &dyn NumericTable, options: &StatisticsOptions) -> Result<()> {
         let source = TableSource(table);
         let work = Work::on_columns(self.column_count, table, &source, options)?;
@@ -225,11 +223,11 @@ impl GroupStatistics {
         size_of_val(&self.columns[..])
     }
 
-    /// Adds rows: a row block, or any other slice of contiguous whole rows.
+    /// Adds rows, given as a row block or any other slice of complete, contiguous rows.
     ///
     /// # Errors
-    /// [`ErrorKind::NotWholeRows`]; [`ErrorKind::ValueNotAllowed`], with the row among these;
-    /// [`ErrorKind::LimitExceeded`]; [`ErrorKind::OutOfMemory`]. Nothing is added then.
+    /// [`ErrorKind::NotWholeRows`]; [`ErrorKind::ValueNotAllowed`] with the index of the row within `rows`;
+    /// [`ErrorKind::LimitExceeded`]; [`ErrorKind::OutOfMemory`]. On error, nothing is added.
     ///
     /// # Examples
     /// ```
@@ -250,12 +248,12 @@ impl GroupStatistics {
         Ok(())
     }
 
-    /// Adds the statistics of other tables.
+    /// Merges the statistics of other tables into these.
     ///
     /// # Errors
     /// [`ErrorKind::ShapeMismatch`] if the numbers of categories or of columns differ; [`ErrorKind::NotCombinable`] if
-    /// another column has the categories; [`ErrorKind::UnequalTables`] if the columns of both are known and differ;
-    /// [`ErrorKind::LimitExceeded`] if the tables have 2^64 rows or more together. Nothing is added then.
+    /// another column holds the categories; [`ErrorKind::UnequalTables`] if the columns of both are known and differ;
+    /// [`ErrorKind::LimitExceeded`] if the tables together have 2^64 rows or more. On error, nothing is added.
     ///
     /// # Examples
     /// ```
@@ -273,12 +271,12 @@ impl GroupStatistics {
         }
         if self.by != other.by {
             return Err(Error::not_combinable(format!(
-                "the groups are those of column {}, not of column {}",
+                "rows are grouped by column {}, not by column {}",
                 other.by, self.by
             )));
         }
         if self.missing != other.missing {
-            let reason = "the other groups treat missing categories in another way";
+            let reason = "the other groups treat missing categories differently";
             return Err(Error::not_combinable(reason.to_owned()));
         }
         check_addition(self.dictionary.as_ref(), other.dictionary.as_ref())?;
@@ -292,7 +290,7 @@ impl GroupStatistics {
         Ok(())
     }
 
-    /// Returns the number of categories, that of the group of missing ones included.
+    /// Returns the number of categories, including the group of missing categories.
     ///
     /// # Examples
     /// ```
@@ -304,7 +302,7 @@ impl GroupStatistics {
         self.rows.len()
     }
 
-    /// Returns the number of rows of all categories.
+    /// Returns the total number of rows in all categories.
     ///
     /// # Examples
     /// ```
@@ -339,12 +337,12 @@ impl GroupStatistics {
         &self.rows
     }
 
-    /// Returns the number of columns, and which of them tells the category.
+    /// Returns the number of columns and the column that holds the category.
     pub(crate) fn columns_and_key(&self) -> (usize, usize) {
         (self.column_count, self.by)
     }
 
-    /// Returns the statistics of one column of the rows of all categories. Columns are counted as in
+    /// Returns the statistics of one column, over the rows of all categories. Columns are counted as in
     /// [`column`](Self::column). O(categories).
     pub(crate) fn column_of_all(&self, column: usize) -> ColumnStatistics {
         let mut all = ColumnStatistics::EMPTY;
@@ -353,12 +351,12 @@ impl GroupStatistics {
         all
     }
 
-    /// Returns the statistics of one column of the rows of one category: by the number that it has in the table, or by
-    /// name.
+    /// Returns the statistics of one column, given by its number in the table or by name, over the rows of one
+    /// category.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfRange`]; [`ErrorKind::ColumnOutOfRange`]; [`ErrorKind::UnknownName`], also if the rows were
-    /// added without names.
+    /// added without column names.
     ///
     /// # Examples
     /// ```
@@ -406,7 +404,7 @@ impl GroupStatistics {
         Ok(&self.columns[category * count..(category + 1) * count])
     }
 
-    /// Adds what was found; counts do not overflow, which was checked.
+    /// Adds results. The caller has checked that counts do not overflow.
     fn add(&mut self, found: Found) {
         let count = self.column_count;
         for (category, (rows, columns)) in found {
@@ -440,13 +438,13 @@ impl GroupStatistics {
         Ok(all)
     }
 
-    /// Sorts rows by their categories, and computes the statistics of each.
+    /// Sorts rows by category and computes the statistics of each category.
     fn sort(&self, rows: Range<usize>, work: &Work<'_>) -> Result<Found> {
         let (by, columns) = (self.by, self.column_count);
         let region = Region { rows: rows.clone(), columns: 0..columns };
         let mut buffer = filled(region.shape().element_count()?, 0.0)?;
         let values = work.source.read(&region, &mut buffer)?;
-        // Row by row, with its category; rows of a category stay in order.
+        // Each row with its category; the rows of a category stay in order.
         let mut order = filled(rows.len(), (0, 0))?;
         for (row, (values, place)) in values.chunks_exact(columns).zip(&mut order).enumerate() {
             *place = (self.category(values[by], rows.start + row)?, row);

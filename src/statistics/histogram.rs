@@ -1,4 +1,4 @@
-//! Histograms of columns: how many values are in each bin.
+//! Histograms of columns: the number of values in each bin.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -22,27 +22,27 @@ use crate::table::{NumericTable, Region, TableDescription};
 
 /// Number of columns of a row-major table that are counted together.
 const PANEL: usize = 32;
-/// Approximate number of counts that wait for being merged.
+/// Approximate number of counts that wait to be merged.
 const HELD_COUNTS: usize = 1 << 20;
 
-/// Histograms of every column of a table; of one table or of several.
+/// Histograms of every column of one or several tables.
 ///
-/// Counts the values of each bin, those below and above all bins, and NaN: nothing is lost. Bins are given, for all
-/// columns the same or for each its own, because a histogram of a stream cannot know the range. One pass, by several
-/// threads if that pays; counts do not depend on them. Values of types other than `f64` are converted, exactly except
-/// for 64-bit integers beyond 2^53.
+/// Counts the values in each bin, below all bins and above all bins, and NaN, so every value is counted. The caller
+/// chooses the bins, the same for all columns or different for each, because the range of a stream is not known in
+/// advance. Reads the table once, on several threads if that is faster; counts do not depend on the number of threads.
+/// Values of types other than `f64` are converted, exactly except for 64-bit integers beyond 2^53.
 ///
-/// It is a [`Partial`](crate::Partial) result: sent between processes and kept as bytes; and can be serialized with
-/// serde.
+/// As a [`Partial`](crate::Partial) result, it can be merged, sent between processes and stored as bytes. It can be
+/// serialized with serde.
 ///
-/// Source: NumPy `histogram`, which drops what is outside.
+/// Source: NumPy `histogram`, which drops values outside of the bins.
 ///
 /// # Examples
 /// ```
 /// use numeric_table::{Histogram, HistogramBins, prelude::*};
 /// let table = HomogenNumericTable::from_rows(&[[0.5, 7.0], [1.0, -1.0], [2.0, 2.5], [f64::NAN, 1.0]])?;
 /// let histogram = Histogram::of(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?;
-/// assert_eq!(histogram.column(0)?.counts(), [1, 2]); // the last bin has its upper edge, too
+/// assert_eq!(histogram.column(0)?.counts(), [1, 2]); // the last bin includes its upper edge
 /// assert_eq!(histogram.column(0)?.nan_count(), 1);
 /// let second = histogram.column(1)?;
 /// assert_eq!((second.below(), second.counts(), second.above()), (1, &[0, 1][..], 2));
@@ -55,7 +55,7 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Creates histograms of `columns` columns with the same bins, without rows.
+    /// Creates empty histograms for the given number of columns, all with the same bins.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -76,7 +76,7 @@ impl Histogram {
         Ok(Self { columns: all, rows: 0 })
     }
 
-    /// Creates histograms with bins for each column, without rows.
+    /// Creates empty histograms, with separate bins for each column.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -96,7 +96,7 @@ impl Histogram {
         Ok(Self { columns: columns.collect::<Result<_>>()?, rows: 0 })
     }
 
-    /// Computes the histograms of a table of any kind, all with the same bins. Other bins for each column:
+    /// Computes the histograms of a table of any kind, all with the same bins. For different bins, use
     /// [`with_bins`](Self::with_bins) and [`add_table`](Self::add_table).
     ///
     /// # Errors
@@ -117,7 +117,7 @@ impl Histogram {
     /// Computes the histograms of a table of any kind, with a callback for progress.
     ///
     /// # Errors
-    /// Those of [`of`](Self::of).
+    /// The errors of [`of`](Self::of).
     ///
     /// # Examples
     /// ```
@@ -137,8 +137,8 @@ impl Histogram {
     /// Adds the rows of a table of any kind.
     ///
     /// # Errors
-    /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; [`ErrorKind::LimitExceeded`]; those of
-    /// [`of`](Self::of). Nothing is added then.
+    /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; [`ErrorKind::LimitExceeded`]; the errors of
+    /// [`of`](Self::of). On error, nothing is added.
     ///
     /// # Examples
     /// ```
@@ -155,11 +155,11 @@ impl Histogram {
         self.add_work(&Work::on_columns(self.columns.len(), table, &source, &options)?)
     }
 
-    /// Adds rows: a row block, or any other slice of contiguous whole rows.
+    /// Adds rows, given as a row block or any other slice of complete, contiguous rows.
     ///
     /// # Errors
     /// [`ErrorKind::NotWholeRows`]; [`ErrorKind::LimitExceeded`]; [`ErrorKind::OutOfMemory`].
-    /// Nothing is added then.
+    /// On error, nothing is added.
     ///
     /// # Examples
     /// ```
@@ -174,11 +174,11 @@ impl Histogram {
         with_rows(rows, self.columns.len(), |work| self.add_work(work))
     }
 
-    /// Adds the counts of other tables.
+    /// Merges the counts of other tables into these.
     ///
     /// # Errors
-    /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; [`ErrorKind::NotCombinable`];
-    /// [`ErrorKind::LimitExceeded`] if the tables have 2^64 rows or more together. Nothing is added then.
+    /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; [`ErrorKind::NotCombinable`] if bins differ;
+    /// [`ErrorKind::LimitExceeded`] if the tables together have 2^64 rows or more. On error, nothing is added.
     ///
     /// # Examples
     /// ```
@@ -197,9 +197,7 @@ impl Histogram {
         same_count(self.columns.len(), other.columns.len())?;
         let mut pairs = self.columns.iter().zip(&other.columns);
         if let Some(column) = pairs.position(|(mine, theirs)| mine.bins.edges() != theirs.bins.edges()) {
-            return Err(Error::not_combinable(format!(
-                "column {column} has other edges in the histogram that is merged"
-            )));
+            return Err(Error::not_combinable(format!("the bin edges of column {column} differ")));
         }
         self.rows = rows_after(self.rows, other.rows)?;
         self.add(0, &other.columns);
@@ -253,7 +251,8 @@ impl Histogram {
             .ok_or_else(|| Error::new(ErrorKind::ColumnOutOfRange { column, column_count: self.columns.len() }))
     }
 
-    /// Adds counts of columns, of which `start` is the first. Counts do not overflow: rows do not.
+    /// Adds the counts of columns, starting with column `start`. Counts do not overflow because the number of rows does
+    /// not.
     fn add(&mut self, start: usize, columns: &[ColumnHistogram]) {
         self.columns[start..].iter_mut().zip(columns).for_each(|(mine, theirs)| mine.add(theirs));
     }
@@ -268,11 +267,11 @@ impl Histogram {
         Ok(())
     }
 
-    /// Adds the rows of a table: to the counts that there are if they are few, so that many bins are not merged for
-    /// each block of rows.
+    /// Adds the rows of a table. Few rows are added directly to the counts, so that many bins are not merged for each
+    /// block of rows.
     ///
     /// # Errors
-    /// Those of [`add_table`](Self::add_table).
+    /// The errors of [`add_table`](Self::add_table).
     pub(super) fn add_block(&mut self, table: &dyn NumericTable) -> Result<()> {
         let (source, options) = (TableSource(table), StatisticsOptions::new());
         let work = Work::on_columns(self.columns.len(), table, &source, &options)?;
@@ -290,7 +289,7 @@ impl Histogram {
         Ok(())
     }
 
-    /// Returns the same bins without rows.
+    /// Returns empty histograms with the same bins.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -298,7 +297,7 @@ impl Histogram {
         self.without_rows_of(0..self.columns.len())
     }
 
-    /// Counts rows by groups.
+    /// Counts rows group by group.
     fn count(&self, work: &Work<'_>) -> Result<Self> {
         let shape = work.shape;
         let mut all = self.without_rows()?;
@@ -328,7 +327,7 @@ impl Histogram {
         Ok(all)
     }
 
-    /// Creates histograms with the bins of some of these columns, without rows.
+    /// Creates empty histograms with the bins of some of these columns.
     fn without_rows_of(&self, columns: Range<usize>) -> Result<Self> {
         let mut all = with_room(columns.len())?;
         for column in &self.columns[columns] {
@@ -338,7 +337,7 @@ impl Histogram {
     }
 }
 
-/// Histograms as they are serialized.
+/// The serialized form of histograms.
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename = "Histogram", deny_unknown_fields)]
 struct Parts<'a> {
@@ -352,14 +351,14 @@ impl Serialize for Histogram {
     }
 }
 
-/// Counts that no table has are refused.
+/// Refuses counts that no table can have.
 impl<'de> Deserialize<'de> for Histogram {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let Parts { rows, columns } = Parts::deserialize(deserializer)?;
         let columns = columns.0.into_owned();
         match columns.iter().all(|column| column.value_count() == Some(rows)) {
             true => Ok(Self { columns, rows }),
-            false => Err(de::Error::custom(format_args!("a column has not one value in each of {rows} rows"))),
+            false => Err(de::Error::custom(format_args!("a column does not have one value in each of {rows} rows"))),
         }
     }
 }

@@ -1,9 +1,9 @@
-//! The sketch of one column: levels of values, each of which stands for twice as many as one of the level below.
+//! The sketch of one column: levels of values. Each value stands for twice as many as a value of the level below.
 //!
-//! A full level is sorted, and every other value of it goes up a level. That changes the number of values up to any
-//! point by at most the weight of one of them: upwards if the first of each pair is kept, downwards if the second is.
-//! Both errors are added up, and the kept one is chosen so that they stay about equal: no chance is involved.
-//! Source: Munro, Paterson 1980; Manku, Rajagopalan, Lindsay 1998; merging levels: Karnin, Lang, Liberty 2016.
+//! A full level is sorted, and every other value moves up a level. This changes the number of values up to any point by
+//! at most the weight of one of them: upwards if the first of each pair is kept, downwards if the second is. Both
+//! errors are added up, and the value to keep is chosen so that they stay about equal, without randomness. Source:
+//! Munro, Paterson 1980; Manku, Rajagopalan, Lindsay 1998; merging levels: Karnin, Lang, Liberty 2016.
 
 use super::quantiles::{from_ordered, to_ordered};
 #[cfg(doc)]
@@ -11,21 +11,21 @@ use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::room::with_room;
 
-/// Invariants: the weights of all values together are `count`; each level has fewer than `capacity` values between two
-/// calls; errors are those of all halvings so far.
+/// Invariants: the weights of all values add up to `count`; each level has fewer than `capacity` values between two
+/// calls; the errors account for all halvings so far.
 #[derive(Clone, Debug)]
 pub(super) struct Levels {
     capacity: usize,
     /// Number of values that are not NaN.
     pub(super) count: u64,
     pub(super) nan: u64,
-    /// The smallest and the largest value, as integers in the order of the numbers.
+    /// The smallest and the largest value, as integers in the same order as the numbers.
     extremes: Option<(i64, i64)>,
     /// A value of level `h` stands for `2^h` values.
     levels: Vec<Vec<i64>>,
-    /// How many values too many, at most, seem to lie up to a point.
+    /// Largest possible overcount of the values up to any point.
     over: u64,
-    /// How many values too few, at most, seem to lie up to a point.
+    /// Largest possible undercount of the values up to any point.
     under: u64,
 }
 
@@ -34,15 +34,15 @@ impl Levels {
         Self { capacity, count: 0, nan: 0, extremes: None, levels: Vec::new(), over: 0, under: 0 }
     }
 
-    /// Makes room for so many more values: adding them cannot fail then.
+    /// Reserves memory for the given number of additional values. Adding them cannot fail afterwards.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfMemory`]; nothing has changed then.
+    /// [`ErrorKind::OutOfMemory`]. On error, nothing has changed.
     pub(super) fn reserve(&mut self, added: u64) -> Result<()> {
         reserve(&mut self.levels, self.capacity, self.count.saturating_add(added), 2)
     }
 
-    /// Adds a value; room was [reserved](Self::reserve).
+    /// Adds a value, for which memory was [reserved](Self::reserve).
     pub(super) fn add(&mut self, value: f64) {
         if value.is_nan() {
             self.nan += 1;
@@ -59,7 +59,7 @@ impl Levels {
         }
     }
 
-    /// Returns the sketch of the values of both.
+    /// Returns a sketch of the values of both.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -80,7 +80,7 @@ impl Levels {
         Ok(all)
     }
 
-    /// Halves every level that is full, from the lowest on.
+    /// Halves every full level, starting with the lowest.
     fn halve_full_levels(&mut self) {
         for level in 0..self.levels.len() {
             if self.levels[level].len() < self.capacity {
@@ -100,12 +100,12 @@ impl Levels {
         }
     }
 
-    /// Returns by how many ranks a quantile can be off.
+    /// Returns the number of ranks that a quantile can be off.
     pub(super) fn rank_error(&self) -> u64 {
         self.over.max(self.under)
     }
 
-    /// Returns quantiles, each from 0 to 1.
+    /// Returns the given quantiles, each from 0 to 1.
     pub(super) fn quantiles(&self, probabilities: &[f64]) -> Vec<f64> {
         let Some((least, most)) = self.extremes else { return vec![f64::NAN; probabilities.len()] };
         let mut values = self.weighted();
@@ -127,7 +127,7 @@ impl Levels {
         probabilities.iter().map(find).collect()
     }
 
-    /// Returns about how many values are not above `value`.
+    /// Returns the approximate number of values that are not above `value`.
     pub(super) fn rank(&self, value: f64) -> u64 {
         let Some((least, most)) = self.extremes else { return 0 };
         match to_ordered(value) {
@@ -137,7 +137,7 @@ impl Levels {
         }
     }
 
-    /// Returns all values with what each stands for.
+    /// Returns all values with their weights.
     fn weighted(&self) -> Vec<(i64, u64)> {
         let levels = (0_u32..).zip(&self.levels);
         levels.flat_map(|(level, values)| values.iter().map(move |&value| (value, 1 << level))).collect()
@@ -148,14 +148,14 @@ impl Levels {
     }
 }
 
-/// The parts of a sketch that is read.
+/// The parts of a deserialized sketch.
 pub(super) struct Parts<'a> {
     pub(super) capacity: usize,
     pub(super) count: u64,
     pub(super) nan: u64,
-    /// NaN if there are no values.
+    /// NaN without values.
     pub(super) extremes: (f64, f64),
-    /// The number of values on each level, and those of all levels.
+    /// The number of values on each level, followed by the number on all levels.
     pub(super) lengths: &'a [u64],
     pub(super) values: &'a [f64],
     pub(super) over: u64,
@@ -163,21 +163,21 @@ pub(super) struct Parts<'a> {
 }
 
 impl Levels {
-    /// Returns the levels up to the last one that has values, from which everything is computed.
+    /// Returns the levels up to the last non-empty one. All results are computed from them.
     pub(super) fn used(&self) -> &[Vec<i64>] {
         let count = self.levels.iter().rposition(|level| !level.is_empty()).map_or(0, |last| last + 1);
         &self.levels[..count]
     }
 
-    /// Returns how many values too many and too few, at most, seem to lie up to a point.
+    /// Returns the largest possible overcount and undercount of the values up to any point.
     pub(super) fn errors(&self) -> (u64, u64) {
         (self.over, self.under)
     }
 
-    /// Puts parts together that are read. The capacity must be even, and 2 or more.
+    /// Assembles deserialized parts. The capacity must be even and at least 2.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfMemory`]; what is wrong with the parts, which no sketch has then.
+    /// [`ErrorKind::OutOfMemory`]. The inner error describes why no sketch can have these parts.
     pub(super) fn from_parts(parts: &Parts<'_>) -> Result<std::result::Result<Self, &'static str>> {
         let Parts { capacity, count, nan, lengths, over, under, .. } = *parts;
         let (least, most) = parts.extremes;
@@ -188,7 +188,7 @@ impl Levels {
         };
         let (first, last) = extremes.unwrap_or((i64::MAX, i64::MIN));
         if lengths.len() > level_count(capacity, count) || lengths.last() == Some(&0) {
-            return Ok(Err("a column has more levels than its values make"));
+            return Ok(Err("a column has more levels than its number of values allows"));
         }
         if (lengths.len() > 1) != (over > 0 || under > 0) {
             return Ok(Err("a column has errors without halved levels, or halved levels without errors"));
@@ -198,7 +198,7 @@ impl Levels {
         for (level, &length) in (0_u32..).zip(lengths) {
             let split = usize::try_from(length).ok().filter(|&length| length < capacity);
             let Some((values, others)) = split.and_then(|length| rest.split_at_checked(length)) else {
-                return Ok(Err("a level has more values than there are, or than its capacity"));
+                return Ok(Err("a level has more values than the sketch, or than its capacity"));
             };
             let mut own = with_room(values.len())?;
             own.extend(values.iter().map(|&value| to_ordered(value)));
@@ -211,18 +211,18 @@ impl Levels {
         }
         match weights == u128::from(count) {
             true => Ok(Ok(Self { capacity, count, nan, extremes, levels, over, under })),
-            false => Ok(Err("the values of a column do not stand for as many as there are")),
+            false => Ok(Err("the weights of the values of a column do not add up to their count")),
         }
     }
 }
 
-/// Returns the number of levels of `count` values: a level above the first has been made of a full one, the weight of
-/// which is at most `count`.
+/// Returns the number of levels of `count` values. A level above the first was made from a full level, whose weight is
+/// at most `count`.
 fn level_count(capacity: usize, count: u64) -> usize {
     (count / capacity as u64).checked_ilog2().map_or(0, |halvings| halvings as usize + 1) + 1
 }
 
-/// Makes room for the levels of `count` values; a level has at most `times` its capacity for a moment.
+/// Reserves memory for the levels of `count` values. A level may temporarily hold `times` its capacity.
 fn reserve(levels: &mut Vec<Vec<i64>>, capacity: usize, count: u64, times: usize) -> Result<()> {
     let needed = level_count(capacity, count);
     let most = capacity.saturating_mul(times);

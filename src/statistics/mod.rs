@@ -1,12 +1,13 @@
-//! Statistics of the columns of a table: in one parallel pass over blocks of rows, and mergeable.
+//! Mergeable statistics of a table's columns, computed in one parallel pass over blocks of rows.
 //!
-//! [`BasicStatistics`] (this file): `block`, one block of rows; `column`, the statistics of one column, and merging
-//! them; `double`, the number type of sums; `sparse`, sparse tables, whose zeros are counted and not read; `stream`,
-//! table files, which are not loaded. [`Covariance`]: `covariance`, and [`GramMatrix`]: `gram`, over `named_products`
-//! and the loops of `product`. [`Quantiles`]: `quantiles`; [`QuantileSketch`]: `sketch`, over the levels of `levels`.
-//! [`Histogram`]: `histogram`, over `counts` and `bins`. [`GroupStatistics`]: `group`. All of them but `Quantiles` are
-//! [`Partial`](crate::Partial) results, most of them in `partial`. `blocks`: dividing a table into groups of rows, and
-//! the order in which their results are put together; `options`.
+//! [`BasicStatistics`] is in this file. Its parts: `block` computes the statistics of one block of rows; `column` holds
+//! and merges the statistics of one column; `double` is the number type of the sums; `sparse` handles sparse tables,
+//! whose zeros are counted without being read; `stream` handles table files without loading them. [`Covariance`]
+//! (`covariance`) and [`GramMatrix`] (`gram`) share `named_products` and the loops of `product`. [`Quantiles`] is in
+//! `quantiles`, [`QuantileSketch`] in `sketch` and `levels`, [`Histogram`] in `histogram`, `counts` and `bins`, and
+//! [`GroupStatistics`] in `group`. All except `Quantiles` are [`Partial`](crate::Partial) results, most of them
+//! implemented in `partial`. `blocks` divides a table into groups of rows and merges their results in order. `options`
+//! holds the options.
 //!
 //! Semantics: DAAL `low_order_moments`, `covariance`, `quantiles`; oneDAL `basic_statistics`; NumPy.
 
@@ -64,36 +65,35 @@ use crate::table::{ColumnKey, DataLayout, NumericTable, Region};
 use block::{BLOCK_ROWS, BlockWorkspace};
 use blocks::{TableSource, ValueSource, Work, check_addition, column_by, cut, dictionary_of, fits, with_rows};
 
-/// Number of rows of one task; their blocks are merged first.
+/// Number of rows of one task, whose blocks are merged first.
 const GROUP_ROWS: usize = 16 * BLOCK_ROWS;
-/// Number of columns of a row-major table that are processed together: a block of them stays in the processor's cache.
+/// Number of columns of a row-major table that are processed together. A block of them stays in the processor's cache.
 const PANEL: usize = 32;
 /// Largest number of columns of one task.
 const SPAN: usize = 8 * PANEL;
 /// Approximate number of results that are held before they are merged.
 const RESULTS: usize = 64 << 10;
 
-/// Minimum, maximum, sum, mean, variance and more of every column of a table, in `f64`; of one table or of several.
+/// Minimum, maximum, sum, mean, variance and more of every column of one or several tables, in `f64`.
 ///
-/// One pass over the table, in parallel from 4 MiB, with memory for one block per thread. Of a
-/// [`CsrNumericTable`](crate::CsrNumericTable) only the stored values are read, and its zeros are counted. Values of
-/// types other than `f64` are converted, exactly except for 64-bit integers beyond 2^53. Means and deviations are
-/// accurate to the last digits even where deviations are small compared to the values: results are tested against
-/// NIST's certified values. They do not depend on the number of threads, the machine or the layout. See
-/// [`ColumnStatistics`] for NaN, infinities and values that cancel.
+/// Reads the table once, in parallel from 4 MiB on, with memory for one block per thread. In a
+/// [`CsrNumericTable`](crate::CsrNumericTable), only the stored values are read; the zeros are counted. Values of types
+/// other than `f64` are converted, exactly except for 64-bit integers beyond 2^53. Means and deviations are accurate to
+/// the last digits, even where deviations are small compared to the values; they are tested against the certified
+/// values from NIST. Results do not depend on the number of threads, the machine or the layout. See
+/// [`ColumnStatistics`] for NaN, infinities and cancellation.
 ///
-/// # Programs that are built without optimization
+/// # Debug builds
 ///
 /// The loops are compiled with the profile of the program. In Cargo's `dev` profile they are about 28 times slower than
-/// in `release`. These lines in the program's `Cargo.toml` optimize them, and everything else that is compiled in this
-/// crate, in `dev` and in tests as well:
+/// in `release`. Add these lines to the program's `Cargo.toml` to optimize this crate in debug and test builds:
 /// ```toml
 /// [profile.dev.package.numeric-table]
 /// opt-level = 3
 /// ```
 ///
-/// Of a table file they are computed without loading it, by [`of_file`](Self::of_file). They are a
-/// [`Partial`](crate::Partial) result: sent between processes and kept as bytes; and can be serialized with serde.
+/// [`of_file`](Self::of_file) computes them from a table file without loading it. As a [`Partial`](crate::Partial)
+/// result, they can be merged, sent between processes and stored as bytes. They can be serialized with serde.
 ///
 /// Source: DAAL `low_order_moments`, oneDAL `basic_statistics`.
 ///
@@ -104,14 +104,14 @@ const RESULTS: usize = 64 << 10;
 /// let statistics = BasicStatistics::of(&table)?;
 /// assert_eq!(statistics.columns().iter().map(|column| column.mean()).collect::<Vec<_>>(), [2.0, 30.0]);
 ///
-/// // Of several tables: partial results are merged.
+/// // Several tables: merge partial results.
 /// let mut all = BasicStatistics::of(&table.slice_rows(0..1)?)?;
 /// all.merge(&BasicStatistics::of(&table.slice_rows(1..3)?)?)?;
 /// assert_eq!(all.column(1)?.variance(), statistics.column(1)?.variance());
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 ///
-/// Printed, they are a table:
+/// `Display` prints them as a table:
 /// ```
 /// # use numeric_table::{BasicStatistics, prelude::*};
 /// let mut table = HomogenNumericTable::from_rows(&[[1.5, 10.0], [2.0, f64::NAN], [4.0, 60.0]])?;
@@ -128,12 +128,12 @@ const RESULTS: usize = 64 << 10;
 pub struct BasicStatistics {
     columns: Vec<ColumnStatistics>,
     rows: u64,
-    /// Names of the columns.
+    /// The names of the columns.
     dictionary: Option<DataDictionary>,
 }
 
 impl BasicStatistics {
-    /// Creates the statistics of `columns` columns, without rows.
+    /// Creates empty statistics for the given number of columns.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -168,7 +168,7 @@ impl BasicStatistics {
     /// Computes the statistics of a table of any kind, with a callback for progress.
     ///
     /// # Errors
-    /// Those of [`of`](Self::of).
+    /// The errors of [`of`](Self::of).
     ///
     /// # Examples
     /// ```
@@ -192,12 +192,12 @@ impl BasicStatistics {
         Ok(Self { columns, rows: work.shape.rows as u64, dictionary: dictionary_of(table, work.shape.columns) })
     }
 
-    /// Adds rows: a row block, or any other slice of contiguous whole rows. The last digits of the results may depend
-    /// on the number of rows per call.
+    /// Adds rows, given as a row block or any other slice of complete, contiguous rows. The last digits of the results
+    /// may depend on the number of rows per call.
     ///
     /// # Errors
-    /// [`ErrorKind::NotWholeRows`]; [`ErrorKind::LimitExceeded`]; [`ErrorKind::OutOfMemory`].
-    /// Nothing is added then.
+    /// [`ErrorKind::NotWholeRows`]; [`ErrorKind::LimitExceeded`]; [`ErrorKind::OutOfMemory`]. On error, nothing is
+    /// added.
     ///
     /// # Examples
     /// ```
@@ -205,7 +205,7 @@ impl BasicStatistics {
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("table.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?.save(&path)?;
-    /// let reader = TableReader::open(&path)?; // `of_file` is the short way, if nothing else is done with the blocks
+    /// let reader = TableReader::open(&path)?; // `of_file` is shorter if you need the blocks for nothing else
     /// let mut statistics = BasicStatistics::new(reader.shape().columns)?;
     /// let mut blocks = reader.row_blocks::<i16>(2)?;
     /// while let Some(block) = blocks.next_block()? {
@@ -222,27 +222,27 @@ impl BasicStatistics {
         Ok(())
     }
 
-    /// Number of words of a column, as devices write them.
+    /// Number of words that devices write for a column.
     pub(crate) const WORDS: usize = column::MOMENTS;
 
-    /// Returns the statistics of rows as words that devices write, with sums of values, or of values times 2^-600.
+    /// Returns the statistics as the words that devices write, with sums of the values or of the values times 2^-600.
     pub(crate) fn to_words(&self, is_scaled: bool) -> impl Iterator<Item = u64> + '_ {
         self.columns.iter().flat_map(move |&column| column.to_words(i32::from(is_scaled)))
     }
 
-    /// Returns the statistics of `rows` rows from such words; `None` if they are not those of so many rows.
+    /// Returns the statistics of `rows` rows from such words; `None` if the words do not describe that number of rows.
     pub(crate) fn from_words(plain: &[u64], scaled: &[u64], rows: u64) -> Option<Self> {
         let ((plain, _), (scaled, _)) = (plain.as_chunks(), scaled.as_chunks());
         let columns = plain.iter().zip(scaled).map(|(plain, scaled)| ColumnStatistics::from_words(plain, scaled, rows));
         Some(Self { columns: columns.collect::<Option<_>>()?, rows, dictionary: None })
     }
 
-    /// Adds the statistics of other tables.
+    /// Merges the statistics of other tables into these.
     ///
     /// # Errors
     /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; [`ErrorKind::UnequalTables`] if the columns of
-    /// both are known and differ; [`ErrorKind::LimitExceeded`] if the tables have 2^64 rows or more together. Nothing
-    /// is added then.
+    /// both are known and differ; [`ErrorKind::LimitExceeded`] if the tables together have 2^64 rows or more. On error,
+    /// nothing is added.
     ///
     /// # Examples
     /// ```
@@ -262,8 +262,8 @@ impl BasicStatistics {
         Ok(())
     }
 
-    /// Sets whether columns with a NaN report NaN for everything but counts, like NumPy's functions. By default, NaN is
-    /// ignored.
+    /// Sets whether columns that contain NaN report NaN for everything except counts, like NumPy's functions. By
+    /// default, NaN is ignored.
     ///
     /// # Examples
     /// ```
@@ -310,7 +310,7 @@ impl BasicStatistics {
     /// Returns the statistics of one column, by number or name.
     ///
     /// # Errors
-    /// [`ErrorKind::ColumnOutOfRange`]; [`ErrorKind::UnknownName`], also if the rows were added without names.
+    /// [`ErrorKind::ColumnOutOfRange`]; [`ErrorKind::UnknownName`], also if the rows were added without column names.
     ///
     /// # Examples
     /// ```
@@ -332,7 +332,7 @@ impl BasicStatistics {
     }
 }
 
-/// Statistics of a table as they are serialized.
+/// The serialized form of the statistics of a table.
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename = "BasicStatistics", deny_unknown_fields)]
 struct Parts<'a> {
@@ -348,24 +348,24 @@ impl Serialize for BasicStatistics {
     }
 }
 
-/// Statistics that no table has are refused.
+/// Refuses statistics that no table can have.
 impl<'de> Deserialize<'de> for BasicStatistics {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let Parts { rows, columns, dictionary } = Parts::deserialize(deserializer)?;
         let columns = columns.0.into_owned();
         if columns.iter().any(|column| column.value_count() != Some(rows)) {
-            return Err(de::Error::custom(format_args!("a column has not one value in each of {rows} rows")));
+            return Err(de::Error::custom(format_args!("a column does not have one value in each of {rows} rows")));
         }
         fits(dictionary.as_ref(), columns.len()).map_err(de::Error::custom)?;
         Ok(Self { columns, rows, dictionary })
     }
 }
 
-/// A number to display, with its heading.
+/// A number to display and its heading.
 type Named<N> = (&'static str, fn(&ColumnStatistics) -> N);
 
-/// Writes one line for each column. `{:.2}` writes two decimals; `{:#}` writes all columns, of which the middle ones
-/// are omitted otherwise if there are many.
+/// Writes one line for each column. `{:.2}` writes two decimals. If there are many columns, the middle ones are
+/// omitted; `{:#}` writes all of them.
 impl fmt::Display for BasicStatistics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let limit = if f.alternate() { usize::MAX } else { 40 };
@@ -409,7 +409,8 @@ fn compute(panel: usize, work: &Work<'_>) -> Result<Vec<ColumnStatistics>> {
     })
 }
 
-/// Returns a table as the sparse one that it is. A table of somebody's own may claim to be the one that it contains.
+/// Downcasts a table to a sparse one. The check of the id excludes user-defined tables that answer for one they
+/// contain.
 fn sparse_of(table: &dyn NumericTable) -> Option<&CsrNumericTable> {
     table.downcast_ref::<CsrNumericTable>().filter(|sparse| sparse.id() == table.id())
 }

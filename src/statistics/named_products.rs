@@ -1,9 +1,9 @@
-//! Sums of products and the names of columns: what covariances and Gram matrices consist of, and how a table is divided
-//! for the products of `product`.
+//! Sums of products with column names, which covariances and Gram matrices share, and the division of tables for the
+//! loops of `product`.
 //!
-//! Few columns: groups of rows by several threads, each with sums of its own, which are merged in order. Many columns:
-//! the sums are large, so there is one set of them, whose tiles are divided among the threads. Which of the two depends
-//! only on the number of columns, and neither on the number of threads: results are the same bits.
+//! With few columns, several threads process groups of rows, each with its own sums, which are merged in order. With
+//! many columns the sums are large, so there is a single set, whose tiles are divided among the threads. The choice
+//! depends only on the number of columns, and results do not depend on the number of threads, bit for bit.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -27,21 +27,21 @@ use crate::serde::remember;
 use crate::table::NumericTable;
 use crate::table::packed::{PackedOrder, PackedSymmetricMatrix, Triangle};
 
-/// The largest number of columns of which several sets of sums are computed at a time: 68 KiB each.
+/// The largest number of columns for which several sets of sums are computed at a time, 68 KiB each.
 const FEW_COLUMNS: usize = 128;
 /// Number of rows of a group.
 const GROUP_ROWS: usize = 16 * BLOCK_ROWS;
-/// Approximate number of bytes of sums that wait for being merged, and of blocks that are multiplied together.
+/// Approximate number of bytes of sums that wait to be merged, and of blocks that are multiplied together.
 const HELD_BYTES: usize = 16 << 20;
 
-/// Sums of products of columns, and what these columns are.
+/// Sums of products of columns, and the metadata of these columns.
 #[derive(Clone, Debug)]
 pub(super) struct NamedProducts {
     pub(super) products: Products,
     dictionary: Option<DataDictionary>,
 }
 
-/// What they are serialized as: the fields of both types of result, one of which calls its `means` sums.
+/// The serialized fields of both types of result. One of the types calls its `means` sums.
 pub(super) struct Fields<'a> {
     pub(super) rows: u64,
     pub(super) means: List<'a, Double>,
@@ -51,7 +51,7 @@ pub(super) struct Fields<'a> {
 }
 
 impl NamedProducts {
-    /// Creates the sums of so many columns, without rows.
+    /// Creates the sums of the given number of columns, without rows.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
@@ -62,7 +62,7 @@ impl NamedProducts {
     /// Computes the sums of a table.
     ///
     /// # Errors
-    /// Those of reading the table; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
+    /// The errors of reading the table; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub(super) fn of_with(table: &dyn NumericTable, centre: Centre, options: &StatisticsOptions) -> Result<Self> {
         let source = TableSource(table);
         let products = compute(&Work::on_table(table, &source, options), centre)?;
@@ -70,12 +70,12 @@ impl NamedProducts {
         Ok(Self { products, dictionary })
     }
 
-    /// Adds the rows of a table: to the sums that there are if they are few, so that large matrices are not merged for
-    /// each block of rows. How it is done depends only on the shape.
+    /// Adds the rows of a table. Few rows are added directly to the sums, so that large matrices are not merged for
+    /// each block of rows. The choice depends only on the shape.
     ///
     /// # Errors
-    /// [`ErrorKind::LengthMismatch`](crate::ErrorKind::LengthMismatch) if the numbers of columns differ; those of
-    /// [`add_rows`](Self::add_rows) and of reading the table. Nothing is added then.
+    /// [`ErrorKind::LengthMismatch`](crate::ErrorKind::LengthMismatch) if the numbers of columns differ; the errors of
+    /// [`add_rows`](Self::add_rows) and of reading the table. On error, nothing is added.
     pub(super) fn add_table(&mut self, table: &dyn NumericTable) -> Result<()> {
         let (source, options) = (TableSource(table), StatisticsOptions::new());
         add(&Work::on_columns(self.products.columns, table, &source, &options)?, &mut self.products)?;
@@ -85,20 +85,20 @@ impl NamedProducts {
         Ok(())
     }
 
-    /// Adds whole rows, as [`add_table`](Self::add_table) does.
+    /// Adds complete rows, as [`add_table`](Self::add_table) does.
     ///
     /// # Errors
     /// [`ErrorKind::NotWholeRows`](crate::ErrorKind::NotWholeRows);
     /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded);
-    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory). Nothing is added then.
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory). On error, nothing is added.
     pub(super) fn add_rows<U: Element>(&mut self, rows: &[U]) -> Result<()> {
         with_rows(rows, self.products.columns, |work| add(work, &mut self.products))
     }
 
-    /// Computes the sums of whole rows, and merges them.
+    /// Computes the sums of complete rows and merges them.
     ///
     /// # Errors
-    /// Those of [`add_rows`](Self::add_rows). Nothing is added then.
+    /// The errors of [`add_rows`](Self::add_rows). On error, nothing is added.
     pub(super) fn merge_rows<U: Element>(&mut self, rows: &[U]) -> Result<()> {
         let found = with_rows(rows, self.products.columns, |work| {
             rows_after(self.products.rows, work.shape.rows as u64)?;
@@ -107,12 +107,12 @@ impl NamedProducts {
         self.products.merge(&found)
     }
 
-    /// Adds the sums of other tables.
+    /// Merges the sums of other tables into these.
     ///
     /// # Errors
     /// [`ErrorKind::LengthMismatch`](crate::ErrorKind::LengthMismatch) if the numbers of columns differ;
     /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded);
-    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory). Nothing is added then.
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory). On error, nothing is added.
     pub(super) fn merge(&mut self, other: &Self) -> Result<()> {
         same_count(self.products.columns, other.products.columns)?;
         rows_after(self.products.rows, other.products.rows)?;
@@ -123,12 +123,12 @@ impl NamedProducts {
         Ok(())
     }
 
-    /// Returns the number of bytes of the sums.
+    /// Returns the size of the sums in bytes.
     pub(super) fn size_in_bytes(&self) -> usize {
         Products::bytes(self.products.columns)
     }
 
-    /// Makes a matrix with the names of the columns; `value` is called with a sum of products, its row and its column.
+    /// Creates a matrix with the names of the columns. Calls `value` with each sum of products, its row and its column.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
@@ -142,7 +142,7 @@ impl NamedProducts {
         Ok(matrix)
     }
 
-    /// Takes the sums apart.
+    /// Returns the fields to serialize.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
@@ -155,16 +155,16 @@ impl NamedProducts {
         })
     }
 
-    /// Puts sums together, unless they do not fit each other.
+    /// Assembles sums from their fields and checks that they fit together.
     ///
     /// # Errors
-    /// What does not fit; or [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
+    /// A description of the mismatch, or [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub(super) fn from_fields<E: de::Error>(fields: Fields<'_>, centre: Centre) -> std::result::Result<Self, E> {
         let Fields { rows, means, products, dictionary } = fields;
         let (means, sums) = (&means.0, &products.0);
         let (columns, found) = (means.len(), sums.len());
         if columns.checked_add(1).and_then(|next| columns.checked_mul(next)).map(|twice| twice / 2) != Some(found) {
-            return Err(E::custom(format_args!("{found} sums of products are not those of {columns} columns")));
+            return Err(E::custom(format_args!("{found} sums of products do not match {columns} columns")));
         }
         if !means.iter().all(|mean| mean.is_sum()) {
             return Err(E::custom(match centre {
@@ -174,17 +174,17 @@ impl NamedProducts {
         }
         let is_zero = means.iter().all(|&mean| mean == Double::ZERO) && sums.iter().all(|&sum| sum == 0.0);
         if rows == 0 && !is_zero {
-            return Err(E::custom("no rows have sums that are not zero"));
+            return Err(E::custom("there are no rows, but sums that are not zero"));
         }
         fits(dictionary.as_ref(), columns).map_err(E::custom)?;
         Ok(Self { products: Products::from_packed(rows, means, sums, centre).map_err(remember)?, dictionary })
     }
 }
 
-/// Adds rows to products: at once, if they are few; else merges the products of theirs.
+/// Adds rows to products: directly if they are few; otherwise computes their products and merges them.
 ///
 /// # Errors
-/// [`ErrorKind::LimitExceeded`], and those of reading the rows. Nothing is added then.
+/// [`ErrorKind::LimitExceeded`], and the errors of reading the rows. On error, nothing is added.
 fn add(work: &Work<'_>, products: &mut Products) -> Result<()> {
     rows_after(products.rows, work.shape.rows as u64)?;
     let centre = products.centre();
@@ -210,7 +210,7 @@ fn compute(work: &Work<'_>, centre: Centre) -> Result<Products> {
     Ok(all)
 }
 
-/// Multiplies groups of rows, several at a time, each with sums of its own.
+/// Multiplies groups of rows, several at a time, each with its own sums.
 fn by_groups(work: &Work<'_>, all: &mut Products) -> Result<()> {
     let (columns, centre) = (work.shape.columns, all.centre());
     let group = |rows: Range<usize>| {
@@ -229,7 +229,7 @@ fn by_groups(work: &Work<'_>, all: &mut Products) -> Result<()> {
     in_order(groups, cost(work.shape.rows, columns), at_once, group, |found| all.merge(&found))
 }
 
-/// Multiplies some blocks at a time: each thread some tiles of them all.
+/// Multiplies several blocks at a time. Each thread computes some of the tiles of all of them.
 fn by_tiles(work: &Work<'_>, all: &mut Products) -> Result<()> {
     for rows in cut(0..work.shape.rows, rows_at_once(work.shape.columns)) {
         all.add(&read(work, rows.clone(), all.centre())?)?;
@@ -244,7 +244,7 @@ fn rows_at_once(columns: usize) -> usize {
     (HELD_BYTES / block_bytes).clamp(1, 16) * BLOCK_ROWS
 }
 
-/// Reads some blocks, several at a time if that pays.
+/// Reads several blocks, in parallel if that is faster.
 fn read(work: &Work<'_>, rows: Range<usize>, centre: Centre) -> Result<Vec<Block>> {
     let columns = work.shape.columns;
     let read = |rows: Range<usize>| {

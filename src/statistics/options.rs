@@ -1,8 +1,8 @@
-//! Options of calls that compute statistics.
+//! Options of the functions that compute statistics.
 
 use crate::base::progress::{Hook, Progress};
 
-/// Options of calls that compute statistics of a table.
+/// Options of the functions that compute statistics of a table.
 ///
 /// # Examples
 /// ```
@@ -29,7 +29,7 @@ impl StatisticsOptions {
     /// ```
     /// # use numeric_table::{BasicStatistics, StatisticsOptions, prelude::*};
     /// let table = HomogenNumericTable::from_rows(&[[1.0], [3.0]])?;
-    /// let statistics = BasicStatistics::of_with(&table, StatisticsOptions::new())?; // as `of` computes them
+    /// let statistics = BasicStatistics::of_with(&table, StatisticsOptions::new())?; // the same as `of`
     /// assert_eq!(statistics.column(0)?.sum(), 4.0);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -37,12 +37,12 @@ impl StatisticsOptions {
         Self::default()
     }
 
-    /// Sets a callback for progress. It is called at the beginning, after every group of some thousand rows, and at the
-    /// end, with the number of bytes of values that are done and of all of them, in the types of the table's columns;
-    /// on any of the threads that do the work, but for one call by one thread at a time. Progress that other threads
-    /// make while it runs is reported in the next call. It may compute statistics itself.
+    /// Sets a progress callback. It is called at the beginning, after every group of a few thousand rows, and at the
+    /// end. It receives the number of bytes processed and the total, measured in the types of the table's columns. Any
+    /// thread that does the work may call it, but only one at a time; progress that other threads make meanwhile is
+    /// reported in the next call. The callback may compute statistics itself.
     ///
-    /// If it panics, the call that computes panics, and does not call it again.
+    /// If the callback panics, the computation panics too and does not call it again.
     ///
     /// # Examples
     /// ```

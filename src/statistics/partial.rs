@@ -1,4 +1,4 @@
-//! Statistics as partial results: computed of some rows at a time, merged, sent and kept as bytes.
+//! Statistics as partial results, computed from some of the rows, merged, sent and stored as bytes.
 
 use super::{BasicStatistics, GroupStatistics, Histogram, QuantileSketch, StatisticsOptions, sparse_of};
 use crate::base::count::same_count;
@@ -10,7 +10,8 @@ use crate::table::{NumericTable, TableDescription};
 impl Partial for BasicStatistics {
     const NAME: &'static str = "basic-statistics";
 
-    /// As many columns, and whether NaN [propagates](BasicStatistics::propagate_nan); names are those of the tables.
+    /// Keeps the number of columns and whether NaN [propagates](BasicStatistics::propagate_nan). Names come from the
+    /// tables.
     fn empty(&self) -> Result<Self> {
         let mut empty = Self::new(self.columns.len())?;
         for (empty, column) in empty.columns.iter_mut().zip(&self.columns) {
@@ -24,7 +25,7 @@ impl Partial for BasicStatistics {
         self.merge(&Self::of(rows)?)
     }
 
-    /// Of a sparse table, by one call for all of it, which reads its stored values only.
+    /// Processes a sparse table in a single call, which reads only its stored values.
     fn compute(&self, table: &dyn NumericTable) -> Result<Self> {
         self.compute_hooked(table, Hook::default())
     }
@@ -61,7 +62,7 @@ impl BasicStatistics {
 impl Partial for Histogram {
     const NAME: &'static str = "histogram";
 
-    /// The same bins.
+    /// Keeps the bins.
     fn empty(&self) -> Result<Self> {
         self.without_rows()
     }
@@ -83,7 +84,7 @@ impl Partial for QuantileSketch {
     const NAME: &'static str = "quantile-sketch";
     const VERSION: u32 = 2; // since columns have names
 
-    /// As many columns, and the same capacity.
+    /// Keeps the number of columns and the capacity.
     fn empty(&self) -> Result<Self> {
         self.without_rows()
     }
@@ -105,7 +106,7 @@ impl Partial for GroupStatistics {
     const NAME: &'static str = "group-statistics";
     const VERSION: u32 = 2; // since they have all columns
 
-    /// As many columns and categories, which the same column tells; names are those of the tables.
+    /// Keeps the numbers of columns and categories and the column that holds the category. Names come from the tables.
     fn empty(&self) -> Result<Self> {
         self.without_rows()
     }

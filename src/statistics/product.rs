@@ -1,13 +1,13 @@
-//! Sums of products of centred columns: a matrix product of a block of rows with itself, of which one half is computed.
+//! Sums of products of centered columns: one half of the matrix product of a block of rows with itself.
 //!
-//! The columns of a block are cut into strips of eight, each of which lies in memory row by row. Two strips make a tile
-//! of 8 x 8 sums; each is one chain of fused multiplications and additions over the rows of the block, whatever the
-//! processor and whoever computes it, so that results are the same bits everywhere. Blocks are centred on their own
-//! means before they are multiplied, and corrected for the rounding of those (the corrected two-pass algorithm of Chan,
-//! Golub, LeVeque 1983); they are merged by the formula for merging any two results (the same, 1979).
+//! The columns of a block are divided into strips of eight, each stored row by row. Two strips make a tile of 8 x 8
+//! sums. Each sum is one chain of fused multiply-adds over the rows of the block, on every processor and thread, so
+//! results are the same bits everywhere. Blocks are centered on their own means before they are multiplied, and
+//! corrected for the rounding of these means (the corrected two-pass algorithm of Chan, Golub, LeVeque 1983). They are
+//! merged by the formula for merging any two results (Chan, Golub, LeVeque 1979).
 //!
-//! The loops are plain Rust, which the compiler makes vector instructions of at each CPU level: measured on one core of
-//! an AMD EPYC (Zen 4), 48 GFLOP/s with AVX2 and 55 with AVX-512, where OpenBLAS reaches 46.
+//! The loops are plain Rust that the compiler vectorizes at each CPU level. Measured on one core of an AMD EPYC (Zen
+//! 4): 48 GFLOP/s with AVX2 and 55 with AVX-512; OpenBLAS reaches 46.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ use crate::base::room::{filled, with_room};
 use crate::convert::level::{Level, LongLoop};
 use crate::table::Region;
 
-/// Number of rows of a block: two strips of it fit into the first-level cache.
+/// Number of rows of a block. Two strips of a block fit into the first-level cache.
 pub(super) const BLOCK_ROWS: usize = 256;
 /// Number of columns of a strip: a cache line.
 const STRIP: usize = 8;
@@ -30,24 +30,25 @@ const TILE: usize = STRIP * STRIP;
 
 type Lanes = [f64; STRIP];
 
-/// What is subtracted from columns before they are multiplied.
+/// The values subtracted from columns before they are multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Centre {
-    /// Their means: of a block those of the block, of all rows those of all rows.
+    /// The means of the columns: in a block, those of its rows; in results, those of all rows.
     Means,
     /// Nothing.
     Zero,
 }
 
-/// Some rows, centred and cut into strips.
+/// Some rows, centered and divided into strips.
 pub(super) struct Block {
     centre: Centre,
     rows: usize,
-    /// Strip by strip, row by row; columns past the last are zeros.
+    /// The values, strip by strip and row by row. Columns past the last are zeros.
     strips: Vec<Lanes>,
-    /// For each strip, what was subtracted from its columns: about their means. If nothing was, their sums.
+    /// For each strip, the values subtracted from its columns, about their means. If nothing was subtracted, their
+    /// sums.
     shifts: Vec<Lanes>,
-    /// For each strip, the sums of its centred values, which are zero but for rounding.
+    /// For each strip, the sums of its centered values: zero except for rounding.
     rests: Vec<Lanes>,
 }
 
@@ -63,7 +64,7 @@ impl Block {
         Ok(Self { centre, rows: 0, strips, shifts, rests })
     }
 
-    /// Reads rows; `buffer` is used if their values have to be converted.
+    /// Reads rows. `buffer` is used if their values have to be converted.
     pub(super) fn read(
         &mut self,
         rows: Range<usize>,
@@ -105,7 +106,7 @@ impl Block {
                 *shift = sum_by_lanes(strip, |_, value| value);
                 continue;
             }
-            // From the first row on, so that equal values have no deviations at all; a part of each value, so that sums
+            // Relative to the first row, so that equal values have no deviations; on a part of each value, so that sums
             // stay in the range of `f64`.
             let first = strip[0];
             let means = sum_by_lanes(strip, |lane, value| value * part - first[lane] * part);
@@ -124,8 +125,8 @@ impl Block {
     }
 }
 
-/// Computes those means again that left the range of `f64` because a value is farther from the first one than any
-/// `f64`: of halves. Those of columns with a value that is not finite stay infinite or NaN.
+/// Recomputes from halves the means that left the range of `f64` because the difference between a value and the first
+/// value exceeds it. The means of columns with a non-finite value stay infinite or NaN.
 #[cold]
 #[inline(never)]
 fn far_means(strip: &[Lanes], part: f64, means: &mut Lanes) {
@@ -136,7 +137,7 @@ fn far_means(strip: &[Lanes], part: f64, means: &mut Lanes) {
     }
 }
 
-/// Sums up the rows of a strip in four chains, always the same.
+/// Sums the rows of a strip in four chains, always the same.
 #[inline(always)]
 fn sum_by_lanes(strip: &[Lanes], of: impl Fn(usize, f64) -> f64) -> Lanes {
     let mut sums = [[0.0; STRIP]; 4];
@@ -152,31 +153,31 @@ fn sum_by_lanes(strip: &[Lanes], of: impl Fn(usize, f64) -> f64) -> Lanes {
     std::array::from_fn(|lane| (sums[0][lane] + sums[1][lane]) + (sums[2][lane] + sums[3][lane]))
 }
 
-/// How a block changes the sums that it is merged into.
+/// The change that merging a block makes to the sums.
 struct Step {
-    /// The part of the sums of a block that its rounded means have made: for each strip, `rests / rows`.
+    /// For each strip, `rests / rows`: the contribution of the rounded means to the sums of a block.
     rests: Vec<Lanes>,
-    /// For each strip, how far the means of the block are from those before it.
+    /// For each strip, the differences between the means of the block and the previous means.
     deltas: Vec<Lanes>,
     /// `rows * before / (rows + before)`.
     weight: f64,
 }
 
-/// Means, and sums of the products of deviations from them, of all pairs of columns. If nothing is subtracted from the
-/// columns: their sums, and sums of products.
+/// Means, and the sums of the products of deviations from them, for all pairs of columns. If nothing is subtracted from
+/// the columns: their sums, and the sums of their products.
 #[derive(Clone, Debug)]
 pub(super) struct Products {
     centre: Centre,
     pub(super) columns: usize,
     pub(super) rows: u64,
-    /// Means, or sums. One for each column, with columns past the last that fill the last strip.
+    /// Means or sums, one for each column. Additional columns fill the last strip.
     means: Vec<Double>,
-    /// Tiles of the lower half, by rows of tiles. Of those on the diagonal, both halves are computed.
+    /// The tiles of the lower half, by rows of tiles. Tiles on the diagonal contain both halves.
     tiles: Vec<f64>,
 }
 
 impl Products {
-    /// Creates the sums of no rows.
+    /// Creates sums without rows.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -192,16 +193,16 @@ impl Products {
         self.centre
     }
 
-    /// Returns the number of bytes that sums of so many columns need.
+    /// Returns the number of bytes that the sums of the given number of columns need.
     pub(super) fn bytes(columns: usize) -> usize {
         let strips = columns.div_ceil(STRIP);
         (strips.saturating_mul(strips.saturating_add(1)) / 2).saturating_mul(TILE * size_of::<f64>())
     }
 
-    /// Adds blocks, the tiles by several threads if that pays. The number of rows must not overflow.
+    /// Adds blocks. Several threads compute the tiles if that is faster. The number of rows must not overflow.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfMemory`]. Nothing is added then.
+    /// [`ErrorKind::OutOfMemory`]. On error, nothing is added.
     pub(super) fn add(&mut self, blocks: &[Block]) -> Result<()> {
         let room = |block: &Block| {
             let zeros = || filled(block.rests.len(), [0.0; STRIP]);
@@ -214,7 +215,7 @@ impl Products {
                 *part = rest.map(|rest| rest * inverse);
             }
             let means = block.shifts.as_flattened().iter().zip(rests.as_flattened());
-            // Deviations beyond the range of `f64` spoil products, but not the mean that they are from.
+            // Deviations beyond the range of `f64` spoil the products, but not the mean.
             let means = means.map(|(&shift, &rest)| match shift.is_finite() && !rest.is_finite() {
                 true => Double::from(shift),
                 false => Double::from(shift).add(Double::from(rest)),
@@ -229,7 +230,7 @@ impl Products {
         let parts = tiles.chunks_mut(step).enumerate().map(|(part, tiles)| (part * step, tiles)).collect();
         parallel::map(parts, |(start, tiles): (usize, &mut [[f64; TILE]])| {
             for (block, step) in blocks.iter().zip(&steps) {
-                // Row by row of tiles: their common strip stays in the first-level cache.
+                // One row of tiles after another: their common strip stays in the first-level cache.
                 for (tile, (i, j)) in tiles.iter_mut().zip(tiles_from(start)) {
                     Level::chosen().run_long(AddTile { tile, block, step, i, j });
                 }
@@ -238,7 +239,7 @@ impl Products {
         Ok(())
     }
 
-    /// Merges the sums of other rows, of as many columns. The number of rows must not overflow.
+    /// Merges the sums of other rows with the same number of columns. The number of rows must not overflow.
     pub(super) fn merge(&mut self, other: &Self) -> Result<()> {
         let mut deltas = filled(self.means.len() / STRIP, [0.0; STRIP])?;
         let means = other.means.iter().copied();
@@ -254,7 +255,8 @@ impl Products {
         Ok(())
     }
 
-    /// Merges means, or sums, of `added` rows. Stores how far means are apart, and returns the weight of that.
+    /// Merges the means or sums of `added` rows. Stores the differences of the means in `deltas` and returns their
+    /// weight.
     fn merge_means(&mut self, others: impl Iterator<Item = Double>, added: u64, deltas: &mut [f64]) -> f64 {
         match self.centre {
             Centre::Means => merge_means(&mut self.means, self.rows, others, added, deltas),
@@ -265,18 +267,18 @@ impl Products {
         }
     }
 
-    /// Returns the means; if nothing is subtracted from the columns, their sums.
+    /// Returns the means. If nothing is subtracted from the columns, returns their sums.
     pub(super) fn means(&self) -> &[Double] {
         &self.means[..self.columns]
     }
 
-    /// Returns the sum of the products of two columns; on the diagonal, it is not negative.
+    /// Returns the sum of the products of two columns. On the diagonal, it is not negative.
     pub(super) fn get(&self, row: usize, column: usize) -> f64 {
         let sum = self.tiles[place_of(row.max(column), row.min(column))];
         if row == column && sum < 0.0 { 0.0 } else { sum }
     }
 
-    /// Returns the sums of the lower half, row by row: what the products of `n` columns are computed from, in
+    /// Returns the sums of the lower half, row by row. The products of `n` columns are computed from these
     /// `n (n + 1) / 2` numbers.
     ///
     /// # Errors
@@ -287,7 +289,7 @@ impl Products {
         Ok(sums)
     }
 
-    /// Puts together what [`packed`](Self::packed) and the other fields are; there are as many sums as there must be.
+    /// Assembles the result of [`packed`](Self::packed) and the other fields. The number of sums must match.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -305,31 +307,31 @@ impl Products {
     }
 }
 
-/// Rows and columns of the lower half, row by row.
+/// Returns the row and column of each element of the lower half, row by row.
 pub(super) fn lower_half(columns: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..columns).flat_map(|row| (0..=row).map(move |column| (row, column)))
 }
 
-/// Returns where a sum stands in the tiles.
+/// Returns the position of a sum in the tiles.
 fn place_of(row: usize, column: usize) -> usize {
     let (i, j) = (row / STRIP, column / STRIP);
     (i * (i + 1) / 2 + j) * TILE + row % STRIP * STRIP + column % STRIP
 }
 
-/// Returns about how many bytes of conversions take as long as the products of so many rows.
+/// Returns the approximate number of bytes whose conversion takes as long as the products of the given number of rows.
 pub(super) fn cost(rows: usize, columns: usize) -> usize {
     rows.saturating_mul(columns).saturating_mul(size_of::<f64>().max(columns / 4))
 }
 
-/// The strips of each tile, from one on.
+/// Returns the strips of each tile, starting with tile `start`.
 fn tiles_from(start: usize) -> impl Iterator<Item = (usize, usize)> {
     let first = ((8 * start + 1).isqrt() - 1) / 2;
     let skipped = start - first * (first + 1) / 2;
     (first..).flat_map(|i| (0..=i).map(move |j| (i, j))).skip(skipped)
 }
 
-/// Merges means of `added` rows into those of `rows`. Stores how far they are apart, and returns the weight of that:
-/// zero for the first rows.
+/// Merges the means of `added` rows into the means of `rows` rows. Stores their differences and returns the weight of
+/// these, which is zero for the first rows.
 fn merge_means(
     means: &mut [Double],
     rows: u64,
@@ -400,8 +402,8 @@ fn add_tile(tile: &mut [f64; TILE], block: &Block, step: &Step, i: usize, j: usi
     }
 }
 
-/// Returns the products of four columns of a strip, from `first` on, with those of another, summed over the rows: as
-/// many sums as stay in registers of every level.
+/// Returns the products of four columns of a strip, starting with `first`, with the columns of another strip, summed
+/// over the rows. These sums fit into the registers of every CPU level.
 #[inline(always)]
 fn multiply(left: &[Lanes], first: usize, right: &[Lanes]) -> [Lanes; STRIP / 2] {
     let mut sums = [[0.0; STRIP]; STRIP / 2];

@@ -1,7 +1,7 @@
 //! Exact quantiles: order statistics, selected from a copy of each column.
 //!
-//! Values are copied as integers that are in the same order as the numbers, which are compared faster and without NaN.
-//! Sketches, which need no copy, are in `sketch`.
+//! Values are copied as integers in the same order as the numbers, which compare faster and exclude NaN. Sketches,
+//! which need no copy, are in `sketch`.
 
 use std::ops::Range;
 
@@ -16,16 +16,16 @@ use crate::dictionary::DataDictionary;
 use crate::table::homogen::HomogenNumericTable;
 use crate::table::{ColumnKey, DataLayout, NumericTable, Region};
 
-/// The largest number of columns of a row-major table that are copied together: a cache line of each row.
+/// The largest number of columns of a row-major table that are copied together: one cache line of each row.
 const TOGETHER: usize = 8;
 
-/// What a quantile is where it lies between two values. Source: NumPy `quantile`, parameter `method`.
+/// The value of a quantile that lies between two values. Source: NumPy `quantile`, parameter `method`.
 ///
 /// # Examples
 /// ```
 /// use numeric_table::{QuantileMethod, Quantiles, prelude::*};
 /// let table = HomogenNumericTable::from_rows(&[[1.0], [2.0], [4.0], [8.0]])?;
-/// let thirds = Quantiles::of(&table, &[0.4])?; // of three steps, 1.2 steps from the first value
+/// let thirds = Quantiles::of(&table, &[0.4])?; // 1.2 of 3 steps from the first value
 /// let of = |method| thirds.clone().method(method).value(0, 0);
 /// assert_eq!((of(QuantileMethod::Lower)?, of(QuantileMethod::Higher)?), (2.0, 4.0));
 /// assert_eq!((of(QuantileMethod::Nearest)?, of(QuantileMethod::Midpoint)?), (2.0, 3.0));
@@ -35,27 +35,27 @@ const TOGETHER: usize = 8;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum QuantileMethod {
-    /// Between the two values, as far as the quantile is.
+    /// Linear interpolation between the two values.
     #[default]
     Linear,
     /// The smaller value.
     Lower,
     /// The larger value.
     Higher,
-    /// The nearer value; in the middle, that of the even rank.
+    /// The nearer value; halfway between, the value whose rank, counted from zero, is even.
     Nearest,
     /// The mean of the two values.
     Midpoint,
 }
 
-/// Where a quantile lies in a column: between two values.
+/// The position of a quantile in a column, between two values.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     lower: f64,
     higher: f64,
-    /// How far from the lower one to the higher one, from 0 to less than 1.
+    /// The distance from the lower value as a fraction of the step to the higher one, from 0 to less than 1.
     fraction: f64,
-    /// Whether the rank of the lower one, counted from zero, is even.
+    /// Whether the rank of the lower value, counted from zero, is even.
     is_even: bool,
 }
 
@@ -74,13 +74,13 @@ impl Place {
     }
 }
 
-/// Returns the value on the way between two values; never outside, and without overflow.
+/// Interpolates between two values. The result never lies outside of them and never overflows.
 fn between(lower: f64, higher: f64, fraction: f64) -> f64 {
     let width = higher - lower;
     if fraction == 0.0 || lower == higher {
         lower
     } else if width.is_infinite() {
-        // Of infinite values it is the infinite one, and of both infinities NaN.
+        // Next to an infinite value, the result is that infinity; between both infinities, NaN.
         let is_far = lower.is_finite() && higher.is_finite();
         if is_far { lower * (1.0 - fraction) + higher * fraction } else { lower + higher }
     } else if fraction < 0.5 {
@@ -92,15 +92,15 @@ fn between(lower: f64, higher: f64, fraction: f64) -> f64 {
 
 /// Exact quantiles of every column of a table, in `f64`.
 ///
-/// The quantile `q` of `n` values lies `q * (n - 1)` steps from the smallest one, and between two values it is
-/// interpolated: NumPy's method `linear`, and others by [`method`](Self::method). NaN is left out, and counted, as in
-/// [`BasicStatistics`](crate::BasicStatistics) and in NumPy's `nanquantile`; infinities are values like others, and
-/// between a finite value and an infinite one is the infinite one. A column without values has NaN. Values of types
-/// other than `f64` are converted, exactly except for 64-bit integers beyond 2^53.
+/// The quantile `q` of `n` values is `q * (n - 1)` steps from the smallest value. Between two values it is interpolated
+/// linearly, like NumPy's default; [`method`](Self::method) selects another rule. NaN values are skipped and counted,
+/// as in [`BasicStatistics`](crate::BasicStatistics) and NumPy's `nanquantile`. Infinities are ordinary values;
+/// interpolation between a finite and an infinite value gives the infinite one. The quantiles of a column without
+/// values are NaN. Values of types other than `f64` are converted, exactly except for 64-bit integers beyond 2^53.
 ///
-/// O(rows) for each column on average, and some more for each quantile, by several threads if that pays: each copies up
-/// to 8 columns at a time, 8 bytes a value. Of a stream, and of tables that are larger than memory,
-/// [`QuantileSketch`](crate::QuantileSketch) has quantiles with a known error.
+/// O(rows) for each column on average, plus a little for each quantile. Uses several threads if that is faster. Each
+/// thread copies up to 8 columns at a time, 8 bytes per value. For streams and tables larger than memory,
+/// [`QuantileSketch`](crate::QuantileSketch) returns quantiles with a known error bound.
 ///
 /// Source: NumPy `nanquantile`, DAAL `quantiles`.
 ///
@@ -119,7 +119,7 @@ pub struct Quantiles {
     probabilities: Vec<f64>,
     columns: Vec<Column>,
     method: QuantileMethod,
-    /// Names of the columns.
+    /// The names of the columns.
     dictionary: DataDictionary,
 }
 
@@ -154,7 +154,7 @@ impl Quantiles {
     /// Computes quantiles of every column of a table of any kind, with a callback for progress.
     ///
     /// # Errors
-    /// Those of [`of`](Self::of).
+    /// The errors of [`of`](Self::of).
     ///
     /// # Examples
     /// ```
@@ -186,7 +186,7 @@ impl Quantiles {
         Ok(Self { probabilities: own, columns: found, method: QuantileMethod::Linear, dictionary })
     }
 
-    /// Sets what quantiles between two values are.
+    /// Sets the rule for quantiles between two values.
     ///
     /// # Examples
     /// ```
@@ -202,7 +202,7 @@ impl Quantiles {
         Self { method, ..self }
     }
 
-    /// Returns what was asked for.
+    /// Returns the requested quantiles, as numbers from 0 to 1.
     ///
     /// # Examples
     /// ```
@@ -215,7 +215,7 @@ impl Quantiles {
         &self.probabilities
     }
 
-    /// Returns the quantiles of one column, in the order in which they were asked for.
+    /// Returns the quantiles of one column, in the requested order.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`].
@@ -231,7 +231,7 @@ impl Quantiles {
         Ok(self.of_column(column)?.places.iter().map(|place| place.value(self.method)).collect())
     }
 
-    /// Returns one quantile of one column: that at a position of those that were asked for.
+    /// Returns one quantile of one column, by its position in the list of requested quantiles.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`]; [`ErrorKind::OutOfRange`] for the position.
@@ -267,7 +267,7 @@ impl Quantiles {
         Ok(self.of_column(column)?.count)
     }
 
-    /// Returns the number of NaN values of a column, which are left out.
+    /// Returns the number of NaN values of a column, which are skipped.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`].
@@ -283,7 +283,7 @@ impl Quantiles {
         Ok(self.of_column(column)?.nan)
     }
 
-    /// Returns the quantiles as a table: a row for each of those that were asked for, and the columns of the table with
+    /// Returns the quantiles as a table with a row for each requested quantile and the columns of the table, including
     /// their names.
     ///
     /// # Errors
@@ -323,7 +323,7 @@ pub(super) fn check_probabilities(probabilities: &[f64]) -> Result<()> {
     }
 }
 
-/// Copies some columns, and selects from each.
+/// Copies some columns and selects the quantiles of each.
 fn select(work: &Work<'_>, columns: Range<usize>, probabilities: &[f64]) -> Result<Vec<Column>> {
     let rows = work.shape.rows;
     let mut copies = Vec::with_capacity(columns.len());
@@ -353,7 +353,7 @@ fn select(work: &Work<'_>, columns: Range<usize>, probabilities: &[f64]) -> Resu
     Ok(found)
 }
 
-/// Finds where quantiles lie in a column without NaN, which is put into another order.
+/// Finds the positions of quantiles in a column without NaN. Reorders the column.
 fn places_of(values: &mut [i64], probabilities: &[f64], places: &mut [Place]) -> Result<()> {
     let Some(last) = values.len().checked_sub(1) else { return Ok(()) };
     let rank_of = |probability: f64| {
@@ -378,8 +378,8 @@ fn places_of(values: &mut [i64], probabilities: &[f64], places: &mut [Place]) ->
     Ok(())
 }
 
-/// Puts the values of some ranks, which ascend, to where they are in order; `values` begins at the rank `start`. Cuts
-/// values and ranks in two at the middle rank, so that all of them cost little more than one.
+/// Moves the values of the given ranks, which ascend, to their sorted positions. `values` begins at the rank `start`.
+/// Splits values and ranks at the middle rank, so that all of them cost little more than one.
 fn put_in_place(values: &mut [i64], start: usize, ranks: &[usize]) {
     if ranks.is_empty() {
         return;
@@ -391,13 +391,13 @@ fn put_in_place(values: &mut [i64], start: usize, ranks: &[usize]) {
     put_in_place(above, middle + 1, high);
 }
 
-/// Returns an integer that is in the order of `f64::total_cmp`.
+/// Returns an integer that preserves the order of `f64::total_cmp`.
 pub(super) fn to_ordered(value: f64) -> i64 {
     let bits = value.to_bits() as i64;
     bits ^ (((bits >> 63) as u64) >> 1) as i64
 }
 
-/// Returns the number that [`to_ordered`] made an integer of.
+/// Returns the number that [`to_ordered`] converted to an integer.
 pub(super) fn from_ordered(ordered: i64) -> f64 {
     f64::from_bits((ordered ^ (((ordered >> 63) as u64) >> 1) as i64) as u64)
 }

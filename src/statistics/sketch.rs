@@ -1,5 +1,5 @@
-//! Quantile sketches: quantiles of streams, in bounded memory, with an error that is known. One column: `levels`; as
-//! bytes: `serialized`.
+//! Quantile sketches: quantiles of streams, in bounded memory with a known error bound. `levels` handles one column;
+//! `serialized` converts sketches to bytes.
 
 mod serialized;
 
@@ -21,37 +21,37 @@ use crate::base::room::filled;
 use crate::dictionary::DataDictionary;
 use crate::table::{ColumnKey, NumericTable, Region, TableDescription};
 
-/// Number of columns that are gone through together: a cache line of each row.
+/// Number of columns that are processed together: one cache line of each row.
 const PANEL: usize = 8;
-/// Number of sketches of some columns of a group of rows, about a MiB each, that wait for being merged.
+/// Number of sketches of some columns of a group of rows, about 1 MiB each, that wait to be merged.
 const HELD: usize = 64;
 
-/// Quantiles of every column of a stream, in bounded memory, with an error that is known; of one table or of several.
+/// Quantiles of every column of a stream, or of one or several tables, in bounded memory with a known error bound.
 ///
-/// Keeps some of the values, which stand for others: `capacity` of them (2048, if nothing else is asked for) on each of
-/// about `log2(rows / capacity)` levels, 8 to 16 bytes each.
+/// Keeps some of the values, which stand for the others: `capacity` values (2048 by default) on each of about
+/// `log2(rows / capacity)` levels, 8 to 16 bytes each.
 ///
-/// # How far a quantile can be off
+/// # Error bound
 ///
-/// The error is one of ranks: [`rank_error`](Self::rank_error) is the number `e` of ranks, counted as the sketch is
-/// made, that a quantile of a column can be off. Of `n` values, for the quantile `q`, with `r = ceil(q * n)`, the
-/// sketch returns a value of the column such that at least `r - e` values are not larger, and at most `r - 1 + e` are
-/// smaller. That is no estimate, and holds for all data in any order, however sketches are merged. `e` is at most `n *
-/// (log2(n / capacity) + 2) / (2 * capacity)`: of a million values 0.27 % of their number, of a billion 0.51 %, and
-/// about half of that with twice the capacity. Usually, quantiles are much nearer. Up to `capacity - 1` values, and the
-/// smallest and the largest value always, are exact.
+/// [`rank_error`](Self::rank_error) is the number `e` of ranks that a quantile of a column can be off, counted while
+/// the sketch is built. For the quantile `q` of `n` values, with `r = ceil(q * n)`, the sketch returns a value of the
+/// column such that at least `r - e` values are not larger, and at most `r - 1 + e` are smaller. This bound is not an
+/// estimate: it holds for all data in any order, however sketches are merged. `e` is at most
+/// `n * (log2(n / capacity) + 2) / (2 * capacity)`: 0.27 % of a million values, 0.51 % of a billion, and about half of
+/// that with twice the capacity. Quantiles are usually much closer. Up to `capacity - 1` values are exact; the smallest
+/// and the largest value always are.
 ///
-/// # What else to know
+/// # Reproducibility and special values
 ///
-/// The same rows in the same calls make the same sketch, bit by bit, on any number of threads: no random numbers are
-/// used. NaN is left out, and counted; infinities are values like others; -0 is below 0. Values of types other than
-/// `f64` are converted, exactly except for 64-bit integers beyond 2^53. Nothing is interpolated. Exact quantiles of
-/// tables in memory: [`Quantiles`](crate::Quantiles).
+/// The same rows in the same calls make the same sketch, bit for bit, with any number of threads, because no random
+/// numbers are used. NaN values are skipped and counted. Infinities are ordinary values; -0 is below 0. Values of types
+/// other than `f64` are converted, exactly except for 64-bit integers beyond 2^53. Nothing is interpolated. For exact
+/// quantiles of tables in memory, use [`Quantiles`](crate::Quantiles).
 ///
-/// It is a [`Partial`](crate::Partial) result: sent between processes and kept as bytes; and can be serialized with
-/// serde.
+/// As a [`Partial`](crate::Partial) result, it can be merged, sent between processes and stored as bytes. It can be
+/// serialized with serde.
 ///
-/// Source: Manku, Rajagopalan, Lindsay 1998, and Karnin, Lang, Liberty 2016 (KLL), without chance.
+/// Source: Manku, Rajagopalan, Lindsay 1998, and a deterministic variant of Karnin, Lang, Liberty 2016 (KLL).
 ///
 /// # Examples
 /// ```
@@ -62,7 +62,7 @@ const HELD: usize = 64;
 ///     sketch.update(&rows)?; // 1000 rows
 /// }
 /// let (median, error) = (sketch.quantile(0, 0.5)?, sketch.rank_error(0)?);
-/// assert!(error < 500); // ranks, of 100,000
+/// assert!(error < 500); // ranks out of 100,000
 /// assert!((median / 2.0 - 50_000.0).abs() <= error as f64 + 1.0);
 /// assert_eq!(sketch.quantiles(1, &[0.0, 1.0])?, [1.0, 199_999.0]); // the smallest and the largest
 /// # Ok::<(), numeric_table::Error>(())
@@ -72,15 +72,15 @@ pub struct QuantileSketch {
     capacity: usize,
     columns: Vec<Levels>,
     rows: u64,
-    /// Names of the columns.
+    /// The names of the columns.
     dictionary: Option<DataDictionary>,
 }
 
 impl QuantileSketch {
-    /// The capacity if nothing else is asked for: 2048 values on each level.
+    /// The default capacity: 2048 values on each level.
     pub const CAPACITY: usize = 2048;
 
-    /// Creates a sketch of `columns` columns, without rows.
+    /// Creates an empty sketch for the given number of columns.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -97,8 +97,8 @@ impl QuantileSketch {
         Self::with_capacity(columns, Self::CAPACITY)
     }
 
-    /// Creates a sketch of `columns` columns that keeps `capacity` values on each level, without rows. Twice the
-    /// capacity, half the error. It is made even, and at least 2.
+    /// Creates an empty sketch for the given number of columns that keeps `capacity` values on each level. Twice the
+    /// capacity halves the error. The capacity is made even and at least 2.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -121,7 +121,7 @@ impl QuantileSketch {
         Ok(Self { capacity, columns: filled(columns, Levels::new(capacity))?, rows: 0, dictionary: None })
     }
 
-    /// Makes a sketch of a table of any kind.
+    /// Computes a sketch of a table of any kind.
     ///
     /// # Errors
     /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`], [`ErrorKind::OutOfMemory`].
@@ -137,10 +137,10 @@ impl QuantileSketch {
         Self::of_with(table, StatisticsOptions::new())
     }
 
-    /// Makes a sketch of a table of any kind, with a callback for progress.
+    /// Computes a sketch of a table of any kind, with a callback for progress.
     ///
     /// # Errors
-    /// Those of [`of`](Self::of).
+    /// The errors of [`of`](Self::of).
     ///
     /// # Examples
     /// ```
@@ -160,7 +160,7 @@ impl QuantileSketch {
     ///
     /// # Errors
     /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; [`ErrorKind::UnequalTables`];
-    /// [`ErrorKind::LimitExceeded`]; those of [`of`](Self::of). Nothing is added then.
+    /// [`ErrorKind::LimitExceeded`]; the errors of [`of`](Self::of). On error, nothing is added.
     ///
     /// # Examples
     /// ```
@@ -179,11 +179,11 @@ impl QuantileSketch {
         Ok(())
     }
 
-    /// Adds rows: a row block, or any other slice of contiguous whole rows. Cheap for few rows, too.
+    /// Adds rows, given as a row block or any other slice of complete, contiguous rows. Also cheap for few rows.
     ///
     /// # Errors
     /// [`ErrorKind::NotWholeRows`]; [`ErrorKind::LimitExceeded`]; [`ErrorKind::OutOfMemory`].
-    /// Nothing is added then.
+    /// On error, nothing is added.
     ///
     /// # Examples
     /// ```
@@ -202,12 +202,13 @@ impl QuantileSketch {
         })
     }
 
-    /// Adds the sketch of other tables.
+    /// Merges the sketch of other tables into this one.
     ///
     /// # Errors
-    /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; [`ErrorKind::NotCombinable`];
-    /// [`ErrorKind::UnequalTables`] if the names of both are known, and in another order; [`ErrorKind::LimitExceeded`]
-    /// if the tables have 2^64 rows or more together; [`ErrorKind::OutOfMemory`]. Nothing is added then.
+    /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; [`ErrorKind::NotCombinable`] if the capacities
+    /// differ; [`ErrorKind::UnequalTables`] if the names of both are known and their order differs;
+    /// [`ErrorKind::LimitExceeded`] if the tables together have 2^64 rows or more; [`ErrorKind::OutOfMemory`]. On
+    /// error, nothing is added.
     ///
     /// # Examples
     /// ```
@@ -225,7 +226,7 @@ impl QuantileSketch {
         same_count(self.columns.len(), other.columns.len())?;
         if self.capacity != other.capacity {
             return Err(Error::not_combinable(format!(
-                "a sketch of {} values is merged into one of {}",
+                "cannot merge a sketch of capacity {} into a sketch of capacity {}",
                 other.capacity, self.capacity
             )));
         }
@@ -242,11 +243,12 @@ impl QuantileSketch {
         Ok(())
     }
 
-    /// Returns about the quantile `quantile` of one column: see [the page of the type](Self). NaN without values.
+    /// Returns the approximate quantile `quantile` of one column: see [error bound](Self#error-bound). NaN without
+    /// values.
     ///
     /// # Errors
-    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`]; [`ErrorKind::ParameterOutOfRange`] if it is not
-    /// between 0 and 1.
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`]; [`ErrorKind::ParameterOutOfRange`] if `quantile` is
+    /// not between 0 and 1.
     ///
     /// # Examples
     /// ```
@@ -260,10 +262,10 @@ impl QuantileSketch {
         Ok(self.quantiles(column, &[quantile])?[0])
     }
 
-    /// Returns several quantiles of one column, for the cost of one.
+    /// Returns several quantiles of one column, at the cost of one.
     ///
     /// # Errors
-    /// Those of [`quantile`](Self::quantile).
+    /// The errors of [`quantile`](Self::quantile).
     ///
     /// # Examples
     /// ```
@@ -277,8 +279,8 @@ impl QuantileSketch {
         Ok(self.of_column(column)?.quantiles(quantiles))
     }
 
-    /// Returns about how many values of a column are not above `value`, by at most [`rank_error`](Self::rank_error) too
-    /// many or too few; NaN is above all values, and -0.0 is below 0.0.
+    /// Returns the approximate number of values of a column that are not above `value`. The error is at most
+    /// [`rank_error`](Self::rank_error) in either direction. NaN is above all values, and -0.0 is below 0.0.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`].
@@ -295,7 +297,7 @@ impl QuantileSketch {
         Ok(if value.is_nan() { column.count } else { column.rank(value) })
     }
 
-    /// Returns by how many ranks the quantiles of a column can be off: see [the page of the type](Self).
+    /// Returns the number of ranks that the quantiles of a column can be off: see [error bound](Self#error-bound).
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`].
@@ -304,14 +306,14 @@ impl QuantileSketch {
     /// ```
     /// # use numeric_table::{QuantileSketch, prelude::*};
     /// let sketch = QuantileSketch::of(&HomogenNumericTable::from_rows(&[[3.0], [1.0], [2.0], [5.0]])?)?;
-    /// assert_eq!(sketch.rank_error(0)?, 0); // few values are exact
+    /// assert_eq!(sketch.rank_error(0)?, 0); // a few values are kept exactly
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn rank_error(&self, column: impl ColumnKey) -> Result<u64> {
         Ok(self.of_column(column)?.rank_error())
     }
 
-    /// Returns the smallest and the largest value of a column, which are exact; `None` without values.
+    /// Returns the exact smallest and largest value of a column; `None` without values.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`].
@@ -343,7 +345,7 @@ impl QuantileSketch {
         Ok(self.of_column(column)?.count)
     }
 
-    /// Returns the number of NaN values of a column, which are left out.
+    /// Returns the number of NaN values of a column, which are skipped.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`].
@@ -401,10 +403,10 @@ impl QuantileSketch {
         Ok(())
     }
 
-    /// Adds the rows of a table: value by value if they are few, which are read before.
+    /// Adds the rows of a table. If they are few, reads them first and adds value by value.
     ///
     /// # Errors
-    /// Those of [`add_table`](Self::add_table).
+    /// The errors of [`add_table`](Self::add_table).
     pub(super) fn add_block(&mut self, table: &dyn NumericTable) -> Result<()> {
         check_addition(self.dictionary.as_ref(), Some(table.dictionary()))?;
         let (source, options) = (TableSource(table), StatisticsOptions::new());
@@ -417,8 +419,8 @@ impl QuantileSketch {
         Ok(())
     }
 
-    /// Takes the names of the columns of a table, if it has some and there are none. Nothing else is kept of them: the
-    /// same values have the same sketch, for every element type.
+    /// Takes the names of a table's columns if the table has names and this sketch does not. No other metadata is kept:
+    /// the same values make the same sketch for every element type.
     fn take_names(&mut self, table: &dyn NumericTable) {
         if self.dictionary.is_none() {
             let named =
@@ -427,7 +429,7 @@ impl QuantileSketch {
         }
     }
 
-    /// Returns the same sketch without rows.
+    /// Returns an empty sketch with the same parameters.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -435,12 +437,12 @@ impl QuantileSketch {
         Self::with_capacity(self.columns.len(), self.capacity)
     }
 
-    /// Returns about how many bytes the sketch has when there are many rows: a dozen of levels.
+    /// Returns the approximate number of bytes of the sketch for many rows: about a dozen levels.
     pub(super) fn size_of_levels(&self) -> usize {
         self.capacity.saturating_mul(12 * size_of::<i64>()).saturating_mul(self.columns.len())
     }
 
-    /// Adds many rows: makes a sketch of each group of them, and merges those in order.
+    /// Adds many rows: computes a sketch of each group of rows and merges the sketches in order.
     fn add_work(&mut self, work: &Work<'_>) -> Result<()> {
         let (shape, rows) = (work.shape, rows_after(self.rows, work.shape.rows as u64)?);
         if shape.is_empty() {

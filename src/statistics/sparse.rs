@@ -1,9 +1,9 @@
-//! Statistics of sparse tables: of the stored values, and of as many zeros as there are other cells.
+//! Statistics of sparse tables: of the stored values and the number of other cells, which are zeros.
 //!
-//! The values of some rows at a time are sorted by columns, and go through `block` like those of any column. A number
-//! of zeros is merged by the formula for merging any two results, so that they are as accurate, without being read.
-//! Which rows are sorted together depends only on the table, and columns are independent of each other: results do not
-//! depend on the number of threads.
+//! The values of some rows at a time are sorted by column, and `block` processes them like those of any column. The
+//! zeros are not read; their number is merged by the formula for merging any two results, so results are equally
+//! accurate. Which rows are sorted together depends only on the table, and columns are independent of each other.
+//! Results therefore do not depend on the number of threads.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ use crate::table::csr::CsrNumericTable;
 use crate::table::csr::block::SparseBlock;
 use crate::table::csr::index::{Indices, zeros};
 
-/// The least number of values that are sorted together, if there are as many.
+/// The minimum number of values that are sorted together, if there are enough.
 const GROUP: usize = 256 << 10;
 
 /// Computes the statistics of every column.
@@ -26,7 +26,7 @@ pub(super) fn compute(table: &CsrNumericTable, work: &Work<'_>) -> Result<Vec<Co
     let shape = table.shape();
     let mut all = empty(shape.columns)?;
     let mut sorted = Sorted { ends: zeros(shape.columns)?, values: Vec::new() };
-    // Columns are walked once for each group, so that a group has several values of each.
+    // All columns are visited once for each group, so a group has several values of each.
     let group = GROUP.max(shape.columns.saturating_mul(4));
     let mut first = 0;
     while first < shape.rows && !all.is_empty() {
@@ -52,7 +52,7 @@ pub(super) fn compute(table: &CsrNumericTable, work: &Work<'_>) -> Result<Vec<Co
     Ok(all)
 }
 
-/// Returns the end of the rows from `first` on, at least one, that have `count` values together.
+/// Returns the end of the rows starting at `first`, at least one, that together have `count` values.
 fn end_of_group(offsets: Indices<'_>, first: usize, count: usize) -> usize {
     let (rows, at) = (offsets.len() - 1, |row: usize| offsets.get(row).unwrap_or(usize::MAX));
     let limit = at(first).saturating_add(count);
@@ -66,7 +66,7 @@ fn end_of_group(offsets: Indices<'_>, first: usize, count: usize) -> usize {
 
 /// The values of some rows, sorted by columns.
 struct Sorted {
-    /// Where each column ends.
+    /// The end of each column.
     ends: Vec<usize>,
     values: Vec<f64>,
 }
@@ -98,7 +98,7 @@ impl Sorted {
         start..self.ends[column]
     }
 
-    /// Adds the values of some columns, of which `start` is the first, to their statistics.
+    /// Adds the values of some columns, starting with column `start`, to their statistics.
     fn add(&self, start: usize, columns: &mut [ColumnStatistics]) {
         let mut workspace = BlockWorkspace::new(1);
         for (column, statistics) in (start..).zip(columns) {

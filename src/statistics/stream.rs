@@ -1,8 +1,8 @@
 //! Statistics of a table file that may be larger than memory.
 //!
-//! The file is divided into the groups and blocks of rows that its table would be divided into, and their results are
-//! merged in the same order: so they are the same bits. A group is read tile by tile, so that memory depends neither on
-//! the number of rows nor on that of columns: see [`Tiles`].
+//! The file is divided into the same groups and blocks of rows as its table would be, and results are merged in the
+//! same order. They are therefore bit-identical. A group is read tile by tile, so memory depends neither on the number
+//! of rows nor on the number of columns: see [`Tiles`].
 
 use std::ops::Range;
 
@@ -21,18 +21,18 @@ use crate::format::TableReader;
 use crate::table::{DataLayout, Region, TableView};
 use crate::window::AnySliceMut;
 
-/// Number of values of a tile, if it is not made larger for longer reads.
+/// Number of values of a tile, unless a larger tile makes reads longer.
 const TILE: usize = 64 << 10;
-/// Least number of columns of a tile of a row-major file, if there are as many: each of its rows is a read.
+/// Minimum number of columns of a tile of a row-major file, if there are enough. Each row of a tile is one read.
 const ROW_VALUES: usize = 512;
 
 impl BasicStatistics {
-    /// Computes the statistics of a table file, with the names of its columns, without loading it: the table may be
+    /// Computes the statistics of a table file, with the names of its columns, without loading the table, which may be
     /// larger than memory.
     ///
-    /// The results are those of [`of`](Self::of) the loaded table, bit for bit. One pass over the file, in parallel
-    /// from 4 MiB, with memory for some MiB for each thread. Checksums of values are not compared:
-    /// [`verify`](TableReader::verify) does that. The reader's progress callback is called.
+    /// The results are bit-identical to those of [`of`](Self::of) on the loaded table. Reads the file once, in parallel
+    /// from 4 MiB on, with a few MiB of memory for each thread. Checksums of values are not compared;
+    /// [`verify`](TableReader::verify) does that. Calls the reader's progress callback.
     ///
     /// # Errors
     /// [`ErrorKind::Io`]; [`ErrorKind::Format`] if the file has become shorter since it was opened;
@@ -62,10 +62,10 @@ impl BasicStatistics {
 
 /// The largest parts of a file that are read at a time.
 ///
-/// In a row-major file they are blocks of rows, as wide as the table or wide enough for one read of each row; in a
-/// column-major one they are high, so that the piece of each column is long. They have at most 2^19 values.
+/// In a row-major file they are blocks of rows, as wide as the table or wide enough to read each row at once. In a
+/// column-major file they are tall, so that the piece of each column is long. They have at most 2^19 values.
 struct Tiles {
-    /// A multiple of the rows of a block, or all of them.
+    /// A multiple of the rows of a block, or all rows.
     rows: usize,
     columns: usize,
 }

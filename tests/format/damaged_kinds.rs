@@ -200,7 +200,7 @@ fn every_wrong_length_of_a_name_is_refused() {
             1..=10 => (65, format!("unknown kind of table: {};", &"homogeneous"[..length.into()])),
             // Behind the name is the element id, 8.
             12..=64 if usize::from(length) <= left => (76, "the byte 0x08".to_owned()),
-            12..=64 => (64, format!("has {length} bytes, and the header ends after {left} of them")),
+            12..=64 => (64, format!("has {length} bytes, but the header ends after {left} of them")),
             _ => (64, "at most 64 are allowed".to_owned()),
         };
         assert!(offset == expected.0 && reason.contains(&expected.1), "{length}: byte {offset}: {reason}");
@@ -225,7 +225,7 @@ fn a_header_that_ends_anywhere_is_refused() {
         let expected = match length {
             0 => "the header ends within a field".to_owned(),
             1..12 => {
-                format!("the name of the table's kind has 11 bytes, and the header ends after {} of them", length - 1)
+                format!("the name of the table's kind has 11 bytes, but the header ends after {} of them", length - 1)
             }
             _ => "the header ends within a field".to_owned(),
         };

@@ -184,7 +184,7 @@ fn words_survive_serde() {
 fn json_that_contradicts_itself_is_refused() {
     let error = |text: &str| serde_json::from_str::<Feature>(text).unwrap_err().to_string();
     let found = error(r#"{"element_type":"u8","category_count":3,"categories":["a","b"]}"#);
-    assert!(found.starts_with("3 categories are stated, and 2 are listed"), "{found}");
+    assert!(found.starts_with("3 categories are stated, but 2 are listed"), "{found}");
     let found = error(r#"{"element_type":"u8","categories":["a","b","a"]}"#);
     assert!(found.starts_with(r#"the index of category "a" is 2: the word already has the index 0"#), "{found}");
 }

@@ -113,7 +113,7 @@ fn what_does_not_fit_is_refused_and_nothing_is_added() {
         assert!(serde_json::from_value::<GramMatrix>(lie.clone()).is_ok());
         lie["rows"] = 0.into();
         let error = serde_json::from_value::<GramMatrix>(lie).unwrap_err().to_string();
-        assert!(error.contains("no rows have sums that are not zero"), "{error}");
+        assert!(error.contains("there are no rows, but sums that are not zero"), "{error}");
     }
     let text = serde_json::to_string(&gram).unwrap();
     assert_eq!(bytes(&serde_json::from_str::<GramMatrix>(&text).unwrap()), before);

@@ -178,7 +178,7 @@ fn a_file_that_is_cut_anywhere_is_refused() {
         let words = match length {
             0 => "empty".to_owned(),
             1..8 => "cut off".to_owned(),
-            8..64 => format!("cut off: it has {length} bytes, and 64 come first"),
+            8..64 => format!("cut off: it has {length} bytes of at least 64"),
             _ => format!("cut off: it has {length} bytes and should have {}", bytes.len()),
         };
         refused(&scratch.path, &bytes[..length], &format!("cut at {length}"), &words);
@@ -229,7 +229,7 @@ fn every_flipped_bit_of_values_and_checksums_is_seen() {
             0..8 => assert_eq!(refused(&scratch.path, &damaged, &name, "chunk 0 (of 2)"), 4096),
             8..12 => assert_eq!(refused(&scratch.path, &damaged, &name, "chunk 1 (of 2)"), 4104),
             12..16 => assert_eq!(read(&scratch.path, &damaged, &name), None), // padding
-            16..24 => assert_eq!(refused(&scratch.path, &damaged, &name, "and its values have 2 chunks"), 4112),
+            16..24 => assert_eq!(refused(&scratch.path, &damaged, &name, "but its values have 2 chunks"), 4112),
             24..28 => assert_eq!(refused(&scratch.path, &damaged, &name, "chunk 0 (of 2)"), 4096),
             _ => assert_eq!(refused(&scratch.path, &damaged, &name, "chunk 1 (of 2)"), 4104),
         }
@@ -314,14 +314,14 @@ fn parts_that_overlap_or_reach_outside_are_refused() {
     let end = honest.to_bytes().len() as u64;
     let lies: [(Fields, &str); 15] = [
         (Fields { payload_offset: 0, ..honest.clone() }, "inside the header"),
-        (Fields { payload_offset: 4095, ..honest.clone() }, "no multiple of 4096"),
-        (Fields { payload_offset: 64, ..honest.clone() }, "no multiple of 4096"),
+        (Fields { payload_offset: 4095, ..honest.clone() }, "not a multiple of 4096"),
+        (Fields { payload_offset: 64, ..honest.clone() }, "not a multiple of 4096"),
         (Fields { payload_offset: 8192, ..honest.clone() }, "the file at"),
-        (Fields { payload_offset: u64::MAX - 4095, ..honest.clone() }, "more than a file holds"),
+        (Fields { payload_offset: u64::MAX - 4095, ..honest.clone() }, "more than a file can hold"),
         (Fields { payload_length: 4, ..honest.clone() }, "the file at"),
-        (Fields { payload_length: u64::MAX, ..honest.clone() }, "more than a file holds"),
-        (Fields { payload_length: u64::MAX - 4096, ..honest.clone() }, "more than a file holds"),
-        (Fields { payload_length: i64::MAX as u64 - 4096, ..honest.clone() }, "more than a file holds"),
+        (Fields { payload_length: u64::MAX, ..honest.clone() }, "more than a file can hold"),
+        (Fields { payload_length: u64::MAX - 4096, ..honest.clone() }, "more than a file can hold"),
+        (Fields { payload_length: i64::MAX as u64 - 4096, ..honest.clone() }, "more than a file can hold"),
         (Fields { header_length: Some(u32::MAX), ..honest.clone() }, "longer than 16777281"),
         (Fields { header_length: Some((16 << 20) + 1), ..Fields::version_1() }, "longer than 16777216"),
         (Fields { header_length: Some(5000), ..honest.clone() }, "inside the header"),
@@ -349,9 +349,9 @@ fn headers_that_lie_are_refused() {
         (header(10, 0, 3, 2, 0, 2, both), "unknown element type: 10"),
         (header(8, 2, 3, 2, 0, 2, both), "unknown layout: 2"),
         (header(8, 0, 3, 2, 2, 2, both), "the flag for one feature of all columns is 2"),
-        (header(8, 0, 2, 3, 0, 2, both), "describes 2 columns, and there are 3"),
-        (header(8, 0, 3, 2, 1, 3, &[&a]), "describes 3 columns, and there are 2"),
-        (header(8, 0, 4, 2, 0, 2, both), "4 x 2 i16 values take 16 bytes, and the file holds 12"),
+        (header(8, 0, 2, 3, 0, 2, both), "describes 2 columns instead of 3"),
+        (header(8, 0, 3, 2, 1, 3, &[&a]), "describes 3 columns instead of 2"),
+        (header(8, 0, 4, 2, 0, 2, both), "4 x 2 i16 values take 16 bytes, but the file holds 12"),
         (header(0, 0, 3, 2, 0, 2, both), "3 x 2 f32 values take 24 bytes"),
         (header(8, 0, 1 << 60, 2, 0, 2, both), "values take"),
         (header(8, 0, u64::MAX, 2, 0, 2, both), "more than can be counted"),

@@ -219,8 +219,8 @@ fn what_no_writer_writes_is_refused_with_its_place() {
     let path = folder.path().join("shards.ntm");
     let a = ("a.ntb", 3, 4132, 1, 2);
     let cases: [(Vec<u8>, &str); 13] = [
-        (by_hand(0, &[]), "byte 16: the manifest states 0 files, and has room for 1 to 0"),
-        (by_hand(u64::MAX, &[a]), "byte 16: the manifest states 18446744073709551615 files, and has room for 1 to 1"),
+        (by_hand(0, &[]), "byte 16: the manifest states 0 files, but has room for 1 to 0"),
+        (by_hand(u64::MAX, &[a]), "byte 16: the manifest states 18446744073709551615 files, but has room for 1 to 1"),
         (by_hand(1, &[a, a]), "byte 118: bytes after the last file: 37"),
         (by_hand(1, &[("../a.ntb", 3, 4132, 1, 2)]), "byte 81: the path of a file leads out of the folder"),
         (by_hand(1, &[("/a.ntb", 3, 4132, 1, 2)]), "byte 81: the path of a file leads out of the folder"),

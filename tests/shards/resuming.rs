@@ -45,7 +45,7 @@ fn a_table_that_was_half_written_is_finished_with_the_missing_files_only() {
     assert_eq!(shards.load::<f64>().unwrap().as_slice().unwrap(), counting(0, 18, 2).as_slice().unwrap());
     assert!(Shards::open(folder.path()).unwrap().verify().unwrap());
     assert_eq!(fs::metadata(folder.path().join("part-000003.ntb")).unwrap().modified().unwrap(), kept);
-    assert!(text(resume(folder.path())).contains("the folder has a table"));
+    assert!(text(resume(folder.path())).contains("the folder already has a table"));
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_damaged_file_has_to_be_written_again_before_the_table_is_finished() {
         fs::write(&path, bytes).unwrap();
         let writer = resume(folder.path()).unwrap();
         assert_eq!(writer.missing(3), [1]);
-        assert!(text(writer.finish()).ends_with("part-000001.ntb: the file was begun and is not finished"));
+        assert!(text(writer.finish()).ends_with("part-000001.ntb: the file was started but not finished"));
         let writer = resume(folder.path()).unwrap();
         put(&writer, 1);
         let shards = writer.finish().unwrap();

@@ -26,7 +26,7 @@ fn what_another_one_has_appended_is_not_lost_when_a_manifest_is_saved() {
     other.append([&paths[1]]).unwrap();
     let before = fs::read(&manifest).unwrap();
     let found = text(one.save_manifest(&manifest));
-    let expected = "part-0001.ntb: the manifest lists the file, and the table to be saved does not have it";
+    let expected = "part-0001.ntb: the manifest lists the file, but the table to save does not contain it";
     assert!(found.ends_with(expected), "{found}");
     assert_eq!(fs::read(&manifest).unwrap(), before);
     // More files, or the same in another order, lose nothing.
@@ -119,8 +119,8 @@ fn a_link_that_leads_nowhere_is_a_manifest_to_a_writer() {
     let writer = ShardsWriter::<u8>::create_with(folder.path(), 1, None, fast()).unwrap();
     writer.shard(0).unwrap().finish().unwrap();
     std::os::unix::fs::symlink("nowhere.ntm", folder.path().join("shards.ntm")).unwrap();
-    assert!(text(ShardsWriter::<u8>::create(folder.path(), 1, None)).contains("the folder has a table"));
-    assert!(text(writer.finish()).contains("the folder has a table"));
+    assert!(text(ShardsWriter::<u8>::create(folder.path(), 1, None)).contains("the folder already has a table"));
+    assert!(text(writer.finish()).contains("the folder already has a table"));
     assert_eq!(names(folder.path()), ["part-000000.ntb", "shards.ntm"]);
 }
 

@@ -45,13 +45,13 @@ fn a_file_that_the_manifest_lists_is_not_replaced() {
 
         let outcome = begun.append(&[7.0_f32]).and_then(|()| begun.finish());
         let found = text(outcome);
-        assert!(found.ends_with("part-000000.ntb: the manifest lists the file, which is not replaced"), "{found}");
+        assert!(found.ends_with("part-000000.ntb: the manifest lists the file, so it is not replaced"), "{found}");
         let found = text(theirs.shard(1));
-        assert!(found.ends_with("part-000001.ntb: the manifest lists the file, which is not replaced"), "{found}");
+        assert!(found.ends_with("part-000001.ntb: the manifest lists the file, so it is not replaced"), "{found}");
         assert_eq!(values(folder.path()), [1.0, 2.0]);
 
         put(&theirs, 5, 9.0).unwrap(); // a file of no table
-        assert!(text(theirs.finish()).contains("is not finished"));
+        assert!(text(theirs.finish()).contains("not finished"));
         assert_eq!(values(folder.path()), [1.0, 2.0]);
         assert_eq!(names(folder.path()), [&before[..], &["part-000005.ntb".to_owned()]].concat());
     }

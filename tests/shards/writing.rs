@@ -42,7 +42,7 @@ fn a_file_that_is_begun_is_finished_before_the_table_is() {
     let writer = create();
     writer.shard(0).unwrap().finish().unwrap();
     drop(writer.shard(1).unwrap());
-    assert!(text(writer.finish()).ends_with("part-000001.ntb: the file was begun and is not finished"));
+    assert!(text(writer.finish()).ends_with("part-000001.ntb: the file was started but not finished"));
     assert!(!folder.path().join("shards.ntm").exists());
 
     let writer = create(); // the folder has a file of the attempt before
@@ -56,7 +56,7 @@ fn a_file_that_is_begun_is_finished_before_the_table_is() {
     let shards = writer.finish().unwrap();
     assert_eq!(shards.load::<f32>().unwrap().as_slice().unwrap(), [1.0, 2.0]); // without that of the first attempt
     let again = text(ShardsWriter::<f32>::create(folder.path(), 2, None));
-    assert!(again.ends_with("the folder has a table: `Shards::append` adds files"), "{again}");
+    assert!(again.ends_with("the folder already has a table: `Shards::append` adds files"), "{again}");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_table_that_is_finished_meanwhile_is_not_replaced() {
         writer
     });
     theirs.finish().unwrap();
-    assert!(text(mine.finish()).contains("the folder has a table"));
+    assert!(text(mine.finish()).contains("the folder already has a table"));
     assert_eq!(Shards::open(folder.path()).unwrap().load::<f32>().unwrap().as_slice().unwrap(), [1.0]);
     let mut shards = Shards::open(folder.path()).unwrap();
     shards.append([folder.path().join("part-000000.ntb")]).unwrap();

@@ -1,4 +1,4 @@
-//! Rows whose category is missing: refused, left out or a group of their own.
+//! Policies for rows whose category is missing: an error, skipping them, or a separate group.
 
 use super::GroupStatistics;
 #[cfg(doc)]
@@ -6,7 +6,7 @@ use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::table::{ColumnKey, NumericTable, TableDescription};
 
-/// What becomes of rows whose category is missing: NaN. [`GroupStatistics::missing`].
+/// What happens to rows whose category is missing (NaN). See [`GroupStatistics::missing`].
 ///
 /// # Examples
 /// ```
@@ -15,18 +15,18 @@ use crate::table::{ColumnKey, NumericTable, TableDescription};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum MissingCategories {
-    /// They are an error, which names the row and the column.
+    /// Reports an error with the row and the column.
     #[default]
     Refuse,
-    /// They are left out, and counted.
+    /// Skips the rows and counts them.
     Skip,
-    /// They are a group of their own, after those of all categories.
+    /// Puts the rows into a separate group, after the groups of all categories.
     Group,
 }
 
 impl GroupStatistics {
-    /// Creates the statistics of groups of rows of a table, without rows: to say what becomes of
-    /// [missing](Self::missing) categories. With `None`, there are as many categories as the dictionary says.
+    /// Creates empty statistics for the groups of a table, to be combined with [`missing`](Self::missing). With `None`,
+    /// the dictionary gives the number of categories.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`] for `by`; [`ErrorKind::NotSolvable`];
@@ -43,10 +43,10 @@ impl GroupStatistics {
         Self::new(table.column_count(), by, categories)
     }
 
-    /// Sets what becomes of rows whose category is missing, before rows are added. By default, they are an error.
+    /// Sets what happens to rows whose category is missing. Call it before adding rows. By default, they are an error.
     ///
     /// # Errors
-    /// [`ErrorKind::ParameterOutOfRange`] if there are rows; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::ParameterOutOfRange`] if rows were added before; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -65,14 +65,14 @@ impl GroupStatistics {
     pub fn missing(self, missing: MissingCategories) -> Result<Self> {
         let rows = self.row_count() + self.skipped;
         if rows > 0 {
-            let name = "the number of rows before it is set what becomes of missing categories";
+            let name = "the number of rows before the policy for missing categories is set";
             return Err(Error::parameter(name, rows as f64, "0 is needed"));
         }
         let groups = self.known_categories() + usize::from(missing == MissingCategories::Group);
         Ok(Self { missing, ..Self::new(self.column_count, self.by, groups)? })
     }
 
-    /// Returns the number of rows without a category that were left out. O(1).
+    /// Returns the number of rows without a category that were skipped. O(1).
     ///
     /// # Examples
     /// See [`missing`](Self::missing).
@@ -80,7 +80,7 @@ impl GroupStatistics {
         self.skipped
     }
 
-    /// Returns the number of categories that are not missing.
+    /// Returns the number of categories, without the group of missing categories.
     pub(super) fn known_categories(&self) -> usize {
         self.rows.len() - usize::from(self.missing == MissingCategories::Group)
     }

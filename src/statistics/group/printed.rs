@@ -1,4 +1,4 @@
-//! Groups as tables, and as text: a table of their means.
+//! Groups as tables and as text.
 
 use std::fmt;
 
@@ -14,9 +14,9 @@ use crate::statistics::column::ColumnStatistics;
 use crate::table::homogen::HomogenNumericTable;
 
 impl GroupStatistics {
-    /// Returns the means as a table: a row for each category, and the columns of the table with their names. The column
-    /// that tells the category has its number, and its words if the table has some. NaN where there are no values, and
-    /// for the category of the group of missing ones.
+    /// Returns the means as a table with a row for each category and the columns of the table, including their names.
+    /// The category column holds the category's index, with labels if the table has them. A mean is NaN without values;
+    /// so is the category of the group of missing categories.
     ///
     /// # Errors
     /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
@@ -32,8 +32,8 @@ impl GroupStatistics {
         self.to_table(ColumnStatistics::mean)
     }
 
-    /// Returns any number of the statistics as a table, as [`means`](Self::means) does: a row for each category, and
-    /// the columns of the table; the column of the categories has its number.
+    /// Returns a statistic of your choice as a table with the shape of [`means`](Self::means): a row for each category
+    /// and the columns of the table. The category column holds the category's index.
     ///
     /// # Errors
     /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
@@ -64,15 +64,15 @@ impl GroupStatistics {
         HomogenNumericTable::from_fn(shape, value)?.described_by(names)
     }
 
-    /// Returns what is known of the column of the categories.
+    /// Returns the metadata of the category column.
     fn key(&self) -> Option<&Feature> {
         self.dictionary.as_ref()?.feature(self.by).ok()
     }
 }
 
-/// Writes one line for each category: its word or number, the number of its rows, and the means of the other columns.
-/// `{:.2}` writes two decimals; `{:#}` writes all categories and columns; the middle ones are omitted otherwise if
-/// there are many.
+/// Writes one line for each category: its label or index, the number of its rows, and the means of the other columns.
+/// `{:.2}` writes two decimals. If there are many categories or columns, the middle ones are omitted; `{:#}` writes all
+/// of them.
 ///
 /// # Examples
 /// ```

@@ -11,7 +11,7 @@ use crate::serde::numbers::{List, Numbers};
 use crate::statistics::blocks::fits;
 use crate::statistics::column::ColumnStatistics;
 
-/// Statistics of groups as they are serialized: those of each column, category by category.
+/// The serialized form of statistics of groups: all columns, category by category.
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename = "GroupStatistics", deny_unknown_fields)]
 struct Parts<'a> {
@@ -34,7 +34,7 @@ impl Serialize for GroupStatistics {
     }
 }
 
-/// Statistics that no groups of rows have are refused.
+/// Refuses statistics that no groups of rows can have.
 impl<'de> Deserialize<'de> for GroupStatistics {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let Parts { column_count, by, missing, rows, skipped, columns, dictionary } = Parts::deserialize(deserializer)?;
@@ -43,22 +43,22 @@ impl<'de> Deserialize<'de> for GroupStatistics {
         let (column_count, by) = (size(column_count)?, size(by)?);
         let refusal = |reason: &str| Err(de::Error::custom(reason));
         if by >= column_count {
-            return refusal("the column of the categories is none of the columns");
+            return refusal("the category column is out of range");
         }
         if rows.is_empty() && missing == MissingCategories::Group {
             return refusal("there is no group of missing categories");
         }
         if skipped > 0 && missing != MissingCategories::Skip {
-            return refusal("rows are left out that are not to be");
+            return refusal("rows are skipped although missing categories are not");
         }
         if rows.len().checked_mul(column_count) != Some(columns.len()) {
-            return refusal("there are not the statistics of each column for each category");
+            return refusal("the number of statistics is not the number of categories times the number of columns");
         }
         if rows.iter().try_fold(skipped, |sum, &rows| sum.checked_add(rows)).is_none() {
             return refusal("there are more rows than can be counted");
         }
         if columns.iter().enumerate().any(|(place, column)| column.value_count() != Some(rows[place / column_count])) {
-            return refusal("a column has not one value in each row of a category");
+            return refusal("a column does not have one value in each row of a category");
         }
         fits(dictionary.as_ref(), column_count).map_err(de::Error::custom)?;
         Ok(Self { column_count, by, missing, rows, skipped, columns, dictionary })

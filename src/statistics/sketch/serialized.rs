@@ -1,5 +1,5 @@
-//! `Serialize` and `Deserialize` of quantile sketches: all numbers of a kind together, so that a sketch of many columns
-//! takes little more memory than its bytes while it is read.
+//! `Serialize` and `Deserialize` of quantile sketches. Numbers of the same kind are stored together, so that reading a
+//! sketch of many columns takes little more memory than its bytes.
 
 use std::borrow::Cow;
 
@@ -17,8 +17,8 @@ use crate::statistics::blocks::fits;
 use crate::statistics::levels::{self, Levels};
 use crate::statistics::quantiles::from_ordered;
 
-/// A sketch as it is serialized: numbers of all columns, then the number of levels of each, of values on each of these,
-/// and all values.
+/// The serialized form of a sketch: numbers of all columns, then each column's number of levels, each level's number of
+/// values, and all values.
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename = "QuantileSketch", deny_unknown_fields)]
 struct Parts<'a> {
@@ -74,14 +74,14 @@ impl Serialize for QuantileSketch {
     }
 }
 
-/// Levels that no values make are refused.
+/// Refuses levels that no values can make.
 impl<'de> Deserialize<'de> for QuantileSketch {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let parts = Parts::deserialize(deserializer)?;
         let refusal = |reason: &str| Err(de::Error::custom(reason));
         let capacity = usize::try_from(parts.capacity).map_err(de::Error::custom)?;
         if capacity < 2 || capacity % 2 != 0 {
-            return refusal("the capacity of a level is not even, or 0");
+            return refusal("the capacity of a level is odd or 0");
         }
         let (count, rows) = (parts.counts.0.len(), parts.rows);
         let integers = [&parts.nan_counts, &parts.over, &parts.under, &parts.levels];
@@ -89,7 +89,7 @@ impl<'de> Deserialize<'de> for QuantileSketch {
         if integers.iter().any(|numbers| numbers.0.len() != count)
             || floats.iter().any(|numbers| numbers.0.len() != count)
         {
-            return refusal("there is not one number of each kind for each column");
+            return refusal("a column does not have one number of each kind");
         }
         fits(parts.dictionary.as_ref(), count).map_err(de::Error::custom)?;
         let mut columns = with_room(count).map_err(remember)?;
@@ -100,7 +100,7 @@ impl<'de> Deserialize<'de> for QuantileSketch {
                 return refusal("a column has more levels than there are");
             };
             if parts.counts.0[column].checked_add(parts.nan_counts.0[column]) != Some(rows) {
-                return Err(de::Error::custom(format_args!("a column has not one value in each of {rows} rows")));
+                return Err(de::Error::custom(format_args!("a column does not have one value in each of {rows} rows")));
             }
             let found = Levels::from_parts(&levels::Parts {
                 capacity,

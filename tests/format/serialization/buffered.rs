@@ -301,8 +301,8 @@ fn a_dictionary_is_read_in_each_form_that_formats_give_it() {
     let twice = format!(r#"{{"each":[{feature}],"uniform":{{"feature":{feature},"count":2}}}}"#);
     for (text, expected) in [
         (&twice[..], "two dictionaries in one"),
-        ("{}", "this is no dictionary"),
-        (r#"{"other":1}"#, "this is no dictionary"),
+        ("{}", "this is not a dictionary"),
+        (r#"{"other":1}"#, "this is not a dictionary"),
         ("[1]", "expected a feature, or whether all are equal"),
         ("[true]", "invalid length"),
         (r#"{"is_uniform":true}"#, "missing field `count`"),
