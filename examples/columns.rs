@@ -13,7 +13,7 @@ use numeric_table::prelude::*;
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 type Digits = HomogenNumericTable<u8>;
 
-/// Columns 0..64 are the pixels of an image of 8 x 8, from 0 to 16; the last one is the digit that it shows.
+/// Columns 0..64 are the pixels of an image of 8 x 8, from 0 to 16. The last column is the digit in the image.
 const PIXELS_PER_LINE: usize = 8;
 const DIGIT: usize = 64;
 
@@ -63,7 +63,8 @@ struct Statistics {
     mean: f64,
 }
 
-/// Measures one column. The caller chooses the type of a block: here `u8` for the extremes, `f64` for the mean.
+/// Computes statistics of one column. The caller chooses the type of a block: `u8` for the extremes, `f64` for the
+/// mean.
 fn measure(table: &Digits, column: usize) -> Result<Statistics> {
     let all = 0..table.row_count();
     let values = table.column::<u8>(column, all.clone())?;

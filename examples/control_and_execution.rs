@@ -1,8 +1,8 @@
-//! An array on two sides: a two-step computation on three devices, and the bytes that are copied in each step.
+//! An array on host and device: a two-step computation on three devices, and the bytes copied in each step.
 //!
 //! Step 1 computes the mean of each column, step 2 the distance of each row from the means. The table is *input*, the
-//! means are *intermediate* (the program never reads them), the distances are the *result*. On devices that share the
-//! program's memory, nothing is ever copied; to the one that does not, the table is copied once, and the distances are
+//! means are *intermediate* (the program never reads them), the distances are the *result*. Devices that share the
+//! program's memory copy nothing. For the device with its own memory, the table is copied once, and the distances are
 //! copied back.
 //!
 //! ```text

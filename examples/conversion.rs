@@ -1,4 +1,4 @@
-//! What conversions do and lose: three policies and the report, on real data and on edge values.
+//! Effects and losses of conversions: three policies and the report, on real data and on edge values.
 //!
 //! ```text
 //! cargo run --release --example conversion
@@ -24,7 +24,7 @@ fn main() -> Result<()> {
     print_untouched()
 }
 
-/// Counts the values that would be lost, without a copy.
+/// Counts the values that would lose precision, without a copy.
 fn print_reports(wine: &HomogenNumericTable<f64>) -> Result<()> {
     heading("What converting a column would lose: values of 178");
     println!("{:<18}{:<6}{:>13}{:>13}{:>10}  first loss", "column", "to", "above range", "inexact", "kept");
@@ -47,7 +47,7 @@ fn print_report<U: Element>(wine: &HomogenNumericTable<f64>, column: usize) -> R
     Ok(())
 }
 
-/// Converts a column under each policy: an error names the first refused value and its position.
+/// Converts a column under each policy. An error names the first rejected value and its position.
 fn print_outcomes(wine: &HomogenNumericTable<f64>) -> Result<()> {
     heading("Proline of the first wine, 1065, under each policy; a refusal is of the whole column");
     println!("{:<10}{:<6}outcome", "policy", "to");
@@ -103,7 +103,7 @@ fn converted<S: Element, D: Element>(value: S, policy: ConversionPolicy) -> Stri
     try_cast::<S, D>(value, policy).map_or("refused".to_owned(), |value| format!("{value:?}"))
 }
 
-/// No `f64` is 2^53+1. The value survives a block of `f64`, as long as it is not changed there.
+/// No `f64` equals 2^53+1. The value survives a block of `f64` as long as the block does not change it.
 fn print_untouched() -> Result<()> {
     heading("Writing back what nobody changed");
     let big = (1_i64 << 53) + 1;

@@ -67,7 +67,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Prints the table that is read from the text, and the names of its categories.
+/// Prints the table read from the text, and the names of its categories.
 fn show(options: CsvOptions) -> Result<()> {
     let source = CsvSource::from_bytes_with(CITIES.as_bytes(), options)?;
     let table = source.load::<f32>()?;

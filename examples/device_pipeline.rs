@@ -1,13 +1,14 @@
-//! A table of any size is standardized and clustered (k-means) by a device, block by block, beside the same on all
-//! threads of this machine: a CUDA device if there is one, and otherwise the emulated one.
+//! Standardizes and clusters (k-means) a table of any size on a device, block by block, and for comparison on all
+//! threads of this machine. The device is a CUDA device if there is one, and otherwise the emulated one.
 //!
 //! 1. Statistics: the blocks of the file stream to the device, which computes the moments of the columns.
 //! 2. Standardization: `(x - mean) / deviation`; the results stream back, into a table file.
-//! 3. k-means: in each pass over that file, the device assigns rows to the nearest centroid and sums those of each
-//!    cluster, in parts of 256 rows. The program adds the parts, in their order.
+//! 3. k-means: in each pass over that file, the device assigns rows to the nearest centroid and sums the rows of each
+//!    cluster, in parts of 256 rows. The program adds the parts in order.
 //!
-//! So devices add in the same order, and neither the file nor the results need fit any memory. Only statistics may differ in
-//! their last digits, since a GPU adds those in an order of its own; what differs is printed.
+//! All devices therefore add in the same order, and neither the file nor the results need to fit in memory. Only the
+//! statistics may differ in their last digits, since a GPU adds in a different order. The program prints the
+//! difference.
 //!
 //! ```text
 //! cargo run --release -p examples --features cuda --example device_pipeline -- [FILE.csv or FILE.ntb] [CLUSTERS]
@@ -37,7 +38,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 const PASSES: usize = 10;
 
-/// What a device has found.
+/// The results of a device.
 struct Found {
     centroids: Vec<f64>,
     rows: Vec<u64>,
@@ -45,7 +46,7 @@ struct Found {
 }
 
 impl Found {
-    /// Returns the greatest difference of two numbers, as a part of the greater one.
+    /// Returns the largest relative difference of two numbers.
     fn difference(&self, other: &Self) -> f64 {
         if self.rows != other.rows {
             return f64::INFINITY;
@@ -84,7 +85,7 @@ fn main() -> Result<()> {
     if difference <= 1e-9 { Ok(()) } else { Err("the devices differ".into()) }
 }
 
-/// Returns a table file: the one of the arguments, or one with the values of a CSV file, which is read block by block.
+/// Returns a table file: the one in the arguments, or one with the values of a CSV file, which is read block by block.
 fn table_file(argument: Option<String>, folder: &Path) -> Result<PathBuf> {
     let path = folder.join("table.ntb");
     match argument.map(PathBuf::from) {
@@ -141,7 +142,7 @@ fn run<D: Kernels>(
     let of_columns = (0..columns).map(|column| statistics.column(column));
     let of_columns = of_columns.collect::<std::result::Result<Vec<_>, _>>()?;
     let mut moments: Vec<f64> = of_columns.iter().map(|column| column.mean()).collect();
-    // A column of one value stays at zero.
+    // A column of equal values stays at zero.
     moments.extend(of_columns.iter().map(|column| match column.variance().sqrt() {
         deviation if deviation > 0.0 => 1.0 / deviation,
         _ => 0.0,
@@ -222,7 +223,7 @@ fn pass<D: Kernels>(
         if rows > 0.0 {
             let centroid = &mut found.centroids[cluster * columns..][..columns];
             centroid.iter_mut().zip(sums).for_each(|(centroid, sum)| *centroid = sum / rows);
-        } // else it stays where it is
+        } // otherwise it does not move
     }
     Ok(())
 }

@@ -39,7 +39,7 @@ fn type_of(table: &dyn NumericTable) -> &'static str {
     table.uniform_type().map_or("mixed", ElementType::name)
 }
 
-/// Measures, clips and saves every table; nothing here depends on the stored types.
+/// Computes statistics of every table, clips and saves it. Nothing here depends on the stored types.
 fn print_pipeline(tables: &mut [(&str, Box<dyn NumericTable>)]) -> Result<()> {
     heading("Values more than 3 deviations from the mean of their column are moved there, as near as the type has it");
     println!(
@@ -78,7 +78,7 @@ impl Column {
     }
 }
 
-/// Measures every column in two passes: means first, then distances from them.
+/// Computes mean and deviation of every column in two passes: means first, then distances from them.
 fn measure(table: &dyn NumericTable) -> Result<Vec<Column>> {
     let means = column_means(table, |_, value| value)?;
     let variances = column_means(table, |column, value| (value - means[column]).powi(2))?;
@@ -109,8 +109,8 @@ fn worst(table: &dyn NumericTable, columns: &[Column]) -> Result<f64> {
     Ok(worst)
 }
 
-/// Moves far values to `limit` deviations from the mean, as near as the stored type allows; returns their number. Other
-/// values are not rewritten.
+/// Moves outliers to `limit` deviations from the mean, as near as the stored type allows, and returns their number.
+/// Other values are not rewritten.
 fn clip(table: &mut dyn NumericTable, columns: &[Column], limit: f64) -> Result<usize> {
     let mut clipped = 0;
     table.update_row_blocks::<f64>(ROWS_PER_BLOCK, |block| {

@@ -1,4 +1,4 @@
-//! The whole life of a table: load, describe, measure, standardize, check, save, verify, map, compare.
+//! The life cycle of a table: load, describe, standardize, check, save, verify, map, compare.
 //!
 //! Values are stored as `f32` and processed as `f64`, a block of rows at a time, on all cores.
 //!
@@ -83,7 +83,7 @@ fn map(path: &Path) -> Result<HomogenNumericTable<f32>> {
     Ok(unsafe { HomogenNumericTable::map(path) }?)
 }
 
-/// Compares shape, layout, dictionary and the bits of every value: -0.0 is not 0.0 here, and a NaN equals itself.
+/// Compares shape, layout, dictionary and the bits of every value: -0.0 differs from 0.0, and a NaN equals itself.
 fn is_identical(one: &HomogenNumericTable<f32>, other: &HomogenNumericTable<f32>) -> Result<bool> {
     let mut pairs = one.as_slice()?.iter().zip(other.as_slice()?);
     Ok(one.shape() == other.shape()

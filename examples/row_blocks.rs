@@ -1,4 +1,4 @@
-//! Blocks of rows, twice: with a descriptor, as in DAAL's Developer Guide, and by borrowing, as is usual in Rust.
+//! Blocks of rows, twice: with a descriptor, as in DAAL's Developer Guide, and by borrowing, as in idiomatic Rust.
 //!
 //! ```text
 //! cargo run --release --example row_blocks
@@ -24,7 +24,7 @@ fn main() -> Result<()> {
     print_copy_on_write(&mut table)
 }
 
-/// Reads rows as the listing of the guide does, line by line. In C++:
+/// Reads rows like the listing in the guide, line by line. In C++:
 ///
 /// ```text
 /// BlockDescriptor<float> block;
@@ -81,7 +81,7 @@ fn sum_with_descriptor(table: &mut HomogenNumericTable<f32>) -> Result<Vec<f64>>
     Ok(sums)
 }
 
-/// Sums with an iterator of blocks, each of which has its own memory.
+/// Sums with an iterator of blocks that each have their own memory.
 fn sum_row_blocks(table: &HomogenNumericTable<f32>) -> Result<Vec<f64>> {
     let mut sums = vec![0.0; table.column_count()];
     for block in table.row_blocks::<f64>(ROWS_PER_BLOCK)? {
@@ -90,7 +90,7 @@ fn sum_row_blocks(table: &HomogenNumericTable<f32>) -> Result<Vec<f64>> {
     Ok(sums)
 }
 
-/// Sums through a shared reference, with a descriptor whose buffer is allocated once; several threads would use one
+/// Sums through a shared reference, with a descriptor whose buffer is allocated once. Several threads would use one
 /// descriptor each.
 fn sum_read_rows(table: &HomogenNumericTable<f32>) -> Result<Vec<f64>> {
     let mut sums = vec![0.0; table.column_count()];
@@ -141,7 +141,7 @@ fn round(value: &mut f32) {
 
 fn print_writes(table: &HomogenNumericTable<f64>) -> Result<()> {
     heading("Rounding to one decimal in f32 blocks: only what changed is written back");
-    let [mut one, mut other] = [table.clone(), table.clone()]; // clones share memory until they are written
+    let [mut one, mut other] = [table.clone(), table.clone()]; // clones share memory until the first write
     round_with_descriptor(&mut one)?;
     round_in_parallel(&mut other)?;
 

@@ -1,47 +1,47 @@
-//! A million shards on up to 30,000 workers, simulated: where the ways to divide the work bend, and at what.
+//! A simulation of a million shards on up to 30,000 workers: where each way of dividing the work reaches its limit.
 //!
 //! ```text
 //! cargo run --release --example scale_simulation            # a million shards
-//! cargo run --release --example scale_simulation -- 100000  # as many as you like
+//! cargo run --release --example scale_simulation -- 100000  # any other number
 //! ```
 //!
-//! What is simulated, and with which numbers, is in `docs/scale.md`. Nothing is measured here: times are those of the
-//! simulated clock, and the same in each run.
+//! `docs/scale.md` describes the simulation and its parameters. Nothing is measured: times are those of the simulated
+//! clock, and the same in each run.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What a job is made of. Times are in seconds.
+/// The parameters of a job. Times are in seconds.
 struct Model {
     shards: usize,
-    /// Mean time of one shard on one worker, of which the logarithm varies by `SPREAD`.
+    /// Mean time of one shard on one worker. The logarithm of the time varies by `SPREAD`.
     shard: f64,
     /// Time to read one result and merge it.
     merge: f64,
     /// Mean time until a worker dies.
     life: f64,
-    /// Time until a dead worker, or a job of which one worker died, works again.
+    /// Time until a dead worker, or a job with a dead worker, works again.
     restart: f64,
     /// Number of bytes of a result.
     size: usize,
-    /// Share of shards that take `SLOW` times as long: a bad disk, a busy neighbour.
+    /// Share of shards that take `SLOW` times as long: a bad disk, a busy neighbor.
     slow: f64,
 }
 
 const SPREAD: f64 = 0.2;
 const SLOW: f64 = 10.0;
-/// A job of processes that has died so many times is given up.
+/// Number of deaths after which a job of processes is given up.
 const DEATHS: usize = 1_000;
 
-/// What comes out.
+/// The results of a simulation.
 struct Outcome {
     seconds: f64,
-    /// Most results that waited for their turn to be merged.
+    /// Maximum number of results that waited for their turn to be merged.
     held: usize,
     deaths: usize,
 }
 
-/// Random numbers that are the same everywhere: splitmix64.
+/// Random numbers that are the same on every machine: splitmix64.
 struct Random(u64);
 
 impl Random {
@@ -69,30 +69,29 @@ impl Model {
         if random.number() <= self.slow { usual * SLOW } else { usual }
     }
 
-    /// Time without spread, deaths and merging, if all workers work all the time.
+    /// Returns the time without spread, deaths and merging, if all workers are always busy.
     fn ideal(&self, workers: usize) -> f64 {
         let mean = self.shard * (1.0 + self.slow * (SLOW - 1.0));
         mean * self.shards as f64 / workers as f64
     }
 
-    /// Returns the number of shards of a run, as `Shards::runs` has it: their results are merged by whoever computes
-    /// them.
+    /// Returns the number of shards in a run, as in `Shards::runs`. The worker that computes a run merges its results.
     fn run(&self) -> usize {
         self.shards.div_ceil(if self.size > 64 << 10 { 4 << 10 } else { 16 << 10 }).next_power_of_two()
     }
 
-    /// Draws the time of a task: of a run of shards, with merging their results.
+    /// Draws the time of a task: computing a run of shards and merging their results.
     fn task(&self, run: usize, random: &mut Random) -> f64 {
         let merging = if run > 1 { self.merge * run as f64 } else { 0.0 };
         merging + (0..run).map(|_| self.time(random)).sum::<f64>()
     }
 
-    /// Processes of MPI: task `i` by rank `i % workers`. A process that dies ends the job, which begins again with the
-    /// results that were kept: everybody with the task that they were at.
+    /// MPI processes: rank `i % workers` computes task `i`. A process that dies ends the job. The job restarts with the
+    /// saved results, and every rank repeats its unfinished task.
     fn ranks(&self, workers: usize, run: usize) -> Outcome {
         let (mut random, mut deaths, mut begin) = (Random(1), 0, 0.0);
         let mut arrived = vec![0.0; self.shards.div_ceil(run)];
-        let mut next: Vec<usize> = (0..workers.min(arrived.len())).collect(); // task of each rank
+        let mut next: Vec<usize> = (0..workers.min(arrived.len())).collect(); // the task of each rank
         loop {
             let death = begin + random.exponential(self.life / workers as f64);
             for task in &mut next {
@@ -116,11 +115,11 @@ impl Model {
         Outcome { seconds: if deaths < DEATHS { seconds } else { f64::INFINITY }, held, deaths }
     }
 
-    /// A queue: whoever is free takes the next task; a worker that dies comes back, and its task is done by it then.
-    /// `twice`: when no task is left, whoever is free does one again that somebody is at, and the first result counts.
+    /// A queue: a free worker takes the next task. A worker that dies comes back and finishes its task then. `twice`:
+    /// when no task is left, a free worker repeats an unfinished one, and the first result counts.
     fn queue(&self, workers: usize, twice: bool, run: usize) -> Outcome {
         let (mut random, mut deaths, mut arrived) = (Random(2), 0, vec![0.0_f64; self.shards.div_ceil(run)]);
-        let order = |time: f64| Reverse(time.to_bits()); // of positive numbers, the order of their bits
+        let order = |time: f64| Reverse(time.to_bits()); // positive numbers are ordered like their bits
         let mut free: BinaryHeap<_> = (0..workers).map(|worker| (order(0.0), worker)).collect();
         let mut life: Vec<f64> = (0..workers).map(|_| random.exponential(self.life)).collect();
         let mut last_begin = 0.0;
@@ -139,7 +138,7 @@ impl Model {
             free.push((order(end), worker));
         }
         if twice {
-            // The tasks that somebody is at when the queue is empty, the latest first; helpers as they become free.
+            // The tasks in progress when the queue is empty, the latest first; helpers in the order they become free.
             let mut open: Vec<usize> = (0..arrived.len()).filter(|&task| arrived[task] > last_begin).collect();
             open.sort_by(|&a, &b| arrived[b].total_cmp(&arrived[a]));
             let mut helpers: Vec<f64> = free.into_iter().map(|(Reverse(bits), _)| f64::from_bits(bits)).collect();
@@ -154,7 +153,8 @@ impl Model {
         Outcome { seconds, held, deaths }
     }
 
-    /// Merges results in the order of the shards; returns when the last one is merged, and the most that waited.
+    /// Merges results in the order of the shards. Returns the time of the last merge, and the maximum number of waiting
+    /// results.
     fn merged_in_order(&self, arrived: &[f64]) -> (f64, usize) {
         let mut by_time: Vec<f64> = arrived.to_vec();
         by_time.sort_by(f64::total_cmp);
@@ -175,7 +175,7 @@ fn main() {
     let shards = std::env::args().nth(1).and_then(|count| count.parse().ok()).unwrap_or(1_000_000_usize).max(1);
     let day = 86_400.0;
     let calm = Model { shards, shard: 0.2, merge: 2.5e-6, size: 1542, life: f64::INFINITY, restart: 0.0, slow: 0.0 };
-    report("0.2 s each; nobody dies; results of 2 KB", &calm);
+    report("0.2 s each; no deaths; results of 2 KB", &calm);
     let usual = Model { life: 30.0 * day, restart: 60.0, slow: 0.001, ..calm };
     report("1 in 1000 takes 2 s; a worker dies in 30 days and is back in 60 s", &usual);
     let rough = Model { life: day, slow: 0.01, ..usual };

@@ -1,4 +1,4 @@
-//! The usage example of oneDAL's `array`: shared ownership, immutable and mutable data, copy on request.
+//! oneDAL's usage example for `array`: shared ownership, immutable and mutable data, copy on request.
 //!
 //! Run it with `cargo run --release --example shared_array`.
 

@@ -1,5 +1,5 @@
-//! The usage example of oneDAL's `array`, with its queue: arrays in the program's memory and on a device, and a kernel
-//! that adds one to the other.
+//! oneDAL's usage example for `array`, with its queue: arrays in host memory and on a device, and a kernel that adds
+//! one to the other.
 //!
 //! ```text
 //! cargo run --release -p examples --example shared_array_on_device                    # emulated, and on all threads
@@ -15,7 +15,7 @@ static DATA: [f32; 4] = [1.0, 2.0, 3.0, 4.0];
 
 /// A device that can add one array to another.
 trait Adds: Kernels {
-    /// Starts `values[i] += others[i]`, after some events, and returns the event of its completion.
+    /// Starts `values[i] += others[i]` after the given events, and returns the event of its completion.
     fn add(
         &self,
         values: &mut DeviceArray<f32, Self>,
@@ -30,7 +30,7 @@ fn main() -> Result<()> {
     assert_eq!(found, [expected; 2]);
     #[cfg(feature = "cuda")]
     match numeric_table::execution::Cuda::new(0) {
-        // Nothing can compile the kernel where NVRTC is missing.
+        // Without NVRTC, the kernel cannot be compiled.
         Ok(device) if matches!(device.compile(""), Err(HandleError::Device(_))) => {
             println!("\n{} has no compiler of kernels", device.name()?);
         }
@@ -59,7 +59,7 @@ fn run<D: Adds>(queue: &D) -> Result<[f32; 4]> {
     println!("arr_mdata elements count: {}", arr_mdata.len()); // 4
     println!("Is arr_mdata mutable: {}", arr_mdata.has_mutable_data()); // false
 
-    // arr_mdata.need_mutable_data(queue): a copy that the device may write; arr_data still refers to the user's memory.
+    // arr_mdata.need_mutable_data(queue): copies for the device to write; arr_data still refers to the user's memory.
     let mut arr_mdata = DeviceArray::from_slice(queue, &arr_mdata)?;
 
     // queue.submit(...).wait()
@@ -69,11 +69,11 @@ fn run<D: Adds>(queue: &D) -> Result<[f32; 4]> {
     let mut values = [0.0; DATA.len()];
     arr_mdata.copy_to_host(.., &mut values)?;
     println!("arr_mdata values: {values:?}"); // 2, 3, 4, 5
-    println!("arr_data values: {:?}", &arr_data[..]); // as they were
+    println!("arr_data values: {:?}", &arr_data[..]); // unchanged
     Ok(values)
 }
 
-/// On devices that run Rust closures.
+/// For devices that run Rust closures.
 fn add_by_closure<D: Launch>(
     device: &D,
     values: &mut DeviceArray<f32, D>,
@@ -104,7 +104,7 @@ macro_rules! by_closure {
 }
 by_closure! { Rayon Detached }
 
-/// On CUDA devices, in CUDA C.
+/// For CUDA devices, in CUDA C.
 #[cfg(feature = "cuda")]
 impl Adds for numeric_table::execution::Cuda {
     fn add(

@@ -1,7 +1,7 @@
 //! A table streamed to a device in blocks of rows, while packing, copying and kernels overlap.
 //!
-//! The device is the emulated one, with the speeds of a card on its virtual clock, so that the times below are the same
-//! on every machine. The last lines stream the same table to the program's own memory, where nothing has to be copied.
+//! The device is the emulated one with the speeds of a graphics card on its virtual clock, so that the times below are
+//! the same on every machine. The last lines stream the same table to host memory, which needs no copies.
 //!
 //! ```text
 //! cargo run --release --example stream_rows
@@ -17,7 +17,7 @@ use numeric_table::prelude::*;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// Bytes per second: a core that packs, a link, and a device's memory.
+/// Bytes per second: a core that packs, a link, and device memory.
 const CARD: Clock = Clock { control: 8_000_000_000, copy: 12_000_000_000, compute: 40_000_000_000 };
 
 const ROWS_PER_BLOCK: usize = 128;
@@ -67,7 +67,7 @@ fn stream<D: Launch>(
 ) -> Result<(StreamStats, Vec<f32>)> {
     let columns = table.column_count();
     let mut sums = ArrayHandle::from_container(device, vec![0.0_f32; columns]);
-    sums.release_control()?; // they are on the device from now on
+    sums.release_control()?; // they stay on the device from now on
     let mut stream = table.stream_rows::<f32, _>(device, options)?;
     while let Some(block) = stream.next()? {
         device.launch([block.view()], sums.prepare_in_place()?, columns, |items, [values], sums| {

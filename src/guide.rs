@@ -1,8 +1,8 @@
-//! Guides: how to do something, with a program; what can be relied on; what it costs.
+//! Guides: tasks with complete programs, guarantees and costs.
 //!
 //! | page | about |
 //! | --- | --- |
-//! | [`how_do_i`] | the list of the pages that begin with "How do I ..." |
+//! | [`how_do_i`] | list of the "How do I ..." pages |
 //! | [`read_a_csv`] | How do I read a CSV file? |
 //! | [`add_a_column`] | How do I add a column? |
 //! | [`cut_and_combine_tables`] | How do I cut, filter, sample and combine tables? |
@@ -15,25 +15,25 @@
 //! | [`use_a_gpu`] | How do I use a GPU? |
 //! | [`share_memory_with_ndarray`] | How do I share memory with `ndarray`? |
 //! | [`choose_a_kind_of_table`] | How do I choose a kind of table? |
-//! | [`write_a_kind_of_table`] | How do I write a kind of table of my own? |
+//! | [`write_a_kind_of_table`] | How do I write my own kind of table? |
 //! | [`handle_errors`] | How do I handle errors? |
-//! | [`programs`] | whole programs beside NumPy and polars: k-means, least squares, streams, threads |
-//! | [`tour`] | any element type out of any other, the kinds of tables, printing, devices |
+//! | [`programs`] | complete programs compared with NumPy and polars: k-means, least squares, streams, threads |
+//! | [`tour`] | reading any element type as any other, the kinds of tables, printing, devices |
 //! | [`guarantees`] | numbers, writing back, sharing, memory, errors |
-//! | [`table_files`] | saving, loading, mapping and streaming `.ntb` files, and what they promise |
+//! | [`table_files`] | saving, loading, mapping and streaming `.ntb` files, and their guarantees |
 //! | [`formats`] | CSV, NumPy, sparse files, `ndarray`, Arrow, archives |
 //! | [`cost`] | copies, passes, threads, debug builds |
 //! | [`coming_from_daal`] | DAAL and oneDAL call by call |
 //!
-//! These modules are the pages of the folder `docs`, and hold nothing else: they exist in the documentation only.
+//! These modules contain the pages of the folder `docs`. They exist in the documentation only.
 //!
 //! # In the repository
 //!
-//! What these pages mention and the package does not contain: the examples and what they print (`examples/README.md`),
-//! the benches and their results (`benches/README.md`), the crates of many machines (`distributed`), the fuzzers
+//! The pages mention files that the package does not contain: the examples and their output (`examples/README.md`), the
+//! benchmarks and their results (`benches/README.md`), the crates for many machines (`distributed`), the fuzzers
 //! (`tests/fuzz`), the golden files (`data/golden`).
 
-/// Where the links of the pages lead in this documentation.
+/// The link targets of the pages in this documentation.
 macro_rules! links {
     () => {
         "
@@ -92,8 +92,8 @@ macro_rules! links {
     };
 }
 
-/// A module for each page. What a page links to in the repository, it links to here by what stands first: definitions
-/// of links that its own, which follow, do not replace.
+/// A module for each page. The link definitions that come first override the page's own, so that links into the
+/// repository lead to this documentation instead.
 macro_rules! pages {
     ($($(#[$attribute:meta])? $name:ident $file:literal)*) => {$(
         $(#[$attribute])?

@@ -1,8 +1,8 @@
-//! What a CUDA device does in how long: copies, conversions, statistics, and the cost of a call that moves nothing.
+//! Timings on a CUDA device: copies, conversions, statistics, and calls without a transfer.
 //!
-//! Prints a line for each job: its name, the median of some runs in milliseconds, and gigabytes (10^9 bytes) per second,
-//! of the bytes that cross the link, or that the device reads and writes. `limit/...` are the machine's own limits,
-//! through the driver. `device/rivals.py` prints the same jobs of PyTorch and CuPy; `device/run.sh` runs both.
+//! Prints a line for each job: its name, the median of some runs in milliseconds, and gigabytes (10^9 bytes) per second
+//! that cross the link, or that the device reads and writes. `limit/...` are the limits of the machine, measured
+//! through the driver. `device/rivals.py` times the same jobs with PyTorch and CuPy; `device/run.sh` runs both.
 
 use std::time::Instant;
 
@@ -16,7 +16,7 @@ use numeric_table::{ConversionPolicy, Element, RowMergedNumericTable};
 /// 1 GiB of `f32`.
 const COUNT: usize = 1 << 28;
 const COLUMNS: usize = 16;
-/// Times that a long table repeats another.
+/// Number of times that a long table repeats another.
 const LONG: usize = 18;
 
 fn main() -> Result<(), HandleError> {
@@ -33,7 +33,7 @@ fn main() -> Result<(), HandleError> {
     nothing(&device)
 }
 
-/// Prints the median of some runs, each until the device has done all.
+/// Prints the median of some runs. Each run ends when the device has finished.
 fn measure(
     device: &Cuda,
     job: &str,
@@ -130,7 +130,7 @@ fn transposes(device: &Cuda, count: usize) -> Result<(), HandleError> {
     Ok(())
 }
 
-/// Statistics of the columns of a table that is on the device.
+/// Statistics of the columns of a table on the device.
 fn statistics(device: &Cuda, count: usize) -> Result<(), HandleError> {
     table_statistics::<f32>(device, count)?;
     table_statistics::<f64>(device, count / 2)?;
@@ -150,8 +150,8 @@ fn table_statistics<T: Element>(device: &Cuda, count: usize) -> Result<(), Handl
     Ok(())
 }
 
-/// Streams rows of 16 columns, of so many values, through the device, converted there: nothing is done with them; or
-/// their statistics are computed.
+/// Streams rows of 16 columns with the given number of values through the device, which converts them. Then does the
+/// same and computes their statistics.
 fn streams(device: &Cuda, count: usize) -> Result<(), HandleError> {
     let shape = Shape { rows: count / COLUMNS, columns: COLUMNS };
     let table = HomogenNumericTable::from_fn(shape, |row, column| (row * COLUMNS + column) as f32)?;
@@ -178,7 +178,7 @@ fn streams(device: &Cuda, count: usize) -> Result<(), HandleError> {
     };
     measure(device, "statistics/streamed_16_GiB", bytes, || statistics_of(&table).map(drop))?;
 
-    // More than the memory of the program and that of the device together: the table again and again.
+    // More than host and device memory together: repeats the table.
     let once = statistics_of(&table)?;
     let tables = (0..LONG).map(|_| Box::new(table.clone()) as Box<dyn NumericTable>);
     let long = RowMergedNumericTable::new(tables)?;
@@ -192,7 +192,7 @@ fn streams(device: &Cuda, count: usize) -> Result<(), HandleError> {
     Ok(())
 }
 
-/// The cost of a call that moves nothing.
+/// The cost of a call without a transfer.
 fn nothing(device: &Cuda) -> Result<(), HandleError> {
     let handle = ArrayHandle::from_container(device, vec![1.0_f32; 1000]);
     handle.prepare_for_input()?;

@@ -1,4 +1,4 @@
-"""What users have instead: the jobs of main.rs with PyTorch and CuPy. Prints lines of the same form."""
+"""Times the jobs of main.rs with PyTorch and CuPy. Prints lines in the same format."""
 import statistics
 import time
 

@@ -204,26 +204,26 @@ SUMMARY = {
     "rows/f64_to_i32/16_columns/whole": ("read `f64` as `i32`, 16 columns, as one block", "reused/f64_to_i32"),
     "write_back/f32_to_f64/16_columns/8192_rows": ("change one value of each block of 8192 rows, `f32` as `f64`, and write back", None),
     "one_row/f32_to_f64/descriptor": ("one row of 16, `f32` as `f64`", None),
-    "one_row/f32/descriptor": ("one row of 16, `f32` as it is", None),
+    "one_row/f32/descriptor": ("one row of 16, `f32` unconverted", None),
     "one_row_written/f32_to_f64/descriptor": ("the same for reading and writing, with one value changed", None),
-    "one_row_written/f32/descriptor": ("the same, `f32` as it is", None),
+    "one_row_written/f32/descriptor": ("the same, `f32` unconverted", None),
     "columns/f32_to_f64/at_once": ("all 16 columns of `f32` as `f64`", None),
     "fresh/f32_to_f64": ("`f32` to `f64`, into new memory", None),
     "transpose/f32": ("transpose 1 Mi x 16 `f32`, into new memory", None),
     "fill/f32": ("fill 64 MiB of new memory", None),
     "reused/f32_to_f16": ("`f32` to `f16`, into memory that is reused", "reused/f32_to_f16"),
     "files/save/f32": ("save 64 MiB of `f32` as a file, with checksums, without waiting for the disk", None),
-    "files/load/f32": ("load it, out of the page cache", None),
-    "files/map/first_row/f32/1_GiB": ("map a file of 1 GiB and look at a row", None),
+    "files/load/f32": ("load it from the page cache", None),
+    "files/map/first_row/f32/1_GiB": ("map a file of 1 GiB and read a row", None),
     "csv/load/f64": ("load a CSV file of 200 MB, 10 columns, as `f64`", None),
     "npy/load/f32": ("load 64 MiB of `f32` from a `.npy` file", None),
     "archive/to_bytes/f32": ("64 MiB of `f32` into an archive in memory", None),
-    "archive/from_bytes/f32": ("and out of it", None),
+    "archive/from_bytes/f32": ("and back", None),
 }
 
 
 def summary(times):
-    """Returns the short table: our time, and how many times as long the others take."""
+    """Returns the short table: our time, and the factor by which the others take longer."""
     peers = {"daal": "DAAL", "numpy": "NumPy"}
     peers |= {peer: peer for peer in ("polars", "pyarrow", "ndarray", "arrow", "bincode", "memcpy")}
     lines = [f"| 16 Mi values | ours | {' | '.join(peers.values())} |", "| --- | ---: |" + " ---: |" * len(peers)]

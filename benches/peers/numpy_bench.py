@@ -50,7 +50,7 @@ def report(jobs, run, peer="numpy", scale=1):
 
 
 def sample_table(name):
-    """Returns the values of ours/plain.rs: from 0 to 247.5."""
+    """Returns the values from `ours/plain.rs`: from 0 to 247.5."""
     values = np.arange(VALUES, dtype=np.int64) * 7 % 251 * 0.99
     return values.astype(TYPES[name]).reshape(-1, COLUMNS)
 
@@ -216,7 +216,7 @@ def npy_files(path):
 
 
 def shuffled(rows):
-    """Returns the rows in the order of ours/surgery.rs, which looks random."""
+    """Returns the rows in the order from `ours/surgery.rs`, which looks random."""
     modulus, row, order = 1 << (rows - 1).bit_length(), 1, []
     while len(order) < rows:
         row = (row * 0x9E3779B1 + 0x7F4A7C15) % modulus
@@ -303,7 +303,7 @@ def columns_of(table):
 
 
 def statistics_value(rows, columns):
-    """Returns the values of ours/statistics.rs."""
+    """Returns the values from `ours/statistics.rs`."""
     row, column = np.arange(rows).reshape(-1, 1), np.arange(columns).reshape(1, -1)
     return (row * 7 + row * column * 3 + column) % 251 * 0.99
 
@@ -344,7 +344,7 @@ def gram_matrix():
 
 
 def k_means_step():
-    """Times the function that scikit-learn's `KMeans` calls for each step, without what it does before and after."""
+    """Times the function that scikit-learn's `KMeans` calls for each step, without the work before and after."""
     try:
         from sklearn.cluster._k_means_lloyd import lloyd_iter_chunked_dense
         from threadpoolctl import threadpool_limits

@@ -24,7 +24,7 @@ fn new_table(shape: Shape) -> HomogenNumericTable<f32> {
     HomogenNumericTable::new(shape, AllocationFlag::DoAllocate).expect("there is memory")
 }
 
-/// Untouched zeros may cost nothing; the second group shows their cost when they are written.
+/// Untouched zeros may cost nothing. The second group shows their cost when they are written.
 fn zeros(criterion: &mut Criterion, values: usize, shape: Shape) {
     assert!(new_table(shape).as_slice().expect("allocated").iter().all(|&value| value == 0.0));
     let mut untouched = group_of_blocks(criterion, "fill/zeros/64_mib", 1);

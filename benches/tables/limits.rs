@@ -1,4 +1,4 @@
-//! The limits of the machine: the same number of bytes copied, written or read, by the same number of threads.
+//! The limits of the machine: copying, writing or reading the same number of bytes with the same number of threads.
 //!
 //! A copy reads and writes its length, so the limit of a conversion is a copy of half its bytes. A conversion that
 //! widens values from memory into a cached block can be faster than that, since it reads less than half.
@@ -41,7 +41,7 @@ pub(crate) fn memcpy(source: &[u8], target: &mut [u8], threads: Threads) {
 
 /// Copies into newly allocated memory.
 pub(crate) fn memcpy_fresh(source: &[u8], threads: Threads) -> Array<u8> {
-    let mut target = Array::zeros(source.len()).expect("there is memory"); // not touched yet, if it is large
+    let mut target = Array::zeros(source.len()).expect("there is memory"); // large memory is not touched yet
     memcpy(source, values_mut(&mut target), threads);
     target
 }
@@ -55,7 +55,7 @@ pub(crate) fn write(target: &mut [u8], threads: Threads) {
     target.par_chunks_mut(threads.share(target.len())).for_each(|target| target.fill(1));
 }
 
-/// Only reads: sums words.
+/// Only reads: returns the sum of the words.
 pub(crate) fn read(source: &[u64], threads: Threads) -> u64 {
     use rayon::prelude::*;
     if threads == Threads::One {

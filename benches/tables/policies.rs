@@ -1,4 +1,4 @@
-//! The cost of checking values that all pass: each policy, compared with what a user would write, and the report alone.
+//! The cost of checking values that all pass: each policy, compared with code a user would write, and the report alone.
 
 use std::hint::black_box;
 

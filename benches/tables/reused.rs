@@ -1,4 +1,4 @@
-//! Slices converted into existing memory: 4096 values, which stay in the cache, and 16 Mi, which do not.
+//! Slices converted into existing memory: 4096 values, which stay in the cache, and 16 Mi, which exceed it.
 
 use std::hint::black_box;
 
@@ -120,7 +120,7 @@ fn pair<S: Plain<D>, D: Element>(criterion: &mut Criterion, more: &[More<S, D>])
     }
 }
 
-/// Measures Arrow, which allocates; with many values that is a different job, in the group `fresh`.
+/// Measures Arrow, which allocates. With many values, that job is measured in the group `fresh`.
 fn arrow<S: ArrowElement, D: ArrowElement>(group: &mut Group<'_>, source: &[S], _: &mut [D]) {
     if source.len() <= 4096 {
         let array = arrow_array(source);

@@ -61,7 +61,7 @@ pub(crate) fn rayon_collect<S: Plain<D>, D: Element>(source: &[S]) -> Vec<D> {
     source.par_iter().map(|source| source.plain()).collect()
 }
 
-/// Converts into existing memory, whatever the order of the values.
+/// Converts into existing memory, with values in any order.
 pub(crate) fn ndarray_zip<S: Plain<D>, D: Element>(
     source: ndarray::ArrayView2<'_, S>,
     mut target: ndarray::ArrayViewMut2<'_, D>,
@@ -79,7 +79,7 @@ pub(crate) fn view2_mut<T>(values: &mut [T], rows: usize, columns: usize) -> nda
     ndarray::ArrayViewMut2::from_shape((rows, columns), values).expect("the length is that of the shape")
 }
 
-/// An element type that Arrow has: all but `bf16`.
+/// An element type that Arrow supports: all but `bf16`.
 pub(crate) trait ArrowElement: Element + ArrowNativeTypeOp {
     type Arrow: ArrowPrimitiveType<Native = Self>;
 }

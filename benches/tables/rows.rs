@@ -17,7 +17,7 @@ const VALUES: usize = 4 * MI;
 const COLUMNS: [usize; 4] = [1, 4, 16, 128];
 const ROWS: [usize; 4] = [1, 256, 8192, ALL_ROWS];
 
-/// Largest number of blocks: enough to measure the cost per block of small blocks.
+/// Maximum number of blocks: enough to measure the cost per block of small blocks.
 const MOST_BLOCKS: usize = 64 << 10;
 
 pub(crate) fn rows(criterion: &mut Criterion) {
@@ -155,7 +155,7 @@ fn converted_blocks<S: ArrowElement + Plain<D>, D: ArrowElement>(
     group.finish();
 }
 
-/// Measures blocks of the stored type, which are the table's own memory; `memcpy` is the copy that they avoid.
+/// Measures blocks of the stored type, which are the table's own memory. `memcpy` is the copy that they avoid.
 fn same_type<T: ArrowElement>(criterion: &mut Criterion) {
     for columns in COLUMNS {
         let table = table::<T>(shape_of(VALUES, columns), DataLayout::RowMajor);

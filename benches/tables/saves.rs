@@ -1,10 +1,10 @@
-//! Saving 512 MiB of `f32`, with checksums and without waiting for a disk, by 1, 2, 4, ... threads, as many as the
-//! machine has; and the machine's limits: the same bytes written to a file by `pwrite` and through a mapping, and
-//! copied in memory.
+//! Saving 512 MiB of `f32`, with checksums and without waiting for a disk, by 1, 2, 4, ... threads up to the number of
+//! cores. The limits of the machine are the same bytes written to a file by `pwrite` and through a mapping, and copied
+//! in memory.
 //!
-//! The file is in memory (`/dev/shm`) where there is such a file system, else in the temporary folder; the environment
-//! variable `NUMERIC_TABLE_BENCH_FOLDER` names another. It does not exist when it is written, and its removal is not
-//! timed. One thread writes as it always did, and is the rival of more.
+//! The file is in memory (`/dev/shm`) if there is such a file system, else in the temporary folder. The environment
+//! variable `NUMERIC_TABLE_BENCH_FOLDER` sets another. The file does not exist before it is written, and its removal is
+//! not timed. Saving with one thread is the rival of saving with more.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -20,7 +20,7 @@ use crate::limits::{Threads, memcpy};
 use crate::support::{MI, group, is_wanted, shape_of, table, values_mut, written};
 
 const COLUMNS: usize = 16;
-/// Number of bytes that the limits write at a time: those of the library.
+/// Number of bytes that the limits write at a time, as in the library.
 const PIECE: usize = 4 << 20;
 
 pub(crate) fn saves(criterion: &mut Criterion) {
@@ -73,7 +73,7 @@ fn folder() -> PathBuf {
     }
 }
 
-/// Returns 1, 2, 4, ... and the number of threads that the machine has.
+/// Returns 1, 2, 4, ... and the number of threads of the machine.
 fn numbers_of_threads() -> Vec<usize> {
     let all = std::thread::available_parallelism().map_or(1, |threads| threads.get());
     let powers = std::iter::successors(Some(1), |threads| Some(threads * 2));

@@ -1,6 +1,6 @@
-//! Tables of many files: partial results of all rows beside those of one table in memory, opening, and merging.
+//! Tables of many files: partial results over all rows, compared with one table in memory; opening; and merging.
 //!
-//! Files are in memory, `/dev/shm`, where there is such a folder: what is measured is the library, not the disk.
+//! Files are in memory, `/dev/shm`, if there is such a folder, to measure the library and not the disk.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -16,14 +16,14 @@ use crate::support::{MI, group, is_test, is_wanted, ragged, shape_of};
 const COLUMNS: usize = 16;
 const SHARDS: usize = 8;
 
-/// Returns a new folder in memory, if there is such a thing, which is removed when it is dropped.
+/// Returns a new folder, in memory if possible, which is removed when it is dropped.
 fn folder() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     let made = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
     made.expect("a folder")
 }
 
-/// Saves parts of a table.
+/// Saves a table in parts.
 fn save(table: &HomogenNumericTable<f32>, folder: &Path) -> Vec<PathBuf> {
     let rows = table.shape().rows / SHARDS;
     let part = |shard: usize| {
@@ -41,7 +41,7 @@ pub(crate) fn shards(criterion: &mut Criterion) {
     merge(criterion);
 }
 
-/// `reduce`: 512 MiB of `f32`, in one table in memory, in eight files that are read, and in eight that are mapped.
+/// `reduce`: 512 MiB of `f32`, in one table in memory, in eight files that are read, and in eight mapped files.
 fn reduce(criterion: &mut Criterion) {
     if !is_wanted("shards/reduce") {
         return;
@@ -88,8 +88,8 @@ fn beside<P: Partial>(
     group.finish();
 }
 
-/// The limit: the bytes of the files, read a megabyte at a time by two threads. What is read into memory before it is
-/// worked on takes this time more than what is there already, on all threads together.
+/// The limit: reads the bytes of the files, a megabyte at a time, by two threads. Compared with a table in memory,
+/// reading adds this time to the work of all threads.
 fn read_only(criterion: &mut Criterion, paths: &[PathBuf], bytes: usize) {
     if !is_wanted("shards/reduce/limit") {
         return;
@@ -107,7 +107,7 @@ fn read_only(criterion: &mut Criterion, paths: &[PathBuf], bytes: usize) {
     group.finish();
 }
 
-/// `open`: 10,000 files from a manifest, and by looking at each.
+/// `open`: 10,000 files with a manifest, and by reading each header.
 fn open(criterion: &mut Criterion) {
     if !is_wanted("shards/open") {
         return;
@@ -130,7 +130,7 @@ fn open(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// `merge`: what the process that merges does with each result it receives.
+/// `merge`: the work of the merging process for each result it receives.
 fn merge(criterion: &mut Criterion) {
     merging(criterion, "moments/16_columns", &BasicStatistics::new(16).expect("room"), 16);
     merging(criterion, "covariance/1000_columns", &Covariance::new(1000).expect("room"), 1000);

@@ -1,4 +1,4 @@
-//! Code that all groups share: sizes, data, tables, the comparison with the scalar rule, and measuring times.
+//! Code shared by all groups: sizes, data, tables, the comparison with the scalar rule, and measuring times.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use numeric_table::prelude::*;
 
 pub(crate) const MI: usize = 1 << 20;
 
-/// The number of rows per block that means the whole table.
+/// The number of rows per block that stands for the complete table.
 pub(crate) const ALL_ROWS: usize = usize::MAX;
 
 /// Creates a configuration for short measurements, since there are many. The command line overrides it.
@@ -41,15 +41,15 @@ pub(crate) fn group_of_blocks(
     group
 }
 
-/// Returns whether nothing is measured: everything runs once, or is only listed. This is Criterion's own rule, which is
-/// not public.
+/// Returns whether nothing is measured, because everything runs once or is only listed. Criterion uses the same rule,
+/// but does not export it.
 pub(crate) fn is_test() -> bool {
     let has = |flag: &str| std::env::args().any(|argument| argument == flag);
     has("--test") || has("--list") || !has("--bench")
 }
 
 /// Returns whether the filter on the command line permits ids that begin with `path`. A filter that is not such a path
-/// permits all: Criterion applies it again.
+/// permits all, and Criterion applies it again.
 pub(crate) fn is_wanted(path: &str) -> bool {
     let is_path = |argument: &String| {
         let mut segments = argument.split('/');
@@ -62,7 +62,7 @@ pub(crate) fn is_wanted(path: &str) -> bool {
     filter.as_deref().is_none_or(|filter| filter.starts_with(path) || path.starts_with(filter))
 }
 
-/// Returns the number of values to measure with; a small one in test mode.
+/// Returns the number of values to measure with, which is small in test mode.
 pub(crate) fn sized(values: usize) -> usize {
     if is_test() { values.min(16 << 10) } else { values }
 }
@@ -97,14 +97,13 @@ pub(crate) fn ragged<T: Element>(index: usize) -> T {
     cast((index % 1009) as f64 * 0.25)
 }
 
-/// Returns a whole number from 0 to 250 (to 126 for `i8`), which every type represents exactly.
+/// Returns an integer from 0 to 250 (to 126 for `i8`), which every type represents exactly.
 pub(crate) fn whole<T: Element>(index: usize) -> T {
     let end = if T::TYPE == ElementType::I8 { 127 } else { 251 };
     cast((index % end) as u8)
 }
 
-/// Allocates and writes memory of the library, which all rivals that reuse memory work on, so that only the code
-/// differs.
+/// Allocates and writes memory of the library. All rivals that reuse memory use it, so that only the code differs.
 pub(crate) fn memory<T: Element>(count: usize, value: impl Fn(usize) -> T + Sync) -> Array<T> {
     Array::from_fn(count, value).expect("there is memory")
 }

@@ -1,6 +1,6 @@
 //! The size from which a second thread pays off: the same conversion by one thread and by all threads of the pool.
 //!
-//! Below the library's threshold both are the same. `from_outside` calls from a thread outside of the pool.
+//! Below the library's threshold, both are the same. `from_outside` calls from a thread outside the pool.
 
 use criterion::Criterion;
 

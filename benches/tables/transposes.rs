@@ -1,4 +1,4 @@
-//! Conversion to the other layout, in new memory, with and without another element type.
+//! Conversion to the other layout, in new memory, to the same or another element type.
 
 use std::hint::black_box;
 

@@ -1,7 +1,7 @@
 //! Writable blocks in a type other than the stored one: acquired, changed in one of three ways, and released.
 //!
 //! Throughput counts the bytes that a conversion to the block's type and one back read and write. The library reads
-//! more: it does not write back values that did not change, and checks a whole block before it writes any of it.
+//! more, because it does not rewrite unchanged values, and checks a complete block before it writes any of it.
 
 use std::hint::black_box;
 
@@ -136,7 +136,7 @@ where
         });
     });
     if matches!(change, Change::Nothing) {
-        // To f64 and back. Arrow's arrays are immutable: changing values would need one more copy.
+        // To f64 and back. Arrow arrays are immutable: changing values would need one more copy.
         let array = arrow_array(source);
         group.bench_function("arrow_cast", |bencher| {
             bencher.iter(|| {

@@ -9,7 +9,7 @@ import sys
 import zlib
 
 MAGIC = b"\x89NTB\r\n\x1a\n"
-# Element id: name, letter in the module `struct`. There is no letter for bf16, the upper half of an f32.
+# Element id: name, letter in the module `struct`. bf16, the upper half of an f32, has no letter.
 ELEMENTS = {0: ("f32", "f"), 1: ("f64", "d"), 2: ("i32", "i"), 3: ("u32", "I"), 4: ("i64", "q"), 5: ("u64", "Q"),
             6: ("i8", "b"), 7: ("u8", "B"), 8: ("i16", "h"), 9: ("u16", "H"), 16: ("f16", "e"), 17: ("bf16", "H")}
 UNITS = ["days", "seconds", "milliseconds", "microseconds", "nanoseconds"]
@@ -23,7 +23,7 @@ def check(holds, problem):
 
 
 def values_of(element, data):
-    """Returns the numbers of one type that bytes are."""
+    """Converts bytes to numbers of one type."""
     name, letter = ELEMENTS[element]
     values = struct.unpack(f"<{len(data) // struct.calcsize(letter)}{letter}", data)
     if name == "bf16":
@@ -36,7 +36,7 @@ def size_of(element):
 
 
 class Header:
-    """The fields of a header, one after the other."""
+    """Reads the fields of a header in order."""
 
     def __init__(self, data, position, major):
         self.data, self.position, self.major = data, position, major
@@ -124,7 +124,7 @@ def read_arrays(kind, header, payload):
 
 
 def read(data):
-    """Returns words about the table, its features (element id, name, type, categories), and rows of values."""
+    """Returns a description of the table, its features (element id, name, type, categories), and rows of values."""
     check(data[:8] == MAGIC, "not a table file")
     check(len(data) >= 64, "cut off")
     major, _minor, header_length, at, length, file_length, header_sum, chunk = struct.unpack_from("<HHIQQQII", data, 8)

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use numeric_table::{CsvOptions, CsvSource, prelude::*};
 
-/// Reads the numbers of a file of `data/` into a table with named columns. A column of words, the class, is left out;
-/// `pipeline.rs` shows how to keep it.
+/// Reads the numeric columns of a file of `data/` into a table with named columns. The class, a column of words, is
+/// excluded; `pipeline.rs` shows how to keep it.
 pub(crate) fn load(file: &str) -> Result<HomogenNumericTable<f64>, Box<dyn Error>> {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = package.ancestors().map(|folder| folder.join("data")).find(|data| data.is_dir());

@@ -1,4 +1,4 @@
-//! The kernels as Rust closures: for devices that run them.
+//! The kernels as Rust closures, for devices that run them.
 
 use numeric_table::execution::{HandleError, Launch, View, ViewMut};
 

@@ -1,5 +1,5 @@
-//! The kernels in CUDA C. Each sum is added up in the same order as in `closures.rs`, and no two operations are fused: so
-//! results are the same, to the last bit.
+//! The kernels in CUDA C. They add in the same order as `closures.rs` and fuse no operations, so that the results agree
+//! bit for bit.
 
 use numeric_table::execution::{Cuda, CudaGrid, CudaKernel, HandleError, View, ViewMut};
 
@@ -38,7 +38,7 @@ extern "C" __global__ void assign(const float* values, const double* centroids, 
     }
 }
 
-// A block of threads for each part; a thread for each sum of a row.
+// A block of threads per part; a thread per sum of a row.
 extern "C" __global__ void sum(const float* values, const int* labels, const double* distances, double* output,
                                size_t rows, size_t columns, size_t clusters, size_t part_rows) {
     size_t first = blockIdx.x * part_rows, last = first + part_rows < rows ? first + part_rows : rows;
@@ -63,7 +63,7 @@ pub(crate) struct Compiled {
 }
 
 impl Compiled {
-    /// Compiles the kernels. Fails where the compiler of kernels (NVRTC) is not installed.
+    /// Compiles the kernels. Fails if the runtime compiler (NVRTC) is not installed.
     pub(crate) fn new(device: &Cuda, sizes: Sizes) -> Result<Self, HandleError> {
         let program = device.compile(SOURCE)?;
         let kernel = |name| program.kernel(name);

@@ -1,4 +1,4 @@
-//! Writing a table as an Arrow IPC file, which Polars, pandas, DuckDB and others read, and reading such a file as a
+//! Writes a table as an Arrow IPC file, which Polars, pandas, DuckDB and others can read, and reads such a file as a
 //! table.
 //!
 //! ```text

@@ -1,11 +1,11 @@
-//! Draws the distribution of each feature of a table, before and after it is standardized, by class.
+//! Draws the distribution of each feature of a table, before and after standardization, by class.
 //!
 //! ```text
 //! cargo run --release -p more-examples --example distributions                         # data/iris.csv
 //! cargo run --release -p more-examples --example distributions data/wine.csv wine.svg  # another file and target
 //! ```
 //!
-//! The picture is an SVG file. If a column of the file holds a few different words, these are distinguished by colour.
+//! The picture is an SVG file. If a column of the file has a few different words, each gets its own color.
 
 #[path = "../common/standardize.rs"]
 mod standardize;
@@ -51,7 +51,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The classes of the rows of a table: the last column with so few different words that each has a colour.
+/// The classes of the rows of a table: the last column with few enough words for each to have a color.
 struct Classes {
     names: Vec<String>,
     /// The class of each row.
@@ -116,7 +116,7 @@ fn draw(
     Ok(())
 }
 
-/// Draws the histogram of one feature: a translucent one for each class. NaN and infinities are left out.
+/// Draws the histogram of one feature, with a translucent layer per class. NaN and infinities are skipped.
 fn draw_panel(panel: &Panel<'_>, name: &str, values: &[f64], classes: &Classes) -> Result<()> {
     let finite = || values.iter().zip(&classes.of_row).filter(|(value, _)| value.is_finite());
     let low = finite().map(|(&value, _)| value).reduce(f64::min).unwrap_or(0.0);
@@ -124,7 +124,7 @@ fn draw_panel(panel: &Panel<'_>, name: &str, values: &[f64], classes: &Classes) 
     let width = if high > low { (high - low) / BINS as f64 } else { 1.0 };
     let mut counts = vec![[0_u32; BINS]; classes.names.len()];
     for (value, &class) in finite() {
-        let bin = (value - low) / width + 1e-5; // values on the edge of a bin stay on its side when they are rounded
+        let bin = (value - low) / width + 1e-5; // keeps values at the edge of a bin on its side after rounding
         counts[class][(bin as usize).min(BINS - 1)] += 1;
     }
     let highest = counts.iter().flatten().copied().max().unwrap_or(0).max(1);

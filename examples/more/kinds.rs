@@ -1,4 +1,4 @@
-//! Every kind of table, made of real data as it comes, and one pipeline that works on all of them.
+//! Every kind of table, created from real data, and one pipeline that works on all of them.
 //!
 //! ```text
 //! cargo run --release -p more-examples --example kinds
@@ -60,7 +60,7 @@ fn main() -> Result<()> {
     drop(scored);
     println!("the last wine scores {:.3}, in a table of its own", scores.value::<f64>(scores.row_count() - 1, 0)?);
 
-    heading("One pipeline for all of them: the row farthest from the mean; saved, and what is loaded");
+    heading("One pipeline for all of them: the row farthest from the mean, saved and loaded again");
     let dense: Table<f64> = load("breast_cancer.csv")?;
     let halves = [dense.slice_rows(..300)?, dense.slice_rows(300..)?];
     let borrowed = BorrowedTable::new(dense.as_slice()?, dense.shape())?;
@@ -75,7 +75,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Measures a table, saves it, loads it without knowing what it is, and compares. Nothing here depends on the kind.
+/// Computes statistics of a table, saves it, loads it without knowing its type, and compares. Nothing here depends on
+/// the kind.
 fn pipeline(table: &dyn NumericTable, path: &Path) -> Result<()> {
     let moments = BasicStatistics::of(table)?;
     let (mut farthest, mut greatest) = (0, 0.0);
@@ -110,9 +111,9 @@ fn distance(row: &[f64], moments: &BasicStatistics) -> f64 {
     columns.map(|(value, column)| ((value - column.mean()) / column.standard_deviation()).powi(2)).sum::<f64>().sqrt()
 }
 
-/// Loads a file whose columns get the types that suit them; lends it to Arrow, and takes it back on the same memory.
+/// Loads a file with the types that suit its columns, lends the table to Arrow, and takes it back on the same memory.
 fn wines() -> Result<SoaNumericTable> {
-    let options = CsvOptions::new().column_type("alcohol", ElementType::F32); // all others as the file has them
+    let options = CsvOptions::new().column_type("alcohol", ElementType::F32); // all others as inferred
     let wines = open("wine.csv", options)?.load_typed()?;
     for column in [0, 1, wines.column_count() - 2, wines.column_count() - 1] {
         let (name, element) = (wines.dictionary().feature(column)?.name.clone(), wines.column_type(column)?);
@@ -130,7 +131,7 @@ fn open(file: &str, options: CsvOptions) -> Result<CsvSource> {
     Ok(CsvSource::open_with(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data").join(file), options)?)
 }
 
-/// Makes a table of a `Vec` of structures, which stay where they are.
+/// Creates a table from a `Vec` of structures without moving them.
 fn flowers() -> Result<AosNumericTable> {
     let values = open("iris.csv", CsvOptions::new())?.load::<f32>()?;
     let flowers = values.as_slice()?.chunks_exact(values.column_count()).map(|row| Flower {
@@ -140,7 +141,7 @@ fn flowers() -> Result<AosNumericTable> {
     });
     let mut table = AosNumericTable::from_records(flowers.collect::<Vec<_>>())?;
     table.update_column::<f32, _>(2, .., |lengths| {
-        lengths.iter_mut().for_each(|length| *length *= 10.0); // millimetres
+        lengths.iter_mut().for_each(|length| *length *= 10.0); // millimeters
         Ok(())
     })?;
     println!("{}", table.display().rows(4));
@@ -151,8 +152,8 @@ fn flowers() -> Result<AosNumericTable> {
     Ok(table)
 }
 
-/// Writes the images as a svmlight file, reads that, and assigns each image to the nearest of the means of the ten
-/// digits: one step of k-means. A distance needs the products of stored values only: |x|² - 2 x·m + |m|².
+/// Writes the images as an svmlight file, reads it, and assigns each image to the nearest of the means of the ten
+/// digits: one step of k-means. A distance needs only the products of stored values: |x|² - 2 x·m + |m|².
 fn digits(path: &Path) -> Result<CsrNumericTable> {
     let data = load("digits.csv")?;
     let pixels = BorrowedTable::from(data.view()?.columns(..64)?); // the last column is the digit
@@ -178,7 +179,7 @@ fn digits(path: &Path) -> Result<CsrNumericTable> {
     for (row, (columns, pixels)) in block.iter_rows().enumerate() {
         let product =
             |digit: usize| columns.iter().zip(pixels).map(|(at, pixel)| means[digit][at] * pixel).sum::<f64>();
-        let distances: [f64; 10] = std::array::from_fn(|digit| squares[digit] - 2.0 * product(digit)); // but for |x|²
+        let distances: [f64; 10] = std::array::from_fn(|digit| squares[digit] - 2.0 * product(digit)); // without |x|²
         let nearest = (0..10).min_by(|&a, &b| distances[a].total_cmp(&distances[b]));
         right += usize::from(nearest == Some(labels.of(row)[0] as usize));
     }
@@ -186,7 +187,7 @@ fn digits(path: &Path) -> Result<CsrNumericTable> {
     Ok(images)
 }
 
-/// Computes the covariances of all columns, in one pass over the rows: the lower half, by rows.
+/// Computes the covariances of all columns in one pass over the rows: the lower half, packed by rows.
 fn covariances(table: &dyn NumericTable) -> Result<PackedSymmetricMatrix> {
     let (moments, count) = (BasicStatistics::of(table)?, table.row_count() as f64);
     let (lower, by_rows) = (Triangle::Lower, PackedOrder::Rows);

@@ -1,6 +1,6 @@
-//! Parquet files, through the `parquet` crate and Arrow's record batches: a table becomes a file, and the file a table,
-//! one of some columns, and a table file, without all of it in memory. Prints how long each takes, beside how long it
-//! takes to decode the file and throw the values away. The number of rows can follow the command.
+//! Parquet files, through the `parquet` crate and Arrow's record batches. Writes a table to a file, and reads the file
+//! as a table, as a table of some columns, and into a table file without all of it in memory. Prints the time of each
+//! step, and the time to decode the file and discard the values. Accepts the number of rows as an argument.
 //!
 //! ```text
 //! cargo run --release -p more-examples --features parquet --example parquet
@@ -82,7 +82,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Writes a Parquet file of a table, and returns its length.
+/// Writes a table to a Parquet file, and returns the length of the file.
 fn write(table: &SoaNumericTable, path: &Path) -> Result<u64, Box<dyn Error>> {
     let batch = table.to_record_batch_with(ArrowExportOptions::new().nan_to_null(true))?;
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
@@ -92,7 +92,7 @@ fn write(table: &SoaNumericTable, path: &Path) -> Result<u64, Box<dyn Error>> {
     Ok(path.metadata()?.len())
 }
 
-/// Makes a table of trips: columns of several types, as such files have them.
+/// Creates a table of trips, with typical columns of several types.
 fn trips(rows: usize) -> Result<SoaNumericTable, numeric_table::Error> {
     let noise = |row: usize| (row as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40; // 24 bits
     let start = |row: usize| 1_700_000_000_000 + 900 * row as i64;
@@ -107,7 +107,7 @@ fn trips(rows: usize) -> Result<SoaNumericTable, numeric_table::Error> {
     ])
 }
 
-/// Returns how long a call takes, and what it returns.
+/// Returns the duration and the result of a call.
 fn timed<R>(work: impl FnOnce() -> Result<R, Box<dyn Error>>) -> Result<(Duration, R), Box<dyn Error>> {
     let start = Instant::now();
     let result = work()?;

@@ -1,4 +1,4 @@
-//! Arrays, dictionaries and tables as bytes and as JSON, and the errors of damaged bytes.
+//! Arrays, dictionaries and tables as bytes and as JSON, and the errors for damaged bytes.
 //!
 //! ```text
 //! cargo run --release -p more-examples --example serialize
@@ -75,7 +75,7 @@ fn print_size<T: Element>(file: &str) -> Result<()> {
     Ok(())
 }
 
-/// Shows NaN and infinities, which JSON does not have.
+/// Shows NaN and infinities, which JSON does not support.
 fn print_specials() -> Result<()> {
     heading("Values that JSON has no numbers for");
     let table = HomogenNumericTable::from_rows(&[[f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0, 0.1]])?;
@@ -85,7 +85,7 @@ fn print_specials() -> Result<()> {
     Ok(())
 }
 
-/// Damages an archive in the usual ways. Damage inside of a value is not detected, since the result is a value, too.
+/// Damages an archive in typical ways. Damage inside a value is not detected, since the result is also a value.
 fn print_damage() -> Result<()> {
     heading("Damaged archives of a table of 150 x 4 of f32, and the answers to them");
     let table = load("iris.csv")?.convert::<f32>()?;

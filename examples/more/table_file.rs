@@ -1,5 +1,4 @@
-//! A table larger than memory: written block by block, verified, mapped, and streamed, with a progress bar for each
-//! step.
+//! A table larger than memory: written block by block, verified, mapped and streamed, with a progress bar per step.
 //!
 //! ```text
 //! cargo run --release -p more-examples --example table_file            # 1 GiB, in the system's temporary folder
@@ -7,7 +6,7 @@
 //! (ulimit -v 262144; target/release/examples/table_file 1G)  # with a quarter of the memory: not mapped
 //! ```
 //!
-//! The library draws nothing: it calls a hook with the number of bytes that are done, which `indicatif` shows as a bar.
+//! The library draws nothing: it calls a hook with the number of bytes processed, and `indicatif` draws the bar.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -19,7 +18,7 @@ type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
 const COLUMNS: usize = 16;
 const BYTES_PER_ROW: usize = COLUMNS * size_of::<f32>();
-/// Number of rows that are in memory at a time: 4 MiB of them.
+/// Number of rows in memory at a time: 4 MiB.
 const ROWS_PER_BLOCK: usize = (4 << 20) / BYTES_PER_ROW;
 
 fn main() -> Result<()> {
@@ -40,7 +39,7 @@ fn main() -> Result<()> {
     match step("map", rows, |_| first_and_last(path)) {
         Ok(Some((first, last))) => println!("{:<10}first value {first}, last value {last}", ""),
         Ok(None) => println!("{:<10}left out: the table has no rows", ""),
-        Err(error) => println!("{:<10}not mapped: {error}", ""), // the address space is too small for it
+        Err(error) => println!("{:<10}not mapped: {error}", ""), // the address space is too small
     }
     let read = step("stream", rows, |bar| sums(path, bar))?;
 
@@ -66,7 +65,7 @@ fn write(path: &Path, rows: usize, bar: &ProgressBar) -> Result<[f64; COLUMNS]> 
         }
         writer.append(block)?;
     }
-    writer.finish()?; // there is no file at the path until now
+    writer.finish()?; // the file appears only now
     Ok(sums)
 }
 
@@ -76,7 +75,7 @@ fn verify(path: &Path, bar: ProgressBar) -> Result<()> {
     if reader.verify()? { Ok(()) } else { Err("the file has no checksums".into()) }
 }
 
-/// Maps the file and reads two values, and nothing else.
+/// Maps the file and reads only two values.
 fn first_and_last(path: &Path) -> Result<Option<(f32, f32)>> {
     // SAFETY: the file is a temporary one of this program, which does not write to it while it is mapped.
     let table = unsafe { HomogenNumericTable::<f32>::map(path) }?;
@@ -104,7 +103,7 @@ fn measurement(row: usize, column: usize) -> f32 {
     column as f32 + noise as f32 / (1 << 24) as f32
 }
 
-/// Runs a step with a bar of its own, and prints its time and speed.
+/// Runs a step with its own bar, and prints its time and speed.
 fn step<R>(name: &'static str, rows: usize, run: impl FnOnce(ProgressBar) -> Result<R>) -> Result<R> {
     let style = ProgressStyle::with_template("{msg:<8} {wide_bar} {bytes} of {total_bytes}, {eta} left")?;
     let bar = ProgressBar::new((rows * BYTES_PER_ROW) as u64).with_style(style).with_message(name);
@@ -118,7 +117,7 @@ fn step<R>(name: &'static str, rows: usize, run: impl FnOnce(ProgressBar) -> Res
     result
 }
 
-/// Formats the speed of a step. Mapping reads next to nothing, and so has none.
+/// Formats the speed of a step. Mapping reads almost nothing, and so has no speed.
 fn speed(name: &str, rows: usize, time: Duration) -> String {
     let speed = (rows * BYTES_PER_ROW) as f64 / (1 << 20) as f64 / time.as_secs_f64();
     if name == "map" { "-".to_owned() } else { format!("{speed:.0}") }

@@ -25,7 +25,7 @@ pub(crate) fn run(bench: &mut Bench) -> Result<(), Error> {
     read_limit(bench)
 }
 
-/// Returns the value at an index: in even columns its shortest text has 16 or 17 digits, in odd ones two decimals.
+/// Returns the value at an index. Its shortest text has 16 or 17 digits in even columns, and two decimals in odd ones.
 fn value(index: usize) -> f64 {
     let hash = (index as u64).wrapping_mul(2_654_435_761) & 0xFFFF_FFFF;
     let column = index % COLUMNS;
@@ -67,7 +67,7 @@ fn numbers(bench: &Bench) -> (PathBuf, Option<TempDir>) {
     (path, Some(folder))
 }
 
-/// Returns the values as they are in the file, where those of two decimals are rounded.
+/// Returns the values as written in the file, where those of two decimals are rounded.
 fn expected(bench: &Bench) -> Vec<f64> {
     let rounded = |index: usize| (value(index) * 100.0).round() / 100.0;
     (0..rows(bench) * COLUMNS)

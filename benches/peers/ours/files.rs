@@ -1,8 +1,7 @@
 //! Table files, in a temporary folder, and archives in memory.
 //!
-//! Jobs time transfers between memory and the system's page cache, and include the disk only if they are called
-//! durable. So each job has its own folder, which is removed before the disk is busy with it, and files are flushed to
-//! the disk before they are read.
+//! Jobs time transfers between memory and the system's page cache. Only durable jobs include the disk. Each job has its
+//! own folder, which is removed before it is flushed, and files are flushed to the disk before they are read.
 
 use std::fs::{self, File};
 use std::hint::black_box;
@@ -52,7 +51,7 @@ pub(super) fn new_path() -> (PathBuf, TempDir) {
     (folder.path().join("table"), folder)
 }
 
-/// Times saving a table, after checking what was saved.
+/// Times saving a table, after checking the saved file.
 pub(super) fn time_save(
     bench: &mut Bench,
     job: &str,
@@ -66,7 +65,7 @@ pub(super) fn time_save(
     Ok(())
 }
 
-/// Times loading a table, after checking what is loaded.
+/// Times loading a table, after checking the loaded values.
 pub(super) fn time_load<T: Element>(
     bench: &mut Bench,
     job: &str,
@@ -109,7 +108,7 @@ pub(super) fn time_map(
     );
 }
 
-/// Returns the sample table, and a file of it that is on the disk.
+/// Returns the sample table, and a file of it on the disk.
 fn saved(bench: &Bench) -> Result<(HomogenNumericTable<f32>, PathBuf, TempDir), Error> {
     let table = sample_table::<f32>(bench, COLUMNS)?;
     let (path, folder) = new_path();
@@ -240,7 +239,7 @@ fn write_limit(bench: &mut Bench) -> Result<(), Error> {
     Ok(())
 }
 
-/// Measures the limit of one thread: reading them into existing memory.
+/// Measures the limit of one thread: reading the same number of bytes into existing memory.
 fn read_limit(bench: &mut Bench) -> Result<(), Error> {
     let job = "files/limit/read";
     if !bench.wants(job) {

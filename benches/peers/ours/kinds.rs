@@ -24,7 +24,7 @@ struct Wide {
 
 impl_record!(Wide { values });
 
-/// A record of several types: 24 bytes, of which four are padding.
+/// A record of several types: 24 bytes, including four bytes of padding.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Point {
@@ -59,7 +59,7 @@ pub(crate) fn run(bench: &mut Bench) -> Result<(), Error> {
     read::<f64>(bench, "row_merged/16_tables/f32", Some(256), |bench| row_merged(bench, 16))
 }
 
-/// The value at a row and a column, which every table of this file has there.
+/// Returns the value at a row and a column, the same in every table of this file.
 pub(crate) fn value(row: usize, column: usize) -> f64 {
     ((row * COLUMNS + column) * 7 % 251) as f64 * 0.99
 }
@@ -120,7 +120,7 @@ fn row_merged(bench: &Bench, tables: usize) -> Result<Boxed, Error> {
     Ok(Box::new(RowMergedNumericTable::new(parts.collect::<Result<Vec<_>, _>>()?)?))
 }
 
-/// Calls `look` with each block of a table, through a descriptor that is reused.
+/// Calls `look` with each block of a table, through a reused descriptor.
 pub(crate) fn walk<U: Element>(
     table: &mut dyn NumericTable,
     rows: usize,
@@ -140,7 +140,7 @@ pub(crate) fn name<U: Element>(kind: &str, rows: Option<usize>) -> String {
     format!("kinds/{kind}_to_{}/{}", U::TYPE, size(rows))
 }
 
-/// Checks all values of a table, read in blocks of so many rows.
+/// Checks all values of a table, read in blocks of the given number of rows.
 pub(crate) fn check<U: Element>(
     job: &str,
     table: &mut dyn NumericTable,
@@ -159,7 +159,7 @@ pub(crate) fn check<U: Element>(
     assert_eq!(seen, table.row_count() * table.column_count(), "{job}");
 }
 
-/// Reads a table in blocks of so many rows, or as one block.
+/// Reads a table in blocks of the given number of rows, or as one block.
 fn read<U: Element>(
     bench: &mut Bench,
     kind: &str,

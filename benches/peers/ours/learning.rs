@@ -1,4 +1,5 @@
-//! A step of k-means, beside the loop that scikit-learn calls for one, and Gram matrices beside NumPy's `X.T @ X`.
+//! A step of k-means, compared with the loop that scikit-learn calls for one, and Gram matrices, compared with `X.T @
+//! X` in NumPy.
 
 use std::hint::black_box;
 
@@ -35,7 +36,7 @@ fn k_means(bench: &mut Bench, clusters: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// How many rows are nearest to each of the first ones.
+/// Counts the rows that are nearest to each of the first ones.
 fn plain_counts(table: &HomogenNumericTable<f32>, clusters: usize) -> Result<Vec<u64>, Error> {
     let rows = table.as_slice()?.as_chunks::<COLUMNS>().0;
     let mut counts = vec![0; clusters];

@@ -1,9 +1,9 @@
-//! Times this crate at the jobs that `daal_bench.cpp` and `numpy_bench.py` time, together with the Rust peers: the
-//! plain loop, `ndarray`, `arrow`, `half`, `bincode`, and memcpy and plain files as the limit.
+//! Times this crate at the jobs of `daal_bench.cpp` and `numpy_bench.py`, together with the Rust peers: the plain loop,
+//! `ndarray`, `arrow`, `half`, `bincode`, and memcpy and plain files as the limit.
 //!
-//! Prints a line `job<TAB>peer<TAB>seconds` for each; `compare.py` makes a table of them all. Results are checked
-//! before anything is timed. Arguments are parts of the names of jobs; without any, all jobs run. Without `--bench`, or
-//! with `--test`, every job runs once, small, and nothing is timed; with `--quick` it is small and timed: a smoke test.
+//! Prints a line `job<TAB>peer<TAB>seconds` for each; `compare.py` combines them in a table. Results are checked before
+//! timing. Arguments are parts of job names; without any, all jobs run. Without `--bench`, or with `--test`, every job
+//! runs once at small size, untimed. With `--quick` it runs at small size, timed: a smoke test.
 
 mod csv;
 mod files;

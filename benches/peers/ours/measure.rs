@@ -1,14 +1,14 @@
-//! Timing of a job: all contenders in turn, each sample after a call that is not timed; the result is the median.
+//! Timing of a job: all contenders in turn, each sample after an untimed call. The result is the median.
 
 use std::time::{Duration, Instant};
 
-/// Least number of samples of each contender.
+/// Minimum number of samples of each contender.
 const LEAST_SAMPLES: usize = 7;
-/// Largest number of samples of each contender.
+/// Maximum number of samples of each contender.
 const MOST_SAMPLES: usize = 51;
-/// In between, sampling ends when it has taken this time per contender.
+/// Between these, sampling ends after this time per contender.
 const BUDGET: Duration = Duration::from_millis(200);
-/// Least time of a sample: short jobs are called several times.
+/// Minimum time of a sample: short jobs are called several times.
 const SAMPLE: Duration = Duration::from_millis(1);
 
 /// The name of a contender, `"ours"` or a peer, and the function that does the job.
@@ -49,12 +49,12 @@ impl Bench {
         if self.is_small() { 1 << 18 } else { 16 << 20 }
     }
 
-    /// Returns whether jobs are to be small.
+    /// Returns whether jobs are small.
     pub(crate) fn is_small(&self) -> bool {
         self.effort != Effort::Measure
     }
 
-    /// Returns whether a job is to be run.
+    /// Returns whether to run a job.
     pub(crate) fn wants(&self, job: &str) -> bool {
         self.names.is_empty() || self.names.iter().any(|name| job.contains(name.as_str()))
     }
@@ -62,7 +62,7 @@ impl Bench {
     /// Times the contenders in turn and prints their medians. One call of each does the job `executions` times.
     pub(crate) fn compare(&mut self, job: &str, executions: usize, contenders: &mut [Contender<'_>]) {
         self.jobs += 1;
-        contenders.iter_mut().for_each(|(_, run)| run()); // the warm-up; a test ends after it
+        contenders.iter_mut().for_each(|(_, run)| run()); // the warm-up; a test ends here
         let (least, most) = match self.effort {
             Effort::Measure => (LEAST_SAMPLES, MOST_SAMPLES),
             Effort::Quick => (3, 3),
@@ -76,7 +76,7 @@ impl Bench {
                 break;
             }
             for (((_, run), &calls), samples) in contenders.iter_mut().zip(&calls).zip(&mut samples) {
-                run(); // as in the other programs, the same job ran just before: threads are awake
+                run(); // the same job has just run, as in the other programs: threads are awake
                 samples.push(time(*run, calls) / f64::from(calls) / executions as f64);
             }
         }
@@ -86,7 +86,7 @@ impl Bench {
         }
     }
 
-    /// Prints the number of jobs after a test, which prints nothing else.
+    /// Prints the number of jobs after a test, its only output.
     pub(crate) fn finish(&self) {
         if self.effort == Effort::Test {
             println!("{} jobs ran and gave right answers", self.jobs);

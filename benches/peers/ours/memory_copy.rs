@@ -4,17 +4,17 @@ use std::hint::black_box;
 
 use numeric_table::{Array, Error};
 
-/// Two buffers, one of which is copied to the other.
+/// A pair of buffers for copying.
 ///
 /// Both come from the library's allocator, like the buffers of our own contenders, so that large ones are in the same
-/// kind of pages, huge ones if the machine has them; both have been written before, so that all pages are mapped.
+/// kind of pages, which are huge if the machine has them. Both have been written before, so that all pages are mapped.
 pub(crate) struct MemoryCopy {
     source: Array<u8>,
     target: Array<u8>,
 }
 
 impl MemoryCopy {
-    /// Creates buffers for a copy that reads and writes `bytes` bytes in all: each is half of that.
+    /// Creates buffers for a copy that reads and writes `bytes` bytes in total. Each buffer has half of that size.
     pub(crate) fn moving(bytes: usize) -> Result<Self, Error> {
         let mut target = Array::full(bytes / 2, 1_u8)?;
         target.mutable_data()?.fill(2);
@@ -33,7 +33,7 @@ impl MemoryCopy {
     }
 }
 
-/// Returns the number of parts that keeps every thread busy.
+/// Returns the number of parts that keep every thread busy.
 pub(crate) fn parallel_parts() -> usize {
     rayon::current_num_threads()
 }

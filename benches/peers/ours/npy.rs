@@ -1,4 +1,4 @@
-//! NumPy's files, in a temporary folder.
+//! NumPy files, in a temporary folder.
 
 use numeric_table::prelude::*;
 

@@ -1,5 +1,5 @@
-//! Blocks of rows of a symmetric matrix of which one half is stored. DAAL has no such matrix in its recent releases:
-//! the rival is a plain loop.
+//! Blocks of rows of a symmetric matrix that stores one half. Recent releases of DAAL have no such matrix, so the rival
+//! is a plain loop.
 
 use std::hint::black_box;
 
@@ -19,7 +19,7 @@ pub(crate) fn run(bench: &mut Bench) -> Result<(), Error> {
     read::<f64>(bench)
 }
 
-/// Reads a matrix of as many cells as a large job has values: 4096 x 4096.
+/// Reads a matrix with the number of cells that a large job has values: 4096 x 4096.
 fn read<U: Element>(bench: &mut Bench) -> Result<(), Error>
 where
     f32: Plain<U>,
@@ -72,7 +72,7 @@ fn start(row: usize) -> usize {
     row * (row + 1) / 2
 }
 
-/// Writes rows of the full matrix from row `first` on: what is stored of each, then its column below the diagonal.
+/// Writes rows of the full matrix from row `first` on: the stored part of each, then its column below the diagonal.
 fn unpack<U: Element>(packed: &[f32], dimension: usize, first: usize, target: &mut [U])
 where
     f32: Plain<U>,

@@ -45,13 +45,13 @@ pub(crate) fn run(bench: &mut Bench) -> Result<(), Error> {
     one_value_written(bench)
 }
 
-/// Creates a table with the number of values of a large job.
+/// Creates a table with the number of values in a large job.
 pub(crate) fn sample_table<S: Element>(bench: &Bench, columns: usize) -> Result<HomogenNumericTable<S>, Error> {
     let shape = Shape { rows: bench.values() / columns, columns };
     HomogenNumericTable::from_array(sample_values::<S>(bench.values())?, shape)
 }
 
-/// Returns the name of a size of blocks.
+/// Returns the name of a block size.
 pub(crate) fn size(rows: Option<usize>) -> String {
     rows.map_or("whole".to_owned(), |rows| format!("{rows}_rows"))
 }
@@ -108,7 +108,7 @@ fn read_blocks<S: Plain<U>, U: Element>(bench: &mut Bench, columns: usize, rows:
     Ok(())
 }
 
-/// Times checking for values that do not fit when there are none.
+/// Times checking for values that do not fit, when all of them fit.
 fn checked_blocks<S: Plain<U>, U: Element>(bench: &mut Bench, rows: Option<usize>) -> Result<(), Error> {
     let job = format!("checked/{}/16_columns/{}", pair::<S, U>(), size(rows));
     if !bench.wants(&job) {
@@ -165,7 +165,7 @@ fn write_back<S: Plain<U>, U: Element>(bench: &mut Bench, rows_per_block: usize)
     let columns = 16;
     let mut table = sample_table::<S>(bench, columns)?;
     let mut block = BlockDescriptor::<U>::new();
-    let mut pass = 0_u8; // another value in each pass
+    let mut pass = 0_u8; // a different value in each pass
     let mut change = |table: &mut HomogenNumericTable<S>, pass: u8| {
         for first in (0..table.row_count()).step_by(rows_per_block) {
             table.get_block_of_rows(first, rows_per_block, ReadWriteMode::ReadWrite, &mut block).expect(IN_RANGE);
@@ -236,7 +236,7 @@ fn one_borrowed_row(bench: &mut Bench) -> Result<(), Error> {
     Ok(())
 }
 
-/// Times changing the first value of every row, one row at a time, to another value in each pass.
+/// Times changing the first value of every row, one row at a time, to a different value in each pass.
 fn one_row_written<U: Element>(bench: &mut Bench, job: &str) -> Result<(), Error>
 where
     f32: Plain<U>,

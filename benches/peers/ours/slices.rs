@@ -11,7 +11,7 @@ use crate::measure::{Bench, Contender};
 use crate::memory_copy::{MemoryCopy, parallel_parts};
 use crate::plain::{Plain, check, pair, plain_loop, sample_values};
 
-/// Number of values that stay in the first-level cache, or nearly.
+/// Number of values that almost fit in the first-level cache.
 const CACHED: usize = 4096;
 /// Number of times that one call does a cached job.
 const CACHED_REPETITIONS: usize = 16;
@@ -53,7 +53,8 @@ fn half<S: Plain<D>, D: Element>(bench: &mut Bench, convert: HalfConvert<S, D>) 
     cached::<S, D>(bench, Some(convert))
 }
 
-/// A source, and a target that has been written before; both from the library's allocator, like the limit's buffers.
+/// A source and a target that have been written before. Both come from the library's allocator, like the limit's
+/// buffers.
 struct Buffers<S, D> {
     source: Array<S>,
     target: Array<D>,
@@ -128,7 +129,7 @@ fn cached<S: Plain<D>, D: Element>(bench: &mut Bench, half: Option<HalfConvert<S
     Ok(())
 }
 
-/// Times checking for values that do not fit when there are none, large and in cache.
+/// Times checking for values that do not fit, when all of them fit, large and in cache.
 fn checked<S: Plain<D>, D: Element>(bench: &mut Bench) -> Result<(), Error> {
     let large = bench.values();
     for (place, count, times) in [("reused", large, 1), ("cached", CACHED, CACHED_REPETITIONS)] {

@@ -9,7 +9,7 @@ use numeric_table::{CsrNumericTable, table::Refused};
 use crate::kinds::{self, check, name, walk};
 use crate::measure::Bench;
 
-/// The number of columns, in groups of ten: a row stores one value of each group.
+/// The number of columns, in groups of ten: a row stores one value per group.
 const COLUMNS: usize = 100;
 const STORED: usize = 10;
 const GROUP: usize = COLUMNS / STORED;
@@ -34,7 +34,7 @@ fn value(row: usize, at: usize) -> f64 {
     if column(row, at / GROUP) == at { f64::from(kinds::value(row, at) as f32) } else { 0.0 }
 }
 
-/// Returns a table of `f32`, with offsets and indices of 64 bits, as DAAL's have.
+/// Returns a table of `f32`, with 64-bit offsets and indices as in DAAL.
 fn table(bench: &Bench) -> Result<CsrNumericTable, Error> {
     let shape = Shape { rows: bench.values() / kinds::COLUMNS, columns: COLUMNS };
     let at = |index: usize| (index / STORED, column(index / STORED, index % STORED));

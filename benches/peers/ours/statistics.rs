@@ -14,7 +14,7 @@ pub(crate) fn run(bench: &mut Bench) -> Result<(), Error> {
     quantiles(bench)
 }
 
-/// The value at a row and a column, for which columns are neither equal nor independent.
+/// Returns the value at a row and a column. Columns are neither equal nor independent.
 pub(crate) fn value(row: usize, column: usize) -> f64 {
     ((row * 7 + row * column * 3 + column) % 251) as f64 * 0.99
 }

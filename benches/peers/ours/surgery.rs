@@ -1,4 +1,4 @@
-//! Rows taken by number and kept by flag, into new memory.
+//! Rows selected by number or by flag, into new memory.
 
 use std::hint::black_box;
 
@@ -19,8 +19,8 @@ fn row_count(bench: &Bench, columns: usize) -> usize {
     if columns == 1 { bench.values() / 16 * 10 } else { bench.values() / columns }
 }
 
-/// A row for each index, every row once, in an order that looks random: a multiplier that is no power of two modulo a
-/// power of two, and rows past the end taken once more.
+/// Returns every row number once, in an order that looks random: a linear congruential generator modulo a power of two,
+/// without the numbers past the end.
 pub(crate) fn shuffled(rows: usize) -> Vec<usize> {
     let (mut order, modulus) = (Vec::with_capacity(rows), rows.next_power_of_two());
     let mut row = 1;
@@ -33,7 +33,7 @@ pub(crate) fn shuffled(rows: usize) -> Vec<usize> {
     order
 }
 
-/// Flags of half of the rows, which look random.
+/// Returns flags that look random and select half of the rows.
 fn flags(rows: usize) -> Vec<bool> {
     (0..rows as u64).map(|row| row.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33 & 1 == 1).collect()
 }

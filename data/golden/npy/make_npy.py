@@ -39,7 +39,7 @@ save("f8_f_v1_big_endian", np.asfortranarray(golden(">f8")), (1, 0))
 save("f4_one_dimension", golden("<f4")[:, 0].copy(), (1, 0))
 save("f4_no_rows", golden("<f4")[:0], (1, 0))
 save("f4_no_columns", golden("<f4")[:, :0], (1, 0))
-# Arrays of structures: aligned, packed in both byte orders with arrays within, and with a gap that nobody uses.
+# Arrays of structures: aligned, packed in both byte orders with arrays within, and with an unused gap.
 points = [(0.5, -1.25, 1, 100.125), (2.5, -3.25, 2, 200.25), (4.5, -5.25, 2, 350.375)]
 point = np.dtype([("x", "<f4"), ("y", "<f4"), ("categ", "<i4"), ("value", "<f8")], align=True)
 save("structures_aligned", np.array(points, point), (1, 0))

@@ -1,4 +1,4 @@
-//! Columns of tables as arrays of Arrow.
+//! Columns of tables as Arrow arrays.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use numeric_table::{AnySliceMut, Array, Element, Result};
 
 use crate::types::match_arrow;
 
-/// Returns some rows of a column, at least one. If they are contiguous in memory, and of a type that Arrow has, the
-/// result shares that memory and keeps it alive; else it has a copy.
+/// Returns some rows of a column, at least one. If they are contiguous in memory and Arrow has their type, the result
+/// shares that memory and keeps it alive. Otherwise it is a copy.
 ///
 /// # Errors
 /// [`ErrorKind::RowsOutOfRange`], [`ErrorKind::ColumnOutOfRange`]; [`ErrorKind::OutOfMemory`].

@@ -1,14 +1,14 @@
 //! SQL over many files: [`Shards`](numeric_table::Shards) as a table of DataFusion.
 //!
 //! [`ShardsTable`] is a [`TableProvider`](datafusion::catalog::TableProvider) whose plan is DataFusion's own
-//! [`StreamingTableExec`](datafusion::physical_plan::streaming::StreamingTableExec): as many partitions as the session
-//! asks for, each of consecutive shards, which it opens one at a time when it is asked for rows. Every shard belongs to
-//! one partition, so that each row is read once. What may go wrong with a plan of one's own is in the README of this
-//! crate.
+//! [`StreamingTableExec`](datafusion::physical_plan::streaming::StreamingTableExec). It has at most the number of
+//! partitions that the session requests. Each has consecutive shards, and opens them one at a time when DataFusion
+//! requests rows. Every shard belongs to one partition, so that each row is read once. The README of this crate lists
+//! the pitfalls of a custom plan.
 //!
-//! Columns become Arrow arrays without a copy where their values are contiguous in memory: those of column-major files
-//! and of structures of arrays, [loaded](ShardsTable::new) or [mapped](ShardsTable::mapped). Those of row-major files
-//! are gathered, a batch at a time.
+//! Columns whose values are contiguous in memory become Arrow arrays without a copy: those of column-major files and of
+//! structures of arrays, [loaded](ShardsTable::new) or [mapped](ShardsTable::mapped). Columns of row-major files are
+//! gathered, a batch at a time.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,8 +1,7 @@
-//! One SQL query of a table of many files: `numeric-table-datafusion [FOLDER SQL]`.
+//! Runs one SQL query on a table of many files: `numeric-table-datafusion [FOLDER SQL]`.
 //!
-//! Without arguments, it makes a folder of shards, asks for the moments of each group of rows, and prints the plan, the
-//! result, and beside it what the library itself computes. With a folder, the query is the caller's, of the table
-//! `shards`.
+//! Without arguments, it creates a folder of shards, queries the moments of each group of rows, and prints the plan and
+//! the result, beside the result of the library itself. With a folder, it runs the given query on the table `shards`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -44,7 +43,7 @@ async fn run() -> Outcome<()> {
     }
 }
 
-/// Makes 8 files of 50,000 rows: a species, and a length, of which the column-major half is not copied.
+/// Creates 8 files of 50,000 rows: a species, and a length. The column-major half of them is not copied.
 fn make(folder: &Path) -> Outcome<()> {
     let names = ["species", "length"].map(|name| Feature::new(ElementType::F64).named(name));
     for shard in 0..8 {
@@ -70,7 +69,7 @@ async fn answer(shards: Shards, sql: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// Prints what the library computes of the same rows.
+/// Prints the result of the library for the same rows.
 fn beside(shards: &Shards) -> Outcome<()> {
     let groups = shards.reduce(&GroupStatistics::new(2, 0, GROUPS)?)?;
     println!("Shards::reduce:");

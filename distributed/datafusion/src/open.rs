@@ -1,4 +1,5 @@
-//! Opens shards: their rows as tables, all of a file or a part at a time. The only unsafe block of this crate.
+//! Opens shards: returns their rows as tables, a complete file or a part at a time. The only unsafe block of this
+//! crate.
 
 use datafusion::arrow::datatypes::ArrowPrimitiveType;
 use numeric_table::prelude::*;
@@ -6,20 +7,20 @@ use numeric_table::{ElementType, Error, Result, ShardInfo, Shards, TableReader, 
 
 use crate::types::match_arrow;
 
-/// Approximate number of bytes that are read at a time from row-major files.
+/// Approximate number of bytes read at a time from row-major files.
 const PART_BYTES: usize = 4 << 20;
 
-/// How the values of files are reached.
+/// How the values of files are accessed.
 ///
-/// Invariant: `Mapped` is made only where it is promised that no file is written to or truncated while an array lives
-/// that shares its memory.
+/// Invariant: `Mapped` is created only under the promise that no file is written to or truncated while an array that
+/// shares its memory exists.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Access {
     Loaded,
     Mapped,
 }
 
-/// Opens a file, and checks that it is the one that is meant: O(columns), and 4 bytes for each checksum of values.
+/// Opens a file, and checks that it is the expected one: O(columns), and 4 bytes for each checksum of values.
 ///
 /// # Errors
 /// [`ErrorKind::ShardChanged`]; [`ErrorKind::Io`]; [`ErrorKind::Format`]; [`ErrorKind::OutOfMemory`]. All but the last
@@ -41,7 +42,7 @@ pub(crate) fn open(file: &ShardInfo<'_>) -> Result<Shards> {
     Ok(own)
 }
 
-/// The tables that consist of the rows of a file, in their order: an error is the last.
+/// Returns tables that together have the rows of a file, in order. After an error, the iteration ends.
 ///
 /// # Errors
 /// Those of [`open`], and of loading values.
@@ -56,21 +57,21 @@ pub(crate) fn tables(file: &ShardInfo<'_>, access: Access) -> Result<Tables> {
     if TableReader::open(file.path).is_ok_and(|reader| reader.data_layout() == DataLayout::RowMajor) {
         let own = open(file)?;
         let Shape { rows, columns } = own.shape();
-        let element = own.uniform_type().unwrap_or(ElementType::U8); // of no columns
+        let element = own.uniform_type().unwrap_or(ElementType::U8); // for tables without columns
         let bytes = columns.saturating_mul(element.size_in_bytes());
         let rows_at_once = (PART_BYTES / bytes.max(1)).clamp(1, rows.max(1));
         return Ok(Tables::Parts { own, element, rows_at_once, next_row: 0 });
     }
     let table = load_any(file.path)?;
-    open(file)?; // what was loaded is the file that is meant, if that still is there
+    open(file)?; // the loaded file is the expected one, if it still exists
     Ok(Tables::Whole(Some(table)))
 }
 
-/// The tables that consist of the rows of a file.
+/// Iterator over tables that together have the rows of a file.
 pub(crate) enum Tables {
     Whole(Option<Box<dyn NumericTable>>),
-    /// Those of a row-major file. At each part, the library compares what the file says of itself with what it was, but
-    /// not its values.
+    /// Parts of a row-major file. For each part, the library checks that the description of the file is unchanged, but
+    /// does not check the values.
     Parts {
         own: Shards,
         element: ElementType,

@@ -20,11 +20,11 @@ use crate::columns::column_of;
 use crate::open::{Access, open, tables};
 use crate::types::external;
 
-/// Number of batches that wait for whoever asks for them: the thread that reads does not get further ahead.
+/// Number of batches that wait for the consumer. The reading thread does not get further ahead.
 const BATCHES_AHEAD: usize = 2;
 
-/// Divides the shards into at most `count` runs of consecutive ones, with about as many rows each. No run is without
-/// shards.
+/// Divides the shards into at most `count` runs of consecutive ones with about the same number of rows. Every run has
+/// at least one shard.
 pub(crate) fn runs(shards: &Shards, count: usize) -> Vec<Range<usize>> {
     let (all, count) = (shards.shape().rows as u128, count.max(1) as u128);
     let part_of = |rows: Range<usize>| {
@@ -50,9 +50,9 @@ pub(crate) struct Run {
     pub(crate) shards: Arc<Shards>,
     pub(crate) range: Range<usize>,
     pub(crate) access: Access,
-    /// The columns that are wanted.
+    /// The requested columns.
     pub(crate) columns: Arc<[usize]>,
-    /// Invariant: it describes those columns.
+    /// Invariant: describes those columns.
     pub(crate) schema: SchemaRef,
 }
 
@@ -67,8 +67,8 @@ impl PartitionStream for Run {
         &self.schema
     }
 
-    /// Returns the rows in batches of at most as many as the session asks for. Files are read on a thread for blocking
-    /// work, which begins when the stream is first polled, and ends at the next batch after it was dropped.
+    /// Returns the rows in batches of at most the session's batch size. A thread for blocking work reads the files. It
+    /// starts when the stream is first polled, and ends at the first batch after the stream was dropped.
     fn execute(&self, context: Arc<TaskContext>) -> SendableRecordBatchStream {
         let (run, schema) = (self.clone(), self.schema.clone());
         let batch_rows = context.session_config().batch_size().max(1);
@@ -93,7 +93,7 @@ impl Run {
         Ok(())
     }
 
-    /// Reads one shard, and returns whether rows are still wanted.
+    /// Reads one shard, and returns whether the consumer still wants rows.
     fn read_shard(
         &self,
         file: &ShardInfo<'_>,
@@ -101,7 +101,7 @@ impl Run {
         send: &mut impl FnMut(RecordBatch) -> bool,
     ) -> Result<bool> {
         if self.columns.is_empty() {
-            open(file).map_err(external)?; // the number of rows is that of the right file
+            open(file).map_err(external)?; // the number of rows belongs to the expected file
             return Ok(send(self.batch(None, 0..file.rows.len())?));
         }
         for table in tables(file, self.access).map_err(external)? {
@@ -129,7 +129,7 @@ impl Run {
 mod tests {
     use super::*;
 
-    /// Files of these numbers of rows, in a folder that has to live as long.
+    /// Creates files with these numbers of rows, in a folder that must outlive them.
     fn files(rows: &[usize]) -> (tempfile::TempDir, Shards) {
         let folder = tempfile::tempdir().unwrap();
         for (shard, &rows) in rows.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A table of many files as a table of DataFusion.
+//! A table of many files as a DataFusion table.
 
 use std::sync::Arc;
 
@@ -15,21 +15,21 @@ use crate::open::Access;
 use crate::run::{Run, runs};
 use crate::types::schema_of;
 
-/// [`Shards`] as a table of DataFusion: columns of numbers without nulls, named as the dictionary has it, `column_0`
-/// and so on if it has no names. SQL takes names with capitals in quotes only.
+/// [`Shards`] as a DataFusion table. All columns are numbers without nulls, with the names of the dictionary, or
+/// `column_0` and so on if it has no names. SQL requires quotes around names with capitals.
 ///
-/// Columns have the element types of the files, but for `bf16`, which Arrow lacks: it is widened to `Float32`.
-/// Categories are the numbers that the files hold.
+/// Columns have the element types of the files, except for `bf16`, which Arrow lacks: it is widened to `Float32`.
+/// Categories are the numbers in the files.
 ///
-/// A query reads the shards in as many partitions as the session has
-/// [`target_partitions`](datafusion::prelude::SessionConfig::with_target_partitions), each of consecutive shards, with
-/// a thread that reads and at most two batches that wait. Each shard is opened when its turn comes, and compared with
-/// what is known of it. Only columns that the query names are made arrays; filters are not applied here, but by
-/// DataFusion.
+/// A query reads the shards in at most
+/// [`target_partitions`](datafusion::prelude::SessionConfig::with_target_partitions) partitions of consecutive shards,
+/// each with a reading thread and at most two waiting batches. Each shard is opened when its turn comes, and compared
+/// with its known description. Only the columns that the query names become arrays. DataFusion applies filters, not
+/// this table.
 ///
-/// The order of rows is that of the files within a partition only, and partial results of partitions are merged in any
-/// order: **sums of floats may differ in the last bits** from run to run, and from
-/// [`Shards::reduce`](numeric_table::Shards::reduce), which is the same always.
+/// Rows are in the order of the files only within a partition, and partial results of partitions are merged in any
+/// order. **Sums of floats may differ in the last bits** from run to run, and from
+/// [`Shards::reduce`](numeric_table::Shards::reduce), which is deterministic.
 ///
 /// # Examples
 /// See the [page of this crate](crate).
@@ -41,8 +41,8 @@ pub struct ShardsTable {
 }
 
 impl ShardsTable {
-    /// Creates a table whose files are read: row-major ones some megabytes at a time, all others whole, when their turn
-    /// comes. O(columns): nothing is opened yet.
+    /// Creates a table that reads its files: row-major ones a few megabytes at a time, all others completely, when
+    /// their turn comes. O(columns): opens no files yet.
     ///
     /// # Errors
     /// [`Plan`](datafusion::error::DataFusionError::Plan) if two columns have the same name.
@@ -62,17 +62,17 @@ impl ShardsTable {
         Self::with(shards, Access::Loaded)
     }
 
-    /// Creates a table whose files are mapped when their turn comes: columns of column-major ones are the file's
-    /// memory, and of any, only what the query names is read from the disk. Files of other kinds of tables than the
-    /// homogeneous one are loaded.
+    /// Creates a table that maps its files when their turn comes. Columns of column-major files are the file's memory.
+    /// From any file, only the columns that the query names are read from the disk. Files of other kinds of tables than
+    /// the homogeneous one are loaded.
     ///
     /// # Errors
     /// Those of [`new`](Self::new).
     ///
     /// # Safety
-    /// That of [`HomogenNumericTable::map`](numeric_table::HomogenNumericTable#method.map), for every file: no file is
-    /// written to or truncated while a query of the table runs, or a batch or an array lives that it returned.
-    /// Replacing and removing files is fine.
+    /// That of [`HomogenNumericTable::map`](numeric_table::HomogenNumericTable#method.map), for every file: no file may
+    /// be written to or truncated while a query of the table runs, or while a batch or an array that it returned
+    /// exists. Replacing and removing files is fine.
     ///
     /// # Examples
     /// ```
@@ -120,7 +120,7 @@ impl TableProvider for ShardsTable {
             Arc::new(Run { shards, range, access, columns, schema: schema.clone() })
         };
         let partitions = runs(&self.shards, session.config().target_partitions()).into_iter().map(partition).collect();
-        // Columns are chosen by the runs: the plan itself would have all of them made arrays first.
+        // The runs select the columns: if the plan did so, all of them would become arrays first.
         Ok(Arc::new(StreamingTableExec::try_new(schema.clone(), partitions, None, [], false, limit)?))
     }
 }

@@ -1,4 +1,4 @@
-//! Element types as types of Arrow, and dictionaries as schemas.
+//! Element types as Arrow types, and dictionaries as schemas.
 
 use std::collections::HashSet;
 
@@ -6,8 +6,8 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::error::{DataFusionError, Result};
 use numeric_table::{DataDictionary, ElementType, Error, ErrorKind};
 
-/// `match_arrow!(element_type, P => body)`: `body`, a `numeric_table::Result`, compiled for the primitive type of Arrow
-/// that columns of each element type have. It is that of the same values, and of `bf16`, which Arrow lacks, `f32`.
+/// `match_arrow!(element_type, P => body)`: `body`, a `numeric_table::Result`, compiled for Arrow's primitive type `P`
+/// for each element type. It is the type of the same values, or `f32` for `bf16`, which Arrow lacks.
 macro_rules! match_arrow {
     ($element:expr, $P:ident => $body:expr) => {
         match_arrow!(@ $element, $P, $body;
@@ -27,7 +27,7 @@ macro_rules! match_arrow {
 }
 pub(crate) use match_arrow;
 
-/// Makes an error of the library one of DataFusion, whose source it is.
+/// Converts an error of the library to one of DataFusion, with the library's error as its source.
 pub(crate) fn external(error: Error) -> DataFusionError {
     DataFusionError::External(Box::new(error))
 }
@@ -37,10 +37,10 @@ fn data_type(element: ElementType) -> numeric_table::Result<DataType> {
     match_arrow!(element, P => Ok(P::DATA_TYPE))
 }
 
-/// Creates the schema of columns: their names, `column_0` and so on for those without one. No column has nulls.
+/// Creates the schema of columns: their names, or `column_0` and so on for columns without one. No column has nulls.
 ///
 /// # Errors
-/// [`DataFusionError::Plan`] if two columns have the same name, by which SQL could not tell them apart.
+/// [`DataFusionError::Plan`] if two columns have the same name, since SQL could not distinguish them.
 pub(crate) fn schema_of(dictionary: &DataDictionary) -> Result<Schema> {
     let (mut names, mut fields) = (HashSet::new(), Vec::new());
     for (column, feature) in dictionary.iter().enumerate() {

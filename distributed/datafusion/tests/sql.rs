@@ -1,4 +1,4 @@
-//! Queries of tables of many files, against what the library computes of them.
+//! Compares queries on tables of many files with the results of the library.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use numeric_table::{AnyArray, BasicStatistics, Error, GroupStatistics, Shards, S
 use numeric_table_datafusion::ShardsTable;
 use test_support::{SmallNumber, for_each_element};
 
-/// Rows of 2 columns, a group and a value, in files of every layout and kind, of which some are empty.
+/// Rows of 2 columns, a group and a value, in files of every layout and kind, some of them empty.
 fn grouped(folder: &Path, rows: &[usize]) -> Shards {
     let names = ["group", "value"].map(|name| Feature::new(ElementType::F64).named(name));
     let mut first = 0;
@@ -31,7 +31,7 @@ fn grouped(folder: &Path, rows: &[usize]) -> Shards {
     Shards::open(folder).unwrap()
 }
 
-/// Saves a table row-major, column-major or as a structure of arrays, by turns.
+/// Saves a table row-major, column-major or as a structure of arrays, in turn.
 fn save_as<T: Element>(table: &HomogenNumericTable<T>, turn: usize, path: &Path) {
     match turn % 3 {
         0 => table.save(path).unwrap(),
@@ -74,7 +74,7 @@ fn numbers(batch: &RecordBatch, column: usize) -> Vec<f64> {
     cast(batch.column(column), &DataType::Float64).unwrap().as_primitive::<Float64Type>().values().to_vec()
 }
 
-/// The error of the library that a query failed with.
+/// The library's error that made a query fail.
 fn source_of(error: &DataFusionError) -> &Error {
     match error.find_root() {
         DataFusionError::External(source) => source.downcast_ref::<Error>().expect("an error of the library"),
@@ -188,7 +188,7 @@ async fn batches_of_column_major_files_lie_beside_each_other_in_their_memory() {
                     |batch: &RecordBatch| batch.column(column).as_primitive::<Float64Type>().values().as_ptr();
                 let first = address(&batches[0]);
                 for (index, batch) in batches.iter().enumerate() {
-                    assert_eq!(address(batch), first.wrapping_add(8 * index)); // of one array, no copies
+                    assert_eq!(address(batch), first.wrapping_add(8 * index)); // slices of one array, no copies
                 }
             }
         }
@@ -218,7 +218,7 @@ async fn nan_is_larger_than_all_numbers_and_counted() {
     table.save(folder.path().join("part-0.ntb")).unwrap();
     let shards = Shards::open(folder.path()).unwrap();
     let expected = shards.reduce(&BasicStatistics::new(1).unwrap()).unwrap();
-    assert_eq!(expected.column(0).unwrap().maximum(), f64::INFINITY); // the library leaves it out
+    assert_eq!(expected.column(0).unwrap().maximum(), f64::INFINITY); // the library skips it
     for table in both(&shards) {
         let sql = "SELECT count(column_0), min(column_0), max(column_0) FROM shards";
         let found = ask(&session(2, 8192, table), sql).await.unwrap();
@@ -251,7 +251,7 @@ async fn an_error_of_a_shard_is_an_error_of_the_query_and_names_the_file() {
         |path| {
             let other = load_any(path).unwrap().convert::<f64>().unwrap();
             let mut other = other.slice_rows(..).unwrap();
-            other.set_value(3, 1, 99.0).unwrap(); // as many rows, of which one is another
+            other.set_value(3, 1, 99.0).unwrap(); // the same number of rows, one of them different
             std::fs::remove_file(path).unwrap();
             other.save(path).unwrap();
         },
@@ -287,7 +287,7 @@ async fn a_query_that_has_enough_rows_opens_no_more_files() {
     let shards = grouped(folder.path(), &[100, 100]);
     std::fs::remove_file(folder.path().join("part-001.ntb")).unwrap();
     for table in both(&shards) {
-        let context = session(1, 8, table); // 13 batches, of which few wait
+        let context = session(1, 8, table); // 13 batches, few of them waiting
         let found = ask(&context, "SELECT value FROM shards LIMIT 10").await.unwrap();
         assert_eq!(found.num_rows(), 10);
         assert!(ask(&context, "SELECT value FROM shards").await.is_err());

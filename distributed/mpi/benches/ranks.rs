@@ -1,8 +1,9 @@
-//! One process of one thread, two of one thread each, and one of two threads, on the same shards, in one run.
+//! Compares one process with one thread, two with one thread each, and one with two threads, on the same shards, in one
+//! run.
 //!
-//! 256 MiB of `f32` in eight files, in memory (`/dev/shm`) where there is such a folder. Times are those of the call of
-//! `reduce`, without the start of the processes: the shortest of some. *Limit*: two processes that know nothing of each
-//! other, with one half of the files each, at the same time; what is lost there, memory or the machine takes.
+//! 256 MiB of `f32` in eight files, in memory (`/dev/shm`) if there is such a folder. Times are those of the call of
+//! `reduce`, without the start of the processes: the shortest of some. *Limit*: two independent processes at the same
+//! time, with one half of the files each. Any loss there is due to memory or the machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ const SHARDS: usize = 8;
 const COLUMNS: usize = 16;
 const PROGRAMS: [&str; 4] = ["moments", "covariance", "regression", "k-means"];
 
-/// How processes are bound to cores, and how many there are.
+/// Options that bind processes to cores, and the number of processes.
 const ONE: [&str; 4] = ["--bind-to", "core", "-n", "1"];
 const TWO: [&str; 4] = ["--bind-to", "core", "-n", "2"];
 const THREADS: [&str; 4] = ["--bind-to", "none", "-n", "1"];
@@ -32,7 +33,7 @@ fn main() {
     for program in PROGRAMS {
         let time = |how: [&str; 4], folder: &Path| seconds(start(how, program, folder, repeats));
         let (one, two, threads) = (time(ONE, &all), time(TWO, &all), time(THREADS, &all));
-        // Each is bound to a core of its own: mpirun would bind both to the first.
+        // Binds each to its own core: mpirun would bind both to the first.
         let cores = ["0", "1"].map(|core| ["--cpu-set", core, "-n", "1"]);
         let both = [0, 1].map(|half| start(cores[half], program, &halves[half], repeats));
         let limit = both.map(seconds).into_iter().fold(0.0, f64::max);
@@ -61,7 +62,7 @@ fn start(how: [&str; 4], program: &str, folder: &Path, repeats: &str) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("mpirun")
 }
 
-/// Returns the time that a program prints.
+/// Returns the time printed by a program.
 fn seconds(job: Child) -> f64 {
     let output = job.wait_with_output().expect("an end");
     let text = String::from_utf8(output.stdout).expect("text");

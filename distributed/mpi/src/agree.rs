@@ -1,4 +1,4 @@
-//! Errors that all processes return, when one of them has failed.
+//! Errors that all processes return when one of them fails.
 
 use mpi::traits::*;
 use numeric_table::{Error, Result};
@@ -7,7 +7,7 @@ use crate::wire::{receive_bytes, send_bytes};
 
 pub(crate) const TAG: mpi::Tag = 7341;
 
-/// A process has failed; the others return this.
+/// The error that all other processes return when one has failed.
 #[derive(Debug, thiserror::Error)]
 #[error("rank {rank} failed: {message}")]
 pub struct RankError {
@@ -23,7 +23,7 @@ impl RankError {
     }
 }
 
-/// Ends the job if the process panics: the others would wait for it for ever.
+/// Aborts the job if the process panics, because the others would wait forever.
 pub(crate) struct AbortOnPanic<'w, C: Communicator>(pub(crate) &'w C);
 
 impl<C: Communicator> Drop for AbortOnPanic<'_, C> {
@@ -34,15 +34,15 @@ impl<C: Communicator> Drop for AbortOnPanic<'_, C> {
     }
 }
 
-/// Returns what a process has, if all processes have something; otherwise its own error, or that of the first rank that
-/// failed, which the [`RankError`] names. Collective.
+/// Returns the value of this process if all processes succeeded. Otherwise returns its own error, or the error of the
+/// first rank that failed, in a [`RankError`] that names it. Collective.
 ///
-/// Whatever a process does between collective calls, and what may fail on one of them alone (opening files, reading
-/// options), goes through this: a process that returned while the others go on would leave them waiting.
+/// Use it for work that a process does between collective calls and that may fail on one process alone (opening files,
+/// reading options). If a process returned early while the others continued, they would wait forever.
 ///
 /// # Errors
 /// The error of this process. If another process failed: an error of the kind
-/// [`Other`](numeric_table::ErrorKind::Other), which holds a [`RankError`].
+/// [`Other`](numeric_table::ErrorKind::Other) that holds a [`RankError`].
 ///
 /// # Examples
 /// ```no_run
@@ -52,7 +52,7 @@ impl<C: Communicator> Drop for AbortOnPanic<'_, C> {
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let universe = mpi::initialize().ok_or("MPI was initialized before")?;
-/// let shards = all_or_none(&universe.world(), Shards::open("measurements"))?; // there on all machines, or on none
+/// let shards = all_or_none(&universe.world(), Shards::open("measurements"))?; // succeeds on all machines, or on none
 /// # Ok(())
 /// # }
 /// ```

@@ -1,8 +1,9 @@
-//! Results of single shards, kept in a folder until the job has ended.
+//! Results of single shards, saved in a folder until the job has ended.
 //!
-//! A file holds the question (the empty result), which shard it is, and the answer. It is written whole or not at all,
-//! and used only if question and shard are the same, bit for bit: files of other jobs are ignored, and replaced. A
-//! shard without checksums of its values cannot be told from another one of the same shape: its result is not kept.
+//! A file contains the question (the empty result), the identity of the shard, and the answer. It is written
+//! atomically, and used only if question and shard match bit for bit. Files of other jobs are ignored and replaced. A
+//! shard without checksums of its values cannot be distinguished from another one of the same shape, so its result is
+//! not saved.
 
 use std::fs;
 use std::ops::Range;
@@ -10,15 +11,15 @@ use std::path::{Path, PathBuf};
 
 use numeric_table::{Error, Partial, Result, ShardInfo, Shards};
 
-/// The first bytes.
+/// The first bytes of a file.
 const MAGIC: &[u8; 8] = b"NTSHARD\n";
 
 /// A folder of results.
 pub(crate) struct Checkpoint<'a> {
     folder: &'a Path,
-    /// The question, in bytes.
+    /// The serialized question.
     question: Vec<u8>,
-    /// What tells each shard from others, if something does.
+    /// The identity of each shard, if it has one.
     identities: Vec<Option<Vec<u8>>>,
 }
 
@@ -32,7 +33,7 @@ impl<'a> Checkpoint<'a> {
         })
     }
 
-    /// Computes the result of a run of shards, of those that are not kept, and keeps them.
+    /// Computes the result of a run of shards. Reuses saved results, and saves new ones.
     pub(crate) fn reduce<P: Partial>(&self, shards: &Shards, run: Range<usize>, empty: &P) -> Result<P> {
         let mut all: Option<P> = None;
         for shard in run {
@@ -56,14 +57,14 @@ impl<'a> Checkpoint<'a> {
         self.folder.join(format!("shard-{shard:09}.partial"))
     }
 
-    /// Removes what jobs that were killed have left half written.
+    /// Removes partly written files of killed jobs.
     pub(crate) fn clean(&self) {
         let files = fs::read_dir(self.folder).into_iter().flatten().flatten().map(|file| file.path());
         let is_left = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "tmp");
-        files.filter(is_left).for_each(|path| drop(fs::remove_file(path))); // what stays only takes room
+        files.filter(is_left).for_each(|path| drop(fs::remove_file(path))); // files that remain only take space
     }
 
-    /// Everything before the answer, if it can be kept.
+    /// Returns everything before the answer, if the answer can be saved.
     fn head(&self, shard: usize) -> Option<Vec<u8>> {
         let identity = self.identities[shard].as_ref()?;
         let mut head = MAGIC.to_vec();
@@ -74,14 +75,14 @@ impl<'a> Checkpoint<'a> {
         Some(head)
     }
 
-    /// Returns the result of a shard, if it is there.
+    /// Returns the saved result of a shard, if there is one.
     fn read<P: Partial>(&self, shard: usize) -> Result<Option<P>> {
         let Some(head) = self.head(shard) else { return Ok(None) };
         let Ok(bytes) = fs::read(self.path(shard)) else { return Ok(None) };
         Ok(bytes.strip_prefix(&head[..]).and_then(|answer| P::from_bytes(answer).ok()))
     }
 
-    /// Keeps the result of a shard.
+    /// Saves the result of a shard.
     fn write<P: Partial>(&self, shard: usize, answer: &P) -> Result<()> {
         let Some(mut bytes) = self.head(shard) else { return Ok(()) };
         bytes.extend(answer.to_bytes()?);
@@ -95,13 +96,13 @@ impl<'a> Checkpoint<'a> {
     }
 }
 
-/// Returns what tells a shard from others of the same table, if it has values and checksums of them, or no values.
+/// Returns the identity of a shard within the table, if it has no values, or values with checksums.
 fn known(shards: &Shards, file: &ShardInfo<'_>) -> Option<Vec<u8>> {
     let has_values = !file.rows.is_empty() && shards.shape().columns > 0;
     (file.checksums[1] != 0 || !has_values).then(|| identity(file))
 }
 
-/// What tells a shard from others: its rows, its size and its checksums.
+/// Returns the identity of a shard: its rows, its size and its checksums.
 pub(crate) fn identity(file: &ShardInfo<'_>) -> Vec<u8> {
     let numbers = [file.rows.len() as u64, file.bytes].map(u64::to_le_bytes).concat();
     [numbers, file.checksums.map(u32::to_le_bytes).concat()].concat()

@@ -1,18 +1,18 @@
-//! Tables of numbers on many processes, through MPI.
+//! Numeric tables on many processes, through MPI.
 //!
-//! * [`reduce`]: a [`Partial`](numeric_table::Partial) result of all rows of [`Shards`](numeric_table::Shards), each
-//!   shard by one of the processes, merged in the order of the shards: the same bits as
+//! * [`reduce`]: a [`Partial`](numeric_table::Partial) result over all rows of [`Shards`](numeric_table::Shards). Each
+//!   shard is computed by one process, and results are merged in the order of the shards, with the same bits as
 //!   [`Shards::reduce`](numeric_table::Shards::reduce) in one process. With a folder for the results of single shards,
-//!   a job that was killed goes on where it was.
-//! * [`scatter_rows`], [`gather_rows`], [`shift_rows`]: rows of tables from one process to all, from all to one, and
-//!   around a ring, from memory to memory in MPI's own types.
+//!   a killed job can resume.
+//! * [`scatter_rows`], [`gather_rows`], [`shift_rows`]: move rows of tables from one process to all, from all to one,
+//!   and around a ring, from memory to memory in MPI's own types.
 //!
-//! All of them are collective: every process of the communicator calls them, with arguments that belong together. If one
-//! process fails, all of them return an error, which names its rank, and none waits for ever. (A process that panics in
-//! one of them, or is killed, ends the job, as MPI has it.) What a process does by itself before such a call, and may
-//! fail, goes through [`all_or_none`].
+//! All of them are collective: every process of the communicator calls them with matching arguments. If one process
+//! fails, all of them return an error that names its rank, and none waits forever. (If a process panics in one of them
+//! or is killed, the job ends, as usual with MPI.) Use [`all_or_none`] for work that a process does by itself before
+//! such a call and that may fail.
 //!
-//! Only the thread that calls them talks to MPI: `Threading::Funneled` is enough.
+//! Only the calling thread uses MPI: `Threading::Funneled` is enough.
 //!
 //! ```no_run
 //! use mpi::traits::*;

@@ -1,10 +1,10 @@
 //! DAAL's distributed samples, as one program: `mpirun -n 4 numeric-table-mpi moments FOLDER`.
 //!
-//! Each computes one result of the shards in a folder, on all processes, and prints it on rank 0. With `--out FILE` the
-//! result is written to a file as bytes, with `--checkpoint FOLDER` the results of shards are kept until the job has
-//! ended, and with `--time N` it is computed so many times more, and the shortest time printed. `slow` computes the
-//! moments and sleeps in between, so that there is time to kill it; `panic` computes them until the last process
-//! panics. `check` moves rows of every element type between the processes and checks that all arrive.
+//! Each job computes one result over the shards in a folder, on all processes, and prints it on rank 0. `--out FILE`
+//! writes the result to a file as bytes. `--checkpoint FOLDER` saves the results of shards until the job has ended.
+//! `--time N` computes the result N more times, and prints the shortest time. `slow` computes the moments and sleeps in
+//! between, so that a test can kill it. `panic` computes them until the last process panics. `check` moves rows of
+//! every element type between the processes and checks that all arrive.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -33,21 +33,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     share_cores(&world)?;
     let outcome = run(&world);
     if let Err(error) = &outcome {
-        // In one piece: other ranks write to the same place.
+        // In one piece, because other ranks write to the same terminal.
         let line = format!("rank {}: {error}\n", world.rank());
         std::io::stderr().write_all(line.as_bytes())?;
     }
-    drop(universe); // what may fail on one rank alone, fails on all
+    drop(universe); // can end MPI, because an error on one rank is an error on all
     std::process::exit(outcome.is_err().into());
 }
 
-/// What the program was asked for.
+/// The parsed command line.
 struct Job<'w> {
     world: &'w SimpleCommunicator,
     shards: Shards,
     checkpoint: Option<PathBuf>,
     out: Option<PathBuf>,
-    /// How many times more the result is computed.
+    /// Number of additional computations of the result.
     repeats: usize,
 }
 
@@ -75,7 +75,7 @@ fn run(world: &SimpleCommunicator) -> Result<()> {
         "covariance" => job.answer(&Covariance::new(columns)?, |covariance| Ok(covariance.covariance()?.to_string())),
         "k-means" => job.k_means(),
         "regression" => {
-            let features = columns.checked_sub(1).ok_or_else(|| Error::other("no column is a target"))?;
+            let features = columns.checked_sub(1).ok_or_else(|| Error::other("no column is left for the target"))?;
             job.answer(&LinearRegression::new(features, 1)?, |regression| {
                 let model = regression.solve()?;
                 let (intercept, r_squared) = (model.intercepts()[0], model.r_squared()[0]);
@@ -120,7 +120,7 @@ impl Partial for Panic {
     }
 }
 
-/// Moments that take their time.
+/// Moments whose computation is slow.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Slow(BasicStatistics);
 
@@ -142,7 +142,7 @@ impl Partial for Slow {
 }
 
 impl Job<'_> {
-    /// Computes a result on all processes, and prints and keeps it on the first.
+    /// Computes a result on all processes, and prints and saves it on the first.
     fn answer<P: Partial>(&self, empty: &P, show: impl Fn(&P) -> Result<String>) -> Result<()> {
         let options = ReduceOptions::new();
         let options = self.checkpoint.as_ref().map_or(options.clone(), |folder| options.checkpoint(folder));
@@ -249,7 +249,7 @@ fn check_type<T: Transfer>(world: &SimpleCommunicator) -> Result<()> {
     Ok(())
 }
 
-/// Errors of one process are errors of all, and the next call works.
+/// Checks that an error of one process is an error of all, and that the next call works.
 fn check_failures(world: &SimpleCommunicator) -> Result<()> {
     let (size, rank) = (world.size(), world.rank());
     let columns = if rank == size - 1 && size > 1 { 3 } else { 2 };

@@ -18,21 +18,21 @@ use crate::wire::{receive_bytes, send_bytes};
 
 /// The rank that merges.
 const ROOT: i32 = 0;
-/// Tag of results of runs, of errors, and of ends.
+/// Tag of results of runs, of errors, and of end markers.
 const ANSWER: mpi::Tag = 7342;
-/// Tag of the order to stop.
+/// Tag of the stop request.
 const STOP: mpi::Tag = 7343;
-/// Tag of how it ended.
+/// Tag of the outcome.
 const OUTCOME: mpi::Tag = 7344;
 
-/// Largest number of results of one rank that wait at rank 0 for their turn.
+/// Maximum number of results of one rank that wait at rank 0 for their turn.
 const WINDOW: usize = 4;
-/// Approximate number of bytes of all results that wait there, and of those that a rank computes at a time.
+/// Approximate number of bytes of all results that wait there, and of the results that a rank computes at a time.
 const HELD_BYTES: usize = 256 << 20;
-/// How long rank 0 waits before it looks again for what has arrived.
+/// The interval at which rank 0 checks for arrived messages.
 const PAUSE: Duration = Duration::from_micros(100);
 
-/// First bytes of what a rank sends.
+/// First byte of a message to rank 0.
 const RESULT: u8 = 0;
 const FAILED: u8 = 1;
 const END: u8 = 2;
@@ -45,33 +45,34 @@ pub struct ReduceOptions {
 }
 
 impl ReduceOptions {
-    /// Creates the default options: nothing is kept.
+    /// Creates the default options: no results are saved.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets a folder that all processes see, in which the result of each shard is kept. A job that was killed, and
-    /// runs again with the same shards and the same question, does not compute them again; the result is the same, bit
-    /// for bit. The folder is created if there is none, and stays. One job at a time may use it.
+    /// Sets a folder, shared by all processes, in which the result of each shard is saved. If a killed job runs again
+    /// with the same shards and the same question, it does not compute these results again. The final result is the
+    /// same, bit for bit. The folder is created if it does not exist, and stays. Only one job at a time may use it.
     pub fn checkpoint(self, folder: impl Into<PathBuf>) -> Self {
         Self { checkpoint: Some(folder.into()) }
     }
 }
 
-/// Computes a partial result of all rows of shards: run `i` of shards ([`Shards::runs`]: single ones, unless there are
-/// very many, or results are large) by rank `i % size`, merged by rank 0 in their order. Returns it there, and `None`
-/// elsewhere.
+/// Computes a partial result over all rows of shards. Rank `i % size` computes run `i` of [`Shards::runs`], and rank 0
+/// merges the runs in order. A run is a single shard unless there are very many or results are large. Returns the
+/// result on rank 0, and `None` elsewhere.
 ///
-/// The result is that of [`Shards::reduce`] in one process, bit for bit, for any number of processes and threads, if
-/// its bytes say all of it. Each process uses rayon's threads ([`share_cores`](crate::share_cores)), and computes two
-/// runs for each of them at a time, or fewer if results are large: up to 256 MiB, and one at least. At rank 0, up to
-/// four results of each other process wait for their turn, about 256 MiB together; with more, the processes wait.
+/// The result equals that of [`Shards::reduce`] in one process, bit for bit, for any number of processes and threads,
+/// provided that its bytes represent it completely. Each process uses rayon's threads
+/// ([`share_cores`](crate::share_cores)). It computes two runs per thread at a time, or fewer if results are large: up
+/// to 256 MiB, and at least one. At rank 0, up to four results of each other process wait for their turn, about 256 MiB
+/// in total. Beyond that, the processes wait.
 ///
-/// Source: DAAL's distributed processing: step 1 on local nodes, step 2 on the master node.
+/// Source: distributed processing in DAAL, step 1 on local nodes, step 2 on the master node.
 ///
 /// # Errors
 /// Those of [`Shards::reduce`] on the rank where they happened, and [`RankError`] (in [`ErrorKind::Other`]) on all
-/// others. The first error ends the work of all ranks, after the runs that they are at.
+/// others. After the first error, all ranks finish their current runs and stop.
 ///
 /// # Examples
 /// ```no_run
@@ -96,7 +97,7 @@ pub fn reduce<P: Partial, C: Communicator>(
     empty: &P,
     options: &ReduceOptions,
 ) -> Result<Option<P>> {
-    let world = &world.duplicate(); // messages of the caller's are others
+    let world = &world.duplicate(); // separates these messages from the caller's
     let _guard = AbortOnPanic(world);
     let opened = options.checkpoint.as_deref().map(|folder| Checkpoint::open(folder, shards, empty)).transpose();
     let same = all_or_none(world, opened.and_then(|opened| Ok((opened, question_of(shards, empty)?))));
@@ -104,7 +105,7 @@ pub fn reduce<P: Partial, C: Communicator>(
     let asked = broadcast(world, ROOT, Some(question.clone()));
     let is_same = asked.and_then(|asked| match asked == question {
         true => Ok(()),
-        false => Err(Error::other("this rank has other shards or another question than rank 0")),
+        false => Err(Error::other("this rank has different shards or a different question than rank 0")),
     });
     if world.rank() == ROOT {
         checkpoint.iter().for_each(Checkpoint::clean);
@@ -161,14 +162,14 @@ pub fn reduce_all<P: Partial, C: Communicator>(
     all_or_none(world, bytes.and_then(|bytes| found.map_or_else(|| P::from_bytes(&bytes), Ok)))
 }
 
-/// Returns what all ranks must agree about, in bytes.
+/// Returns the bytes that all ranks must agree on.
 fn question_of<P: Partial>(shards: &Shards, empty: &P) -> Result<Vec<u8>> {
     let mut bytes = empty.empty()?.to_bytes()?;
     shards.files().for_each(|file| bytes.extend(identity(&file)));
     Ok(bytes)
 }
 
-/// The work of rank 0: its own runs, on a thread of their own, and the results of all, in their order.
+/// The work of rank 0: computes its own runs in a separate thread, and merges the results of all ranks in order.
 fn merge<P: Partial, C: Communicator>(
     world: &C,
     count: usize,
@@ -183,7 +184,7 @@ fn merge<P: Partial, C: Communicator>(
         let is_stopped = &is_stopped;
         scope.spawn(move || {
             for some in answers {
-                // Nobody receives any more: it has failed.
+                // The receiver is gone because it has failed.
                 if sender.send(some).is_err() || is_stopped.load(Ordering::Relaxed) {
                     return;
                 }
@@ -216,23 +217,23 @@ fn merge<P: Partial, C: Communicator>(
 
 /// A rank that sends results to rank 0.
 struct Rank {
-    /// What has arrived before its turn.
+    /// Messages that arrived before their turn.
     waiting: VecDeque<Vec<u8>>,
-    /// Whether nothing more will arrive.
+    /// Whether the rank has sent its end marker.
     has_ended: bool,
 }
 
-/// All ranks; of rank 0 nothing arrives.
+/// All ranks; rank 0 sends no messages.
 struct Others<'w, C> {
     world: &'w C,
     ranks: Vec<Rank>,
-    /// Number of bytes that wait.
+    /// Total number of waiting bytes.
     held: usize,
 }
 
 impl<C: Communicator> Others<'_, C> {
-    /// Receives what has arrived: of each rank as many results as may wait, and in any case the next one of the rank
-    /// whose turn it is. The others stay where they are, and their ranks wait to be rid of them.
+    /// Receives arrived messages: from each rank up to the limit, and in any case the next one of the rank `turn`.
+    /// Other messages are not received yet, and their senders wait.
     fn receive(&mut self, turn: usize) -> Result<()> {
         for (number, rank) in self.ranks.iter_mut().enumerate() {
             let source = self.world.process_at_rank(number as i32);
@@ -263,14 +264,14 @@ impl<C: Communicator> Others<'_, C> {
             match next.as_deref().map(<[u8]>::split_first) {
                 Some(Some((&RESULT, answer))) => return P::from_bytes(answer),
                 Some(Some((_, text))) => return Err(RankError::error(name, &String::from_utf8_lossy(text))),
-                Some(None) => return Err(RankError::error(name, "it sent nothing")),
-                None if rank.has_ended => return Err(RankError::error(name, "it ended before its work was done")),
+                Some(None) => return Err(RankError::error(name, "it sent an empty message")),
+                None if rank.has_ended => return Err(RankError::error(name, "it ended before its work was complete")),
                 None => thread::sleep(PAUSE),
             }
         }
     }
 
-    /// Waits until all ranks have come to their end, and tells them how it was.
+    /// Waits until all ranks have ended, and sends them the outcome.
     fn close<P>(self, outcome: Result<P>) -> Result<P> {
         let others = || (1..self.world.size()).map(|rank| self.world.process_at_rank(rank));
         let mut end = Vec::from([u8::from(outcome.is_err())]);
@@ -305,7 +306,7 @@ fn contribute<P: Partial, C: Communicator>(world: &C, answers: impl Iterator<Ite
     let outcome = receive_bytes(&root, OUTCOME)?;
     match outcome.split_first() {
         Some((1, failure)) => {
-            root.receive_with_tag::<u8>(STOP); // whether or not it came in time
+            root.receive_with_tag::<u8>(STOP); // even if it did not arrive in time
             own?;
             let (rank, text) = failure.split_first_chunk().unwrap_or((&[0; 4], &[]));
             Err(RankError::error(i32::from_le_bytes(*rank), &String::from_utf8_lossy(text)))
@@ -314,7 +315,7 @@ fn contribute<P: Partial, C: Communicator>(world: &C, answers: impl Iterator<Ite
     }
 }
 
-/// Sends results until all are sent, one is an error, or rank 0 wants no more.
+/// Sends results until all are sent, one is an error, or rank 0 requests a stop.
 fn send_answers<P: Partial>(
     root: &(impl Source + Destination),
     answers: impl Iterator<Item = Vec<Result<P>>>,

@@ -1,4 +1,4 @@
-//! Rows that move between processes, from memory to memory.
+//! Moving rows between processes, from memory to memory.
 
 use mpi::Tag;
 use mpi::request::scope;
@@ -11,10 +11,10 @@ use crate::wire::{MOST, Transfer, Wire, receive, receive_bytes, send, send_bytes
 
 /// Tag of values.
 const ROWS: Tag = 7345;
-/// Tag of what describes them.
+/// Tag of the description of values.
 const HEAD: Tag = 7346;
 
-/// A table of columns and no rows, and the number of rows that it stands for.
+/// A table with columns and no rows, and a number of rows.
 struct Head<T: Element> {
     rows: usize,
     table: HomogenNumericTable<T>,
@@ -32,37 +32,36 @@ impl<T: Transfer> Head<T> {
     }
 
     fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let (table, rows) =
-            bytes.split_last_chunk::<8>().ok_or_else(|| Error::other("this is no description of rows"))?;
+        let (table, rows) = bytes.split_last_chunk::<8>().ok_or_else(|| Error::other("not a description of rows"))?;
         let rows = usize::try_from(u64::from_le_bytes(*rows)).map_err(Error::other)?;
         Ok(Self { rows, table: HomogenNumericTable::from_bytes(table)? })
     }
 
-    /// Creates an array for so many rows.
+    /// Creates an array for the given number of rows.
     fn room(&self, rows: usize) -> Result<Array<T>> {
         let shape = Shape { rows, columns: self.table.column_count() };
         Array::zeros(shape.element_count()?)
     }
 
-    /// Creates a table of so many rows, which have arrived.
+    /// Creates a table from the given number of received rows.
     fn into_table(self, rows: usize, values: Array<T>) -> Result<HomogenNumericTable<T>> {
         let shape = Shape { rows, columns: self.table.column_count() };
         HomogenNumericTable::from_array(values, shape)?.described_by(self.table.dictionary().clone())
     }
 }
 
-/// Returns which of `rows` rows a rank has: as many as any other, or one more.
+/// Returns the range of `rows` rows that belongs to a rank. Ranks have equal numbers, or one more.
 fn share(rows: usize, rank: usize, size: usize) -> std::ops::Range<usize> {
     let (each, rest) = (rows / size, rows % size);
     let start = each * rank + rank.min(rest);
     start..start + each + usize::from(rank < rest)
 }
 
-/// Divides the rows of a table that `root` has among all processes, itself included: consecutive rows in the order of
-/// the ranks, as many for each, or one more for the first ones. The other processes pass `None`. Collective.
+/// Distributes the rows of the table on `root` among all processes, including itself: consecutive rows in the order of
+/// the ranks, the same number for each, or one more for the first ones. The other processes pass `None`. Collective.
 ///
-/// The parts are row-major tables with the dictionary of the whole. Values go from the table's memory to that of the
-/// parts, in their own MPI type; of a column-major table, a copy of one part at a time is made.
+/// The parts are row-major tables with the dictionary of the complete table. Values are sent from the table's memory to
+/// that of the parts, in their own MPI type. A column-major table is copied, one part at a time.
 ///
 /// # Errors
 /// [`ErrorKind::Other`] if `root` passes `None`; those of reading the table; [`ErrorKind::OutOfMemory`] of any process;
@@ -96,7 +95,7 @@ pub fn scatter_rows<T: Transfer, C: Communicator>(
     let (rank, size) = (world.rank() as usize, world.size() as usize);
     let described = match table {
         Some(table) if world.rank() == root => Head::of(table).and_then(|head| head.to_bytes()),
-        None if world.rank() == root => Err(Error::other("the root of a scatter passes a table")),
+        None if world.rank() == root => Err(Error::other("the root of a scatter must pass a table")),
         _ => Ok(Vec::new()),
     };
     let described = all_or_none(world, described)?;
@@ -115,7 +114,7 @@ pub fn scatter_rows<T: Transfer, C: Communicator>(
                 Ok(block) if other == rank => values.mutable_data()?.copy_from_slice(&block),
                 Ok(block) => send(&world.process_at_rank(other as i32), ROWS, &block),
                 Err(error) => {
-                    // Who waits gets nothing, and the error after it.
+                    // The waiting rank receives no rows, and then the error.
                     outcome = Err(error);
                     if other != rank {
                         let count = part.len() * head.table.column_count();
@@ -131,10 +130,10 @@ pub fn scatter_rows<T: Transfer, C: Communicator>(
     head.into_table(rows.len(), values)
 }
 
-/// Puts the rows of all processes together in the order of the ranks, in one table at `root`; the others get `None`.
+/// Joins the rows of all processes in the order of the ranks, in one table on `root`. Returns `None` on the others.
 /// Collective.
 ///
-/// The table is row-major, with the dictionary of the rows of `root`; other names, words or numbers of columns are
+/// The table is row-major, with the dictionary of the rows on `root`. Different names, labels or numbers of columns are
 /// errors.
 ///
 /// # Errors
@@ -213,9 +212,9 @@ pub fn gather_rows<T: Transfer, C: Communicator>(
     head.into_table(all, values).map(Some)
 }
 
-/// Sends the rows of each process `by` ranks on, around the ring, and returns those that came: of the rank that is `by`
-/// before. With `by` 1, after as many calls as there are processes every process has seen all rows. Collective, with
-/// the same `by` everywhere.
+/// Sends the rows of each process `by` ranks forward around the ring, and returns the received rows, which belonged to
+/// the rank `by` ranks before. With `by` 1, every process has seen all rows after one call per process. Collective,
+/// with the same `by` everywhere.
 ///
 /// # Errors
 /// Those of reading the rows; [`ErrorKind::OutOfMemory`]; [`RankError`](crate::RankError) on the processes that did not
@@ -266,7 +265,7 @@ pub fn shift_rows<T: Transfer, C: Communicator>(
     head.into_table(rows, values)
 }
 
-/// Sends values to one process while others arrive from another.
+/// Sends values to one process while receiving values from another.
 fn exchange<T: Transfer>(to: &impl Destination, sent: &[T], from: &impl Source, received: &mut [T], tag: Tag) {
     let mut sent = bytemuck::cast_slice::<T, <T as Wire>::Sent>(sent).chunks(MOST);
     let mut received = bytemuck::cast_slice_mut::<T, <T as Wire>::Sent>(received).chunks_mut(MOST);
@@ -275,7 +274,7 @@ fn exchange<T: Transfer>(to: &impl Destination, sent: &[T], from: &impl Source, 
         if out.is_none() && into.is_none() {
             return;
         }
-        // What arrives has its place before anybody waits for a place elsewhere.
+        // The receive is posted before any process waits for one elsewhere.
         scope(|scope| {
             let arriving = into.map(|into| from.immediate_receive_into_with_tag(scope, into, tag));
             if let Some(out) = out {

@@ -1,14 +1,14 @@
-//! Cores that processes of one machine share.
+//! Sharing the cores of one machine between processes.
 
 use mpi::traits::*;
 
-/// Divides the cores of each machine among its processes: sets rayon's global pool to so many threads. Returns their
-/// number. Collective; call it once, before rayon is used.
+/// Divides the cores of each machine among its processes, and sets the size of the global rayon pool accordingly.
+/// Returns the number of threads. Collective; call it once, before using rayon.
 ///
-/// `mpirun` binds each process to one core unless it is told `--bind-to none`.
+/// `mpirun` binds each process to one core unless it is given `--bind-to none`.
 ///
 /// # Errors
-/// Rayon's, if its pool was built before.
+/// Rayon's error if its pool was built before.
 ///
 /// # Examples
 /// ```no_run

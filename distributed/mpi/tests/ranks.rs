@@ -1,4 +1,5 @@
-//! Jobs of several processes, against one process: the same bits; and what remains of a job that is killed.
+//! Compares jobs of several processes with one process, which must give the same bits, and checks what a killed job
+//! leaves.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -9,13 +10,13 @@ use std::{fs, thread};
 use numeric_table::prelude::*;
 use numeric_table::{BasicStatistics, Covariance, KMeansStep, LinearRegression, Partial, SaveOptions, Shards};
 
-/// Held while a job runs: waiting processes of MPI take all of a core.
+/// Held while a job runs, because each waiting MPI process occupies a core.
 static ONE_JOB: Mutex<()> = Mutex::new(());
 
 /// Numbers of processes.
 const RANKS: [usize; 3] = [1, 2, 4];
 
-/// A job that is ended after five minutes: a test fails, and does not hang.
+/// A job that is killed after five minutes, so that a test fails instead of hanging.
 fn mpirun(ranks: usize, arguments: &[&str]) -> Command {
     let mut command = Command::new("timeout");
     command.args(["300", "mpirun", "--bind-to", "none", "--oversubscribe", "-n", &ranks.to_string()]);
@@ -25,7 +26,7 @@ fn mpirun(ranks: usize, arguments: &[&str]) -> Command {
     command
 }
 
-/// Waits for a job, and reads what it prints meanwhile: it would wait for ever for a reader of 64 KiB of backtraces.
+/// Waits for a job and reads its output meanwhile. Otherwise 64 KiB of backtraces would block the job forever.
 fn wait(job: Child) -> Output {
     let output = job.wait_with_output().unwrap();
     assert_ne!(output.status.code(), Some(124), "the job hangs");
@@ -37,7 +38,7 @@ fn run(ranks: usize, arguments: &[&str]) -> Output {
     wait(mpirun(ranks, arguments).spawn().unwrap())
 }
 
-/// Shards of unequal lengths, one of them without rows, of values that do not add up exactly.
+/// Shards of unequal lengths, one of them without rows, whose values do not add up exactly.
 fn shards_in(folder: &Path, count: usize) -> Shards {
     for shard in 0..count {
         let rows = if shard == 2 { 0 } else { 100 + shard * 37 % 500 };
@@ -116,7 +117,7 @@ fn there_may_be_more_processes_than_shards() {
     check("moments", &shards, folder.path(), &BasicStatistics::new(6).unwrap());
 }
 
-/// Checks that a job ends with an error of all ranks, and that those that did not fail name the one that did.
+/// Checks that a job ends with an error on all ranks, and that the ranks that did not fail name the one that did.
 fn check_failure(output: &Output, ranks: usize, failed: Option<usize>, what: &str) {
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success(), "{ranks} ranks");
@@ -154,8 +155,8 @@ fn a_process_that_panics_ends_the_job() {
     }
 }
 
-/// Shards of results that are too large to be sent before somebody receives them. There are 300 different files; others
-/// are other names of them.
+/// Shards with results that are too large to be sent before a process receives them. There are 300 different files, and
+/// further names for them.
 fn wide_shards_in(folder: &Path, count: usize) -> Shards {
     let path = |shard: usize| folder.join(format!("part-{shard:04}.ntb"));
     for shard in 0..300 {
@@ -210,7 +211,7 @@ fn processes_with_other_shards_or_without_any_end_with_an_error_on_all_ranks() {
     }
 }
 
-/// The numbers of results that are kept.
+/// The numbers of the saved results.
 fn kept(folder: &Path) -> usize {
     let is_kept = |path: PathBuf| path.extension().is_some_and(|extension| extension == "partial");
     fs::read_dir(folder).map_or(0, |files| files.filter(|file| is_kept(file.as_ref().unwrap().path())).count())
@@ -240,7 +241,7 @@ fn a_job_that_was_killed_goes_on_where_it_was() {
         assert!((6..40).contains(&before), "{before}");
         let oldest = fs::metadata(kept_in.join("shard-000000000.partial")).unwrap().modified().unwrap();
 
-        // On another number of processes.
+        // On a different number of processes.
         let output = run(6 - ranks, &arguments);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         assert_eq!(kept(&kept_in), 40);
@@ -248,7 +249,7 @@ fn a_job_that_was_killed_goes_on_where_it_was() {
         assert_eq!(now, oldest, "the first shard was computed again");
         let bytes = fs::read(&out).unwrap();
         let expected = shards.reduce(&BasicStatistics::new(6).unwrap()).unwrap().to_bytes().unwrap();
-        // The same state; the name in front of it and the checksum after it are others.
+        // The state is the same; the name before it and the checksum after it differ.
         let state = |bytes: &[u8], name: &str| bytes[24 + name.len()..bytes.len() - 4].to_vec();
         assert_eq!(state(&bytes, "slow-moments"), state(&expected, BasicStatistics::NAME));
         fs::remove_file(&out).unwrap();
@@ -285,7 +286,7 @@ fn kept_results_of_other_shards_and_questions_are_not_used() {
     run("covariance");
     assert_eq!(run("moments"), statistics(&shards));
 
-    // Other values in a file of the same shape, and a file of results that is damaged.
+    // Other values in a file of the same shape, and a damaged result file.
     let path = folder.path().join("part-0001.ntb");
     let table = HomogenNumericTable::<f32>::load(&path).unwrap();
     let other = HomogenNumericTable::from_fn(table.shape(), |row, column| (row * column) as f32).unwrap();
@@ -293,7 +294,7 @@ fn kept_results_of_other_shards_and_questions_are_not_used() {
     fs::write(kept_in.join("shard-000000003.partial"), b"NTSHARD\n").unwrap();
     assert_eq!(run("moments"), statistics(&Shards::open(folder.path()).unwrap()));
 
-    // Without checksums of values, files of one shape cannot be told apart: nothing is kept of them.
+    // Without checksums of values, files of one shape cannot be distinguished, so no results are saved.
     for table in [table, other] {
         table.save_with(&path, SaveOptions::new().checksums(None)).unwrap();
         assert_eq!(run("moments"), statistics(&Shards::open(folder.path()).unwrap()));
