@@ -10,7 +10,6 @@
 //! | [`many_files`] | How do I keep a table in many files? |
 //! | [`read_from_object_storage`] | How do I read from object storage, and write to it? |
 //! | [`compute_statistics`] | How do I compute statistics? |
-//! | [`learn_from_many_files`] | How do I learn from many files? |
 //! | [`write_a_kernel`] | How do I write a kernel over blocks of rows? |
 //! | [`use_a_gpu`] | How do I use a GPU? |
 //! | [`share_memory_with_ndarray`] | How do I share memory with `ndarray`? |
@@ -44,7 +43,7 @@ macro_rules! links {
 [many-files]: crate::guide::many_files
 [read-from-object-storage]: crate::guide::read_from_object_storage
 [compute-statistics]: crate::guide::compute_statistics
-[learn-from-many-files]: crate::guide::learn_from_many_files
+[learn-from-many-files]: https://docs.rs/numeric-table-learning
 [write-a-kernel]: crate::guide::write_a_kernel
 [use-a-gpu]: crate::guide::use_a_gpu
 [share-memory-with-ndarray]: crate::guide::share_memory_with_ndarray
@@ -113,7 +112,6 @@ pages! {
     #[cfg(any(not(doctest), feature = "object-store"))]
     read_from_object_storage "how-do-i/read-from-object-storage.md"
     compute_statistics "how-do-i/compute-statistics.md"
-    learn_from_many_files "how-do-i/learn-from-many-files.md"
     write_a_kernel "how-do-i/write-a-kernel.md"
     use_a_gpu "how-do-i/use-a-gpu.md"
     share_memory_with_ndarray "how-do-i/share-memory-with-ndarray.md"

@@ -137,8 +137,7 @@
 )]
 //! | minimum, mean, variance ... of each column, of a file, of groups of rows | [`BasicStatistics`], [`GroupStatistics`] |
 //! | covariances and correlations; `X'X` | [`Covariance`]; [`GramMatrix`] |
-//! | k-means, linear regression | [`KMeansStep`], [`LinearRegression`] |
-//! | naive Bayes of counts, of any numbers | [`NaiveBayes`], [`GaussianNaiveBayes`] |
+//! | k-means, linear regression, naive Bayes | the crate `numeric-table-learning` |
 //! | quantiles, histograms | [`Quantiles`]; of streams [`QuantileSketch`]; [`Histogram`] |
 //! | to know how far long work is | [`StatisticsOptions`], [`SaveOptions`] |
 //! | a table in a terminal | `println!("{table}")`, [`TableDisplay`] |
@@ -201,7 +200,6 @@ mod format; // in some files
 #[doc(hidden)]
 pub mod internal;
 mod interop; // in some files
-mod learning; // in some files
 #[forbid(unsafe_code)]
 mod lines;
 #[forbid(unsafe_code)]
@@ -260,10 +258,6 @@ pub use crate::interop::{
 #[cfg(feature = "npy")]
 #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
 pub use crate::interop::{load_npy_any, read_npy_any};
-pub use crate::learning::{
-    GaussianNaiveBayes, GaussianNaiveBayesModel, KMeansStep, LinearRegression, NaiveBayes, NaiveBayesModel,
-    RegressionModel, RegressionOptions,
-};
 pub use crate::output::TableOutput;
 pub use crate::partial::Partial;
 #[cfg(feature = "object-store")]

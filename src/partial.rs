@@ -20,10 +20,9 @@ use crate::table::{NumericTable, TableSelection, row_bytes};
 ///
 /// Implementors: [`BasicStatistics`](crate::BasicStatistics), [`Covariance`](crate::Covariance),
 /// [`Histogram`](crate::Histogram), [`QuantileSketch`](crate::QuantileSketch),
-/// [`GroupStatistics`](crate::GroupStatistics), [`GramMatrix`](crate::GramMatrix), [`KMeansStep`](crate::KMeansStep),
-/// [`LinearRegression`](crate::LinearRegression), [`NaiveBayes`](crate::NaiveBayes) and
-/// [`GaussianNaiveBayes`](crate::GaussianNaiveBayes). For your own result, derive serde's traits and define how rows
-/// are added and how two results are merged:
+/// [`GroupStatistics`](crate::GroupStatistics) and [`GramMatrix`](crate::GramMatrix). The crate `numeric-table-learning`
+/// has k-means, linear regression and naive Bayes. For your own result, derive serde's traits and define how rows are
+/// added and how two results are merged:
 ///
 /// ```
 /// use numeric_table::{Partial, Result, prelude::*};

@@ -45,7 +45,7 @@ thread_local! {
 }
 
 /// Converts an error to a format's error, and remembers it if it is a failed allocation.
-pub(crate) fn remember<E: de::Error>(error: Error) -> E {
+pub fn remember<E: de::Error>(error: Error) -> E {
     if let Some(bytes) = error.refused_bytes() {
         REFUSED.set(Some(bytes));
     }
@@ -53,7 +53,7 @@ pub(crate) fn remember<E: de::Error>(error: Error) -> E {
 }
 
 /// Like [`remember`], for serialization.
-pub(crate) fn refused<E: serde::ser::Error>(error: Error) -> E {
+pub fn refused<E: serde::ser::Error>(error: Error) -> E {
     if let Some(bytes) = error.refused_bytes() {
         REFUSED.set(Some(bytes));
     }

@@ -9,8 +9,8 @@ use crate::error::OrRaise;
 use crate::partial::{Partial, Pickled, labels, matrix, object, on_table, state, vector};
 use crate::{lists, numbers};
 
-type Counts = numeric_table::NaiveBayes;
-type Gaussian = numeric_table::GaussianNaiveBayes;
+type Counts = numeric_table_learning::NaiveBayes;
+type Gaussian = numeric_table_learning::GaussianNaiveBayes;
 
 /// Multinomial naive Bayes, for counts such as word counts: learns the sum of each feature in each class. Like
 /// scikit-learn's ``MultinomialNB``.
@@ -75,7 +75,7 @@ impl NaiveBayes {
 pub(crate) struct NaiveBayesModel {
     own: Arc<Counts>,
     alpha: f64,
-    model: numeric_table::NaiveBayesModel,
+    model: numeric_table_learning::NaiveBayesModel,
 }
 
 #[methods]
@@ -182,7 +182,7 @@ pub(crate) struct GaussianNaiveBayesModel {
     own: Arc<Gaussian>,
     var_smoothing: f64,
     priors: Option<Vec<f64>>,
-    model: numeric_table::GaussianNaiveBayesModel,
+    model: numeric_table_learning::GaussianNaiveBayesModel,
 }
 
 #[methods]

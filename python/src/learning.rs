@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use numeric_table::RegressionOptions;
+use numeric_table_learning::RegressionOptions;
 use pyo3::prelude::*;
 
 use crate::boundary::methods;
@@ -30,7 +30,7 @@ use crate::partial::{Partial, Pickled, labels, matrix, object, on_table, state, 
 #[pyclass(frozen, extends = Partial, module = "numeric_table", name = "KMeansStep")]
 pub(crate) struct KMeansStep;
 
-type Step = numeric_table::KMeansStep;
+type Step = numeric_table_learning::KMeansStep;
 
 #[methods]
 impl KMeansStep {
@@ -119,7 +119,7 @@ impl KMeansStep {
 #[pyclass(frozen, extends = Partial, module = "numeric_table", name = "LinearRegression")]
 pub(crate) struct LinearRegression;
 
-type Regression = numeric_table::LinearRegression;
+type Regression = numeric_table_learning::LinearRegression;
 
 #[methods]
 impl LinearRegression {
@@ -183,7 +183,7 @@ pub(crate) struct RegressionModel {
     own: Arc<Regression>,
     alpha: f64,
     intercept: bool,
-    model: numeric_table::RegressionModel,
+    model: numeric_table_learning::RegressionModel,
 }
 
 #[methods]

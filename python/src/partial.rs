@@ -126,8 +126,8 @@ impl Kind {
 }
 
 macro_rules! kinds {
-    ($($kind:ident => $class:path),* $(,)?) => {
-        $(impl Native for numeric_table::$kind {
+    ($($kind:path => $class:path),* $(,)?) => {
+        $(impl Native for $kind {
             type Class = $class;
 
             fn number_of_rows(&self) -> u64 {
@@ -139,21 +139,21 @@ macro_rules! kinds {
             }
         })*
 
-        static KINDS: &[Kind] = &[$(Kind::of::<numeric_table::$kind>()),*];
+        static KINDS: &[Kind] = &[$(Kind::of::<$kind>()),*];
     };
 }
 
 kinds! {
-    BasicStatistics => columns::Statistics,
-    Covariance => products::Covariance,
-    GramMatrix => products::GramMatrix,
-    Histogram => counts::Histogram,
-    QuantileSketch => counts::QuantileSketch,
-    GroupStatistics => groups::GroupStatistics,
-    KMeansStep => learning::KMeansStep,
-    LinearRegression => learning::LinearRegression,
-    NaiveBayes => bayes::NaiveBayes,
-    GaussianNaiveBayes => bayes::GaussianNaiveBayes,
+    numeric_table::BasicStatistics => columns::Statistics,
+    numeric_table::Covariance => products::Covariance,
+    numeric_table::GramMatrix => products::GramMatrix,
+    numeric_table::Histogram => counts::Histogram,
+    numeric_table::QuantileSketch => counts::QuantileSketch,
+    numeric_table::GroupStatistics => groups::GroupStatistics,
+    numeric_table_learning::KMeansStep => learning::KMeansStep,
+    numeric_table_learning::LinearRegression => learning::LinearRegression,
+    numeric_table_learning::NaiveBayes => bayes::NaiveBayes,
+    numeric_table_learning::GaussianNaiveBayes => bayes::GaussianNaiveBayes,
 }
 
 /// A result that is computed from some rows at a time and merged: over tables, files, or several processes.

@@ -47,7 +47,7 @@ pub(crate) fn serially<R>(work: impl FnOnce() -> R) -> R {
 
 /// Returns the number of tasks for work on `bytes` bytes: one if dividing it does not pay, or if there is only one
 /// thread.
-pub(crate) fn task_count(bytes: usize) -> usize {
+pub fn task_count(bytes: usize) -> usize {
     if bytes < LEAST_BYTES || IS_SERIAL.get() {
         return 1; // before asking rayon for its threads, which would start them
     }
@@ -100,7 +100,7 @@ fn threads() -> usize {
 }
 
 /// Calls `work` on every piece, in parallel if there are several. The results are in the order of the pieces.
-pub(crate) fn map<P: Send, R: Send>(pieces: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
+pub fn map<P: Send, R: Send>(pieces: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
     map_on(false, pieces, &work)
 }
 

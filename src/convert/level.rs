@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 ///
 /// Invariant: levels above the baseline come only from [`available`](Self::available), which detects them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Level(Instructions);
+pub struct Level(Instructions);
 
 /// Machines other than x86-64 have only the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,20 +33,22 @@ static CHOSEN: AtomicU8 = AtomicU8::new(0);
 impl Level {
     pub(super) const BASELINE: Self = Self(Instructions::Baseline);
 
+    /// Returns whether loops may use AVX2, FMA and F16C.
     #[cfg(target_arch = "x86_64")]
     #[inline]
-    pub(crate) fn has_avx2(self) -> bool {
+    pub fn has_avx2(self) -> bool {
         self.0 != Instructions::Baseline
     }
 
+    /// Returns whether loops may use AVX-512 F, BW, DQ and VL as well.
     #[cfg(target_arch = "x86_64")]
     #[inline]
-    pub(crate) fn has_avx512(self) -> bool {
+    pub fn has_avx512(self) -> bool {
         self.0 == Instructions::Avx512
     }
 
     /// Returns every level of this machine, the best one last.
-    pub(crate) fn available() -> Vec<Self> {
+    pub fn available() -> Vec<Self> {
         #[allow(unused_mut, reason = "only x86-64 has more than one")]
         let mut levels = vec![Self::BASELINE];
         #[cfg(target_arch = "x86_64")]
@@ -80,7 +82,7 @@ impl Level {
     /// Returns the level that a call uses on all its threads: the forced level if the machine has it, otherwise the
     /// best.
     #[inline(always)]
-    pub(crate) fn chosen() -> Self {
+    pub fn chosen() -> Self {
         #[cfg(test)]
         if let Some(forced) = FORCED.get() {
             return forced;
@@ -119,7 +121,7 @@ impl Level {
 
     /// Runs a long loop, compiled for this level.
     #[inline]
-    pub(crate) fn run_long(self, work: impl LongLoop) {
+    pub fn run_long(self, work: impl LongLoop) {
         match self.0 {
             Instructions::Baseline => work.run(),
             // SAFETY: the machine has the instructions (invariant of `Level`).
@@ -148,7 +150,8 @@ impl Level {
 
 /// A long loop. A closure of many instructions is called, not inlined, so it is not compiled for a level. A method that
 /// is `#[inline(always)]` is.
-pub(crate) trait LongLoop {
+pub trait LongLoop {
+    /// Runs the loop.
     fn run(self);
 }
 

@@ -38,7 +38,10 @@ impl<'de> Deserialize<'de> for Number {
 }
 
 /// Numbers of one type. Deserialized ones are owned and use exactly as much memory as needed.
-pub(crate) struct Numbers<'a, T: Element>(pub(crate) Cow<'a, [T]>);
+pub struct Numbers<'a, T: Element>(
+    /// The numbers.
+    pub Cow<'a, [T]>,
+);
 
 impl<T: Element> Serialize for Numbers<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -169,7 +169,7 @@ impl GroupStatistics {
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`]; [`ErrorKind::NotSolvable`].
-    pub(crate) fn categories_of(
+    pub(super) fn categories_of(
         table: &dyn NumericTable,
         by: impl ColumnKey,
         categories: Option<usize>,
@@ -333,22 +333,65 @@ impl GroupStatistics {
     }
 
     /// Returns the number of rows of each category.
-    pub(crate) fn row_counts(&self) -> &[u64] {
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{GroupStatistics, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[0, 2], [3, 4], [0, 6]])?;
+    /// assert_eq!(GroupStatistics::of(&table, 0, 4)?.row_counts(), [2, 0, 0, 1]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn row_counts(&self) -> &[u64] {
         &self.rows
     }
 
-    /// Returns the number of columns and the column that holds the category.
-    pub(crate) fn columns_and_key(&self) -> (usize, usize) {
-        (self.column_count, self.by)
+    /// Returns the number of columns of the tables, including the column with the category.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::GroupStatistics;
+    /// assert_eq!(GroupStatistics::new(3, 0, 5)?.column_count(), 3);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn column_count(&self) -> usize {
+        self.column_count
     }
 
-    /// Returns the statistics of one column, over the rows of all categories. Columns are counted as in
-    /// [`column`](Self::column). O(categories).
-    pub(crate) fn column_of_all(&self, column: usize) -> ColumnStatistics {
+    /// Returns the number of the column with the category.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::GroupStatistics;
+    /// assert_eq!(GroupStatistics::new(3, 1, 5)?.category_column(), 1);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn category_column(&self) -> usize {
+        self.by
+    }
+
+    /// Returns the statistics of one column over the rows of all categories. `column` is the number that it has in the
+    /// table. O(categories).
+    ///
+    /// # Errors
+    /// [`ErrorKind::ColumnOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{GroupStatistics, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[0, 2], [3, 4], [0, 9]])?;
+    /// let groups = GroupStatistics::of(&table, 0, 4)?;
+    /// assert_eq!(groups.column_of_all(1)?.mean(), 5.0);
+    /// assert!(groups.column_of_all(2).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn column_of_all(&self, column: usize) -> Result<ColumnStatistics> {
+        if column >= self.column_count {
+            return Err(Error::new(ErrorKind::ColumnOutOfRange { column, column_count: self.column_count }));
+        }
         let mut all = ColumnStatistics::EMPTY;
         let own = self.columns.iter().skip(column).step_by(self.column_count);
         own.for_each(|column| all.merge(column));
-        all
+        Ok(all)
     }
 
     /// Returns the statistics of one column, given by its number in the table or by name, over the rows of one

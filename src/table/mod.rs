@@ -77,7 +77,7 @@ mod take;
 #[forbid(unsafe_code)]
 mod target;
 #[forbid(unsafe_code)]
-mod tiling;
+pub(crate) mod tiling;
 #[forbid(unsafe_code)]
 pub(crate) mod view;
 

@@ -274,8 +274,8 @@ pub(crate) fn lent_slice<'t, N: NumericTable + ?Sized>(
 /// buffer that `room` returns. With [`ConversionPolicy::Saturate`], values that do not fit are rounded.
 ///
 /// # Errors
-/// Those of [`lent_slice`], of `room` and of reading the table.
-pub(crate) fn lent_or_read<'a, T: Element>(
+/// Those of [`slice_of`](crate::table::slice_of), of `room` and of reading the table.
+pub fn lent_or_read<'a, T: Element>(
     table: &'a dyn NumericTable,
     region: &Region,
     room: impl FnOnce() -> Result<&'a mut [T]>,

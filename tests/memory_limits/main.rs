@@ -17,6 +17,7 @@ mod hostile_archives;
 mod hostile_csv;
 mod hostile_manifests;
 mod hostile_partials;
+mod partial_bytes;
 mod scratch;
 #[cfg(all(feature = "arrow", feature = "ndarray", feature = "npy"))]
 mod shared_values;

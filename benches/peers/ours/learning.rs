@@ -4,7 +4,8 @@
 use std::hint::black_box;
 
 use numeric_table::prelude::*;
-use numeric_table::{GramMatrix, KMeansStep, Partial};
+use numeric_table::{GramMatrix, Partial};
+use numeric_table_learning::KMeansStep;
 
 use crate::measure::Bench;
 use crate::statistics::value;

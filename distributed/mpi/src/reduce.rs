@@ -133,7 +133,8 @@ pub fn reduce<P: Partial, C: Communicator>(
 /// # Examples
 /// ```no_run
 /// use mpi::traits::*;
-/// use numeric_table::{KMeansStep, Shards};
+/// use numeric_table::Shards;
+/// use numeric_table_learning::KMeansStep;
 /// use numeric_table_mpi::{ReduceOptions, all_or_none, reduce_all};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

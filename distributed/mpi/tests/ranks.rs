@@ -8,7 +8,8 @@ use std::time::Duration;
 use std::{fs, thread};
 
 use numeric_table::prelude::*;
-use numeric_table::{BasicStatistics, Covariance, KMeansStep, LinearRegression, Partial, SaveOptions, Shards};
+use numeric_table::{BasicStatistics, Covariance, Partial, SaveOptions, Shards};
+use numeric_table_learning::{KMeansStep, LinearRegression};
 
 /// Held while a job runs, because each waiting MPI process occupies a core.
 static ONE_JOB: Mutex<()> = Mutex::new(());

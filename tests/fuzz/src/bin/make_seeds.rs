@@ -7,10 +7,12 @@ use std::path::Path;
 
 use numeric_table::{
     BasicStatistics, Categories, Covariance, DataDictionary, DataLayout, Element, ElementType, Feature, GramMatrix,
-    GroupStatistics, Histogram, HistogramBins, HomogenNumericTable, KMeansStep, LinearRegression, NaiveBayes,
-    NumericTable, Partial, QuantileSketch, Shape, Shards, TableOutput,
+    GroupStatistics, Histogram, HistogramBins, HomogenNumericTable, NumericTable, Partial, QuantileSketch, Shape,
+    Shards, TableOutput,
 };
+
 use numeric_table_fuzz::{files_of_manifests, partial_head, with_element};
+use numeric_table_learning::{KMeansStep, LinearRegression, NaiveBayes};
 
 type Table<T> = HomogenNumericTable<T>;
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;

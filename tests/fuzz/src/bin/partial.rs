@@ -7,11 +7,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use numeric_table::{
-    BasicStatistics, Covariance, GaussianNaiveBayes, GramMatrix, GroupStatistics, Histogram, KMeansStep,
-    LinearRegression, NaiveBayes, Partial, QuantileSketch,
-};
+use numeric_table::{BasicStatistics, Covariance, GramMatrix, GroupStatistics, Histogram, Partial, QuantileSketch};
 use numeric_table_fuzz::{partial_bytes, refusal};
+use numeric_table_learning::{GaussianNaiveBayes, KMeansStep, LinearRegression, NaiveBayes};
 
 fuzz_target!(|data: &[u8]| {
     let Some((&first, own)) = data.split_first() else { return };

@@ -1,0 +1,270 @@
+//! Gaussian naive Bayes: means and variances by class. What is made of them is in `gaussian_model`.
+
+#[cfg(doc)]
+use numeric_table::ErrorKind;
+use numeric_table::table::ColumnKey;
+use numeric_table::{Error, GroupStatistics, NumericTable, Partial, Result, TableDescription};
+use serde::de::{self, Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
+
+use crate::classes;
+use crate::gaussian_model::GaussianNaiveBayesModel;
+
+/// The means and variances of the features in each class, for Gaussian naive Bayes: what
+/// [`NaiveBayes`](crate::NaiveBayes) is for counts, for any numbers.
+///
+/// One column tells the class of a row: a whole number below the number of classes; anything else there is an error
+/// that names the row. The other columns are the features. They are [`GroupStatistics`], in one pass and exact to the
+/// last digits; [`statistics`](Self::statistics) returns them, and `GaussianNaiveBayes::try_from` makes a result of
+/// those that there are already.
+///
+/// A NaN is a missing value: means and variances are those of the others, in which scikit-learn differs: it refuses
+/// NaN. An infinity is an error when a model is made. Values of other types are converted to `f64`, exactly except for
+/// 64-bit integers beyond 2^53. Cells of sparse tables are read as what they are, zeros included.
+///
+/// A [`Partial`] result, which serde can serialize as well: statistics of parts of a table, or of many files, are
+/// merged. Cost: O(rows * columns); memory: 104 bytes for each class and feature, and as much for each class among some
+/// thousand rows of each thread.
+///
+/// Source: scikit-learn `GaussianNB`, with `partial_fit`; Chan, Golub, LeVeque 1979 for merging.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{Partial, prelude::*};
+/// use numeric_table_learning::GaussianNaiveBayes;
+/// // Length and width of four leaves; the last column is the class.
+/// let table = HomogenNumericTable::from_rows(&[[1.0, 5.0, 0.0], [2.0, 7.0, 0.0], [8.0, 5.5, 1.0], [9.0, 6.0, 1.0]])?;
+/// let statistics = GaussianNaiveBayes::of(&table, 2, 2)?; // in parallel if the table is large
+/// let model = statistics.model(1e-9)?;
+/// assert_eq!(model.means()?.as_slice()?, [1.5, 6.0, 8.5, 5.75]); // a row for each class
+///
+/// let leaves = HomogenNumericTable::from_rows(&[[7.0_f32, 6.0], [2.5, 6.0]])?; // without the class
+/// assert_eq!(model.predict(&leaves)?.as_slice()?, [1, 0]);
+///
+/// let mut all = GaussianNaiveBayes::new(3, 2, 2)?; // a part at a time
+/// all.update_table(&table.slice_rows(..2)?)?;
+/// all.update_table(&table.slice_rows(2..)?)?;
+/// assert_eq!(all.to_bytes()?, GaussianNaiveBayes::new(3, 2, 2)?.compute(&table)?.to_bytes()?);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct GaussianNaiveBayes {
+    /// Of 1 to 2^31 - 1 categories.
+    groups: GroupStatistics,
+}
+
+impl GaussianNaiveBayes {
+    /// Creates statistics without rows, of tables with `columns` columns, of which `by` tells which of `classes`
+    /// classes a row belongs to.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ColumnOutOfRange`] for `by`; [`ErrorKind::ParameterOutOfRange`] if there are no classes, or more
+    /// than 2^31 - 1; [`ErrorKind::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table_learning::GaussianNaiveBayes;
+    /// let statistics = GaussianNaiveBayes::new(4, 0, 2)?; // three features, after the class
+    /// assert_eq!((statistics.feature_count(), statistics.class_count(), statistics.row_count()), (3, 2, 0));
+    /// assert!(GaussianNaiveBayes::new(4, 4, 2).is_err() && GaussianNaiveBayes::new(4, 0, 0).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn new(columns: usize, by: usize, classes: usize) -> Result<Self> {
+        classes::check(columns, by, classes)?;
+        Ok(Self { groups: GroupStatistics::new(columns, by, classes)? })
+    }
+
+    /// Computes the statistics of a table of any kind, of which the column `by`, by number or name, tells the class of
+    /// each row. With `None`, there are as many classes as the dictionary says.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`] for `by`; [`ErrorKind::NotSolvable`] if nobody says
+    /// how many classes there are; [`ErrorKind::ValueNotAllowed`] for the first value of that column that is no class;
+    /// those of
+    /// [`new`](Self::new) and of reading the table.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_learning::GaussianNaiveBayes;
+    /// let names = ["length", "class"].map(|name| Feature::new(ElementType::F64).named(name));
+    /// let table = HomogenNumericTable::from_rows(&[[2.0, 1.0], [0.5, 0.0], [-1.0, 0.5]])?;
+    /// let table = table.described_by(names.into_iter().collect())?;
+    /// assert_eq!(GaussianNaiveBayes::of(&table.slice_rows(..2)?, "class", 2)?.class_rows(), [1, 1]);
+    /// let error = GaussianNaiveBayes::of(&table, "class", 2).unwrap_err();
+    /// assert!(error.to_string().starts_with("the value 0.5 at row 2, column 1 is not a valid category: "));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn of(table: &dyn NumericTable, by: impl ColumnKey, classes: impl Into<Option<usize>>) -> Result<Self> {
+        let (by, classes) = classes::column_and_count(table, by, classes.into())?;
+        Self::new(table.column_count(), by, classes)?.compute(table)
+    }
+
+    /// Returns the number of features: that of columns less the one that tells the class. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table_learning::GaussianNaiveBayes;
+    /// assert_eq!(GaussianNaiveBayes::new(4, 3, 2)?.feature_count(), 3);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn feature_count(&self) -> usize {
+        self.groups.column_count() - 1
+    }
+
+    /// Returns the number of classes. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table_learning::GaussianNaiveBayes;
+    /// assert_eq!(GaussianNaiveBayes::new(4, 3, 2)?.class_count(), 2);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn class_count(&self) -> usize {
+        self.groups.category_count()
+    }
+
+    /// Returns the number of rows of all classes. O(classes).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_learning::GaussianNaiveBayes;
+    /// let table = HomogenNumericTable::from_rows(&[[2.5, 1.0], [3.0, 0.0], [5.0, 1.0]])?;
+    /// assert_eq!(GaussianNaiveBayes::of(&table, 1, 2)?.row_count(), 3);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn row_count(&self) -> u64 {
+        self.groups.row_count()
+    }
+
+    /// Returns the number of rows of each class. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_learning::GaussianNaiveBayes;
+    /// let table = HomogenNumericTable::from_rows(&[[2.5, 1.0], [3.0, 0.0], [5.0, 1.0]])?;
+    /// assert_eq!(GaussianNaiveBayes::of(&table, 1, 3)?.class_rows(), [1, 2, 0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn class_rows(&self) -> &[u64] {
+        self.groups.row_counts()
+    }
+
+    /// Returns the statistics of each feature in each class, which are categories there. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_learning::GaussianNaiveBayes;
+    /// let table = HomogenNumericTable::from_rows(&[[2.5, 1.0], [3.0, 0.0], [5.5, 1.0]])?;
+    /// let statistics = GaussianNaiveBayes::of(&table, 1, 2)?;
+    /// let column = *statistics.statistics().column(1, 0)?;
+    /// assert_eq!((column.mean(), column.population_variance(), column.maximum()), (4.0, 2.25, 5.5));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn statistics(&self) -> &GroupStatistics {
+        &self.groups
+    }
+
+    /// Makes a model, in which classes are as probable as they have rows. O(classes * features).
+    ///
+    /// `var_smoothing` times the largest variance of a feature, over the rows of all classes, is added to each
+    /// variance: 1e-9 in scikit-learn. Variances are those of a population: divided by the number of values.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ParameterOutOfRange`] if `var_smoothing` is negative or not finite; [`ErrorKind::TooFewRows`]
+    /// without rows; [`ErrorKind::NotSolvable`] for the first column with an infinity, or whose mean or variance in a
+    /// class is beyond the range of `f64`, or that has only NaN in a class, or if a variance is zero after smoothing;
+    /// [`ErrorKind::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_learning::GaussianNaiveBayes;
+    /// let table = HomogenNumericTable::from_rows(&[[1.0, 0.0], [3.0, 0.0], [6.0, 1.0]])?;
+    /// let statistics = GaussianNaiveBayes::of(&table, 1, 2)?;
+    /// let model = statistics.model(0.5)?; // the variance of all rows is 38 / 9
+    /// assert_eq!(model.log_priors(), [(2.0_f64 / 3.0).ln(), (1.0_f64 / 3.0).ln()]);
+    /// let variances = model.variances()?;
+    /// assert!((variances.value::<f64>(0, 0)? - (1.0 + 19.0 / 9.0)).abs() < 1e-14);
+    /// assert!(matches!(statistics.model(0.0).unwrap_err().kind(), ErrorKind::NotSolvable { .. }));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn model(&self, var_smoothing: f64) -> Result<GaussianNaiveBayesModel> {
+        GaussianNaiveBayesModel::new(&self.groups, classes::log_shares(self.class_rows())?, var_smoothing)
+    }
+
+    /// Makes a model with other prior probabilities of the classes than their shares of the rows. A class without rows
+    /// is never predicted, whatever is said here. O(classes * features). Source: scikit-learn `GaussianNB(priors=..)`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LengthMismatch`] if there is not one prior for each class; [`ErrorKind::ParameterOutOfRange`] for
+    /// one that is negative or NaN, or if their sum differs from 1 by more than 1e-8; those of [`model`](Self::model).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_learning::GaussianNaiveBayes;
+    /// let table = HomogenNumericTable::from_rows(&[[1.0, 0.0], [3.0, 0.0], [4.0, 1.0], [6.0, 1.0]])?;
+    /// let statistics = GaussianNaiveBayes::of(&table, 1, 2)?;
+    /// let asked = HomogenNumericTable::from_rows(&[[3.25]])?;
+    /// assert_eq!(statistics.model(1e-9)?.predict(&asked)?.as_slice()?, [0]);
+    /// assert_eq!(statistics.model_with_priors(&[0.1, 0.9], 1e-9)?.predict(&asked)?.as_slice()?, [1]);
+    /// assert!(statistics.model_with_priors(&[0.1, 0.8], 1e-9).is_err());
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn model_with_priors(&self, priors: &[f64], var_smoothing: f64) -> Result<GaussianNaiveBayesModel> {
+        let log_priors = classes::log_priors(self.class_rows(), priors)?;
+        GaussianNaiveBayesModel::new(&self.groups, log_priors, var_smoothing)
+    }
+}
+
+/// `update_table` and `merge` are those of [`GroupStatistics`]; an error adds nothing.
+impl Partial for GaussianNaiveBayes {
+    const NAME: &'static str = "gaussian-naive-bayes";
+    const VERSION: u32 = 2; // as that of statistics of groups
+
+    fn empty(&self) -> Result<Self> {
+        Ok(Self { groups: self.groups.empty()? })
+    }
+
+    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+        self.groups.update_table(rows)
+    }
+
+    fn merge(&mut self, other: &Self) -> Result<()> {
+        self.groups.merge(&other.groups)
+    }
+
+    fn size_in_bytes(&self) -> usize {
+        self.groups.size_in_bytes()
+    }
+}
+
+/// Takes statistics that there are already; their categories are the classes.
+///
+/// [`ErrorKind::ParameterOutOfRange`] if there are no categories, or more than 2^31 - 1.
+impl TryFrom<GroupStatistics> for GaussianNaiveBayes {
+    type Error = Error;
+
+    fn try_from(groups: GroupStatistics) -> Result<Self> {
+        classes::check(groups.column_count(), groups.category_column(), groups.category_count())?;
+        Ok(Self { groups })
+    }
+}
+
+/// Serialized as [`GroupStatistics`] are.
+impl Serialize for GaussianNaiveBayes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        self.groups.serialize(serializer)
+    }
+}
+
+/// Statistics without categories are refused.
+impl<'de> Deserialize<'de> for GaussianNaiveBayes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        Self::try_from(GroupStatistics::deserialize(deserializer)?).map_err(de::Error::custom)
+    }
+}

@@ -1,0 +1,485 @@
+//! One step of k-means. The loops are in `nearest`.
+
+use std::borrow::Cow;
+
+use numeric_table::internal::{Level, Numbers, refused, remember};
+use numeric_table::{Element, Error, ErrorKind, HomogenNumericTable, NumericTable, Partial, Result, Shape};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::checks::{not_combinable, parameter, rows_after, same_count};
+use crate::nearest::{AddRows, Centroids, Finder, NONE};
+use crate::room::filled;
+use crate::rows::{Reader, block_rows, blocks, fits_f32, for_each_row, shape_with};
+use crate::sum::{self, DOWN, Sum};
+
+/// One step of k-means: rows are dealt out to the nearest of some centroids, and the means of these clusters are the
+/// centroids of the next step (Lloyd's algorithm).
+///
+/// A [`Partial`] result, which serde can serialize as well: steps with the same centroids, of parts of a table or of
+/// many files, are merged. Everything is computed in `f64`; values of other types are converted, exactly except for
+/// 64-bit integers beyond 2^53. Squared distances are sums of squared differences, not differences of large products:
+/// they have an error of some units in the last place for each column, however small they are beside the values. Of
+/// centroids that are equally near, the first takes the row. Sums of rows, and the inertia, are added up in blocks, and
+/// what rounding takes from the sums of blocks is kept.
+///
+/// A row with a NaN or an infinity belongs to no cluster: it is counted apart, in [`left_out`](Self::left_out). A
+/// cluster without rows keeps its centroid; DAAL moves it to the row that is farthest off.
+///
+/// Cost: O(rows * clusters * columns) for a step, O(clusters * columns) for each call of `update_table` and `merge`;
+/// memory: 32 bytes for each value of the centroids, and about as much for a call.
+///
+/// Source: DAAL `kmeans` (`step1Local`, `step2Master`), scikit-learn `KMeans` (`algorithm="lloyd"`).
+///
+/// # Examples
+/// ```
+/// use numeric_table::{Partial, prelude::*};
+/// use numeric_table_learning::KMeansStep;
+/// let table = HomogenNumericTable::from_rows(&[[0.0_f32, 1.0], [0.0, 3.0], [9.0, 9.0], [11.0, 9.0]])?;
+/// let mut centroids = table.slice_rows(1..3)?.convert::<f64>()?; // any two rows, to begin with
+/// loop {
+///     let step = KMeansStep::new(&centroids)?.compute(&table)?; // in parallel if the table is large
+///     centroids = step.centroids()?;
+///     if step.shift() == 0.0 {
+///         break;
+///     }
+/// }
+/// assert_eq!(centroids.as_slice()?, [0.0, 2.0, 10.0, 9.0]);
+/// assert_eq!(KMeansStep::new(&centroids)?.assign(&table)?.as_slice()?, [0, 0, 1, 1]);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct KMeansStep {
+    centroids: Centroids,
+    totals: Totals,
+}
+
+/// What is added up. Invariant: the number of all rows is at most `u64::MAX`.
+#[derive(Clone, Debug, PartialEq)]
+struct Totals {
+    /// Number of rows of each cluster.
+    counts: Vec<u64>,
+    /// Sums of the rows of each cluster.
+    sums: Vec<Sum>,
+    inertia: Sum,
+    left_out: u64,
+}
+
+impl Totals {
+    fn new(clusters: usize, columns: usize) -> Result<Self> {
+        let sums = filled(clusters.saturating_mul(columns), Sum::default())?;
+        Ok(Self { counts: filled(clusters, 0)?, sums, inertia: Sum::default(), left_out: 0 })
+    }
+
+    fn rows(&self) -> u64 {
+        self.counts.iter().sum::<u64>() + self.left_out
+    }
+}
+
+impl KMeansStep {
+    /// Creates a step without rows: with a row of `centroids` for each cluster.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ParameterOutOfRange`] if there are no centroids, more than 2^31 - 1 of them, or no columns;
+    /// [`ErrorKind::ValueNotAllowed`] for the first value that is NaN or infinite; those of reading the table;
+    /// [`ErrorKind::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_learning::KMeansStep;
+    /// let step = KMeansStep::new(&HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4], [5, 6]])?)?;
+    /// assert_eq!((step.cluster_count(), step.column_count(), step.row_count()), (3, 2, 0));
+    /// let error = KMeansStep::new(&HomogenNumericTable::from_rows(&[[1.0, f64::NAN]])?).unwrap_err();
+    /// assert_eq!(error.to_string(), "the value NaN at row 0, column 1 is not finite");
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn new(centroids: &dyn NumericTable) -> Result<Self> {
+        let shape = centroids.shape();
+        check_shape(shape)?;
+        let mut values = filled(shape.element_count()?, 0.0)?;
+        let mut reader = Reader::<f64>::new(centroids, shape.columns);
+        for rows in blocks(0..shape.rows, shape.columns) {
+            let place = rows.start * shape.columns..rows.end * shape.columns;
+            values[place].copy_from_slice(reader.read(rows)?);
+        }
+        Self::from_values(values, shape.columns)
+    }
+
+    fn from_values(centroids: Vec<f64>, columns: usize) -> Result<Self> {
+        if let Some(at) = centroids.iter().position(|value| !value.is_finite()) {
+            return Err(Error::new(ErrorKind::ValueNotAllowed {
+                row: at / columns,
+                column: at % columns,
+                value: centroids[at],
+                reason: "is not finite".to_owned(),
+            }));
+        }
+        let centroids = Centroids::new(centroids, columns)?;
+        Ok(Self { totals: Totals::new(centroids.count(), columns)?, centroids })
+    }
+
+    /// Returns the number of clusters. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_learning::KMeansStep;
+    /// assert_eq!(KMeansStep::new(&HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?)?.cluster_count(), 3);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn cluster_count(&self) -> usize {
+        self.centroids.count()
+    }
+
+    /// Returns the number of columns. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_learning::KMeansStep;
+    /// assert_eq!(KMeansStep::new(&HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?)?.column_count(), 2);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn column_count(&self) -> usize {
+        self.centroids.columns()
+    }
+
+    /// Returns the number of rows that were added, those that are left out included. O(clusters).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Partial, prelude::*};
+    /// # use numeric_table_learning::KMeansStep;
+    /// let step = KMeansStep::new(&HomogenNumericTable::from_rows(&[[0.0], [10.0]])?)?;
+    /// let step = step.compute(&HomogenNumericTable::from_rows(&[[1.0], [f64::NAN], [12.0]])?)?;
+    /// assert_eq!((step.row_count(), step.counts(), step.left_out()), (3, &[1, 1][..], 1));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn row_count(&self) -> u64 {
+        self.totals.rows()
+    }
+
+    /// Returns the number of rows of each cluster. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Partial, prelude::*};
+    /// # use numeric_table_learning::KMeansStep;
+    /// let step = KMeansStep::new(&HomogenNumericTable::from_rows(&[[0, 0], [9, 9], [99, 99]])?)?;
+    /// let step = step.compute(&HomogenNumericTable::from_rows(&[[1_u8, 2], [10, 8], [2, 0]])?)?;
+    /// assert_eq!(step.counts(), [2, 1, 0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn counts(&self) -> &[u64] {
+        &self.totals.counts
+    }
+
+    /// Returns the number of rows that have a NaN or an infinity, and so belong to no cluster. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Partial, prelude::*};
+    /// # use numeric_table_learning::KMeansStep;
+    /// let step = KMeansStep::new(&HomogenNumericTable::from_rows(&[[0.0, 0.0]])?)?;
+    /// let step = step.compute(&HomogenNumericTable::from_rows(&[[1.0, 2.0], [3.0, f64::INFINITY]])?)?;
+    /// assert_eq!((step.left_out(), step.inertia()), (1, 5.0));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn left_out(&self) -> u64 {
+        self.totals.left_out
+    }
+
+    /// Returns the sums of the rows of each cluster: a row for each. O(clusters * columns). Sums beyond the range of
+    /// `f64` are infinite.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Partial, prelude::*};
+    /// # use numeric_table_learning::KMeansStep;
+    /// let step = KMeansStep::new(&HomogenNumericTable::from_rows(&[[0, 0], [9, 9], [99, 99]])?)?;
+    /// let step = step.compute(&HomogenNumericTable::from_rows(&[[1_u8, 2], [10, 8], [2, 0]])?)?;
+    /// assert_eq!(step.sums()?.as_slice()?, [3.0, 2.0, 10.0, 8.0, 0.0, 0.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn sums(&self) -> Result<HomogenNumericTable<f64>> {
+        self.table(|place| self.totals.sums[place].value())
+    }
+
+    /// Returns the sum of the squared distances of rows from the centroids that they are nearest to. Infinite beyond
+    /// the range of `f64`. Source: scikit-learn `inertia_`, DAAL's objective function.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Partial, prelude::*};
+    /// # use numeric_table_learning::KMeansStep;
+    /// let step = KMeansStep::new(&HomogenNumericTable::from_rows(&[[0, 0], [9, 9]])?)?;
+    /// let step = step.compute(&HomogenNumericTable::from_rows(&[[1_u8, 2], [10, 8]])?)?;
+    /// assert_eq!(step.inertia(), 5.0 + 2.0);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn inertia(&self) -> f64 {
+        self.totals.inertia.value()
+    }
+
+    /// Returns the centroids of the next step: the mean of each cluster, and the old centroid of a cluster without
+    /// rows. O(clusters * columns).
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Partial, prelude::*};
+    /// # use numeric_table_learning::KMeansStep;
+    /// let step = KMeansStep::new(&HomogenNumericTable::from_rows(&[[0, 0], [9, 9], [99, 99]])?)?;
+    /// let step = step.compute(&HomogenNumericTable::from_rows(&[[1_u8, 2], [10, 8], [2, 0]])?)?;
+    /// assert_eq!(step.centroids()?.as_slice()?, [1.5, 1.0, 10.0, 8.0, 99.0, 99.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn centroids(&self) -> Result<HomogenNumericTable<f64>> {
+        self.table(|place| self.next(place))
+    }
+
+    /// Returns the sum of the squared distances of the centroids of the next step from those of this one: zero when
+    /// another step changes nothing. O(clusters * columns). scikit-learn ends if it is at most `tol` times the mean of
+    /// the variances of the columns.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Partial, prelude::*};
+    /// # use numeric_table_learning::KMeansStep;
+    /// let step = KMeansStep::new(&HomogenNumericTable::from_rows(&[[0, 0], [9, 9]])?)?;
+    /// let step = step.compute(&HomogenNumericTable::from_rows(&[[1_u8, 2], [10, 8], [3, 0]])?)?;
+    /// assert_eq!(step.shift(), 2.0 * 2.0 + 1.0 + 2.0); // to (2, 1) and to (10, 8)
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn shift(&self) -> f64 {
+        let apart = |(place, centre): (usize, &f64)| self.next(place) - centre;
+        self.centroids.values().iter().enumerate().map(apart).map(|apart| apart * apart).sum()
+    }
+
+    /// Returns the index of the nearest centroid of each row of a table, one of those that the step was made with; -1
+    /// for rows with a NaN or an infinity. In parallel, if the feature `rayon` is on and the table is large. O(rows *
+    /// clusters * columns). Source: scikit-learn `labels_`, DAAL's assignments.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; those of reading the table;
+    /// [`ErrorKind::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_learning::KMeansStep;
+    /// let step = KMeansStep::new(&HomogenNumericTable::from_rows(&[[0.0], [4.0], [9.0]])?)?;
+    /// let table = HomogenNumericTable::from_rows(&[[8.0], [1.0], [f64::NAN], [2.0]])?; // 2 is as near to 4 as to 0
+    /// let labels = step.assign(&table)?;
+    /// assert_eq!((labels.shape().columns, labels.as_slice()?), (1, &[2, 0, -1, 0][..]));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn assign(&self, table: &dyn NumericTable) -> Result<HomogenNumericTable<i32>> {
+        match fits_f32(table) {
+            true => self.assign_as::<f32>(table),
+            false => self.assign_as::<f64>(table),
+        }
+    }
+
+    fn assign_as<T: Element + Into<f64>>(&self, table: &dyn NumericTable) -> Result<HomogenNumericTable<i32>> {
+        let shape = shape_with(table, self.column_count())?;
+        for_each_row(shape, 1, |rows, labels: &mut [i32]| {
+            let mut reader = Reader::<T>::new(table, shape.columns);
+            let mut finder = Finder::new(&self.centroids, block_rows(shape.columns).min(rows.len()))?;
+            let start = rows.start;
+            for rows in blocks(rows, shape.columns) {
+                let labels = &mut labels[rows.start - start..rows.end - start];
+                finder.find(reader.read(rows)?);
+                // Indices are below 2^31, and the one of no cluster becomes -1.
+                labels.iter_mut().zip(&finder.nearest).for_each(|(label, &nearest)| *label = nearest as i32);
+            }
+            Ok(())
+        })
+    }
+
+    /// Computes the totals of the rows of a table alone.
+    fn found<T: Element + Into<f64>>(&self, table: &dyn NumericTable, shape: Shape) -> Result<Totals> {
+        let (clusters, columns) = (self.cluster_count(), shape.columns);
+        let mut found = Totals::new(clusters, columns)?;
+        let mut reader = Reader::<T>::new(table, columns);
+        let mut finder = Finder::new(&self.centroids, block_rows(columns).min(shape.rows))?;
+        let (mut counts, mut sums) = (filled(clusters, 0_u64)?, filled(clusters * columns, 0.0)?);
+        for rows in blocks(0..shape.rows, columns) {
+            let (count, values) = (rows.len(), reader.read(rows)?);
+            finder.find(values);
+            let nearest = &finder.nearest[..count];
+            let (counts, sums) = (&mut counts[..], &mut sums[..]);
+            Level::chosen().run_long(AddRows { values, columns, nearest, counts: &mut *counts, sums: &mut *sums });
+            found.inertia.add(sum_of(&finder.distances[..count]));
+            if !sums.iter().all(|sum| sum.is_finite()) {
+                self.add_far(values, nearest, sums, &mut found.sums);
+            }
+            let before = found.rows();
+            for (cluster, count) in counts.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
+                found.counts[cluster] += std::mem::take(count);
+                let places = cluster * columns..(cluster + 1) * columns;
+                let places = found.sums[places.clone()].iter_mut().zip(&mut sums[places]);
+                places.for_each(|(total, sum)| total.add(std::mem::take(sum)));
+            }
+            found.left_out += count as u64 - (found.rows() - before);
+        }
+        Ok(found)
+    }
+
+    /// Adds those sums of a block that left the range of `f64` to the totals, and makes them zeros: again, of values
+    /// times 2^-600. Only finite rows have a nearest centroid.
+    #[cold]
+    fn add_far<T: Copy + Into<f64>>(&self, values: &[T], nearest: &[u32], sums: &mut [f64], totals: &mut [Sum]) {
+        let columns = self.column_count();
+        for (place, (sum, total)) in sums.iter_mut().zip(totals).enumerate().filter(|(_, (sum, _))| !sum.is_finite()) {
+            let (cluster, column) = ((place / columns) as u32, place % columns);
+            let rows = values.chunks_exact(columns).zip(nearest).filter(|(_, nearest)| **nearest == cluster);
+            rows.for_each(|(row, _)| total.add_scaled(row[column].into() * DOWN));
+            *sum = 0.0;
+        }
+    }
+
+    /// Adds totals of steps with the same centroids.
+    fn add(&mut self, found: &Totals) -> Result<()> {
+        rows_after(self.row_count(), found.rows())?;
+        let totals = &mut self.totals;
+        totals.counts.iter_mut().zip(&found.counts).for_each(|(mine, theirs)| *mine += theirs);
+        totals.sums.iter_mut().zip(&found.sums).for_each(|(mine, theirs)| mine.merge(*theirs));
+        totals.inertia.merge(found.inertia);
+        totals.left_out += found.left_out;
+        Ok(())
+    }
+
+    fn next(&self, place: usize) -> f64 {
+        match self.totals.counts[place / self.column_count()] {
+            0 => self.centroids.values()[place],
+            count => self.totals.sums[place].mean(count),
+        }
+    }
+
+    fn table(&self, value: impl Fn(usize) -> f64 + Sync) -> Result<HomogenNumericTable<f64>> {
+        let shape = Shape { rows: self.cluster_count(), columns: self.column_count() };
+        HomogenNumericTable::from_fn(shape, |row, column| value(row * shape.columns + column))
+    }
+}
+
+/// `update_table` reads the table once, in O(rows * clusters * columns); an error adds nothing. `merge` is in
+/// O(clusters * columns); other centroids are [`ErrorKind::ShapeMismatch`] or [`ErrorKind::NotCombinable`]. The same
+/// rows, dealt out to calls otherwise, may differ in the last digits of sums and of the inertia.
+impl Partial for KMeansStep {
+    const NAME: &'static str = "k-means-step";
+    const VERSION: u32 = 2; // since sums beyond the range of `f64` are kept
+
+    fn empty(&self) -> Result<Self> {
+        let mut values = filled(self.centroids.values().len(), 0.0)?;
+        values.copy_from_slice(self.centroids.values());
+        Self::from_values(values, self.column_count())
+    }
+
+    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+        let shape = shape_with(rows, self.column_count())?;
+        let found = match fits_f32(rows) {
+            true => self.found::<f32>(rows, shape)?,
+            false => self.found::<f64>(rows, shape)?,
+        };
+        self.add(&found)
+    }
+
+    fn merge(&mut self, other: &Self) -> Result<()> {
+        let shape = |step: &Self| Shape { rows: step.cluster_count(), columns: step.column_count() };
+        if shape(self) != shape(other) {
+            return Err(Error::new(ErrorKind::ShapeMismatch { expected: shape(self), found: shape(other) }));
+        }
+        let mut pairs = self.centroids.values().iter().zip(other.centroids.values());
+        if let Some(place) = pairs.position(|(mine, theirs)| mine != theirs) {
+            return Err(not_combinable(format!(
+                "the centroid of cluster {} is another one in the step that is merged",
+                place / self.column_count()
+            )));
+        }
+        self.add(&other.totals)
+    }
+
+    fn size_in_bytes(&self) -> usize {
+        let bytes_of_a_value = 2 * size_of::<f64>() + size_of::<Sum>(); // centroids are there twice
+        self.centroids.values().len().saturating_mul(bytes_of_a_value)
+    }
+}
+
+/// Checks the shape of centroids.
+fn check_shape(shape: Shape) -> Result<()> {
+    let check = |name, count: usize, limit: usize, allowed| match (1..=limit).contains(&count) {
+        true => Ok(()),
+        false => Err(parameter(name, count as f64, allowed)),
+    };
+    check("the number of centroids", shape.rows, i32::MAX as usize, "1 to 2147483647 are needed")?;
+    check("the number of columns of centroids", shape.columns, usize::MAX, "at least 1 is needed")
+}
+
+/// Sums up in eight chains, always the same.
+fn sum_of(values: &[f64]) -> f64 {
+    let (whole, rest) = values.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for values in whole {
+        (0..8).for_each(|lane| sums[lane] += values[lane]);
+    }
+    sums.iter_mut().zip(rest).for_each(|(sum, value)| *sum += value);
+    sums.iter().sum()
+}
+
+/// A step as it is serialized.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "KMeansStep", deny_unknown_fields)]
+struct Parts<'a> {
+    columns: usize,
+    /// Row by row.
+    centroids: Numbers<'a, f64>,
+    counts: Numbers<'a, u64>,
+    sums: sum::Parts<'a>,
+    inertia: sum::Parts<'a>,
+    left_out: u64,
+}
+
+impl Serialize for KMeansStep {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Totals { counts, sums, inertia, left_out } = &self.totals;
+        let parts = |sums: &[Sum]| sum::Parts::of(sums).map_err(refused);
+        let parts = Parts {
+            columns: self.column_count(),
+            centroids: Numbers(Cow::Borrowed(self.centroids.values())),
+            counts: Numbers(Cow::Borrowed(counts)),
+            sums: parts(sums)?,
+            inertia: parts(&[*inertia])?,
+            left_out: *left_out,
+        };
+        parts.serialize(serializer)
+    }
+}
+
+/// Centroids, counts and sums that do not fit each other are refused, and centroids that are not finite.
+impl<'de> Deserialize<'de> for KMeansStep {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Parts::deserialize(deserializer)?.check().map_err(remember)
+    }
+}
+
+impl Parts<'_> {
+    fn check(self) -> Result<KMeansStep> {
+        let (centroids, counts) = (self.centroids.0.into_owned(), self.counts.0.into_owned());
+        let shape = Shape { rows: counts.len(), columns: self.columns };
+        check_shape(shape)?;
+        let expected = shape.element_count()?;
+        same_count(expected, centroids.len())?;
+        counts.iter().try_fold(self.left_out, |rows, &added| rows_after(rows, added))?;
+        let (sums, inertia) = (self.sums.join(expected)?, self.inertia.join(1)?[0]);
+        let empty = KMeansStep::from_values(centroids, self.columns)?;
+        Ok(KMeansStep { totals: Totals { counts, sums, inertia, left_out: self.left_out }, ..empty })
+    }
+}
+
+const _: () = assert!(NONE as i32 == -1, "the label of rows that belong to no cluster");

@@ -1,0 +1,349 @@
+//! The counts of naive Bayes. What is made of them is in `naive_bayes_model`.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use numeric_table::internal::{Numbers, refused, remember};
+use numeric_table::table::ColumnKey;
+use numeric_table::{Error, ErrorKind, HomogenNumericTable, NumericTable, Partial, Result, Shape, TableDescription};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::checks::{not_combinable, rows_after};
+use crate::classes;
+use crate::naive_bayes_model::NaiveBayesModel;
+use crate::room::filled;
+use crate::rows::{Reader, blocks, shape_with};
+use crate::sum::{self, Sum};
+
+/// The counts of multinomial naive Bayes: of the rows of each class, and of each feature in them.
+///
+/// One column tells the class of a row: a whole number below the number of classes. The others are the features:
+/// counts, such as those of words in a text, or weights that are added up like counts; for other numbers there is
+/// [`GaussianNaiveBayes`](crate::GaussianNaiveBayes). A negative value, a NaN or an infinity is an error that names the
+/// row and the column, and so is a class that there is not; nothing is added then.
+///
+/// A [`Partial`] result, which serde can serialize as well: counts of parts of a table, or of many files, are merged.
+/// Sums are computed in `f64`, and what rounding takes from them is kept: whole numbers are exact up to 2^53. Values of
+/// other types are converted, exactly except for 64-bit integers beyond 2^53. Cells of sparse tables are read as what
+/// they are, zeros included.
+///
+/// Cost: O(rows * columns); memory: 16 bytes for each class and feature, and as much for each class among the rows of a
+/// call.
+///
+/// Source: DAAL `multinomial_naive_bayes::training` (`step1Local`, `step2Master`), scikit-learn `MultinomialNB`.
+///
+/// # Examples
+/// ```
+/// use numeric_table::{Partial, prelude::*};
+/// use numeric_table_learning::NaiveBayes;
+/// // How often three words are in each of four texts; the last column is the class.
+/// let table = HomogenNumericTable::from_rows(&[[2_u8, 1, 0, 0], [1, 0, 0, 0], [0, 1, 3, 1], [0, 0, 2, 1]])?;
+/// let counts = NaiveBayes::of(&table, 3, 2)?; // in parallel if the table is large
+/// assert_eq!(counts.counts()?.as_slice()?, [3.0, 1.0, 0.0, 0.0, 1.0, 5.0]); // a row for each class
+///
+/// let model = counts.model(1.0)?;
+/// let texts = HomogenNumericTable::from_rows(&[[1_u8, 1, 0], [0, 1, 1]])?; // without the class
+/// assert_eq!(model.predict(&texts)?.as_slice()?, [0, 1]);
+///
+/// let mut all = NaiveBayes::new(4, 3, 2)?; // a part at a time
+/// all.update_table(&table.slice_rows(..1)?)?;
+/// all.update_table(&table.slice_rows(1..)?)?;
+/// assert_eq!(all, counts);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct NaiveBayes {
+    /// Number of columns, that of the class included: one at least.
+    columns: usize,
+    /// The column that tells the class.
+    by: usize,
+    /// Number of rows of each class. Invariant: the number of all rows is at most `u64::MAX`.
+    rows: Vec<u64>,
+    /// Class by class, the sum of each feature.
+    sums: Vec<Sum>,
+}
+
+/// By class: the number of rows, and the sums of features. Only classes that there are.
+type Found = BTreeMap<usize, (u64, Vec<Sum>)>;
+
+impl NaiveBayes {
+    /// Creates counts without rows, of tables with `columns` columns, of which `by` tells which of `classes` classes a
+    /// row belongs to.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ColumnOutOfRange`] for `by`; [`ErrorKind::ParameterOutOfRange`] if there are no classes, or more
+    /// than 2^31 - 1; [`ErrorKind::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table_learning::NaiveBayes;
+    /// let counts = NaiveBayes::new(4, 0, 2)?; // three features, after the class
+    /// assert_eq!((counts.feature_count(), counts.class_count(), counts.row_count()), (3, 2, 0));
+    /// assert!(NaiveBayes::new(4, 4, 2).is_err() && NaiveBayes::new(4, 0, 0).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn new(columns: usize, by: usize, classes: usize) -> Result<Self> {
+        classes::check(columns, by, classes)?;
+        let sums = filled(classes.saturating_mul(columns - 1), Sum::default())?;
+        Ok(Self { columns, by, rows: filled(classes, 0)?, sums })
+    }
+
+    /// Computes the counts of a table of any kind, of which the column `by`, by number or name, tells the class of each
+    /// row. With `None`, there are as many classes as the dictionary says.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`] for `by`; [`ErrorKind::NotSolvable`] if nobody says
+    /// how many classes there are; those of [`new`](Self::new), and those of `update_table`:
+    /// [`ErrorKind::ValueNotAllowed`] for a value of that column that is no class, or for any other that is negative or
+    /// not finite.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_learning::NaiveBayes;
+    /// let names = ["word", "class"].map(|name| Feature::new(ElementType::F64).named(name));
+    /// let table = HomogenNumericTable::from_rows(&[[2.0, 1.0], [0.5, 0.0], [-1.0, 0.0]])?;
+    /// let table = table.described_by(names.into_iter().collect())?;
+    /// let counts = NaiveBayes::of(&table.slice_rows(..2)?, "class", 2)?;
+    /// assert_eq!(counts.counts()?.as_slice()?, [0.5, 2.0]);
+    /// let error = NaiveBayes::of(&table, "class", 2).unwrap_err();
+    /// assert_eq!(error.to_string(), "the value -1 at row 2, column 0 is not a count: finite numbers from 0 on are allowed");
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn of(table: &dyn NumericTable, by: impl ColumnKey, classes: impl Into<Option<usize>>) -> Result<Self> {
+        let (by, classes) = classes::column_and_count(table, by, classes.into())?;
+        Self::new(table.column_count(), by, classes)?.compute(table)
+    }
+
+    /// Returns the number of features: that of columns less the one that tells the class. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table_learning::NaiveBayes;
+    /// assert_eq!(NaiveBayes::new(4, 3, 2)?.feature_count(), 3);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn feature_count(&self) -> usize {
+        self.columns - 1
+    }
+
+    /// Returns the number of classes. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table_learning::NaiveBayes;
+    /// assert_eq!(NaiveBayes::new(4, 3, 2)?.class_count(), 2);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn class_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Returns the number of rows of all classes. O(classes).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_learning::NaiveBayes;
+    /// let table = HomogenNumericTable::from_rows(&[[2_u8, 1], [3, 0], [5, 1]])?;
+    /// assert_eq!(NaiveBayes::of(&table, 1, 2)?.row_count(), 3);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn row_count(&self) -> u64 {
+        self.rows.iter().sum()
+    }
+
+    /// Returns the number of rows of each class. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_learning::NaiveBayes;
+    /// let table = HomogenNumericTable::from_rows(&[[2_u8, 1], [3, 0], [5, 1]])?;
+    /// assert_eq!(NaiveBayes::of(&table, 1, 3)?.class_rows(), [1, 2, 0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn class_rows(&self) -> &[u64] {
+        &self.rows
+    }
+
+    /// Returns the sum of each feature over the rows of each class: a row for each class. O(classes * features).
+    ///
+    /// # Errors
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_learning::NaiveBayes;
+    /// let table = HomogenNumericTable::from_rows(&[[2_u8, 1, 7], [3, 0, 0], [5, 1, 1]])?;
+    /// assert_eq!(NaiveBayes::of(&table, 1, 2)?.counts()?.as_slice()?, [3.0, 0.0, 7.0, 8.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn counts(&self) -> Result<HomogenNumericTable<f64>> {
+        let shape = Shape { rows: self.class_count(), columns: self.feature_count() };
+        HomogenNumericTable::from_fn(shape, |row, column| self.sums[row * shape.columns + column].value())
+    }
+
+    /// Makes a model: logarithms of the share of rows of each class, and of the share of each feature in the counts of
+    /// a class, to each of which `alpha` is added first. O(classes * features).
+    ///
+    /// `alpha` is 1 for Laplace's smoothing, less for Lidstone's. With 0, a feature that no row of a class has is
+    /// impossible in that class.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ParameterOutOfRange`] if `alpha` is negative or not finite; [`ErrorKind::TooFewRows`] without rows;
+    /// [`ErrorKind::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_learning::NaiveBayes;
+    /// let table = HomogenNumericTable::from_rows(&[[2_u8, 1, 0], [3, 0, 0], [0, 1, 1]])?;
+    /// let model = NaiveBayes::of(&table, 2, 2)?.model(1.0)?;
+    /// assert_eq!(model.log_priors(), [(2.0_f64 / 3.0).ln(), (1.0_f64 / 3.0).ln()]);
+    /// assert_eq!(model.log_probabilities()?.rows::<f64>(0..1)?[..], [(6.0_f64 / 8.0).ln(), (2.0_f64 / 8.0).ln()]);
+    /// assert!(NaiveBayes::new(3, 2, 2)?.model(1.0).is_err()); // no rows
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn model(&self, alpha: f64) -> Result<NaiveBayesModel> {
+        NaiveBayesModel::new(self.feature_count(), &self.rows, |place| self.sums[place], alpha)
+    }
+
+    /// Computes the counts of the rows of a table alone.
+    fn found(&self, table: &dyn NumericTable) -> Result<Found> {
+        let shape = shape_with(table, self.columns)?;
+        let mut found = Found::new();
+        let mut reader = Reader::<f64>::new(table, self.columns);
+        for rows in blocks(0..shape.rows, self.columns) {
+            let start = rows.start;
+            for (row, values) in reader.read(rows)?.chunks_exact(self.columns).enumerate() {
+                self.add_row(start + row, values, &mut found)?;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Adds a row, unless it has a value that cannot be added.
+    fn add_row(&self, row: usize, values: &[f64], found: &mut Found) -> Result<()> {
+        let (class, classes, by) = (values[self.by], self.class_count(), self.by);
+        if !(class >= 0.0 && class < classes as f64 && class.fract() == 0.0) {
+            return Err(not_a_class(row, by, class, classes));
+        }
+        let (before, after) = (&values[..by], &values[by + 1..]);
+        check_counts(before, row, 0)?;
+        check_counts(after, row, by + 1)?;
+        let class = class as usize;
+        let (rows, sums) = match found.entry(class) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert((0, filled(self.feature_count(), Sum::default())?)),
+        };
+        *rows += 1;
+        sums.iter_mut().zip(before.iter().chain(after)).for_each(|(sum, &value)| sum.add(value));
+        Ok(())
+    }
+}
+
+/// Checks that values are counts; they begin at a column.
+pub(crate) fn check_counts(values: &[f64], row: usize, first: usize) -> Result<()> {
+    let is_count = |value: f64| (0.0..f64::INFINITY).contains(&value);
+    if values.iter().fold(true, |all, &value| all & is_count(value)) {
+        return Ok(());
+    }
+    match values.iter().position(|&value| !is_count(value)) {
+        Some(at) => Err(Error::new(ErrorKind::ValueNotAllowed {
+            row,
+            column: first + at,
+            value: values[at],
+            reason: "is not a count: finite numbers from 0 on are allowed".to_owned(),
+        })),
+        None => Ok(()),
+    }
+}
+
+/// `update_table` reads the table once, in O(rows * columns); an error adds nothing. `merge` is in O(classes *
+/// features); another number of classes or columns is [`ErrorKind::ShapeMismatch`], another column that tells the class
+/// [`ErrorKind::NotCombinable`].
+/// Returns the error of a value that is not a class. There is at least one class.
+fn not_a_class(row: usize, column: usize, value: f64, classes: usize) -> Error {
+    let what = if value.is_nan() { "is missing" } else { "is not a category" };
+    let reason = format!("{what}: the categories are the whole numbers from 0 to {}", classes - 1);
+    Error::new(ErrorKind::ValueNotAllowed { row, column, value, reason })
+}
+
+impl Partial for NaiveBayes {
+    const NAME: &'static str = "naive-bayes-counts";
+    const VERSION: u32 = 2; // since sums beyond the range of `f64` are kept
+
+    fn empty(&self) -> Result<Self> {
+        Self::new(self.columns, self.by, self.class_count())
+    }
+
+    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+        let found = self.found(rows)?;
+        rows_after(self.row_count(), found.values().map(|(rows, _)| rows).sum())?;
+        let features = self.feature_count();
+        for (class, (rows, sums)) in found {
+            self.rows[class] += rows;
+            let mine = &mut self.sums[class * features..(class + 1) * features];
+            mine.iter_mut().zip(sums).for_each(|(mine, theirs)| mine.merge(theirs));
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, other: &Self) -> Result<()> {
+        let shape = |counts: &Self| Shape { rows: counts.class_count(), columns: counts.columns };
+        if shape(self) != shape(other) {
+            return Err(Error::new(ErrorKind::ShapeMismatch { expected: shape(self), found: shape(other) }));
+        }
+        if self.by != other.by {
+            return Err(not_combinable(format!(
+                "the groups are those of column {}, not of column {}",
+                other.by, self.by
+            )));
+        }
+        rows_after(self.row_count(), other.row_count())?;
+        self.rows.iter_mut().zip(&other.rows).for_each(|(mine, theirs)| *mine += theirs);
+        self.sums.iter_mut().zip(&other.sums).for_each(|(mine, theirs)| mine.merge(*theirs));
+        Ok(())
+    }
+
+    fn size_in_bytes(&self) -> usize {
+        size_of_val(&self.sums[..])
+    }
+}
+
+/// Counts as they are serialized.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "NaiveBayes", deny_unknown_fields)]
+struct Parts<'a> {
+    columns: usize,
+    by: usize,
+    rows: Numbers<'a, u64>,
+    sums: sum::Parts<'a>,
+}
+
+impl Serialize for NaiveBayes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (rows, sums) = (Numbers(Cow::Borrowed(&*self.rows)), sum::Parts::of(&self.sums).map_err(refused)?);
+        Parts { columns: self.columns, by: self.by, rows, sums }.serialize(serializer)
+    }
+}
+
+/// Numbers that do not fit each other are refused.
+impl<'de> Deserialize<'de> for NaiveBayes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Parts::deserialize(deserializer)?.check().map_err(remember)
+    }
+}
+
+impl Parts<'_> {
+    fn check(self) -> Result<NaiveBayes> {
+        let (columns, by, rows) = (self.columns, self.by, self.rows.0.into_owned());
+        classes::check(columns, by, rows.len())?;
+        let sums = self.sums.join(Shape { rows: rows.len(), columns: columns - 1 }.element_count()?)?;
+        rows.iter().try_fold(0, |all, &added| rows_after(all, added))?;
+        Ok(NaiveBayes { columns, by, rows, sums })
+    }
+}

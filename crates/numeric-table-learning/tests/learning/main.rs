@@ -1,0 +1,9 @@
+//! Results that are merged, and models of them: against plain loops, scikit-learn and exact arithmetic;
+//! every type, layout and kind of table; bytes that somebody changed.
+
+mod extremes;
+mod gaussian;
+mod hostile_bytes;
+mod kmeans;
+mod naive_bayes;
+mod regression;
