@@ -21,14 +21,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
+import chart
+from chart import BEGIN, END, README
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PEERS = ROOT / ".peers"
 PYTHON = PEERS / "bin" / "python"
 DAAL_PROGRAM = PEERS / "daal_bench"
-README = HERE.parent / "README.md"
 COST = ROOT / "docs" / "cost.md"
-BEGIN, END = "<!-- peers: begin -->", "<!-- peers: end -->"
 PACKAGES = ["daal", "daal-devel", "daal-include", "numpy", "polars", "pyarrow", "scikit-learn"]
 NAMES = {"daal": "DAAL", "numpy": "NumPy", "saturate": "`Saturate`", "loop": "plain loop"}  # or as they are
 NAMES |= {package: package for package in PACKAGES[4:]}
@@ -410,6 +411,10 @@ def heading(rounds, load, quick, scratch):
     return "; ".join(facts) + ("; small sizes: a smoke test, not a measurement." if quick else ".")
 
 
+WRITE_HELP = "put the tables into benches/README.md and docs/cost.md, and draw docs/peers.svg from them"
+CHART_HELP = "run nothing; draw docs/peers.svg from the tables in benches/README.md"
+
+
 def write(page, text):
     """Puts a table between the two markers of a page."""
     before, _, rest = page.read_text().partition(BEGIN)
@@ -423,8 +428,12 @@ def main():
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="runs of each program (default 3)")
     parser.add_argument("--only", type=re.compile, default=re.compile(""), metavar="REGEX", help="jobs that match")
     parser.add_argument("--quick", action="store_true", help="small sizes, few samples: a smoke test")
-    parser.add_argument("--write", action="store_true", help="put the tables into benches/README.md and docs/cost.md")
+    parser.add_argument("--write", action="store_true", help=WRITE_HELP)
+    parser.add_argument("--chart-only", action="store_true", help=CHART_HELP)
     options = parser.parse_args()
+    if options.chart_only:
+        chart.write()
+        return
     rows = {job: targets for job, targets in all_rows().items() if options.only.search(job)}
     is_partial = len(rows) < len(all_rows())
     if options.rounds < 1 or not rows:
@@ -460,6 +469,7 @@ def main():
     if options.write:
         write(README, text)
         write(COST, f"{summary(times)}\n\n{description}")
+        chart.write()
 
 
 if __name__ == "__main__":
