@@ -122,7 +122,7 @@ fn groups_that_do_not_fit_are_refused_and_nothing_is_added() {
     let new = |columns, by, categories| GroupStatistics::new(columns, by, categories).unwrap();
     assert_error!(groups.merge(&new(3, 0, 3)), ErrorKind::ShapeMismatch { .. });
     assert_error!(groups.merge(&new(4, 0, 2)), ErrorKind::ShapeMismatch { .. });
-    assert_error!(groups.merge(&new(3, 1, 2)), ErrorKind::NotCombinable { .. }, "groups");
+    assert_error!(groups.merge(&new(3, 1, 2)), ErrorKind::NotCombinable { .. }, "grouped");
     assert_error!(
         groups.group(2),
         ErrorKind::OutOfRange { what: "categories", range, count: 2, .. } if range.start == 2
@@ -173,7 +173,7 @@ fn rows_without_a_category_are_refused_left_out_or_a_group_of_their_own() {
     assert_error!(
         GroupStatistics::of(&table, 1, None),
         ErrorKind::ValueNotAllowed { row: 2, column: 1, .. },
-        "categor"
+        "missing"
     );
     assert_eq!(error.to_string(), "the value NaN at row 2, column 1 is missing: expected an integer from 0 to 1");
 

@@ -53,7 +53,7 @@ impl GroupStatistics {
     /// # use numeric_table::{GroupStatistics, MissingCategories, Partial, prelude::*};
     /// let table = HomogenNumericTable::from_rows(&[[0.0, 5.0], [f64::NAN, 7.0], [1.0, 6.0], [f64::NAN, 9.0]])?;
     /// let error = GroupStatistics::of(&table, 0, 2).unwrap_err();
-    /// assert!(error.to_string().starts_with("the value NaN at row 1, column 0 is missing: the categories are"));
+    /// assert!(error.to_string().starts_with("the value NaN at row 1, column 0 is missing: expected an integer"));
     ///
     /// let groups = GroupStatistics::for_table(&table, 0, 2)?;
     /// let skipped = groups.clone().missing(MissingCategories::Skip)?.compute(&table)?;

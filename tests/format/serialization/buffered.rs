@@ -276,7 +276,7 @@ fn what_is_wrong_in_the_buffer_is_said() {
     assert!(refusal::<Array<u8>>(&("u8",)).contains("an element type and values"));
     assert!(refusal::<Array<u8>>(&("u8", "x")).contains("invalid type"));
     assert!(refusal::<Array<f32>>(&(1.5, "f32")).contains("expected a value of f32"));
-    assert!(refusal::<DataDictionary>(&std::collections::BTreeMap::from([("all", 3)])).contains("no dictionary"));
+    assert!(refusal::<DataDictionary>(&std::collections::BTreeMap::from([("all", 3)])).contains("not a dictionary"));
     let table = Table::from_rows(&[[1.5_f32, 2.5]]).unwrap();
     assert!(refusal::<Table<f64>>(&table).contains("the element type is f32, not f64"));
     assert!(refusal::<SoaNumericTable>(&table).contains("unknown field `element_type`"));

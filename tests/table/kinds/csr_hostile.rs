@@ -192,12 +192,12 @@ fn other_constructors_give_back_what_they_refuse() {
     assert_error!(
         triplets(vec![1.0; 3].into(), vec![0; 3].into()),
         ErrorKind::SparseStructure { .. },
-        "types for them"
+        "expected i32, u32, i64 or u64"
     );
     assert_error!(
         triplets(vec![1; 3].into(), vec![0_i16; 3].into()),
         ErrorKind::SparseStructure { .. },
-        "types for them"
+        "expected i32, u32, i64 or u64"
     );
 }
 
@@ -337,7 +337,7 @@ fn indices_that_a_type_cannot_hold_are_errors() {
         ErrorKind::SparseStructure { fault: SparseFault::OutOfRange, position: Some(1), .. },
         "is not representable as i32"
     );
-    assert_error!(table.indices().to_array::<f64>(0), ErrorKind::SparseStructure { .. }, "types for them");
+    assert_error!(table.indices().to_array::<f64>(0), ErrorKind::SparseStructure { .. }, "expected i32, u32, i64 or u64");
     assert_eq!(table.indices().to_array::<i64>(1).unwrap()[..], [6, (1 << 35) + 1]);
     assert_error!(
         table.indices().to_array::<u64>(usize::MAX),
