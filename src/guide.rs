@@ -20,7 +20,7 @@
 //! | [`tour`] | reading any element type as any other, the kinds of tables, printing, devices |
 //! | [`guarantees`] | numbers, writing back, sharing, memory, errors |
 //! | [`table_files`] | saving, loading, mapping and streaming `.ntb` files, and their guarantees |
-//! | [`formats`] | CSV, NumPy, sparse files, `ndarray`, Arrow, archives |
+//! | [`formats`] | CSV, NumPy, sparse files, `ndarray`, archives |
 //! | [`cost`] | copies, passes, threads, debug builds |
 //! | [`coming_from_daal`] | DAAL and oneDAL call by call |
 //!
@@ -36,6 +36,7 @@
 macro_rules! links {
     () => {
         "
+[arrow]: https://docs.rs/numeric-table-arrow
 [read-a-csv]: crate::guide::read_a_csv
 [add-a-column]: crate::guide::add_a_column
 [cut-and-combine-tables]: crate::guide::cut_and_combine_tables
@@ -66,12 +67,10 @@ macro_rules! links {
 [CHANGELOG]: https://docs.rs/crate/numeric-table/latest/source/CHANGELOG.md
 [data golden read_ntb]: crate::guide#in-the-repository
 [distributed mpi]: crate::guide#in-the-repository
-[examples arrow_ipc]: crate::guide#in-the-repository
 [examples control_and_execution]: crate::guide#in-the-repository
 [examples device_pipeline]: crate::guide#in-the-repository
 [examples csv_files]: crate::guide#in-the-repository
 [examples dynamic_tables]: crate::guide#in-the-repository
-[examples parquet]: crate::guide#in-the-repository
 [examples kinds]: crate::guide#in-the-repository
 [examples parquet]: crate::guide#in-the-repository
 [examples row_blocks]: crate::guide#in-the-repository

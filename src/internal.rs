@@ -2,6 +2,8 @@
 //!
 //! The list is kept as short as it can be: a call that other libraries need as well is public instead.
 
+pub use crate::base::element::match_element;
+pub use crate::base::number::{Exact, Loss};
 pub use crate::convert::level::{Level, LongLoop};
 pub use crate::serde::numbers::Numbers;
 pub use crate::serde::{refused, remember};

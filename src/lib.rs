@@ -114,16 +114,7 @@
     not(any(feature = "ndarray", feature = "ndarray-016")),
     doc = "| `ndarray` arrays | `as_ndarray`, `from_ndarray`, `to_ndarray` (features `ndarray`, `ndarray-016`) |"
 )]
-#![cfg_attr(
-    feature = "arrow",
-    doc = "| Arrow | [`to_record_batch`](HomogenNumericTable::to_record_batch), \
-        [`to_fixed_size_list`](HomogenNumericTable::to_fixed_size_list), \
-        [`from_record_batches`](HomogenNumericTable::from_record_batches) ... (feature `arrow`) |"
-)]
-#![cfg_attr(
-    not(feature = "arrow"),
-    doc = "| Arrow | `to_record_batch`, `to_fixed_size_list`, `from_record_batches` ... (feature `arrow`) |"
-)]
+//! | Arrow | `to_record_batch`, `to_fixed_size_list`, `from_record_batches` ... of the crate `numeric-table-arrow` |
 //! | whether one of these copies | [`CopyPolicy`], [`CopyReason`] |
 #![cfg_attr(
     feature = "rayon",
@@ -174,8 +165,6 @@
 //!   for a device. Nothing is linked.
 //! * `object-store`: table files in object stores, S3 and others, by the crate `object_store`, whose versions are not
 //!   covered by ours: ranges of rows and whole tables are read, and tables written whole or not at all.
-//! * `arrow`: Arrow record batches and fixed-size lists from tables, and tables from them. Arrow's versions change more often
-//!   than ours: which one this is may change with any release.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -247,9 +236,6 @@ pub use crate::interop::sparse::SprsIndex;
 #[cfg(feature = "sparse-files")]
 #[cfg_attr(docsrs, doc(cfg(feature = "sparse-files")))]
 pub use crate::interop::sparse::{MatrixMarketOptions, Svmlight, SvmlightIndices, SvmlightLabels, SvmlightOptions};
-#[cfg(feature = "arrow")]
-#[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
-pub use crate::interop::{ArrowExportOptions, ArrowOptions, ArrowTables, from_record_batches_any};
 #[cfg(feature = "npz")]
 #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
 pub use crate::interop::{
@@ -308,9 +294,6 @@ mod readme {}
 /// assert_eq!(HomogenNumericTable::<f32>::default().shape(), Shape { rows: 0, columns: 0 });
 /// ```
 pub mod prelude {
-    #[cfg(feature = "arrow")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
-    pub use crate::ArrowTables;
     pub use crate::{
         AllocationFlag, Array, Block, BlockAccess, BlockDescriptor, BlockMut, BlockUpdate, ConversionPolicy,
         ConversionReport, DataDictionary, DataLayout, Element, ElementType, Error, ErrorKind, Feature, FeatureType,

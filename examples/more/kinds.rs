@@ -16,6 +16,7 @@ use numeric_table::{
     PackedOrder, PackedSymmetricMatrix, PackedTriangularMatrix, RowMergedNumericTable, SoaNumericTable, Svmlight,
     SvmlightOptions, Triangle, impl_record, prelude::*,
 };
+use numeric_table_arrow::prelude::*;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 

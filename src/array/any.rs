@@ -203,11 +203,19 @@ impl AnyArray {
         })
     }
 
-    /// Allocates zeros.
+    /// Allocates zeros of an element type that is known only at run time.
     ///
     /// # Errors
     /// Those of [`Array::zeros`].
-    pub(crate) fn zeros(element: ElementType, count: usize) -> Result<Self> {
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{AnyArray, ElementType};
+    /// let array = AnyArray::zeros(ElementType::I16, 3)?;
+    /// assert_eq!(array.downcast_ref::<i16>().unwrap()[..], [0, 0, 0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn zeros(element: ElementType, count: usize) -> Result<Self> {
         match_element!(element, T => Ok(Self::new(Array::<T>::zeros(count)?)))
     }
 
@@ -215,7 +223,16 @@ impl AnyArray {
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
-    pub(crate) fn resized(&self, count: usize) -> Result<Self> {
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::AnyArray;
+    /// let array = AnyArray::from(vec![1_u8, 2, 3]);
+    /// assert_eq!(array.resized(4)?.downcast_ref::<u8>().unwrap()[..], [1, 2, 3, 0]);
+    /// assert_eq!(array.resized(2)?.len(), 2);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn resized(&self, count: usize) -> Result<Self> {
         match_element!(self.element, T => {
             let Some(old) = self.downcast_ref::<T>() else { return Self::zeros(self.element, count) }; // never
             if count <= old.len() {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-#[cfg(any(feature = "arrow", feature = "ndarray", feature = "ndarray-016", feature = "npy"))]
 use super::error::{Error, ErrorKind, Result};
 
 /// Whether values may, may not or must be copied when they enter or leave the library.
@@ -34,13 +33,22 @@ pub enum CopyPolicy {
     Always,
 }
 
-#[cfg(any(feature = "arrow", feature = "ndarray", feature = "ndarray-016", feature = "npy"))]
 impl CopyPolicy {
     /// Returns whether to copy. `reason` is the reason why the values cannot be used in place, if there is one.
     ///
     /// # Errors
-    /// [`ErrorKind::CopyRequired`].
-    pub(crate) fn copies(self, reason: Option<CopyReason>) -> Result<bool> {
+    /// [`ErrorKind::CopyRequired`] under [`Never`](Self::Never), if there is a reason.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CopyPolicy, CopyReason, prelude::*};
+    /// let reason = Some(CopyReason::Layout);
+    /// assert!(!CopyPolicy::IfNeeded.copies(None)? && CopyPolicy::IfNeeded.copies(reason)?);
+    /// let error = CopyPolicy::Never.copies(reason).unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::CopyRequired { reason: CopyReason::Layout }));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn copies(self, reason: Option<CopyReason>) -> Result<bool> {
         match (self, reason) {
             (Self::Never, Some(reason)) => Err(Error::new(ErrorKind::CopyRequired { reason })),
             (Self::Always, _) | (Self::IfNeeded, Some(_)) => Ok(true),

@@ -10,7 +10,9 @@ use crate::base::error::{Error, ErrorKind};
 
 /// Passes the list of element types to a macro: `with_elements!(callback (arguments))` expands to
 /// `callback!((arguments) [(Variant, type, "name", id) ...])`.
-macro_rules! with_elements {
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __with_elements {
     ($callback:ident $arguments:tt) => {
         $callback! {
             $arguments [
@@ -24,27 +26,31 @@ macro_rules! with_elements {
                 (U8, u8, "u8", 7)
                 (I16, i16, "i16", 8)
                 (U16, u16, "u16", 9)
-                (F16, ::half::f16, "f16", 16)
-                (Bf16, ::half::bf16, "bf16", 17)
+                (F16, $crate::f16, "f16", 16)
+                (Bf16, $crate::bf16, "bf16", 17)
             ]
         }
     };
 }
-pub(crate) use with_elements;
+pub(crate) use __with_elements as with_elements;
 
 /// `match_element!(element_type, T => body)`: compiles `body` for each element type `T` and chooses one of them at run
 /// time.
-macro_rules! match_element {
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __match_element {
     ((@arms $element_type:expr, $T:ident, $body:expr) [$(($variant:ident, $native:ty, $name:literal, $id:literal))*]) => {
         match $element_type {
-            $($crate::base::element::ElementType::$variant => { type $T = $native; $body })*
+            $($crate::ElementType::$variant => { type $T = $native; $body })*
+            #[allow(unreachable_patterns)] // reachable in the eyes of other crates
+            other => unreachable!("{other} is not listed"),
         }
     };
     ($element_type:expr, $T:ident => $body:expr) => {
-        $crate::base::element::with_elements! { match_element (@arms $element_type, $T, $body) }
+        $crate::__with_elements! { match_element (@arms $element_type, $T, $body) }
     };
 }
-pub(crate) use match_element;
+pub use __match_element as match_element;
 
 /// `match_width!(element_type, Bits => body)`: compiles `body` for an unsigned integer `Bits` of each element width,
 /// and chooses that of the given type at run time.

@@ -19,6 +19,7 @@ use std::ops::AddAssign;
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::number::{self, Loss};
+use crate::base::value::{AnyValue, match_value};
 use crate::window::{AnySlice, AnySliceMut, AnyWindow, Window};
 use kernel::Origin;
 
@@ -247,6 +248,52 @@ pub fn convert_slice<S: Element, D: Element>(source: &[S], target: &mut [D], pol
     match kernel::read_few(AnySlice::new(source), AnySliceMut::new(target), policy) {
         true => Ok(()),
         false => kernel::read_column(AnySlice::new(source), AnySliceMut::new(target), policy),
+    }
+}
+
+/// Converts a slice as [`convert_slice`] does, but in one pass under every policy: on an error, the target may hold
+/// anything.
+///
+/// # Errors
+/// Those of [`convert_slice`].
+///
+/// # Examples
+/// ```
+/// use numeric_table::{ConversionPolicy, convert::convert_slice_over};
+/// let mut bytes = [0_u8; 3];
+/// convert_slice_over(&[1.0_f32, 7.0, 255.0], &mut bytes, ConversionPolicy::Exact)?;
+/// assert_eq!(bytes, [1, 7, 255]);
+/// assert!(convert_slice_over(&[1.0_f32, 7.5, 255.0], &mut bytes, ConversionPolicy::Exact).is_err());
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub fn convert_slice_over<S: Element, D: Element>(
+    source: &[S],
+    target: &mut [D],
+    policy: ConversionPolicy,
+) -> Result<()> {
+    if source.len() != target.len() {
+        return Err(other_length(target.len(), source.len()));
+    }
+    let column = AnyWindow::new(Window::column(source));
+    kernel::read_over(column, AnySliceMut::new(target), policy, Origin::default())
+}
+
+impl AnyValue {
+    /// Converts the value under a policy.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ValueNotRepresentable`] at row 0, column 0, if the policy refuses the value.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{AnyValue, ConversionPolicy};
+    /// let value = AnyValue::from(300_i16);
+    /// assert_eq!(value.convert::<u8>(ConversionPolicy::Saturate)?, 255);
+    /// assert!(value.convert::<u8>(ConversionPolicy::Checked).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn convert<T: Element>(self, policy: ConversionPolicy) -> Result<T> {
+        match_value!(self, value => try_cast(value, policy))
     }
 }
 

@@ -43,9 +43,9 @@ pub enum TimeUnit {
 }
 
 impl TimeUnit {
-    /// All units, in the order of their ids.
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Days, Self::Seconds, Self::Milliseconds, Self::Microseconds, Self::Nanoseconds];
+    /// All units, from the longest to the shortest.
+    pub const ALL: &'static [Self] =
+        &[Self::Days, Self::Seconds, Self::Milliseconds, Self::Microseconds, Self::Nanoseconds];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {

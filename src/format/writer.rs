@@ -366,14 +366,28 @@ impl<T: Element> TableWriter<T> {
     }
 }
 
-#[cfg(feature = "arrow")]
 impl<T: Element> TableWriter<T> {
-    /// Reserves the given number of bytes for labels that [`describe`](Self::describe) adds later, unless there are
-    /// rows.
+    /// Reserves `bytes` bytes before the values for names and labels of columns, which [`describe`](Self::describe) adds
+    /// later. Does nothing once there are rows.
     ///
     /// # Errors
     /// [`ErrorKind::Format`], [`ErrorKind::OutOfMemory`].
-    pub(crate) fn reserve_words(&mut self, bytes: u64) -> Result<()> {
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Categories, TableWriter, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// let mut writer = TableWriter::<u8>::create(&path, 1, None)?;
+    /// writer.reserve_words(1 << 10)?;
+    /// writer.append(&[0_u8, 1, 0])?;
+    /// let color = Feature::new(ElementType::U8).categorical(Categories::from_words(["red", "blue"])?);
+    /// writer.describe([color].into_iter().collect())?; // the words are known at the end only
+    /// writer.finish()?;
+    /// assert_eq!(load_any(&path)?.dictionary().feature(0)?.word(1), Some("blue"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reserve_words(&mut self, bytes: u64) -> Result<()> {
         if self.rows == 0 {
             let header = header::encode(T::TYPE, DataLayout::RowMajor, self.shape(), &self.dictionary);
             let header = header.map_err(|error| error.in_file(self.new.path()))?;
@@ -386,9 +400,21 @@ impl<T: Element> TableWriter<T> {
     /// Replaces the description of the columns.
     ///
     /// # Errors
-    /// [`ErrorKind::DictionaryMismatch`]; [`ErrorKind::Format`] if there is not enough room for it before the values.
-    /// On error, nothing has changed.
-    pub(crate) fn describe(&mut self, dictionary: DataDictionary) -> Result<()> {
+    /// [`ErrorKind::DictionaryMismatch`]; [`ErrorKind::Format`] if there is no room for it before the values:
+    /// [`reserve_words`](Self::reserve_words) makes room. Nothing is changed.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{TableWriter, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// let mut writer = TableWriter::<f32>::create(&path, 1, None)?;
+    /// writer.describe([Feature::new(ElementType::F32).named("length")].into_iter().collect())?;
+    /// writer.finish()?;
+    /// assert_eq!(load_any(&path)?.dictionary().index_of("length"), Some(0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn describe(&mut self, dictionary: DataDictionary) -> Result<()> {
         dictionary.check(self.dictionary.len(), T::TYPE)?;
         let header = header::encode(T::TYPE, DataLayout::RowMajor, self.shape(), &dictionary);
         let header = header.map_err(|error| error.in_file(self.new.path()))?;
@@ -401,7 +427,19 @@ impl<T: Element> TableWriter<T> {
         Ok(())
     }
 
-    pub(crate) fn dictionary(&self) -> &DataDictionary {
+    /// Returns the description of the columns.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{TableWriter, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("table.ntb");
+    /// let names = DataDictionary::from_features([Feature::new(ElementType::U8).named("count")]);
+    /// let writer = TableWriter::<u8>::create(&path, 1, names.clone())?;
+    /// assert_eq!(writer.dictionary(), &names);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn dictionary(&self) -> &DataDictionary {
         &self.dictionary
     }
 }

@@ -3,9 +3,6 @@
 //! No conversion changes an element type unless the caller asks for it. Where a copy can be avoided, a [`CopyPolicy`]
 //! decides.
 
-#[cfg(feature = "arrow")]
-#[forbid(unsafe_code)]
-mod arrow;
 #[cfg(feature = "bincode")]
 #[forbid(unsafe_code)]
 mod bincode;
@@ -27,8 +24,6 @@ pub(crate) mod sparse;
 #[forbid(unsafe_code)]
 mod text;
 
-#[cfg(feature = "arrow")]
-pub use arrow::{ArrowExportOptions, ArrowOptions, ArrowTables, from_record_batches_any};
 #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
 pub use ndarray::NdarraySource;
 #[cfg(feature = "npy")]

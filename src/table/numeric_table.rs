@@ -33,7 +33,7 @@ use crate::window::{AnySlice, AnySliceMut};
 /// | conversion to another element type; copies that own their values | [`TableConversion`](crate::TableConversion) |
 /// | number of rows and columns, column types | [`TableDescription`](crate::TableDescription) |
 /// | text, archives, files | [`TableOutput`](crate::TableOutput) |
-/// | Arrow record batches | `ArrowTables` (feature `arrow`) |
+/// | Arrow record batches | `ArrowTables` in the crate `numeric-table-arrow` |
 ///
 /// `downcast_ref`, `downcast_mut` and `downcast` of `dyn NumericTable` downcast a table to its concrete type.
 ///

@@ -90,7 +90,8 @@ impl SoaNumericTable {
     }
 
     /// Creates a table from columns that a dictionary describes, with `row_count` values each.
-    pub(crate) fn of_arrays(
+    #[doc(hidden)]
+    pub fn of_arrays(
         dictionary: DataDictionary,
         row_count: usize,
         columns: Vec<AnyArray>,

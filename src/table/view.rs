@@ -429,7 +429,24 @@ impl<'t, T: Element> TableViewMut<'t, T> {
         (Self { window: head }, Self { window: tail })
     }
 
-    /// Returns all values as one slice, for the entire lifetime of the borrow.
+    /// Returns a view of the same memory with rows and columns swapped.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let mut table = HomogenNumericTable::from_rows(&[[1, 2, 3], [4, 5, 6]])?;
+    /// let mut transposed = table.view_mut()?.transposed();
+    /// assert_eq!(transposed.shape(), Shape { rows: 3, columns: 2 });
+    /// transposed.set_value(2, 0, 30)?;
+    /// assert_eq!(table.as_slice()?, [1, 2, 30, 4, 5, 6]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[must_use]
+    pub fn transposed(self) -> Self {
+        Self { window: self.window.transposed() }
+    }
+
+    /// Returns all values as one slice, for the whole lifetime of the borrow.
     ///
     /// # Errors
     /// Returns the view, unchanged, if its values are not contiguous in row-major order.

@@ -1,6 +1,7 @@
 //! What the test programs share: the list of element types, small values of each, and owners that count their drops.
 
 pub mod bits;
+pub mod copies;
 pub mod results;
 pub mod tables;
 

@@ -34,14 +34,6 @@ const CALLS: &[Call] = &[
         }
         drop(table.head(1));
     }),
-    ("Arrow", Each, |table| {
-        #[cfg(feature = "arrow")]
-        {
-            let batch = table.to_record_batch().unwrap();
-            drop(SoaNumericTable::from_record_batch(&batch).unwrap());
-        }
-        drop(table.head(1));
-    }),
     ("BasicStatistics and its bytes", Each, |table| {
         let found = BasicStatistics::of(table).unwrap();
         drop(BasicStatistics::from_bytes(&found.to_bytes().unwrap()).unwrap());

@@ -19,5 +19,5 @@ mod hostile_manifests;
 mod hostile_partials;
 mod partial_bytes;
 mod scratch;
-#[cfg(all(feature = "arrow", feature = "ndarray", feature = "npy"))]
+#[cfg(all(feature = "ndarray", feature = "npy"))]
 mod shared_values;

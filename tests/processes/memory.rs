@@ -243,7 +243,7 @@ fn an_archive_that_there_is_no_memory_for_is_an_error() {
     });
 }
 
-#[cfg(all(feature = "arrow", feature = "csv"))]
+#[cfg(feature = "csv")]
 #[test]
 fn words_that_there_is_no_memory_for_are_an_error() {
     use numeric_table::{Categories, CsvHeader, CsvOptions, CsvSource, CsvWriteOptions, SoaNumericTable};
@@ -253,7 +253,7 @@ fn words_that_there_is_no_memory_for_are_an_error() {
         let mut table = SoaNumericTable::new();
         table.push_feature(Feature::new(ElementType::U8).categorical(categories), vec![0_u8]).unwrap();
         let text = || CsvSource::from_bytes_with(word.clone().into_bytes(), CsvOptions::new().header(CsvHeader::No));
-        let (source, again, batch) = (text().unwrap(), text().unwrap(), table.to_record_batch().unwrap());
+        let (source, again) = (text().unwrap(), text().unwrap());
         let ballast = fill_address_space();
         let refused = |result: Result<(), Error>| {
             let bytes = result.unwrap_err().refused_bytes().unwrap();
@@ -261,8 +261,6 @@ fn words_that_there_is_no_memory_for_are_an_error() {
         };
         refused(source.load::<u8>().map(drop));
         refused(source.load_typed().map(drop));
-        refused(SoaNumericTable::from_record_batch(&batch).map(drop));
-        refused(table.to_record_batch().map(drop));
         refused(table.write_csv_to(std::io::sink(), CsvWriteOptions::new()));
         drop((ballast, source));
         assert_eq!(again.load::<u8>().unwrap().dictionary().feature(0).unwrap().word(0), Some(&word[..]));

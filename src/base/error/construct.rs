@@ -100,7 +100,7 @@ impl Error {
     }
 
     /// Returns an [`Unsupported`](ErrorKind::Unsupported).
-    #[cfg(any(feature = "csv", feature = "arrow", feature = "npy", feature = "sprs"))]
+    #[cfg(any(feature = "csv", feature = "npy", feature = "sprs"))]
     pub(crate) fn unsupported(
         target: &'static str,
         column: Option<usize>,
@@ -111,7 +111,7 @@ impl Error {
     }
 
     /// Returns a [`Foreign`](ErrorKind::Foreign) with `reason` as its message.
-    #[cfg(any(feature = "arrow", feature = "object-store"))]
+    #[cfg(feature = "object-store")]
     pub(crate) fn foreign(reason: String, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::new(ErrorKind::Foreign { reason, source: source.into() })
     }

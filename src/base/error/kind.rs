@@ -491,7 +491,7 @@ pub enum ErrorKind {
         reason: String,
     },
     /// A call into another library failed: Arrow, or an object store. `source` is the library's own error type, in the
-    /// version that this crate is built with: `source.downcast_ref::<object_store::Error>()`.
+    /// version that the program is built with: `source.downcast_ref::<object_store::Error>()`.
     #[error("{reason}")]
     Foreign {
         /// The message of the library.

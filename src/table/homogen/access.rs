@@ -17,8 +17,9 @@ use crate::window::{AnySlice, AnySliceMut, AnyWindowMut};
 /// Boxes a homogeneous table for the entire crate. Inlined methods are compiled again in each codegen unit that creates
 /// a vtable of them, so all other modules call this function.
 impl<T: Element> HomogenNumericTable<T> {
+    #[doc(hidden)]
     #[inline(never)]
-    pub(crate) fn into_dyn(self) -> Box<dyn NumericTable> {
+    pub fn into_dyn(self) -> Box<dyn NumericTable> {
         Box::new(self)
     }
 }

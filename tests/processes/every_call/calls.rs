@@ -577,17 +577,4 @@ calls! {
             let _ = black_box(block.map(|mut block| block.as_ndarray_mut().map(|array| array.dim())));
         }
     }
-
-    #[cfg(feature = "arrow")]
-    fn as_arrow(table, _folder) {
-        if let Ok(batch) = table.to_record_batch() {
-            assert_eq!(batch.num_rows(), table.row_count());
-            let _ = black_box(Table::<T>::from_record_batch(&batch));
-        }
-        if let Ok(lists) = table.to_fixed_size_list() {
-            let _ = black_box(Table::<T>::from_fixed_size_list(&lists));
-        }
-        let any: &dyn NumericTable = table;
-        let _ = black_box(any.to_record_batch());
-    }
 }

@@ -199,17 +199,6 @@ fn an_archive_of_any_table_has_its_layout() {
     }
 }
 
-#[cfg(feature = "arrow")]
-#[test]
-fn columns_of_any_table_that_are_in_an_array_are_shared_with_arrow() {
-    let table = HomogenNumericTable::from_rows(&[[1_u8, 2, 3], [4, 5, 6], [7, 8, 9]]).unwrap();
-    let table = table.to_layout(DataLayout::ColumnMajor).unwrap();
-    let any: &dyn NumericTable = &table.slice_rows(1..).unwrap();
-    let batch = any.to_record_batch().unwrap();
-    let address = batch.column(1).to_data().buffers()[0].as_ptr();
-    assert_eq!(address, std::ptr::from_ref(&table.as_slice().unwrap()[4]));
-}
-
 /// What a table does that lends the memory of another one.
 #[derive(Clone, Copy, PartialEq)]
 enum Habit {

@@ -337,7 +337,11 @@ fn indices_that_a_type_cannot_hold_are_errors() {
         ErrorKind::SparseStructure { fault: SparseFault::OutOfRange, position: Some(1), .. },
         "is not representable as i32"
     );
-    assert_error!(table.indices().to_array::<f64>(0), ErrorKind::SparseStructure { .. }, "expected i32, u32, i64 or u64");
+    assert_error!(
+        table.indices().to_array::<f64>(0),
+        ErrorKind::SparseStructure { .. },
+        "expected i32, u32, i64 or u64"
+    );
     assert_eq!(table.indices().to_array::<i64>(1).unwrap()[..], [6, (1 << 35) + 1]);
     assert_error!(
         table.indices().to_array::<u64>(usize::MAX),

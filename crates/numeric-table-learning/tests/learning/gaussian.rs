@@ -228,7 +228,11 @@ fn what_has_no_density_and_what_is_no_class_is_refused_with_its_place() {
     for bad in [-1.0, 0.5, 2.0, f64::NAN] {
         let mut table = good.to_compact().unwrap();
         table.set_value(2, 1, bad).unwrap();
-        assert_error!(statistics.update_table(&table), ErrorKind::ValueNotAllowed { row: 2, column: 1, .. }, "expected an integer from 0 to 1");
+        assert_error!(
+            statistics.update_table(&table),
+            ErrorKind::ValueNotAllowed { row: 2, column: 1, .. },
+            "expected an integer from 0 to 1"
+        );
     }
     let other = |columns, by, classes| GaussianNaiveBayes::new(columns, by, classes).unwrap();
     assert_error!(statistics.merge(&other(3, 2, 2)), ErrorKind::NotCombinable { .. }, "groups");

@@ -12,13 +12,13 @@ use arrow_array::{
 use arrow_buffer::i256;
 use arrow_schema::{DataType, Field};
 use numeric_table::{
-    ArrowOptions, CopyPolicy, CopyReason, RowMergedNumericTable, SoaNumericTable, TableWriter, TimeUnit, bf16, f16,
-    from_record_batches_any, prelude::*,
+    CopyPolicy, CopyReason, RowMergedNumericTable, SoaNumericTable, TableWriter, TimeUnit, bf16, f16, prelude::*,
 };
+use numeric_table_arrow::prelude::*;
 use proptest::prelude::*;
 use test_support::tables::{LAYOUTS, assert_error, shape};
 
-use super::arrow_mixed::{arrow_address, assert_shared, batch, table_address};
+use super::mixed::{arrow_address, assert_shared, batch, table_address};
 
 type Table<T> = HomogenNumericTable<T>;
 

@@ -3,36 +3,35 @@
 use arrow_array::{Array as ArrowArray, ArrayRef, RecordBatch, StructArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Fields};
+use numeric_table::internal::match_element;
+use numeric_table::{
+    Categories, ConversionPolicy, DataDictionary, Difference, ElementType, Error, ErrorKind, FeatureType, Result, Shape,
+};
 
-use super::chunks::{Chunk, ChunkColumn};
-use super::decimal::{is_decimal, is_integer};
-use super::options::ArrowOptions;
-use super::schema::{had_type, is_time_of, times_follow, to_dictionary};
-use super::types::{element_type, no_element_type};
-use super::words::{Refusal, Words, is_words};
-use crate::base::element::{ElementType, match_element};
-use crate::base::error::{Error, ErrorKind, Result};
-use crate::base::value::match_value;
-use crate::convert::ConversionPolicy;
-use crate::dictionary::{Categories, DataDictionary, FeatureType};
-use crate::table::Shape;
+use crate::chunks::{Chunk, ChunkColumn, is_nan};
+use crate::decimal::{is_decimal, is_integer};
+use crate::error::{unequal, unsupported};
+use crate::options::ArrowOptions;
+use crate::schema::{had_type, is_time_of, times_follow, to_dictionary};
+use crate::types::{element_type, no_element_type};
+use crate::words::{Refusal, Words, is_words};
 
 /// Rows of all columns that are in memory together: a record batch, or a struct array.
-pub(super) struct Part<'a> {
-    pub(super) fields: &'a Fields,
-    pub(super) columns: &'a [ArrayRef],
+pub(crate) struct Part<'a> {
+    pub(crate) fields: &'a Fields,
+    pub(crate) columns: &'a [ArrayRef],
     /// The rows that are null in all columns.
-    pub(super) nulls: Option<&'a NullBuffer>,
-    pub(super) rows: usize,
+    pub(crate) nulls: Option<&'a NullBuffer>,
+    pub(crate) rows: usize,
 }
 
 impl<'a> Part<'a> {
-    pub(super) fn of_batch(batch: &'a RecordBatch) -> Self {
+    pub(crate) fn of_batch(batch: &'a RecordBatch) -> Self {
         let fields = batch.schema_ref().fields();
         Self { fields, columns: batch.columns(), nulls: None, rows: batch.num_rows() }
     }
 
-    pub(super) fn of_structs(array: &'a StructArray) -> Self {
+    pub(crate) fn of_structs(array: &'a StructArray) -> Self {
         Self { fields: array.fields(), columns: array.columns(), nulls: array.nulls(), rows: array.len() }
     }
 }
@@ -52,28 +51,28 @@ struct PlannedColumn {
 }
 
 /// The columns of a table, and which columns of the schema they are.
-pub(super) struct Plan<'o> {
-    pub(super) options: &'o ArrowOptions,
+pub(crate) struct Plan<'o> {
+    pub(crate) options: &'o ArrowOptions,
     /// The columns of the schema.
     all: Fields,
     columns: Vec<PlannedColumn>,
     /// What a part is called in errors.
     kind: &'static str,
     /// Whether there may be parts, and words, that are not known yet.
-    pub(super) grows: bool,
+    pub(crate) grows: bool,
 }
 
 /// Which of several parts some are.
 #[derive(Clone, Copy)]
-pub(super) struct Parts<'a> {
-    pub(super) parts: &'a [Part<'a>],
+pub(crate) struct Parts<'a> {
+    pub(crate) parts: &'a [Part<'a>],
     /// The number of parts before these, and of all; more than one if that is not known.
-    pub(super) first: usize,
-    pub(super) count: usize,
+    pub(crate) first: usize,
+    pub(crate) count: usize,
 }
 
 impl<'a> Parts<'a> {
-    pub(super) fn all(parts: &'a [Part<'a>]) -> Self {
+    pub(crate) fn all(parts: &'a [Part<'a>]) -> Self {
         Self { parts, first: 0, count: parts.len() }
     }
 }
@@ -83,7 +82,7 @@ impl<'o> Plan<'o> {
     ///
     /// # Errors
     /// Those of a choice of columns; [`ErrorKind::Unsupported`] for a chosen column that is none of numbers.
-    pub(super) fn new(all: &Fields, options: &'o ArrowOptions, kind: &'static str) -> Result<Self> {
+    pub(crate) fn new(all: &Fields, options: &'o ArrowOptions, kind: &'static str) -> Result<Self> {
         let names = to_dictionary(all, |_| ElementType::F64);
         let chosen = match &options.columns {
             None => std::iter::once(0..all.len()).collect(),
@@ -98,7 +97,7 @@ impl<'o> Plan<'o> {
             let own = if words.is_some() { had_type(field) } else { own_type(field.data_type()) };
             if words.is_none() && own.is_none() {
                 let (name, reason) = (field.name().clone(), no_element_type(field.data_type()));
-                return Err(Error::unsupported("Arrow", Some(index), Some(name), reason));
+                return Err(unsupported(Some(index), Some(name), reason));
             }
             columns.push(PlannedColumn { index, asked: None, own, words, has_nulls: false });
         }
@@ -110,17 +109,17 @@ impl<'o> Plan<'o> {
     }
 
     /// Returns the columns of the schema that become those of the table.
-    pub(super) fn indices(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
+    pub(crate) fn indices(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.columns.iter().map(|column| column.index)
     }
 
     /// Returns the number of columns of the table.
-    pub(super) fn column_count(&self) -> usize {
+    pub(crate) fn column_count(&self) -> usize {
         self.columns.len()
     }
 
     /// Returns whether columns have words.
-    pub(super) fn has_words(&self) -> bool {
+    pub(crate) fn has_words(&self) -> bool {
         self.columns.iter().any(|column| column.words.is_some())
     }
 
@@ -128,7 +127,7 @@ impl<'o> Plan<'o> {
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
-    pub(super) fn set_words(&mut self, dictionary: &DataDictionary) -> Result<()> {
+    pub(crate) fn set_words(&mut self, dictionary: &DataDictionary) -> Result<()> {
         for (column, feature) in self.columns.iter_mut().zip(dictionary.iter()) {
             if let Some(words) = &mut column.words {
                 *words = Words::of(feature.categories.as_ref().unwrap_or(&Categories::new(0)))?;
@@ -138,18 +137,18 @@ impl<'o> Plan<'o> {
     }
 
     /// Returns whether the type of the first column depends on how many words it has.
-    pub(super) fn starts_with_words(&self) -> bool {
+    pub(crate) fn starts_with_words(&self) -> bool {
         self.columns.first().is_some_and(|column| column.words.is_some() && column.asked.or(column.own).is_none())
     }
 
     /// Returns the type of a column in a table whose columns have their own.
-    pub(super) fn type_of(&self, column: usize) -> ElementType {
+    pub(crate) fn type_of(&self, column: usize) -> ElementType {
         self.columns.get(column).map_or(ElementType::F64, |column| self.type_of_planned(column))
     }
 
     fn type_of_planned(&self, column: &PlannedColumn) -> ElementType {
         let known = column.asked.or(column.own);
-        let is_nan = self.options.null.is_some_and(|null| match_value!(null, value => value.ne(&value)));
+        let is_nan = self.options.null.is_some_and(is_nan);
         known.unwrap_or_else(|| match &column.words {
             Some(_) if column.has_nulls && is_nan && !self.grows => ElementType::F64, // which has a NaN for them
             Some(words) if !self.grows => words.element_type(),
@@ -161,7 +160,7 @@ impl<'o> Plan<'o> {
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
-    pub(super) fn dictionary(&self, element_type: impl Fn(usize) -> ElementType) -> Result<DataDictionary> {
+    pub(crate) fn dictionary(&self, element_type: impl Fn(usize) -> ElementType) -> Result<DataDictionary> {
         let fields: Fields = self.columns.iter().filter_map(|column| self.all.get(column.index).cloned()).collect();
         let mut dictionary = to_dictionary(&fields, element_type);
         for (index, (column, field)) in self.columns.iter().zip(&fields).enumerate() {
@@ -179,7 +178,7 @@ impl<'o> Plan<'o> {
     /// # Errors
     /// [`ErrorKind::Unsupported`] if parts differ in the number or the names of columns, or a column cannot be taken;
     /// [`ErrorKind::OutOfMemory`].
-    pub(super) fn chunks<'a>(&mut self, parts: Parts<'a>, one: Option<ElementType>) -> Result<Vec<Chunk<'a>>> {
+    pub(crate) fn chunks<'a>(&mut self, parts: Parts<'a>, one: Option<ElementType>) -> Result<Vec<Chunk<'a>>> {
         let mut chunks = Vec::new();
         for (index, part) in parts.parts.iter().enumerate() {
             self.check_names(part, &place(&self.all, self.kind, parts, index))?;
@@ -221,11 +220,15 @@ impl<'o> Plan<'o> {
     ///
     /// # Errors
     /// [`ErrorKind::UnequalTables`].
-    pub(super) fn check_times(&self, dictionary: &DataDictionary) -> Result<()> {
+    pub(crate) fn check_times(&self, dictionary: &DataDictionary) -> Result<()> {
         for (column, planned) in self.columns.iter().enumerate() {
             let feature = dictionary.feature(column)?;
             if !self.all.get(planned.index).is_none_or(|field| is_time_of(field, feature)) {
-                return Err(Error::unequal_features(1, column, "feature type"));
+                return Err(unequal(
+                    Some(column),
+                    Difference::Description,
+                    format!("column {column} has another feature type"),
+                ));
             }
         }
         Ok(())
@@ -279,7 +282,7 @@ fn own_type(data_type: &DataType) -> Option<ElementType> {
 }
 
 /// One of several chunks, for errors about it.
-pub(super) struct ChunkPlace<'a> {
+pub(crate) struct ChunkPlace<'a> {
     /// The columns that are expected.
     fields: &'a Fields,
     kind: &'static str,
@@ -293,23 +296,20 @@ impl ChunkPlace<'_> {
         let name = self.fields.get(column).map_or_else(String::new, |field| field.name().clone());
         match refusal {
             Refusal::Error(error) => error,
-            Refusal::Reason(reason) => Error::unsupported(
-                "Arrow",
-                Some(column),
-                Some(name),
-                in_chunk(self.kind, self.index, self.count, reason),
-            ),
+            Refusal::Reason(reason) => {
+                unsupported(Some(column), Some(name), in_chunk(self.kind, self.index, self.count, reason))
+            }
         }
     }
 }
 
 /// Adds to a reason which of several chunks it is about; rows are counted from the beginning of the chunk.
-pub(super) fn in_chunk(kind: &str, index: usize, count: usize, reason: String) -> String {
+pub(crate) fn in_chunk(kind: &str, index: usize, count: usize, reason: String) -> String {
     if count == 1 { reason } else { format!("in {kind} {index}: {reason}") }
 }
 
 /// Returns the shape of all chunks together.
-pub(super) fn whole_shape(
+pub(crate) fn whole_shape(
     mut rows: impl Iterator<Item = usize>,
     columns: usize,
     element: Option<ElementType>,

@@ -15,15 +15,13 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type};
 use arrow_buffer::i256;
 use arrow_schema::DataType;
-
-use crate::base::element::{Element, ElementType};
 #[cfg(doc)]
-use crate::base::error::ErrorKind;
-use crate::base::error::{Error, Result};
-use crate::base::number::{Exact, Loss};
-use crate::base::value::AnyValue;
-use crate::convert::ConversionPolicy;
-use crate::convert::kernel::Origin;
+use numeric_table::ErrorKind;
+use numeric_table::internal::{Exact, Loss};
+use numeric_table::{AnyValue, ConversionPolicy, Element, ElementType, Result};
+
+use crate::chunks::Origin;
+use crate::error::not_representable;
 
 /// Largest power of ten that is an `f64`.
 const EXACT_SCALE: i8 = 22;
@@ -36,7 +34,7 @@ const I64_DIGITS: u8 = 18;
 
 /// The decimals of an Arrow array.
 #[derive(Clone, Copy)]
-pub(super) struct Decimals<'a> {
+pub(crate) struct Decimals<'a> {
     significands: Significands<'a>,
     scale: i8,
 }
@@ -50,12 +48,12 @@ enum Significands<'a> {
 }
 
 /// Returns whether a type is one of integers that an `i64` holds, written as decimals.
-pub(super) fn is_integer(data_type: &DataType) -> bool {
+pub(crate) fn is_integer(data_type: &DataType) -> bool {
     matches!(digits(data_type), Some((precision, 0)) if precision <= I64_DIGITS)
 }
 
 /// Returns whether a type is one of decimals.
-pub(super) fn is_decimal(data_type: &DataType) -> bool {
+pub(crate) fn is_decimal(data_type: &DataType) -> bool {
     digits(data_type).is_some()
 }
 
@@ -75,7 +73,7 @@ impl<'a> Decimals<'a> {
     ///
     /// # Errors
     /// The reason why a table cannot hold them.
-    pub(super) fn of(array: &'a dyn ArrowArray) -> Result<Option<Self>, String> {
+    pub(crate) fn of(array: &'a dyn ArrowArray) -> Result<Option<Self>, String> {
         let data_type = array.data_type();
         let Some((precision, scale)) = digits(data_type) else { return Ok(None) };
         if i16::from(precision) - i16::from(scale) > MOST_DIGITS || i16::from(scale) > MOST_DIGITS {
@@ -100,7 +98,7 @@ impl<'a> Decimals<'a> {
     ///
     /// # Errors
     /// [`ErrorKind::ValueNotRepresentable`] with the first one that the policy refuses, shown as the nearest `f64`.
-    pub(super) fn read<T: Element>(
+    pub(crate) fn read<T: Element>(
         &self,
         rows: Range<usize>,
         target: &mut [T],
@@ -126,7 +124,7 @@ impl<'a> Decimals<'a> {
         };
         let value = AnyValue::from(long::<f64>(significand, scale).0);
         let row = origin.row.saturating_add(index);
-        Err(Error::not_representable(row, origin.column, value, T::TYPE))
+        Err(not_representable(row, origin.column, value, T::TYPE))
     }
 }
 
@@ -142,7 +140,12 @@ fn read<S: Copy, T>(values: &[S], target: &mut [T], convert: impl Fn(S) -> Optio
 }
 
 fn passed<T>((value, loss): (T, Loss), policy: ConversionPolicy) -> Option<T> {
-    policy.permits(loss).then_some(value)
+    let is_permitted = match policy {
+        ConversionPolicy::Saturate => true,
+        ConversionPolicy::Checked => matches!(loss, Loss::None | Loss::Inexact),
+        _ => loss == Loss::None,
+    };
+    is_permitted.then_some(value)
 }
 
 /// Converts a decimal whose significand is not long. `None`: the policy refuses it.

@@ -9,12 +9,12 @@ use arrow_array::{
     RecordBatchIterator, StringArray, StringViewArray, StructArray, UInt16Array,
 };
 use numeric_table::{
-    AnyArray, ArrowExportOptions, ArrowOptions, Categories, CopyPolicy, CopyReason, RowMergedNumericTable,
-    SoaNumericTable, TableWriter, bf16, from_record_batches_any, prelude::*,
+    AnyArray, Categories, CopyPolicy, CopyReason, RowMergedNumericTable, SoaNumericTable, TableWriter, bf16, prelude::*,
 };
+use numeric_table_arrow::prelude::*;
 use test_support::tables::assert_error;
 
-use super::arrow_mixed::batch;
+use super::mixed::batch;
 
 type Table<T> = HomogenNumericTable<T>;
 

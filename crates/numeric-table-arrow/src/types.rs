@@ -17,12 +17,12 @@ use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray};
 use arrow_buffer::{Buffer, NullBuffer, ScalarBuffer};
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use bytes::Bytes;
+#[cfg(doc)]
+use numeric_table::ErrorKind;
+use numeric_table::{AnyArray, AnySlice, Array, Element, ElementType, Result};
 
-use super::words::valid_where;
-use crate::array::{AnyArray, Array};
-use crate::base::element::{Element, ElementType};
-use crate::base::error::{Error, ErrorKind, Result};
-use crate::window::AnySlice;
+use crate::error::unsupported_type;
+use crate::words::valid_where;
 
 /// Evaluates a body with `P`, the Arrow type of the same values, for all element types but `bf16`.
 macro_rules! match_arrow {
@@ -33,7 +33,7 @@ macro_rules! match_arrow {
     (@arms $element_type:expr, $P:ident, $body:expr, $none:expr; $($variant:ident $arrow:ident),*) => {
         match $element_type {
             $(ElementType::$variant => { type $P = $arrow; $body })*
-            ElementType::Bf16 => $none,
+            _ => $none, // `bf16`
         }
     };
 }
@@ -42,9 +42,8 @@ macro_rules! match_arrow {
 ///
 /// # Errors
 /// [`ErrorKind::UnsupportedElementType`] for `bf16`.
-pub(super) fn data_type(element: ElementType) -> Result<DataType> {
-    let none = || Error::new(ErrorKind::UnsupportedElementType { element, target: "Arrow" });
-    match_arrow!(element, P => Ok(P::DATA_TYPE), none => Err(none()))
+pub(crate) fn data_type(element: ElementType) -> Result<DataType> {
+    match_arrow!(element, P => Ok(P::DATA_TYPE), none => Err(unsupported_type(element)))
 }
 
 /// Evaluates a body with the values of an array of numbers, or of what Arrow stores as numbers; `None` of another one.
@@ -66,7 +65,7 @@ macro_rules! with_values {
 }
 
 /// Returns the element type of the values of an Arrow type, as Arrow stores them, if they have one.
-pub(super) fn element_type(data_type: &DataType) -> Option<ElementType> {
+pub(crate) fn element_type(data_type: &DataType) -> Option<ElementType> {
     match data_type {
         DataType::Date32 | DataType::Time32(_) | DataType::Interval(IntervalUnit::YearMonth) => Some(ElementType::I32),
         DataType::Date64 | DataType::Time64(_) | DataType::Timestamp(..) | DataType::Duration(_) => {
@@ -80,7 +79,7 @@ pub(super) fn element_type(data_type: &DataType) -> Option<ElementType> {
 }
 
 /// Returns what is wrong with a column of a type that is no element type.
-pub(super) fn no_element_type(data_type: &DataType) -> String {
+pub(crate) fn no_element_type(data_type: &DataType) -> String {
     format!("{data_type} is not an element type of tables")
 }
 
@@ -88,7 +87,7 @@ pub(super) fn no_element_type(data_type: &DataType) -> String {
 ///
 /// # Errors
 /// [`ErrorKind::UnsupportedElementType`] for `bf16`.
-pub(super) fn to_arrow<T: Element>(values: Array<T>, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+pub(crate) fn to_arrow<T: Element>(values: Array<T>, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
     fn make<P: ArrowPrimitiveType>(bytes: Array<u8>, nulls: Option<NullBuffer>) -> ArrayRef {
         let count = bytes.len() / size_of::<P::Native>();
         let values = match count {
@@ -99,13 +98,12 @@ pub(super) fn to_arrow<T: Element>(values: Array<T>, nulls: Option<NullBuffer>) 
     }
     let nulls = nulls.filter(|nulls| nulls.len() == values.len()); // always: they were made of the values
     let bytes = values.reinterpret::<u8>()?;
-    let unsupported = || Error::new(ErrorKind::UnsupportedElementType { element: T::TYPE, target: "Arrow" });
-    match_arrow!(T::TYPE, P => Ok(make::<P>(bytes, nulls)), none => Err(unsupported()))
+    match_arrow!(T::TYPE, P => Ok(make::<P>(bytes, nulls)), none => Err(unsupported_type(T::TYPE)))
 }
 
 /// Returns an array of integers as one of the type of points in time that Arrow stores as these, on the same memory.
 /// Any other array stays as it is.
-pub(super) fn of_type(array: ArrayRef, data_type: &DataType) -> ArrayRef {
+pub(crate) fn of_type(array: ArrayRef, data_type: &DataType) -> ArrayRef {
     fn cast<F: ArrowPrimitiveType, T: ArrowPrimitiveType<Native = F::Native>>(array: &ArrayRef) -> Option<ArrayRef> {
         Some(Arc::new(array.as_primitive_opt::<F>()?.reinterpret_cast::<T>()))
     }
@@ -124,7 +122,7 @@ pub(super) fn of_type(array: ArrayRef, data_type: &DataType) -> ArrayRef {
 ///
 /// # Errors
 /// [`ErrorKind::OutOfMemory`].
-pub(super) fn nulls_of_nans<T: Element>(values: &[T]) -> Result<Option<NullBuffer>> {
+pub(crate) fn nulls_of_nans<T: Element>(values: &[T]) -> Result<Option<NullBuffer>> {
     if !T::TYPE.is_float() {
         return Ok(None);
     }
@@ -133,11 +131,11 @@ pub(super) fn nulls_of_nans<T: Element>(values: &[T]) -> Result<Option<NullBuffe
 
 /// Shares the values of an Arrow array, and keeps its memory alive. Values of nulls are arbitrary. Returns `None` if
 /// it has none that a table has.
-pub(super) fn share(array: &dyn arrow_array::Array) -> Option<AnyArray> {
+pub(crate) fn share(array: &dyn arrow_array::Array) -> Option<AnyArray> {
     with_values!(array, values => AnyArray::new(Array::from_owner(values.clone())))
 }
 
 /// Borrows the values of an Arrow array. Values of nulls are arbitrary. Returns `None` if it has none that a table has.
-pub(super) fn values(array: &dyn arrow_array::Array) -> Option<AnySlice<'_>> {
+pub(crate) fn values(array: &dyn arrow_array::Array) -> Option<AnySlice<'_>> {
     with_values!(array, values => AnySlice::new(&values[..]))
 }

@@ -6,34 +6,39 @@ use arrow_array::Array as ArrowArray;
 use arrow_array::cast::AsArray;
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::DataType;
+use numeric_table::convert::convert_slice_over;
+use numeric_table::internal::match_element;
+use numeric_table::internal::parallel::{map, task_count};
+use numeric_table::{
+    AllocationFlag, AnyArray, AnySlice, AnyValue, Array, ConversionPolicy, DataLayout, Element, ElementType, Error,
+    ErrorKind, HomogenNumericTable, Result, Shape, TableView, TableViewMut,
+};
 
-use super::decimal::{Decimals, is_integer};
-use super::types::{no_element_type, values};
-use super::words::{Refusal, Words, is_words};
-use crate::array::{AnyArray, Array};
-use crate::base::element::{Element, ElementType, match_element};
-use crate::base::error::{Error, ErrorKind, Result};
-use crate::base::number::{Loss, Number};
-use crate::base::parallel;
-use crate::base::value::{AnyValue, match_value};
-use crate::convert::kernel::Origin;
-use crate::convert::{ConversionPolicy, cast};
-use crate::table::{DataLayout, Shape, TableView, TableViewMut};
-use crate::window::{AnySlice, AnySliceMut};
+use crate::decimal::{Decimals, is_integer};
+use crate::error::type_mismatch;
+use crate::types::{no_element_type, values};
+use crate::words::{Refusal, Words, is_words};
 
 /// Number of bytes of columns that are converted to rows at a time, so that they stay in the processor's cache.
 const TILE_BYTES: usize = 128 << 10;
 /// Least number of rows that are converted at a time.
 const TILE_ROWS: usize = 16;
 
+/// The position of the first of some values in a table, for errors.
+#[derive(Clone, Copy)]
+pub(crate) struct Origin {
+    pub(crate) row: usize,
+    pub(crate) column: usize,
+}
+
 /// Some rows of all columns.
-pub(super) struct Chunk<'a> {
-    pub(super) rows: usize,
-    pub(super) columns: Vec<ChunkColumn<'a>>,
+pub(crate) struct Chunk<'a> {
+    pub(crate) rows: usize,
+    pub(crate) columns: Vec<ChunkColumn<'a>>,
 }
 
 /// The values of one column in one chunk.
-pub(super) struct ChunkColumn<'a> {
+pub(crate) struct ChunkColumn<'a> {
     values: Source<'a>,
     /// Where the nulls are, if there are any.
     nulls: Option<NullBuffer>,
@@ -57,7 +62,7 @@ impl<'a> ChunkColumn<'a> {
     ///
     /// # Errors
     /// The reason why a table cannot hold them; [`ErrorKind::OutOfMemory`].
-    pub(super) fn new(
+    pub(crate) fn new(
         array: &'a dyn ArrowArray,
         mut nulls: Option<NullBuffer>,
         words: Option<&mut Words>,
@@ -80,7 +85,7 @@ impl<'a> ChunkColumn<'a> {
     }
 
     /// Takes indices that have been made before.
-    pub(super) fn of_indices(indices: &'a AnyArray) -> Self {
+    pub(crate) fn of_indices(indices: &'a AnyArray) -> Self {
         let values = Source::Shared(indices.as_slice());
         Self { values, nulls: None, null: AnyValue::from(0_u8), policy: ConversionPolicy::Exact }
     }
@@ -90,7 +95,7 @@ impl<'a> ChunkColumn<'a> {
     ///
     /// # Errors
     /// The reason why the table cannot hold them.
-    pub(super) fn fit<T: Element>(
+    pub(crate) fn fit<T: Element>(
         &mut self,
         data_type: &DataType,
         conversion: Option<ConversionPolicy>,
@@ -119,22 +124,20 @@ impl<'a> ChunkColumn<'a> {
         };
         self.null = null.ok_or_else(|| format!("{}, and no NaN was requested for them", what()))?;
         let null = self.null;
-        match match_value!(null, value => T::loss(value.exact())) {
-            Loss::None => {}
-            Loss::Inexact if T::TYPE.is_float() => {}
-            Loss::NanToInteger => {
-                return Err(format!(
-                    "{}, and {} has no NaN for them: fill them first, or choose a type of floats",
-                    what(),
-                    T::TYPE
-                ));
-            }
-            _ => return Err(format!("{}, and {} does not hold {null}, which stands for them", what(), T::TYPE)),
+        let rounds = if T::TYPE.is_float() { ConversionPolicy::Checked } else { ConversionPolicy::Exact };
+        if null.convert::<T>(rounds).is_ok() || null.convert::<T>(ConversionPolicy::Exact).is_ok() {
+            return Ok(());
         }
-        Ok(())
+        let element = T::TYPE;
+        Err(match is_nan(null) {
+            true => {
+                format!("{}, and {element} has no NaN for them: fill them first, or choose a type of floats", what())
+            }
+            false => format!("{}, and {element} does not hold {null}, which stands for them", what()),
+        })
     }
 
-    pub(super) fn has_nulls(&self) -> bool {
+    pub(crate) fn has_nulls(&self) -> bool {
         self.nulls.is_some()
     }
 
@@ -143,7 +146,7 @@ impl<'a> ChunkColumn<'a> {
         let Some(nulls) = &self.nulls else {
             return self.convert(rows, target, origin);
         };
-        let null: T = match_value!(self.null, value => cast(value));
+        let null: T = self.null.convert(ConversionPolicy::Saturate)?;
         let (start, count, nulls) = (rows.start, rows.len(), nulls.slice(rows.start, rows.len()));
         // All at once is much faster than many short runs; but the values of nulls may be refused.
         let is_done = self.convert(rows, target, origin).is_ok();
@@ -168,6 +171,11 @@ impl<'a> ChunkColumn<'a> {
     }
 }
 
+/// Returns whether a value is NaN.
+pub(crate) fn is_nan(value: AnyValue) -> bool {
+    value.convert::<f64>(ConversionPolicy::Saturate).is_ok_and(f64::is_nan)
+}
+
 /// Returns truth values as 0 and 1.
 ///
 /// # Errors
@@ -188,10 +196,9 @@ fn convert<T: Element>(
     origin: Origin,
 ) -> Result<()> {
     match_element!(values.element_type(), S => {
-        let mismatch = || Error::element_type_mismatch(S::TYPE, values.element_type());
+        let mismatch = || type_mismatch(S::TYPE, values.element_type());
         let values = &values.downcast::<S>().ok_or_else(mismatch)?[rows];
-        let shape = Shape { rows: values.len(), columns: 1 };
-        TableView::new(values, shape, DataLayout::RowMajor)?.read_over(AnySliceMut::new(target), policy, origin)
+        convert_slice_over(values, target, policy).map_err(|error| error.moved(origin.row, origin.column))
     })
 }
 
@@ -200,7 +207,7 @@ fn convert<T: Element>(
 /// # Errors
 /// [`ErrorKind::ValueNotRepresentable`] with the first refused value in row-major order; [`ErrorKind::SizeOverflow`];
 /// [`ErrorKind::OutOfMemory`].
-pub(super) fn assemble<T: Element>(
+pub(crate) fn assemble<T: Element>(
     chunks: &[Chunk<'_>],
     columns: Range<usize>,
     rows: usize,
@@ -208,18 +215,47 @@ pub(super) fn assemble<T: Element>(
 ) -> Result<Array<T>> {
     let shape = Shape { rows, columns: columns.len() };
     let mut array = Array::<T>::zeros(shape.element_count_of(T::TYPE)?)?;
-    let values = array.mutable_data()?;
-    let room = match layout {
-        _ if shape.is_empty() => return Ok(array),
-        DataLayout::RowMajor => Room::Rows(values),
-        DataLayout::ColumnMajor => Room::Columns(values.chunks_exact_mut(rows).collect()),
-    };
-    fill(chunks, columns, room, 0)?;
+    fill_all(chunks, columns, rows, array.mutable_data()?, layout)?;
     Ok(array)
 }
 
+/// Concatenates all columns of chunks into a table of a shape and a layout, which has as many values as they have.
+/// `columns` are those that the chunks have: a chunk of lists has all values in one.
+///
+/// # Errors
+/// Those of [`assemble`].
+pub(crate) fn assemble_table<T: Element>(
+    chunks: &[Chunk<'_>],
+    columns: usize,
+    shape: Shape,
+    layout: DataLayout,
+) -> Result<HomogenNumericTable<T>> {
+    let mut table = HomogenNumericTable::new_in(shape, AllocationFlag::DoAllocate, layout)?;
+    if !shape.is_empty() {
+        let values = table.as_mut_slice()?;
+        fill_all(chunks, 0..columns, values.len() / columns, values, layout)?; // some columns, or it would be empty
+    }
+    Ok(table)
+}
+
+/// Concatenates columns of chunks, which have `rows` rows together.
+fn fill_all<T: Element>(
+    chunks: &[Chunk<'_>],
+    columns: Range<usize>,
+    rows: usize,
+    values: &mut [T],
+    layout: DataLayout,
+) -> Result<()> {
+    let room = match layout {
+        _ if values.is_empty() => return Ok(()),
+        DataLayout::RowMajor => Room::Rows(values),
+        DataLayout::ColumnMajor => Room::Columns(values.chunks_exact_mut(rows).collect()),
+    };
+    fill(chunks, columns, room, 0)
+}
+
 /// Room for all rows of some columns of chunks.
-pub(super) enum Room<'t, T> {
+pub(crate) enum Room<'t, T> {
     /// Row by row.
     Rows(&'t mut [T]),
     /// Each column by itself.
@@ -230,7 +266,7 @@ pub(super) enum Room<'t, T> {
 ///
 /// # Errors
 /// [`ErrorKind::ValueNotRepresentable`] with the first refused value in row-major order; [`ErrorKind::OutOfMemory`].
-pub(super) fn fill<T: Element>(
+pub(crate) fn fill<T: Element>(
     chunks: &[Chunk<'_>],
     columns: Range<usize>,
     room: Room<'_, T>,
@@ -248,9 +284,9 @@ pub(super) fn fill<T: Element>(
             (columns_of(chunks, columns, lanes, row), count)
         }
     };
-    let errors: Vec<Option<Error>> = match parallel::task_count(count * size_of::<T>()) {
+    let errors: Vec<Option<Error>> = match task_count(count * size_of::<T>()) {
         1 => pieces.into_iter().map(work).collect(),
-        _ => parallel::map(pieces, work),
+        _ => map(pieces, work),
     };
     errors.into_iter().flatten().min_by_key(place).map_or(Ok(()), Err)
 }

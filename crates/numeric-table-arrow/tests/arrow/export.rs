@@ -3,13 +3,11 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float16Type, Float32Type};
 use arrow_array::{Array as ArrowArray, RecordBatch};
-use numeric_table::{
-    AnyArray, ArrowExportOptions, ArrowOptions, CopyPolicy, CopyReason, MergedNumericTable, SoaNumericTable, f16,
-    prelude::*,
-};
+use numeric_table::{AnyArray, CopyPolicy, CopyReason, MergedNumericTable, SoaNumericTable, f16, prelude::*};
+use numeric_table_arrow::prelude::*;
 use test_support::tables::{LAYOUTS, assert_error};
 
-use super::arrow_mixed::{arrow_address, assert_shared};
+use super::mixed::{arrow_address, assert_shared};
 
 fn nulls() -> ArrowExportOptions {
     ArrowExportOptions::new().nan_to_null(true)

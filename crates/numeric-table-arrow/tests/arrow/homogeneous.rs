@@ -13,7 +13,8 @@ use arrow_array::{
     RecordBatch, RecordBatchIterator, RecordBatchOptions, UInt64Array,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema};
-use numeric_table::{ArrowOptions, from_record_batches_any, prelude::*};
+use numeric_table::prelude::*;
+use numeric_table_arrow::prelude::*;
 use test_support::tables::LAYOUTS;
 use test_support::{SmallNumber, for_each_element};
 

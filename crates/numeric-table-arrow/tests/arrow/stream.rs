@@ -7,10 +7,11 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, UInt8Array};
 use arrow_array::{RecordBatchOptions, RecordBatchReader};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
-use numeric_table::{ArrowOptions, CopyPolicy, CopyReason, SaveOptions, SoaNumericTable, TableWriter, prelude::*};
+use numeric_table::{CopyPolicy, CopyReason, SaveOptions, SoaNumericTable, TableWriter, prelude::*};
+use numeric_table_arrow::prelude::*;
 use test_support::tables::{LAYOUTS, assert_error, shape};
 
-use super::arrow_mixed::{arrow_address, assert_shared, batch};
+use super::mixed::{arrow_address, assert_shared, batch};
 
 type Table<T> = HomogenNumericTable<T>;
 

@@ -9,13 +9,11 @@ use std::sync::Arc;
 
 use arrow_array::{Array as ArrowArray, ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray, UInt64Array};
 use numeric_table::{
-    AnyArray, ArrowOptions, Categories, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions,
-    NpzReader, SaveOptions, Shards, SoaNumericTable, TimeUnit, bf16, from_bytes_any, load_any, load_npy_any,
+    AnyArray, Categories, CsrNumericTable, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions,
+    NpzReader, SaveOptions, Shards, SoaNumericTable, Svmlight, TimeUnit, bf16, from_bytes_any, load_any, load_npy_any,
     load_npz_columns, prelude::*, read_npy_any, save_npz_columns,
 };
-
-#[cfg(feature = "sparse-files")]
-use numeric_table::{CsrNumericTable, Svmlight};
+use numeric_table_arrow::prelude::*;
 
 /// What becomes of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -275,7 +273,7 @@ fn the_page_of_formats_has_this_table() {
         }
         text += " |\n";
     }
-    let page = include_str!("../../docs/formats.md");
+    let page = include_str!("../../../../docs/formats.md");
     assert!(page.contains(&text), "docs/formats.md should have:\n{text}");
 }
 
@@ -344,11 +342,8 @@ fn no_door_takes_a_file_without_a_size_for_an_empty_table() {
     assert!(Shards::open(path).is_err());
     assert!(load_npy_any(path).is_err());
     assert!(NpzReader::open(path).is_err());
-    #[cfg(feature = "sparse-files")]
-    {
-        assert!(Svmlight::load::<f64>(path).is_err());
-        assert!(CsrNumericTable::load_mtx::<f64>(path).is_err());
-    }
+    assert!(Svmlight::load::<f64>(path).is_err());
+    assert!(CsrNumericTable::load_mtx::<f64>(path).is_err());
     let options = CsvOptions::new().header(CsvHeader::No).delimiter(b'\t').kind(.., CsvKind::Categorical);
     let error = CsvSource::open_with(path, options).and_then(|source| source.load::<u8>()).err().unwrap();
     assert!(matches!(error.kind(), ErrorKind::Text { .. }), "{error}");

@@ -6,15 +6,14 @@
 use std::collections::HashMap;
 
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit as ArrowUnit};
-
-use super::options::ArrowExportOptions;
-use super::types::data_type;
-use super::words::words_type;
-use crate::base::element::ElementType;
 #[cfg(doc)]
-use crate::base::error::ErrorKind;
-use crate::base::error::{Error, Result};
-use crate::dictionary::{Categories, DataDictionary, Feature, FeatureType, TimeUnit};
+use numeric_table::ErrorKind;
+use numeric_table::{Categories, DataDictionary, ElementType, Error, Feature, FeatureType, Result, TimeUnit};
+
+use crate::error::unsupported;
+use crate::options::ArrowExportOptions;
+use crate::types::data_type;
+use crate::words::words_type;
 
 /// The generated Arrow name of a column without a name. If the field is renamed, the two differ, and the column has a
 /// name.
@@ -34,7 +33,7 @@ const COLUMN_BYTES: usize = 512;
 /// [`ErrorKind::OutOfMemory`] if there is not enough memory for the columns, even without values;
 /// [`ErrorKind::UnsupportedElementType`] for `bf16`, if all columns have that type; else [`ErrorKind::Unsupported`] for
 /// the first column that has.
-pub(super) fn to_schema(dictionary: &DataDictionary, columns: usize, options: ArrowExportOptions) -> Result<Schema> {
+pub(crate) fn to_schema(dictionary: &DataDictionary, columns: usize, options: ArrowExportOptions) -> Result<Schema> {
     let bytes = columns.saturating_mul(COLUMN_BYTES);
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| Error::out_of_memory(bytes))?;
     let is_mixed = dictionary.uniform_type().is_none();
@@ -45,12 +44,7 @@ pub(super) fn to_schema(dictionary: &DataDictionary, columns: usize, options: Ar
             data_type(feature.element_type).map_err(|error| match is_mixed {
                 true => {
                     let name = feature.name.clone().unwrap_or_default();
-                    Error::unsupported(
-                        "Arrow",
-                        Some(column),
-                        Some(name),
-                        format!("{} is not a type of Arrow", feature.element_type),
-                    )
+                    unsupported(Some(column), Some(name), format!("{} is not a type of Arrow", feature.element_type))
                 }
                 false => error,
             })
@@ -110,12 +104,12 @@ fn time_unit(data_type: &DataType) -> Option<TimeUnit> {
 }
 
 /// Returns the categories of a column that goes out as words.
-pub(super) fn words_of(feature: &Feature, options: ArrowExportOptions) -> Option<&Categories> {
+pub(crate) fn words_of(feature: &Feature, options: ArrowExportOptions) -> Option<&Categories> {
     feature.categories.as_ref().filter(|categories| options.has_words && categories.has_words())
 }
 
 /// Returns the element type that a column of words had in the table that it comes from, if that is known.
-pub(super) fn had_type(field: &Field) -> Option<ElementType> {
+pub(crate) fn had_type(field: &Field) -> Option<ElementType> {
     field.metadata().get(ELEMENT_TYPE)?.parse().ok()
 }
 
@@ -125,8 +119,8 @@ fn feature_type(field: &Field) -> FeatureType {
         Some("categorical") => FeatureType::Categorical,
         Some("ordinal") => FeatureType::Ordinal,
         Some(name) => TimeUnit::ALL
-            .map(FeatureType::Time)
-            .into_iter()
+            .iter()
+            .map(|&unit| FeatureType::Time(unit))
             .find(|time| time.to_string() == name)
             .unwrap_or(FeatureType::Continuous),
         None => time_unit(field.data_type()).map_or(FeatureType::Continuous, FeatureType::Time),
@@ -134,7 +128,7 @@ fn feature_type(field: &Field) -> FeatureType {
 }
 
 /// Returns whether the values of a column that has a unit of time are those of another column.
-pub(super) fn times_follow(first: &Field, next: &Field) -> bool {
+pub(crate) fn times_follow(first: &Field, next: &Field) -> bool {
     let without_zone = |field: &Field| match field.data_type() {
         DataType::Timestamp(unit, _) => DataType::Timestamp(*unit, None), // instants, whatever the zone
         other => other.clone(),
@@ -145,13 +139,13 @@ pub(super) fn times_follow(first: &Field, next: &Field) -> bool {
 }
 
 /// Returns whether the values of a column that is a time follow those of a table's column.
-pub(super) fn is_time_of(field: &Field, feature: &Feature) -> bool {
+pub(crate) fn is_time_of(field: &Field, feature: &Feature) -> bool {
     let found = feature_type(field);
     !matches!(found, FeatureType::Time(_)) || found == feature.feature_type
 }
 
 /// Creates the dictionary of a table, whose column `i` has the type `element_type(i)`.
-pub(super) fn to_dictionary(fields: &Fields, element_type: impl Fn(usize) -> ElementType) -> DataDictionary {
+pub(crate) fn to_dictionary(fields: &Fields, element_type: impl Fn(usize) -> ElementType) -> DataDictionary {
     DataDictionary::from_features(fields.iter().enumerate().map(|(column, field)| {
         let (metadata, feature_type) = (field.metadata(), feature_type(field));
         Feature {

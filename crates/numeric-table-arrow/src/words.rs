@@ -14,20 +14,17 @@ use arrow_array::{
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::DataType;
-
-use super::types::{nulls_of_nans, values};
-use crate::array::{AnyArray, Array};
-use crate::base::element::{Element, ElementType, match_element};
 #[cfg(doc)]
-use crate::base::error::ErrorKind;
-use crate::base::error::{Error, Result};
-use crate::base::number::Exact;
-use crate::base::room::with_room;
-use crate::base::text::excerpt;
-use crate::dictionary::Categories;
+use numeric_table::ErrorKind;
+use numeric_table::internal::Exact;
+use numeric_table::internal::match_element;
+use numeric_table::{AnyArray, Array, Categories, Element, ElementType, Error, Result};
+
+use crate::error::failed;
+use crate::types::{nulls_of_nans, values};
 
 /// Why a column cannot be taken: a reason, which is told with the place, or an error that has no place.
-pub(super) enum Refusal {
+pub(crate) enum Refusal {
     Reason(String),
     Error(Error),
 }
@@ -44,8 +41,24 @@ impl From<Error> for Refusal {
     }
 }
 
+/// Allocates a vector with room for `count` items.
+///
+/// # Errors
+/// [`ErrorKind::OutOfMemory`].
+fn with_room<V>(count: usize) -> Result<Vec<V>> {
+    let (mut vector, bytes) = (Vec::new(), count.saturating_mul(size_of::<V>()));
+    vector.try_reserve_exact(count).map_err(|_| Error::out_of_memory(bytes))?;
+    Ok(vector)
+}
+
+/// Shortens a word for an error to at most 40 characters.
+fn excerpt(word: &str) -> String {
+    let is_short = word.chars().nth(40).is_none();
+    if is_short { word.to_owned() } else { word.chars().take(37).chain("...".chars()).collect() }
+}
+
 /// Returns whether an Arrow type is one of words.
-pub(super) fn is_words(data_type: &DataType) -> bool {
+pub(crate) fn is_words(data_type: &DataType) -> bool {
     match data_type {
         DataType::Dictionary(_, words) => is_text(words),
         _ => is_text(data_type),
@@ -58,7 +71,7 @@ fn is_text(data_type: &DataType) -> bool {
 
 /// The words of a column, as its batches bring them.
 #[derive(Default)]
-pub(super) struct Words {
+pub(crate) struct Words {
     indices: HashMap<String, u32>,
     /// Whether there cannot be more.
     are_all: bool,
@@ -67,12 +80,12 @@ pub(super) struct Words {
 }
 
 impl Words {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.indices.len()
     }
 
     /// Returns the smallest type that holds all indices.
-    pub(super) fn element_type(&self) -> ElementType {
+    pub(crate) fn element_type(&self) -> ElementType {
         match self.len() {
             0..=0x100 => ElementType::U8,
             0x101..=0x1_0000 => ElementType::U16,
@@ -84,10 +97,8 @@ impl Words {
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
-    pub(super) fn to_categories(&self) -> Result<Categories> {
-        let bytes = self.len().saturating_mul(size_of::<&str>());
-        let mut words = Vec::new();
-        words.try_reserve_exact(self.len()).map_err(|_| Error::out_of_memory(bytes))?;
+    pub(crate) fn to_categories(&self) -> Result<Categories> {
+        let mut words = with_room(self.len())?;
         words.resize(self.len(), "");
         for (word, &index) in &self.indices {
             words[index as usize] = word; // indices are those below the number of words
@@ -99,7 +110,7 @@ impl Words {
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
-    pub(super) fn of(categories: &Categories) -> Result<Self> {
+    pub(crate) fn of(categories: &Categories) -> Result<Self> {
         let mut words = Self::default();
         for word in categories.words() {
             words.index_of(word).map_err(|refusal| match refusal {
@@ -116,7 +127,7 @@ impl Words {
             return Ok(index);
         }
         if self.are_all {
-            let word = excerpt(word.as_bytes());
+            let word = excerpt(word);
             return Err(format!("{word:?} is none of the {} words of the column", self.len()).into());
         }
         let index = u32::try_from(self.len()).map_err(|_| "more than 2^32 words".to_owned())?;
@@ -131,7 +142,7 @@ impl Words {
 
     /// Returns the indices of an array of words, and where there are none: at `nulls`, and where a dictionary has a
     /// null.
-    pub(super) fn indices(
+    pub(crate) fn indices(
         &mut self,
         array: &dyn ArrowArray,
         nulls: Option<NullBuffer>,
@@ -174,8 +185,7 @@ impl Words {
         if self.last.as_ref().is_some_and(|(last, _)| Arc::ptr_eq(last, dictionary)) {
             return Ok(());
         }
-        let (mut known, bytes) = (Vec::new(), dictionary.len().saturating_mul(size_of::<Option<u32>>()));
-        known.try_reserve_exact(dictionary.len()).map_err(|_| Error::out_of_memory(bytes))?;
+        let mut known = with_room(dictionary.len())?;
         for_each_word(dictionary, |_, word| {
             known.push(word.map(|word| self.index_of(word)).transpose()?);
             Ok(())
@@ -214,10 +224,9 @@ fn index_in<T: Element>(value: T, count: usize) -> Option<usize> {
 ///
 /// # Errors
 /// [`ErrorKind::OutOfMemory`].
-pub(super) fn valid_where(count: usize, is_valid: impl Fn(usize) -> bool) -> Result<Option<NullBuffer>> {
+pub(crate) fn valid_where(count: usize, is_valid: impl Fn(usize) -> bool) -> Result<Option<NullBuffer>> {
     let Some(first) = (0..count).position(|row| !is_valid(row)) else { return Ok(None) };
-    let (mut bits, room) = (Vec::new(), count.div_ceil(8));
-    bits.try_reserve_exact(room).map_err(|_| Error::out_of_memory(room))?;
+    let mut bits = with_room(count.div_ceil(8))?;
     bits.resize(first / 8, u8::MAX);
     for start in (first / 8 * 8..count).step_by(8) {
         let rows = start..count.min(start + 8);
@@ -227,7 +236,7 @@ pub(super) fn valid_where(count: usize, is_valid: impl Fn(usize) -> bool) -> Res
 }
 
 /// Returns the Arrow type of a column of words.
-pub(super) fn words_type(categories: &Categories) -> DataType {
+pub(crate) fn words_type(categories: &Categories) -> DataType {
     let text = if is_long(categories) { DataType::LargeUtf8 } else { DataType::Utf8 };
     DataType::Dictionary(Box::new(DataType::Int32), Box::new(text))
 }
@@ -253,17 +262,16 @@ fn text_of<O: OffsetSizeTrait>(categories: &Categories) -> Result<GenericStringA
     }
     let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
     let array = GenericStringArray::try_new(offsets, Buffer::from_vec(text), None);
-    array.map_err(|source| Error::foreign(format!("Arrow failed: {source}"), source))
+    array.map_err(failed)
 }
 
 /// Creates an Arrow dictionary of the words, whose keys are values. NaN is null: a word that is missing.
 ///
 /// # Errors
 /// A reason, if a value is the index of no word; [`ErrorKind::OutOfMemory`].
-pub(super) fn to_words<T: Element>(values: &[T], categories: &Categories) -> Result<ArrayRef, Refusal> {
+pub(crate) fn to_words<T: Element>(values: &[T], categories: &Categories) -> Result<ArrayRef, Refusal> {
     let count = categories.len().min(i32::MAX as usize); // whatever is more is refused as no index
-    let (mut keys, bytes) = (Vec::new(), values.len().saturating_mul(size_of::<i32>()));
-    keys.try_reserve_exact(values.len()).map_err(|_| Error::out_of_memory(bytes))?;
+    let mut keys = with_room(values.len())?;
     for (row, value) in values.iter().enumerate() {
         match index_in(*value, count) {
             Some(index) => keys.push(index as i32),
@@ -278,5 +286,5 @@ pub(super) fn to_words<T: Element>(values: &[T], categories: &Categories) -> Res
     };
     let keys = PrimitiveArray::<Int32Type>::new(keys.into(), nulls);
     let dictionary = DictionaryArray::try_new(keys, text);
-    Ok(Arc::new(dictionary.map_err(|source| Error::foreign(format!("Arrow failed: {source}"), source))?))
+    Ok(Arc::new(dictionary.map_err(failed)?))
 }

@@ -3,13 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::base::copy::CopyPolicy;
-use crate::base::element::ElementType;
 #[cfg(doc)]
-use crate::base::error::ErrorKind;
-use crate::base::value::AnyValue;
-use crate::convert::ConversionPolicy;
-use crate::table::{ColumnChoice, ColumnKey, DataLayout};
+use numeric_table::ErrorKind;
+use numeric_table::table::{ColumnChoice, ColumnKey};
+use numeric_table::{AnyValue, ConversionPolicy, CopyPolicy, DataLayout, ElementType};
 
 /// Options for creating tables from Arrow data.
 ///
@@ -17,7 +14,8 @@ use crate::table::{ColumnChoice, ColumnKey, DataLayout};
 /// ```
 /// use std::sync::Arc;
 /// use arrow_array::{ArrayRef, Float64Array, Int32Array, RecordBatch};
-/// use numeric_table::{ArrowOptions, prelude::*};
+/// use numeric_table::prelude::*;
+/// use numeric_table_arrow::prelude::*;
 /// let age: ArrayRef = Arc::new(Int32Array::from(vec![Some(31), None]));
 /// let size: ArrayRef = Arc::new(Float64Array::from(vec![1.75, 1.6]));
 /// let batch = RecordBatch::try_from_iter([("age", age), ("size", size)]).unwrap();
@@ -30,18 +28,17 @@ use crate::table::{ColumnChoice, ColumnKey, DataLayout};
 /// ```
 #[derive(Clone)]
 #[must_use]
-#[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
 pub struct ArrowOptions {
-    pub(super) copy: CopyPolicy,
-    pub(super) conversion: Option<ConversionPolicy>,
+    pub(crate) copy: CopyPolicy,
+    pub(crate) conversion: Option<ConversionPolicy>,
     /// What stands for nulls; errors if nothing does.
-    pub(super) null: Option<AnyValue>,
-    pub(super) layout: DataLayout,
+    pub(crate) null: Option<AnyValue>,
+    pub(crate) layout: DataLayout,
     /// The columns that are imported; all if nothing is said.
-    pub(super) columns: Option<Arc<dyn ColumnChoice + Send + Sync>>,
+    pub(crate) columns: Option<Arc<dyn ColumnChoice + Send + Sync>>,
     /// Columns whose element type is asked for.
-    pub(super) types: Vec<(Arc<dyn ColumnKey + Send + Sync>, ElementType)>,
-    pub(super) expected_rows: usize,
+    pub(crate) types: Vec<(Arc<dyn ColumnKey + Send + Sync>, ElementType)>,
+    pub(crate) expected_rows: usize,
 }
 
 impl ArrowOptions {
@@ -49,7 +46,8 @@ impl ArrowOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ArrowOptions, prelude::*};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_arrow::prelude::*;
     /// let batch = HomogenNumericTable::from_rows(&[[1.5, 2.5]])?.to_record_batch()?;
     /// let table = HomogenNumericTable::<f64>::from_record_batches([batch], ArrowOptions::new())?;
     /// assert_eq!(table.as_slice()?, [1.5, 2.5]);
@@ -71,7 +69,8 @@ impl ArrowOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ArrowOptions, CopyPolicy, prelude::*};
+    /// # use numeric_table::{CopyPolicy, prelude::*};
+    /// # use numeric_table_arrow::prelude::*;
     /// let batch = HomogenNumericTable::from_rows(&[[1], [2]])?.to_record_batch()?;
     /// let options = ArrowOptions::new().copy(CopyPolicy::Never);
     /// let shared = HomogenNumericTable::<i32>::from_record_batches([batch], options)?;
@@ -90,7 +89,8 @@ impl ArrowOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ArrowOptions, prelude::*};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_arrow::prelude::*;
     /// let batch = HomogenNumericTable::from_rows(&[[1_i32, 300]])?.to_record_batch()?;
     /// let options = |policy| ArrowOptions::new().convert(policy);
     /// let load = |policy| HomogenNumericTable::<u8>::from_record_batches([&batch], options(policy));
@@ -109,7 +109,8 @@ impl ArrowOptions {
     /// ```
     /// # use std::sync::Arc;
     /// # use arrow_array::{ArrayRef, Float32Array, RecordBatch};
-    /// # use numeric_table::{ArrowOptions, prelude::*};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_arrow::prelude::*;
     /// let column: ArrayRef = Arc::new(Float32Array::from(vec![Some(1.0), None]));
     /// let batch = RecordBatch::try_from_iter([("a", column)]).unwrap();
     /// assert!(HomogenNumericTable::<f32>::from_record_batch(&batch).is_err());
@@ -128,7 +129,8 @@ impl ArrowOptions {
     /// ```
     /// # use std::sync::Arc;
     /// # use arrow_array::{ArrayRef, Int16Array, RecordBatch};
-    /// # use numeric_table::{ArrowOptions, SoaNumericTable, prelude::*};
+    /// # use numeric_table::{SoaNumericTable, prelude::*};
+    /// # use numeric_table_arrow::prelude::*;
     /// let column: ArrayRef = Arc::new(Int16Array::from(vec![Some(1), None]));
     /// let batch = RecordBatch::try_from_iter([("a", column)]).unwrap();
     /// let table = SoaNumericTable::from_record_batches([&batch], ArrowOptions::new().nulls_to(-1))?;
@@ -145,7 +147,8 @@ impl ArrowOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ArrowOptions, prelude::*};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_arrow::prelude::*;
     /// let batch = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?.to_record_batch()?;
     /// let options = ArrowOptions::new().layout(DataLayout::ColumnMajor);
     /// let table = HomogenNumericTable::<i32>::from_record_batches([batch], options)?;
@@ -169,7 +172,8 @@ impl ArrowOptions {
     /// ```
     /// # use std::sync::Arc;
     /// # use arrow_array::{ArrayRef, Int16Array, RecordBatch, StringArray};
-    /// # use numeric_table::{ArrowOptions, prelude::*};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_arrow::prelude::*;
     /// let note: ArrayRef = Arc::new(StringArray::from(vec!["fine", "cracked"]));
     /// let [height, width] = [[10, 20], [3, 4]].map(|values| Arc::new(Int16Array::from(values.to_vec())) as ArrayRef);
     /// let batch = RecordBatch::try_from_iter([("height", height), ("note", note), ("width", width)]).unwrap();
@@ -194,7 +198,8 @@ impl ArrowOptions {
     /// ```
     /// # use std::sync::Arc;
     /// # use arrow_array::{ArrayRef, Decimal128Array, Int64Array, RecordBatch};
-    /// # use numeric_table::{ArrowOptions, SoaNumericTable, prelude::*};
+    /// # use numeric_table::{SoaNumericTable, prelude::*};
+    /// # use numeric_table_arrow::prelude::*;
     /// let count: ArrayRef = Arc::new(Int64Array::from(vec![3, 4]));
     /// let price = Decimal128Array::from(vec![1999, -50]).with_precision_and_scale(10, 2).unwrap();
     /// let batch = RecordBatch::try_from_iter([("count", count), ("price", Arc::new(price))]).unwrap();
@@ -220,7 +225,8 @@ impl ArrowOptions {
     /// # Examples
     /// ```
     /// # use arrow_array::RecordBatchIterator;
-    /// # use numeric_table::{ArrowOptions, prelude::*};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_arrow::prelude::*;
     /// let batch = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?.to_record_batch()?;
     /// let reader = RecordBatchIterator::new([Ok(batch.clone())], batch.schema());
     /// let options = ArrowOptions::new().expected_rows(2);
@@ -257,7 +263,8 @@ impl Default for ArrowOptions {
 /// # Examples
 /// ```
 /// use arrow_array::Array;
-/// use numeric_table::{ArrowExportOptions, prelude::*};
+/// use numeric_table::prelude::*;
+/// use numeric_table_arrow::prelude::*;
 /// let table = HomogenNumericTable::from_rows(&[[1.5, 2.5], [f64::NAN, 3.5]])?;
 /// let batch = table.to_record_batch_with(ArrowExportOptions::new().nan_to_null(true))?;
 /// assert_eq!((batch.column(0).null_count(), batch.column(1).null_count()), (1, 0));
@@ -266,11 +273,10 @@ impl Default for ArrowOptions {
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use]
-#[cfg_attr(docsrs, doc(cfg(feature = "arrow")))]
 pub struct ArrowExportOptions {
-    pub(super) copy: CopyPolicy,
-    pub(super) has_null_for_nan: bool,
-    pub(super) has_words: bool,
+    pub(crate) copy: CopyPolicy,
+    pub(crate) has_null_for_nan: bool,
+    pub(crate) has_words: bool,
 }
 
 impl ArrowExportOptions {
@@ -278,7 +284,8 @@ impl ArrowExportOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ArrowExportOptions, prelude::*};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_arrow::prelude::*;
     /// let table = HomogenNumericTable::from_rows(&[[1.5], [f64::NAN]])?;
     /// let batch = table.to_record_batch_with(ArrowExportOptions::new())?;
     /// assert!(!batch.schema().field(0).is_nullable());
@@ -292,7 +299,8 @@ impl ArrowExportOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ArrowExportOptions, CopyPolicy, prelude::*};
+    /// # use numeric_table::{CopyPolicy, prelude::*};
+    /// # use numeric_table_arrow::prelude::*;
     /// let rows = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
     /// let error = rows.to_record_batch_with(ArrowExportOptions::new().copy(CopyPolicy::Never)).unwrap_err();
     /// assert!(matches!(error.kind(), ErrorKind::CopyRequired { .. }));
@@ -309,7 +317,8 @@ impl ArrowExportOptions {
     /// # Examples
     /// ```
     /// # use arrow_array::Array;
-    /// # use numeric_table::{AnyArray, ArrowExportOptions, SoaNumericTable, prelude::*};
+    /// # use numeric_table::{AnyArray, SoaNumericTable, prelude::*};
+    /// # use numeric_table_arrow::prelude::*;
     /// let columns = [("share", AnyArray::from(vec![0.5_f32, f32::NAN])), ("count", AnyArray::from(vec![1_u8, 2]))];
     /// let options = ArrowExportOptions::new().nan_to_null(true);
     /// let batch = SoaNumericTable::from_columns(columns)?.to_record_batch_with(options)?;
@@ -329,7 +338,8 @@ impl ArrowExportOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ArrowExportOptions, Categories, prelude::*};
+    /// # use numeric_table::{Categories, prelude::*};
+    /// # use numeric_table_arrow::prelude::*;
     /// let colour = Feature::new(ElementType::U8).categorical(Categories::from_words(["red", "blue"])?);
     /// let table = HomogenNumericTable::from_rows(&[[1_u8], [0], [1]])?.described_by([colour].into_iter().collect())?;
     /// assert_eq!(table.to_record_batch()?.column(0).data_type().to_string(), "Dictionary(Int32, Utf8)");

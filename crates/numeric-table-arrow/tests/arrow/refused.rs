@@ -7,11 +7,12 @@ use arrow_array::{
     ArrayRef, BinaryArray, FixedSizeListArray, Float32Array, Float64Array, Int32Array, Int64Array,
     IntervalMonthDayNanoArray, RecordBatch, StructArray, UInt8Array,
 };
-use numeric_table::{AnyArray, ArrowOptions, RowMergedNumericTable, SoaNumericTable, bf16, prelude::*};
+use numeric_table::{AnyArray, RowMergedNumericTable, SoaNumericTable, bf16, prelude::*};
+use numeric_table_arrow::prelude::*;
 use test_support::bits::is_same;
 use test_support::tables::assert_error;
 
-use super::arrow_mixed::{arrow_address, assert_shared, batch, table_address};
+use super::mixed::{arrow_address, assert_shared, batch, table_address};
 
 #[test]
 fn nulls_are_errors_or_what_the_caller_names() {

@@ -1,0 +1,124 @@
+//! Structures of arrays from record batches and struct arrays: each column by itself, shared where it can be.
+
+use std::borrow::Borrow;
+
+use arrow_array::{Array as ArrowArray, RecordBatch, StructArray};
+#[cfg(doc)]
+use numeric_table::ErrorKind;
+use numeric_table::internal::match_element;
+use numeric_table::{
+    AnyArray, Array, CopyPolicy, CopyReason, DataLayout, Element, MemoryStatus, NumericTable, Result,
+    RowMergedNumericTable, SoaNumericTable,
+};
+
+use crate::chunks::{Chunk, ChunkColumn, assemble};
+use crate::options::ArrowOptions;
+use crate::plan::{Part, Parts, Plan, whole_shape};
+use crate::types::{element_type, share};
+
+/// Creates one table from record batches.
+pub(crate) fn from_record_batches<B: Borrow<RecordBatch>>(
+    batches: impl IntoIterator<Item = B>,
+    options: ArrowOptions,
+) -> Result<SoaNumericTable> {
+    let batches: Vec<B> = batches.into_iter().collect();
+    let parts: Vec<Part<'_>> = batches.iter().map(|batch| Part::of_batch(batch.borrow())).collect();
+    match parts.first() {
+        None => Ok(SoaNumericTable::new()),
+        Some(first) => columns_of(&mut Plan::new(first.fields, &options, "batch")?, Parts::all(&parts)),
+    }
+}
+
+/// Creates one table from struct arrays.
+pub(crate) fn from_struct_arrays<A: Borrow<StructArray>>(
+    arrays: impl IntoIterator<Item = A>,
+    options: ArrowOptions,
+) -> Result<SoaNumericTable> {
+    let arrays: Vec<A> = arrays.into_iter().collect();
+    let parts: Vec<Part<'_>> = arrays.iter().map(|array| Part::of_structs(array.borrow())).collect();
+    match parts.first() {
+        None => Ok(SoaNumericTable::new()),
+        Some(first) => columns_of(&mut Plan::new(first.fields, &options, "array")?, Parts::all(&parts)),
+    }
+}
+
+/// Creates a table of the rows of record batches, each a table on Arrow's memory.
+pub(crate) fn merge_record_batches<'t, B: Borrow<RecordBatch>>(
+    batches: impl IntoIterator<Item = B>,
+    options: ArrowOptions,
+) -> Result<RowMergedNumericTable<'t>> {
+    let batches: Vec<B> = batches.into_iter().collect();
+    let parts: Vec<Part<'_>> = batches.iter().map(|batch| Part::of_batch(batch.borrow())).collect();
+    let Some(first) = parts.first() else {
+        return RowMergedNumericTable::new([Box::new(SoaNumericTable::new()) as Box<dyn NumericTable + 't>]);
+    };
+    let mut plan = Plan::new(first.fields, &options, "batch")?;
+    let chunks = plan.chunks(Parts::all(&parts), None)?;
+    let mut tables = Vec::new();
+    for (part, chunk) in parts.iter().zip(&chunks) {
+        let table = table_of(&plan, std::slice::from_ref(part), std::slice::from_ref(chunk))?;
+        tables.push(Box::new(table) as Box<dyn NumericTable + 't>);
+    }
+    RowMergedNumericTable::new(tables)
+}
+
+/// Creates one table of all rows of parts, each column of its own type.
+///
+/// # Errors
+/// Those of [`ArrowSoaTable::from_record_batches`](crate::ArrowSoaTable::from_record_batches).
+pub(crate) fn columns_of(plan: &mut Plan<'_>, parts: Parts<'_>) -> Result<SoaNumericTable> {
+    let chunks = plan.chunks(parts, None)?;
+    table_of(plan, parts.parts, &chunks)
+}
+
+/// Creates one table of all rows of parts, of which chunks have been made.
+fn table_of(plan: &Plan<'_>, parts: &[Part<'_>], chunks: &[Chunk<'_>]) -> Result<SoaNumericTable> {
+    let rows = whole_shape(chunks.iter().map(|chunk| chunk.rows), plan.column_count(), None)?.rows;
+    let (mut columns, mut owner) = (Vec::new(), MemoryStatus::InternallyAllocated);
+    for (column, index) in plan.indices().enumerate() {
+        let source = Source { parts, chunks, index, column };
+        let (array, is_shared) =
+            match_element!(plan.type_of(column), T => source.values::<T>(rows, plan.options.copy)?);
+        columns.push(array);
+        if is_shared {
+            owner = MemoryStatus::UserAllocated;
+        }
+    }
+    Ok(SoaNumericTable::of_arrays(plan.dictionary(|column| plan.type_of(column))?, rows, columns, owner))
+}
+
+/// One column of parts, and of the chunks made of them.
+struct Source<'a> {
+    parts: &'a [Part<'a>],
+    chunks: &'a [Chunk<'a>],
+    /// Its number in the schema.
+    index: usize,
+    /// Its number in the table.
+    column: usize,
+}
+
+impl Source<'_> {
+    /// Returns the values, and whether they are shared.
+    fn values<T: Element>(&self, rows: usize, policy: CopyPolicy) -> Result<(AnyArray, bool)> {
+        let array_of = |part: &Part<'_>| part.columns.get(self.index).cloned();
+        let mut filled = self.parts.iter().zip(self.chunks).filter(|(part, _)| part.rows > 0);
+        let (first, is_one) = (filled.next(), filled.next().is_none());
+        let first = first.map(|(part, chunk)| (array_of(part), chunk));
+        let reason = match &first {
+            None => None,
+            Some((Some(array), _)) if is_one && element_type(array.data_type()) != Some(T::TYPE) => {
+                Some(CopyReason::ElementType)
+            }
+            Some((_, chunk)) if is_one => {
+                chunk.columns.get(self.column).is_some_and(ChunkColumn::has_nulls).then_some(CopyReason::Nulls)
+            }
+            Some(_) => Some(CopyReason::Layout),
+        };
+        if policy.copies(reason)? {
+            let columns = self.column..self.column + 1;
+            return Ok((assemble::<T>(self.chunks, columns, rows, DataLayout::ColumnMajor)?.into(), false));
+        }
+        let shared = first.and_then(|(array, _)| share(array?.as_ref()));
+        Ok((shared.unwrap_or_else(|| Array::<T>::new().into()), true))
+    }
+}

@@ -1,0 +1,257 @@
+//! Readers of record batches: tables and table files of all rows, without holding all batches.
+//!
+//! Batches are taken in groups of some megabytes, so that small ones are converted by several threads too, and dropped
+//! after their values were copied. The number of rows is not known: tables grow, as pushed rows make them grow.
+
+use std::path::Path;
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use numeric_table::internal::match_element;
+use numeric_table::{
+    AllocationFlag, AnyArray, CopyReason, DataLayout, Difference, Element, Error, ErrorKind, HomogenNumericTable,
+    MemoryStatus, NumericTable, Result, SaveOptions, Shape, SoaNumericTable, TableWriter,
+};
+
+use crate::chunks::{Chunk, ChunkColumn, Room, assemble, fill};
+use crate::columns::columns_of;
+use crate::error::{failed, unequal};
+use crate::import::from_parts;
+use crate::options::ArrowOptions;
+use crate::plan::{Part, Parts, Plan, whole_shape};
+
+/// Number of values, of all columns together, in batches that are taken together.
+const GROUP_VALUES: usize = 1 << 21;
+/// Room for the words of columns in a table file, which are known at the end only: 1 MiB.
+const WORD_BYTES: u64 = 1 << 20;
+/// Largest number of batches that are taken together.
+const GROUP_BATCHES: usize = 1 << 10;
+
+/// Creates one table from all batches of a reader.
+pub(crate) fn read_record_batches<T: Element>(
+    reader: impl RecordBatchReader,
+    options: ArrowOptions,
+) -> Result<HomogenNumericTable<T>> {
+    let mut plan = Plan::new(reader.schema().fields(), &options, "batch")?;
+    let mut growing: Option<HomogenNumericTable<T>> = None;
+    let columns = plan.column_count();
+    in_groups(reader, columns, |parts, is_last| {
+        let mut table = match growing.take() {
+            None if is_last => {
+                growing = Some(from_parts(&mut plan, parts)?);
+                return Ok(());
+            }
+            None => {
+                options.copy.copies(Some(CopyReason::Layout))?;
+                plan.grows = true;
+                let mut table = HomogenNumericTable::<T>::new_in(
+                    Shape { rows: 0, columns },
+                    AllocationFlag::DoAllocate,
+                    options.layout,
+                )?;
+                table.reserve_rows(options.expected_rows)?;
+                table
+            }
+            Some(table) => table,
+        };
+        append(&mut table, &plan.chunks(parts, Some(T::TYPE))?)?;
+        growing = Some(table);
+        Ok(())
+    })?;
+    match growing {
+        Some(table) if plan.grows => table.described_by(plan.dictionary(|_| T::TYPE)?),
+        Some(table) => Ok(table),
+        None => from_parts(&mut plan, Parts::all(&[])), // never: the last group is passed on if it is empty
+    }
+}
+
+pub(crate) fn read_columns(reader: impl RecordBatchReader, options: ArrowOptions) -> Result<SoaNumericTable> {
+    let mut plan = Plan::new(reader.schema().fields(), &options, "batch")?;
+    let (mut whole, mut growing) = (None, Growing::default());
+    let columns = plan.column_count();
+    in_groups(reader, columns, |parts, is_last| {
+        if !plan.grows && is_last {
+            whole = Some(columns_of(&mut plan, parts)?);
+            return Ok(());
+        }
+        if !plan.grows {
+            options.copy.copies(Some(CopyReason::Layout))?;
+            plan.grows = true;
+        }
+        let chunks = plan.chunks(parts, None)?;
+        growing.append(&plan, &chunks)
+    })?;
+    match whole {
+        Some(table) => Ok(table),
+        None => growing.into_table(plan),
+    }
+}
+
+/// Saves all batches of a reader as a table file.
+pub(crate) fn save_record_batches_with<T: Element>(
+    path: impl AsRef<Path>,
+    reader: impl RecordBatchReader,
+    options: ArrowOptions,
+    save: SaveOptions,
+) -> Result<Shape> {
+    let mut plan = Plan::new(reader.schema().fields(), &options, "batch")?;
+    let columns = plan.column_count();
+    let mut writer = TableWriter::<T>::create_with(path, columns, plan.dictionary(|_| T::TYPE)?, save)?;
+    if plan.has_words() {
+        writer.reserve_words(WORD_BYTES)?;
+    }
+    in_groups(reader, columns, |parts, _| {
+        write(&mut writer, &plan.chunks(parts, Some(T::TYPE))?)?;
+        if plan.has_words() { writer.describe(plan.dictionary(|_| T::TYPE)?) } else { Ok(()) }
+    })?;
+    let shape = writer.shape();
+    writer.finish()?;
+    Ok(shape)
+}
+
+/// Appends the rows of a record batch.
+pub(crate) fn append_record_batch<T: Element>(
+    writer: &mut TableWriter<T>,
+    batch: &RecordBatch,
+    options: &ArrowOptions,
+) -> Result<()> {
+    let parts = [Part::of_batch(batch)];
+    let mut plan = Plan::new(parts[0].fields, options, "batch")?;
+    let (expected, found) = (writer.shape().columns, plan.column_count());
+    if expected != found {
+        return Err(unequal(None, Difference::Columns, format!("{found} columns instead of {expected}")));
+    }
+    plan.check_times(writer.dictionary())?;
+    plan.set_words(writer.dictionary())?;
+    write(writer, &plan.chunks(Parts::all(&parts), Some(T::TYPE))?)
+}
+
+/// Reads all batches, and passes them on in groups, the last of which says that it is. Only a group after which there
+/// are more rows is not the last.
+///
+/// # Errors
+/// [`ErrorKind::Foreign`]; those of `take`.
+fn in_groups(
+    reader: impl RecordBatchReader,
+    columns: usize,
+    mut take: impl FnMut(Parts<'_>, bool) -> Result<()>,
+) -> Result<()> {
+    let (mut group, mut rows, mut first) = (Vec::<RecordBatch>::new(), 0_usize, 0_usize);
+    let most = GROUP_VALUES / columns.max(1);
+    for batch in reader {
+        let batch = batch.map_err(failed)?;
+        let is_full = rows > 0 && (rows >= most || group.len() >= GROUP_BATCHES);
+        if is_full && batch.num_rows() > 0 {
+            let parts: Vec<Part<'_>> = group.iter().map(Part::of_batch).collect();
+            take(Parts { parts: &parts, first, count: usize::MAX }, false)?;
+            first = first.saturating_add(group.len());
+            (rows, group) = (0, Vec::new());
+        }
+        rows = rows.saturating_add(batch.num_rows());
+        group.push(batch);
+    }
+    let parts: Vec<Part<'_>> = group.iter().map(Part::of_batch).collect();
+    let count = if first == 0 { parts.len() } else { usize::MAX };
+    take(Parts { parts: &parts, first, count }, true)
+}
+
+/// Adds all rows of chunks to a table.
+///
+/// # Errors
+/// Those of [`fill`]; [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
+fn append<T: Element>(table: &mut HomogenNumericTable<T>, chunks: &[Chunk<'_>]) -> Result<()> {
+    let Shape { rows: first, columns } = table.shape();
+    let new = whole_shape(chunks.iter().map(|chunk| chunk.rows), columns, Some(T::TYPE))?.rows;
+    table.reserve_rows(new)?;
+    table.resize(first + new)?; // `reserve_rows` has checked the sum
+    if columns == 0 || new == 0 {
+        return Ok(());
+    }
+    let layout = table.data_layout();
+    let rows = table.view_mut()?.rows(first..)?;
+    let room = match layout {
+        DataLayout::RowMajor => {
+            // They are contiguous.
+            Room::Rows(rows.try_into_slice().map_err(|_| Error::new(ErrorKind::NotAllocated))?)
+        }
+        DataLayout::ColumnMajor => {
+            let (mut lanes, mut rest) = (Vec::new(), rows.transposed());
+            for _ in 0..columns {
+                let (lane, tail) = rest.split_at_row(1)?;
+                // Columns are contiguous.
+                lanes.push(lane.try_into_slice().map_err(|_| Error::new(ErrorKind::NotAllocated))?);
+                rest = tail;
+            }
+            Room::Columns(lanes)
+        }
+    };
+    fill(chunks, 0..columns, room, first)
+}
+
+/// Adds all rows of chunks to a file.
+fn write<T: Element>(writer: &mut TableWriter<T>, chunks: &[Chunk<'_>]) -> Result<()> {
+    let Shape { rows: first, columns } = writer.shape();
+    let rows = whole_shape(chunks.iter().map(|chunk| chunk.rows), columns, Some(T::TYPE))?.rows;
+    if columns == 0 && rows > 0 {
+        return Err(Error::new(ErrorKind::NotWholeRows { values: 0, columns })); // a file counts rows by their values
+    }
+    let values =
+        assemble::<T>(chunks, 0..columns, rows, DataLayout::RowMajor).map_err(|error| error.moved(first, 0))?;
+    writer.append(&values[..])
+}
+
+/// Columns of a structure of arrays, each in memory that has room for more rows.
+#[derive(Default)]
+struct Growing {
+    columns: Vec<AnyArray>,
+    rows: usize,
+    capacity: usize,
+}
+
+impl Growing {
+    /// Adds all rows of chunks.
+    ///
+    /// # Errors
+    /// Those of [`fill`]; [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
+    fn append(&mut self, plan: &Plan<'_>, chunks: &[Chunk<'_>]) -> Result<()> {
+        let (first, counts) = (self.rows, chunks.iter().map(|chunk| chunk.rows));
+        let rows = whole_shape([first].into_iter().chain(counts), plan.column_count(), None)?.rows;
+        if rows > self.capacity {
+            let capacity = rows.max(plan.options.expected_rows).max(first.saturating_add(first / 2));
+            for column in 0..plan.column_count() {
+                match self.columns.get_mut(column) {
+                    Some(array) => *array = array.resized(capacity)?,
+                    None => self.columns.push(AnyArray::zeros(plan.type_of(column), capacity)?),
+                }
+            }
+            self.capacity = capacity;
+        }
+        for (column, array) in self.columns.iter_mut().enumerate() {
+            match_element!(plan.type_of(column), T => {
+                let Some(array) = array.downcast_mut::<T>() else { continue }; // never: it was made of that type
+                let room = Room::Columns(vec![&mut array.mutable_data()?[first..rows]]);
+                fill(chunks, column..column + 1, room, first)?;
+            });
+        }
+        self.rows = rows;
+        Ok(())
+    }
+
+    /// Returns the table. Indices of words become as small as they can be, now that all words are known.
+    fn into_table(self, mut plan: Plan<'_>) -> Result<SoaNumericTable> {
+        plan.grows = false;
+        let mut columns = Vec::new();
+        for (column, array) in self.columns.iter().enumerate() {
+            let array = array.resized(self.rows)?;
+            columns.push(match plan.type_of(column) {
+                found if found == array.element_type() => array,
+                narrow => match_element!(narrow, T => {
+                    let all = [Chunk { rows: self.rows, columns: vec![ChunkColumn::of_indices(&array)] }];
+                    let narrow = assemble::<T>(&all, 0..1, self.rows, DataLayout::ColumnMajor);
+                    narrow.map_err(|error| error.moved(0, column))?.into()
+                }),
+            });
+        }
+        let dictionary = plan.dictionary(|column| plan.type_of(column))?;
+        Ok(SoaNumericTable::of_arrays(dictionary, self.rows, columns, MemoryStatus::InternallyAllocated))
+    }
+}
