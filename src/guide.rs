@@ -11,7 +11,6 @@
 //! | [`read_from_object_storage`] | How do I read from object storage, and write to it? |
 //! | [`compute_statistics`] | How do I compute statistics? |
 //! | [`write_a_kernel`] | How do I write a kernel over blocks of rows? |
-//! | [`use_a_gpu`] | How do I use a GPU? |
 //! | [`share_memory_with_ndarray`] | How do I share memory with `ndarray`? |
 //! | [`choose_a_kind_of_table`] | How do I choose a kind of table? |
 //! | [`write_a_kind_of_table`] | How do I write my own kind of table? |
@@ -46,7 +45,7 @@ macro_rules! links {
 [compute-statistics]: crate::guide::compute_statistics
 [learn-from-many-files]: https://docs.rs/numeric-table-learning
 [write-a-kernel]: crate::guide::write_a_kernel
-[use-a-gpu]: crate::guide::use_a_gpu
+[use-a-gpu]: https://docs.rs/numeric-table-execution
 [share-memory-with-ndarray]: crate::guide::share_memory_with_ndarray
 [choose-a-kind-of-table]: crate::guide::choose_a_kind_of_table
 [write-a-kind-of-table]: crate::guide::write_a_kind_of_table
@@ -76,10 +75,8 @@ macro_rules! links {
 [examples row_blocks]: crate::guide#in-the-repository
 [examples serialize]: crate::guide#in-the-repository
 [examples shared_array]: crate::guide#in-the-repository
-[examples shared_array_on_device]: crate::guide#in-the-repository
-[examples stream_rows]: crate::guide#in-the-repository
 [examples table_file]: crate::guide#in-the-repository
-[execution]: crate::execution
+[execution]: https://docs.rs/numeric-table-execution
 [format]: https://docs.rs/crate/numeric-table/latest/source/src/format/README.md
 [shards]: https://docs.rs/crate/numeric-table/latest/source/src/shards/README.md
 [table numeric_table]: crate::NumericTable
@@ -112,7 +109,6 @@ pages! {
     read_from_object_storage "how-do-i/read-from-object-storage.md"
     compute_statistics "how-do-i/compute-statistics.md"
     write_a_kernel "how-do-i/write-a-kernel.md"
-    use_a_gpu "how-do-i/use-a-gpu.md"
     share_memory_with_ndarray "how-do-i/share-memory-with-ndarray.md"
     choose_a_kind_of_table "how-do-i/choose-a-kind-of-table.md"
     write_a_kind_of_table "how-do-i/write-a-kind-of-table.md"

@@ -2,14 +2,17 @@
 //!
 //! The list is kept as short as it can be: a call that other libraries need as well is public instead.
 
+pub use crate::array::unique::UniqueArray;
 pub use crate::base::element::match_element;
 pub use crate::base::number::{Exact, Loss};
+pub use crate::base::range::resolve;
 pub use crate::convert::level::{Level, LongLoop};
+pub use crate::format::rows::{HasRows, RowSource};
 pub use crate::serde::numbers::Numbers;
 pub use crate::serde::{refused, remember};
 pub use crate::table::tiling::lent_or_read;
 
 /// Work that is divided among the threads of the caller's pool.
 pub mod parallel {
-    pub use crate::base::parallel::{map, task_count};
+    pub use crate::base::parallel::{fixed_share, for_each_chunk_mut, map, map_fixed, serially, task_count};
 }

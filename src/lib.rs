@@ -60,7 +60,7 @@
     doc = "| a file as a table's memory | [`map`](HomogenNumericTable::map) (feature `mmap`) |"
 )]
 #![cfg_attr(not(feature = "mmap"), doc = "| a file as a table's memory | `map` (feature `mmap`) |")]
-//! | arrays that live in memory and on a device; tables there | [`execution`] |
+//! | arrays that live in memory and on a device; tables there | the crate `numeric-table-execution` |
 #![cfg_attr(
     feature = "csv",
     doc = "| CSV files | [`CsvSource`], [`write_csv`](TableOutput::write_csv) (feature `csv`) |"
@@ -161,8 +161,6 @@
 //! * `sparse-files`: sparse tables from svmlight (LIBSVM) and MatrixMarket files, and such files from them.
 //! * `npz`: NumPy's `.npz` files of several arrays, and SciPy's of sparse matrices, are read and written.
 //! * `sprs`: sparse tables from matrices of `sprs` and back, without a copy where that is possible.
-//! * `cuda`: NVIDIA GPUs as [execution devices](execution), by the driver, which is loaded when a program asks
-//!   for a device. Nothing is linked.
 //! * `object-store`: table files in object stores, S3 and others, by the crate `object_store`, whose versions are not
 //!   covered by ours: ranges of rows and whole tables are read, and tables written whole or not at all.
 
@@ -170,8 +168,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 // `unsafe` is confined to the files that ARCHITECTURE.md lists, which `.ci/layers` compares with the source. A module
-// without any forbids it here; `window`, `array`, `convert` and `execution` forbid it in those of their modules that have
-// none, and so do the modules with the comment "in some files".
+// without any forbids it here; `window`, `array` and `convert` forbid it in those of their modules that have none, and so do the modules with the comment "in some files".
 #[forbid(unsafe_code)]
 mod archive;
 mod array;
@@ -183,7 +180,6 @@ pub mod convert;
 mod dictionary;
 #[forbid(unsafe_code)]
 mod display;
-pub mod execution;
 pub mod files; // in some files
 mod format; // in some files
 #[doc(hidden)]

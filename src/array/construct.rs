@@ -246,8 +246,16 @@ impl<T: 'static> Array<T> {
         Self::from_owner_in(owner, MemoryKind::Host)
     }
 
-    /// Does the same as [`from_owner_mut`](Self::from_owner_mut), for a given kind of memory.
-    pub(crate) fn from_owner_in<O>(owner: O, kind: MemoryKind) -> Self
+    /// Does the same as [`from_owner_mut`](Self::from_owner_mut), for a given kind of memory, such as memory that the
+    /// driver of a device allocates. Only [`memory_kind`](Self::memory_kind) depends on the kind.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Array, MemoryKind};
+    /// let array = Array::from_owner_in(vec![1.0_f32, 2.0], MemoryKind::Pinned);
+    /// assert_eq!((array.memory_kind(), array[1]), (MemoryKind::Pinned, 2.0));
+    /// ```
+    pub fn from_owner_in<O>(owner: O, kind: MemoryKind) -> Self
     where
         O: AsRef<[T]> + AsMut<[T]> + Send + Sync + 'static,
     {

@@ -10,11 +10,8 @@ use super::block::MemoryBlock;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{Array, MemoryKind, execution::{Detached, DeviceArray, Rayon}};
+/// use numeric_table::{Array, MemoryKind};
 /// assert_eq!(Array::from(vec![1.0]).memory_kind(), MemoryKind::Host);
-/// assert_eq!(DeviceArray::full(&Detached::new(), 3, 1.0)?.memory_kind(), MemoryKind::Device);
-/// assert_eq!(DeviceArray::full(&Rayon, 3, 1.0)?.memory_kind(), MemoryKind::Shared);
-/// # Ok::<(), numeric_table::execution::HandleError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

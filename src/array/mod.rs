@@ -10,7 +10,7 @@ mod block;
 mod construct;
 mod kind;
 mod uninit;
-mod unique;
+pub(crate) mod unique;
 
 pub(crate) use allocate::vector_with_room;
 pub use any::{AnyArray, AnyArrayRef};

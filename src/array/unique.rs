@@ -8,8 +8,8 @@ use crate::base::error::Result;
 
 /// An array that is the only one on its block. Writing to it needs no check of the reference count.
 #[derive(Debug)]
-pub(crate) struct UniqueArray<T> {
-    /// Invariant: mutable and the only array on its block, or empty. It is never cloned and never lent as an `Array`.
+pub struct UniqueArray<T> {
+    /// Invariant: mutable, and the only array on its block; or empty. It is never cloned and never lent as an `Array`.
     array: Array<T>,
 }
 
@@ -20,7 +20,8 @@ impl<T> UniqueArray<T> {
 }
 
 impl<T: Element> UniqueArray<T> {
-    pub(crate) fn into_array(self) -> Array<T> {
+    /// Returns the array, which may then be shared.
+    pub fn into_array(self) -> Array<T> {
         self.array
     }
 
@@ -28,7 +29,7 @@ impl<T: Element> UniqueArray<T> {
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
-    pub(crate) fn from_array(mut array: Array<T>) -> Result<Self> {
+    pub fn from_array(mut array: Array<T>) -> Result<Self> {
         if array.is_empty() {
             return Ok(Self::new());
         }

@@ -34,7 +34,7 @@ thread_local! {
 }
 
 /// Calls `work` and keeps all library calls inside it on this thread, regardless of their size.
-pub(crate) fn serially<R>(work: impl FnOnce() -> R) -> R {
+pub fn serially<R>(work: impl FnOnce() -> R) -> R {
     struct Restore(bool);
     impl Drop for Restore {
         fn drop(&mut self) {
@@ -155,8 +155,8 @@ fn share(count: usize, _threads: usize, _takes_own: bool, work: &dyn Fn(usize)) 
 }
 
 /// Calls `work(offset, chunk)` for consecutive chunks that together make up `values`, in parallel if that pays.
-pub(crate) fn for_each_chunk_mut<T: Send>(values: &mut [T], work: &(dyn Fn(usize, &mut [T]) + Sync)) {
-    let tasks = task_count(size_of_val(values).saturating_mul(2)); // written values are usually read as well
+pub fn for_each_chunk_mut<T: Send>(values: &mut [T], work: &(dyn Fn(usize, &mut [T]) + Sync)) {
+    let tasks = task_count(size_of_val(values).saturating_mul(2)); // what is written is usually read as well
     if tasks == 1 {
         return work(0, values);
     }
@@ -171,7 +171,7 @@ pub(crate) fn for_each_chunk_mut<T: Send>(values: &mut [T], work: &(dyn Fn(usize
 
 /// Returns the number of items per thread when `items` items, work on `bytes` bytes, are divided among the threads once
 /// and for all. Returns all items if that does not pay.
-pub(crate) fn fixed_share(items: usize, bytes: usize) -> usize {
+pub fn fixed_share(items: usize, bytes: usize) -> usize {
     let share = items.div_ceil(if task_count(bytes) > 1 { threads() } else { 1 });
     // Whole cache lines, if there are many.
     if share < LINE { share } else { share.checked_next_multiple_of(LINE).unwrap_or(items) }
@@ -179,7 +179,7 @@ pub(crate) fn fixed_share(items: usize, bytes: usize) -> usize {
 
 /// Calls `work` on every piece. Piece `i` goes to thread `i` if that thread is idle, so memory stays with the thread
 /// that touched it first. Inside, all work is serial. The results are in the order of the pieces.
-pub(crate) fn map_fixed<P: Send, R: Send>(pieces: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
+pub fn map_fixed<P: Send, R: Send>(pieces: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
     map_on(true, pieces, &|piece| serially(|| work(piece)))
 }
 

@@ -10,7 +10,7 @@ use crate::base::error::{Error, Result};
 /// # Errors
 /// `refusal` of the range, if a bound overflows `usize`.
 #[inline(always)]
-pub(crate) fn resolve(
+pub fn resolve(
     range: impl RangeBounds<usize>,
     count: usize,
     refusal: impl Fn(Range<usize>) -> Error,

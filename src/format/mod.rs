@@ -6,7 +6,7 @@
 //!   table; `arrays`: the file of any other kind; `plan`: the layout of a file to be written;
 //! * `values`: reading many values; `gather`: reading some rows and columns; `compared`: which chunks have been
 //!   compared with their checksums;
-//! * `opened`: a file that is one of many;
+//! * `opened`: a file that is one of many; `rows`: blocks of rows of tables and of files alike;
 //! * `front`, `arriving` and `parts`: a file that is stored elsewhere: its description, its values as they arrive, and
 //!   its bytes from first to last for sending;
 //! * `save`, `load`, `map`, `reader`, `blocks`, `writer`, `copy`: the public interface.
@@ -55,6 +55,8 @@ mod plan;
 mod preamble;
 #[forbid(unsafe_code)]
 mod reader;
+#[forbid(unsafe_code)]
+pub(crate) mod rows;
 #[forbid(unsafe_code)]
 mod save;
 #[cfg(test)]

@@ -223,15 +223,19 @@ impl BasicStatistics {
     }
 
     /// Number of words that devices write for a column.
-    pub(crate) const WORDS: usize = column::MOMENTS;
+    #[doc(hidden)] // for the crates of this workspace, as the module `internal`
+    pub const WORDS: usize = column::MOMENTS;
 
     /// Returns the statistics as the words that devices write, with sums of the values or of the values times 2^-600.
-    pub(crate) fn to_words(&self, is_scaled: bool) -> impl Iterator<Item = u64> + '_ {
+    #[doc(hidden)] // as `WORDS`
+    pub fn to_words(&self, is_scaled: bool) -> impl Iterator<Item = u64> + '_ {
         self.columns.iter().flat_map(move |&column| column.to_words(i32::from(is_scaled)))
     }
 
     /// Returns the statistics of `rows` rows from such words; `None` if the words do not describe that number of rows.
-    pub(crate) fn from_words(plain: &[u64], scaled: &[u64], rows: u64) -> Option<Self> {
+    #[doc(hidden)] // as `WORDS`
+    #[must_use]
+    pub fn from_words(plain: &[u64], scaled: &[u64], rows: u64) -> Option<Self> {
         let ((plain, _), (scaled, _)) = (plain.as_chunks(), scaled.as_chunks());
         let columns = plain.iter().zip(scaled).map(|(plain, scaled)| ColumnStatistics::from_words(plain, scaled, rows));
         Some(Self { columns: columns.collect::<Option<_>>()?, rows, dictionary: None })

@@ -92,7 +92,13 @@ impl Region {
     }
 
     /// Returns the region of an entire table.
-    pub(crate) fn whole(shape: Shape) -> Self {
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Shape, table::Region};
+    /// assert_eq!(Region::whole(Shape { rows: 3, columns: 2 }), Region { rows: 0..3, columns: 0..2 });
+    /// ```
+    pub fn whole(shape: Shape) -> Self {
         Self { rows: 0..shape.rows, columns: 0..shape.columns }
     }
 

@@ -9,6 +9,7 @@ use std::ops::RangeBounds;
 use super::region::{columns_of, rows_of};
 use super::{DataLayout, Region, Shape};
 use crate::array::AnyArray;
+use crate::base::count::same_count;
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::convert::kernel::{self, Origin};
@@ -227,6 +228,46 @@ impl<'t, T: Element> TableView<'t, T> {
     /// ```
     pub fn conversion_report<U: Element>(&self) -> ConversionReport {
         kernel::report(AnyWindow::new(self.window), U::TYPE)
+    }
+
+    /// Converts the values, row by row, into a slice. On an error, the slice may hold any values.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LengthMismatch`] unless the slice is as long as the view; [`ErrorKind::ValueNotRepresentable`] for
+    /// the first value in row-major order that the policy refuses, at its position in the view.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1.5, 2.0, 3.0], [4.0, 300.0, 6.0]])?;
+    /// let mut columns = [0_i16; 6];
+    /// table.view()?.transposed().convert_into(&mut columns, ConversionPolicy::Saturate)?;
+    /// assert_eq!(columns, [1, 4, 2, 300, 3, 6]);
+    /// assert!(table.view()?.convert_into(&mut [0_u8; 6], ConversionPolicy::Exact).is_err());
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn convert_into<U: Element>(&self, target: &mut [U], policy: ConversionPolicy) -> Result<()> {
+        same_count(self.shape().element_count()?, target.len())?;
+        self.read_over(AnySliceMut::new(target), policy, Origin::default())
+    }
+
+    /// Checks that a policy permits every value in another element type.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ValueNotRepresentable`] for the first value in row-major order that the policy refuses, at its
+    /// position in the view.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::prelude::*;
+    /// let table = HomogenNumericTable::from_rows(&[[1.0, 2.0, 3.0], [4.0, 300.0, 6.0]])?;
+    /// assert!(table.view()?.check_conversion::<u8>(ConversionPolicy::Saturate).is_ok());
+    /// let error = table.view()?.check_conversion::<u8>(ConversionPolicy::Checked).unwrap_err();
+    /// assert!(matches!(error.kind(), ErrorKind::ValueNotRepresentable { row: 1, column: 1, .. }));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn check_conversion<U: Element>(&self, policy: ConversionPolicy) -> Result<()> {
+        self.check(U::TYPE, policy)
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]

@@ -2,8 +2,8 @@
 
 use bytemuck::{Pod, cast_slice};
 use numeric_table::convert::convert_slice;
-use numeric_table::execution::{Kernels, Serial};
 use numeric_table::{ConversionPolicy, DataLayout, Element, ElementType, ErrorKind, Shape, bf16, f16};
+use numeric_table_execution::{Kernels, Serial};
 
 use crate::device::Device;
 use crate::module::Kernel;

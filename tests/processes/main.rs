@@ -5,10 +5,10 @@
 
 #[cfg(feature = "rayon")]
 mod busy_pools;
+#[cfg(feature = "rayon")]
+mod ends;
 #[cfg(all(unix, feature = "csv", feature = "npy"))]
 mod every_call;
-#[cfg(all(target_os = "linux", feature = "mmap"))] // without `mmap` zeros are written
-mod execution_memory;
 #[cfg(all(target_os = "linux", feature = "rayon"))]
 mod full_memory;
 #[cfg(unix)]

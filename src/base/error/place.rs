@@ -68,11 +68,6 @@ impl Error {
         self.placed(&|row| row.saturating_add(down), &|column| column.saturating_add(right))
     }
 
-    /// Returns whether the error is about a value that a conversion rejects.
-    pub(crate) fn is_refused_value(&self) -> bool {
-        matches!(self.kind(), ErrorKind::ValueNotRepresentable { .. })
-    }
-
     /// Changes the row and the column of a value that a conversion rejects. Other errors stay the same.
     pub(crate) fn with_value_at(mut self, place: impl FnOnce(usize, usize) -> (usize, usize)) -> Self {
         if let Report::Boxed(facts) = &mut self.report

@@ -416,7 +416,8 @@ impl<T: Element> HomogenNumericTable<T> {
     }
 
     /// Creates a table on dense memory that the library allocated.
-    pub(crate) fn internal(array: Array<T>, shape: Shape, layout: DataLayout) -> Self {
+    #[doc(hidden)] // for the crates of this workspace, as the module `internal`
+    pub fn internal(array: Array<T>, shape: Shape, layout: DataLayout) -> Self {
         Self::with_memory(array, shape, layout, MemoryStatus::InternallyAllocated)
     }
 

@@ -4,14 +4,14 @@ use std::io::Read;
 
 use crate::source::{self, Form, Move, convert_entry, memory_entry, statistics_entry};
 
-const FILE: &[u8] = include_bytes!("../../../src/execution/cuda/kernels/ptx.gz");
+const FILE: &[u8] = include_bytes!("../../../crates/numeric-table-execution/src/cuda/kernels/ptx.gz");
 const TEXTS: [&str; 6] = [
-    include_str!("../../../src/execution/cuda/kernels/number.cu"),
-    include_str!("../../../src/execution/cuda/kernels/words.cu"),
-    include_str!("../../../src/execution/cuda/kernels/convert.cu"),
-    include_str!("../../../src/execution/cuda/kernels/memory.cu"),
-    include_str!("../../../src/execution/cuda/kernels/moments.cu"),
-    include_str!("../../../src/execution/cuda/kernels/statistics.cu"),
+    include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/number.cu"),
+    include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/words.cu"),
+    include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/convert.cu"),
+    include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/memory.cu"),
+    include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/moments.cu"),
+    include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/statistics.cu"),
 ];
 
 #[test]

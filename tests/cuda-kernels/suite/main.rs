@@ -10,13 +10,6 @@ mod statistics;
 mod support;
 mod tables;
 
-/// What the library's files name.
-mod base {
-    pub(crate) mod element {
-        pub(crate) use numeric_table::ElementType;
-    }
-}
-
-#[path = "../../../src/execution/cuda/kernels/source.rs"]
+#[path = "../../../crates/numeric-table-execution/src/cuda/kernels/source.rs"]
 #[allow(dead_code, reason = "what only the library uses")]
 mod source;

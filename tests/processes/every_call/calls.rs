@@ -5,7 +5,6 @@ use std::hint::black_box;
 use std::path::Path;
 
 use numeric_table::convert::WriteRule;
-use numeric_table::execution::{Detached, Rayon, Serial};
 use numeric_table::prelude::*;
 use numeric_table::table::{Lease, Lend, Region, Target};
 use numeric_table::{
@@ -14,19 +13,10 @@ use numeric_table::{
 };
 use test_support::tables::LAYOUTS;
 
-use super::tools::{Bounded, FEW, PRINTED, SINK, Sink, check_file, columns_of, on_device, row_ranges};
-use super::{Call, Table};
+use super::suite::{Call, Table, calls};
+use super::tools::{Bounded, FEW, PRINTED, SINK, Sink, check_file, columns_of, row_ranges};
 
 use ReadWriteMode::{ReadOnly, ReadWrite, WriteOnly};
-
-macro_rules! calls {
-    ($($(#[$attribute:meta])* fn $name:ident($table:ident, $folder:ident) $body:block)*) => {
-        $($(#[$attribute])* fn $name<T: Element>($table: &mut Table<T>, $folder: &Path) $body)*
-        pub(super) const CALLS: &[Call] = &[$(
-            $(#[$attribute])* Call { name: stringify!($name), with_f32: $name::<f32>, with_u8: $name::<u8> },
-        )*];
-    };
-}
 
 calls! {
     fn facts(table, _folder) {
@@ -547,18 +537,6 @@ calls! {
             let other = BasicStatistics::new(table.column_count());
             let _ = black_box(other.map(|other| statistics.merge(&other)));
         }
-    }
-
-    fn on_the_serial_device(table, _folder) {
-        on_device(table, &Serial);
-    }
-
-    fn on_the_rayon_device(table, _folder) {
-        on_device(table, &Rayon);
-    }
-
-    fn on_a_detached_device(table, _folder) {
-        on_device(table, &Detached::new().with_capacity(1 << 20));
     }
 
     #[cfg(feature = "ndarray")]

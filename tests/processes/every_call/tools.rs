@@ -1,13 +1,8 @@
 //! What the calls share: ranges that may lie outside, sinks that fill up.
 
-use std::hint::black_box;
 use std::path::Path;
 
-use numeric_table::execution::{Kernels, StreamOptions, StreamRows};
 use numeric_table::prelude::*;
-use test_support::tables::LAYOUTS;
-
-use super::Table;
 
 /// How many blocks of an iterator are looked at: there may be 2^64.
 pub(crate) const FEW: usize = 3;
@@ -62,30 +57,3 @@ impl std::io::Write for Sink {
 
 pub(crate) const SINK: usize = 1 << 20;
 pub(crate) const PRINTED: usize = 4 << 20;
-
-pub(crate) fn on_device<T: Element, D: Kernels + Clone>(table: &Table<T>, device: &D) {
-    let _ = black_box(table.to_device::<T, D>(device).map(|there| there.to_table()));
-    if let Ok(there) = table.to_device::<f64, D>(device) {
-        let Shape { rows, .. } = there.shape();
-        for range in row_ranges(rows) {
-            let _ = black_box(there.pull_rows::<f32>(range));
-        }
-        for layout in LAYOUTS {
-            let _ = black_box(there.to_layout(layout));
-        }
-        for columns in [vec![], vec![0], vec![usize::MAX], vec![0; 5]] {
-            let _ = black_box(there.select_columns(&columns));
-        }
-        let _ = black_box(there.convert::<u8>(ConversionPolicy::Exact));
-    }
-    for rows in [0, 1, 1000, usize::MAX] {
-        for slots in [0, 1, 3] {
-            let options = StreamOptions { rows, slots, ..StreamOptions::default() };
-            if let Ok(mut stream) = table.stream_rows::<f64, D>(device, options) {
-                for _ in 0..FEW {
-                    let _ = black_box(stream.next().map(|block| block.map(|block| block.shape())));
-                }
-            }
-        }
-    }
-}

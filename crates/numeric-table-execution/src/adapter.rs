@@ -1,0 +1,177 @@
+//! Device adapters: the execution memory of a device, its name, and its queue.
+
+use std::fmt;
+
+use numeric_table::{Array, Element};
+
+use super::transport::NoQueue;
+use super::{Engine, Event, ExecutionMemory, HandleError, Queue, TransferStats};
+
+/// The name of a device.
+///
+/// # Examples
+/// ```
+/// use numeric_table_execution::{DeviceAdapter, Serial};
+/// assert_eq!(Serial.id().to_string(), "serial 0");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DeviceId {
+    /// The kind of the device.
+    pub kind: &'static str,
+    /// The number of the device among those of its kind.
+    pub index: u32,
+}
+
+impl fmt::Display for DeviceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind, self.index)
+    }
+}
+
+/// A device where kernels run, with its memory. Cheap to clone; clones refer to the same device.
+///
+/// The library has [`Serial`](super::Serial) and [`Rayon`](super::Rayon), which share the program's memory, and
+/// [`Detached`](super::Detached), which does not. A new device with memory of its own implements
+/// [`Transport`](super::Transport), this trait (see [`SeparateSpace`](super::SeparateSpace)) and
+/// [`Kernels`](super::Kernels), and must pass the conformance suite in `tests/execution/conformance`.
+///
+/// Source: Dax `DeviceAdapter`, which here includes `ExecutionAdapter` (the views of its memory).
+///
+/// # Examples
+/// ```
+/// use numeric_table_execution::{ArrayHandle, Detached, DeviceAdapter, HandleError, Kernels, Rayon, Serial};
+///
+/// fn sevens<D: DeviceAdapter + Kernels>(device: &D) -> Result<Vec<f32>, HandleError> {
+///     let mut handle = ArrayHandle::<f32, D>::empty(device);
+///     device.fill(handle.prepare_for_output(3)?, 7.0)?;
+///     Ok(handle.read_portal()?.to_vec())
+/// }
+/// assert_eq!(sevens(&Serial)?, [7.0; 3]);
+/// assert_eq!(sevens(&Rayon)?, [7.0; 3]);
+/// assert_eq!(sevens(&Detached::new())?, [7.0; 3]);
+/// # Ok::<(), HandleError>(())
+/// ```
+pub trait DeviceAdapter: Clone + Send + Sync + 'static {
+    /// The type of the execution side of a handle: [`SharedMemory`](super::SharedMemory), or
+    /// [`SeparateMemory`](super::SeparateMemory) over the device's transport.
+    type Memory: ExecutionMemory;
+
+    /// Creates the execution side of a new handle.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table_execution::{DeviceAdapter, Serial, SharedMemory};
+    /// let _: SharedMemory = Serial.memory();
+    /// ```
+    fn memory(&self) -> Self::Memory;
+
+    /// Returns the name of the device.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table_execution::{Detached, DeviceAdapter};
+    /// assert_ne!(Detached::new().id(), Detached::new().id());
+    /// ```
+    fn id(&self) -> DeviceId;
+
+    /// Returns what has been allocated and copied so far. By default, all counts are zero.
+    ///
+    /// # Examples
+    /// See [`TransferStats`].
+    fn stats(&self) -> TransferStats {
+        TransferStats::default()
+    }
+
+    /// Waits for all work on the device. By default, there is none to wait for.
+    ///
+    /// # Errors
+    /// [`HandleError::EarlierFault`] for a failure that has not been reported yet; [`HandleError::DeviceLost`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table_execution::{Detached, DeviceAdapter};
+    /// Detached::new().synchronize()?;
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
+    fn synchronize(&self) -> Result<(), HandleError> {
+        Ok(())
+    }
+
+    /// Returns the queue that orders the device's engines, if it has several. By default, all work is complete on
+    /// return.
+    ///
+    /// # Examples
+    /// See [`Queue`].
+    fn queue(&self) -> &dyn Queue {
+        &NoQueue
+    }
+
+    /// Calls `work`, which launches kernels, so that they run after some events, and returns the event of their
+    /// completion. The caller waits for it with [`Queue::wait`]; an event of another device counts as complete.
+    ///
+    /// Source: `sycl::queue::submit`, with `handler::depends_on`.
+    ///
+    /// # Errors
+    /// Those of `work`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::Array;
+    /// use numeric_table_execution::*;
+    /// let device = Detached::new();
+    /// let input = ArrayHandle::from_container(&device, Array::from(vec![1.9_f32, -7.0]));
+    /// let mut bytes = ArrayHandle::<u8, _>::empty(&device);
+    /// let copied = input.prefetch(&[])?;
+    /// let converted = device.submit(&[copied], |device| {
+    ///     device.convert(input.prepare_for_input()?, bytes.prepare_for_output(2)?, Default::default())
+    /// })?;
+    /// device.queue().wait(Engine::Control, converted);
+    /// assert_eq!(bytes.read_portal()?, [1, 0]);
+    /// # Ok::<(), HandleError>(())
+    /// ```
+    fn submit(
+        &self,
+        after: &[Event],
+        work: impl FnOnce(&Self) -> Result<(), HandleError>,
+    ) -> Result<Event, HandleError> {
+        let queue = self.queue();
+        after.iter().for_each(|&event| queue.wait(Engine::Compute, event));
+        work(self)?;
+        Ok(queue.record(Engine::Compute))
+    }
+
+    /// Returns an array of zeros in the program's memory, from and to which copies are fastest. By default, any memory.
+    ///
+    /// # Errors
+    /// [`HandleError::HostAlloc`], [`HandleError::LengthOverflow`]; what the device reports.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table_execution::{DeviceAdapter, Serial};
+    /// assert_eq!(Serial.staging::<f32>(2)?[..], [0.0, 0.0]);
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
+    fn staging<T: Element>(&self, count: usize) -> Result<Array<T>, HandleError> {
+        Ok(Array::zeros(count)?)
+    }
+}
+
+/// Values on a device, for reading: `&[T]` if memory is shared.
+///
+/// # Examples
+/// ```
+/// use numeric_table_execution::{Serial, View};
+/// let view: View<'_, f32, Serial> = &[1.0_f32, 2.0];
+/// assert_eq!(view[1], 2.0);
+/// ```
+pub type View<'a, T, D> = <<D as DeviceAdapter>::Memory as ExecutionMemory>::View<'a, T>;
+
+/// Values on a device, for writing: `&mut [T]` if memory is shared.
+///
+/// # Examples
+/// ```
+/// use numeric_table_execution::{Serial, ViewMut};
+/// let view: ViewMut<'_, f32, Serial> = &mut [1.0_f32, 2.0];
+/// view[1] = 7.0;
+/// ```
+pub type ViewMut<'a, T, D> = <<D as DeviceAdapter>::Memory as ExecutionMemory>::ViewMut<'a, T>;

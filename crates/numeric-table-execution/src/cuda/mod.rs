@@ -1,0 +1,237 @@
+//! NVIDIA's devices: an adapter over the CUDA driver, which is loaded when it is first asked for.
+//!
+//! This file has the adapter. `api`: the functions of the driver and of its compiler; `objects`: the driver's objects and
+//! their owners; `driver`: what answers mean; `compiler`: CUDA C; `streams`: the streams of a device and their order;
+//! `memory`: its blocks, and copies; `pinned`: registered memory of the program; `staging`: copies of other memory;
+//! `transport` puts these together. `modules`: compiled kernels; `launch`: their arguments; `kernels`: the kernels that
+//! every device has; `program`: kernels of the user's.
+//!
+//! What `unsafe` code hands to the driver are addresses that stay valid until the work has ended.
+
+mod api;
+mod compiler;
+#[forbid(unsafe_code)]
+mod driver;
+mod kernels;
+mod launch;
+mod memory;
+#[forbid(unsafe_code)]
+mod modules;
+mod objects;
+mod pinned;
+mod program;
+mod staging;
+#[forbid(unsafe_code)]
+mod streams;
+mod transport;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use memory::CudaBuffer;
+pub use pinned::Registered;
+pub use program::{CudaCompileError, CudaGrid, CudaKernel, CudaLaunch, CudaProgram};
+pub use transport::CudaTransport;
+
+use modules::Modules;
+use numeric_table::{Array, Element};
+use pinned::Pinned;
+use streams::Streams;
+
+use super::{DeviceAdapter, DeviceId, HandleError, Queue, SeparateMemory, SeparateSpace, TransferStats};
+
+/// A CUDA device: a GPU of NVIDIA's.
+///
+/// The library links nothing of CUDA: programs with the feature `cuda` build and run everywhere, and
+/// [`new`](Self::new) says [`DeviceError::Unavailable`] where there is no driver or no device. It needs a driver of
+/// version 11.3 or newer. Kernels are compiled when they are used first, by NVIDIA's compiler (NVRTC) if its library is
+/// there; otherwise those that come with this library are used.
+///
+/// * Copies to the device, kernels, and copies from it have a stream each, and go on at the same time. The order of work
+///   on the same memory is kept by events: no call is needed for it, and nothing else waits.
+/// * [`Kernels`](super::Kernels) return when the kernel is launched. A failure is reported by a later call that waits,
+///   as [`HandleError::EarlierFault`]; most such failures leave the device unusable for the process:
+///   [`HandleError::DeviceLost`].
+/// * Freed memory stays in the driver's pool for the next allocation. If an allocation is refused, idle copies of all
+///   handles are freed, and it is tried again.
+/// * Memory of the program that is registered ([`pinned`](Self::pinned), [`register`](Self::register)) is copied at the
+///   speed of the link. Other memory is copied by all threads to registered blocks of the adapter's, 32 MiB for each
+///   direction, and from there.
+///
+/// Each `Cuda` has streams and counts of its own; handles of one cannot be used with another one's kernels, even of the
+/// same device. Clones are the same device.
+///
+/// [`DeviceError::Unavailable`]: super::DeviceError::Unavailable
+///
+/// # Examples
+/// ```
+/// use numeric_table_execution::{ArrayHandle, Cuda, DeviceError, HandleError, Kernels};
+/// let device = match Cuda::new(0) {
+///     Ok(device) => device,
+///     Err(HandleError::Device(DeviceError::Unavailable { what })) => return println!("there is not: {what}"),
+///     Err(error) => panic!("{error}"),
+/// };
+/// let input = ArrayHandle::from_container(&device, vec![1.9_f32, -7.0, 1e9]);
+/// let mut bytes = ArrayHandle::<u8, _>::empty(&device);
+/// let (values, room) = (input.prepare_for_input().unwrap(), bytes.prepare_for_output(3).unwrap());
+/// device.convert(values, room, Default::default()).unwrap();
+/// assert_eq!(bytes.read_portal().unwrap(), [1, 0, 255]);
+/// ```
+#[derive(Clone)]
+pub struct Cuda {
+    ordinal: u32,
+    space: Arc<SeparateSpace<CudaTransport>>,
+    modules: Arc<Modules>,
+}
+
+impl Cuda {
+    /// Returns the number of devices: those of the environment variable `CUDA_VISIBLE_DEVICES`, if it is set.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unavailable`](super::DeviceError::Unavailable) in [`HandleError::Device`] if there is no driver.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table_execution::Cuda;
+    /// println!("{} devices", Cuda::count().unwrap_or(0));
+    /// ```
+    pub fn count() -> Result<usize, HandleError> {
+        Ok(driver::count()?)
+    }
+
+    /// Opens a device. The first one that a process opens takes about 0.3 s.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unavailable`](super::DeviceError::Unavailable) in [`HandleError::Device`] if there is no driver, or
+    /// no device of this number; what the driver reports.
+    ///
+    /// # Examples
+    /// See the type.
+    pub fn new(ordinal: usize) -> Result<Self, HandleError> {
+        let context = driver::context(ordinal)?;
+        let modules = Modules::of(&context)?;
+        let transport = CudaTransport::new(Arc::new(Streams::new(context)?));
+        let ordinal = u32::try_from(ordinal).unwrap_or(u32::MAX); // the driver's numbers are of 31 bits
+        Ok(Self { ordinal, space: SeparateSpace::new(transport), modules })
+    }
+
+    /// Opens all devices.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new), of the first device that cannot be opened.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table_execution::Cuda;
+    /// for device in Cuda::all().unwrap_or_default() {
+    ///     println!("{}", device.name()?);
+    /// }
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
+    pub fn all() -> Result<Vec<Self>, HandleError> {
+        (0..Self::count()?).map(Self::new).collect()
+    }
+
+    /// Returns the name of the device, as its driver has it.
+    ///
+    /// # Errors
+    /// What the driver reports.
+    ///
+    /// # Examples
+    /// See [`all`](Self::all).
+    pub fn name(&self) -> Result<String, HandleError> {
+        Ok(self.streams().check("asking a device for its name", self.streams().context().name())?)
+    }
+
+    /// Returns the number of bytes of the device's memory that are free, and of all of it.
+    ///
+    /// # Errors
+    /// What the driver reports; [`HandleError::DeviceLost`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table_execution::Cuda;
+    /// if let Ok(device) = Cuda::new(0) {
+    ///     let (free, all) = device.memory_info()?;
+    ///     assert!(free <= all);
+    /// }
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
+    pub fn memory_info(&self) -> Result<(usize, usize), HandleError> {
+        self.streams().enter()?;
+        Ok(self.streams().check("asking a device for its memory", self.streams().context().memory_info())?)
+    }
+
+    /// Returns an array of zeros in memory of the program's that is registered with the driver: it is copied to and from
+    /// every CUDA device at the speed of the link. All threads touch it first, as parallel conversions do later. Its last
+    /// owner unregisters and frees it. Where the driver registers nothing, the array is an ordinary one.
+    ///
+    /// Takes about 60 µs for each MiB, and keeps the memory from being swapped out: make few, and use them often.
+    ///
+    /// # Errors
+    /// [`HandleError::HostAlloc`], [`HandleError::LengthOverflow`], [`HandleError::DeviceLost`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table_execution::{ArrayHandle, Cuda};
+    /// if let Ok(device) = Cuda::new(0) {
+    ///     let mut values = device.pinned::<f32>(1000)?;
+    ///     assert_eq!(values.memory_kind(), numeric_table::MemoryKind::Pinned);
+    ///     values.mutable_data()?.fill(1.5);
+    ///     ArrayHandle::from_container(&device, values).prepare_for_input()?;
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn pinned<T: Element>(&self, count: usize) -> Result<Array<T>, HandleError> {
+        Ok(Pinned::zeros(self.streams(), count)?.into_array())
+    }
+
+    /// Registers values of the program for the time of a borrow.
+    ///
+    /// # Errors
+    /// What the driver reports, for instance for memory that a file is mapped to.
+    ///
+    /// # Examples
+    /// See [`Registered`].
+    pub fn register<'a, T: Element>(&self, values: &'a [T]) -> Result<Registered<'a, T>, HandleError> {
+        Registered::new(self.streams(), values)
+    }
+
+    fn streams(&self) -> &Arc<Streams> {
+        self.space.transport().streams()
+    }
+}
+
+impl DeviceAdapter for Cuda {
+    type Memory = SeparateMemory<CudaTransport>;
+
+    fn memory(&self) -> Self::Memory {
+        SeparateMemory::new(&self.space)
+    }
+
+    fn id(&self) -> DeviceId {
+        DeviceId { kind: "cuda", index: self.ordinal }
+    }
+
+    fn stats(&self) -> TransferStats {
+        self.space.stats()
+    }
+
+    fn synchronize(&self) -> Result<(), HandleError> {
+        self.space.synchronize()
+    }
+
+    fn queue(&self) -> &dyn Queue {
+        self.space.transport()
+    }
+
+    fn staging<T: Element>(&self, count: usize) -> Result<Array<T>, HandleError> {
+        self.pinned(count)
+    }
+}
+
+impl fmt::Debug for Cuda {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cuda").field("ordinal", &self.ordinal).finish()
+    }
+}

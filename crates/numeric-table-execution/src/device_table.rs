@@ -1,0 +1,479 @@
+//! Tables on a device: copying them there, converting them there, and copying ranges of rows back.
+
+use std::fmt;
+use std::ops::{Range, RangeBounds};
+
+use numeric_table::convert::ConversionPolicy;
+use numeric_table::internal::resolve;
+use numeric_table::table::Region;
+use numeric_table::{
+    Array, DataDictionary, DataLayout, Element, Error, ErrorKind, HomogenNumericTable, NumericTable, Shape,
+};
+
+use super::{ArrayHandle, DeviceAdapter, DeviceArray, ExecutionMemory, HandleError, Kernels, View, ViewMut};
+
+/// A numeric table in a device's memory: an array, a shape, a layout, and the dictionary.
+///
+/// Values are converted on the side where fewer bytes are transferred: `i16` is transferred and becomes `f32` on the
+/// device, `f64` becomes `f32` before it is transferred, in both directions. Results are the same bit for bit.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// use numeric_table_execution::{Detached, DeviceAdapter, ToDevice};
+/// let device = Detached::new();
+/// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+/// let there = table.to_device::<f32, _>(&device)?;
+/// assert_eq!(device.stats().uploads.bytes, 12); // as `i16`
+/// let rows = there.pull_rows::<f64>(1..3)?;
+/// assert_eq!(rows.as_slice()?, [3.0, 4.0, 5.0, 6.0]);
+/// assert_eq!(device.stats().downloads.bytes, 16); // these rows, as `f32`
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct DeviceTable<T: Element, D: DeviceAdapter> {
+    /// Invariant: the number of values is that of the shape, and they are valid on the execution side.
+    values: ArrayHandle<T, D>,
+    shape: Shape,
+    layout: DataLayout,
+    /// Invariant: describes `shape.columns` columns of type `T`.
+    dictionary: DataDictionary,
+}
+
+/// Tables that are copied to a device.
+pub trait ToDevice {
+    /// Copies the table to a device, in its layout, under [`ConversionPolicy::Saturate`].
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`] in [`HandleError::Library`];
+    /// [`HandleError::DeviceAlloc`],
+    /// [`HandleError::HostAlloc`]; what the device reports.
+    ///
+    /// # Examples
+    /// If memory is shared and the type is the same, nothing is copied:
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_execution::{Rayon, ToDevice};
+    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
+    /// let there = table.to_device::<i16, _>(&Rayon)?;
+    /// assert!(there.to_table()?.array()?.shares_memory_with(table.array()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn to_device<U: Element, D: Kernels>(&self, device: &D) -> Result<DeviceTable<U, D>, HandleError> {
+        self.to_device_with(device, ConversionPolicy::Saturate)
+    }
+
+    /// Copies the table to a device under a policy.
+    ///
+    /// # Errors
+    /// Those of [`to_device`](Self::to_device); [`ErrorKind::ValueNotRepresentable`] in [`HandleError::Library`] with
+    /// the first refused value in row-major order.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_execution::{Detached, ToDevice};
+    /// let table = HomogenNumericTable::from_rows(&[[1.0_f64, 2.0], [300.0, 4.0]])?;
+    /// let error = table.to_device_with::<u8, _>(&Detached::new(), ConversionPolicy::Checked).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "the value 300 at row 1, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it \
+    ///      where a call takes a policy"
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn to_device_with<U: Element, D: Kernels>(
+        &self,
+        device: &D,
+        policy: ConversionPolicy,
+    ) -> Result<DeviceTable<U, D>, HandleError>;
+}
+
+impl<T: Element> ToDevice for HomogenNumericTable<T> {
+    fn to_device_with<U: Element, D: Kernels>(
+        &self,
+        device: &D,
+        policy: ConversionPolicy,
+    ) -> Result<DeviceTable<U, D>, HandleError> {
+        let (shape, layout) = (self.shape(), self.data_layout());
+        let dictionary = self.dictionary().with_element_type(U::TYPE)?;
+        self.view()?;
+        if shape.is_empty() {
+            let values = DeviceArray::allocate(device, 0)?.into_handle();
+            return Ok(DeviceTable { values, shape, layout, dictionary });
+        }
+        if !D::Memory::IS_SHARED && size_of::<T>() < size_of::<U>() {
+            let narrow = DeviceArray::from_array(device, self.clone().into_array()?)?;
+            let mut values = ArrayHandle::empty(device);
+            let output = values.prepare_for_output(narrow.len())?;
+            match device.convert(narrow.view()?, output, policy) {
+                Err(HandleError::Library(error)) if is_refused_value(&error) => {} // found below
+                result => return result.map(|()| DeviceTable { values, shape, layout, dictionary }),
+            }
+        }
+        let array = self.convert_with::<U>(policy)?.into_array()?;
+        let values = DeviceArray::from_array(device, array)?.into_handle();
+        Ok(DeviceTable { values, shape, layout, dictionary })
+    }
+}
+
+impl<T: Element, D: Kernels> DeviceTable<T, D> {
+    /// Creates a table from values on a device, with a dictionary without names.
+    ///
+    /// # Errors
+    /// [`HandleError::LengthMismatch`] if the number of values is not that of the shape; the handle is dropped then.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_execution::{ArrayHandle, Detached, DeviceTable, Kernels};
+    /// let device = Detached::new();
+    /// let mut handle = ArrayHandle::<f32, _>::empty(&device);
+    /// device.fill(handle.prepare_for_output(6)?, 1.5)?;
+    /// let table = DeviceTable::from_handle(handle, Shape { rows: 3, columns: 2 }, DataLayout::RowMajor)?;
+    /// assert_eq!(table.pull_rows::<f32>(0..1)?.as_slice()?, [1.5, 1.5]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn from_handle(values: ArrayHandle<T, D>, shape: Shape, layout: DataLayout) -> Result<Self, HandleError> {
+        let (have, want) = (values.len(), shape.element_count_of(T::TYPE)?);
+        if have != want {
+            return Err(HandleError::LengthMismatch { have, want });
+        }
+        values.prepare_for_input()?;
+        let dictionary = DataDictionary::uniform(numeric_table::Feature::new(T::TYPE), shape.columns);
+        Ok(Self { values, shape, layout, dictionary })
+    }
+
+    /// Returns the number of rows and columns.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_execution::{Serial, ToDevice};
+    /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3]])?.to_device::<i32, _>(&Serial)?;
+    /// assert_eq!(there.shape(), Shape { rows: 1, columns: 3 });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Returns the order of the values.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_execution::{Serial, ToDevice};
+    /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3]])?.to_device::<i32, _>(&Serial)?;
+    /// assert_eq!(there.data_layout(), DataLayout::RowMajor);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn data_layout(&self) -> DataLayout {
+        self.layout
+    }
+
+    /// Borrows the dictionary, which describes the columns.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_execution::{Serial, ToDevice};
+    /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3]])?.to_device::<f64, _>(&Serial)?;
+    /// assert_eq!(there.dictionary().feature(2)?.element_type, ElementType::F64);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn dictionary(&self) -> &DataDictionary {
+        &self.dictionary
+    }
+
+    /// Borrows the values for a kernel, for reading, in the order of the layout.
+    ///
+    /// # Errors
+    /// [`HandleError::NoValidData`] if the device is lost.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_execution::{Serial, ToDevice};
+    /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3]])?.to_device::<i32, _>(&Serial)?;
+    /// assert_eq!(there.view()?, [1, 2, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn view(&self) -> Result<View<'_, T, D>, HandleError> {
+        self.values.prepare_for_input()
+    }
+
+    /// Borrows the values for a kernel, for reading and writing.
+    ///
+    /// # Errors
+    /// Those of [`view`](Self::view); [`HandleError::DeviceAlloc`], [`HandleError::HostAlloc`] if they must be copied
+    /// first, because they are shared.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_execution::{Detached, Kernels, ToDevice};
+    /// let device = Detached::new();
+    /// let mut there = HomogenNumericTable::from_rows(&[[1, 2, 3]])?.to_device::<i32, _>(&device)?;
+    /// device.fill(there.view_mut()?, 7)?;
+    /// assert_eq!(there.to_table()?.as_slice()?, [7, 7, 7]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn view_mut(&mut self) -> Result<ViewMut<'_, T, D>, HandleError> {
+        self.values.prepare_in_place()
+    }
+
+    /// Converts the table to a handle of its values, in the order of the layout.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_execution::{Detached, ToDevice};
+    /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3]])?.to_device::<i32, _>(&Detached::new())?;
+    /// assert_eq!(there.into_handle().get_values(&[2])?, [3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn into_handle(self) -> ArrayHandle<T, D> {
+        self.values
+    }
+
+    /// Copies all rows back to the program's memory. Shares the memory, if the device does.
+    ///
+    /// # Errors
+    /// Those of [`pull_rows`](Self::pull_rows).
+    ///
+    /// # Examples
+    /// See [`to_device`](HomogenNumericTable::to_device).
+    pub fn to_table(&self) -> Result<HomogenNumericTable<T>, HandleError> {
+        self.pull_rows(0..self.shape.rows)
+    }
+
+    /// Copies some of the rows back, in this layout, as any element type, under [`ConversionPolicy::Saturate`]. No
+    /// other rows are transferred.
+    ///
+    /// # Errors
+    /// [`ErrorKind::RowsOutOfRange`] in [`HandleError::Library`]; [`HandleError::HostAlloc`]; what the device reports.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_execution::{Detached, DeviceAdapter, ToDevice};
+    /// let device = Detached::new();
+    /// let table = HomogenNumericTable::from_rows(&[[1.5_f64, 2.5], [3.5, 4.5], [5.5, 6.5]])?;
+    /// let there = table.to_device::<f64, _>(&device)?;
+    /// assert_eq!(there.pull_rows::<u8>(1..2)?.as_slice()?, [3, 4]);
+    /// assert_eq!(device.stats().downloads.bytes, 2); // converted on the device
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn pull_rows<U: Element>(&self, rows: impl RangeBounds<usize>) -> Result<HomogenNumericTable<U>, HandleError> {
+        self.pull_rows_with(rows, ConversionPolicy::Saturate)
+    }
+
+    /// Copies some of the rows back under a policy.
+    ///
+    /// # Errors
+    /// Those of [`pull_rows`](Self::pull_rows); [`ErrorKind::ValueNotRepresentable`] in [`HandleError::Library`] with
+    /// the first refused value in row-major order, at its position in this table.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_execution::{Detached, ToDevice};
+    /// let table = HomogenNumericTable::from_rows(&[[1.0_f64], [2.0], [300.0]])?;
+    /// let there = table.to_device::<f64, _>(&Detached::new())?;
+    /// let error = there.pull_rows_with::<u8>(1..3, ConversionPolicy::Checked).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "the value 300 at row 2, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it \
+    ///      where a call takes a policy"
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn pull_rows_with<U: Element>(
+        &self,
+        rows: impl RangeBounds<usize>,
+        policy: ConversionPolicy,
+    ) -> Result<HomogenNumericTable<U>, HandleError> {
+        let row_count = self.shape.rows;
+        let rows = resolve(rows, row_count, |rows| Error::new(ErrorKind::RowsOutOfRange { rows, row_count }))?;
+        let region = Region { rows: rows.clone(), columns: 0..self.shape.columns };
+        region.check(self.shape)?;
+        let shape = region.shape();
+        if !D::Memory::IS_SHARED && size_of::<U>() < size_of::<T>() {
+            return self.pull_converted(&region, policy);
+        }
+        let array = match self.values.valid_container() {
+            Some(array) => {
+                let table = HomogenNumericTable::internal(array.clone(), self.shape, self.layout);
+                table.slice_rows(rows.clone())?.into_array()?
+            }
+            None => {
+                let mut array = Array::zeros(shape.element_count()?)?;
+                if !shape.is_empty() {
+                    self.with_rows(&rows, |values, first| values.copy_part_into(first, array.mutable_data()?))?;
+                }
+                array
+            }
+        };
+        let table = HomogenNumericTable::internal(array, shape, self.layout).described_by(self.dictionary.clone())?;
+        table.convert_with(policy).map_err(|error| in_rows_from(rows.start, error))
+    }
+
+    /// Converts a region on the device, and copies the result back.
+    fn pull_converted<U: Element>(
+        &self,
+        region: &Region,
+        policy: ConversionPolicy,
+    ) -> Result<HomogenNumericTable<U>, HandleError> {
+        let values = self.convert_region(region, self.layout, policy)?;
+        let table = HomogenNumericTable::internal(values.into_container()?, region.shape(), self.layout);
+        Ok(table.described_by(self.dictionary.with_element_type(U::TYPE)?)?)
+    }
+
+    fn convert_region<U: Element>(
+        &self,
+        region: &Region,
+        layout: DataLayout,
+        policy: ConversionPolicy,
+    ) -> Result<ArrayHandle<U, D>, HandleError> {
+        let device = self.values.device();
+        let mut values = ArrayHandle::empty(device);
+        let output = values.prepare_for_output(region.shape().element_count_of(U::TYPE)?)?;
+        device.convert_region((self.view()?, self.shape, self.layout), region, (output, layout), policy)?;
+        Ok(values)
+    }
+
+    /// Calls `work` with a handle in which the rows are contiguous from index `first`: this one, or a copy on the
+    /// device.
+    fn with_rows<R>(
+        &self,
+        rows: &Range<usize>,
+        work: impl FnOnce(&ArrayHandle<T, D>, usize) -> Result<R, HandleError>,
+    ) -> Result<R, HandleError> {
+        let Shape { rows: all_rows, columns } = self.shape;
+        let is_whole = rows.len() == all_rows || columns <= 1;
+        if self.layout == DataLayout::RowMajor || is_whole {
+            let step = if self.layout == DataLayout::RowMajor { columns } else { 1 };
+            return work(&self.values, rows.start * step);
+        }
+        let device = self.values.device();
+        let mut dense = ArrayHandle::empty(device);
+        let output = dense.prepare_for_output(rows.len() * columns)?;
+        device.gather_rows(self.view()?, self.shape, self.layout, rows.clone(), output)?;
+        work(&dense, 0)
+    }
+
+    /// Converts the table on the device under a policy.
+    ///
+    /// # Errors
+    /// [`HandleError::DeviceAlloc`]; what the device reports; [`ErrorKind::ValueNotRepresentable`] in
+    /// [`HandleError::Library`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_execution::{Detached, DeviceAdapter, ToDevice};
+    /// let device = Detached::new();
+    /// let there = HomogenNumericTable::from_rows(&[[1.9_f64, -7.0]])?.to_device::<f64, _>(&device)?;
+    /// let bytes = there.convert::<u8>(ConversionPolicy::Saturate)?;
+    /// assert_eq!(device.stats().downloads.calls, 0);
+    /// assert_eq!(bytes.to_table()?.as_slice()?, [1, 0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn convert<U: Element>(&self, policy: ConversionPolicy) -> Result<DeviceTable<U, D>, HandleError> {
+        self.convert_in(self.layout, policy)
+    }
+
+    /// Converts the table on the device under a policy, into a layout: in one pass.
+    ///
+    /// # Errors
+    /// Those of [`convert`](Self::convert).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_execution::{Detached, ToDevice};
+    /// let there = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.to_device::<i16, _>(&Detached::new())?;
+    /// let columns = there.convert_in::<f64>(DataLayout::ColumnMajor, ConversionPolicy::Exact)?;
+    /// assert_eq!(columns.to_table()?.as_slice()?, [1.0, 3.0, 2.0, 4.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn convert_in<U: Element>(
+        &self,
+        layout: DataLayout,
+        policy: ConversionPolicy,
+    ) -> Result<DeviceTable<U, D>, HandleError> {
+        let dictionary = self.dictionary.with_element_type(U::TYPE)?;
+        let values = self.convert_region(&Region::whole(self.shape), layout, policy)?;
+        Ok(DeviceTable { values, shape: self.shape, layout, dictionary })
+    }
+
+    /// Returns the table in another layout, converted on the device; shares the values if the layout is the same.
+    ///
+    /// # Errors
+    /// [`HandleError::DeviceAlloc`]; what the device reports.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_execution::{Serial, ToDevice};
+    /// let there = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?.to_device::<i32, _>(&Serial)?;
+    /// assert_eq!(there.to_layout(DataLayout::ColumnMajor)?.view()?, [1, 3, 2, 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn to_layout(&self, layout: DataLayout) -> Result<Self, HandleError> {
+        if layout == self.layout {
+            return Ok(self.clone());
+        }
+        self.convert_in(layout, ConversionPolicy::Saturate)
+    }
+
+    /// Returns a table of some of the columns, copied on the device; a column may be selected more than once.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ColumnOutOfRange`] in [`HandleError::Library`]; [`HandleError::DeviceAlloc`]; what the device
+    /// reports.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_execution::{Detached, ToDevice};
+    /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3], [4, 5, 6]])?.to_device::<i32, _>(&Detached::new())?;
+    /// assert_eq!(there.select_columns(&[2, 0])?.to_table()?.as_slice()?, [3, 1, 6, 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn select_columns(&self, columns: &[usize]) -> Result<Self, HandleError> {
+        let features = columns.iter().map(|&column| self.dictionary.feature(column).cloned());
+        let dictionary: DataDictionary = features.collect::<Result<_, _>>()?;
+        let shape = Shape { columns: columns.len(), ..self.shape };
+        let device = self.values.device();
+        let mut values = ArrayHandle::empty(device);
+        let output = values.prepare_for_output(shape.element_count_of(T::TYPE)?)?;
+        device.gather_columns(self.view()?, self.shape, self.layout, columns, output)?;
+        Ok(Self { values, shape, layout: self.layout, dictionary })
+    }
+}
+
+/// Returns whether an error is about a value that a conversion refuses.
+pub(super) fn is_refused_value(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::ValueNotRepresentable { .. })
+}
+
+/// Converts the row of an error to one that is counted from the start of the table.
+pub(super) fn in_rows_from(first_row: usize, error: Error) -> HandleError {
+    if is_refused_value(&error) { error.moved(first_row, 0).into() } else { error.into() }
+}
+
+/// Shares the values: O(1). The first write through either table copies them.
+impl<T: Element, D: DeviceAdapter> Clone for DeviceTable<T, D> {
+    fn clone(&self) -> Self {
+        let Self { values, shape, layout, dictionary } = self;
+        Self { values: values.clone(), shape: *shape, layout: *layout, dictionary: dictionary.clone() }
+    }
+}
+
+impl<T: Element, D: DeviceAdapter> fmt::Debug for DeviceTable<T, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { values, shape, layout, .. } = self;
+        f.debug_struct("DeviceTable").field("shape", shape).field("layout", layout).field("values", values).finish()
+    }
+}

@@ -1,0 +1,157 @@
+//! Truncating a handle, freeing its memory, and taking its container.
+
+use numeric_table::Element;
+
+use super::ArrayHandle;
+use crate::{Container, ControlSlot, DeviceAdapter, ExecutionMemory, HandleError};
+
+impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
+    /// Keeps the first `count` values, if there are more. O(1); later copies are shorter.
+    ///
+    /// For results whose size is known only after they are computed: prepare for the largest size, and truncate.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table_execution::{ArrayHandle, Detached, DeviceAdapter, Kernels};
+    /// let device = Detached::new();
+    /// let mut handle = ArrayHandle::<u8, _>::empty(&device);
+    /// device.fill(handle.prepare_for_output(1000)?, 7)?;
+    /// handle.truncate(3);
+    /// assert_eq!(handle.read_portal()?, [7; 3]);
+    /// assert_eq!(device.stats().downloads.bytes, 3);
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
+    pub fn truncate(&mut self, count: usize) {
+        self.len = self.len.min(count);
+    }
+
+    /// Frees execution memory. Values that control does not have are saved to control memory first.
+    ///
+    /// Source: Dax `ReleaseResourcesExecution`.
+    ///
+    /// # Errors
+    /// Those of [`read_portal`](Self::read_portal); nothing is freed then.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table_execution::{ArrayHandle, Detached};
+    /// let device = Detached::new();
+    /// let mut handle = ArrayHandle::from_container(&device, vec![1_u8, 2]);
+    /// handle.prepare_for_input()?;
+    /// handle.release_execution()?;
+    /// assert!(device.live_bytes() == 0 && handle.is_on_host());
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
+    pub fn release_execution(&mut self) -> Result<(), HandleError> {
+        self.ahead.finish(&self.device);
+        self.execution.release(&self.control, self.len)?;
+        Ok(())
+    }
+
+    /// Frees control memory. Values that are not in execution memory are copied there first. Does nothing if memory is
+    /// shared.
+    ///
+    /// Source: Dax `ReleaseResourcesControl`.
+    ///
+    /// # Errors
+    /// [`HandleError::ReadOnly`] if the values could not be copied back; those of
+    /// [`prepare_for_input`](Self::prepare_for_input). Nothing is freed then.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::Array;
+    /// use numeric_table_execution::{ArrayHandle, Detached};
+    /// let array = Array::from(vec![1_u8, 2]);
+    /// let mut handle = ArrayHandle::from_container(&Detached::new(), array.clone());
+    /// handle.release_control()?;
+    /// assert_eq!(array.owner_count(), 1);
+    /// assert_eq!(handle.read_portal()?, [1, 2]);
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
+    pub fn release_control(&mut self) -> Result<(), HandleError> {
+        if self.has_data() {
+            self.control.check_writable()?;
+        }
+        self.execution.take_over(&mut self.control, self.len)
+    }
+
+    /// Frees both sides, and discards the values; a container that only borrows its memory is kept.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table_execution::{ArrayHandle, HandleError, Serial};
+    /// let mut handle = ArrayHandle::from_container(&Serial, vec![1_u8, 2]);
+    /// handle.discard();
+    /// assert!(matches!(handle.read_portal(), Err(HandleError::NoValidData)));
+    /// ```
+    pub fn discard(&mut self) {
+        self.execution.discard();
+        self.control.invalidate();
+        if let Some(container) = self.control.container() {
+            container.release();
+        }
+        self.len = 0;
+    }
+
+    /// Returns the container with the values, which are copied to it if they are only on the device.
+    ///
+    /// Source: Dax `GetArrayContainerControl`.
+    ///
+    /// # Errors
+    /// Those of [`read_portal`](Self::read_portal); the handle is dropped then. To keep it, call `read_portal` first.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table_execution::{ArrayHandle, Detached, Kernels};
+    /// use numeric_table::prelude::*;
+    /// let device = Detached::new();
+    /// let mut handle = ArrayHandle::<f32, _>::empty(&device);
+    /// device.fill(handle.prepare_for_output(6)?, 1.5)?;
+    /// let array = handle.into_container()?;
+    /// let table = HomogenNumericTable::from_array(array, Shape { rows: 3, columns: 2 }).unwrap(); // no copy
+    /// assert_eq!(table.as_slice().unwrap(), [1.5; 6]);
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
+    pub fn into_container(self) -> Result<C, HandleError> {
+        self.read_portal()?;
+        self.ahead.finish(&self.device);
+        let mut container = self.control.into_container().ok_or(HandleError::NoValidData)?;
+        container.truncate(self.len);
+        Ok(container)
+    }
+
+    /// Takes the container with all values, and leaves the handle without data: as [`into_container`](Self::into_container)
+    /// does, of a handle that is needed again.
+    ///
+    /// Source: Dax `GetArrayContainerControl`, after which the client owns the array.
+    ///
+    /// # Errors
+    /// Those of [`read_portal`](Self::read_portal). The handle keeps its data.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table_execution::{ArrayHandle, Detached, Kernels};
+    /// let device = Detached::new();
+    /// let mut handle = ArrayHandle::<f32, _, Vec<f32>>::empty(&device);
+    /// let mut results = Vec::new();
+    /// for step in 0..3 {
+    ///     device.fill(handle.prepare_for_output(2)?, step as f32)?; // in the same memory of the device
+    ///     results.push(handle.take_container()?);
+    /// }
+    /// assert_eq!(results, [[0.0; 2], [1.0; 2], [2.0; 2]]);
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
+    pub fn take_container(&mut self) -> Result<C, HandleError>
+    where
+        C: Default,
+    {
+        self.read_portal()?;
+        self.ahead.finish(&self.device);
+        self.execution.invalidate();
+        let taken = std::mem::replace(&mut self.control, ControlSlot::invalid(C::default()));
+        let mut container = taken.into_container().ok_or(HandleError::NoValidData)?;
+        container.truncate(self.len);
+        self.len = 0;
+        Ok(container)
+    }
+}

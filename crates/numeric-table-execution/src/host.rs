@@ -1,0 +1,98 @@
+//! The adapters that share the program's memory: for one thread, or all threads of a rayon pool.
+
+use numeric_table::internal::parallel;
+
+use super::{BytesKernel, DeviceAdapter, DeviceId, HandleError, Launch, SharedMemory};
+
+/// Runs kernels on the calling thread, in the program's own memory: nothing is ever copied.
+///
+/// # Examples
+/// ```
+/// use numeric_table_execution::{ArrayHandle, Kernels, Serial};
+/// let mut handle = ArrayHandle::<f32, _>::empty(&Serial);
+/// Serial.fill(handle.prepare_for_output(3)?, 1.5)?;
+/// assert_eq!(handle.read_portal()?, [1.5; 3]);
+/// # Ok::<(), numeric_table_execution::HandleError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Serial;
+
+/// Runs kernels in the caller's rayon pool, in the program's own memory: nothing is ever copied.
+///
+/// An output is divided into as many equal parts as there are threads, and part `i` is assigned to thread `i`: memory
+/// stays near the thread that touched it first. The part of a thread that is busy, or waits for something else, is done
+/// by another one, so that no call waits for a thread that never becomes free. Work on less than 4 MiB, inputs and
+/// output together, stays on the calling thread. Without the feature `rayon`, all work does.
+///
+/// # Examples
+/// ```
+/// use numeric_table_execution::{ArrayHandle, Kernels, Rayon};
+/// let mut handle = ArrayHandle::<f32, _>::empty(&Rayon);
+/// Rayon.fill(handle.prepare_for_output(1 << 20)?, 1.5)?;
+/// assert!(handle.read_portal()?.iter().all(|&value| value == 1.5));
+/// # Ok::<(), numeric_table_execution::HandleError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rayon;
+
+impl DeviceAdapter for Serial {
+    type Memory = SharedMemory;
+
+    fn memory(&self) -> SharedMemory {
+        SharedMemory
+    }
+
+    fn id(&self) -> DeviceId {
+        DeviceId { kind: "serial", index: 0 }
+    }
+}
+
+impl DeviceAdapter for Rayon {
+    type Memory = SharedMemory;
+
+    fn memory(&self) -> SharedMemory {
+        SharedMemory
+    }
+
+    fn id(&self) -> DeviceId {
+        DeviceId { kind: "rayon", index: 0 }
+    }
+}
+
+impl Launch for Serial {
+    fn launch_bytes(
+        &self,
+        inputs: &[&[u8]],
+        outputs: Vec<(&mut [u8], usize)>,
+        items: usize,
+        kernel: &BytesKernel<'_>,
+    ) -> Result<(), HandleError> {
+        parallel::serially(|| Rayon.launch_bytes(inputs, outputs, items, kernel))
+    }
+}
+
+impl Launch for Rayon {
+    fn launch_bytes(
+        &self,
+        inputs: &[&[u8]],
+        mut outputs: Vec<(&mut [u8], usize)>,
+        items: usize,
+        kernel: &BytesKernel<'_>,
+    ) -> Result<(), HandleError> {
+        let read: usize = inputs.iter().map(|input| input.len()).sum();
+        let written: usize = outputs.iter().map(|(output, _)| output.len()).sum();
+        let share = parallel::fixed_share(items, read + written).max(1);
+        let mut pieces = Vec::with_capacity(items.div_ceil(share));
+        for first in (0..items).step_by(share) {
+            let range = first..items.min(first.saturating_add(share));
+            let mut piece = Vec::with_capacity(outputs.len());
+            for (output, bytes_per_item) in &mut outputs {
+                let (head, rest) = std::mem::take(output).split_at_mut(range.len() * *bytes_per_item);
+                piece.push(head);
+                *output = rest;
+            }
+            pieces.push((range, piece));
+        }
+        parallel::map_fixed(pieces, |(range, piece)| kernel(range, inputs, piece)).into_iter().collect()
+    }
+}

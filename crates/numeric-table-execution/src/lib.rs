@@ -1,0 +1,79 @@
+#![doc = include_str!("../docs/overview.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+#[forbid(unsafe_code)]
+mod adapter;
+#[forbid(unsafe_code)]
+mod container;
+#[forbid(unsafe_code)]
+mod control;
+#[cfg(feature = "cuda")]
+mod cuda;
+#[forbid(unsafe_code)]
+mod detached;
+#[forbid(unsafe_code)]
+mod device_array;
+#[forbid(unsafe_code)]
+mod device_table;
+#[forbid(unsafe_code)]
+mod error;
+#[forbid(unsafe_code)]
+mod handle;
+#[forbid(unsafe_code)]
+mod host;
+#[forbid(unsafe_code)]
+mod kernels;
+#[forbid(unsafe_code)]
+mod launch;
+#[forbid(unsafe_code)]
+mod memory;
+#[forbid(unsafe_code)]
+mod separate;
+#[forbid(unsafe_code)]
+mod space;
+#[forbid(unsafe_code)]
+mod statistics;
+#[forbid(unsafe_code)]
+mod stats;
+#[forbid(unsafe_code)]
+mod stream;
+#[forbid(unsafe_code)]
+mod transport;
+
+pub use crate::adapter::{DeviceAdapter, DeviceId, View, ViewMut};
+pub use crate::container::Container;
+pub use crate::control::ControlSlot;
+#[cfg(feature = "cuda")]
+pub use crate::cuda::{
+    Cuda, CudaBuffer, CudaCompileError, CudaGrid, CudaKernel, CudaLaunch, CudaProgram, CudaTransport, Registered,
+};
+pub use crate::detached::{Clock, Detached, DetachedBuffer, DetachedTransport};
+pub use crate::device_array::DeviceArray;
+pub use crate::device_table::{DeviceTable, ToDevice};
+pub use crate::error::{DeviceError, HandleError};
+pub use crate::handle::ArrayHandle;
+pub use crate::host::{Rayon, Serial};
+pub use crate::kernels::Kernels;
+pub use crate::launch::{BytesKernel, Input, Inputs, KernelResult, Launch, Output, Outputs};
+pub use crate::memory::{ExecutionMemory, SharedMemory};
+pub use crate::separate::SeparateMemory;
+pub use crate::space::{DeviceView, DeviceViewMut, SeparateSpace};
+pub use crate::statistics::DeviceStatistics;
+pub use crate::stats::{Traffic, TransferStats};
+pub use crate::stream::{Convert, ResultStream, RowStream, StreamBlock, StreamOptions, StreamRows, StreamStats};
+pub use crate::transport::{Arriving, Engine, Event, Queue, StageTimes, Transport};
+
+#[cfg(any(doc, doctest))]
+#[doc = "[benches]: https://docs.rs/numeric-table/latest/numeric_table/guide/#in-the-repository"]
+#[doc = "[examples device_pipeline]: https://docs.rs/numeric-table/latest/numeric_table/guide/#in-the-repository"]
+#[doc = "[examples shared_array_on_device]: https://docs.rs/numeric-table/latest/numeric_table/guide/#in-the-repository"]
+#[doc = "[execution]: crate"]
+#[doc = ""]
+#[doc = include_str!("../docs/use-a-gpu.md")]
+pub mod use_a_gpu {}
+
+/// The README's program, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

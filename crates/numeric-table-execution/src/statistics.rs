@@ -1,0 +1,138 @@
+//! Statistics of rows that are on a device: computed there, block by block, and merged in the program.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use numeric_table::{BasicStatistics, DataLayout, Element, Shape};
+
+use super::{ArrayHandle, DeviceError, HandleError, Kernels, StreamBlock, View};
+
+/// Statistics of the columns of rows on a device: of one table, or of the blocks of a stream.
+///
+/// The device computes the moments of each column of a block, and [`update`](Self::update) does not wait for them. The
+/// program merges those of the blocks in their order, as [`BasicStatistics::merge`] does. Of one column, 160 bytes of a
+/// block cross back.
+///
+/// Counts and extremes are those of [`BasicStatistics`]. Sums and deviations are compensated as there, and certified in
+/// the same tests; their last digits may differ, since a device adds in another order. They depend on the blocks, and not
+/// on how many threads a device has.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// use numeric_table_execution::{Detached, DeviceStatistics, StreamOptions, StreamRows};
+/// let device = Detached::new();
+/// let table = HomogenNumericTable::from_rows(&[[1_i16, 20], [3, 40], [5, 90]])?;
+/// let mut statistics = DeviceStatistics::new(&device, 2);
+/// let mut stream = table.stream_rows::<f32, _>(&device, StreamOptions { rows: 2, ..Default::default() })?;
+/// while let Some(block) = stream.next()? {
+///     statistics.update_block(&block)?;
+/// }
+/// let statistics = statistics.finish()?;
+/// assert_eq!((statistics.row_count(), statistics.column(1)?.mean(), statistics.column(0)?.variance()), (3, 50.0, 4.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct DeviceStatistics<D: Kernels> {
+    device: D,
+    columns: usize,
+    /// Of blocks that were merged.
+    merged: Option<BasicStatistics>,
+    /// Moments of the blocks after those, and their numbers of rows.
+    waiting: VecDeque<([ArrayHandle<u64, D>; 2], u64)>,
+}
+
+/// Blocks that may wait for being merged. Kernels of older ones have long ended.
+const MOST_WAITING: usize = 64;
+
+impl<D: Kernels> DeviceStatistics<D> {
+    /// Creates the statistics of no rows.
+    ///
+    /// # Examples
+    /// See the type.
+    pub fn new(device: &D, columns: usize) -> Self {
+        Self { device: device.clone(), columns, merged: None, waiting: VecDeque::new() }
+    }
+
+    /// Adds rows that are on the device.
+    ///
+    /// # Errors
+    /// [`HandleError::LengthMismatch`] if the view has not the values of this shape, or the shape not these columns; what
+    /// the device reports. The rows are not counted then.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_execution::{Detached, DeviceStatistics, ToDevice};
+    /// let device = Detached::new();
+    /// let table = HomogenNumericTable::from_rows(&[[1.0, 2.0], [3.0, 4.0]])?.to_device::<f64, _>(&device)?;
+    /// let mut statistics = DeviceStatistics::new(&device, 2);
+    /// statistics.update(table.view()?, table.shape(), table.data_layout())?;
+    /// assert_eq!(statistics.finish()?.column(0)?.sum(), 4.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn update<T: Element>(
+        &mut self,
+        rows: View<'_, T, D>,
+        shape: Shape,
+        layout: DataLayout,
+    ) -> Result<(), HandleError> {
+        if shape.columns != self.columns {
+            return Err(HandleError::LengthMismatch { have: shape.columns, want: self.columns });
+        }
+        let words = self.columns.checked_mul(BasicStatistics::WORDS).ok_or(HandleError::LengthOverflow)?;
+        while self.waiting.len() >= MOST_WAITING {
+            self.merge_oldest()?;
+        }
+        let (mut plain, mut scaled) = (ArrayHandle::empty(&self.device), ArrayHandle::empty(&self.device));
+        let outputs = [plain.prepare_for_output(words)?, scaled.prepare_for_output(words)?];
+        self.device.moments(rows, shape, layout, outputs)?;
+        self.waiting.push_back(([plain, scaled], shape.rows as u64));
+        Ok(())
+    }
+
+    /// Adds the rows of a block of a stream.
+    ///
+    /// # Errors
+    /// Those of [`update`](Self::update).
+    ///
+    /// # Examples
+    /// See the type.
+    pub fn update_block<U: Element>(&mut self, block: &StreamBlock<'_, U, D>) -> Result<(), HandleError> {
+        self.update(block.view(), block.shape(), block.data_layout())
+    }
+
+    /// Waits for the device, and returns the statistics of all rows.
+    ///
+    /// # Errors
+    /// What the device reports.
+    ///
+    /// # Examples
+    /// See the type.
+    pub fn finish(mut self) -> Result<BasicStatistics, HandleError> {
+        while !self.waiting.is_empty() {
+            self.merge_oldest()?;
+        }
+        Ok(self.merged.map_or_else(|| BasicStatistics::new(self.columns), Ok)?)
+    }
+
+    fn merge_oldest(&mut self) -> Result<(), HandleError> {
+        let Some(([plain, scaled], rows)) = self.waiting.front() else { return Ok(()) };
+        let wrong = DeviceError::Failed { code: 0, what: "a kernel whose counts are not those of the rows" };
+        let found = BasicStatistics::from_words(plain.read_portal()?, scaled.read_portal()?, *rows).ok_or(wrong)?;
+        match &mut self.merged {
+            Some(merged) => merged.merge(&found)?,
+            None => self.merged = Some(found),
+        }
+        self.waiting.pop_front();
+        Ok(())
+    }
+}
+
+impl<D: Kernels> fmt::Debug for DeviceStatistics<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeviceStatistics")
+            .field("columns", &self.columns)
+            .field("waiting", &self.waiting.len())
+            .finish()
+    }
+}

@@ -1,0 +1,140 @@
+//! Counts of allocations and of copies between the two sides.
+
+use std::fmt;
+use std::ops::Sub;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// The number of calls and bytes of one kind of work.
+///
+/// # Examples
+/// ```
+/// use numeric_table_execution::Traffic;
+/// assert_eq!(Traffic { calls: 2, bytes: 64 }.to_string(), "2 x, 64 bytes");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Number of calls.
+    pub calls: usize,
+    /// Number of bytes of all calls together.
+    pub bytes: usize,
+}
+
+/// What a device has allocated and copied since it was created. Always zero on devices that share memory.
+///
+/// The difference of two values is what happened in between.
+///
+/// # Examples
+/// ```
+/// use numeric_table_execution::{ArrayHandle, Detached, DeviceAdapter, Traffic};
+/// let device = Detached::new();
+/// let handle = ArrayHandle::from_container(&device, vec![1.0_f32, 2.0, 3.0]);
+/// handle.prepare_for_input()?;
+/// let before = device.stats();
+/// assert_eq!(before.uploads, Traffic { calls: 1, bytes: 12 });
+/// handle.prepare_for_input()?; // the copy is kept
+/// assert_eq!(device.stats() - before, Default::default());
+/// # Ok::<(), numeric_table_execution::HandleError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TransferStats {
+    /// Successful allocations of device memory.
+    pub allocations: Traffic,
+    /// Copies from control to execution memory.
+    pub uploads: Traffic,
+    /// Copies from execution to control memory.
+    pub downloads: Traffic,
+    /// Copies within execution memory.
+    pub duplicates: Traffic,
+}
+
+impl Sub for Traffic {
+    type Output = Self;
+
+    fn sub(self, earlier: Self) -> Self {
+        Self {
+            calls: self.calls.saturating_sub(earlier.calls), //
+            bytes: self.bytes.saturating_sub(earlier.bytes),
+        }
+    }
+}
+
+impl Sub for TransferStats {
+    type Output = Self;
+
+    fn sub(self, earlier: Self) -> Self {
+        Self {
+            allocations: self.allocations - earlier.allocations,
+            uploads: self.uploads - earlier.uploads,
+            downloads: self.downloads - earlier.downloads,
+            duplicates: self.duplicates - earlier.duplicates,
+        }
+    }
+}
+
+impl fmt::Display for Traffic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} x, {} bytes", self.calls, self.bytes)
+    }
+}
+
+impl fmt::Display for TransferStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { allocations, uploads, downloads, duplicates } = self;
+        write!(f, "up {uploads}; down {downloads}; on the device {duplicates}; allocated {allocations}")
+    }
+}
+
+/// Counts one kind of work, from any thread.
+#[derive(Debug, Default)]
+struct TrafficCounter {
+    calls: AtomicUsize,
+    bytes: AtomicUsize,
+}
+
+impl TrafficCounter {
+    fn add(&self, bytes: usize) {
+        self.calls.fetch_add(1, Relaxed);
+        self.bytes.fetch_add(bytes, Relaxed);
+    }
+
+    fn get(&self) -> Traffic {
+        Traffic { calls: self.calls.load(Relaxed), bytes: self.bytes.load(Relaxed) }
+    }
+}
+
+/// Counts allocations and copies, from any thread.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    allocations: TrafficCounter,
+    uploads: TrafficCounter,
+    downloads: TrafficCounter,
+    duplicates: TrafficCounter,
+}
+
+impl Counters {
+    pub(super) fn allocated(&self, bytes: usize) {
+        self.allocations.add(bytes);
+    }
+
+    pub(super) fn uploaded(&self, bytes: usize) {
+        self.uploads.add(bytes);
+    }
+
+    pub(super) fn downloaded(&self, bytes: usize) {
+        self.downloads.add(bytes);
+    }
+
+    pub(super) fn duplicated(&self, bytes: usize) {
+        self.duplicates.add(bytes);
+    }
+
+    pub(super) fn get(&self) -> TransferStats {
+        TransferStats {
+            allocations: self.allocations.get(),
+            uploads: self.uploads.get(),
+            downloads: self.downloads.get(),
+            duplicates: self.duplicates.get(),
+        }
+    }
+}

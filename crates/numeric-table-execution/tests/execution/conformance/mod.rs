@@ -1,0 +1,84 @@
+//! What every device must do, be its memory shared or separate. A new device is tested by one line at the end of this
+//! file.
+
+mod background;
+mod facade;
+mod kernels;
+mod model;
+mod statistics;
+mod tables;
+
+fn environment(name: &str) -> Option<u64> {
+    let value = std::env::var(name).ok()?;
+    Some(value.parse().unwrap_or_else(|_| panic!("{name} must be a number, not {value:?}")))
+}
+
+/// Tests a device: `conformance!(name, how to make one)`, and whether there is one, if that is not certain.
+macro_rules! conformance {
+    ($name:ident, $make:expr) => {
+        conformance!($name, $make, true);
+    };
+    ($name:ident, $make:expr, $is_there:expr) => {
+        conformance! { @ $name, $make, $is_there;
+            background: values_that_go_ahead_are_waited_for what_went_ahead_is_written_in_place
+                events_are_taken_and_returned results_come_back_once_and_in_order results_that_are_not_taken_are_kept;
+            facade: sixteen_threads_make_one_upload threads_that_read_a_result_make_one_download
+                intermediate_data_never_crosses every_kind_of_container_can_be_wrapped
+                no_values_are_values_and_cross_as_nothing counts_that_no_memory_holds_are_refused
+                a_write_through_one_clone_is_not_seen_by_the_other an_array_on_one_side_copies_what_it_is_told
+                handles_can_be_sent_and_shared;
+            kernels: all_pairs_convert_as_slices_do regions_are_cut_turned_and_converted_at_once tables_are_turned_and_columns_and_rows_chosen
+                large_arrays_are_filled_and_converted_whole views_that_do_not_fit_together_are_refused;
+            statistics: statistics_of_every_type_are_those_of_the_program statistics_keep_their_digits
+                statistics_of_a_stream_are_those_of_its_blocks;
+            tables: tables_go_there_and_rows_come_back a_dictionary_travels_and_tables_without_values_too
+                a_refused_value_is_named_at_its_place_in_the_table a_stream_lends_every_row_once_and_in_order;
+        }
+    };
+    (@ $name:ident, $make:expr, $is_there:expr; $($module:ident: $($test:ident)*;)*) => {
+        mod $name {
+            use numeric_table_execution::*;
+
+            #[test]
+            fn random_sequences_of_calls_copy_what_the_table_says() {
+                if $is_there {
+                    super::model::check(&|| $make);
+                }
+            }
+
+            $($(
+                #[test]
+                fn $test() {
+                    if $is_there {
+                        super::$module::$test(&$make);
+                    }
+                }
+            )*)*
+        }
+    };
+}
+
+/// Tests a device that runs Rust closures.
+macro_rules! launches {
+    ($($name:ident: $make:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            use numeric_table_execution::*;
+            kernels::closures_see_whole_inputs_and_whole_items(&$make);
+            kernels::closures_take_views_of_any_types_and_say_what_went_wrong(&$make);
+        })*
+    };
+}
+
+conformance!(serial, Serial);
+conformance!(rayon, Rayon);
+conformance!(detached, Detached::new());
+conformance!(detached_slow, Detached::new().with_copy_delay(std::time::Duration::from_millis(1)));
+#[cfg(feature = "cuda")]
+conformance!(cuda, Cuda::new(0).unwrap(), crate::cuda::is_there());
+
+launches! {
+    closures_on_serial: Serial;
+    closures_on_rayon: Rayon;
+    closures_on_detached: Detached::new();
+}
