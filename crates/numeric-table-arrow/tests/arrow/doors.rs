@@ -56,7 +56,7 @@ const EXPECTED: [Line; 9] = [
     ("missing words", missing_words, [Kept, Kept, Numbers, Numbers, Kept, Kept, Kept]),
     ("dates", dates, [Kept, Kept, Numbers, Numbers, Kept, Kept, Kept]),
     ("missing dates", missing_dates, [Kept, Kept, Numbers, Numbers, Kept, Kept, Kept]),
-    ("truth values as 0 and 1", truths, [Kept, Kept, Kept, Kept, Kept, Kept, Kept]),
+    ("booleans as 0 and 1", truths, [Kept, Kept, Kept, Kept, Kept, Kept, Kept]),
     ("2^53 + 1 as `i64`", signed, [Kept, Kept, Kept, Kept, Kept, Kept, Kept]),
     ("2^53 + 1 as `u64`", unsigned, [Kept, Kept, Kept, Kept, Kept, Kept, Kept]),
     ("`bf16`", halves, [Refused("bf16"), Kept, Refused("bf16"), Refused("bf16"), Kept, Kept, Kept]),
@@ -259,7 +259,7 @@ fn every_pair_of_doors_keeps_a_column_or_refuses_it() {
 /// The table of the page, from the same lines.
 #[test]
 fn the_page_of_formats_has_this_table() {
-    let mut text = String::from("|");
+    let mut text = String::from("| column");
     DOORS.iter().for_each(|door| write!(text, " | {}", door.name).unwrap());
     text += " |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n";
     for (kind, _, outcomes) in EXPECTED {
@@ -268,7 +268,7 @@ fn the_page_of_formats_has_this_table() {
             text += match outcome {
                 Kept => " | kept",
                 Numbers => " | as numbers",
-                Refused(_) => " | refused",
+                Refused(_) => " | rejected",
             };
         }
         text += " |\n";

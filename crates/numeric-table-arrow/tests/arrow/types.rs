@@ -181,7 +181,7 @@ fn batches_of_another_unit_are_not_joined() {
     assert!(
         matches!(
             error.kind(),
-            ErrorKind::UnequalTables { table: 1, column: Some(0), reason, .. } if reason.contains("has a different")
+            ErrorKind::UnequalTables { table: 1, column: Some(0), reason, .. } if reason.contains("has another")
         ),
         "{error}"
     );
