@@ -8,7 +8,6 @@
 //! | [`cut_and_combine_tables`] | How do I cut, filter, sample and combine tables? |
 //! | [`stream_a_large_file`] | How do I stream a file larger than memory? |
 //! | [`many_files`] | How do I keep a table in many files? |
-//! | [`read_from_object_storage`] | How do I read from object storage, and write to it? |
 //! | [`compute_statistics`] | How do I compute statistics? |
 //! | [`write_a_kernel`] | How do I write a kernel over blocks of rows? |
 //! | [`share_memory_with_ndarray`] | How do I share memory with `ndarray`? |
@@ -41,7 +40,7 @@ macro_rules! links {
 [cut-and-combine-tables]: crate::guide::cut_and_combine_tables
 [stream-a-large-file]: crate::guide::stream_a_large_file
 [many-files]: crate::guide::many_files
-[read-from-object-storage]: crate::guide::read_from_object_storage
+[read-from-object-storage]: https://docs.rs/numeric-table-object-store
 [compute-statistics]: crate::guide::compute_statistics
 [learn-from-many-files]: https://docs.rs/numeric-table-learning
 [write-a-kernel]: crate::guide::write_a_kernel
@@ -105,8 +104,6 @@ pages! {
     cut_and_combine_tables "how-do-i/cut-and-combine-tables.md"
     stream_a_large_file "how-do-i/stream-a-large-file.md"
     many_files "how-do-i/many-files.md"
-    #[cfg(any(not(doctest), feature = "object-store"))]
-    read_from_object_storage "how-do-i/read-from-object-storage.md"
     compute_statistics "how-do-i/compute-statistics.md"
     write_a_kernel "how-do-i/write-a-kernel.md"
     share_memory_with_ndarray "how-do-i/share-memory-with-ndarray.md"

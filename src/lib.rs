@@ -47,14 +47,7 @@
 //! | files larger than memory | [`TableReader`], [`TableWriter`]; changed in one loop: [`FileBlocks`] |
 //! | a table as many files, written by several programs | [`Shards`], [`ShardsWriter`] |
 //! | to compute over them, over machines | [`Partial`]; [`Shards::reduce`] |
-#![cfg_attr(
-    feature = "object-store",
-    doc = "| table files in object stores | [`RemoteTable`], [`save_to_store`] (feature `object-store`) |"
-)]
-#![cfg_attr(
-    not(feature = "object-store"),
-    doc = "| table files in object stores | `RemoteTable`, `save_to_store` (feature `object-store`) |"
-)]
+//! | table files in object stores | `RemoteTable`, `save_to_store` of the crate `numeric-table-object-store` |
 #![cfg_attr(
     feature = "mmap",
     doc = "| a file as a table's memory | [`map`](HomogenNumericTable::map) (feature `mmap`) |"
@@ -161,8 +154,6 @@
 //! * `sparse-files`: sparse tables from svmlight (LIBSVM) and MatrixMarket files, and such files from them.
 //! * `npz`: NumPy's `.npz` files of several arrays, and SciPy's of sparse matrices, are read and written.
 //! * `sprs`: sparse tables from matrices of `sprs` and back, without a copy where that is possible.
-//! * `object-store`: table files in object stores, S3 and others, by the crate `object_store`, whose versions are not
-//!   covered by ours: ranges of rows and whole tables are read, and tables written whole or not at all.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -191,9 +182,6 @@ mod lines;
 mod output;
 #[forbid(unsafe_code)]
 mod partial;
-#[cfg(feature = "object-store")]
-#[forbid(unsafe_code)]
-mod remote;
 #[forbid(unsafe_code)]
 mod serde;
 mod shards; // in some files
@@ -242,9 +230,6 @@ pub use crate::interop::{
 pub use crate::interop::{load_npy_any, read_npy_any};
 pub use crate::output::TableOutput;
 pub use crate::partial::Partial;
-#[cfg(feature = "object-store")]
-#[cfg_attr(docsrs, doc(cfg(feature = "object-store")))]
-pub use crate::remote::{RemoteBlocks, RemoteTable, StoreOptions, save_to_store};
 pub use crate::shards::{ShardBlocks, ShardInfo, ShardWriter, Shards, ShardsWriter};
 pub use crate::statistics::{
     BasicStatistics, ColumnHistogram, ColumnStatistics, Covariance, GramMatrix, GroupStatistics, Histogram,

@@ -22,10 +22,11 @@ pub struct Progress {
 
 /// A progress callback; none by default.
 #[derive(Clone, Default)]
-pub(crate) struct Hook(Option<Arc<dyn Fn(Progress) + Send + Sync>>);
+pub struct Hook(Option<Arc<dyn Fn(Progress) + Send + Sync>>);
 
 impl Hook {
-    pub(crate) fn new(hook: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+    /// Makes a hook of a callback.
+    pub fn new(hook: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(hook)))
     }
 }
@@ -41,7 +42,7 @@ impl fmt::Debug for Hook {
 /// No lock is held while the hook runs. It may do parallel work itself, and a thread that waits for that work may run
 /// another task of the counted call. Threads do not wait for a running hook either: they only add to the count.
 #[derive(Debug)]
-pub(crate) struct Meter {
+pub struct Meter {
     hook: Hook,
     total: Option<u64>,
     state: Mutex<MeterState>,
@@ -59,7 +60,7 @@ struct MeterState {
 
 impl Meter {
     /// Creates a meter at 0 and reports that to the hook.
-    pub(crate) fn start(hook: &Hook, total: impl Into<Option<u64>>) -> Self {
+    pub fn start(hook: &Hook, total: impl Into<Option<u64>>) -> Self {
         let new = Self { hook: hook.clone(), total: total.into(), state: Mutex::default() };
         if let Some(hook) = &new.hook.0 {
             hook(Progress { done: 0, total: new.total });
@@ -67,7 +68,8 @@ impl Meter {
         new
     }
 
-    pub(crate) fn add(&self, bytes: u64) {
+    /// Counts more bytes, and reports that to the hook.
+    pub fn add(&self, bytes: u64) {
         let Some(hook) = &self.hook.0 else { return };
         let mut state = self.state();
         state.done += bytes;

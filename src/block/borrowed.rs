@@ -347,7 +347,8 @@ impl<'t, U: Element> BlockMut<'t, U> {
     }
 
     /// Creates a block on a copy of a region. The caller writes the copy back.
-    pub(crate) fn staged(values: &'t mut [U], region: Region) -> Self {
+    #[doc(hidden)]
+    pub fn staged(values: &'t mut [U], region: Region) -> Self {
         Self { values: ValuesMut::Staged(values), region }
     }
 

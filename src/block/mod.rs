@@ -20,7 +20,7 @@ mod values;
 
 pub use access::BlockAccess;
 pub use borrowed::{Block, BlockMut};
-#[cfg(any(feature = "rayon", feature = "object-store"))]
+#[cfg(feature = "rayon")]
 pub(crate) use cuts::Cuts;
 pub use descriptor::BlockDescriptor;
 pub use named::NamedColumns;

@@ -11,7 +11,7 @@ use crate::base::error::{Error, Result};
 
 /// Checksums of the chunks in a run of consecutive bytes.
 #[derive(Debug)]
-pub(crate) struct RunSums {
+pub struct RunSums {
     /// Bytes per chunk; 0 for no checksums.
     chunk_size: u64,
     /// The position in the payload of the next byte.
@@ -29,7 +29,7 @@ impl RunSums {
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
-    pub(crate) fn new(chunk_size: u32, position: u64, length: usize) -> Result<Self> {
+    pub fn new(chunk_size: u32, position: u64, length: usize) -> Result<Self> {
         let chunk_size = u64::from(chunk_size);
         let is_first_chunk_cut = chunk_size > 0 && !position.is_multiple_of(chunk_size);
         let mut new =
@@ -56,7 +56,7 @@ impl RunSums {
     }
 
     /// Adds the next bytes.
-    pub(crate) fn update(&mut self, mut bytes: &[u8]) {
+    pub fn update(&mut self, mut bytes: &[u8]) {
         while self.chunk_size > 0 && !bytes.is_empty() {
             let room = self.chunk_size - self.position % self.chunk_size;
             let count = usize::try_from(room).map_or(bytes.len(), |room| room.min(bytes.len()));

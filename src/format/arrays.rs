@@ -3,7 +3,6 @@
 //! `README.md` specifies the bytes. The header of such a file contains the type and the length of each array, which
 //! determine their positions. The kind of table defines the meaning of the arrays: see `crate::table::content`.
 
-#[cfg(feature = "object-store")]
 use std::ops::Range;
 
 use super::file::TableFile;
@@ -21,10 +20,8 @@ use crate::base::shape::Shape;
 use crate::dictionary::DataDictionary;
 use crate::files::checksum::RunSums;
 use crate::files::output::PayloadWriter;
-#[cfg(feature = "object-store")]
 use crate::files::output::{Lines, for_each_piece};
 use crate::files::position::Sink;
-#[cfg(feature = "object-store")]
 use crate::files::zeroed;
 use crate::table::content::{Content, FoundContent};
 
@@ -88,7 +85,6 @@ impl<'t> ArraysPlan<'t> {
     }
 
     /// Reads a range of the bytes of the values. It must begin and end at multiples of 64 or at the end of the values.
-    #[cfg(feature = "object-store")]
     pub(super) fn read(&self, range: Range<u64>, mut take: impl FnMut(&[u8])) -> Result<()> {
         let (mut at, first) = (range.start, self.places.partition_point(|place| place.end() <= range.start));
         for (values, place) in self.content.values.iter().zip(&self.places).skip(first) {
@@ -204,7 +200,6 @@ impl ArraysHeader {
 
     /// Returns the arrays: the type, the position among the values, and the number of values of each, which fits the
     /// integer range of this machine.
-    #[cfg(feature = "object-store")]
     pub(super) fn arrays(&self) -> impl Iterator<Item = (ElementType, u64, usize)> {
         self.places.iter().map(|place| (place.element, place.position, place.count as usize))
     }

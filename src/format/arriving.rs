@@ -12,7 +12,7 @@ use crate::window::AnySliceMut;
 /// Consecutive values that are converted as their bytes arrive. Their checksums are computed in the same pass. Values
 /// of the target's type are copied into place; of other types, at most 512 KiB wait to be converted.
 #[derive(Debug)]
-pub(crate) struct Arriving<'t, U> {
+pub struct Arriving<'t, U> {
     target: &'t mut [U],
     element_type: ElementType,
     /// Number of converted values at the beginning of the target; without conversion, number of bytes.
@@ -29,7 +29,7 @@ impl<'t, U: Element> Arriving<'t, U> {
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
-    pub(crate) fn new(target: &'t mut [U], element_type: ElementType, position: u64, chunk_size: u32) -> Result<Self> {
+    pub fn new(target: &'t mut [U], element_type: ElementType, position: u64, chunk_size: u32) -> Result<Self> {
         let sums = RunSums::new(chunk_size, position, target.len() * element_type.size_in_bytes())?;
         Ok(Self { target, element_type, done: 0, stored: Stored::new(element_type), waiting: 0, sums })
     }
@@ -38,7 +38,7 @@ impl<'t, U: Element> Arriving<'t, U> {
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
-    pub(crate) fn put(&mut self, mut bytes: &[u8]) -> Result<()> {
+    pub fn put(&mut self, mut bytes: &[u8]) -> Result<()> {
         self.sums.update(bytes);
         if self.element_type == U::TYPE {
             let room = bytemuck::cast_slice_mut::<U, u8>(self.target).get_mut(self.done..).unwrap_or_default();
@@ -64,7 +64,7 @@ impl<'t, U: Element> Arriving<'t, U> {
     }
 
     /// Finishes after all values have arrived. Returns their checksums.
-    pub(crate) fn finish(self) -> RunSums {
+    pub fn finish(self) -> RunSums {
         if self.element_type == U::TYPE {
             swap_if_big_endian(bytemuck::cast_slice_mut(self.target), size_of::<U>());
         }

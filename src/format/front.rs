@@ -18,7 +18,7 @@ use crate::table::{DataLayout, NumericTable, TableKind};
 
 /// The description of a file, in which everything except the values has been checked.
 #[derive(Debug)]
-pub(crate) struct Front {
+pub struct Front {
     preamble: Preamble,
     header: Header,
     dictionary: DataDictionary,
@@ -26,12 +26,15 @@ pub(crate) struct Front {
 
 /// The position and the type of the values of a homogeneous table.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StoredValues {
-    pub(crate) element_type: ElementType,
-    pub(crate) layout: DataLayout,
-    pub(crate) shape: Shape,
-    /// The position of the first value in the file.
-    pub(crate) offset: u64,
+pub struct StoredValues {
+    /// Their element type.
+    pub element_type: ElementType,
+    /// Their order in the file.
+    pub layout: DataLayout,
+    /// Number of rows and columns.
+    pub shape: Shape,
+    /// The position of the first one in the file.
+    pub offset: u64,
 }
 
 impl Front {
@@ -39,8 +42,8 @@ impl Front {
     /// or the complete file if it is shorter.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] with the first broken rule.
-    pub(crate) fn length(start: &[u8], real_length: u64) -> Result<usize> {
+    /// [`ErrorKind::Format`] with the first rule that is broken.
+    pub fn length(start: &[u8], real_length: u64) -> Result<usize> {
         Ok(PREAMBLE_BYTES + Preamble::decode(start, real_length)?.header_length as usize)
     }
 
@@ -48,8 +51,8 @@ impl Front {
     /// beginning.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] with the first broken rule; [`ErrorKind::OutOfMemory`].
-    pub(crate) fn decode(start: &[u8], real_length: u64) -> Result<Self> {
+    /// [`ErrorKind::Format`] with the first rule that is broken; [`ErrorKind::OutOfMemory`].
+    pub fn decode(start: &[u8], real_length: u64) -> Result<Self> {
         let preamble = Preamble::decode(start, real_length)?;
         let end = PREAMBLE_BYTES + preamble.header_length as usize;
         let found = start.get(PREAMBLE_BYTES..end).unwrap_or_default();
@@ -64,19 +67,21 @@ impl Front {
         Ok(Self { preamble, header, dictionary })
     }
 
-    pub(crate) fn shape(&self) -> Shape {
+    /// Returns the number of rows and columns.
+    pub fn shape(&self) -> Shape {
         match &self.header {
             Header::Homogeneous(header) => header.shape,
             Header::Arrays(_, header) => header.shape(),
         }
     }
 
-    pub(crate) fn dictionary(&self) -> &DataDictionary {
+    /// Borrows the description of the columns.
+    pub fn dictionary(&self) -> &DataDictionary {
         &self.dictionary
     }
 
-    /// Returns the values of a homogeneous table; `None` for other kinds.
-    pub(crate) fn values(&self) -> Option<StoredValues> {
+    /// Returns the values of a homogeneous table; `None` of any other.
+    pub fn values(&self) -> Option<StoredValues> {
         match &self.header {
             &Header::Homogeneous(HomogeneousHeader { element_type, layout, shape, .. }) => {
                 Some(StoredValues { element_type, layout, shape, offset: self.preamble.payload_offset })
@@ -89,7 +94,7 @@ impl Front {
     ///
     /// # Errors
     /// [`ErrorKind::TableKindMismatch`].
-    pub(crate) fn homogeneous(&self) -> Result<StoredValues> {
+    pub fn homogeneous(&self) -> Result<StoredValues> {
         let expected = TableKind::HOMOGENEOUS.name();
         self.values().ok_or_else(|| Error::new(ErrorKind::TableKindMismatch { expected, found: self.kind() }))
     }
@@ -103,7 +108,7 @@ impl Front {
 
     /// Returns the arrays of a table that is not homogeneous: the type, the position among the values, and the number
     /// of values of each.
-    pub(crate) fn arrays(&self) -> impl Iterator<Item = (ElementType, u64, usize)> {
+    pub fn arrays(&self) -> impl Iterator<Item = (ElementType, u64, usize)> {
         let header = match &self.header {
             Header::Homogeneous(_) => None,
             Header::Arrays(_, header) => Some(header),
@@ -114,27 +119,26 @@ impl Front {
     /// Creates a table from its arrays.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] if they do not form a table of its kind; [`ErrorKind::OutOfMemory`].
-    pub(crate) fn table_of(&self, arrays: Vec<AnyArray>) -> Result<Box<dyn NumericTable>> {
+    /// [`ErrorKind::Format`] if they are no table of its kind; [`ErrorKind::OutOfMemory`].
+    pub fn table_of(&self, arrays: Vec<AnyArray>) -> Result<Box<dyn NumericTable>> {
         match &self.header {
             Header::Homogeneous(_) => self.homogeneous().and(Err(Error::no_tables())),
             Header::Arrays(kind, header) => table_of(kind, header.with_arrays(arrays)?),
         }
     }
 
-    /// Returns the range of the bytes of all values in the file.
-    pub(crate) fn payload(&self) -> Range<u64> {
+    /// Returns where the bytes of all values are in the file.
+    pub fn payload(&self) -> Range<u64> {
         self.preamble.payload_offset..self.preamble.payload_end()
     }
 
-    /// Returns the number of bytes of values per checksum; 0 without checksums.
-    pub(crate) fn chunk_size(&self) -> u32 {
+    /// Returns the number of bytes of values per checksum; 0 if there are none.
+    pub fn chunk_size(&self) -> u32 {
         self.preamble.chunk_size
     }
 
-    /// Returns the position of the checksums and their length in words of 4 bytes: two words with their number, then
-    /// one for each.
-    pub(crate) fn sums(&self) -> (u64, u64) {
+    /// Returns where the checksums are, and how many words of 4 bytes: first 2 with their number, then each of them.
+    pub fn sums(&self) -> (u64, u64) {
         (self.preamble.checksums_offset(), 2 + self.preamble.chunk_count())
     }
 
@@ -142,7 +146,7 @@ impl Front {
     ///
     /// # Errors
     /// [`ErrorKind::Format`] with the first damaged chunk.
-    pub(crate) fn check_sums(&self, runs: Vec<RunSums>, stated: &[u32]) -> Result<()> {
+    pub fn check_sums(&self, runs: Vec<RunSums>, stated: &[u32]) -> Result<()> {
         let (count, sums) = match stated {
             [low, high, sums @ ..] => (u64::from(*low) | u64::from(*high) << 32, sums),
             _ => (0, stated),

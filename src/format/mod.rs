@@ -18,7 +18,6 @@
 
 #[forbid(unsafe_code)]
 mod arrays;
-#[cfg(feature = "object-store")]
 #[forbid(unsafe_code)]
 mod arriving;
 #[forbid(unsafe_code)]
@@ -29,7 +28,6 @@ mod compared;
 mod copy;
 #[forbid(unsafe_code)]
 mod file;
-#[cfg(feature = "object-store")]
 #[forbid(unsafe_code)]
 mod front;
 #[forbid(unsafe_code)]
@@ -46,7 +44,6 @@ mod load;
 mod map;
 #[forbid(unsafe_code)]
 mod opened;
-#[cfg(feature = "object-store")]
 #[forbid(unsafe_code)]
 mod parts;
 #[forbid(unsafe_code)]
@@ -66,15 +63,12 @@ mod values;
 #[forbid(unsafe_code)]
 mod writer;
 
-#[cfg(feature = "object-store")]
-pub(crate) use arriving::Arriving;
+pub use arriving::Arriving;
 pub use blocks::FileBlocks;
-#[cfg(feature = "object-store")]
-pub(crate) use front::{Front, StoredValues};
+pub use front::{Front, StoredValues};
 pub use load::{load_any, verify};
 pub(crate) use opened::{OpenedTable, StoredRows};
-#[cfg(feature = "object-store")]
-pub(crate) use parts::FileParts;
+pub use parts::FileParts;
 pub use reader::TableReader;
 pub(crate) use save::save;
 pub use writer::TableWriter;

@@ -13,7 +13,7 @@ use crate::files::output::{Lines, for_each_piece};
 use crate::table::NumericTable;
 
 /// The bytes of a table's file, the same as those of saving.
-pub(crate) struct FileParts<'t> {
+pub struct FileParts<'t> {
     plan: FilePlan<'t>,
     front: Vec<u8>,
     /// Everything after the values, once these have been read.
@@ -25,13 +25,13 @@ pub(crate) struct FileParts<'t> {
 
 impl<'t> FileParts<'t> {
     /// Parts, except the last one, have a multiple of this number of bytes, so that no value is divided.
-    pub(crate) const MULTIPLE: usize = 64;
+    pub const MULTIPLE: usize = 64;
 
     /// Lays out the file of a table.
     ///
     /// # Errors
     /// The errors of a table that cannot be saved.
-    pub(crate) fn new(table: &'t (dyn NumericTable + 't), chunk_size: u32, hook: &Hook) -> Result<Self> {
+    pub fn new(table: &'t (dyn NumericTable + 't), chunk_size: u32, hook: &Hook) -> Result<Self> {
         let plan = FilePlan::new(table, chunk_size)?;
         let (preamble, header) = plan.parts();
         let front = front(preamble, header)?;
@@ -42,7 +42,7 @@ impl<'t> FileParts<'t> {
     }
 
     /// Returns the size of the file in bytes.
-    pub(crate) fn file_length(&self) -> u64 {
+    pub fn file_length(&self) -> u64 {
         self.plan.parts().0.file_length
     }
 
@@ -51,7 +51,7 @@ impl<'t> FileParts<'t> {
     ///
     /// # Errors
     /// The errors of reading the table; an error if its shape or types have changed; [`ErrorKind::OutOfMemory`].
-    pub(crate) fn next_part(&mut self, length: usize) -> Result<Vec<u8>> {
+    pub fn next_part(&mut self, length: usize) -> Result<Vec<u8>> {
         let start = self.position;
         let end = self.file_length().min(start.saturating_add(length as u64));
         let mut part = with_room((end - start) as usize)?;

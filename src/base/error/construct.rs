@@ -110,12 +110,6 @@ impl Error {
         Self::new(ErrorKind::Unsupported { target, row: None, column, name, reason: reason.into() })
     }
 
-    /// Returns a [`Foreign`](ErrorKind::Foreign) with `reason` as its message.
-    #[cfg(feature = "object-store")]
-    pub(crate) fn foreign(reason: String, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self::new(ErrorKind::Foreign { reason, source: source.into() })
-    }
-
     /// Returns a [`NotCombinable`](ErrorKind::NotCombinable).
     pub(crate) fn not_combinable(reason: String) -> Self {
         Self::new(ErrorKind::NotCombinable { reason })

@@ -21,14 +21,14 @@ use tokio::task::JoinHandle;
 const BUCKET: &str = "tables";
 
 /// A server that listens on a free port of this machine. It ends when it is dropped.
-pub struct S3Server {
+pub(crate) struct S3Server {
     endpoint: String,
     listener: JoinHandle<()>,
 }
 
 impl S3Server {
     /// Starts a server whose buckets are folders of `root`; it has one bucket.
-    pub async fn start(root: &Path) -> Self {
+    pub(crate) async fn start(root: &Path) -> Self {
         std::fs::create_dir(root.join(BUCKET)).unwrap();
         let service = S3ServiceBuilder::new(FileSystem::new(root).unwrap()).build();
         let socket = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
@@ -48,7 +48,7 @@ impl S3Server {
     }
 
     /// Returns a client of the server's bucket.
-    pub fn store(&self) -> AmazonS3 {
+    pub(crate) fn store(&self) -> AmazonS3 {
         AmazonS3Builder::new()
             .with_endpoint(&self.endpoint)
             .with_bucket_name(BUCKET)

@@ -4,19 +4,13 @@ use std::ops::Range;
 
 use futures_util::TryStreamExt;
 use futures_util::stream::FuturesOrdered;
+use numeric_table::internal::{Arriving, Meter, RunSums, StoredValues, match_element};
+use numeric_table::{
+    AnyArray, Array, DataLayout, Element, ElementType, NumericTable, Result, Shape, TableView, TableViewMut,
+};
 
-use super::RemoteTable;
-use crate::array::{AnyArray, Array};
-use crate::base::element::{Element, ElementType, match_element};
-use crate::base::error::Result;
-use crate::base::progress::Meter;
-use crate::base::room::{filled, with_room};
-use crate::base::shape::Shape;
-use crate::convert::ConversionPolicy;
-use crate::files::checksum::RunSums;
-use crate::format::{Arriving, StoredValues};
-use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region, Target};
-use crate::window::AnySliceMut;
+use crate::RemoteTable;
+use crate::room::with_room;
 
 /// Bytes between two columns that are requested with them: to request fewer costs more than to receive these.
 const GAP_BYTES: u64 = 256 << 10;
@@ -62,46 +56,46 @@ struct Call<'a> {
 }
 
 impl RemoteTable {
-    /// Reads rows of a homogeneous table, which must be in range, into a row-major array.
-    pub(super) async fn read_rows<U: Element>(
+    /// Reads rows of a homogeneous table, which must be in range, row by row into a target with room for them.
+    pub(crate) async fn read_rows<U: Element>(
         &self,
         values: StoredValues,
         rows: Range<usize>,
+        target: &mut [U],
         meter: &Meter,
-    ) -> Result<Array<U>> {
+    ) -> Result<()> {
         let StoredValues { element_type, layout, shape: Shape { rows: row_count, columns }, offset } = values;
         let shape = Shape { rows: rows.len(), columns };
-        let count = shape.element_count_of(U::TYPE)?;
-        let mut array = Array::<U>::zeros(count)?;
         let (size, call) = (element_type.size_in_bytes(), Call { element_type, summed_from: None, meter });
-        let target = array.mutable_data()?;
         if layout == DataLayout::RowMajor || columns <= 1 || row_count <= 1 {
             self.fill(call, offset + (rows.start * columns * size) as u64, target).await?;
-            return Ok(array);
+            return Ok(());
         }
+        let mut array = Array::<U>::zeros(target.len())?;
+        let columns = array.mutable_data()?;
         if rows.len() == row_count {
-            self.fill(call, offset, target).await?;
+            self.fill(call, offset, columns).await?;
         } else if !rows.is_empty() {
-            self.fill_columns(call, offset + (rows.start * size) as u64, row_count, rows.len(), target).await?;
+            self.fill_columns(call, offset + (rows.start * size) as u64, row_count, rows.len(), columns).await?;
         }
-        let (table, mut array) = (HomogenNumericTable::internal(array, shape, layout), Array::<U>::zeros(count)?);
-        let target = Target::new(AnySliceMut::new(array.mutable_data()?), shape, ConversionPolicy::Saturate)?;
-        table.read_region(&Region::whole(shape), target.over())?;
-        Ok(array)
+        TableViewMut::new(target, shape, DataLayout::RowMajor)?.copy_from(TableView::new(&array, shape, layout)?)
     }
 
     /// Reads all values and compares their checksums; they are in the order of the file.
-    pub(super) async fn read_all<U: Element>(&self, values: StoredValues, meter: &Meter) -> Result<Array<U>> {
-        let StoredValues { element_type, shape, offset, .. } = values;
-        let mut array = Array::<U>::zeros(shape.element_count_of(U::TYPE)?)?;
+    pub(crate) async fn read_all<U: Element>(
+        &self,
+        values: StoredValues,
+        target: &mut [U],
+        meter: &Meter,
+    ) -> Result<()> {
+        let StoredValues { element_type, offset, .. } = values;
         let call = Call { element_type, summed_from: Some(offset), meter };
-        let runs = self.fill(call, offset, array.mutable_data()?).await?;
-        self.check_sums(runs).await?;
-        Ok(array)
+        let runs = self.fill(call, offset, target).await?;
+        self.check_sums(runs).await
     }
 
     /// Loads a table that is not homogeneous, and compares the checksums of its values.
-    pub(super) async fn load_arrays(&self, meter: &Meter) -> Result<Box<dyn NumericTable>> {
+    pub(crate) async fn load_arrays(&self, meter: &Meter) -> Result<Box<dyn NumericTable>> {
         let payload = self.front.payload();
         let (mut arrays, mut runs, mut end) = (Vec::new(), Vec::new(), payload.start);
         for (element_type, position, count) in self.front.arrays() {
@@ -120,7 +114,7 @@ impl RemoteTable {
     }
 
     /// Reads the bytes of all values and compares their checksums, if there are any. Returns whether there are any.
-    pub(super) async fn compare(&self, meter: &Meter) -> Result<bool> {
+    pub(crate) async fn compare(&self, meter: &Meter) -> Result<bool> {
         let payload = self.front.payload();
         if self.front.chunk_size() == 0 {
             meter.add(payload.end - payload.start); // nothing to do
@@ -249,7 +243,8 @@ impl RemoteTable {
         }
         let (start, words) = self.front.sums();
         let words = usize::try_from(words).unwrap_or(usize::MAX);
-        let mut stated = filled(words, 0_u32)?;
+        let mut stated = with_room(words)?;
+        stated.resize(words, 0_u32);
         let silent = Meter::start(&Default::default(), None);
         let call = Call { element_type: ElementType::U32, summed_from: None, meter: &silent };
         self.fill(call, start, &mut stated).await?;

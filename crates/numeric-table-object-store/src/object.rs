@@ -8,18 +8,17 @@ use futures_util::{StreamExt, stream};
 use object_store::path::Path;
 use object_store::{Error as StoreError, GetOptions, GetResult, GetResultPayload, ObjectMeta, ObjectStore};
 
-#[cfg(doc)]
-use crate::base::error::ErrorKind;
-use crate::base::error::{Error, Result};
-use crate::base::room::with_room;
-use crate::format::Front;
+use numeric_table::internal::Front;
+use numeric_table::{Error, ErrorKind, Result};
+
+use crate::room::with_room;
 
 /// Number of bytes that are requested to open an object: as a rule, all that a file says of itself.
 const FIRST_BYTES: u64 = 64 << 10;
 
 /// An object as it was when it was opened.
 #[derive(Clone, Debug)]
-pub(super) struct Object {
+pub(crate) struct Object {
     store: Arc<dyn ObjectStore>,
     meta: ObjectMeta,
 }
@@ -29,7 +28,7 @@ impl Object {
     ///
     /// # Errors
     /// [`ErrorKind::Foreign`]; [`ErrorKind::Format`]; [`ErrorKind::OutOfMemory`].
-    pub(super) async fn open(store: Arc<dyn ObjectStore>, path: &Path) -> Result<(Self, Front)> {
+    pub(crate) async fn open(store: Arc<dyn ObjectStore>, path: &Path) -> Result<(Self, Front)> {
         let options = GetOptions::new().with_range(Some(0..FIRST_BYTES));
         let first = match store.get_opts(path, options).await {
             Ok(first) => first,
@@ -74,17 +73,17 @@ impl Object {
         failed(path, source)
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.meta.location
     }
 
     /// Returns the size of the object in bytes.
-    pub(super) fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         self.meta.size
     }
 
     /// Names the object in an error.
-    pub(super) fn name(&self, error: Error) -> Error {
+    pub(crate) fn name(&self, error: Error) -> Error {
         error.in_file(self.path().as_ref())
     }
 
@@ -93,7 +92,7 @@ impl Object {
     /// # Errors
     /// [`ErrorKind::Foreign`], also if the object was replaced; [`ErrorKind::Format`] if the store sends fewer bytes,
     /// or more.
-    pub(super) async fn get(&self, range: Range<u64>, take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    pub(crate) async fn get(&self, range: Range<u64>, take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut options = GetOptions::new().with_range(Some(range.clone()));
         match (&self.meta.e_tag, &self.meta.version) {
             (Some(tag), _) if is_strong(tag) => options.if_match = Some(tag.clone()),
@@ -132,7 +131,7 @@ impl Object {
         let wrong = |sent: Range<u64>| {
             let Range { start, end } = range;
             let reason = format!("bytes {start}..{end} were requested, and {}..{} sent", sent.start, sent.end);
-            self.name(Error::format(range.start, reason))
+            self.name(Error::new(ErrorKind::Format { offset: range.start, reason }))
         };
         if found.range != range {
             return Err(wrong(found.range));
@@ -162,8 +161,9 @@ fn is_strong(tag: &str) -> bool {
 }
 
 /// Returns the error of a store about an object.
-pub(super) fn failed(path: &Path, source: StoreError) -> Error {
-    Error::foreign(what_happened(&source), source).in_file(path.as_ref())
+pub(crate) fn failed(path: &Path, source: StoreError) -> Error {
+    let reason = what_happened(&source);
+    Error::new(ErrorKind::Foreign { reason, source: source.into() }).in_file(path.as_ref())
 }
 
 /// Returns what a store says, in plain words where it uses its own.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use numeric_table::{StoreOptions, prelude::*, save_to_store};
+use crate::stores::{Faults, Faulty, S3Server};
+use numeric_table::prelude::*;
+use numeric_table_object_store::{StoreOptions, save_to_store};
 use object_store::{Error as StoreError, ObjectStore};
-use remote_tests::{Faults, Faulty, S3Server};
 use test_support::tables::{LAYOUTS, assert_error};
 
 use crate::support::{file, object, open, other_kinds, path, run, save, table, values};

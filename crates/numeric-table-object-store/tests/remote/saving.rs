@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::stores::{Faults, Faulty};
 use futures_util::TryStreamExt;
+use numeric_table::prelude::*;
 use numeric_table::table::{Piece, TableId};
-use numeric_table::{StoreOptions, prelude::*, save_to_store};
+use numeric_table_object_store::{StoreOptions, save_to_store};
 use object_store::memory::InMemory;
 use object_store::{Error as StoreError, ObjectStore};
-use remote_tests::{Faults, Faulty};
 use test_support::tables::{LAYOUTS, assert_error};
 
 use crate::support::{file, object, open, other_kinds, path, run, save, table};

@@ -16,17 +16,17 @@ use object_store::{
 
 /// What goes wrong; nothing by default.
 #[derive(Default)]
-pub struct Faults {
+pub(crate) struct Faults {
     /// The calls of each kind, counted from 0, that fail.
-    pub get: Option<usize>,
-    pub put: Option<usize>,
-    pub create: Option<usize>,
-    pub part: Option<usize>,
-    pub complete: Option<usize>,
+    pub(crate) get: Option<usize>,
+    pub(crate) put: Option<usize>,
+    pub(crate) create: Option<usize>,
+    pub(crate) part: Option<usize>,
+    pub(crate) complete: Option<usize>,
     /// Changes an answer; the number is that of the request.
-    pub answer: Option<fn(usize, GetResult) -> GetResult>,
+    pub(crate) answer: Option<fn(usize, GetResult) -> GetResult>,
     /// How long each request of bytes, or part, takes; a part that fails does so at once.
-    pub delay: Duration,
+    pub(crate) delay: Duration,
 }
 
 #[derive(Debug, Default)]
@@ -54,34 +54,34 @@ impl Counts {
 }
 
 /// A store over another one.
-pub struct Faulty {
+pub(crate) struct Faulty {
     inner: Arc<dyn ObjectStore>,
     faults: Faults,
     counts: Arc<Counts>,
 }
 
 impl Faulty {
-    pub fn new(inner: Arc<dyn ObjectStore>, faults: Faults) -> Self {
+    pub(crate) fn new(inner: Arc<dyn ObjectStore>, faults: Faults) -> Self {
         Self { inner, faults, counts: Arc::default() }
     }
 
     /// Returns the ranges that were requested, in the order of the requests.
-    pub fn ranges(&self) -> Vec<Range<u64>> {
+    pub(crate) fn ranges(&self) -> Vec<Range<u64>> {
         self.counts.ranges.lock().unwrap().clone()
     }
 
     /// Returns how many requests, or parts, there were at a time at most.
-    pub fn most_at_once(&self) -> usize {
+    pub(crate) fn most_at_once(&self) -> usize {
         self.counts.most.load(Ordering::SeqCst)
     }
 
     /// Returns how many requests, or parts, were begun and have not ended.
-    pub fn unfinished(&self) -> usize {
+    pub(crate) fn unfinished(&self) -> usize {
         self.counts.now.load(Ordering::SeqCst)
     }
 
     /// Returns how many parts were begun to be sent, and how many uploads were completed, and aborted.
-    pub fn uploads(&self) -> [usize; 3] {
+    pub(crate) fn uploads(&self) -> [usize; 3] {
         [&self.counts.part, &self.counts.complete, &self.counts.abort].map(|count| count.load(Ordering::SeqCst))
     }
 }

@@ -6,12 +6,10 @@ use futures_util::stream::{FuturesUnordered, StreamExt, TryStreamExt};
 use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectStore, PutMode, PutMultipartOptions, PutOptions, PutPayload, UploadPart};
 
-use super::object::failed;
-use crate::base::error::Result;
-use crate::base::progress::{Hook, Progress};
-use crate::files::options::SaveOptions;
-use crate::format::FileParts;
-use crate::table::NumericTable;
+use numeric_table::internal::{FileParts, Hook};
+use numeric_table::{Error, ErrorKind, NumericTable, Progress, Result, SaveOptions};
+
+use crate::object::failed;
 
 /// Number of bytes of a part, and of parts at a time, unless the caller sets others.
 const PART_BYTES: usize = 8 << 20;
@@ -26,7 +24,8 @@ const MOST_PARTS: u64 = 10_000;
 /// # Examples
 /// ```
 /// # use std::sync::Arc;
-/// use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+/// use numeric_table::prelude::*;
+/// use numeric_table_object_store::{RemoteTable, StoreOptions, save_to_store};
 /// # use object_store::{memory::InMemory, path::Path};
 /// # pollster::block_on(async {
 /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
@@ -54,7 +53,8 @@ impl StoreOptions {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use numeric_table::{StoreOptions, prelude::*, save_to_store};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_object_store::{StoreOptions, save_to_store};
     /// # use object_store::{memory::InMemory, path::Path};
     /// # pollster::block_on(async {
     /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
@@ -82,7 +82,8 @@ impl StoreOptions {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use numeric_table::{StoreOptions, prelude::*, save_to_store};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_object_store::{StoreOptions, save_to_store};
     /// # use object_store::{Error as StoreError, memory::InMemory, path::Path};
     /// # pollster::block_on(async {
     /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
@@ -103,7 +104,8 @@ impl StoreOptions {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_object_store::{RemoteTable, StoreOptions, save_to_store};
     /// # use object_store::{memory::InMemory, path::Path};
     /// # pollster::block_on(async {
     /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
@@ -124,7 +126,8 @@ impl StoreOptions {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use numeric_table::{StoreOptions, prelude::*, save_to_store};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_object_store::{StoreOptions, save_to_store};
     /// # use object_store::{ObjectStoreExt, memory::InMemory, path::Path};
     /// # pollster::block_on(async {
     /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
@@ -144,7 +147,8 @@ impl StoreOptions {
     /// # Examples
     /// ```
     /// # use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
-    /// # use numeric_table::{StoreOptions, prelude::*, save_to_store};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_object_store::{StoreOptions, save_to_store};
     /// # use object_store::{memory::InMemory, path::Path};
     /// # pollster::block_on(async {
     /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
@@ -175,7 +179,7 @@ impl Default for StoreOptions {
 }
 
 /// Saves a table of any kind as an object of a store: the bytes that
-/// [`save`](crate::HomogenNumericTable#method.save) writes into a file.
+/// [`save`](numeric_table::TableOutput::save) writes into a file.
 ///
 /// Whatever happens, the name leads to the complete old object or to the complete new one. A file of up to 8 MiB is
 /// sent by one request, a larger one in parts, several at a time, which become an object when all are there (a
@@ -188,15 +192,16 @@ impl Default for StoreOptions {
 /// 4 x 8 MiB unless [`StoreOptions::parts`] sets others.
 ///
 /// # Errors
-/// [`ErrorKind::Foreign`](crate::ErrorKind::Foreign), with a source of `AlreadyExists` if the object was
-/// [only to be created](StoreOptions::create_only); those of [`save`](crate::HomogenNumericTable#method.save) of a
+/// [`ErrorKind::Foreign`], with a source of `AlreadyExists` if the object was
+/// [only to be created](StoreOptions::create_only); those of [`save`](numeric_table::TableOutput::save) of a
 /// table that cannot be read. The old object is unchanged, with one exception: if the answer to the last request is
 /// lost, the new one may be in place.
 ///
 /// # Examples
 /// ```
 /// # use std::sync::Arc;
-/// use numeric_table::{CsrNumericTable, RemoteTable, StoreOptions, prelude::*, save_to_store};
+/// use numeric_table::{CsrNumericTable, prelude::*};
+/// use numeric_table_object_store::{RemoteTable, StoreOptions, save_to_store};
 /// # use object_store::{memory::InMemory, path::Path};
 /// # pollster::block_on(async {
 /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("sparse.ntb"));
@@ -214,7 +219,11 @@ pub async fn save_to_store(
     table: &dyn NumericTable,
     options: StoreOptions,
 ) -> Result<()> {
-    let in_file = |error: crate::base::error::Error| error.in_written_file(path.as_ref());
+    // An error about the table that is written stays as it is.
+    let in_file = |error: Error| match error.kind() {
+        ErrorKind::Format { .. } | ErrorKind::Io { .. } => error.in_file(path.as_ref()),
+        _ => error,
+    };
     let mut parts = FileParts::new(table, options.chunk_size, &options.hook).map_err(in_file)?;
     let (file_length, part_length) = (parts.file_length(), options.part_length(parts.file_length()));
     if options.is_created || file_length <= part_length as u64 {

@@ -1,19 +1,47 @@
-//! Tables in object stores: files of the same bytes as on a disk, read by ranges and written whole or not at all.
+//! Tables of [`numeric_table`] in object stores: files of the same bytes as on a disk, read by ranges and replaced
+//! atomically.
 //!
-//! * this file: the type, opening, and loading; `blocks`: rows block by block;
-//! * `object`: an object that was opened, and ranges of its bytes; `read`: values out of them;
-//! * `save`: writing.
+//! ```
+//! use std::sync::Arc;
+//! use numeric_table::prelude::*;
+//! use numeric_table_object_store::{RemoteTable, StoreOptions, save_to_store};
+//! use object_store::{ObjectStore, memory::InMemory, path::Path}; // or `aws::AmazonS3Builder`, by its feature `aws`
+//!
+//! # pollster::block_on(async {
+//! let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+//! let path = Path::from("tables/measurements.ntb");
+//! let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
+//! save_to_store(&*store, &path, &table, StoreOptions::new()).await?;
+//!
+//! let remote = RemoteTable::open(store, &path).await?;
+//! assert_eq!(remote.load_rows::<f64>(1..3).await?.as_slice()?, [3.0, 4.0, 5.0, 6.0]); // these bytes only
+//! # Ok::<(), numeric_table::Error>(())
+//! # }).unwrap();
+//! ```
 //!
 //! Stores are those of the crate [`object_store`]. Nothing here needs a particular runtime, or starts a task: requests
-//! make progress while the caller waits for a call, and values are converted on the thread that waits.
+//! make progress while the caller waits for a call, and values are converted on the thread that waits. The page
+//! [`guide`] has a whole program, and the costs.
 //!
-//! Invariant: every byte that is read is of the object that was opened; a request that may have brought others fails.
-//! (Files of a folder that are written to in place while they are read are told only by their size and time of change:
-//! they have to be replaced, as `save` does.)
+//! # Versions
+//!
+//! This crate follows the versions of `object_store` with versions of its own; `numeric_table` stays as it is.
+
+// This file: the type, opening, and loading; `blocks`: rows block by block; `object`: an object that was opened, and
+// ranges of its bytes; `read`: values out of them; `save`: writing. What the bytes of a file mean, `numeric_table`
+// decodes.
+//
+// Invariant: every byte that is read is of the object that was opened; a request that may have brought others fails.
+// (Files of a folder that are written to in place while they are read are told only by their size and time of change:
+// they have to be replaced, as `save` does.)
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod blocks;
 mod object;
 mod read;
+mod room;
 mod save;
 
 pub use blocks::RemoteBlocks;
@@ -25,14 +53,22 @@ use std::sync::Arc;
 use object_store::ObjectStore;
 use object_store::path::Path;
 
-use self::object::Object;
-use crate::base::element::{Element, ElementType, match_element};
-use crate::base::error::{Error, ErrorKind, Hint, Result};
-use crate::base::progress::{Hook, Meter, Progress};
-use crate::base::shape::Shape;
-use crate::dictionary::DataDictionary;
-use crate::format::{Front, StoredValues};
-use crate::table::{DataLayout, HomogenNumericTable, NumericTable, TableConversion, rows_of};
+use numeric_table::internal::{Front, Hook, Meter, StoredValues, match_element, resolve};
+use numeric_table::{
+    AllocationFlag, DataDictionary, DataLayout, Element, ElementType, Error, ErrorKind, Hint, HomogenNumericTable,
+    NumericTable, Progress, Result, Shape, TableConversion,
+};
+
+use crate::object::Object;
+
+#[doc = include_str!("../docs/read-from-object-storage.md")]
+#[cfg(any(doc, doctest))]
+pub mod guide {}
+
+/// The README's code blocks, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
 
 /// Bytes of values in one request, and the number of requests at a time, unless the caller sets others.
 const REQUEST_BYTES: usize = 8 << 20;
@@ -40,7 +76,7 @@ const REQUESTS_AT_ONCE: usize = 8;
 /// The least number of bytes in one request. A multiple of 8: no value is cut.
 const LEAST_REQUEST: usize = 4096;
 
-/// A table file, [`.ntb`](crate::TableWriter), that is an object of a store: S3, Google Cloud Storage, Azure, a folder,
+/// A table file, [`.ntb`](numeric_table::TableWriter), that is an object of a store: S3, Google Cloud Storage, Azure, a folder,
 /// memory, or whatever else the crate [`object_store`] offers, by features of that crate.
 ///
 /// Opening reads the beginning of the object; values are read when they are wanted, by several requests at a time, each
@@ -61,7 +97,8 @@ const LEAST_REQUEST: usize = 4096;
 /// # Examples
 /// ```
 /// use std::sync::Arc;
-/// use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+/// use numeric_table::prelude::*;
+/// use numeric_table_object_store::{RemoteTable, StoreOptions, save_to_store};
 /// use object_store::{ObjectStore, memory::InMemory, path::Path}; // or `aws::AmazonS3Builder`, by its feature `aws`
 ///
 /// # pollster::block_on(async {
@@ -100,7 +137,8 @@ impl RemoteTable {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use numeric_table::{RemoteTable, prelude::*};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_object_store::RemoteTable;
     /// # use object_store::{Error as StoreError, memory::InMemory};
     /// # pollster::block_on(async {
     /// let error = RemoteTable::open(Arc::new(InMemory::new()), &"none.ntb".into()).await.unwrap_err();
@@ -125,7 +163,8 @@ impl RemoteTable {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_object_store::{RemoteTable, StoreOptions, save_to_store};
     /// # use object_store::{memory::InMemory, path::Path};
     /// # pollster::block_on(async {
     /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
@@ -142,13 +181,14 @@ impl RemoteTable {
     }
 
     /// Sets a callback for the progress of each call that reads values, as
-    /// [`TableReader::on_progress`](crate::TableReader::on_progress) does: it is called at the beginning, after every
+    /// [`TableReader::on_progress`](numeric_table::TableReader::on_progress) does: it is called at the beginning, after every
     /// piece that arrives, and at the end.
     ///
     /// # Examples
     /// ```
     /// # use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
-    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_object_store::{RemoteTable, StoreOptions, save_to_store};
     /// # use object_store::{memory::InMemory, path::Path};
     /// # pollster::block_on(async {
     /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
@@ -171,7 +211,8 @@ impl RemoteTable {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_object_store::{RemoteTable, StoreOptions, save_to_store};
     /// # use object_store::{memory::InMemory, path::Path};
     /// # pollster::block_on(async {
     /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
@@ -189,7 +230,8 @@ impl RemoteTable {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_object_store::{RemoteTable, StoreOptions, save_to_store};
     /// # use object_store::{memory::InMemory, path::Path};
     /// # pollster::block_on(async {
     /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
@@ -208,7 +250,8 @@ impl RemoteTable {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_object_store::{RemoteTable, StoreOptions, save_to_store};
     /// # use object_store::{memory::InMemory, path::Path};
     /// # pollster::block_on(async {
     /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
@@ -226,7 +269,8 @@ impl RemoteTable {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_object_store::{RemoteTable, StoreOptions, save_to_store};
     /// # use object_store::{memory::InMemory, path::Path};
     /// # pollster::block_on(async {
     /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
@@ -244,7 +288,8 @@ impl RemoteTable {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_object_store::{RemoteTable, StoreOptions, save_to_store};
     /// # use object_store::{memory::InMemory, path::Path};
     /// # pollster::block_on(async {
     /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
@@ -262,7 +307,8 @@ impl RemoteTable {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_object_store::{RemoteTable, StoreOptions, save_to_store};
     /// # use object_store::{memory::InMemory, path::Path};
     /// # pollster::block_on(async {
     /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
@@ -276,8 +322,8 @@ impl RemoteTable {
     }
 
     /// Reads consecutive rows of a homogeneous table into a new row-major table of `U`, converted under
-    /// [`ConversionPolicy::Saturate`](crate::ConversionPolicy::Saturate) if the object holds another type. As with
-    /// [`TableReader::load_rows`](crate::TableReader::load_rows), checksums of values are not compared.
+    /// [`ConversionPolicy::Saturate`](numeric_table::ConversionPolicy::Saturate) if the object holds another type. As with
+    /// [`TableReader::load_rows`](numeric_table::TableReader::load_rows), checksums of values are not compared.
     ///
     /// Of a row-major object, only the bytes of these rows are requested. Of a column-major one, those of each column;
     /// by one request for several columns where few bytes are between them: few blocks of many rows are best.
@@ -290,7 +336,8 @@ impl RemoteTable {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_object_store::{RemoteTable, StoreOptions, save_to_store};
     /// # use object_store::{memory::InMemory, path::Path};
     /// # pollster::block_on(async {
     /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
@@ -308,9 +355,10 @@ impl RemoteTable {
         let shape = Shape { rows: rows.len(), ..self.shape() };
         let bytes = (shape.element_count_of(values.element_type)? * values.element_type.size_in_bytes()) as u64;
         let meter = Meter::start(&self.hook, bytes);
-        let array = self.read_rows(values, rows, &meter).await.map_err(|error| self.object.name(error))?;
-        let dictionary = self.dictionary().with_element_type(U::TYPE)?;
-        HomogenNumericTable::internal(array, shape, DataLayout::RowMajor).described_by(dictionary)
+        let mut table = HomogenNumericTable::zeros(shape)?;
+        let read = self.read_rows(values, rows, table.as_mut_slice()?, &meter).await;
+        read.map_err(|error| self.object.name(error))?;
+        table.described_by(self.dictionary().with_element_type(U::TYPE)?)
     }
 
     /// Loads the whole table, which must be homogeneous and of `T`, and compares the checksums of its values.
@@ -321,7 +369,8 @@ impl RemoteTable {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_object_store::{RemoteTable, StoreOptions, save_to_store};
     /// # use object_store::{memory::InMemory, path::Path};
     /// # pollster::block_on(async {
     /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
@@ -336,7 +385,7 @@ impl RemoteTable {
         let values = self.homogeneous()?;
         match values.element_type {
             found if found == T::TYPE => self.load_values(values).await,
-            found => Err(Error::element_type_mismatch(T::TYPE, found)
+            found => Err(Error::new(ErrorKind::ElementTypeMismatch { expected: T::TYPE, found, column: None })
                 .with_hint(Hint::new("load_as", "converts"))
                 .in_file(self.path().as_ref())),
         }
@@ -352,7 +401,8 @@ impl RemoteTable {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_object_store::{RemoteTable, StoreOptions, save_to_store};
     /// # use object_store::{memory::InMemory, path::Path};
     /// # pollster::block_on(async {
     /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
@@ -377,7 +427,8 @@ impl RemoteTable {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_object_store::{RemoteTable, StoreOptions, save_to_store};
     /// # use object_store::{memory::InMemory, path::Path};
     /// # pollster::block_on(async {
     /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
@@ -408,7 +459,8 @@ impl RemoteTable {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_object_store::{RemoteTable, StoreOptions, save_to_store};
     /// # use object_store::{memory::InMemory, path::Path};
     /// # pollster::block_on(async {
     /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
@@ -424,9 +476,10 @@ impl RemoteTable {
 
     async fn load_values<T: Element>(&self, values: StoredValues) -> Result<HomogenNumericTable<T>> {
         let meter = self.whole_meter();
-        let array = self.read_all(values, &meter).await.map_err(|error| self.object.name(error))?;
-        let dictionary = self.dictionary().with_element_type(T::TYPE)?;
-        HomogenNumericTable::internal(array, values.shape, values.layout).described_by(dictionary)
+        let mut table = HomogenNumericTable::new_in(values.shape, AllocationFlag::DoAllocate, values.layout)?;
+        let read = self.read_all(values, table.as_mut_slice()?, &meter).await;
+        read.map_err(|error| self.object.name(error))?;
+        table.described_by(self.dictionary().with_element_type(T::TYPE)?)
     }
 
     /// Returns where the values are, if the table is homogeneous.
@@ -442,10 +495,11 @@ impl RemoteTable {
     /// # Errors
     /// [`ErrorKind::RowsOutOfRange`].
     fn checked_rows(&self, rows: impl RangeBounds<usize>) -> Result<Range<usize>> {
-        let (row_count, rows) = (self.shape().rows, rows_of(self.shape(), rows)?);
-        match rows.start > rows.end || rows.end > row_count {
-            true => Err(Error::new(ErrorKind::RowsOutOfRange { rows, row_count })),
-            false => Ok(rows),
+        let row_count = self.shape().rows;
+        let refusal = |rows| Error::new(ErrorKind::RowsOutOfRange { rows, row_count });
+        match resolve(rows, row_count, refusal)? {
+            rows if rows.start > rows.end || rows.end > row_count => Err(refusal(rows)),
+            rows => Ok(rows),
         }
     }
 

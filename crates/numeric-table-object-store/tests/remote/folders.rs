@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use numeric_table::{StoreOptions, load_any, prelude::*, save_to_store};
+use crate::stores::{Faults, Faulty};
+use numeric_table::{load_any, prelude::*};
+use numeric_table_object_store::{StoreOptions, save_to_store};
 use object_store::ObjectStore;
 use object_store::local::LocalFileSystem;
-use remote_tests::{Faults, Faulty};
 use test_support::tables::LAYOUTS;
 
 use crate::support::{open, other_kinds, path, run, save, table, values};

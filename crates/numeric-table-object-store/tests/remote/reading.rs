@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::stores::Faults;
 use futures_util::{FutureExt, StreamExt};
-use numeric_table::{RemoteTable, prelude::*};
+use numeric_table::prelude::*;
+use numeric_table_object_store::RemoteTable;
 use object_store::{GetResult, GetResultPayload, ObjectStore};
-use remote_tests::Faults;
 use test_support::tables::{LAYOUTS, assert_error, values_of};
 
 use crate::support::{faulty, file, open, other_kinds, path, run, store_of, table, value, values};

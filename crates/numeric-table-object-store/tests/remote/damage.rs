@@ -4,12 +4,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::stores::{Faults, Faulty};
 use bytes::Bytes;
 use futures_util::StreamExt;
-use numeric_table::{RemoteTable, load_any, prelude::*};
+use numeric_table::{load_any, prelude::*};
+use numeric_table_object_store::RemoteTable;
 use object_store::memory::InMemory;
 use object_store::{Error as StoreError, GetResult, GetResultPayload, ObjectStore, ObjectStoreExt};
-use remote_tests::{Faults, Faulty};
 use test_support::tables::{LAYOUTS, assert_error};
 
 use crate::support::{faulty, file, open, other_kinds, path, run, store_of, table};

@@ -6,16 +6,11 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesOrdered;
+use numeric_table::internal::{Meter, StoredValues};
+use numeric_table::table::Region;
+use numeric_table::{Array, BlockMut, Element, Error, ErrorKind, Result, Shape};
 
-use super::RemoteTable;
-use crate::array::Array;
-use crate::base::element::Element;
-use crate::base::error::Result;
-use crate::base::progress::Meter;
-use crate::base::shape::Shape;
-use crate::block::{BlockMut, Cuts};
-use crate::format::StoredValues;
-use crate::table::Region;
+use crate::RemoteTable;
 
 /// Number of blocks that are requested at a time: the one that is waited for, and the next.
 const AHEAD: usize = 2;
@@ -28,14 +23,15 @@ impl RemoteTable {
     /// twice that for a column-major object.
     ///
     /// # Errors
-    /// [`ErrorKind::ParameterOutOfRange`](crate::ErrorKind::ParameterOutOfRange) for blocks of no rows;
-    /// [`ErrorKind::TableKindMismatch`](crate::ErrorKind::TableKindMismatch) if the table is not homogeneous;
-    /// [`ErrorKind::SizeOverflow`](crate::ErrorKind::SizeOverflow).
+    /// [`ErrorKind::ParameterOutOfRange`] for blocks of no rows;
+    /// [`ErrorKind::TableKindMismatch`] if the table is not homogeneous;
+    /// [`ErrorKind::SizeOverflow`].
     ///
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_object_store::{RemoteTable, StoreOptions, save_to_store};
     /// # use object_store::{memory::InMemory, path::Path};
     /// # pollster::block_on(async {
     /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
@@ -55,12 +51,19 @@ impl RemoteTable {
     /// ```
     pub fn row_blocks<U: Element>(&self, rows_per_block: usize) -> Result<RemoteBlocks<'_, U>> {
         let (values, Shape { rows, columns }) = (self.homogeneous()?, self.shape());
-        let cuts = Cuts::new(rows, rows_per_block)?;
+        if rows_per_block == 0 {
+            let name = "the number of rows of a block".into();
+            return Err(Error::new(ErrorKind::ParameterOutOfRange {
+                name,
+                value: 0.0,
+                allowed: "at least 1 is needed".into(),
+            }));
+        }
         Shape { rows: rows_per_block.min(rows), columns }.element_count_of(U::TYPE)?;
         Ok(RemoteBlocks {
             table: self,
             values,
-            cuts,
+            rows_per_block,
             next: 0,
             requested: 0,
             coming: FuturesOrdered::new(),
@@ -75,7 +78,11 @@ impl RemoteTable {
         rows: Range<usize>,
         meter: Arc<Meter>,
     ) -> Result<Array<U>> {
-        self.read_rows(values, rows, &meter).await.map_err(|error| self.object.name(error))
+        let shape = Shape { rows: rows.len(), ..values.shape };
+        let mut array = Array::zeros(shape.element_count_of(U::TYPE)?)?;
+        let read = self.read_rows(values, rows, array.mutable_data()?, &meter).await;
+        read.map_err(|error| self.object.name(error))?;
+        Ok(array)
     }
 }
 
@@ -84,7 +91,8 @@ impl RemoteTable {
 /// # Examples
 /// ```
 /// # use std::sync::Arc;
-/// # use numeric_table::{RemoteBlocks, RemoteTable, StoreOptions, prelude::*, save_to_store};
+/// # use numeric_table::prelude::*;
+/// # use numeric_table_object_store::{RemoteBlocks, RemoteTable, StoreOptions, save_to_store};
 /// # use object_store::{memory::InMemory, path::Path};
 /// # pollster::block_on(async {
 /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
@@ -98,7 +106,7 @@ impl RemoteTable {
 pub struct RemoteBlocks<'r, U> {
     table: &'r RemoteTable,
     values: StoredValues,
-    cuts: Cuts,
+    rows_per_block: usize,
     /// The index of the next block, and of the first one that has not been requested.
     next: usize,
     requested: usize,
@@ -109,6 +117,12 @@ pub struct RemoteBlocks<'r, U> {
 }
 
 impl<U: Element> RemoteBlocks<'_, U> {
+    /// Returns the rows of a block; `None` past the last one.
+    fn rows_of(&self, block: usize) -> Option<Range<usize>> {
+        let (start, rows) = (block.checked_mul(self.rows_per_block)?, self.table.shape().rows);
+        (start < rows).then(|| start..start.saturating_add(self.rows_per_block).min(rows))
+    }
+
     /// Waits for the next block, which replaces the previous one; returns `None` after the last one. A block is
     /// writable: it is a buffer, and nothing goes back to the object.
     ///
@@ -121,7 +135,8 @@ impl<U: Element> RemoteBlocks<'_, U> {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use numeric_table::{RemoteTable, StoreOptions, prelude::*, save_to_store};
+    /// # use numeric_table::prelude::*;
+    /// # use numeric_table_object_store::{RemoteTable, StoreOptions, save_to_store};
     /// # use object_store::{memory::InMemory, path::Path};
     /// # pollster::block_on(async {
     /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
@@ -137,8 +152,9 @@ impl<U: Element> RemoteBlocks<'_, U> {
     /// # }).unwrap();
     /// ```
     pub async fn next_block(&mut self) -> Result<Option<BlockMut<'_, U>>> {
-        while self.requested < self.cuts.count() && self.coming.len() < AHEAD {
-            let rows = self.cuts.block(self.requested);
+        while self.coming.len() < AHEAD
+            && let Some(rows) = self.rows_of(self.requested)
+        {
             self.coming.push_back(Box::pin(self.table.read_block(self.values, rows, self.meter.clone())));
             self.requested += 1;
         }
@@ -151,7 +167,7 @@ impl<U: Element> RemoteBlocks<'_, U> {
                 return Err(error);
             }
         }
-        let rows = self.cuts.block(self.next);
+        let rows = self.rows_of(self.next).unwrap_or_default(); // never: it has been requested
         self.next += 1;
         let columns = 0..self.table.shape().columns;
         Ok(Some(BlockMut::staged(self.block.mutable_data()?, Region { rows, columns })))

@@ -5,4 +5,5 @@ mod folders;
 mod reading;
 mod s3;
 mod saving;
+mod stores;
 mod support;

@@ -3,5 +3,5 @@
 mod faulty;
 mod s3;
 
-pub use faulty::{Faults, Faulty};
-pub use s3::S3Server;
+pub(crate) use faulty::{Faults, Faulty};
+pub(crate) use s3::S3Server;
