@@ -111,7 +111,7 @@ fn whatever_fails_the_old_object_stays_and_the_upload_is_aborted() {
 fn an_upload_is_aborted_when_no_part_of_it_is_on_its_way() {
     run(async {
         for at_once in [2, 3] {
-            let faults = Faults { part: Some(1), delay: Duration::from_millis(5), ..Faults::default() };
+            let faults = Faults { part: Some(1), delay: Duration::from_millis(200), ..Faults::default() };
             let store = Faulty::new(Arc::new(InMemory::new()), faults);
             let options = StoreOptions::new().parts(0, at_once);
             let saved = large(DataLayout::RowMajor);
