@@ -9,9 +9,9 @@ use std::time::Instant;
 use half::{bf16, f16};
 use numeric_table::prelude::*;
 use numeric_table::{ConversionPolicy, Element, RowMergedNumericTable};
-use numeric_table_execution::{
-    ArrayHandle, Cuda, DeviceAdapter, DeviceArray, DeviceStatistics, HandleError, Kernels, StreamOptions, StreamRows,
-};
+use numeric_table_execution::cuda::Cuda;
+use numeric_table_execution::stream::{StreamOptions, StreamRows};
+use numeric_table_execution::{ArrayHandle, DeviceAdapter, DeviceArray, DeviceStatistics, HandleError, Kernels};
 
 /// 1 GiB of `f32`.
 const COUNT: usize = 1 << 28;

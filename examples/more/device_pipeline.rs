@@ -30,9 +30,8 @@ use std::time::{Duration, Instant};
 use closures::Closures;
 use common::{heading, load};
 use numeric_table::{CsvSource, TableReader, TableWriter, prelude::*};
-use numeric_table_execution::{
-    ArrayHandle, Detached, DeviceArray, DeviceStatistics, Kernels, Rayon, ResultStream, StreamOptions, StreamRows,
-};
+use numeric_table_execution::stream::{ResultStream, StreamOptions, StreamRows};
+use numeric_table_execution::{ArrayHandle, Detached, DeviceArray, DeviceStatistics, Kernels, Rayon};
 use steps::{PART, Sizes, Steps};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -111,7 +110,9 @@ fn on_device(sizes: Sizes, reader: &TableReader, folder: &Path) -> Result<Found>
     #[cfg(feature = "cuda")]
     use numeric_table_execution::{DeviceError, HandleError};
     #[cfg(feature = "cuda")]
-    match numeric_table_execution::Cuda::new(0).and_then(|device| Ok((cuda::Compiled::new(&device, sizes)?, device))) {
+    match numeric_table_execution::cuda::Cuda::new(0)
+        .and_then(|device| Ok((cuda::Compiled::new(&device, sizes)?, device)))
+    {
         Ok((kernels, device)) => {
             println!("\nthe CUDA device is {}", device.name()?);
             return run(&device, &kernels, sizes, reader, folder);

@@ -7,7 +7,8 @@
 //! ```
 
 use numeric_table::{Array, MemoryKind};
-use numeric_table_execution::{Detached, DeviceArray, Engine, Event, HandleError, Kernels, Launch, Rayon};
+use numeric_table_execution::transport::{Engine, Event};
+use numeric_table_execution::{Detached, DeviceArray, HandleError, Kernels, Launch, Rayon};
 
 type Result<T> = std::result::Result<T, HandleError>;
 
@@ -29,7 +30,7 @@ fn main() -> Result<()> {
     let found = [run(&Rayon)?, run(&Detached::new())?];
     assert_eq!(found, [expected; 2]);
     #[cfg(feature = "cuda")]
-    match numeric_table::execution::Cuda::new(0) {
+    match numeric_table_execution::cuda::Cuda::new(0) {
         // Without NVRTC, the kernel cannot be compiled.
         Ok(device) if matches!(device.compile(""), Err(HandleError::Device(_))) => {
             println!("\n{} has no compiler of kernels", device.name()?);
@@ -106,7 +107,7 @@ by_closure! { Rayon Detached }
 
 /// For CUDA devices, in CUDA C.
 #[cfg(feature = "cuda")]
-impl Adds for numeric_table_execution::Cuda {
+impl Adds for numeric_table_execution::cuda::Cuda {
     fn add(
         &self,
         values: &mut DeviceArray<f32, Self>,

@@ -12,9 +12,10 @@ mod common;
 
 use common::{heading, load};
 use numeric_table::prelude::*;
-use numeric_table_execution::{
-    ArrayHandle, Clock, Convert, Detached, Launch, Rayon, StageTimes, StreamOptions, StreamRows, StreamStats,
-};
+use numeric_table_execution::emulated::Clock;
+use numeric_table_execution::stream::{Convert, StreamOptions, StreamRows, StreamStats};
+use numeric_table_execution::transport::StageTimes;
+use numeric_table_execution::{ArrayHandle, Detached, Launch, Rayon};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 

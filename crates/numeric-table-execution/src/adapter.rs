@@ -4,8 +4,9 @@ use std::fmt;
 
 use numeric_table::{Array, Element};
 
-use super::transport::NoQueue;
-use super::{Engine, Event, ExecutionMemory, HandleError, Queue, TransferStats};
+use super::memory::ExecutionMemory;
+use super::transport::{Engine, Event, NoQueue, Queue};
+use super::{HandleError, TransferStats};
 
 /// The name of a device.
 ///
@@ -32,7 +33,7 @@ impl fmt::Display for DeviceId {
 ///
 /// The library has [`Serial`](super::Serial) and [`Rayon`](super::Rayon), which share the program's memory, and
 /// [`Detached`](super::Detached), which does not. A new device with memory of its own implements
-/// [`Transport`](super::Transport), this trait (see [`SeparateSpace`](super::SeparateSpace)) and
+/// [`Transport`](crate::transport::Transport), this trait (see [`SeparateSpace`](crate::memory::SeparateSpace)) and
 /// [`Kernels`](super::Kernels), and must pass the conformance suite in `tests/execution/conformance`.
 ///
 /// Source: Dax `DeviceAdapter`, which here includes `ExecutionAdapter` (the views of its memory).
@@ -52,15 +53,16 @@ impl fmt::Display for DeviceId {
 /// # Ok::<(), HandleError>(())
 /// ```
 pub trait DeviceAdapter: Clone + Send + Sync + 'static {
-    /// The type of the execution side of a handle: [`SharedMemory`](super::SharedMemory), or
-    /// [`SeparateMemory`](super::SeparateMemory) over the device's transport.
+    /// The type of the execution side of a handle: [`SharedMemory`](crate::memory::SharedMemory), or
+    /// [`SeparateMemory`](crate::memory::SeparateMemory) over the device's transport.
     type Memory: ExecutionMemory;
 
     /// Creates the execution side of a new handle.
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{DeviceAdapter, Serial, SharedMemory};
+    /// use numeric_table_execution::{DeviceAdapter, Serial};
+    /// use numeric_table_execution::memory::SharedMemory;
     /// let _: SharedMemory = Serial.memory();
     /// ```
     fn memory(&self) -> Self::Memory;
@@ -118,6 +120,7 @@ pub trait DeviceAdapter: Clone + Send + Sync + 'static {
     /// ```
     /// use numeric_table::Array;
     /// use numeric_table_execution::*;
+    /// use numeric_table_execution::transport::Engine;
     /// let device = Detached::new();
     /// let input = ArrayHandle::from_container(&device, Array::from(vec![1.9_f32, -7.0]));
     /// let mut bytes = ArrayHandle::<u8, _>::empty(&device);

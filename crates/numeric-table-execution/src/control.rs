@@ -7,7 +7,7 @@ use numeric_table::Element;
 use super::{Container, HandleError};
 
 /// The slot of a handle for its container, whose values are valid or not. Handles pass it to their
-/// [`ExecutionMemory`](super::ExecutionMemory) only; it has no public methods.
+/// [`ExecutionMemory`](crate::memory::ExecutionMemory) only; it has no public methods.
 ///
 /// Presence is validity: `valid` is filled exactly if the control copy is valid. Through `&self` it can only be filled,
 /// so that a borrowed `&[T]` stays valid; only `&mut self` empties it.

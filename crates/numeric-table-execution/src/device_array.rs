@@ -6,7 +6,8 @@ use std::ops::{Range, RangeBounds};
 use numeric_table::internal::resolve;
 use numeric_table::{Array, Element, Error, ErrorKind, MemoryKind};
 
-use super::{ArrayHandle, DeviceAdapter, ExecutionMemory, HandleError, Kernels, View, ViewMut};
+use super::memory::ExecutionMemory;
+use super::{ArrayHandle, DeviceAdapter, HandleError, Kernels, View, ViewMut};
 
 /// An array in a device's memory. Every copy to and from the program's memory is an explicit call; nothing is lazy or
 /// cached.

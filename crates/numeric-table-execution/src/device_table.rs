@@ -10,7 +10,8 @@ use numeric_table::{
     Array, DataDictionary, DataLayout, Element, Error, ErrorKind, HomogenNumericTable, NumericTable, Shape,
 };
 
-use super::{ArrayHandle, DeviceAdapter, DeviceArray, ExecutionMemory, HandleError, Kernels, View, ViewMut};
+use super::memory::ExecutionMemory;
+use super::{ArrayHandle, DeviceAdapter, DeviceArray, HandleError, Kernels, View, ViewMut};
 
 /// A numeric table in a device's memory: an array, a shape, a layout, and the dictionary.
 ///

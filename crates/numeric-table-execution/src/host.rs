@@ -2,7 +2,9 @@
 
 use numeric_table::internal::parallel;
 
-use super::{BytesKernel, DeviceAdapter, DeviceId, HandleError, Launch, SharedMemory};
+use super::closures::BytesKernel;
+use super::memory::SharedMemory;
+use super::{DeviceAdapter, DeviceId, HandleError, Launch};
 
 /// Runs kernels on the calling thread, in the program's own memory: nothing is ever copied.
 ///

@@ -7,7 +7,8 @@ use numeric_table::table::Region;
 use numeric_table::{BasicStatistics, BorrowedTable, DataLayout, Element, Error, ErrorKind, Shape, TableView};
 
 use super::device_table::{in_rows_from, is_refused_value};
-use super::{DeviceAdapter, ExecutionMemory, HandleError, Launch, View, ViewMut};
+use super::memory::ExecutionMemory;
+use super::{DeviceAdapter, HandleError, Launch, View, ViewMut};
 
 /// The kernels that tables need on a device. Results are the same on every device, bit for bit. The exception is the
 /// sums of [`moments`](Self::moments), whose last digits may differ: each device adds in another order.

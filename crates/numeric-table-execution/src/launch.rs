@@ -7,10 +7,9 @@ use std::ops::Range;
 
 use numeric_table::Element;
 
-use super::{
-    DeviceAdapter, DeviceView, DeviceViewMut, ExecutionMemory, HandleError, SeparateMemory, SharedMemory, Transport,
-    View, ViewMut,
-};
+use super::memory::{DeviceView, DeviceViewMut, ExecutionMemory, SeparateMemory, SharedMemory};
+use super::transport::Transport;
+use super::{DeviceAdapter, HandleError, View, ViewMut};
 
 /// Runs Rust closures on a device's memory.
 ///
@@ -125,7 +124,7 @@ pub trait KernelResult {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::KernelResult;
+    /// use numeric_table_execution::closures::KernelResult;
     /// assert!(().into_result().is_ok());
     /// ```
     fn into_result(self) -> Result<(), HandleError>;

@@ -9,7 +9,8 @@ mod container;
 #[forbid(unsafe_code)]
 mod control;
 #[cfg(feature = "cuda")]
-mod cuda;
+#[cfg_attr(docsrs, doc(cfg(feature = "cuda")))]
+pub mod cuda; // in some files
 #[forbid(unsafe_code)]
 mod detached;
 #[forbid(unsafe_code)]
@@ -27,7 +28,7 @@ mod kernels;
 #[forbid(unsafe_code)]
 mod launch;
 #[forbid(unsafe_code)]
-mod memory;
+pub mod memory;
 #[forbid(unsafe_code)]
 mod separate;
 #[forbid(unsafe_code)]
@@ -37,32 +38,32 @@ mod statistics;
 #[forbid(unsafe_code)]
 mod stats;
 #[forbid(unsafe_code)]
-mod stream;
+pub mod stream;
 #[forbid(unsafe_code)]
-mod transport;
+pub mod transport;
 
 pub use crate::adapter::{DeviceAdapter, DeviceId, View, ViewMut};
 pub use crate::container::Container;
-pub use crate::control::ControlSlot;
-#[cfg(feature = "cuda")]
-pub use crate::cuda::{
-    Cuda, CudaBuffer, CudaCompileError, CudaGrid, CudaKernel, CudaLaunch, CudaProgram, CudaTransport, Registered,
-};
-pub use crate::detached::{Clock, Detached, DetachedBuffer, DetachedTransport};
+pub use crate::detached::Detached;
 pub use crate::device_array::DeviceArray;
 pub use crate::device_table::{DeviceTable, ToDevice};
 pub use crate::error::{DeviceError, HandleError};
 pub use crate::handle::ArrayHandle;
 pub use crate::host::{Rayon, Serial};
 pub use crate::kernels::Kernels;
-pub use crate::launch::{BytesKernel, Input, Inputs, KernelResult, Launch, Output, Outputs};
-pub use crate::memory::{ExecutionMemory, SharedMemory};
-pub use crate::separate::SeparateMemory;
-pub use crate::space::{DeviceView, DeviceViewMut, SeparateSpace};
+pub use crate::launch::Launch;
 pub use crate::statistics::DeviceStatistics;
 pub use crate::stats::{Traffic, TransferStats};
-pub use crate::stream::{Convert, ResultStream, RowStream, StreamBlock, StreamOptions, StreamRows, StreamStats};
-pub use crate::transport::{Arriving, Engine, Event, Queue, StageTimes, Transport};
+
+/// What closures that run on a device take and return: the types in the signature of [`Launch::launch`].
+pub mod closures {
+    pub use crate::launch::{BytesKernel, Input, Inputs, KernelResult, Output, Outputs};
+}
+
+/// The parts of the emulated device [`Detached`]: its clock, and its memory.
+pub mod emulated {
+    pub use crate::detached::{Clock, DetachedBuffer, DetachedTransport};
+}
 
 #[cfg(any(doc, doctest))]
 #[doc = "[benches]: https://docs.rs/numeric-table/latest/numeric_table/guide/#in-the-repository"]

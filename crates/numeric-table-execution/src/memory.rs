@@ -1,20 +1,25 @@
 //! The execution side of a handle: what each call does with memory, if it is shared and if it is separate.
 //!
 //! Source: Dax `ArrayManagerExecution`. As in Dax, there are two implementations, of which adapters choose one:
-//! [`SharedMemory`] here, and [`SeparateMemory`](super::SeparateMemory). Other crates cannot add a third.
+//! [`SharedMemory`] here, and [`SeparateMemory`]. Other crates cannot add a third.
 
 use std::fmt;
 use std::ops::Range;
 
 use numeric_table::{Array, Element};
 
-use super::{Arriving, Container, ControlSlot, HandleError, Input, Output, Outputs};
+use super::closures::{Input, Output, Outputs};
+use super::transport::Arriving;
+use super::{Container, HandleError};
+pub use crate::control::ControlSlot;
+pub use crate::separate::SeparateMemory;
+pub use crate::space::{DeviceView, DeviceViewMut, SeparateSpace};
 
-/// The execution side of one handle: [`SharedMemory`] or [`SeparateMemory`](super::SeparateMemory), as chosen by a
+/// The execution side of one handle: [`SharedMemory`] or [`SeparateMemory`], as chosen by a
 /// [`DeviceAdapter`](super::DeviceAdapter).
 ///
 /// Sealed: the validity of copies is internal to the handle and these two. A device with memory of its own implements
-/// [`Transport`](super::Transport), through which [`SeparateMemory`](super::SeparateMemory) moves bytes; one that works
+/// [`Transport`](crate::transport::Transport), through which [`SeparateMemory`] moves bytes; one that works
 /// on the program's memory needs nothing; a special kind of memory on the control side is a [`Container`].
 ///
 /// | method | Dax | separate memory | shared memory |

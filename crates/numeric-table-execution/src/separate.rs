@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use numeric_table::{Array, Element};
 
 use super::control::lock;
-use super::memory::{copy_from_control, sealed};
+use super::memory::{ControlSlot, ExecutionMemory, SeparateSpace, copy_from_control, sealed};
 use super::space::{Cache, DeviceBlock, DeviceView, DeviceViewMut};
-use super::{Arriving, Container, ControlSlot, ExecutionMemory, HandleError, SeparateSpace, Transport};
+use super::transport::{Arriving, Transport};
+use super::{Container, HandleError};
 
 /// The execution side of one handle on a device with memory of its own.
 ///

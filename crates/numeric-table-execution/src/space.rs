@@ -11,7 +11,8 @@ use numeric_table::{Array, Element};
 
 use super::control::lock;
 use super::stats::Counters;
-use super::{Arriving, HandleError, TransferStats, Transport};
+use super::transport::{Arriving, Transport};
+use super::{HandleError, TransferStats};
 
 /// The memory of one device, which all handles on the device share.
 ///
@@ -23,6 +24,8 @@ use super::{Arriving, HandleError, TransferStats, Transport};
 /// ```
 /// # use std::{ops::Range, sync::Arc};
 /// # use numeric_table_execution::*;
+/// # use numeric_table_execution::memory::{SeparateMemory, SeparateSpace};
+/// # use numeric_table_execution::transport::Transport;
 /// # struct Elsewhere;
 /// # impl Transport for Elsewhere {
 /// #     type Buffer = Vec<u8>;
@@ -266,7 +269,8 @@ fn try_lock<V>(mutex: &Mutex<V>) -> Option<MutexGuard<'_, V>> {
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::{ArrayHandle, Detached, ExecutionMemory, SeparateMemory};
+/// use numeric_table_execution::{ArrayHandle, Detached};
+/// use numeric_table_execution::memory::{ExecutionMemory, SeparateMemory};
 /// let handle = ArrayHandle::from_container(&Detached::new(), vec![1.0_f32, 2.0, 3.0]);
 /// let view = handle.prepare_for_input()?;
 /// assert_eq!((view.len(), view.byte_range()), (3, 0..12));

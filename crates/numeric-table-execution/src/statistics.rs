@@ -5,7 +5,8 @@ use std::fmt;
 
 use numeric_table::{BasicStatistics, DataLayout, Element, Shape};
 
-use super::{ArrayHandle, DeviceError, HandleError, Kernels, StreamBlock, View};
+use super::stream::StreamBlock;
+use super::{ArrayHandle, DeviceError, HandleError, Kernels, View};
 
 /// Statistics of the columns of rows on a device: of one table, or of the blocks of a stream.
 ///
@@ -20,7 +21,8 @@ use super::{ArrayHandle, DeviceError, HandleError, Kernels, StreamBlock, View};
 /// # Examples
 /// ```
 /// use numeric_table::prelude::*;
-/// use numeric_table_execution::{Detached, DeviceStatistics, StreamOptions, StreamRows};
+/// use numeric_table_execution::{Detached, DeviceStatistics};
+/// use numeric_table_execution::stream::{StreamOptions, StreamRows};
 /// let device = Detached::new();
 /// let table = HomogenNumericTable::from_rows(&[[1_i16, 20], [3, 40], [5, 90]])?;
 /// let mut statistics = DeviceStatistics::new(&device, 2);

@@ -9,7 +9,7 @@ use super::DeviceError;
 
 /// Moves bytes between the program's memory and a device's, independently of element types and handles.
 ///
-/// This is all that a new device with separate memory needs for its memory; [`SeparateSpace`](super::SeparateSpace)
+/// This is all that a new device with separate memory needs for its memory; [`SeparateSpace`](crate::memory::SeparateSpace)
 /// turns it into execution memory, with caching, counting and error handling. Every bit pattern is a value of every
 /// element type, so that a faulty transport leads to wrong numbers and nothing worse.
 ///
@@ -21,7 +21,8 @@ use super::DeviceError;
 /// A device whose memory is a `Vec` elsewhere:
 /// ```
 /// use std::ops::Range;
-/// use numeric_table_execution::{DeviceError, Transport};
+/// use numeric_table_execution::DeviceError;
+/// use numeric_table_execution::transport::Transport;
 ///
 /// struct Elsewhere;
 ///
@@ -134,7 +135,9 @@ pub(super) fn writable(target: &mut Array<u8>) -> Result<&mut [u8], DeviceError>
 /// # Examples
 /// ```
 /// use numeric_table::Array;
-/// use numeric_table_execution::{Arriving, DetachedTransport, DeviceError, Transport};
+/// use numeric_table_execution::DeviceError;
+/// use numeric_table_execution::emulated::DetachedTransport;
+/// use numeric_table_execution::transport::{Arriving, Transport};
 /// let heap = DetachedTransport::default();
 /// let mut buffer = heap.allocate(3)?;
 /// heap.upload(&[1, 2, 3], &mut buffer, 0)?;
@@ -151,7 +154,7 @@ impl Arriving {
     /// # Examples
     /// ```
     /// use numeric_table::Array;
-    /// use numeric_table_execution::Arriving;
+    /// use numeric_table_execution::transport::Arriving;
     /// assert_eq!(Arriving::new(|| Ok(Array::from(vec![7]))).wait().unwrap()[..], [7]);
     /// ```
     pub fn new(wait: impl FnOnce() -> Result<Array<u8>, DeviceError> + Send + 'static) -> Self {
@@ -181,7 +184,8 @@ impl std::fmt::Debug for Arriving {
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::{DeviceAdapter, Engine, Event, Serial};
+/// use numeric_table_execution::{DeviceAdapter, Serial};
+/// use numeric_table_execution::transport::{Engine, Event};
 /// assert_eq!(Serial.queue().record(Engine::Copy), Event::DONE); // nothing ever runs later there
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,7 +204,7 @@ pub enum Engine {
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::Event;
+/// use numeric_table_execution::transport::Event;
 /// assert_eq!(Event::default(), Event::DONE);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -216,7 +220,9 @@ impl Event {
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::{Clock, Detached, DeviceAdapter, Engine};
+/// use numeric_table_execution::{Detached, DeviceAdapter};
+/// use numeric_table_execution::emulated::Clock;
+/// use numeric_table_execution::transport::Engine;
 /// let device = Detached::new().with_clock(Clock { control: 1000, copy: 1000, compute: 1000 }); // bytes per second
 /// device.queue().packed(500);
 /// let packed = device.queue().record(Engine::Control);
@@ -258,7 +264,7 @@ impl Queue for NoQueue {}
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::StageTimes;
+/// use numeric_table_execution::transport::StageTimes;
 /// assert_eq!(StageTimes::default().total.as_secs(), 0);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

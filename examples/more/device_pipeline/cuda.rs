@@ -1,7 +1,8 @@
 //! The kernels in CUDA C. They add in the same order as `closures.rs` and fuse no operations, so that the results agree
 //! bit for bit.
 
-use numeric_table_execution::{Cuda, CudaGrid, CudaKernel, HandleError, View, ViewMut};
+use numeric_table_execution::cuda::{Cuda, CudaGrid, CudaKernel};
+use numeric_table_execution::{HandleError, View, ViewMut};
 
 use crate::steps::{PART, Sizes, Steps};
 

@@ -14,7 +14,7 @@ use crate::control::lock;
 /// A block of the memory of a CUDA device. Dropping it frees it after its last use, without waiting.
 ///
 /// # Examples
-/// Kernels get it from views: [`DeviceView::buffer`](crate::DeviceView::buffer).
+/// Kernels get it from views: [`DeviceView::buffer`](crate::memory::DeviceView::buffer).
 pub struct CudaBuffer {
     address: Address,
     bytes: usize,

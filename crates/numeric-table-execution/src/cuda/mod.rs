@@ -38,7 +38,9 @@ use numeric_table::{Array, Element};
 use pinned::Pinned;
 use streams::Streams;
 
-use super::{DeviceAdapter, DeviceId, HandleError, Queue, SeparateMemory, SeparateSpace, TransferStats};
+use super::memory::{SeparateMemory, SeparateSpace};
+use super::transport::Queue;
+use super::{DeviceAdapter, DeviceId, HandleError, TransferStats};
 
 /// A CUDA device: a GPU of NVIDIA's.
 ///
@@ -65,7 +67,8 @@ use super::{DeviceAdapter, DeviceId, HandleError, Queue, SeparateMemory, Separat
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::{ArrayHandle, Cuda, DeviceError, HandleError, Kernels};
+/// use numeric_table_execution::{ArrayHandle, DeviceError, HandleError, Kernels};
+/// use numeric_table_execution::cuda::Cuda;
 /// let device = match Cuda::new(0) {
 ///     Ok(device) => device,
 ///     Err(HandleError::Device(DeviceError::Unavailable { what })) => return println!("there is not: {what}"),
@@ -92,7 +95,7 @@ impl Cuda {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::Cuda;
+    /// use numeric_table_execution::cuda::Cuda;
     /// println!("{} devices", Cuda::count().unwrap_or(0));
     /// ```
     pub fn count() -> Result<usize, HandleError> {
@@ -122,7 +125,7 @@ impl Cuda {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::Cuda;
+    /// use numeric_table_execution::cuda::Cuda;
     /// for device in Cuda::all().unwrap_or_default() {
     ///     println!("{}", device.name()?);
     /// }
@@ -150,7 +153,7 @@ impl Cuda {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table_execution::Cuda;
+    /// # use numeric_table_execution::cuda::Cuda;
     /// if let Ok(device) = Cuda::new(0) {
     ///     let (free, all) = device.memory_info()?;
     ///     assert!(free <= all);
@@ -173,7 +176,8 @@ impl Cuda {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table_execution::{ArrayHandle, Cuda};
+    /// # use numeric_table_execution::ArrayHandle;
+    /// # use numeric_table_execution::cuda::Cuda;
     /// if let Ok(device) = Cuda::new(0) {
     ///     let mut values = device.pinned::<f32>(1000)?;
     ///     assert_eq!(values.memory_kind(), numeric_table::MemoryKind::Pinned);

@@ -114,7 +114,8 @@ impl<T> AsMut<[T]> for Pinned<T> {
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::{ArrayHandle, Cuda};
+/// use numeric_table_execution::ArrayHandle;
+/// use numeric_table_execution::cuda::Cuda;
 /// let values = vec![1.0_f32; 1000];
 /// if let Ok(device) = Cuda::new(0) {
 ///     let handle = ArrayHandle::from_container(&device, device.register(&values)?);

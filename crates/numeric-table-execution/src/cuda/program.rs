@@ -13,7 +13,8 @@ use super::launch::{Argument, Geometry, launch};
 use super::modules::compile_text;
 use super::objects::{Function, Module};
 use super::{Cuda, CudaTransport};
-use crate::{DeviceError, DeviceView, DeviceViewMut, HandleError};
+use crate::memory::{DeviceView, DeviceViewMut};
+use crate::{DeviceError, HandleError};
 
 /// What the compiler says of CUDA C that it refuses. Found in [`ErrorKind::Other`].
 ///
@@ -50,7 +51,7 @@ pub struct CudaKernel {
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::CudaGrid;
+/// use numeric_table_execution::cuda::CudaGrid;
 /// assert_eq!(CudaGrid { blocks: [64, 1, 1], threads: [256, 1, 1], shared_bytes: 0 }.threads[0], 256);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +88,8 @@ impl Cuda {
     /// # Examples
     /// Of two inputs of different types, a result of a third; and a refusal that the host looks at:
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Cuda, DeviceError, HandleError};
+    /// use numeric_table_execution::{ArrayHandle, DeviceError, HandleError};
+    /// use numeric_table_execution::cuda::Cuda;
     /// let Ok(device) = Cuda::new(0) else { return Ok(()) };
     /// let program = device.compile(r#"
     ///     extern "C" __global__ void scale(const float* x, const unsigned char* by, double* y, size_t count,
@@ -165,7 +167,7 @@ impl CudaKernel {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table_execution::{Cuda, CudaGrid, CudaKernel, CudaLaunch};
+    /// # use numeric_table_execution::cuda::{Cuda, CudaGrid, CudaKernel, CudaLaunch};
     /// fn on_one_block(kernel: &CudaKernel) -> CudaLaunch<'_> {
     ///     kernel.on_grid(CudaGrid { blocks: [1, 1, 1], threads: [32, 32, 1], shared_bytes: 0 })
     /// }

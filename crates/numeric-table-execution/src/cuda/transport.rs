@@ -10,9 +10,9 @@ use super::memory::{CudaBuffer, OUTSIDE};
 use super::pinned::pin;
 use super::staging::Ring;
 use super::streams::{Busy, Lane, Mark, Streams};
+use crate::DeviceError;
 use crate::control::lock;
-use crate::transport::writable;
-use crate::{Arriving, DeviceError, Engine, Event, Queue, Transport};
+use crate::transport::{Arriving, Engine, Event, Queue, Transport, writable};
 
 /// The numbers of events, and the ends of work that they are.
 type Events = VecDeque<(u64, Arc<Mark>)>;

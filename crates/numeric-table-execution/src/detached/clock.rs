@@ -4,13 +4,13 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use crate::control::lock;
-use crate::{Engine, Event, Queue, StageTimes};
+use crate::transport::{Engine, Event, Queue, StageTimes};
 
 /// The bandwidth of each engine of a device, in bytes per second.
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::Clock;
+/// use numeric_table_execution::emulated::Clock;
 /// let card = Clock { control: 10_000_000_000, copy: 25_000_000_000, compute: 900_000_000_000 };
 /// assert!(card.copy < card.compute);
 /// ```

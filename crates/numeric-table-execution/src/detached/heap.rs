@@ -13,13 +13,15 @@ use super::clock::{Clock, Timeline};
 use super::engine::{CopyEngine, Progress};
 use super::faults::Faults;
 use crate::control::lock;
-use crate::{DeviceError, Engine, Event, HandleError, Queue, StageTimes, Transport};
+use crate::transport::{Engine, Event, Queue, StageTimes, Transport};
+use crate::{DeviceError, HandleError};
 
 /// The memory of a [`Detached`](super::Detached) device, and the transport of its bytes.
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::{DetachedTransport, Transport};
+/// use numeric_table_execution::emulated::DetachedTransport;
+/// use numeric_table_execution::transport::Transport;
 /// let heap = DetachedTransport::default();
 /// let mut buffer = heap.allocate(3)?;
 /// heap.upload(&[1, 2, 3], &mut buffer, 0)?;

@@ -18,10 +18,10 @@ use std::time::Duration;
 
 use numeric_table::internal::parallel;
 
-use super::{
-    BytesKernel, DeviceAdapter, DeviceId, HandleError, Launch, Queue, SeparateMemory, SeparateSpace, TransferStats,
-    View, ViewMut,
-};
+use super::closures::BytesKernel;
+use super::memory::{SeparateMemory, SeparateSpace};
+use super::transport::Queue;
+use super::{DeviceAdapter, DeviceId, HandleError, Launch, TransferStats, View, ViewMut};
 
 /// An emulated device with memory of its own: a second heap that the program's code cannot confuse with its own memory.
 ///
@@ -84,7 +84,8 @@ impl Detached {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Clock, Detached, DeviceAdapter};
+    /// use numeric_table_execution::{ArrayHandle, Detached, DeviceAdapter};
+    /// use numeric_table_execution::emulated::Clock;
     /// let device = Detached::new().with_clock(Clock { control: 1000, copy: 500, compute: 1000 }); // bytes per second
     /// ArrayHandle::from_container(&device, vec![0_u8; 1000]).prepare_for_input()?;
     /// assert_eq!(device.queue().times().unwrap().total.as_secs(), 2);
@@ -101,7 +102,8 @@ impl Detached {
     /// ```
     /// use std::time::Duration;
     /// use numeric_table::Array;
-    /// use numeric_table_execution::{ArrayHandle, Detached, DeviceAdapter, Engine};
+    /// use numeric_table_execution::{ArrayHandle, Detached, DeviceAdapter};
+    /// use numeric_table_execution::transport::Engine;
     /// let device = Detached::new().with_copy_delay(Duration::from_millis(50));
     /// let values = ArrayHandle::from_container(&device, Array::from(vec![7_u32]));
     /// let copied = values.prefetch(&[])?;
@@ -307,7 +309,9 @@ mod tests {
     use numeric_table::{Array, HomogenNumericTable};
 
     use super::*;
-    use crate::{ArrayHandle, Engine, HandleError, StreamOptions, StreamRows};
+    use crate::stream::{StreamOptions, StreamRows};
+    use crate::transport::Engine;
+    use crate::{ArrayHandle, HandleError};
 
     fn slow() -> Detached {
         Detached::new().with_copy_delay(Duration::from_millis(30))

@@ -8,7 +8,9 @@ use std::sync::atomic::{
 use numeric_table::{Array, Element};
 
 use super::ArrayHandle;
-use crate::{Arriving, DeviceAdapter, Engine, Event, ExecutionMemory, HandleError};
+use crate::memory::ExecutionMemory;
+use crate::transport::{Arriving, Engine, Event};
+use crate::{DeviceAdapter, HandleError};
 
 /// Copies to the device that were started ahead. Numbers are those of events.
 #[derive(Default)]

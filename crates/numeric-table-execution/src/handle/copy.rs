@@ -3,7 +3,8 @@
 use numeric_table::{Element, Error, ErrorKind};
 
 use super::ArrayHandle;
-use crate::{Container, DeviceAdapter, ExecutionMemory, HandleError};
+use crate::memory::ExecutionMemory;
+use crate::{Container, DeviceAdapter, HandleError};
 
 impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     /// Copies the values to a slice, directly from the side that has them: no control copy is created.

@@ -12,7 +12,8 @@ use std::fmt;
 use ahead::Ahead;
 use numeric_table::{Array, Element, Error, ErrorKind};
 
-use super::{Container, ControlSlot, DeviceAdapter, ExecutionMemory, HandleError, View, ViewMut};
+use super::memory::{ControlSlot, ExecutionMemory};
+use super::{Container, DeviceAdapter, HandleError, View, ViewMut};
 
 /// An array in the control environment (the program's own memory) and the execution environment (where kernels run).
 ///

@@ -3,7 +3,8 @@
 use numeric_table::Element;
 
 use super::ArrayHandle;
-use crate::{Container, ControlSlot, DeviceAdapter, ExecutionMemory, HandleError};
+use crate::memory::{ControlSlot, ExecutionMemory};
+use crate::{Container, DeviceAdapter, HandleError};
 
 impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     /// Keeps the first `count` values, if there are more. O(1); later copies are shorter.

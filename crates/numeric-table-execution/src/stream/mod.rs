@@ -21,10 +21,9 @@ use numeric_table::{AnySliceMut, Array, DataLayout, Element, ElementType, Error,
 use watch::Watch;
 
 use super::device_table::is_refused_value;
-use super::{
-    ArrayHandle, Container, DeviceAdapter, Engine, Event, ExecutionMemory, HandleError, Kernels, StageTimes,
-    TransferStats, View,
-};
+use super::memory::ExecutionMemory;
+use super::transport::{Engine, Event, StageTimes};
+use super::{ArrayHandle, Container, DeviceAdapter, HandleError, Kernels, TransferStats, View};
 
 /// Rows that can be streamed to a device: of tables of any kind, and of table files, which may be larger than the
 /// memory of both.
@@ -32,7 +31,8 @@ use super::{
 /// # Examples
 /// ```
 /// use numeric_table::prelude::*;
-/// use numeric_table_execution::{ArrayHandle, Detached, Launch, StreamOptions, StreamRows};
+/// use numeric_table_execution::{ArrayHandle, Detached, Launch};
+/// use numeric_table_execution::stream::{StreamOptions, StreamRows};
 /// let device = Detached::new();
 /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
 /// let mut sums = ArrayHandle::from_container(&device, vec![0.0_f32; 2]);
@@ -65,7 +65,8 @@ pub trait StreamRows {
     /// Of a table file:
     /// ```
     /// # use numeric_table::{prelude::*, TableReader};
-    /// # use numeric_table_execution::{Rayon, StreamOptions, StreamRows};
+    /// # use numeric_table_execution::Rayon;
+    /// # use numeric_table_execution::stream::{StreamOptions, StreamRows};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("t.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?.save(&path)?;
@@ -164,7 +165,8 @@ impl<'s, U: Element, D: DeviceAdapter> StreamBlock<'s, U, D> {
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::{Serial, StreamOptions, StreamRows};
+    /// use numeric_table_execution::Serial;
+    /// use numeric_table_execution::stream::{StreamOptions, StreamRows};
     /// let table = HomogenNumericTable::from_rows(&[[1], [2], [3]])?;
     /// let mut stream = table.stream_rows::<i32, _>(&Serial, StreamOptions { rows: 2, ..Default::default() })?;
     /// assert_eq!(stream.next()?.unwrap().rows(), 0..2);
@@ -189,7 +191,8 @@ impl<'s, U: Element, D: DeviceAdapter> StreamBlock<'s, U, D> {
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::{Serial, StreamOptions, StreamRows};
+    /// use numeric_table_execution::Serial;
+    /// use numeric_table_execution::stream::{StreamOptions, StreamRows};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
     /// let options = StreamOptions { layout: DataLayout::ColumnMajor, ..Default::default() };
     /// let mut stream = table.stream_rows::<i32, _>(&Serial, options)?;

@@ -5,13 +5,14 @@ use std::fmt;
 use numeric_table::DataLayout;
 use numeric_table::convert::ConversionPolicy;
 
-use crate::{StageTimes, TransferStats};
+use crate::TransferStats;
+use crate::transport::StageTimes;
 
 /// The side on which a stream converts values.
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::Convert;
+/// use numeric_table_execution::stream::Convert;
 /// assert_eq!(Convert::default(), Convert::Auto);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub enum Convert {
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::StreamOptions;
+/// use numeric_table_execution::stream::StreamOptions;
 /// let options = StreamOptions { rows: 1000, ..StreamOptions::default() };
 /// assert_eq!(options.slots, 3); // one is packed, one is copied, one is processed
 /// ```
@@ -64,7 +65,7 @@ impl Default for StreamOptions {
 /// Counts and times of a stream.
 ///
 /// # Examples
-/// See [`StreamRows`](crate::StreamRows).
+/// See [`StreamRows`](crate::stream::StreamRows).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamStats {

@@ -8,7 +8,9 @@ use std::ops::Range;
 
 use numeric_table::{Array, Element, Shape};
 
-use crate::{ArrayHandle, Arriving, Container, DeviceAdapter, ExecutionMemory, HandleError, ViewMut};
+use crate::memory::ExecutionMemory;
+use crate::transport::Arriving;
+use crate::{ArrayHandle, Container, DeviceAdapter, HandleError, ViewMut};
 
 /// Rows of values of `U` that kernels compute block by block, and that go to a closure of the program's, each block while
 /// the next one is computed.
@@ -22,7 +24,8 @@ use crate::{ArrayHandle, Arriving, Container, DeviceAdapter, ExecutionMemory, Ha
 /// A table of any size is scaled by a device, block by block:
 /// ```
 /// use numeric_table::prelude::*;
-/// use numeric_table_execution::{Detached, Launch, ResultStream, StreamOptions, StreamRows};
+/// use numeric_table_execution::{Detached, Launch};
+/// use numeric_table_execution::stream::{ResultStream, StreamOptions, StreamRows};
 /// let device = Detached::new();
 /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
 /// let mut scaled = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::StageTimes;
+use crate::transport::StageTimes;
 
 /// Measures the stages in wall-clock time.
 pub(super) struct Watch {

@@ -3,6 +3,10 @@
 //! On the emulated device, which fails on demand.
 
 use numeric_table::prelude::*;
+use numeric_table_execution::emulated::Clock;
+use numeric_table_execution::memory::ExecutionMemory;
+use numeric_table_execution::stream::{ResultStream, StreamOptions, StreamRows};
+use numeric_table_execution::transport::Engine;
 use numeric_table_execution::*;
 use test_support::tables::assert_fault;
 

@@ -7,6 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
 use numeric_table::prelude::*;
+use numeric_table_execution::closures::BytesKernel;
+use numeric_table_execution::emulated::DetachedTransport;
+use numeric_table_execution::memory::{SeparateMemory, SeparateSpace};
+use numeric_table_execution::stream::{StreamOptions, StreamRows};
+use numeric_table_execution::transport::{Engine, Event, Queue, StageTimes, Transport};
 use numeric_table_execution::*;
 use test_support::tables::{LAYOUTS, assert_fault};
 

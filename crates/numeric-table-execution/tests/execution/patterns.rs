@@ -3,6 +3,7 @@
 
 use numeric_table::convert::convert_slice;
 use numeric_table::prelude::*;
+use numeric_table_execution::cuda::Cuda;
 use numeric_table_execution::*;
 use rayon::prelude::*;
 use test_support::bits::{bits, special_values};

@@ -4,6 +4,8 @@ use std::ops::Range;
 use std::time::Duration;
 
 use numeric_table::prelude::*;
+use numeric_table_execution::emulated::Clock;
+use numeric_table_execution::stream::{StreamOptions, StreamRows, StreamStats};
 use numeric_table_execution::*;
 
 const COLUMNS: usize = 8;

@@ -16,7 +16,9 @@ use super::modules::Unit;
 use super::objects::Function;
 use super::{Cuda, CudaTransport};
 use crate::kernels::{check_columns, check_count, check_moments, check_region, check_rows};
-use crate::{DeviceError, DeviceView, DeviceViewMut, ExecutionMemory, HandleError, Kernels, SeparateMemory, Transport};
+use crate::memory::{DeviceView, DeviceViewMut, ExecutionMemory, SeparateMemory};
+use crate::transport::Transport;
+use crate::{DeviceError, HandleError, Kernels};
 
 /// Blocks of a kernel for each multiprocessor, at most: as many as can run at once. All kernels take any number.
 const BLOCKS_PER_MULTIPROCESSOR: u32 = 8;

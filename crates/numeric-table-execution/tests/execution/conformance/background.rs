@@ -3,6 +3,9 @@
 use std::ops::Range;
 
 use numeric_table::prelude::*;
+use numeric_table_execution::memory::ExecutionMemory;
+use numeric_table_execution::stream::{ResultStream, StreamOptions, StreamRows};
+use numeric_table_execution::transport::{Engine, Event};
 use numeric_table_execution::*;
 use test_support::tables::{LAYOUTS, assert_fault, numbered, numbers};
 

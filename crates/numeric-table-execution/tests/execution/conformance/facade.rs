@@ -4,6 +4,7 @@ use std::sync::Barrier;
 use std::thread;
 
 use numeric_table::Array;
+use numeric_table_execution::memory::ExecutionMemory;
 use numeric_table_execution::*;
 
 /// What crosses: on a device that shares memory, nothing.

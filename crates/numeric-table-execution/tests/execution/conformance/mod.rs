@@ -37,8 +37,6 @@ macro_rules! conformance {
     };
     (@ $name:ident, $make:expr, $is_there:expr; $($module:ident: $($test:ident)*;)*) => {
         mod $name {
-            use numeric_table_execution::*;
-
             #[test]
             fn random_sequences_of_calls_copy_what_the_table_says() {
                 if $is_there {
@@ -63,22 +61,24 @@ macro_rules! launches {
     ($($name:ident: $make:expr;)*) => {
         $(#[test]
         fn $name() {
-            use numeric_table_execution::*;
             kernels::closures_see_whole_inputs_and_whole_items(&$make);
             kernels::closures_take_views_of_any_types_and_say_what_went_wrong(&$make);
         })*
     };
 }
 
-conformance!(serial, Serial);
-conformance!(rayon, Rayon);
-conformance!(detached, Detached::new());
-conformance!(detached_slow, Detached::new().with_copy_delay(std::time::Duration::from_millis(1)));
+conformance!(serial, numeric_table_execution::Serial);
+conformance!(rayon, numeric_table_execution::Rayon);
+conformance!(detached, numeric_table_execution::Detached::new());
+conformance!(
+    detached_slow,
+    numeric_table_execution::Detached::new().with_copy_delay(std::time::Duration::from_millis(1))
+);
 #[cfg(feature = "cuda")]
-conformance!(cuda, Cuda::new(0).unwrap(), crate::cuda::is_there());
+conformance!(cuda, numeric_table_execution::cuda::Cuda::new(0).unwrap(), crate::cuda::is_there());
 
 launches! {
-    closures_on_serial: Serial;
-    closures_on_rayon: Rayon;
-    closures_on_detached: Detached::new();
+    closures_on_serial: numeric_table_execution::Serial;
+    closures_on_rayon: numeric_table_execution::Rayon;
+    closures_on_detached: numeric_table_execution::Detached::new();
 }

@@ -2,6 +2,7 @@
 //! allocated, and which values everybody sees, after each call.
 
 use numeric_table::{Element, ErrorKind};
+use numeric_table_execution::memory::ExecutionMemory;
 use numeric_table_execution::*;
 use test_support::bits::{Random, is_nan};
 

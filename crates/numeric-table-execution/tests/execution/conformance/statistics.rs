@@ -2,6 +2,7 @@
 
 use numeric_table::prelude::*;
 use numeric_table::{BasicStatistics, ColumnStatistics};
+use numeric_table_execution::stream::{StreamOptions, StreamRows};
 use numeric_table_execution::*;
 use test_support::bits::special_values;
 use test_support::for_each_element;

@@ -1,6 +1,8 @@
 //! Tables on devices, and streams of their rows.
 
 use numeric_table::prelude::*;
+use numeric_table_execution::memory::ExecutionMemory;
+use numeric_table_execution::stream::{Convert, StreamOptions, StreamRows};
 use numeric_table_execution::*;
 use test_support::SmallNumber;
 use test_support::tables::{LAYOUTS, numbered, numbers};

@@ -4,6 +4,8 @@
 use std::thread;
 
 use numeric_table::prelude::*;
+use numeric_table_execution::cuda::Cuda;
+use numeric_table_execution::stream::{StreamOptions, StreamRows};
 use numeric_table_execution::*;
 use test_support::tables::assert_fault;
 

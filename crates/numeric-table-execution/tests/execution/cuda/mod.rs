@@ -12,6 +12,7 @@ use std::ffi::{CString, c_char};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use numeric_table_execution::cuda::Cuda;
 use numeric_table_execution::*;
 
 /// Returns whether there is a device. If there must be one, there is.

@@ -3,6 +3,8 @@
 use std::thread;
 
 use numeric_table::prelude::*;
+use numeric_table_execution::cuda::Cuda;
+use numeric_table_execution::stream::{StreamOptions, StreamRows};
 use numeric_table_execution::*;
 
 use super::{Alone, need_device};

@@ -1,6 +1,8 @@
 //! Kernels of the user's, on a device with the compiler of kernels: the fake driver has none.
 
 use numeric_table::prelude::*;
+use numeric_table_execution::cuda::{Cuda, CudaGrid, CudaProgram};
+use numeric_table_execution::transport::Engine;
 use numeric_table_execution::*;
 use test_support::tables::assert_fault;
 

@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use numeric_table::prelude::*;
-use numeric_table_execution::{Detached, Kernels, Rayon, Serial, StreamOptions, StreamRows, ToDevice};
+use numeric_table_execution::stream::{StreamOptions, StreamRows};
+use numeric_table_execution::{Detached, Kernels, Rayon, Serial, ToDevice};
 use test_support::tables::LAYOUTS;
 
 use super::suite::{Call, Table, calls};
