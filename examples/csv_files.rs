@@ -7,7 +7,10 @@
 
 use std::path::Path;
 
-use numeric_table::{CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions, prelude::*};
+use numeric_table::{
+    csv::{CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions},
+    prelude::*,
+};
 
 type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 

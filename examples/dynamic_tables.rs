@@ -7,7 +7,7 @@
 mod common;
 
 use common::{heading, load};
-use numeric_table::{f16, from_bytes_any, prelude::*};
+use numeric_table::{f16, files, prelude::*};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -52,7 +52,7 @@ fn print_pipeline(tables: &mut [(&str, Box<dyn NumericTable>)]) -> Result<()> {
         let clipped = clip(&mut **table, &columns, 3.0)?;
         let after = worst(&**table, &columns)?;
         let archive = table.to_bytes()?;
-        let copy = from_bytes_any(&archive)?;
+        let copy = files::from_bytes(&archive)?;
         println!(
             "{name:<20}{:<6}{:>10}{clipped:>10}{before:>14.3}{after:>14.3}{:>10}  {}, {}",
             type_of(&**table),

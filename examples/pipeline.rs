@@ -13,7 +13,7 @@ mod standardize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use numeric_table::{BasicStatistics, CsvSource, prelude::*, verify};
+use numeric_table::{csv::CsvSource, files::verify, prelude::*, statistics::BasicStatistics};
 use standardize::standardize;
 
 type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;

@@ -240,13 +240,13 @@ pub(crate) fn to_bytes(table: &(dyn NumericTable + '_)) -> Result<Vec<u8>> {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{from_bytes_any, prelude::*};
+/// use numeric_table::{files, prelude::*};
 /// let bytes = HomogenNumericTable::from_rows(&[[1_i16, 2]])?.to_bytes()?;
-/// let table = from_bytes_any(&bytes)?;
+/// let table = files::from_bytes(&bytes)?;
 /// assert_eq!((table.uniform_type(), &table.rows::<f64>(0..1)?[..]), (Some(ElementType::I16), &[1.0, 2.0][..]));
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
-pub fn from_bytes_any(bytes: &[u8]) -> Result<Box<dyn NumericTable>> {
+pub fn from_bytes(bytes: &[u8]) -> Result<Box<dyn NumericTable>> {
     match ArchiveContent::open(bytes)? {
         ArchiveContent::Homogeneous { element_type, start } => match_element!(element_type, T => {
             Ok(HomogenNumericTable::<T>::from_bytes_after_header(bytes, start)?.into_dyn())

@@ -80,7 +80,7 @@ macro_rules! links {
 [shards]: https://docs.rs/crate/numeric-table/latest/source/src/shards/README.md
 [table numeric_table]: crate::NumericTable
 [tests fuzz]: crate::guide#in-the-repository
-[tests copy_policy]: crate::CopyPolicy
+[tests copy_policy]: crate::interop::CopyPolicy
 
 "
     };

@@ -1,7 +1,7 @@
 //! Tables as lines of values in the order of a file: the source for all formats that store whole tables.
 //!
 //! A table in one block of memory is written from that block, column by column if it is column-major. Any other table
-//! is written row by row. Writing is in [`crate::files::output`].
+//! is written row by row. Writing is in [`crate::storage::output`].
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
-use crate::files::output::Lines;
+use crate::storage::output::Lines;
 use crate::table::content::{Column, Values};
 use crate::table::{DataLayout, NumericTable, Region, Target};
 use crate::window::{AnySlice, AnySliceMut, AnyWindow};

@@ -10,9 +10,9 @@ use std::path::Path;
 use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::display::TableDisplay;
-use crate::files::options::SaveOptions;
 #[cfg(feature = "csv")]
 use crate::interop::csv::CsvWriteOptions;
+use crate::storage::options::SaveOptions;
 use crate::table::AsTable;
 #[cfg(doc)]
 use crate::table::{AosNumericTable, HomogenNumericTable};
@@ -56,12 +56,12 @@ pub trait TableOutput: AsTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{from_bytes_any, prelude::*};
+    /// use numeric_table::{files, prelude::*};
     /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, f32::INFINITY], [-0.0, 4.0]])?;
     /// let bytes = table.to_bytes()?;
     /// assert!(bytes.len() < 16 + 256);
     /// assert_eq!(HomogenNumericTable::<f32>::from_bytes(&bytes)?, table);
-    /// assert_eq!(from_bytes_any(&bytes)?.value::<f64>(1, 1)?, 4.0); // any kind and type
+    /// assert_eq!(files::from_bytes(&bytes)?.value::<f64>(1, 1)?, 4.0); // any kind and type
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     fn to_bytes(&self) -> Result<Vec<u8>> {
@@ -112,7 +112,7 @@ pub trait TableOutput: AsTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{SaveOptions, prelude::*};
+    /// use numeric_table::{files::SaveOptions, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("scratch.ntb");
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
@@ -140,7 +140,7 @@ pub trait TableOutput: AsTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{AnyArray, CsvSource, SoaNumericTable, prelude::*};
+    /// use numeric_table::{AnyArray, SoaNumericTable, csv::CsvSource, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("table.csv");
     /// let table = HomogenNumericTable::from_rows(&[[0.1_f32, f32::INFINITY], [-0.0, 1e-40]])?;
@@ -167,7 +167,7 @@ pub trait TableOutput: AsTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsvWriteOptions, prelude::*};
+    /// use numeric_table::{csv::CsvWriteOptions, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("table.csv");
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
@@ -191,7 +191,7 @@ pub trait TableOutput: AsTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsvWriteOptions, prelude::*};
+    /// use numeric_table::{csv::CsvWriteOptions, prelude::*};
     /// let mut text = Vec::new();
     /// HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?.write_csv_to(&mut text, CsvWriteOptions::new())?;
     /// assert_eq!(text, b"1,2\n3,4\n");
@@ -238,7 +238,7 @@ pub trait TableOutput: AsTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{SaveOptions, prelude::*};
+    /// use numeric_table::{files::SaveOptions, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("array.npy");
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;

@@ -18,9 +18,9 @@ use crate::table::{NumericTable, TableSelection, row_bytes};
 /// A result that is computed from some rows at a time and merged: from blocks or files, on several threads, processes
 /// or machines. It can be sent between them and stored as bytes.
 ///
-/// Implementors: [`BasicStatistics`](crate::BasicStatistics), [`Covariance`](crate::Covariance),
-/// [`Histogram`](crate::Histogram), [`QuantileSketch`](crate::QuantileSketch),
-/// [`GroupStatistics`](crate::GroupStatistics) and [`GramMatrix`](crate::GramMatrix). The crate `numeric-table-learning`
+/// Implementors: [`BasicStatistics`](crate::statistics::BasicStatistics), [`Covariance`](crate::statistics::Covariance),
+/// [`Histogram`](crate::statistics::Histogram), [`QuantileSketch`](crate::statistics::QuantileSketch),
+/// [`GroupStatistics`](crate::statistics::GroupStatistics) and [`GramMatrix`](crate::statistics::GramMatrix). The crate `numeric-table-learning`
 /// has k-means, linear regression and naive Bayes. For your own result, derive serde's traits and define how rows are
 /// added and how two results are merged:
 ///
@@ -98,7 +98,7 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{Covariance, Partial};
+    /// use numeric_table::{Partial, statistics::Covariance};
     /// assert!((4 << 20..5 << 20).contains(&Covariance::new(1024)?.size_in_bytes())); // one half of the matrix
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -113,8 +113,8 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
     /// of threads.
     ///
     /// A sparse table is read as if it were dense, a block at a time, in O(rows * columns). Only
-    /// [`BasicStatistics`](crate::BasicStatistics) reads just the stored values, as
-    /// [`BasicStatistics::of`](crate::BasicStatistics::of) does.
+    /// [`BasicStatistics`](crate::statistics::BasicStatistics) reads just the stored values, as
+    /// [`BasicStatistics::of`](crate::statistics::BasicStatistics::of) does.
     ///
     /// # Errors
     /// The errors of [`update_table`](Self::update_table) and [`merge`](Self::merge).
@@ -135,7 +135,7 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
     /// # Examples
     /// ```
     /// use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
-    /// use numeric_table::{Covariance, Partial, prelude::*};
+    /// use numeric_table::{Partial, prelude::*, statistics::Covariance};
     /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, 2.0], [3.5, 9.0], [5.5, 1.0]])?;
     /// let done = Arc::new(AtomicU64::new(0));
     /// let seen = done.clone();

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use criterion::{BatchSize, Criterion};
 use memmap2::MmapOptions;
+use numeric_table::files::{SaveOptions, verify};
 use numeric_table::prelude::*;
-use numeric_table::{SaveOptions, verify};
 use rayon::prelude::*;
 
 use crate::limits::{Threads, memcpy};

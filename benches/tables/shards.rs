@@ -9,7 +9,12 @@ use std::path::{Path, PathBuf};
 
 use criterion::Criterion;
 use numeric_table::prelude::*;
-use numeric_table::{BasicStatistics, Covariance, GramMatrix, Partial, SaveOptions, Shards};
+use numeric_table::{
+    Partial,
+    files::SaveOptions,
+    shards::Shards,
+    statistics::{BasicStatistics, Covariance, GramMatrix},
+};
 use numeric_table_learning::KMeansStep;
 
 use crate::support::{MI, group, is_test, is_wanted, ragged, shape_of};

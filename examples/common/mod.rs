@@ -3,7 +3,10 @@
 use std::error::Error;
 use std::path::Path;
 
-use numeric_table::{CsvOptions, CsvSource, prelude::*};
+use numeric_table::{
+    csv::{CsvOptions, CsvSource},
+    prelude::*,
+};
 
 /// Reads the numeric columns of a file of `data/` into a table with named columns. The class, a column of words, is
 /// excluded; `pipeline.rs` shows how to keep it.

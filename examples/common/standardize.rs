@@ -1,6 +1,9 @@
 //! Standardizing a table, for `pipeline` and `distributions`: scaling continuous columns to mean 0 and deviation 1.
 
-use numeric_table::{BasicStatistics, ColumnStatistics, prelude::*};
+use numeric_table::{
+    prelude::*,
+    statistics::{BasicStatistics, ColumnStatistics},
+};
 
 /// Number of rows of one task: few, so that even 150 rows make several blocks.
 const ROWS_PER_BLOCK: usize = 32;

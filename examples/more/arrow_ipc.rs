@@ -13,7 +13,7 @@ use std::fs::File;
 use arrow_ipc::reader::FileReader;
 use arrow_ipc::writer::FileWriter;
 use common::{heading, load};
-use numeric_table::{CopyPolicy, prelude::*};
+use numeric_table::{interop::CopyPolicy, prelude::*};
 use numeric_table_arrow::prelude::*;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

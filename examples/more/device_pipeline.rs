@@ -29,7 +29,11 @@ use std::time::{Duration, Instant};
 
 use closures::Closures;
 use common::{heading, load};
-use numeric_table::{CsvSource, TableReader, TableWriter, prelude::*};
+use numeric_table::{
+    csv::CsvSource,
+    files::{TableReader, TableWriter},
+    prelude::*,
+};
 use numeric_table_execution::stream::{ResultStream, StreamOptions, StreamRows};
 use numeric_table_execution::{ArrayHandle, Detached, DeviceArray, DeviceStatistics, Kernels, Rayon};
 use steps::{PART, Sizes, Steps};

@@ -12,7 +12,7 @@ mod standardize;
 
 use std::path::{Path, PathBuf};
 
-use numeric_table::{BasicStatistics, CsvSource, prelude::*};
+use numeric_table::{csv::CsvSource, prelude::*, statistics::BasicStatistics};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use standardize::standardize;

@@ -12,9 +12,14 @@ use std::path::Path;
 use common::{heading, load};
 use numeric_table::table::{by_mut, by_ref};
 use numeric_table::{
-    AosNumericTable, BasicStatistics, BorrowedTable, CsrNumericTable, CsvOptions, CsvSource, MergedNumericTable,
-    PackedOrder, PackedSymmetricMatrix, PackedTriangularMatrix, RowMergedNumericTable, SoaNumericTable, Svmlight,
-    SvmlightOptions, Triangle, impl_record, prelude::*,
+    AosNumericTable, CsrNumericTable, MergedNumericTable, PackedSymmetricMatrix, PackedTriangularMatrix,
+    RowMergedNumericTable, SoaNumericTable,
+    csv::{CsvOptions, CsvSource},
+    impl_record,
+    prelude::*,
+    sparse::{Svmlight, SvmlightOptions},
+    statistics::BasicStatistics,
+    table::{BorrowedTable, PackedOrder, Triangle},
 };
 use numeric_table_arrow::prelude::*;
 
@@ -91,7 +96,7 @@ fn pipeline(table: &dyn NumericTable, path: &Path) -> Result<()> {
         }
     }
     table.save(path)?;
-    let copy = load_any(path)?;
+    let copy = files::load(path)?;
     let is_same = copy.dictionary() == table.dictionary() && copy.rows::<f64>(..)?[..] == table.rows::<f64>(..)?[..];
     println!(
         "{:<21}{:<12}{:<6}{:>12}{:>11}  {}, {}",

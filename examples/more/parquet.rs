@@ -11,7 +11,7 @@ use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use numeric_table::{AnyArray, SoaNumericTable, TableWriter, prelude::*};
+use numeric_table::{AnyArray, SoaNumericTable, files::TableWriter, prelude::*};
 use numeric_table_arrow::prelude::*;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;

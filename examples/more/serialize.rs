@@ -8,7 +8,7 @@
 mod common;
 
 use common::{heading, load};
-use numeric_table::{f16, from_bytes_any, prelude::*};
+use numeric_table::{f16, files, prelude::*};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -118,7 +118,7 @@ fn type_of(table: &dyn NumericTable) -> &'static str {
 }
 
 fn print_answer(original: &[u8], damage: &str, bytes: &[u8]) -> Result<()> {
-    match from_bytes_any(bytes) {
+    match files::from_bytes(bytes) {
         Ok(table) if table.to_bytes()? == original => println!("{damage:<31}read: the same table"),
         Ok(table) => println!("{damage:<31}read: another table of {} of {}", table.shape(), type_of(&*table)),
         Err(error) => println!("{damage:<31}{error}"),

@@ -6,7 +6,7 @@
 //! cargo run --release -p more-examples --features cuda --example shared_array_on_device    # and on a CUDA device
 //! ```
 
-use numeric_table::{Array, MemoryKind};
+use numeric_table::{Array, array::MemoryKind};
 use numeric_table_execution::transport::{Engine, Event};
 use numeric_table_execution::{Detached, DeviceArray, HandleError, Kernels, Launch, Rayon};
 

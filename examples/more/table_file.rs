@@ -12,7 +12,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use numeric_table::{Progress, SaveOptions, TableReader, TableWriter, prelude::*};
+use numeric_table::{
+    files::{Progress, SaveOptions, TableReader, TableWriter},
+    prelude::*,
+};
 
 type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 

@@ -8,7 +8,7 @@ use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{Array as _, FixedSizeListArray, RecordBatch, RecordBatchIterator, StructArray, make_array};
 use arrow_data::ArrayData;
 use arrow_schema::{DataType, Field, Fields, Schema};
-use numeric_table::{CopyPolicy, ElementType, HomogenNumericTable, NumericTable, SoaNumericTable};
+use numeric_table::{ElementType, HomogenNumericTable, NumericTable, SoaNumericTable, interop::CopyPolicy};
 use numeric_table_arrow::prelude::*;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

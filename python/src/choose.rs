@@ -1,6 +1,6 @@
 //! The results of `table[key]`: rows, columns, values, tables with some of them.
 
-use numeric_table::table::Region;
+use numeric_table::table::spi::Region;
 use numeric_table::{ConversionPolicy, TableDescription, TableSelection};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

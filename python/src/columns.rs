@@ -1,7 +1,10 @@
 //! Statistics of the columns of a table.
 
 use numeric_table::table::ColumnKey;
-use numeric_table::{BasicStatistics, ColumnStatistics, DataDictionary, StatisticsOptions};
+use numeric_table::{
+    DataDictionary,
+    statistics::{BasicStatistics, ColumnStatistics, StatisticsOptions},
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -1,6 +1,6 @@
 //! Distributions of values: histograms and quantiles.
 
-use numeric_table::{ColumnHistogram, HistogramBins};
+use numeric_table::statistics::{ColumnHistogram, HistogramBins};
 use pyo3::prelude::*;
 
 use crate::boundary::methods;
@@ -27,11 +27,11 @@ pub(crate) struct Histogram;
 
 impl Histogram {
     fn each<'py, R>(slf: &Bound<'py, Self>, value: impl Fn(&ColumnHistogram) -> PyResult<R>) -> PyResult<Vec<R>> {
-        state::<numeric_table::Histogram>(slf)?.columns().iter().map(value).collect()
+        state::<numeric_table::statistics::Histogram>(slf)?.columns().iter().map(value).collect()
     }
 
     fn count_each<'py>(slf: &Bound<'py, Self>, value: fn(&ColumnHistogram) -> u64) -> PyResult<Bound<'py, PyAny>> {
-        vector(slf.py(), state::<numeric_table::Histogram>(slf)?.columns().iter().map(value))
+        vector(slf.py(), state::<numeric_table::statistics::Histogram>(slf)?.columns().iter().map(value))
     }
 }
 
@@ -47,7 +47,7 @@ impl Histogram {
         let all = if let Ok(count) = bins.extract::<usize>() {
             let (lower, upper) = range.ok_or_else(|| TableError::new_err("a number of bins needs a range"))?;
             let bins = HistogramBins::uniform(lower, upper, count).or_raise()?;
-            numeric_table::Histogram::new(columns, &bins)
+            numeric_table::statistics::Histogram::new(columns, &bins)
         } else {
             if range.is_some() {
                 return Err(TableError::new_err("a range needs a number of bins, not edges"));
@@ -65,9 +65,9 @@ impl Histogram {
                         "there are edges for {found} columns, but {columns} columns"
                     )));
                 }
-                numeric_table::Histogram::with_bins(bins)
+                numeric_table::statistics::Histogram::with_bins(bins)
             } else {
-                numeric_table::Histogram::new(columns, &edges(bins)?)
+                numeric_table::statistics::Histogram::new(columns, &edges(bins)?)
             }
         };
         Ok(Partial::new(all.or_raise()?).of_class(Self))
@@ -116,7 +116,7 @@ impl Histogram {
 #[pyclass(frozen, extends = Partial, module = "numeric_table", name = "QuantileSketch")]
 pub(crate) struct QuantileSketch;
 
-type Sketch = numeric_table::QuantileSketch;
+type Sketch = numeric_table::statistics::QuantileSketch;
 
 impl QuantileSketch {
     fn each<'py, T: numeric_table::Element>(

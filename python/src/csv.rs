@@ -13,8 +13,10 @@ use std::thread::Builder;
 use std::time::Duration;
 
 use numeric_table::{
-    Array, CsvSource, CsvWriteOptions, DataDictionary, DataLayout, Element, ElementType, HomogenNumericTable,
-    NumericTable, Progress, Result, Shape, TableOutput,
+    Array, DataDictionary, DataLayout, Element, ElementType, HomogenNumericTable, NumericTable, Result, Shape,
+    TableOutput,
+    csv::{CsvSource, CsvWriteOptions},
+    files::Progress,
 };
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;

@@ -1,6 +1,6 @@
 //! The caller's options for the text of a CSV file.
 
-use numeric_table::{CsvColumns, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvTrailing};
+use numeric_table::csv::{CsvColumns, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvTrailing};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyMapping, PyString};

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io;
 use std::path::Path;
 
-use numeric_table::{Error, ErrorKind, Hint};
+use numeric_table::{Error, ErrorKind, error::Hint};
 use pyo3::exceptions::{
     PyFileNotFoundError, PyIndexError, PyMemoryError, PyOSError, PyPermissionError, PyTypeError, PyValueError,
 };

@@ -3,8 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use numeric_table::table::TableKind;
-use numeric_table::{ErrorKind, HomogenNumericTable, SaveOptions, TableOutput, TableReader};
+use numeric_table::table::spi::TableKind;
+use numeric_table::{
+    ErrorKind, HomogenNumericTable, TableOutput,
+    files::{SaveOptions, TableReader},
+};
 use pyo3::prelude::*;
 
 use crate::boundary::function;
@@ -42,7 +45,7 @@ pub(crate) fn load(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, Py
     let listener = Listener::of(progress, &path)?;
     let loaded = match reader(py, &path)? {
         Some(reader) => watch(py, listener, None, || reader.load_any()),
-        None => watch(py, listener, Some(length(&path)), || numeric_table::load_any(&path)),
+        None => watch(py, listener, Some(length(&path)), || numeric_table::files::load(&path)),
     };
     loaded.map(Table::new)
 }
@@ -94,7 +97,7 @@ pub(crate) fn verify(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, 
     let listener = Listener::of(progress, &path)?;
     match reader(py, &path)? {
         Some(reader) => watch(py, listener, None, || reader.verify()),
-        None => watch(py, listener, Some(length(&path)), || numeric_table::verify(&path)),
+        None => watch(py, listener, Some(length(&path)), || numeric_table::files::verify(&path)),
     }
 }
 
@@ -130,7 +133,7 @@ pub(crate) fn remove_leftovers(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<
 /// Loads a NumPy array file (``.npy``) as a table.
 #[function]
 pub(crate) fn load_npy(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
-    py.detach(|| numeric_table::load_npy_any(&path)).or_raise().map(Table::new)
+    py.detach(|| numeric_table::npy::load(&path)).or_raise().map(Table::new)
 }
 
 /// Saves a table as a NumPy array file (``.npy``). An existing file stays until the new one is complete, even if Ctrl-C

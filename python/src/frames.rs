@@ -1,8 +1,10 @@
 //! Conversion from and to pandas frames. The module `_pandas` has the code that knows pandas' columns.
 
 use numeric_table::{
-    Categories, Error, ErrorKind, Feature, FeatureType, HomogenNumericTable, NumericTable, Shape, SoaNumericTable,
-    TableDescription, TimeUnit, table::Refused,
+    Error, ErrorKind, Feature, FeatureType, HomogenNumericTable, NumericTable, Shape, SoaNumericTable,
+    TableDescription,
+    dictionary::{Categories, TimeUnit},
+    table::Refused,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};

@@ -1,6 +1,6 @@
 //! Statistics of the rows of each category.
 
-use numeric_table::{ColumnStatistics, MissingCategories};
+use numeric_table::statistics::{ColumnStatistics, MissingCategories};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -36,7 +36,7 @@ use crate::partial::{Partial, matrix, object, state, vector};
 #[pyclass(frozen, extends = Partial, module = "numeric_table", name = "GroupStatistics")]
 pub(crate) struct GroupStatistics;
 
-type Groups = numeric_table::GroupStatistics;
+type Groups = numeric_table::statistics::GroupStatistics;
 
 impl GroupStatistics {
     fn each<'py>(

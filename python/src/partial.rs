@@ -8,8 +8,8 @@ use std::any::Any;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock, TryLockError};
 
-use numeric_table::table::Region;
-use numeric_table::{ConversionPolicy, Element, Error, NumericTable, Result, Shape, Shards};
+use numeric_table::table::spi::Region;
+use numeric_table::{ConversionPolicy, Element, Error, NumericTable, Result, Shape, shards::Shards};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
 use pyo3::{PyClass, PyTypeInfo};
@@ -144,12 +144,12 @@ macro_rules! kinds {
 }
 
 kinds! {
-    numeric_table::BasicStatistics => columns::Statistics,
-    numeric_table::Covariance => products::Covariance,
-    numeric_table::GramMatrix => products::GramMatrix,
-    numeric_table::Histogram => counts::Histogram,
-    numeric_table::QuantileSketch => counts::QuantileSketch,
-    numeric_table::GroupStatistics => groups::GroupStatistics,
+    numeric_table::statistics::BasicStatistics => columns::Statistics,
+    numeric_table::statistics::Covariance => products::Covariance,
+    numeric_table::statistics::GramMatrix => products::GramMatrix,
+    numeric_table::statistics::Histogram => counts::Histogram,
+    numeric_table::statistics::QuantileSketch => counts::QuantileSketch,
+    numeric_table::statistics::GroupStatistics => groups::GroupStatistics,
     numeric_table_learning::KMeansStep => learning::KMeansStep,
     numeric_table_learning::LinearRegression => learning::LinearRegression,
     numeric_table_learning::NaiveBayes => bayes::NaiveBayes,

@@ -22,43 +22,46 @@ pub(crate) struct Covariance;
 impl Covariance {
     #[new]
     fn new(#[pyo3(from_py_with = numbers::count)] columns: usize) -> PyResult<PyClassInitializer<Self>> {
-        Ok(Partial::new(numeric_table::Covariance::new(columns).or_raise()?).of_class(Self))
+        Ok(Partial::new(numeric_table::statistics::Covariance::new(columns).or_raise()?).of_class(Self))
     }
 
     /// The number of columns.
     #[getter]
     fn column_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        Ok(state::<numeric_table::Covariance>(slf)?.column_count())
+        Ok(state::<numeric_table::statistics::Covariance>(slf)?.column_count())
     }
 
     /// The mean of each column.
     #[getter]
     fn means<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        vector(slf.py(), state::<numeric_table::Covariance>(slf)?.means())
+        vector(slf.py(), state::<numeric_table::statistics::Covariance>(slf)?.means())
     }
 
     /// The sums of the products of deviations from the means.
     #[getter]
     fn cross_product<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        matrix::<f64>(slf.py(), &state::<numeric_table::Covariance>(slf)?.cross_product().or_raise()?)
+        matrix::<f64>(slf.py(), &state::<numeric_table::statistics::Covariance>(slf)?.cross_product().or_raise()?)
     }
 
     /// The covariances, with n - 1 in the denominator, like NumPy's ``cov``.
     #[getter]
     fn covariance<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        matrix::<f64>(slf.py(), &state::<numeric_table::Covariance>(slf)?.covariance().or_raise()?)
+        matrix::<f64>(slf.py(), &state::<numeric_table::statistics::Covariance>(slf)?.covariance().or_raise()?)
     }
 
     /// The covariances, with n in the denominator, like NumPy's ``cov(ddof=0)``.
     #[getter]
     fn population_covariance<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        matrix::<f64>(slf.py(), &state::<numeric_table::Covariance>(slf)?.population_covariance().or_raise()?)
+        matrix::<f64>(
+            slf.py(),
+            &state::<numeric_table::statistics::Covariance>(slf)?.population_covariance().or_raise()?,
+        )
     }
 
     /// The correlations, like NumPy's ``corrcoef``. NaN for a constant column.
     #[getter]
     fn correlation<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        matrix::<f64>(slf.py(), &state::<numeric_table::Covariance>(slf)?.correlation().or_raise()?)
+        matrix::<f64>(slf.py(), &state::<numeric_table::statistics::Covariance>(slf)?.correlation().or_raise()?)
     }
 }
 
@@ -77,24 +80,24 @@ pub(crate) struct GramMatrix;
 impl GramMatrix {
     #[new]
     fn new(#[pyo3(from_py_with = numbers::count)] columns: usize) -> PyResult<PyClassInitializer<Self>> {
-        Ok(Partial::new(numeric_table::GramMatrix::new(columns).or_raise()?).of_class(Self))
+        Ok(Partial::new(numeric_table::statistics::GramMatrix::new(columns).or_raise()?).of_class(Self))
     }
 
     /// The number of columns.
     #[getter]
     fn column_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        Ok(state::<numeric_table::GramMatrix>(slf)?.column_count())
+        Ok(state::<numeric_table::statistics::GramMatrix>(slf)?.column_count())
     }
 
     /// The sum of each column.
     #[getter]
     fn sums<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        vector(slf.py(), state::<numeric_table::GramMatrix>(slf)?.sums().or_raise()?)
+        vector(slf.py(), state::<numeric_table::statistics::GramMatrix>(slf)?.sums().or_raise()?)
     }
 
     /// The sums of products.
     #[getter]
     fn matrix<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        matrix::<f64>(slf.py(), &state::<numeric_table::GramMatrix>(slf)?.matrix().or_raise()?)
+        matrix::<f64>(slf.py(), &state::<numeric_table::statistics::GramMatrix>(slf)?.matrix().or_raise()?)
     }
 }

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use numeric_table::{
-    Array, BasicStatistics, ConversionPolicy, DataDictionary, DataLayout, Element, ElementType, Error, ErrorKind,
-    HomogenNumericTable, NumericTable, Result, Shape, TableConversion, TableReader,
+    Array, ConversionPolicy, DataDictionary, DataLayout, Element, ElementType, Error, ErrorKind, HomogenNumericTable,
+    NumericTable, Result, Shape, TableConversion, files::TableReader, statistics::BasicStatistics,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -234,7 +234,7 @@ impl Reader {
     /// The kind of table: ``"homogeneous"``.
     #[getter]
     fn kind(&self) -> &'static str {
-        numeric_table::table::TableKind::HOMOGENEOUS.name()
+        numeric_table::table::spi::TableKind::HOMOGENEOUS.name()
     }
 
     fn __len__(&self) -> usize {

@@ -6,10 +6,11 @@
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
-use numeric_table::table::{Region, TableKind, Target, array_of};
+use numeric_table::table::spi::{Region, TableKind, Target, array_of};
 use numeric_table::{
-    AnySliceMut, Array, BlockAccess, ConversionPolicy, CopyReason, DataDictionary, DataLayout, Element, ElementType,
-    HomogenNumericTable, NumericTable, Shape, SoaNumericTable, TableConversion, TableDescription, TableSelection,
+    Array, BlockAccess, ConversionPolicy, DataDictionary, DataLayout, Element, ElementType, HomogenNumericTable,
+    NumericTable, Shape, SoaNumericTable, TableConversion, TableDescription, TableSelection, array::AnySliceMut,
+    interop::CopyReason,
 };
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::path::Path;
 
-use numeric_table::{Error, ErrorKind, NumericTable, Result, Shards};
+use numeric_table::{Error, ErrorKind, NumericTable, Result, shards::Shards};
 use pyo3::exceptions::PyRecursionError;
 use pyo3::prelude::*;
 use serde::de::{Deserialize, Deserializer, Error as _};

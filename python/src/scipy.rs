@@ -3,8 +3,8 @@
 
 use numeric_table::table::{CsrParts, Refused};
 use numeric_table::{
-    AnyArray, Array, ConversionPolicy, CsrNumericTable, Element, ElementType, Error, ErrorKind, Indices, NumericTable,
-    Shape, SparseFault, TableConversion, TableOutput,
+    AnyArray, Array, ConversionPolicy, CsrNumericTable, Element, ElementType, Error, ErrorKind, NumericTable, Shape,
+    TableConversion, TableOutput, error::SparseFault, sparse::Indices,
 };
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;

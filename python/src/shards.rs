@@ -63,7 +63,7 @@ type ShardsState = (Option<PathBuf>, Vec<Known>, bool);
 /// array([3., 4.])
 #[pyclass(frozen, module = "numeric_table", name = "Shards", weakref)]
 pub(crate) struct Shards {
-    shards: numeric_table::Shards,
+    shards: numeric_table::shards::Shards,
     /// The folder or the manifest that lists the files.
     listed_by: Option<PathBuf>,
     /// Whether values are verified against their checksums before they are used.
@@ -93,14 +93,14 @@ impl Shards {
             name.contains(&b'*') || name.contains(&b'?')
         });
         if is_pattern && !path.exists() {
-            let shards = numeric_table::Shards::matching(&path)?;
+            let shards = numeric_table::shards::Shards::matching(&path)?;
             return Ok(Self { shards, listed_by: None, is_verified: false });
         }
-        Ok(Self { shards: numeric_table::Shards::open(&path)?, listed_by: Some(path), is_verified: false })
+        Ok(Self { shards: numeric_table::shards::Shards::open(&path)?, listed_by: Some(path), is_verified: false })
     }
 
     /// Creates the table of a folder.
-    pub(crate) fn of_folder(shards: numeric_table::Shards, folder: PathBuf) -> PyResult<Self> {
+    pub(crate) fn of_folder(shards: numeric_table::shards::Shards, folder: PathBuf) -> PyResult<Self> {
         Self { shards, listed_by: Some(folder), is_verified: false }.checked()
     }
 
@@ -203,11 +203,11 @@ impl LastFile {
 
 /// Loads a file and verifies all its checksums, if it has the known properties.
 fn load_known(known: &Known) -> numeric_table::Result<Box<dyn NumericTable>> {
-    let shards = numeric_table::Shards::of_files([&known.0])?;
+    let shards = numeric_table::shards::Shards::of_files([&known.0])?;
     let found = Shards { shards, listed_by: None, is_verified: false };
     match found.known().find_map(|found| change(known, &found)) {
         Some(error) => Err(error),
-        None => numeric_table::load_any(&known.0),
+        None => numeric_table::files::load(&known.0),
     }
 }
 
@@ -222,7 +222,7 @@ impl Shards {
             return py.detach(|| Self::of_path(path)).or_raise()?.verified(verify).checked();
         }
         let paths = paths.try_iter()?.map(|path| path?.extract()).collect::<PyResult<Vec<PathBuf>>>()?;
-        let shards = py.detach(|| numeric_table::Shards::of_files(&paths)).or_raise()?;
+        let shards = py.detach(|| numeric_table::shards::Shards::of_files(&paths)).or_raise()?;
         Self { shards, listed_by: None, is_verified: false }.verified(verify).checked()
     }
 
@@ -422,7 +422,7 @@ impl Shards {
                 Some(Ok(found)) if is_known(&found) => Ok(found),
                 _ => {
                     let paths = files.iter().map(|(path, ..)| path);
-                    let shards = numeric_table::Shards::of_files(paths)?;
+                    let shards = numeric_table::shards::Shards::of_files(paths)?;
                     Ok(Self { shards, listed_by: None, is_verified: false })
                 }
             }

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use numeric_table::{
-    ConversionPolicy, Element, Error, ErrorKind, NumericTable, Result, SaveOptions, TableConversion, TableDescription,
+    ConversionPolicy, Element, Error, ErrorKind, NumericTable, Result, TableConversion, TableDescription,
+    files::SaveOptions,
 };
 use pyo3::prelude::*;
 
@@ -48,11 +49,11 @@ trait AnyWriter: Send + Sync {
     /// Returns the numbers below a count for which no file exists.
     fn missing(&self, count: usize) -> Vec<usize>;
     /// Writes the manifest. There must be no other reference to the writer.
-    fn finish(self: Arc<Self>) -> Result<numeric_table::Shards>;
+    fn finish(self: Arc<Self>) -> Result<numeric_table::shards::Shards>;
 }
 
 struct Typed<T: Element> {
-    writer: numeric_table::ShardsWriter<T>,
+    writer: numeric_table::shards::ShardsWriter<T>,
     columns: usize,
     is_stated: bool,
 }
@@ -84,7 +85,7 @@ impl<T: Element> AnyWriter for Typed<T> {
         self.writer.missing(count)
     }
 
-    fn finish(self: Arc<Self>) -> Result<numeric_table::Shards> {
+    fn finish(self: Arc<Self>) -> Result<numeric_table::shards::Shards> {
         Arc::into_inner(self).ok_or_else(busy)?.writer.finish()
     }
 }
@@ -272,7 +273,7 @@ impl ShardsWriter {
         self.state.lock().unwrap_or_else(PoisonError::into_inner) // nothing panics while it is locked
     }
 
-    fn written(&self) -> Result<numeric_table::Shards> {
+    fn written(&self) -> Result<numeric_table::shards::Shards> {
         let writer = self.state().whole()?;
         let shards = writer.finish()?;
         self.state().files.clear(); // they are the table's
@@ -291,7 +292,7 @@ impl ShardsWriter {
 
     /// Removes files that this writer has written, as far as the system permits.
     fn remove(&self, files: impl IntoIterator<Item = (usize, File)>) {
-        if fs::symlink_metadata(self.folder.join(numeric_table::Shards::MANIFEST)).is_ok() {
+        if fs::symlink_metadata(self.folder.join(numeric_table::shards::Shards::MANIFEST)).is_ok() {
             return; // the files may be parts of that table, and other files do no harm
         }
         for (number, file) in files {
@@ -323,7 +324,7 @@ impl ShardsWriter {
         let (is_stated, (element, dictionary)) = (stated.is_some(), describe::described(columns, stated)?);
         let (columns, options) = (dictionary.len(), SaveOptions::new().durable(durable));
         let writer: Arc<dyn AnyWriter> = with_type!(element, T => {
-            let create = || numeric_table::ShardsWriter::<T>::create_with(&folder, columns, dictionary, options);
+            let create = || numeric_table::shards::ShardsWriter::<T>::create_with(&folder, columns, dictionary, options);
             Arc::new(Typed { writer: py.detach(create).or_raise()?, columns, is_stated })
         });
         py.detach(|| check_no_files(&folder)).or_raise()?;
@@ -362,7 +363,7 @@ impl ShardsWriter {
         let (is_stated, (element, dictionary)) = (stated.is_some(), describe::described(columns, stated)?);
         let (columns, options) = (dictionary.len(), SaveOptions::new().durable(durable));
         let writer: Arc<dyn AnyWriter> = with_type!(element, T => {
-            let resume = || numeric_table::ShardsWriter::<T>::resume_with(&folder, columns, dictionary, options);
+            let resume = || numeric_table::shards::ShardsWriter::<T>::resume_with(&folder, columns, dictionary, options);
             Arc::new(Typed { writer: py.detach(resume).or_raise()?, columns, is_stated })
         });
         let mut state = State::new(writer);

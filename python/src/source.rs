@@ -4,8 +4,8 @@
 use std::cell::RefCell;
 
 use numeric_table::{
-    AnyArray, Array, CopyReason, DataLayout, Element, ElementType, Error, ErrorKind, HomogenNumericTable, NumericTable,
-    Shape,
+    AnyArray, Array, DataLayout, Element, ElementType, Error, ErrorKind, HomogenNumericTable, NumericTable, Shape,
+    interop::CopyReason,
 };
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};

@@ -3,8 +3,8 @@
 use std::sync::RwLock;
 
 use numeric_table::{
-    ConversionPolicy, CopyReason, DataLayout, ElementType, Error, ErrorKind, HomogenNumericTable, NumericTable, Shape,
-    SoaNumericTable, TableDescription, TableOutput,
+    ConversionPolicy, DataLayout, ElementType, Error, ErrorKind, HomogenNumericTable, NumericTable, Shape,
+    SoaNumericTable, TableDescription, TableOutput, interop::CopyReason,
 };
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
@@ -476,7 +476,7 @@ impl Table {
         order: &str,
         description: &[u8],
     ) -> PyResult<Self> {
-        let described = numeric_table::from_bytes_any(description).or_raise()?;
+        let described = numeric_table::files::from_bytes(description).or_raise()?;
         if let Some(described) = sparse::of(&*described) {
             return scipy::unpickled(values, rows, described).map(Self::new);
         }
@@ -490,7 +490,7 @@ impl Table {
 
     #[staticmethod]
     fn _from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        py.detach(|| numeric_table::from_bytes_any(bytes)).or_raise().map(Self::new)
+        py.detach(|| numeric_table::files::from_bytes(bytes)).or_raise().map(Self::new)
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {

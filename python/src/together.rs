@@ -1,9 +1,9 @@
 //! Several tables: stacked, and compared.
 
-use numeric_table::table::{Region, Target};
+use numeric_table::table::spi::{Region, Target};
 use numeric_table::{
-    AnySliceMut, ConversionPolicy, ConversionReport, Element, ElementType, NumericTable, Shape, TableCombination,
-    TableConversion, TableDescription, TableSelection,
+    ConversionPolicy, ConversionReport, Element, ElementType, NumericTable, Shape, TableCombination, TableConversion,
+    TableDescription, TableSelection, array::AnySliceMut,
 };
 use pyo3::prelude::*;
 

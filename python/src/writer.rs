@@ -12,10 +12,12 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-use numeric_table::table::{Region, TableId, Target};
+use numeric_table::table::spi::{Region, TableId, Target};
 use numeric_table::{
-    ConversionPolicy, DataDictionary, DataLayout, Difference, Element, ElementType, Error, ErrorKind, NumericTable,
-    Result, SaveOptions, Shape, TableConversion, TableDescription, TableReader, TableWriter,
+    ConversionPolicy, DataDictionary, DataLayout, Element, ElementType, Error, ErrorKind, NumericTable, Result, Shape,
+    TableConversion, TableDescription,
+    error::Difference,
+    files::{SaveOptions, TableReader, TableWriter},
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -37,7 +37,7 @@ pub struct AnyArray {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{AnyArrayRef, Array};
+/// use numeric_table::{Array, array::AnyArrayRef};
 /// let array = Array::from(vec![1_u16, 2]);
 /// assert!(AnyArrayRef::new(&array).downcast::<u16>().is_some());
 /// ```
@@ -52,7 +52,7 @@ impl<'a> AnyArrayRef<'a> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{AnyArrayRef, Array};
+    /// # use numeric_table::{Array, array::AnyArrayRef};
     /// let array = Array::from(vec![1_i64, 2, 3]);
     /// assert!(AnyArrayRef::new(&array).downcast::<u64>().is_none());
     /// ```
@@ -67,7 +67,7 @@ impl<'a> AnyArrayRef<'a> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{AnyArrayRef, Array};
+    /// # use numeric_table::{Array, array::AnyArrayRef};
     /// let array = Array::from(vec![1_i64, 2, 3]);
     /// assert_eq!(AnyArrayRef::new(&array).downcast::<i64>().unwrap().len(), 3);
     /// ```
@@ -81,7 +81,7 @@ impl<'a> AnyArrayRef<'a> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{AnyArrayRef, Array, ElementType};
+    /// # use numeric_table::{Array, ElementType, array::AnyArrayRef};
     /// let array = Array::from(vec![1.5_f64, 2.5]);
     /// assert_eq!(AnyArrayRef::new(&array).element_type(), ElementType::F64);
     /// ```

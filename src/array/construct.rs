@@ -251,7 +251,7 @@ impl<T: 'static> Array<T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Array, MemoryKind};
+    /// # use numeric_table::{Array, array::MemoryKind};
     /// let array = Array::from_owner_in(vec![1.0_f32, 2.0], MemoryKind::Pinned);
     /// assert_eq!((array.memory_kind(), array[1]), (MemoryKind::Pinned, 2.0));
     /// ```
@@ -278,7 +278,7 @@ impl<T: 'static> Array<T> {
     /// * `data` must be aligned and valid for reads of `count` elements until `deleter` runs, all in one allocation. It
     ///   may be null if `count` is 0.
     /// * All `count` elements must be initialized values of `T`. For uninitialized memory, make `T` a
-    ///   [`MaybeUninit`](std::mem::MaybeUninit).
+    ///   [`MaybeUninit`].
     /// * The `count` elements must not exceed `isize::MAX` bytes, as in [`std::slice::from_raw_parts`].
     /// * The elements must not be written until `deleter` runs.
     /// * `deleter` must be sound to call on any thread. It receives `data` and `count` as the caller passed them.
@@ -314,7 +314,7 @@ impl<T: 'static> Array<T> {
     /// * `data` must be aligned and valid for reads and writes of `count` elements until `deleter` runs, all in one
     ///   allocation. It may be null if `count` is 0.
     /// * All `count` elements must be initialized values of `T`. For uninitialized memory, make `T` a
-    ///   [`MaybeUninit`](std::mem::MaybeUninit).
+    ///   [`MaybeUninit`].
     /// * The `count` elements must not exceed `isize::MAX` bytes, as in [`std::slice::from_raw_parts_mut`].
     /// * Nothing else may access the elements until `deleter` runs.
     /// * `deleter` must be sound to call on any thread. It receives `data` and `count` as the caller passed them.

@@ -10,7 +10,7 @@ use super::block::MemoryBlock;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{Array, MemoryKind};
+/// use numeric_table::{Array, array::MemoryKind};
 /// assert_eq!(Array::from(vec![1.0]).memory_kind(), MemoryKind::Host);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -12,6 +12,7 @@ mod kind;
 mod uninit;
 pub(crate) mod unique;
 
+pub use crate::window::{AnySlice, AnySliceMut};
 pub(crate) use allocate::vector_with_room;
 pub use any::{AnyArray, AnyArrayRef};
 pub use kind::MemoryKind;

@@ -11,7 +11,7 @@ use super::error::{Error, ErrorKind, Result};
 /// # Examples
 /// ```
 /// # #[cfg(feature = "npy")] {
-/// use numeric_table::{CopyPolicy, prelude::*};
+/// use numeric_table::{interop::CopyPolicy, prelude::*};
 /// let mut bytes = Vec::new();
 /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.write_npy(&mut bytes)?;
 /// let bytes = Array::copy_of(&bytes)?; // the library's memory is aligned for every element type
@@ -41,7 +41,7 @@ impl CopyPolicy {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CopyPolicy, CopyReason, prelude::*};
+    /// use numeric_table::{interop::{CopyPolicy, CopyReason}, prelude::*};
     /// let reason = Some(CopyReason::Layout);
     /// assert!(!CopyPolicy::IfNeeded.copies(None)? && CopyPolicy::IfNeeded.copies(reason)?);
     /// let error = CopyPolicy::Never.copies(reason).unwrap_err();
@@ -61,7 +61,7 @@ impl CopyPolicy {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::CopyReason;
+/// use numeric_table::interop::CopyReason;
 /// assert_eq!(CopyReason::ByteOrder.to_string(), "the bytes of each value are in the opposite order");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -66,7 +66,7 @@ impl fmt::Display for ReadWriteMode {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::BlockKind;
+/// use numeric_table::block::BlockKind;
 /// assert_eq!(BlockKind::Rows.to_string(), "a block of rows");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

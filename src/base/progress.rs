@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// # Examples
 /// ```
-/// use numeric_table::Progress;
+/// use numeric_table::files::Progress;
 /// let progress = Progress { done: 1 << 20, total: Some(4 << 20) };
 /// assert_eq!(progress.total.map(|total| progress.done * 100 / total), Some(25)); // percent
 /// ```

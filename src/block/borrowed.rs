@@ -63,7 +63,7 @@ pub struct Block<'t, U: Element> {
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 ///
-/// The values of a block of a file ([`FileBlocks::next_block`](crate::FileBlocks::next_block),
+/// The values of a block of a file ([`FileBlocks::next_block`](crate::files::FileBlocks::next_block),
 /// `TableReader::par_row_blocks`, `CsvBlocks::next_block`) are in a buffer that a later block reuses. A pipeline may
 /// change them there before it writes them elsewhere. Nothing is written back to the file, and releasing or dropping
 /// such a block has no effect.

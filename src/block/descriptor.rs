@@ -28,8 +28,8 @@ use crate::window::AnySlice;
 ///
 /// A [`HomogenNumericTable`](crate::HomogenNumericTable) stores its values in an array and lends it. Other kinds of
 /// tables have in-place blocks for reading if they create their pieces by
-/// [`Piece::of_array`](crate::table::Piece::of_array), and in-place blocks for writing if they implement
-/// [`Lend`](crate::table::Lend).
+/// [`Piece::of_array`](crate::table::spi::Piece::of_array), and in-place blocks for writing if they implement
+/// [`Lend`](crate::table::spi::Lend).
 ///
 /// The buffer is kept for reuse: a loop over blocks allocates once.
 ///

@@ -18,6 +18,7 @@ mod pool;
 mod update;
 mod values;
 
+pub use crate::base::mode::{BlockKind, ReadWriteMode};
 pub use access::BlockAccess;
 pub use borrowed::{Block, BlockMut};
 #[cfg(feature = "rayon")]

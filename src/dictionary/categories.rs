@@ -19,7 +19,7 @@ use crate::base::text::excerpt;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{Categories, prelude::*};
+/// use numeric_table::{dictionary::Categories, prelude::*};
 /// let colours = Categories::from_words(["red", "green", "blue"])?;
 /// assert_eq!((colours.len(), colours.word(2), colours.index_of("green")), (3, Some("blue"), Some(1)));
 ///
@@ -115,7 +115,7 @@ impl Categories {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::Categories;
+    /// # use numeric_table::dictionary::Categories;
     /// let grades = Categories::new(6);
     /// assert_eq!((grades.len(), grades.word(0)), (6, None));
     /// ```
@@ -130,7 +130,7 @@ impl Categories {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Categories, Error};
+    /// # use numeric_table::{Error, dictionary::Categories};
     /// assert_eq!(Categories::from_words(["low", "high"])?.index_of("high"), Some(1));
     /// let error = Categories::from_words(["low", "high", "low"]).unwrap_err();
     /// assert_eq!(error.to_string(), r#"the index of category "low" is 2: the word already has the index 0"#);
@@ -172,7 +172,7 @@ impl Categories {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::Categories;
+    /// # use numeric_table::dictionary::Categories;
     /// assert_eq!(Categories::new(3).len(), 3);
     /// ```
     pub fn len(&self) -> usize {
@@ -186,7 +186,7 @@ impl Categories {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::Categories;
+    /// # use numeric_table::dictionary::Categories;
     /// assert!(Categories::new(0).is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
@@ -197,7 +197,7 @@ impl Categories {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Categories, Error};
+    /// # use numeric_table::{Error, dictionary::Categories};
     /// assert!(Categories::from_words(["yes", "no"])?.has_words() && !Categories::new(2).has_words());
     /// # Ok::<(), Error>(())
     /// ```
@@ -209,7 +209,7 @@ impl Categories {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Categories, Error};
+    /// # use numeric_table::{Error, dictionary::Categories};
     /// let answers = Categories::from_words(["yes", "no"])?;
     /// assert_eq!((answers.word(1), answers.word(2)), (Some("no"), None));
     /// # Ok::<(), Error>(())
@@ -222,7 +222,7 @@ impl Categories {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Categories, Error};
+    /// # use numeric_table::{Error, dictionary::Categories};
     /// assert_eq!(Categories::from_words(["yes", "no"])?.words().collect::<Vec<_>>(), ["yes", "no"]);
     /// assert_eq!(Categories::new(2).words().len(), 0);
     /// # Ok::<(), Error>(())
@@ -237,7 +237,7 @@ impl Categories {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Categories, Error};
+    /// # use numeric_table::{Error, dictionary::Categories};
     /// let answers = Categories::from_words(["yes", "no"])?;
     /// assert_eq!((answers.index_of("no"), answers.index_of("maybe")), (Some(1), None));
     /// # Ok::<(), Error>(())

@@ -17,7 +17,7 @@ use crate::base::error::{Error, Result};
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{ElementType, Feature, FeatureType, PmmlType};
+/// use numeric_table::{ElementType, Feature, FeatureType, dictionary::PmmlType};
 /// let species = Feature::new(ElementType::F32).named("species").categorical(3);
 /// assert_eq!(species.feature_type, FeatureType::Categorical);
 /// assert_eq!((species.pmml_type(), species.type_size()), (PmmlType::Float, 4));
@@ -74,7 +74,7 @@ impl Feature {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Categories, ElementType, Error, Feature};
+    /// # use numeric_table::{ElementType, Error, Feature, dictionary::Categories};
     /// assert_eq!(Feature::new(ElementType::U8).categorical(3).category_count(), Some(3));
     /// let answer = Feature::new(ElementType::U8).categorical(Categories::from_words(["yes", "no"])?);
     /// assert_eq!(answer.word(1), Some("no"));
@@ -100,7 +100,7 @@ impl Feature {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Categories, ElementType, Error, Feature};
+    /// # use numeric_table::{ElementType, Error, Feature, dictionary::Categories};
     /// let answer = Feature::new(ElementType::U8).categorical(Categories::from_words(["yes", "no"])?);
     /// assert_eq!((answer.word(0), answer.word(2)), (Some("yes"), None));
     /// # Ok::<(), Error>(())
@@ -125,7 +125,7 @@ impl Feature {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ElementType, Feature, FeatureType, TimeUnit};
+    /// # use numeric_table::{ElementType, Feature, FeatureType, dictionary::TimeUnit};
     /// let day = Feature::new(ElementType::I32).named("day").time(TimeUnit::Days);
     /// assert_eq!(day.feature_type, FeatureType::Time(TimeUnit::Days));
     /// ```
@@ -137,7 +137,7 @@ impl Feature {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ElementType, Feature, PmmlType};
+    /// # use numeric_table::{ElementType, Feature, dictionary::PmmlType};
     /// assert_eq!(Feature::new(ElementType::I64).pmml_type(), PmmlType::Integer);
     /// ```
     pub const fn pmml_type(&self) -> PmmlType {
@@ -254,7 +254,7 @@ impl fmt::Display for FeatureType {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::PmmlType;
+/// use numeric_table::dictionary::PmmlType;
 /// assert_eq!(PmmlType::Double.to_string(), "double");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -13,7 +13,7 @@ use super::FeatureType;
 /// # Examples
 /// ```
 /// # #[cfg(feature = "csv")] {
-/// use numeric_table::{CsvKind, CsvOptions, CsvSource, TimeUnit, prelude::*};
+/// use numeric_table::{csv::{CsvKind, CsvOptions, CsvSource}, dictionary::TimeUnit, prelude::*};
 /// let text = b"day,time\n1970-01-02,1970-01-01T00:00:01.5Z\n2024-02-29,2024-02-29 12:00+01:00\n";
 /// let options = CsvOptions::new()
 ///     .kind("day", CsvKind::Time(TimeUnit::Days))

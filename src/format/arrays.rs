@@ -18,11 +18,11 @@ use crate::base::progress::Meter;
 use crate::base::room::with_room;
 use crate::base::shape::Shape;
 use crate::dictionary::DataDictionary;
-use crate::files::checksum::RunSums;
-use crate::files::output::PayloadWriter;
-use crate::files::output::{Lines, for_each_piece};
-use crate::files::position::Sink;
-use crate::files::zeroed;
+use crate::storage::checksum::RunSums;
+use crate::storage::output::PayloadWriter;
+use crate::storage::output::{Lines, for_each_piece};
+use crate::storage::position::Sink;
+use crate::storage::zeroed;
 use crate::table::content::{Content, FoundContent};
 
 /// Arrays begin at multiples of this, relative to the first value of the file.

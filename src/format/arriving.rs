@@ -3,10 +3,10 @@
 use crate::base::element::{Element, ElementType};
 use crate::base::error::Result;
 use crate::base::shape::Shape;
-use crate::files::PIECE_BYTES;
-use crate::files::byte_order::swap_if_big_endian;
-use crate::files::checksum::RunSums;
-use crate::files::stored::Stored;
+use crate::storage::PIECE_BYTES;
+use crate::storage::byte_order::swap_if_big_endian;
+use crate::storage::checksum::RunSums;
+use crate::storage::stored::Stored;
 use crate::window::AnySliceMut;
 
 /// Consecutive values that are converted as their bytes arrive. Their checksums are computed in the same pass. Values

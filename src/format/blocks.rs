@@ -16,7 +16,7 @@ use crate::base::shape::Shape;
 use crate::block::BlockMut;
 #[cfg(feature = "rayon")]
 use crate::block::{Buffer, Cuts, Pool, Pooled};
-use crate::files::stored::Stored;
+use crate::storage::stored::Stored;
 use crate::table::Region;
 use crate::window::AnySliceMut;
 
@@ -30,7 +30,7 @@ impl TableReader {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableReader, prelude::*};
+    /// # use numeric_table::{files::TableReader, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?.save(&path)?;
@@ -73,7 +73,7 @@ impl TableReader {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{TableReader, prelude::*};
+    /// use numeric_table::{files::TableReader, prelude::*};
     /// use rayon::iter::ParallelIterator;
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
@@ -116,7 +116,7 @@ impl TableReader {
 /// can therefore be transformed into another one in a single loop with one buffer, read in the type for computing and
 /// written in the type for storage:
 /// ```
-/// use numeric_table::{TableReader, TableWriter, prelude::*};
+/// use numeric_table::{files::{TableReader, TableWriter}, prelude::*};
 /// # let folder = tempfile::tempdir()?;
 /// # let [path, scaled] = ["table.ntb", "scaled.ntb"].map(|name| folder.path().join(name));
 /// HomogenNumericTable::from_rows(&[[1_i16, 20], [3, 40], [5, 60]])?.save(&path)?;
@@ -151,7 +151,7 @@ impl<U: Element> FileBlocks<'_, U> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableReader, prelude::*};
+    /// # use numeric_table::{files::TableReader, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?.save(&path)?;

@@ -22,11 +22,11 @@ use crate::base::parallel;
 use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
-use crate::files::checksum::RunSums;
-use crate::files::output::PayloadWriter;
-use crate::files::position::copy_in_system;
-use crate::files::stored::Stored;
-use crate::files::{PIECE_BYTES, run_length, zeroed};
+use crate::storage::checksum::RunSums;
+use crate::storage::output::PayloadWriter;
+use crate::storage::position::copy_in_system;
+use crate::storage::stored::Stored;
+use crate::storage::{PIECE_BYTES, run_length, zeroed};
 use crate::window::AnyWindow;
 
 /// Minimum number of bytes that are converted at a time, if that many are left: enough for several threads.
@@ -45,13 +45,13 @@ impl<T: Element> TableWriter<T> {
     /// If the types are the same and the source is row-major, values are copied without interpretation, and NaN keep
     /// their bits. On Linux, the system copies complete chunks of such rows (`copy_file_range`): they do not pass
     /// through this program's memory, and some file systems need neither time nor space for it. This requires that the
-    /// target has no checksums, or that both files have the same [chunk size](crate::SaveOptions::checksums) and the
+    /// target has no checksums, or that both files have the same [chunk size](crate::files::SaveOptions::checksums) and the
     /// rows begin at the same place of a chunk in both, as at the beginning of both. All other rows are read and
     /// written, in parallel.
     ///
     /// The target's checksums are copied from the source, or computed while the bytes are read. If at least one chunk
     /// is copied, the source's checksums are compared wherever its bytes are read. Damage to the source is therefore
-    /// detected: it is either an error now, or the target is damaged like the source, which [`verify`](crate::verify)
+    /// detected: it is either an error now, or the target is damaged like the source, which [`verify`](crate::files::verify)
     /// and loading detect. This does not hold for less than a chunk, for converted values, and for files without
     /// checksums.
     ///
@@ -62,13 +62,13 @@ impl<T: Element> TableWriter<T> {
     /// # Errors
     /// [`ErrorKind::RowsOutOfRange`]; [`ErrorKind::UnequalTables`] if labels or units of times differ;
     /// [`ErrorKind::ValueNotRepresentable`] with the row in this file; [`ErrorKind::SizeOverflow`]; [`ErrorKind::Io`],
-    /// also if the rows would be read from the file that is overwritten [in place](crate::SaveOptions::in_place);
+    /// also if the rows would be read from the file that is overwritten [in place](crate::files::SaveOptions::in_place);
     /// [`ErrorKind::Format`] if the source is damaged or has become shorter; [`ErrorKind::OutOfMemory`]. On error,
     /// nothing is appended, and the writer can still be used.
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{TableReader, TableWriter, prelude::*};
+    /// use numeric_table::{files::{TableReader, TableWriter}, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let [monday, tuesday, both] = ["1.ntb", "2.ntb", "12.ntb"].map(|name| folder.path().join(name));
     /// HomogenNumericTable::from_rows(&[[1.5_f32, 2.0], [3.0, 4.0]])?.save(&monday)?;
@@ -284,9 +284,12 @@ mod tests {
 
     use super::*;
     use crate::base::error::ErrorKind;
-    use crate::files::position::{Sink, read_at};
     use crate::output::TableOutput;
-    use crate::{HomogenNumericTable, SaveOptions, verify};
+    use crate::storage::position::{Sink, read_at};
+    use crate::{
+        HomogenNumericTable,
+        files::{SaveOptions, verify},
+    };
 
     /// 300 rows of 6 bytes; a chunk ends with every 32nd row.
     const CHUNK: u32 = 64;

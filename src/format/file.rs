@@ -10,9 +10,9 @@ use super::preamble::{PREAMBLE_BYTES, Preamble};
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
-use crate::files::checksum::{RunSums, merge};
-use crate::files::open::{open_regular, read};
-use crate::files::zeroed;
+use crate::storage::checksum::{RunSums, merge};
+use crate::storage::open::{open_regular, read};
+use crate::storage::zeroed;
 
 /// An open file that follows all rules that do not depend on the kind of its table.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::room::with_room;
 use crate::base::shape::Shape;
 use crate::dictionary::DataDictionary;
-use crate::files::checksum::{RunSums, merge};
+use crate::storage::checksum::{RunSums, merge};
 use crate::table::{DataLayout, NumericTable, TableKind};
 
 /// The description of a file, in which everything except the values has been checked.

@@ -9,7 +9,7 @@ use crate::base::error::Result;
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
-use crate::files::stored::Stored;
+use crate::storage::stored::Stored;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region, Target};
 use crate::window::AnySliceMut;
 

@@ -94,11 +94,11 @@ pub(super) fn load_stored(
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{load_any, prelude::*};
+/// use numeric_table::{files, prelude::*};
 /// # let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("table.ntb");
 /// HomogenNumericTable::from_rows(&[[1_i16, 2]])?.save(&path)?;
-/// let table = load_any(&path)?;
+/// let table = files::load(&path)?;
 /// assert_eq!((table.uniform_type(), &table.rows::<f64>(0..1)?[..]), (Some(ElementType::I16), &[1.0, 2.0][..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -115,7 +115,7 @@ pub fn load_any(path: impl AsRef<Path>) -> Result<Box<dyn NumericTable>> {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{prelude::*, verify};
+/// use numeric_table::{files::verify, prelude::*};
 /// # let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("table.ntb");
 /// HomogenNumericTable::from_rows(&[[1_i16, 2]])?.save(&path)?;

@@ -10,7 +10,7 @@ use super::opened::OpenedTable;
 use crate::base::element::{Element, match_element};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::dictionary::DataDictionary;
-use crate::files::map::map_file;
+use crate::storage::map::map_file;
 use crate::table::{HomogenNumericTable, NumericTable};
 
 impl<T: Element> HomogenNumericTable<T> {
@@ -18,7 +18,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// when they are first accessed; the system may evict them from memory at any time.
     ///
     /// The memory is immutable: the first write to the table copies it. The mapping lives as long as any array that
-    /// shares it. The file's description is checked, but checksums of values are not; [`verify`](crate::verify) does
+    /// shares it. The file's description is checked, but checksums of values are not; [`verify`](crate::files::verify) does
     /// that. Big-endian machines load the file instead, because the bytes of values must be reversed.
     ///
     /// # Errors
@@ -28,7 +28,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// As long as the table, or any array that shares its memory, is alive, the file must not be written to or
     /// truncated, by this program or any other. Values would change under references to them, and reading past the new
     /// end would kill the program. The file may be **replaced**, as [`save`](crate::TableOutput::save) and most
-    /// programs do, or removed. Saving [in place](crate::SaveOptions::in_place) is not allowed.
+    /// programs do, or removed. Saving [in place](crate::files::SaveOptions::in_place) is not allowed.
     ///
     /// # Examples
     /// ```

@@ -11,7 +11,7 @@
 //!   its bytes from first to last for sending;
 //! * `save`, `load`, `map`, `reader`, `blocks`, `writer`, `copy`: the public interface.
 //!
-//! Code shared by all file formats is in [`crate::files`]: replacing, positions, checksums, options, progress.
+//! Code shared by all file formats is in [`crate::storage`]: replacing, positions, checksums, options, progress.
 //!
 //! Invariant: no memory is allocated or mapped for a size from a file before this size has been compared with the real
 //! length of the file.

@@ -103,7 +103,7 @@ impl OpenedTable {
     /// Compares all checksums. Returns whether there are any.
     ///
     /// # Errors
-    /// The errors of [`verify`](crate::verify).
+    /// The errors of [`verify`](crate::files::verify).
     pub(crate) fn verify(&self, meter: Option<&Meter>) -> Result<bool> {
         self.content.verify(meter)
     }
@@ -111,7 +111,7 @@ impl OpenedTable {
     /// Returns the rows. A homogeneous table is read when rows are needed; any other is loaded now.
     ///
     /// # Errors
-    /// The errors of [`load_any`](crate::load_any).
+    /// The errors of [`load_any`](crate::files::load).
     pub(crate) fn into_rows(self) -> Result<StoredRows> {
         match self.content {
             FileContent::Homogeneous(file, _) => Ok(StoredRows::File(TableReader::of(file, self.dictionary))),

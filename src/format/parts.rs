@@ -8,8 +8,8 @@ use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::progress::{Hook, Meter};
 use crate::base::room::with_room;
-use crate::files::checksum::RunSums;
-use crate::files::output::{Lines, for_each_piece};
+use crate::storage::checksum::RunSums;
+use crate::storage::output::{Lines, for_each_piece};
 use crate::table::NumericTable;
 
 /// The bytes of a table's file, the same as those of saving.

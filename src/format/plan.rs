@@ -8,11 +8,11 @@ use crate::base::element::ElementType;
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::progress::{Hook, Meter};
-use crate::files::checksum::{RunSums, merge};
-use crate::files::output::{Output, PayloadWriter};
-use crate::files::position::Sink;
-use crate::files::zeroed;
 use crate::lines::AnyLines;
+use crate::storage::checksum::{RunSums, merge};
+use crate::storage::output::{Output, PayloadWriter};
+use crate::storage::position::Sink;
+use crate::storage::zeroed;
 use crate::table::NumericTable;
 use crate::table::content::{Content, Form};
 

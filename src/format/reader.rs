@@ -14,7 +14,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::progress::{Hook, Meter, Progress};
 use crate::base::shape::Shape;
 use crate::dictionary::DataDictionary;
-use crate::files::stored::Stored;
+use crate::storage::stored::Stored;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, rows_of};
 use crate::window::AnySliceMut;
 
@@ -29,7 +29,7 @@ use crate::window::AnySliceMut;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{TableReader, prelude::*};
+/// use numeric_table::{files::TableReader, prelude::*};
 /// # let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("table.ntb");
 /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?.save(&path)?;
@@ -62,7 +62,7 @@ impl TableReader {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableReader, prelude::*};
+    /// # use numeric_table::{files::TableReader, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// std::fs::write(&path, "5.1,3.5,1.4,0.2,setosa\n")?;
@@ -83,7 +83,7 @@ impl TableReader {
     /// # Examples
     /// ```
     /// use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
-    /// use numeric_table::{TableReader, prelude::*};
+    /// use numeric_table::{files::TableReader, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(&path)?;
@@ -101,10 +101,10 @@ impl TableReader {
     }
 
     /// Sets whether [`load_rows`](Self::load_rows), [`row_blocks`](Self::row_blocks), `par_row_blocks`, and
-    /// [`TableWriter::copy_rows`](crate::TableWriter::copy_rows) from this reader compare values with their checksums
+    /// [`TableWriter::copy_rows`](crate::files::TableWriter::copy_rows) from this reader compare values with their checksums
     /// before use. [`load`](Self::load) always does.
     ///
-    /// Each checksum covers a chunk of 1 MiB of values, unless [another size](crate::SaveOptions::checksums) was
+    /// Each checksum covers a chunk of 1 MiB of values, unless [another size](crate::files::SaveOptions::checksums) was
     /// chosen. When a value of a chunk is first needed, the chunk is read and compared, once for each reader. The
     /// values are then read again, from the system's cache. Damage to the file on disk is therefore found before any
     /// damaged value is returned.
@@ -121,7 +121,7 @@ impl TableReader {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{SaveOptions, TableReader, prelude::*};
+    /// use numeric_table::{files::{SaveOptions, TableReader}, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
@@ -144,7 +144,7 @@ impl TableReader {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableReader, prelude::*};
+    /// # use numeric_table::{files::TableReader, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(&path)?;
@@ -159,7 +159,7 @@ impl TableReader {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableReader, prelude::*};
+    /// # use numeric_table::{files::TableReader, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(&path)?;
@@ -174,7 +174,7 @@ impl TableReader {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableReader, prelude::*};
+    /// # use numeric_table::{files::TableReader, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.to_layout(DataLayout::ColumnMajor)?.save(&path)?;
@@ -189,7 +189,7 @@ impl TableReader {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableReader, prelude::*};
+    /// # use numeric_table::{files::TableReader, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(&path)?;
@@ -207,7 +207,7 @@ impl TableReader {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{SaveOptions, TableReader, prelude::*};
+    /// # use numeric_table::{files::{SaveOptions, TableReader}, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?;
@@ -229,7 +229,7 @@ impl TableReader {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableReader, prelude::*};
+    /// # use numeric_table::{files::TableReader, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(&path)?;
@@ -250,7 +250,7 @@ impl TableReader {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableReader, prelude::*};
+    /// # use numeric_table::{files::TableReader, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(&path)?;
@@ -261,14 +261,14 @@ impl TableReader {
         load(&self.file, |element_type| self.dictionary.with_element_type(element_type), Some(&self.whole_meter()))
     }
 
-    /// Loads the whole table in the element type of the file, like [`load_any`](crate::load_any).
+    /// Loads the whole table in the element type of the file, like [`load_any`](crate::files::load).
     ///
     /// # Errors
-    /// The errors of [`load_any`](crate::load_any).
+    /// The errors of [`load_any`](crate::files::load).
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableReader, prelude::*};
+    /// # use numeric_table::{files::TableReader, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(&path)?;
@@ -287,7 +287,7 @@ impl TableReader {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableReader, prelude::*};
+    /// # use numeric_table::{files::TableReader, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6], [7, 8, 9]])?.save(&path)?;

@@ -9,7 +9,7 @@ use crate::base::element::ElementType;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
-use crate::files::stored::Stored;
+use crate::storage::stored::Stored;
 use crate::table::{DataLayout, MemoryStatus, NumericTable, Region, Shape, Target, array_of};
 use crate::window::{AnySliceMut, AnyWindow};
 

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::plan::FilePlan;
 use crate::base::error::Result;
-use crate::files::options::SaveOptions;
-use crate::files::output::Output;
-use crate::files::replace::replace;
+use crate::storage::options::SaveOptions;
+use crate::storage::output::Output;
+use crate::storage::replace::replace;
 use crate::table::NumericTable;
 
 /// Saves a table of any kind as a file.

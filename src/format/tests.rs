@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::header;
 use super::plan::FilePlan;
-use crate::files::output::Output;
-use crate::files::position::Sink;
-use crate::files::replace::replace;
 use crate::prelude::*;
-use crate::{SaveOptions, SoaNumericTable};
+use crate::storage::output::Output;
+use crate::storage::position::Sink;
+use crate::storage::replace::replace;
+use crate::{SoaNumericTable, files::SaveOptions};
 
 /// A disk with space for `room` more bytes.
 struct AlmostFull<'a> {
@@ -69,7 +69,7 @@ fn a_save_that_fails_after_any_number_of_bytes_changes_nothing() {
             room += 1;
         }
         assert_eq!(room, fs::read(&path).unwrap().len());
-        let found = crate::load_any(&path).unwrap();
+        let found = crate::files::load(&path).unwrap();
         assert_eq!((found.kind(), values_of(&*found)), (new.kind(), values_of(new)));
     }
 }

@@ -10,10 +10,10 @@ use crate::base::error::Result;
 use crate::base::parallel;
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
-use crate::files::byte_order::swap_if_big_endian;
-use crate::files::checksum::RunSums;
-use crate::files::stored::Stored;
-use crate::files::{PIECE_BYTES, run_length, zeroed};
+use crate::storage::byte_order::swap_if_big_endian;
+use crate::storage::checksum::RunSums;
+use crate::storage::stored::Stored;
+use crate::storage::{PIECE_BYTES, run_length, zeroed};
 use crate::window::AnySliceMut;
 
 /// Values of one type in a file, and the meter that counts them as they are read.

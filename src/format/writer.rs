@@ -14,12 +14,12 @@ use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
 use crate::dictionary::{DataDictionary, Feature};
-use crate::files::checksum::RunSums;
-use crate::files::options::SaveOptions;
-use crate::files::output::{Output, PayloadWriter};
-use crate::files::position::Sink;
-use crate::files::replace::{Permit, Replacement};
 use crate::lines::AnyLines;
+use crate::storage::checksum::RunSums;
+use crate::storage::options::SaveOptions;
+use crate::storage::output::{Output, PayloadWriter};
+use crate::storage::position::Sink;
+use crate::storage::replace::{Permit, Replacement};
 use crate::table::{DataLayout, NumericTable};
 use crate::window::{AnySlice, AnyWindow};
 
@@ -38,11 +38,11 @@ const RESERVED_AHEAD: u64 = 64 << 20;
 ///
 /// Rows come from memory ([`append`](Self::append): slices and blocks), from tables of any kind
 /// ([`append_table`](Self::append_table)), and from other files ([`copy_rows`](Self::copy_rows)). Each call appends all
-/// of its rows or none. [`FileBlocks`](crate::FileBlocks) shows how to transform a file block by block.
+/// of its rows or none. [`FileBlocks`](crate::files::FileBlocks) shows how to transform a file block by block.
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{TableWriter, prelude::*};
+/// use numeric_table::{files::TableWriter, prelude::*};
 /// # let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("table.ntb");
 /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, 2.0], [3.5, 4.0], [5.5, 6.0]])?;
@@ -82,7 +82,7 @@ impl<T: Element> TableWriter<T> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{TableWriter, prelude::*};
+    /// use numeric_table::{files::TableWriter, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// let names = DataDictionary::from_features(["a", "b"].map(|name| Feature::new(ElementType::U8).named(name)));
@@ -106,7 +106,7 @@ impl<T: Element> TableWriter<T> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{SaveOptions, TableWriter, prelude::*};
+    /// use numeric_table::{files::{SaveOptions, TableWriter}, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// let mut writer = TableWriter::<f32>::create_with(&path, 2, None, SaveOptions::new().durable(false))?;
@@ -143,7 +143,7 @@ impl<T: Element> TableWriter<T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableWriter, prelude::*};
+    /// # use numeric_table::{files::TableWriter, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// let mut writer = TableWriter::<u8>::create(&path, 2, None)?;
@@ -168,7 +168,7 @@ impl<T: Element> TableWriter<T> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{TableWriter, prelude::*};
+    /// use numeric_table::{files::TableWriter, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// let mut writer = TableWriter::<u8>::create(&path, 2, None)?;
@@ -215,7 +215,7 @@ impl<T: Element> TableWriter<T> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{SoaNumericTable, TableWriter, prelude::*};
+    /// use numeric_table::{SoaNumericTable, files::TableWriter, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// let columns = HomogenNumericTable::from_rows(&[[1_i64, 2], [3, 4]])?.to_layout(DataLayout::ColumnMajor)?;
@@ -325,7 +325,7 @@ impl<T: Element> TableWriter<T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableWriter, prelude::*};
+    /// # use numeric_table::{files::TableWriter, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// let writer = TableWriter::<u8>::create(&path, 2, None)?;
@@ -375,7 +375,7 @@ impl<T: Element> TableWriter<T> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{Categories, TableWriter, prelude::*};
+    /// use numeric_table::{dictionary::Categories, files::TableWriter, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// let mut writer = TableWriter::<u8>::create(&path, 1, None)?;
@@ -384,7 +384,7 @@ impl<T: Element> TableWriter<T> {
     /// let color = Feature::new(ElementType::U8).categorical(Categories::from_words(["red", "blue"])?);
     /// writer.describe([color].into_iter().collect())?; // the words are known at the end only
     /// writer.finish()?;
-    /// assert_eq!(load_any(&path)?.dictionary().feature(0)?.word(1), Some("blue"));
+    /// assert_eq!(files::load(&path)?.dictionary().feature(0)?.word(1), Some("blue"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn reserve_words(&mut self, bytes: u64) -> Result<()> {
@@ -405,13 +405,13 @@ impl<T: Element> TableWriter<T> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{TableWriter, prelude::*};
+    /// use numeric_table::{files::TableWriter, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// let mut writer = TableWriter::<f32>::create(&path, 1, None)?;
     /// writer.describe([Feature::new(ElementType::F32).named("length")].into_iter().collect())?;
     /// writer.finish()?;
-    /// assert_eq!(load_any(&path)?.dictionary().index_of("length"), Some(0));
+    /// assert_eq!(files::load(&path)?.dictionary().index_of("length"), Some(0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn describe(&mut self, dictionary: DataDictionary) -> Result<()> {
@@ -431,7 +431,7 @@ impl<T: Element> TableWriter<T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableWriter, prelude::*};
+    /// # use numeric_table::{files::TableWriter, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// let names = DataDictionary::from_features([Feature::new(ElementType::U8).named("count")]);

@@ -16,7 +16,7 @@ mod ndarray;
 pub(crate) mod npy; // forbids unsafe code in all of its files except one
 #[cfg(feature = "npz")]
 #[forbid(unsafe_code)]
-mod npz;
+pub(crate) mod npz;
 #[cfg(any(feature = "sparse-files", feature = "npz", feature = "sprs"))]
 #[forbid(unsafe_code)]
 pub(crate) mod sparse;
@@ -24,11 +24,7 @@ pub(crate) mod sparse;
 #[forbid(unsafe_code)]
 mod text;
 
+pub use crate::base::copy::{CopyPolicy, CopyReason};
 #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
+#[cfg_attr(docsrs, doc(cfg(any(feature = "ndarray", feature = "ndarray-016"))))]
 pub use ndarray::NdarraySource;
-#[cfg(feature = "npy")]
-pub use npy::{load_npy_any, read_npy_any};
-#[cfg(feature = "npz")]
-pub use npz::{
-    NpzArray, NpzOptions, NpzReader, NpzWriter, load_npz_columns, save_npz, save_npz_columns, save_npz_with,
-};

@@ -11,7 +11,7 @@ use super::names::{Folder, refused};
 use super::{FILES_AT_ONCE, Shards};
 use crate::base::error::{ErrorKind, Result};
 use crate::base::parallel::in_order;
-use crate::files::lock::{LockFile, means_no_locks};
+use crate::storage::lock::{LockFile, means_no_locks};
 
 /// The paths in a manifest, relative to its folder.
 #[derive(Default)]

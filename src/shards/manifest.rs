@@ -18,12 +18,12 @@ use crate::base::progress::Hook;
 use crate::base::room::with_room;
 use crate::base::text::excerpt;
 use crate::dictionary::DataDictionary;
-use crate::files::lock::LockFile;
-use crate::files::open::{open_regular, read};
-use crate::files::options::SaveOptions;
-use crate::files::output::Output;
-use crate::files::replace::replace;
-use crate::files::{LOCK_ENDING, zeroed};
+use crate::storage::lock::LockFile;
+use crate::storage::open::{open_regular, read};
+use crate::storage::options::SaveOptions;
+use crate::storage::output::Output;
+use crate::storage::replace::replace;
+use crate::storage::{LOCK_ENDING, zeroed};
 
 /// Like the magic of table files: not valid text, and damaged by a transfer in text mode.
 const MAGIC: [u8; 8] = *b"\x89NTM\r\n\x1a\n";
@@ -88,7 +88,7 @@ impl Shards {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{Shards, prelude::*};
+    /// use numeric_table::{prelude::*, shards::Shards};
     /// # let folder = tempfile::tempdir()?;
     /// # let folder = folder.path();
     /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2]])?;
@@ -119,7 +119,7 @@ impl Shards {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{SaveOptions, Shards, prelude::*};
+    /// # use numeric_table::{files::SaveOptions, prelude::*, shards::Shards};
     /// # let folder = tempfile::tempdir()?;
     /// HomogenNumericTable::from_rows(&[[1_i16, 2]])?.save(folder.path().join("a.ntb"))?;
     /// let options = SaveOptions::new().in_place(true); // for file systems that cannot rename
@@ -190,7 +190,7 @@ impl Shards {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{Shards, prelude::*};
+    /// use numeric_table::{prelude::*, shards::Shards};
     /// # let folder = tempfile::tempdir()?;
     /// # let folder = folder.path();
     /// let [a, b] = ["a.ntb", "b.ntb"].map(|name| folder.join(name));
@@ -215,7 +215,7 @@ impl Shards {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{SaveOptions, Shards, prelude::*};
+    /// # use numeric_table::{files::SaveOptions, prelude::*, shards::Shards};
     /// # let folder = tempfile::tempdir()?;
     /// let [a, b] = ["a.ntb", "b.ntb"].map(|name| folder.path().join(name));
     /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2]])?;

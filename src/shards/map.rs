@@ -28,7 +28,7 @@ impl Shards {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{Shards, prelude::*};
+    /// use numeric_table::{prelude::*, shards::Shards};
     /// # let folder = tempfile::tempdir()?;
     /// # let folder = folder.path();
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(folder.join("part-0.ntb"))?;
@@ -71,7 +71,7 @@ impl Shards {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Partial, Result, Shards, prelude::*};
+    /// # use numeric_table::{Partial, Result, prelude::*, shards::Shards};
     /// # use serde::{Deserialize, Serialize};
     /// # #[derive(Serialize, Deserialize)]
     /// # struct Rows(u64);

@@ -50,7 +50,7 @@ const FILE_BYTES: usize = 64 << 10;
 /// Number of files that are opened and described before they are compared.
 const FILES_AT_ONCE: usize = 64;
 
-/// A table stored in many table files ([`.ntb`](crate::TableWriter)), end to end: for tables that exceed memory, are
+/// A table stored in many table files ([`.ntb`](crate::files::TableWriter)), end to end: for tables that exceed memory, are
 /// written by several programs at once, or are too large for a single file.
 ///
 /// All files have the same columns: element types, names, feature types and categories. They may differ in the number
@@ -65,7 +65,7 @@ const FILES_AT_ONCE: usize = 64;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{Shards, prelude::*};
+/// use numeric_table::{prelude::*, shards::Shards};
 /// # let folder = tempfile::tempdir()?;
 /// # let folder = folder.path();
 /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(folder.join("part-0.ntb"))?;
@@ -100,7 +100,7 @@ pub struct Shards {
 ///
 /// # Examples
 /// ```
-/// # use numeric_table::{Shards, prelude::*};
+/// # use numeric_table::{prelude::*, shards::Shards};
 /// # let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("part-0.ntb");
 /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(&path)?;
@@ -142,7 +142,7 @@ impl Shards {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Shards, prelude::*};
+    /// # use numeric_table::{prelude::*, shards::Shards};
     /// # let folder = tempfile::tempdir()?;
     /// # let folder = folder.path();
     /// assert!(matches!(Shards::open(folder).unwrap_err().kind(), ErrorKind::Io { .. })); // no files yet
@@ -174,7 +174,7 @@ impl Shards {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Shards, prelude::*};
+    /// # use numeric_table::{prelude::*, shards::Shards};
     /// # let folder = tempfile::tempdir()?;
     /// let [narrow, wide] = ["narrow.ntb", "wide.ntb"].map(|name| folder.path().join(name));
     /// HomogenNumericTable::from_rows(&[[1_i16, 2]])?.save(&narrow)?;
@@ -202,7 +202,7 @@ impl Shards {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Shards, prelude::*};
+    /// # use numeric_table::{prelude::*, shards::Shards};
     /// # let folder = tempfile::tempdir()?;
     /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2]])?;
     /// ["part-7.ntb", "part-8.ntb", "other.ntb"].iter().try_for_each(|name| table.save(folder.path().join(name)))?;
@@ -279,12 +279,12 @@ impl Shards {
     /// # Examples
     /// ```
     /// use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
-    /// use numeric_table::{Shards, prelude::*};
+    /// use numeric_table::{prelude::*, shards::Shards};
     /// # let folder = tempfile::tempdir()?;
     /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(folder.path().join("part-0.ntb"))?;
     /// let done = Arc::new(AtomicU64::new(0));
     /// let seen = done.clone();
-    /// let hook = move |progress: numeric_table::Progress| seen.store(progress.done, Ordering::Relaxed);
+    /// let hook = move |progress: numeric_table::files::Progress| seen.store(progress.done, Ordering::Relaxed);
     /// Shards::open(folder.path())?.on_progress(hook).verify()?;
     /// assert_eq!(done.load(Ordering::Relaxed), 12); // bytes of values
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -299,9 +299,9 @@ impl Shards {
     /// [`load_as`](Self::load_as) and [`verify`](Self::verify) do; the others return damaged values as they are stored.
     /// [A table][many-files] lists which call compares what.
     ///
-    /// In each opened file, chunks of values (1 MiB each, unless [another size](crate::SaveOptions::checksums) was
+    /// In each opened file, chunks of values (1 MiB each, unless [another size](crate::files::SaveOptions::checksums) was
     /// chosen) are compared when one of their values is first needed, as by
-    /// [`TableReader::with_verification`](crate::TableReader::with_verification). Mapping reads and compares all files
+    /// [`TableReader::with_verification`](crate::files::TableReader::with_verification). Mapping reads and compares all files
     /// completely. The checksums are themselves compared with those in the manifest, so a file with the same columns
     /// and different values is also an error.
     ///
@@ -315,7 +315,7 @@ impl Shards {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{Shards, prelude::*};
+    /// use numeric_table::{prelude::*, shards::Shards};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("part-0.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(&path)?;
@@ -337,7 +337,7 @@ impl Shards {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Shards, prelude::*};
+    /// # use numeric_table::{prelude::*, shards::Shards};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("part-0.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(&path)?;
@@ -356,7 +356,7 @@ impl Shards {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Shards, prelude::*};
+    /// # use numeric_table::{prelude::*, shards::Shards};
     /// # let folder = tempfile::tempdir()?;
     /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(folder.path().join("part-0.ntb"))?;
     /// assert_eq!(Shards::open(folder.path())?.uniform_type(), Some(ElementType::I16));
@@ -370,7 +370,7 @@ impl Shards {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Shards, prelude::*};
+    /// # use numeric_table::{prelude::*, shards::Shards};
     /// # let folder = tempfile::tempdir()?;
     /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(folder.path().join("part-0.ntb"))?;
     /// assert_eq!(Shards::open(folder.path())?.dictionary().len(), 3);
@@ -384,7 +384,7 @@ impl Shards {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Shards, prelude::*};
+    /// # use numeric_table::{prelude::*, shards::Shards};
     /// # let folder = tempfile::tempdir()?;
     /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(folder.path().join("part-0.ntb"))?;
     /// assert_eq!(Shards::open(folder.path())?.shard_count(), 1);
@@ -398,7 +398,7 @@ impl Shards {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Shards, prelude::*};
+    /// # use numeric_table::{prelude::*, shards::Shards};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("part-0.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(&path)?;

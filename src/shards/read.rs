@@ -12,8 +12,8 @@ use crate::base::progress::Meter;
 use crate::base::shape::Shape;
 use crate::block::BlockMut;
 use crate::convert::ConversionPolicy;
-use crate::files::stored::Stored;
 use crate::format::StoredRows;
+use crate::storage::stored::Stored;
 use crate::table::{DataLayout, HomogenNumericTable, Region, Target, rows_of};
 use crate::window::AnySliceMut;
 
@@ -53,7 +53,7 @@ impl Shards {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{Shards, prelude::*};
+    /// use numeric_table::{prelude::*, shards::Shards};
     /// # let folder = tempfile::tempdir()?;
     /// # let folder = folder.path();
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(folder.join("part-0.ntb"))?;
@@ -79,7 +79,7 @@ impl Shards {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Shards, prelude::*};
+    /// # use numeric_table::{prelude::*, shards::Shards};
     /// # let folder = tempfile::tempdir()?;
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(folder.path().join("part-0.ntb"))?;
     /// let shards = Shards::open(folder.path())?;
@@ -109,7 +109,7 @@ impl Shards {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Shards, prelude::*};
+    /// # use numeric_table::{prelude::*, shards::Shards};
     /// # let folder = tempfile::tempdir()?;
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(folder.path().join("part-0.ntb"))?;
     /// assert_eq!(Shards::open(folder.path())?.load_as::<f32>()?.as_slice()?, [1.0, 2.0, 3.0, 4.0]);
@@ -129,7 +129,7 @@ impl Shards {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{Shards, prelude::*};
+    /// use numeric_table::{prelude::*, shards::Shards};
     /// # let folder = tempfile::tempdir()?;
     /// # let folder = folder.path();
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?.save(folder.join("part-0.ntb"))?;
@@ -226,7 +226,7 @@ impl Shards {
 ///
 /// # Examples
 /// ```
-/// # use numeric_table::{Shards, prelude::*};
+/// # use numeric_table::{prelude::*, shards::Shards};
 /// # let folder = tempfile::tempdir()?;
 /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(folder.path().join("part-0.ntb"))?;
 /// let shards = Shards::open(folder.path())?;
@@ -256,7 +256,7 @@ impl<U: Element> ShardBlocks<'_, U> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Shards, prelude::*};
+    /// # use numeric_table::{prelude::*, shards::Shards};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("part-0.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?.save(&path)?;

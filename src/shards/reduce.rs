@@ -15,9 +15,9 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel::in_order;
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
-use crate::files::stored::Stored;
 use crate::format::{OpenedTable, StoredRows, TableReader};
 use crate::partial::{Partial, at_once, of_unit, units};
+use crate::storage::stored::Stored;
 use crate::table::{DataLayout, HomogenNumericTable, TableSelection};
 use crate::window::AnySliceMut;
 
@@ -67,7 +67,7 @@ impl Shards {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{Partial, Result, Shards, prelude::*};
+    /// use numeric_table::{Partial, Result, prelude::*, shards::Shards};
     /// use serde::{Deserialize, Serialize};
     ///
     /// /// The largest value.
@@ -111,7 +111,7 @@ impl Shards {
     }
 
     /// Computes the result of the rows of one file, the same as [`Partial::compute`] computes from its table, in the
-    /// same parts. ([`BasicStatistics`](crate::BasicStatistics) divides sparse tables differently there, and may differ
+    /// same parts. ([`BasicStatistics`](crate::statistics::BasicStatistics) divides sparse tables differently there, and may differ
     /// in the last digits.)
     ///
     /// # Errors
@@ -119,7 +119,7 @@ impl Shards {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Partial, Result, Shards, prelude::*};
+    /// # use numeric_table::{Partial, Result, prelude::*, shards::Shards};
     /// # use serde::{Deserialize, Serialize};
     /// # #[derive(Serialize, Deserialize)]
     /// # struct Rows(u64);
@@ -161,7 +161,7 @@ impl Shards {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{BasicStatistics, Partial, Shards, prelude::*};
+    /// use numeric_table::{Partial, prelude::*, shards::Shards, statistics::BasicStatistics};
     /// # let folder = tempfile::tempdir()?;
     /// # let folder = folder.path();
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(folder.join("part-0.ntb"))?;
@@ -197,7 +197,7 @@ impl Shards {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{BasicStatistics, Shards, prelude::*};
+    /// # use numeric_table::{prelude::*, shards::Shards, statistics::BasicStatistics};
     /// # let folder = tempfile::tempdir()?;
     /// # let folder = folder.path();
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(folder.join("part-0.ntb"))?;

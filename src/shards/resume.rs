@@ -10,8 +10,8 @@ use crate::base::element::Element;
 use crate::base::error::{ErrorKind, Result};
 use crate::base::parallel::in_order;
 use crate::dictionary::DataDictionary;
-use crate::files::options::SaveOptions;
 use crate::format::OpenedTable;
+use crate::storage::options::SaveOptions;
 
 impl<T: Element> ShardsWriter<T> {
     /// Creates a writer like [`create`](Self::create), which resumes an interrupted one in the same folder. Complete
@@ -21,19 +21,19 @@ impl<T: Element> ShardsWriter<T> {
     /// compared. A damaged file must be written again; otherwise [`finish`](Self::finish) reports it. (Damage to the
     /// values of files [without checksums](SaveOptions::checksums) cannot be detected.) The values must be those that
     /// this job would write: do not resume the folder of another job, or of one with more files. Leftover temporary
-    /// files are not used; [`files::leftovers`](crate::files::leftovers) lists them so that you can remove them.
+    /// files are not used; [`files::leftovers`](crate::storage::leftovers) lists them so that you can remove them.
     ///
     /// Cost: reads the values of all files once, in parallel.
     ///
     /// # Errors
     /// The errors of [`create`](Self::create), also if the folder has a manifest: then the table is complete, and
-    /// [`Shards::open`](crate::Shards::open) opens it. [`ErrorKind::UnequalTables`] with a file of other columns or
+    /// [`Shards::open`](crate::shards::Shards::open) opens it. [`ErrorKind::UnequalTables`] with a file of other columns or
     /// from a newer version of the library; [`ErrorKind::Io`] with a file that cannot be read;
     /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{ShardsWriter, prelude::*};
+    /// use numeric_table::{prelude::*, shards::ShardsWriter};
     /// # let folder = tempfile::tempdir()?;
     /// let folder = folder.path().join("table");
     /// let write = |writer: &ShardsWriter<f32>, index: usize| {
@@ -67,7 +67,7 @@ impl<T: Element> ShardsWriter<T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{SaveOptions, ShardsWriter};
+    /// # use numeric_table::{files::SaveOptions, shards::ShardsWriter};
     /// # let folder = tempfile::tempdir()?;
     /// let options = SaveOptions::new().durable(false);
     /// let writer = ShardsWriter::<f64>::resume_with(folder.path(), 2, None, options)?;
@@ -99,7 +99,7 @@ impl<T: Element> ShardsWriter<T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::ShardsWriter;
+    /// # use numeric_table::shards::ShardsWriter;
     /// # let folder = tempfile::tempdir()?;
     /// let writer = ShardsWriter::<f64>::create(folder.path(), 2, None)?;
     /// writer.shard(1)?.finish()?;

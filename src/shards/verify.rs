@@ -8,7 +8,7 @@ use crate::base::progress::Meter;
 
 impl Shards {
     /// Checks all files in parallel, without keeping their content in memory. Each must be the file that the manifest
-    /// lists or that was opened, and every checksum is compared, as by [`verify`](crate::verify). If several files are
+    /// lists or that was opened, and every checksum is compared, as by [`verify`](crate::files::verify). If several files are
     /// damaged, the error is about the first of them. Returns whether all files have checksums of values; without them,
     /// damage to values cannot be detected.
     ///
@@ -21,7 +21,7 @@ impl Shards {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{Shards, prelude::*};
+    /// use numeric_table::{prelude::*, shards::Shards};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("part-0.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(&path)?;

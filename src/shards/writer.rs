@@ -19,9 +19,9 @@ use crate::base::element::Element;
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Hint, Result};
 use crate::dictionary::{DataDictionary, Feature};
-use crate::files::options::SaveOptions;
-use crate::files::replace::Permit;
 use crate::format::{TableWriter, Written};
+use crate::storage::options::SaveOptions;
+use crate::storage::replace::Permit;
 
 /// The largest number of a file. Names have six digits, so that they sort by number.
 pub(super) const LAST: usize = 999_999;
@@ -52,7 +52,7 @@ pub(super) const LAST: usize = 999_999;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{Shards, ShardsWriter, prelude::*};
+/// use numeric_table::{prelude::*, shards::{Shards, ShardsWriter}};
 /// # let folder = tempfile::tempdir()?;
 /// let folder = folder.path().join("table");
 /// let writer = ShardsWriter::<f32>::create(&folder, 2, None)?;
@@ -107,7 +107,7 @@ impl<T: Element> ShardsWriter<T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ShardsWriter, prelude::*};
+    /// # use numeric_table::{prelude::*, shards::ShardsWriter};
     /// # let folder = tempfile::tempdir()?;
     /// let names = DataDictionary::from_features(["a", "b"].map(|name| Feature::new(ElementType::U8).named(name)));
     /// let writer = ShardsWriter::<u8>::create(folder.path(), 2, names.clone())?;
@@ -132,7 +132,7 @@ impl<T: Element> ShardsWriter<T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{SaveOptions, ShardsWriter};
+    /// # use numeric_table::{files::SaveOptions, shards::ShardsWriter};
     /// # let folder = tempfile::tempdir()?;
     /// let options = SaveOptions::new().durable(false);
     /// let writer = ShardsWriter::<f64>::create_with(folder.path(), 2, None, options)?;
@@ -183,7 +183,7 @@ impl<T: Element> ShardsWriter<T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::ShardsWriter;
+    /// # use numeric_table::shards::ShardsWriter;
     /// # let folder = tempfile::tempdir()?;
     /// let writer = ShardsWriter::<u8>::create(folder.path(), 2, None)?;
     /// let mut shard = writer.shard(7)?;
@@ -226,7 +226,7 @@ impl<T: Element> ShardsWriter<T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::ShardsWriter;
+    /// # use numeric_table::shards::ShardsWriter;
     /// # let folder = tempfile::tempdir()?;
     /// let writer = ShardsWriter::<u8>::create(folder.path(), 2, None)?;
     /// drop(writer.shard(0)?);
@@ -283,7 +283,7 @@ impl Drop for Begun {
 ///
 /// # Examples
 /// ```
-/// # use numeric_table::{ShardsWriter, prelude::*};
+/// # use numeric_table::{prelude::*, shards::ShardsWriter};
 /// # let folder = tempfile::tempdir()?;
 /// let writer = ShardsWriter::<f32>::create(folder.path(), 2, None)?;
 /// let mut shard = writer.shard(0)?;
@@ -309,7 +309,7 @@ impl<T: Element> ShardWriter<T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::ShardsWriter;
+    /// # use numeric_table::shards::ShardsWriter;
     /// # let folder = tempfile::tempdir()?;
     /// let writer = ShardsWriter::<u8>::create(folder.path(), 2, None)?;
     /// writer.shard(0)?.finish()?;

@@ -14,7 +14,7 @@ use crate::serde::numbers::Numbers;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::HistogramBins;
+/// use numeric_table::statistics::HistogramBins;
 /// let bins = HistogramBins::uniform(0.0, 1.0, 4)?;
 /// assert_eq!(bins.edges(), [0.0, 0.25, 0.5, 0.75, 1.0]);
 /// assert_eq!((bins.bin_of(0.25), bins.bin_of(1.0), bins.bin_of(1.1)), (Some(1), Some(3), None));
@@ -37,7 +37,7 @@ impl HistogramBins {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::HistogramBins;
+    /// # use numeric_table::statistics::HistogramBins;
     /// assert_eq!(HistogramBins::uniform(-1.0, 1.0, 2)?.edges(), [-1.0, 0.0, 1.0]);
     /// assert!(HistogramBins::uniform(1.0, -1.0, 2).is_err());
     /// # Ok::<(), numeric_table::Error>(())
@@ -68,7 +68,7 @@ impl HistogramBins {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Error, ErrorKind, HistogramBins};
+    /// # use numeric_table::{Error, ErrorKind, statistics::HistogramBins};
     /// assert_eq!(HistogramBins::with_edges([0.0, 1.0, 10.0])?.bin_of(2.0), Some(1));
     /// let error = HistogramBins::with_edges([0.0, 1.0, 1.0]).unwrap_err();
     /// assert!(matches!(error.kind(), ErrorKind::ParameterOutOfRange { .. }));
@@ -84,7 +84,7 @@ impl HistogramBins {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::HistogramBins;
+    /// # use numeric_table::statistics::HistogramBins;
     /// assert_eq!(HistogramBins::uniform(0.0, 3.0, 3)?.edges().len(), 4);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -96,7 +96,7 @@ impl HistogramBins {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::HistogramBins;
+    /// # use numeric_table::statistics::HistogramBins;
     /// assert_eq!(HistogramBins::with_edges([0.0, 1.0, 10.0])?.len(), 2);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -109,7 +109,7 @@ impl HistogramBins {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::HistogramBins;
+    /// # use numeric_table::statistics::HistogramBins;
     /// let bins = HistogramBins::uniform(0.0, 3.0, 3)?;
     /// assert_eq!((bins.bin_of(1.0), bins.bin_of(-0.1), bins.bin_of(f64::NAN)), (Some(1), None, None));
     /// # Ok::<(), numeric_table::Error>(())

@@ -23,7 +23,7 @@ use crate::serde::numbers::Number;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{BasicStatistics, prelude::*};
+/// use numeric_table::{prelude::*, statistics::BasicStatistics};
 /// let table = HomogenNumericTable::from_rows(&[[2.0_f32], [4.0], [f32::NAN], [9.0]])?;
 /// let column = *BasicStatistics::of(&table)?.column(0)?;
 /// assert_eq!((column.count(), column.nan_count(), column.infinity_count()), (3, 1, 0));
@@ -141,7 +141,7 @@ impl ColumnStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[1.0], [f64::NAN], [f64::INFINITY]])?;
     /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.count(), 2);
     /// # Ok::<(), numeric_table::Error>(())
@@ -155,7 +155,7 @@ impl ColumnStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[1.0], [f64::NAN], [3.0]])?;
     /// let column = *BasicStatistics::of(&table)?.column(0)?;
     /// assert_eq!((column.nan_count(), column.mean()), (1, 2.0));
@@ -169,7 +169,7 @@ impl ColumnStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[1.0], [f64::NEG_INFINITY], [3.0]])?;
     /// let column = *BasicStatistics::of(&table)?.column(0)?;
     /// assert_eq!((column.infinity_count(), column.minimum(), column.maximum()), (1, f64::NEG_INFINITY, 3.0));
@@ -183,7 +183,7 @@ impl ColumnStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[3_i16], [-7], [5]])?;
     /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.minimum(), -7.0);
     /// # Ok::<(), numeric_table::Error>(())
@@ -200,7 +200,7 @@ impl ColumnStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[3_i16], [-7], [5]])?;
     /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.maximum(), 5.0);
     /// # Ok::<(), numeric_table::Error>(())
@@ -222,7 +222,7 @@ impl ColumnStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[1e16], [1.0], [-1e16]])?;
     /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.sum(), 1.0);
     /// # Ok::<(), numeric_table::Error>(())
@@ -235,7 +235,7 @@ impl ColumnStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[3_i8], [-4]])?;
     /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.sum_squares(), 25.0);
     /// # Ok::<(), numeric_table::Error>(())
@@ -252,7 +252,7 @@ impl ColumnStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[1e9 + 1.0], [1e9 + 3.0]])?;
     /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.sum_squares_centered(), 2.0);
     /// # Ok::<(), numeric_table::Error>(())
@@ -265,7 +265,7 @@ impl ColumnStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[0.1], [0.1], [0.1]])?;
     /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.mean(), 0.1);
     /// # Ok::<(), numeric_table::Error>(())
@@ -278,7 +278,7 @@ impl ColumnStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[3_i8], [-4]])?;
     /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.second_order_raw_moment(), 12.5);
     /// # Ok::<(), numeric_table::Error>(())
@@ -294,7 +294,7 @@ impl ColumnStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8], [3], [5]])?;
     /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.variance(), 4.0);
     /// # Ok::<(), numeric_table::Error>(())
@@ -307,7 +307,7 @@ impl ColumnStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8], [5]])?;
     /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.population_variance(), 4.0);
     /// # Ok::<(), numeric_table::Error>(())
@@ -320,7 +320,7 @@ impl ColumnStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8], [3], [5]])?;
     /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.standard_deviation(), 2.0);
     /// # Ok::<(), numeric_table::Error>(())
@@ -334,7 +334,7 @@ impl ColumnStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8], [5]])?;
     /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.population_standard_deviation(), 2.0);
     /// # Ok::<(), numeric_table::Error>(())
@@ -347,7 +347,7 @@ impl ColumnStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[2_u8], [4], [6]])?;
     /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.variation(), 0.5);
     /// # Ok::<(), numeric_table::Error>(())

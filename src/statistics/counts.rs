@@ -15,7 +15,7 @@ use crate::serde::numbers::{Numbers, list_of};
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{Histogram, HistogramBins, prelude::*};
+/// use numeric_table::{prelude::*, statistics::{Histogram, HistogramBins}};
 /// let table = HomogenNumericTable::from_rows(&[[1_u8], [2], [2], [9]])?;
 /// let histogram = Histogram::of(&table, &HistogramBins::with_edges([0.0, 2.0, 3.0])?)?;
 /// let column = histogram.column(0)?;
@@ -40,7 +40,7 @@ impl ColumnHistogram {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Histogram, HistogramBins};
+    /// # use numeric_table::statistics::{Histogram, HistogramBins};
     /// let histogram = Histogram::new(3, &HistogramBins::uniform(0.0, 1.0, 2)?)?;
     /// assert_eq!(histogram.column(2)?.bins().edges(), [0.0, 0.5, 1.0]);
     /// # Ok::<(), numeric_table::Error>(())
@@ -53,7 +53,7 @@ impl ColumnHistogram {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Histogram, HistogramBins, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::{Histogram, HistogramBins}};
     /// let table = HomogenNumericTable::from_rows(&[[0], [1], [1]])?;
     /// assert_eq!(Histogram::of(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?.column(0)?.counts(), [1, 2]);
     /// # Ok::<(), numeric_table::Error>(())
@@ -66,7 +66,7 @@ impl ColumnHistogram {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Histogram, HistogramBins, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::{Histogram, HistogramBins}};
     /// let table = HomogenNumericTable::from_rows(&[[0], [-1], [1]])?;
     /// assert_eq!(Histogram::of(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?.column(0)?.below(), 1);
     /// # Ok::<(), numeric_table::Error>(())
@@ -79,7 +79,7 @@ impl ColumnHistogram {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Histogram, HistogramBins, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::{Histogram, HistogramBins}};
     /// let table = HomogenNumericTable::from_rows(&[[0], [2], [3]])?;
     /// assert_eq!(Histogram::of(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?.column(0)?.above(), 1);
     /// # Ok::<(), numeric_table::Error>(())
@@ -92,7 +92,7 @@ impl ColumnHistogram {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Histogram, HistogramBins, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::{Histogram, HistogramBins}};
     /// let table = HomogenNumericTable::from_rows(&[[0.0], [f64::NAN]])?;
     /// assert_eq!(Histogram::of(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?.column(0)?.nan_count(), 1);
     /// # Ok::<(), numeric_table::Error>(())

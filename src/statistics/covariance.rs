@@ -40,7 +40,7 @@ use crate::table::packed::PackedSymmetricMatrix;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{Covariance, prelude::*};
+/// use numeric_table::{prelude::*, statistics::Covariance};
 /// let names = ["length", "width"].map(|name| Feature::new(ElementType::F32).named(name));
 /// let table = Table::from_rows(&[[1.0_f32, 10.0], [2.0, 30.0], [3.0, 20.0]])?;
 /// let table = table.described_by(names.into_iter().collect())?;
@@ -71,7 +71,7 @@ impl Covariance {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::Covariance;
+    /// # use numeric_table::statistics::Covariance;
     /// let covariance = Covariance::new(2)?;
     /// assert_eq!((covariance.row_count(), covariance.column_count()), (0, 2));
     /// # Ok::<(), numeric_table::Error>(())
@@ -89,7 +89,7 @@ impl Covariance {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Covariance, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::Covariance};
     /// let table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9], [5, 5]])?);
     /// assert_eq!(Covariance::of(&*table)?.covariance()?.packed::<f64>()?, [4.0, -2.0, 4.0]);
     /// # Ok::<(), numeric_table::Error>(())
@@ -105,7 +105,7 @@ impl Covariance {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Covariance, StatisticsOptions, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::{Covariance, StatisticsOptions}};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9], [5, 5]])?;
     /// let options = StatisticsOptions::new().on_progress(|progress| eprintln!("{} bytes", progress.done));
     /// assert_eq!(Covariance::of_with(&table, options)?.covariance()?.value::<f64>(1, 1)?, 4.0);
@@ -125,7 +125,7 @@ impl Covariance {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::Covariance;
+    /// # use numeric_table::statistics::Covariance;
     /// let mut covariance = Covariance::new(2)?;
     /// covariance.update(&[1_i16, 7, 3, 9])?; // two rows
     /// covariance.update(&[5.0, 5.0])?;
@@ -146,7 +146,7 @@ impl Covariance {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Covariance, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::Covariance};
     /// let mut all = Covariance::of(&HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9]])?)?;
     /// all.merge(&Covariance::of(&HomogenNumericTable::from_rows(&[[5.0_f64, 5.0]])?)?)?;
     /// assert_eq!((all.row_count(), all.covariance()?.value::<f64>(0, 1)?), (3, -2.0));
@@ -160,7 +160,7 @@ impl Covariance {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Covariance, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::Covariance};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
     /// assert_eq!(Covariance::of(&table)?.row_count(), 3);
     /// # Ok::<(), numeric_table::Error>(())
@@ -173,7 +173,7 @@ impl Covariance {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Covariance, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::Covariance};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
     /// assert_eq!(Covariance::of(&table)?.column_count(), 2);
     /// # Ok::<(), numeric_table::Error>(())
@@ -186,7 +186,7 @@ impl Covariance {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Covariance, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::Covariance};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 9]])?;
     /// assert_eq!(Covariance::of(&table)?.means(), [3.0, 5.0]);
     /// # Ok::<(), numeric_table::Error>(())
@@ -203,7 +203,7 @@ impl Covariance {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Covariance, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::Covariance};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9], [5, 5]])?;
     /// assert_eq!(Covariance::of(&table)?.cross_product()?.packed::<f64>()?, [8.0, -4.0, 8.0]);
     /// # Ok::<(), numeric_table::Error>(())
@@ -220,7 +220,7 @@ impl Covariance {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Covariance, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::Covariance};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9], [5, 5]])?;
     /// let matrix = Covariance::of(&table)?.covariance()?;
     /// assert_eq!(matrix.rows::<f64>(1..2)?[..], [-2.0, 4.0]);
@@ -237,7 +237,7 @@ impl Covariance {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Covariance, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::Covariance};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 3]])?;
     /// assert_eq!(Covariance::of(&table)?.population_covariance()?.packed::<f64>()?, [1.0, -2.0, 4.0]);
     /// # Ok::<(), numeric_table::Error>(())
@@ -255,7 +255,7 @@ impl Covariance {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Covariance, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::Covariance};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 7, 0], [3, 9, 0], [5, 5, 0]])?;
     /// let matrix = Covariance::of(&table)?.correlation()?;
     /// assert_eq!(matrix.rows::<f64>(0..1)?[..2], [1.0, -0.5]);

@@ -19,8 +19,8 @@ use crate::table::packed::PackedSymmetricMatrix;
 
 /// The Gram matrix `X'X` of the columns of one or several tables, and the sums of the columns, in `f64`.
 ///
-/// Columns are not centered, unlike the [`cross_product`](crate::Covariance::cross_product) of
-/// [`Covariance`](crate::Covariance), which subtracts the means. NumPy computes the Gram matrix as `X.T @ X`. For
+/// Columns are not centered, unlike the [`cross_product`](crate::statistics::Covariance::cross_product) of
+/// [`Covariance`](crate::statistics::Covariance), which subtracts the means. NumPy computes the Gram matrix as `X.T @ X`. For
 /// variances, correlations and regression use `Covariance`, which loses no digits where values are large compared to
 /// their deviations.
 ///
@@ -46,7 +46,7 @@ use crate::table::packed::PackedSymmetricMatrix;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{GramMatrix, prelude::*};
+/// use numeric_table::{prelude::*, statistics::GramMatrix};
 /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4], [5, 6]])?;
 /// let gram = GramMatrix::of(&table)?;
 /// assert_eq!(gram.matrix()?.rows::<f64>(..)?[..], [35.0, 44.0, 44.0, 56.0]); // symmetric; one half is stored
@@ -71,7 +71,7 @@ impl GramMatrix {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::GramMatrix;
+    /// # use numeric_table::statistics::GramMatrix;
     /// let gram = GramMatrix::new(2)?;
     /// assert_eq!((gram.row_count(), gram.matrix()?.packed::<f64>()?), (0, &[0.0; 3][..]));
     /// # Ok::<(), numeric_table::Error>(())
@@ -89,7 +89,7 @@ impl GramMatrix {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{GramMatrix, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::GramMatrix};
     /// let table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1_i16, 7], [3, -9]])?);
     /// assert_eq!(GramMatrix::of(&*table)?.matrix()?.packed::<f64>()?, [10.0, -20.0, 130.0]);
     /// # Ok::<(), numeric_table::Error>(())
@@ -105,7 +105,7 @@ impl GramMatrix {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{GramMatrix, StatisticsOptions, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::{GramMatrix, StatisticsOptions}};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9]])?;
     /// let options = StatisticsOptions::new().on_progress(|progress| eprintln!("{} bytes", progress.done));
     /// assert_eq!(GramMatrix::of_with(&table, options)?.matrix()?.value::<f64>(0, 1)?, 34.0);
@@ -125,7 +125,7 @@ impl GramMatrix {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::GramMatrix;
+    /// # use numeric_table::statistics::GramMatrix;
     /// let mut gram = GramMatrix::new(2)?;
     /// gram.update(&[1_i16, 7, 3, 9])?; // two rows
     /// gram.update(&[0.5, 0.0])?;
@@ -146,7 +146,7 @@ impl GramMatrix {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{GramMatrix, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::GramMatrix};
     /// let mut all = GramMatrix::of(&HomogenNumericTable::from_rows(&[[1_u8, 7]])?)?;
     /// all.merge(&GramMatrix::of(&HomogenNumericTable::from_rows(&[[2.0, 0.5]])?)?)?;
     /// assert_eq!((all.row_count(), all.matrix()?.packed::<f64>()?), (2, &[5.0, 8.0, 49.25][..]));
@@ -160,7 +160,7 @@ impl GramMatrix {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{GramMatrix, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::GramMatrix};
     /// assert_eq!(GramMatrix::of(&HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?)?.row_count(), 3);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -172,7 +172,7 @@ impl GramMatrix {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{GramMatrix, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::GramMatrix};
     /// assert_eq!(GramMatrix::of(&HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?)?.column_count(), 2);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -187,7 +187,7 @@ impl GramMatrix {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{GramMatrix, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::GramMatrix};
     /// assert_eq!(GramMatrix::of(&HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?)?.sums()?, [9.0, 12.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -204,7 +204,7 @@ impl GramMatrix {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{GramMatrix, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::GramMatrix};
     /// let matrix = GramMatrix::of(&HomogenNumericTable::from_rows(&[[1, 2, 0], [3, 4, 1]])?)?.matrix()?;
     /// assert_eq!(matrix.rows::<f64>(1..2)?[..], [14.0, 20.0, 4.0]);
     /// # Ok::<(), numeric_table::Error>(())

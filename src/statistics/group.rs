@@ -57,7 +57,7 @@ type Found = BTreeMap<usize, (u64, Vec<ColumnStatistics>)>;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{GroupStatistics, prelude::*};
+/// use numeric_table::{prelude::*, statistics::GroupStatistics};
 /// let names = ["species", "length", "width"].map(|name| Feature::new(ElementType::F32).named(name));
 /// let table = Table::from_rows(&[[1.0_f32, 5.0, 2.0], [0.0, 3.0, 1.0], [1.0, 7.0, 4.0]])?;
 /// let table = table.described_by(names.into_iter().collect())?;
@@ -96,7 +96,7 @@ impl GroupStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::GroupStatistics;
+    /// # use numeric_table::statistics::GroupStatistics;
     /// let groups = GroupStatistics::new(3, 0, 5)?;
     /// assert_eq!((groups.category_count(), groups.row_count_of(4)?), (5, 0));
     /// assert!(GroupStatistics::new(3, 3, 5).is_err());
@@ -122,7 +122,7 @@ impl GroupStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{GroupStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::GroupStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[7.0, 0.0], [9.0, 2.0], [5.0, 0.0], [3.0, 1.5]])?;
     /// let groups = GroupStatistics::of(&table.slice_rows(..3)?, 1, 3)?;
     /// assert_eq!((groups.column(0, 0)?.mean(), groups.column(2, 0)?.maximum()), (6.0, 9.0));
@@ -147,7 +147,7 @@ impl GroupStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{GroupStatistics, StatisticsOptions, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::{GroupStatistics, StatisticsOptions}};
     /// let table = HomogenNumericTable::from_rows(&[[0_u8, 7], [1, 9], [0, 5]])?;
     /// let options = StatisticsOptions::new().on_progress(|progress| eprintln!("{} bytes", progress.done));
     /// assert_eq!(GroupStatistics::of_with(&table, 0, 2, options)?.column(0, 1)?.mean(), 6.0);
@@ -231,7 +231,7 @@ impl GroupStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Error, ErrorKind, GroupStatistics};
+    /// # use numeric_table::{Error, ErrorKind, statistics::GroupStatistics};
     /// let mut groups = GroupStatistics::new(2, 0, 2)?;
     /// groups.update(&[1_i16, 7, 0, 9])?; // two rows
     /// groups.update(&[1.0, 9.0])?;
@@ -257,7 +257,7 @@ impl GroupStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{GroupStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::GroupStatistics};
     /// let mut all = GroupStatistics::of(&HomogenNumericTable::from_rows(&[[0_u8, 1], [1, 4]])?, 0, 2)?;
     /// all.merge(&GroupStatistics::of(&HomogenNumericTable::from_rows(&[[0.0, 3.0]])?, 0, 2)?)?;
     /// assert_eq!((all.row_count(), all.column(0, 1)?.mean()), (3, 2.0));
@@ -294,7 +294,7 @@ impl GroupStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::GroupStatistics;
+    /// # use numeric_table::statistics::GroupStatistics;
     /// assert_eq!(GroupStatistics::new(3, 0, 5)?.category_count(), 5);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -306,7 +306,7 @@ impl GroupStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{GroupStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::GroupStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[0, 2], [3, 4], [0, 6]])?;
     /// assert_eq!(GroupStatistics::of(&table, 0, 4)?.row_count(), 3);
     /// # Ok::<(), numeric_table::Error>(())
@@ -322,7 +322,7 @@ impl GroupStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{GroupStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::GroupStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[0, 2], [3, 4], [0, 6]])?;
     /// assert_eq!(GroupStatistics::of(&table, 0, 4)?.row_count_of(0)?, 2);
     /// # Ok::<(), numeric_table::Error>(())
@@ -336,7 +336,7 @@ impl GroupStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{GroupStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::GroupStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[0, 2], [3, 4], [0, 6]])?;
     /// assert_eq!(GroupStatistics::of(&table, 0, 4)?.row_counts(), [2, 0, 0, 1]);
     /// # Ok::<(), numeric_table::Error>(())
@@ -349,7 +349,7 @@ impl GroupStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::GroupStatistics;
+    /// # use numeric_table::statistics::GroupStatistics;
     /// assert_eq!(GroupStatistics::new(3, 0, 5)?.column_count(), 3);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -361,7 +361,7 @@ impl GroupStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::GroupStatistics;
+    /// # use numeric_table::statistics::GroupStatistics;
     /// assert_eq!(GroupStatistics::new(3, 1, 5)?.category_column(), 1);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -377,7 +377,7 @@ impl GroupStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{GroupStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::GroupStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[0, 2], [3, 4], [0, 9]])?;
     /// let groups = GroupStatistics::of(&table, 0, 4)?;
     /// assert_eq!(groups.column_of_all(1)?.mean(), 5.0);
@@ -403,7 +403,7 @@ impl GroupStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{GroupStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::GroupStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[20, 1, 5], [40, 0, 6], [60, 1, 7]])?;
     /// let groups = GroupStatistics::of(&table, 1, 2)?;
     /// assert_eq!((groups.column(1, 0)?.mean(), groups.column(1, 2)?.maximum()), (40.0, 7.0));
@@ -421,7 +421,7 @@ impl GroupStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{GroupStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::GroupStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[20, 1, 5], [40, 0, 6], [60, 1, 7]])?;
     /// let group = GroupStatistics::of(&table, 1, 2)?.group(1)?;
     /// assert_eq!((group.row_count(), group.column(0)?.standard_deviation()), (2, 800.0_f64.sqrt()));

@@ -39,7 +39,7 @@ const HELD_COUNTS: usize = 1 << 20;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{Histogram, HistogramBins, prelude::*};
+/// use numeric_table::{prelude::*, statistics::{Histogram, HistogramBins}};
 /// let table = HomogenNumericTable::from_rows(&[[0.5, 7.0], [1.0, -1.0], [2.0, 2.5], [f64::NAN, 1.0]])?;
 /// let histogram = Histogram::of(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?;
 /// assert_eq!(histogram.column(0)?.counts(), [1, 2]); // the last bin includes its upper edge
@@ -62,7 +62,7 @@ impl Histogram {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Histogram, HistogramBins};
+    /// # use numeric_table::statistics::{Histogram, HistogramBins};
     /// let histogram = Histogram::new(2, &HistogramBins::uniform(0.0, 1.0, 4)?)?;
     /// assert_eq!((histogram.row_count(), histogram.column(1)?.counts()), (0, &[0; 4][..]));
     /// # Ok::<(), numeric_table::Error>(())
@@ -83,7 +83,7 @@ impl Histogram {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Histogram, HistogramBins};
+    /// # use numeric_table::statistics::{Histogram, HistogramBins};
     /// let bins = [HistogramBins::uniform(0.0, 1.0, 4)?, HistogramBins::with_edges([0.0, 10.0, 1000.0])?];
     /// let mut histogram = Histogram::with_bins(bins)?;
     /// histogram.update(&[0.3, 20.0, 0.9, 5.0])?; // two rows
@@ -104,7 +104,7 @@ impl Histogram {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Histogram, HistogramBins, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::{Histogram, HistogramBins}};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9]])?;
     /// let histogram = Histogram::of(&table, &HistogramBins::uniform(0.0, 10.0, 5)?)?;
     /// assert_eq!(histogram.column(1)?.counts(), [0, 0, 0, 1, 1]);
@@ -121,7 +121,7 @@ impl Histogram {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Histogram, HistogramBins, StatisticsOptions, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::{Histogram, HistogramBins, StatisticsOptions}};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9]])?;
     /// let options = StatisticsOptions::new().on_progress(|progress| eprintln!("{} bytes", progress.done));
     /// let histogram = Histogram::of_with(&table, &HistogramBins::uniform(0.0, 10.0, 5)?, options)?;
@@ -142,7 +142,7 @@ impl Histogram {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Histogram, HistogramBins, StatisticsOptions, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::{Histogram, HistogramBins, StatisticsOptions}};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 90]])?;
     /// let bins = [10.0, 100.0].map(|upper| HistogramBins::uniform(0.0, upper, 2));
     /// let mut histogram = Histogram::with_bins(bins.into_iter().collect::<Result<Vec<_>, _>>()?)?;
@@ -163,7 +163,7 @@ impl Histogram {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Histogram, HistogramBins};
+    /// # use numeric_table::statistics::{Histogram, HistogramBins};
     /// let mut histogram = Histogram::new(2, &HistogramBins::uniform(0.0, 10.0, 2)?)?;
     /// histogram.update(&[1_i16, 7, 3, 9])?; // two rows
     /// assert_eq!(histogram.column(1)?.counts(), [0, 2]);
@@ -182,7 +182,7 @@ impl Histogram {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Error, ErrorKind, Histogram, HistogramBins};
+    /// # use numeric_table::{Error, ErrorKind, statistics::{Histogram, HistogramBins}};
     /// let mut all = Histogram::new(1, &HistogramBins::uniform(0.0, 10.0, 2)?)?;
     /// let mut other = all.clone();
     /// all.update(&[1.0, 6.0])?;
@@ -208,7 +208,7 @@ impl Histogram {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Histogram, HistogramBins, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::{Histogram, HistogramBins}};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
     /// assert_eq!(Histogram::of(&table, &HistogramBins::uniform(0.0, 1.0, 1)?)?.row_count(), 3);
     /// # Ok::<(), numeric_table::Error>(())
@@ -221,7 +221,7 @@ impl Histogram {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Histogram, HistogramBins, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::{Histogram, HistogramBins}};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
     /// let histogram = Histogram::of(&table, &HistogramBins::uniform(0.0, 4.0, 1)?)?;
     /// assert_eq!(histogram.columns().iter().map(|column| column.counts()[0]).collect::<Vec<_>>(), [2, 2]);
@@ -238,7 +238,7 @@ impl Histogram {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Histogram, HistogramBins, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::{Histogram, HistogramBins}};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
     /// let histogram = Histogram::of(&table, &HistogramBins::uniform(0.0, 4.0, 2)?)?;
     /// assert_eq!(histogram.column(1)?.counts(), [0, 2]);

@@ -77,7 +77,7 @@ const RESULTS: usize = 64 << 10;
 /// Minimum, maximum, sum, mean, variance and more of every column of one or several tables, in `f64`.
 ///
 /// Reads the table once, in parallel from 4 MiB on, with memory for one block per thread. In a
-/// [`CsrNumericTable`](crate::CsrNumericTable), only the stored values are read; the zeros are counted. Values of types
+/// [`CsrNumericTable`], only the stored values are read; the zeros are counted. Values of types
 /// other than `f64` are converted, exactly except for 64-bit integers beyond 2^53. Means and deviations are accurate to
 /// the last digits, even where deviations are small compared to the values; they are tested against the certified
 /// values from NIST. Results do not depend on the number of threads, the machine or the layout. See
@@ -99,7 +99,7 @@ const RESULTS: usize = 64 << 10;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{BasicStatistics, prelude::*};
+/// use numeric_table::{prelude::*, statistics::BasicStatistics};
 /// let table = HomogenNumericTable::from_rows(&[[1_i16, 10], [2, 20], [3, 60]])?;
 /// let statistics = BasicStatistics::of(&table)?;
 /// assert_eq!(statistics.columns().iter().map(|column| column.mean()).collect::<Vec<_>>(), [2.0, 30.0]);
@@ -113,7 +113,7 @@ const RESULTS: usize = 64 << 10;
 ///
 /// `Display` prints them as a table:
 /// ```
-/// # use numeric_table::{BasicStatistics, prelude::*};
+/// # use numeric_table::{prelude::*, statistics::BasicStatistics};
 /// let mut table = HomogenNumericTable::from_rows(&[[1.5, 10.0], [2.0, f64::NAN], [4.0, 60.0]])?;
 /// let names = ["size", "weight"].map(|name| Feature::new(ElementType::F64).named(name));
 /// table.set_dictionary(DataDictionary::from_features(names))?;
@@ -140,7 +140,7 @@ impl BasicStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::BasicStatistics;
+    /// # use numeric_table::statistics::BasicStatistics;
     /// let statistics = BasicStatistics::new(2)?;
     /// assert_eq!((statistics.row_count(), statistics.column(1)?.count()), (0, 0));
     /// # Ok::<(), numeric_table::Error>(())
@@ -156,7 +156,7 @@ impl BasicStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9]])?);
     /// assert_eq!(BasicStatistics::of(&*table)?.column(1)?.mean(), 8.0);
     /// # Ok::<(), numeric_table::Error>(())
@@ -172,7 +172,7 @@ impl BasicStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{BasicStatistics, StatisticsOptions, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::{BasicStatistics, StatisticsOptions}};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9]])?;
     /// let options = StatisticsOptions::new().on_progress(|progress| eprintln!("{} bytes", progress.done));
     /// assert_eq!(BasicStatistics::of_with(&table, options)?.column(1)?.mean(), 8.0);
@@ -201,7 +201,7 @@ impl BasicStatistics {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{BasicStatistics, TableReader, prelude::*};
+    /// use numeric_table::{files::TableReader, prelude::*, statistics::BasicStatistics};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("table.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?.save(&path)?;
@@ -250,7 +250,7 @@ impl BasicStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let mut all = BasicStatistics::of(&HomogenNumericTable::from_rows(&[[1_u8], [2]])?)?;
     /// all.merge(&BasicStatistics::of(&HomogenNumericTable::from_rows(&[[0.5_f64]])?)?)?;
     /// assert_eq!((all.row_count(), all.column(0)?.minimum(), all.column(0)?.sum()), (3, 0.5, 3.5));
@@ -271,7 +271,7 @@ impl BasicStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[1.0, 1.0], [f64::NAN, 3.0]])?;
     /// let statistics = BasicStatistics::of(&table)?.propagate_nan(true);
     /// assert!(statistics.column(0)?.mean().is_nan());
@@ -288,7 +288,7 @@ impl BasicStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
     /// assert_eq!(BasicStatistics::of(&table)?.row_count(), 3);
     /// # Ok::<(), numeric_table::Error>(())
@@ -301,7 +301,7 @@ impl BasicStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
     /// let maxima: Vec<f64> = BasicStatistics::of(&table)?.columns().iter().map(|column| column.maximum()).collect();
     /// assert_eq!(maxima, [5.0, 6.0]);
@@ -318,7 +318,7 @@ impl BasicStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{BasicStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let names = ["length", "width"].map(|name| Feature::new(ElementType::I32).named(name));
     /// let table = Table::from_rows(&[[1, 2], [3, 4], [5, 6]])?.described_by(names.into_iter().collect())?;
     /// let statistics = BasicStatistics::of(&table)?;

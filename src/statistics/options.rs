@@ -7,7 +7,7 @@ use crate::base::progress::{Hook, Progress};
 /// # Examples
 /// ```
 /// use std::sync::{Arc, Mutex};
-/// use numeric_table::{BasicStatistics, StatisticsOptions, prelude::*};
+/// use numeric_table::{prelude::*, statistics::{BasicStatistics, StatisticsOptions}};
 /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, 2.5], [3.5, 4.5]])?;
 /// let told = Arc::new(Mutex::new(Vec::new()));
 /// let hears = told.clone();
@@ -27,7 +27,7 @@ impl StatisticsOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{BasicStatistics, StatisticsOptions, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::{BasicStatistics, StatisticsOptions}};
     /// let table = HomogenNumericTable::from_rows(&[[1.0], [3.0]])?;
     /// let statistics = BasicStatistics::of_with(&table, StatisticsOptions::new())?; // the same as `of`
     /// assert_eq!(statistics.column(0)?.sum(), 4.0);
@@ -46,7 +46,7 @@ impl StatisticsOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Quantiles, StatisticsOptions, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::{Quantiles, StatisticsOptions}};
     /// # let table = HomogenNumericTable::from_rows(&[[1.0], [3.0]])?;
     /// let options = StatisticsOptions::new().on_progress(|progress| {
     ///     let percent = progress.total.map(|total| progress.done * 100 / total.max(1));

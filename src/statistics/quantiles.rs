@@ -23,7 +23,7 @@ const TOGETHER: usize = 8;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{QuantileMethod, Quantiles, prelude::*};
+/// use numeric_table::{prelude::*, statistics::{QuantileMethod, Quantiles}};
 /// let table = HomogenNumericTable::from_rows(&[[1.0], [2.0], [4.0], [8.0]])?;
 /// let thirds = Quantiles::of(&table, &[0.4])?; // 1.2 of 3 steps from the first value
 /// let of = |method| thirds.clone().method(method).value(0, 0);
@@ -94,19 +94,19 @@ fn between(lower: f64, higher: f64, fraction: f64) -> f64 {
 ///
 /// The quantile `q` of `n` values is `q * (n - 1)` steps from the smallest value. Between two values it is interpolated
 /// linearly, like NumPy's default; [`method`](Self::method) selects another rule. NaN values are skipped and counted,
-/// as in [`BasicStatistics`](crate::BasicStatistics) and NumPy's `nanquantile`. Infinities are ordinary values;
+/// as in [`BasicStatistics`](crate::statistics::BasicStatistics) and NumPy's `nanquantile`. Infinities are ordinary values;
 /// interpolation between a finite and an infinite value gives the infinite one. The quantiles of a column without
 /// values are NaN. Values of types other than `f64` are converted, exactly except for 64-bit integers beyond 2^53.
 ///
 /// O(rows) for each column on average, plus a little for each quantile. Uses several threads if that is faster. Each
 /// thread copies up to 8 columns at a time, 8 bytes per value. For streams and tables larger than memory,
-/// [`QuantileSketch`](crate::QuantileSketch) returns quantiles with a known error bound.
+/// [`QuantileSketch`](crate::statistics::QuantileSketch) returns quantiles with a known error bound.
 ///
 /// Source: NumPy `nanquantile`, DAAL `quantiles`.
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{Quantiles, prelude::*};
+/// use numeric_table::{prelude::*, statistics::Quantiles};
 /// let table = HomogenNumericTable::from_rows(&[[1.0_f32, 50.0], [2.0, 10.0], [3.0, 20.0], [10.0, f32::NAN]])?;
 /// let quartiles = Quantiles::of(&table, &[0.25, 0.5, 0.75])?;
 /// assert_eq!(quartiles.column(0)?, [1.75, 2.5, 4.75]);
@@ -140,7 +140,7 @@ impl Quantiles {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Quantiles, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::Quantiles};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 30], [2, 10], [3, 20]])?;
     /// let medians = Quantiles::of(&table, &[0.5])?;
     /// assert_eq!((medians.value(0, 0)?, medians.value(1, 0)?), (2.0, 20.0));
@@ -158,7 +158,7 @@ impl Quantiles {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Quantiles, StatisticsOptions, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::{Quantiles, StatisticsOptions}};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 30], [2, 10], [3, 20]])?;
     /// let options = StatisticsOptions::new().on_progress(|progress| eprintln!("{} bytes", progress.done));
     /// assert_eq!(Quantiles::of_with(&table, &[0.0, 1.0], options)?.column(1)?, [10.0, 30.0]);
@@ -190,7 +190,7 @@ impl Quantiles {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{QuantileMethod, Quantiles, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::{QuantileMethod, Quantiles}};
     /// let table = HomogenNumericTable::from_rows(&[[1.0], [2.0]])?;
     /// let median = Quantiles::of(&table, &[0.5])?;
     /// assert_eq!(median.value(0, 0)?, 1.5);
@@ -206,7 +206,7 @@ impl Quantiles {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Quantiles, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::Quantiles};
     /// let table = HomogenNumericTable::from_rows(&[[1.0], [2.0]])?;
     /// assert_eq!(Quantiles::of(&table, &[0.5, 0.9])?.probabilities(), [0.5, 0.9]);
     /// # Ok::<(), numeric_table::Error>(())
@@ -222,7 +222,7 @@ impl Quantiles {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Quantiles, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::Quantiles};
     /// let table = HomogenNumericTable::from_rows(&[[1.0, 7.0], [2.0, 9.0]])?;
     /// assert_eq!(Quantiles::of(&table, &[1.0, 0.5])?.column(1)?, [9.0, 8.0]);
     /// # Ok::<(), numeric_table::Error>(())
@@ -238,7 +238,7 @@ impl Quantiles {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Quantiles, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::Quantiles};
     /// let table = HomogenNumericTable::from_rows(&[[1.0, 7.0], [2.0, 9.0]])?;
     /// let quantiles = Quantiles::of(&table, &[0.0, 0.5])?;
     /// assert_eq!(quantiles.value(1, 0)?, 7.0);
@@ -258,7 +258,7 @@ impl Quantiles {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Quantiles, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::Quantiles};
     /// let table = HomogenNumericTable::from_rows(&[[1.0], [f64::NAN], [f64::INFINITY]])?;
     /// assert_eq!(Quantiles::of(&table, &[0.5])?.count(0)?, 2);
     /// # Ok::<(), numeric_table::Error>(())
@@ -274,7 +274,7 @@ impl Quantiles {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Quantiles, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::Quantiles};
     /// let table = HomogenNumericTable::from_rows(&[[1.0], [f64::NAN], [3.0]])?;
     /// assert_eq!(Quantiles::of(&table, &[0.5])?.nan_count(0)?, 1);
     /// # Ok::<(), numeric_table::Error>(())
@@ -291,7 +291,7 @@ impl Quantiles {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Quantiles, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::Quantiles};
     /// let table = HomogenNumericTable::from_rows(&[[1.0, 7.0], [3.0, 9.0]])?;
     /// let quartiles = Quantiles::of(&table, &[0.25, 0.5, 0.75])?.to_table()?;
     /// assert_eq!(quartiles.as_slice()?, [1.5, 7.5, 2.0, 8.0, 2.5, 8.5]);

@@ -46,7 +46,7 @@ const HELD: usize = 64;
 /// The same rows in the same calls make the same sketch, bit for bit, with any number of threads, because no random
 /// numbers are used. NaN values are skipped and counted. Infinities are ordinary values; -0 is below 0. Values of types
 /// other than `f64` are converted, exactly except for 64-bit integers beyond 2^53. Nothing is interpolated. For exact
-/// quantiles of tables in memory, use [`Quantiles`](crate::Quantiles).
+/// quantiles of tables in memory, use [`Quantiles`](crate::statistics::Quantiles).
 ///
 /// As a [`Partial`](crate::Partial) result, it can be merged, sent between processes and stored as bytes. It can be
 /// serialized with serde.
@@ -55,7 +55,7 @@ const HELD: usize = 64;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{QuantileSketch, prelude::*};
+/// use numeric_table::{prelude::*, statistics::QuantileSketch};
 /// let mut sketch = QuantileSketch::new(2)?;
 /// for block in 0..100 {
 ///     let rows: Vec<f32> = (0..2000).map(|value| (block * 2000 + value) as f32).collect();
@@ -87,7 +87,7 @@ impl QuantileSketch {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::QuantileSketch;
+    /// # use numeric_table::statistics::QuantileSketch;
     /// let sketch = QuantileSketch::new(2)?;
     /// assert_eq!((sketch.row_count(), sketch.column_count()), (0, 2));
     /// assert!(sketch.quantile(1, 0.5)?.is_nan());
@@ -105,7 +105,7 @@ impl QuantileSketch {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::QuantileSketch;
+    /// # use numeric_table::statistics::QuantileSketch;
     /// let values: Vec<f64> = (0..100_000).map(f64::from).collect();
     /// let error_of = |capacity| {
     ///     let mut sketch = QuantileSketch::with_capacity(1, capacity)?;
@@ -128,7 +128,7 @@ impl QuantileSketch {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{QuantileSketch, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::QuantileSketch};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 30], [2, 10], [3, 20]])?;
     /// assert_eq!(QuantileSketch::of(&table)?.quantile(1, 0.5)?, 20.0);
     /// # Ok::<(), numeric_table::Error>(())
@@ -144,7 +144,7 @@ impl QuantileSketch {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{QuantileSketch, StatisticsOptions, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::{QuantileSketch, StatisticsOptions}};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 30], [2, 10], [3, 20]])?;
     /// let options = StatisticsOptions::new().on_progress(|progress| eprintln!("{} bytes", progress.done));
     /// assert_eq!(QuantileSketch::of_with(&table, options)?.quantile(0, 1.0)?, 3.0);
@@ -164,7 +164,7 @@ impl QuantileSketch {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{QuantileSketch, StatisticsOptions, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::{QuantileSketch, StatisticsOptions}};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 30], [2, 10], [3, 20]])?;
     /// let mut sketch = QuantileSketch::with_capacity(2, 10_000)?;
     /// sketch.add_table(&table, StatisticsOptions::new())?;
@@ -187,7 +187,7 @@ impl QuantileSketch {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::QuantileSketch;
+    /// # use numeric_table::statistics::QuantileSketch;
     /// let mut sketch = QuantileSketch::new(2)?;
     /// sketch.update(&[1_i16, 7, 3, 9])?; // two rows
     /// sketch.update(&[2.5, f64::NAN])?;
@@ -212,7 +212,7 @@ impl QuantileSketch {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Error, ErrorKind, QuantileSketch};
+    /// # use numeric_table::{Error, ErrorKind, statistics::QuantileSketch};
     /// let (mut all, mut other) = (QuantileSketch::new(1)?, QuantileSketch::new(1)?);
     /// all.update(&[1.0, 6.0])?;
     /// other.update(&[3_u8])?;
@@ -252,7 +252,7 @@ impl QuantileSketch {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{QuantileSketch, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::QuantileSketch};
     /// let sketch = QuantileSketch::of(&HomogenNumericTable::from_rows(&[[3.0], [1.0], [2.0], [5.0]])?)?;
     /// assert_eq!((sketch.quantile(0, 0.5)?, sketch.quantile(0, 0.75)?), (2.0, 3.0));
     /// assert!(sketch.quantile(0, 75.0).is_err());
@@ -269,7 +269,7 @@ impl QuantileSketch {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{QuantileSketch, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::QuantileSketch};
     /// let sketch = QuantileSketch::of(&HomogenNumericTable::from_rows(&[[3.0], [1.0], [2.0], [5.0]])?)?;
     /// assert_eq!(sketch.quantiles(0, &[0.25, 0.5, 1.0])?, [1.0, 2.0, 5.0]);
     /// # Ok::<(), numeric_table::Error>(())
@@ -287,7 +287,7 @@ impl QuantileSketch {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{QuantileSketch, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::QuantileSketch};
     /// let sketch = QuantileSketch::of(&HomogenNumericTable::from_rows(&[[3.0], [1.0], [2.0], [5.0]])?)?;
     /// assert_eq!((sketch.rank(0, 3.0)?, sketch.rank(0, 0.5)?), (3, 0));
     /// # Ok::<(), numeric_table::Error>(())
@@ -304,7 +304,7 @@ impl QuantileSketch {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{QuantileSketch, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::QuantileSketch};
     /// let sketch = QuantileSketch::of(&HomogenNumericTable::from_rows(&[[3.0], [1.0], [2.0], [5.0]])?)?;
     /// assert_eq!(sketch.rank_error(0)?, 0); // a few values are kept exactly
     /// # Ok::<(), numeric_table::Error>(())
@@ -320,7 +320,7 @@ impl QuantileSketch {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{QuantileSketch, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::QuantileSketch};
     /// let sketch = QuantileSketch::of(&HomogenNumericTable::from_rows(&[[3.0], [1.0], [2.0], [5.0]])?)?;
     /// assert_eq!(sketch.extremes(0)?, Some((1.0, 5.0)));
     /// # Ok::<(), numeric_table::Error>(())
@@ -336,7 +336,7 @@ impl QuantileSketch {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{QuantileSketch, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::QuantileSketch};
     /// let sketch = QuantileSketch::of(&HomogenNumericTable::from_rows(&[[3.0], [f64::NAN], [2.0]])?)?;
     /// assert_eq!(sketch.count(0)?, 2);
     /// # Ok::<(), numeric_table::Error>(())
@@ -352,7 +352,7 @@ impl QuantileSketch {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{QuantileSketch, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::QuantileSketch};
     /// let sketch = QuantileSketch::of(&HomogenNumericTable::from_rows(&[[3.0], [f64::NAN], [2.0]])?)?;
     /// assert_eq!(sketch.nan_count(0)?, 1);
     /// # Ok::<(), numeric_table::Error>(())
@@ -365,7 +365,7 @@ impl QuantileSketch {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{QuantileSketch, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::QuantileSketch};
     /// assert_eq!(QuantileSketch::of(&HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?)?.row_count(), 3);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -377,7 +377,7 @@ impl QuantileSketch {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{QuantileSketch, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::QuantileSketch};
     /// assert_eq!(QuantileSketch::of(&HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?)?.column_count(), 2);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```

@@ -16,8 +16,8 @@ use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
-use crate::files::stored::Stored;
 use crate::format::TableReader;
+use crate::storage::stored::Stored;
 use crate::table::{DataLayout, Region, TableView};
 use crate::window::AnySliceMut;
 
@@ -40,7 +40,7 @@ impl BasicStatistics {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{BasicStatistics, TableReader, prelude::*};
+    /// use numeric_table::{files::TableReader, prelude::*, statistics::BasicStatistics};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("table.ntb");
     /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 10], [2, 20], [3, 60]])?;

@@ -25,7 +25,7 @@ use crate::dictionary::{DataDictionary, Feature};
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{BasicStatistics, BorrowedTable, prelude::*};
+/// use numeric_table::{prelude::*, statistics::BasicStatistics, table::BorrowedTable};
 /// let values = [1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0];
 /// let table = BorrowedTable::new(&values, Shape { rows: 3, columns: 2 })?;
 /// assert!(table.rows::<f32>(1..)?.is_zero_copy());
@@ -50,7 +50,7 @@ pub struct BorrowedTable<'t, T> {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{BorrowedTableMut, prelude::*};
+/// use numeric_table::{prelude::*, table::BorrowedTableMut};
 /// let mut values = [1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0];
 /// let mut table = BorrowedTableMut::new(&mut values, Shape { rows: 3, columns: 2 })?;
 /// table.update_rows::<f64, _>(1.., |block| {
@@ -81,7 +81,7 @@ impl<'t, T: Element> BorrowedTable<'t, T> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{BorrowedTable, prelude::*};
+    /// use numeric_table::{prelude::*, table::BorrowedTable};
     /// let table = BorrowedTable::new(&[1_u8, 2, 3, 4], Shape { rows: 2, columns: 2 })?;
     /// assert_eq!(table.value::<i32>(1, 0)?, 3);
     /// assert!(BorrowedTable::new(&[1_u8, 2, 3], Shape { rows: 2, columns: 2 }).is_err());
@@ -95,7 +95,7 @@ impl<'t, T: Element> BorrowedTable<'t, T> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{BorrowedTable, prelude::*};
+    /// use numeric_table::{prelude::*, table::BorrowedTable};
     /// let table = BorrowedTable::new(&[1_u8, 2, 3, 4], Shape { rows: 2, columns: 2 })?;
     /// assert_eq!(table.view().row(1), Some(&[3, 4][..]));
     /// # Ok::<(), Error>(())
@@ -115,7 +115,7 @@ impl<'t, T: Element> BorrowedTableMut<'t, T> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{BorrowedTableMut, prelude::*};
+    /// use numeric_table::{prelude::*, table::BorrowedTableMut};
     /// let mut values = [1_u8, 2, 3, 4];
     /// BorrowedTableMut::new(&mut values, Shape { rows: 2, columns: 2 })?.set_value(1, 0, 30)?;
     /// assert_eq!(values, [1, 2, 30, 4]);
@@ -129,7 +129,7 @@ impl<'t, T: Element> BorrowedTableMut<'t, T> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{BorrowedTableMut, prelude::*};
+    /// use numeric_table::{prelude::*, table::BorrowedTableMut};
     /// let mut values = [1_u8, 2, 3, 4];
     /// let table = BorrowedTableMut::new(&mut values, Shape { rows: 2, columns: 2 })?;
     /// table.into_view().fill(7);

@@ -306,12 +306,12 @@ macro_rules! with_stored_kinds {
             (
                 crate::table::PackedSymmetricMatrix,
                 "PackedSymmetricMatrix",
-                "PackedSymmetricMatrix::from_lapack(numeric_table::Triangle::Lower, vec![1, 2, 3])?"
+                "PackedSymmetricMatrix::from_lapack(numeric_table::table::Triangle::Lower, vec![1, 2, 3])?"
             ),
             (
                 crate::table::PackedTriangularMatrix,
                 "PackedTriangularMatrix",
-                "PackedTriangularMatrix::from_lapack(numeric_table::Triangle::Lower, vec![1, 2, 3])?"
+                "PackedTriangularMatrix::from_lapack(numeric_table::table::Triangle::Lower, vec![1, 2, 3])?"
             )
         }
     };

@@ -22,8 +22,8 @@ impl dyn NumericTable + '_ {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{from_bytes_any, prelude::*};
-    /// let table = from_bytes_any(&HomogenNumericTable::from_rows(&[[1_i16, 2]])?.to_bytes()?)?;
+    /// use numeric_table::{files, prelude::*};
+    /// let table = files::from_bytes(&HomogenNumericTable::from_rows(&[[1_i16, 2]])?.to_bytes()?)?;
     /// assert_eq!(table.downcast_ref::<HomogenNumericTable<i16>>().unwrap().as_slice()?, [1, 2]);
     /// assert!(table.downcast_ref::<HomogenNumericTable<i32>>().is_none());
     /// # Ok::<(), numeric_table::Error>(())

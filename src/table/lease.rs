@@ -22,7 +22,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{prelude::*, table::{Lease, Lend, Region}};
+/// use numeric_table::{prelude::*, table::spi::{Lease, Lend, Region}};
 /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
 /// let mut lease = Lease::new();
 /// table.lend_region(&Region { rows: 1..2, columns: 0..2 }, Some(ElementType::I16), &mut lease)?;
@@ -62,7 +62,7 @@ impl Lease {
     ///
     /// # Examples
     /// ```
-    /// assert!(numeric_table::table::Lease::new().is_empty());
+    /// assert!(numeric_table::table::spi::Lease::new().is_empty());
     /// ```
     pub const fn new() -> Self {
         Self {
@@ -79,7 +79,7 @@ impl Lease {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{prelude::*, table::{Lease, Lend, Region}};
+    /// # use numeric_table::{prelude::*, table::spi::{Lease, Lend, Region}};
     /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
     /// let mut lease = Lease::new();
     /// table.lend_region(&Region { rows: 1..2, columns: 0..2 }, Some(ElementType::I16), &mut lease)?;
@@ -96,7 +96,7 @@ impl Lease {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{prelude::*, table::{Lease, Lend, Region}};
+    /// # use numeric_table::{prelude::*, table::spi::{Lease, Lend, Region}};
     /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
     /// let (mut lease, region) = (Lease::new(), Region { rows: 0..2, columns: 1..2 });
     /// table.lend_region(&region, None, &mut lease)?;
@@ -127,7 +127,7 @@ impl Lease {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::table::{Lease, Region};
+    /// # use numeric_table::table::spi::{Lease, Region};
     /// let (mut lease, region) = (Lease::new(), Region { rows: 0..2, columns: 1..2 });
     /// lease.reset(&region);
     /// assert!(lease.is_empty() && lease.region() == &region);

@@ -29,7 +29,9 @@ use crate::window::{AnySlice, AnySliceMut};
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{AnySlice, convert::WriteRule, prelude::*, table::{Lease, Lend, Region, TableId, Target}};
+/// use numeric_table::{
+///     array::AnySlice, convert::WriteRule, prelude::*, table::spi::{Lease, Lend, Region, TableId, Target},
+/// };
 ///
 /// /// Hides the first row of a table; writable descriptors edit it in place.
 /// struct WithoutHead(Table<f32>, TableId);
@@ -114,7 +116,7 @@ pub trait Lend: NumericTable {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{prelude::*, table::{Lend, Region}};
+    /// # use numeric_table::{prelude::*, table::spi::{Lend, Region}};
     /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
     /// let rows = table.slice_of(&Region { rows: 1..3, columns: 0..2 }, ElementType::I16)?.unwrap();
     /// assert_eq!(rows.downcast::<i16>(), Some(&[3_i16, 4, 5, 6][..]));
@@ -132,7 +134,7 @@ pub trait Lend: NumericTable {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{prelude::*, table::{Lend, Region}};
+    /// # use numeric_table::{prelude::*, table::spi::{Lend, Region}};
     /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
     /// let rows = table.slice_of_mut(&Region { rows: 1..3, columns: 0..2 }, ElementType::I16)?.unwrap();
     /// rows.downcast::<i16>().unwrap().fill(9);
@@ -154,7 +156,7 @@ pub trait Lend: NumericTable {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{prelude::*, table::{Lend, Region}};
+    /// # use numeric_table::{prelude::*, table::spi::{Lend, Region}};
     /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
     /// let (array, range) = table.array_of(&Region { rows: 1..3, columns: 0..2 }, ElementType::I16)?.unwrap();
     /// let rows = array.downcast::<i16>().unwrap().slice(range)?;
@@ -177,7 +179,7 @@ pub trait Lend: NumericTable {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{prelude::*, table::Lend};
+    /// # use numeric_table::{prelude::*, table::spi::Lend};
     /// let shape = Shape { rows: 3, columns: 2 };
     /// let mut table = HomogenNumericTable::<f32>::new(shape, AllocationFlag::DoNotAllocate)?;
     /// assert!(matches!(table.check_block_writable().unwrap_err().kind(), ErrorKind::NotAllocated));
@@ -203,7 +205,7 @@ pub trait Lend: NumericTable {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{prelude::*, table::{Lease, Lend, Region}};
+    /// # use numeric_table::{prelude::*, table::spi::{Lease, Lend, Region}};
     /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
     /// let mut lease = Lease::new();
     /// let rows = Region { rows: 1..3, columns: 0..2 };
@@ -229,7 +231,7 @@ pub trait Lend: NumericTable {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{AnySlice, convert::WriteRule, prelude::*, table::{Lease, Lend, Region}};
+    /// # use numeric_table::{array::AnySlice, convert::WriteRule, prelude::*, table::spi::{Lease, Lend, Region}};
     /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
     /// let mut lease = Lease::new();
     /// table.lend_region(&Region { rows: 0..3, columns: 1..2 }, None, &mut lease)?;
@@ -251,7 +253,7 @@ pub trait Lend: NumericTable {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{prelude::*, table::{Lease, Lend, Region}};
+    /// # use numeric_table::{prelude::*, table::spi::{Lease, Lend, Region}};
     /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
     /// let mut lease = Lease::new();
     /// table.lend_region(&Region { rows: 1..3, columns: 0..2 }, Some(ElementType::I16), &mut lease)?;
@@ -277,7 +279,7 @@ pub trait Lend: NumericTable {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{prelude::*, table::{Region, slice_of}};
+/// use numeric_table::{prelude::*, table::spi::{Region, slice_of}};
 /// let table: &dyn NumericTable = &HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
 /// let rows = slice_of(table, &Region { rows: 1..3, columns: 0..2 }, ElementType::I16)?.unwrap();
 /// assert_eq!(rows.downcast::<i16>(), Some(&[3_i16, 4, 5, 6][..]));
@@ -312,7 +314,7 @@ pub(crate) fn slice_of_mut<'t, N: NumericTable + ?Sized>(
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{prelude::*, table::{Region, array_of}};
+/// use numeric_table::{prelude::*, table::spi::{Region, array_of}};
 /// let table: &dyn NumericTable = &HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
 /// let (array, range) = array_of(table, &Region { rows: 1..3, columns: 0..2 }, ElementType::I16)?.unwrap();
 /// assert_eq!(array.downcast::<i16>().unwrap().slice(range)?[..], [3, 4, 5, 6]);

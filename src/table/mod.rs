@@ -1,19 +1,16 @@
-//! Building blocks for your own kinds of tables, besides the trait [`NumericTable`]. Code that only uses tables does
-//! not need this module; the items that it needs are at the root of the crate.
+//! Views, borrowed tables, records and the arguments of calls on tables. The kinds of tables and the traits with their
+//! calls are in the root of the crate.
 //!
 //! | task | items |
 //! | --- | --- |
-//! | identify tables and kinds of tables | [`TableId`], [`TableKind`] |
-//! | specify a range of rows and columns | [`Region`] |
-//! | describe the memory of a table | [`Piece`], and [`PieceMut`] for writing |
-//! | supply the values of a read | [`Target`] |
-//! | lend memory in place, including to writable descriptors | [`Lend`], [`Lease`] |
-//! | borrow the memory of a region of any table | [`slice_of`], [`array_of`] |
+//! | use borrowed values as a table | [`BorrowedTable`], [`BorrowedTableMut`] |
+//! | use a borrowed slice of records as a table | [`records`], [`records_mut`]; layouts: [`Record`], [`RecordLayout`] |
 //! | include a borrowed table in another one | [`by_ref`], [`by_mut`] |
+//! | view the values of a homogeneous table | [`TableView`], [`TableViewMut`] |
+//! | name columns in calls | [`ColumnKey`], [`ColumnChoice`] |
 //! | recover rejected arguments | [`Refused`]; [`CsrParts`], [`CooParts`] |
-//! | borrow a slice of records as a table | [`records`], [`records_mut`] |
-//!
-//! The page of [`NumericTable`] contains a complete kind of table as an example.
+//! | describe packed matrices | [`Triangle`], [`PackedOrder`] |
+//! | write your own kind of table | [`spi`] |
 
 // The trait is in `numeric_table`, pieces in `piece`, generic code over pieces in `tiling` and `region_mut`, the
 // targets of reads in `target`. The homogeneous table is in `homogen`, the structure of arrays in `soa`, the array of
@@ -81,28 +78,51 @@ pub(crate) mod tiling;
 #[forbid(unsafe_code)]
 pub(crate) mod view;
 
-pub use aos::{FieldValue, RecordField, records, records_mut};
+pub use aos::{FieldValue, Record, RecordField, RecordLayout, records, records_mut};
 pub use borrow::{by_mut, by_ref};
 pub use calls::AsTable;
 pub(crate) use calls::{TableConversion, TableDescription, TableSelection};
 pub use csr::parts::{CooParts, CsrParts};
 pub(crate) use downcast::Token;
-pub use lease::Lease;
-pub use lend::{Lend, array_of, slice_of};
+pub use homogen::FloatTable;
+pub(crate) use lease::Lease;
+pub(crate) use lend::{Lend, array_of};
+pub use packed::{PackedOrder, Triangle};
 pub use part::{ColumnChoice, ColumnKey};
-pub use piece::{Piece, PieceMut};
+pub(crate) use piece::{Piece, PieceMut};
 pub use refused::Refused;
-pub use region::Region;
+pub(crate) use region::Region;
 pub(crate) use region::{row_bytes, rows_of};
 pub(crate) use region_mut::RegionMut;
-pub use state::{TableId, TableKind};
-pub use target::Target;
+pub(crate) use state::{TableId, TableKind};
+pub(crate) use target::Target;
 pub(crate) use tiling::{copy_of, lent_or_read};
 
-// Exported only from the root of the crate, so that each item has one public path.
+pub mod spi {
+    //! For implementers of kinds of tables, besides the trait [`NumericTable`](crate::NumericTable).
+    //!
+    //! | task | items |
+    //! | --- | --- |
+    //! | identify tables and kinds of tables | [`TableId`], [`TableKind`] |
+    //! | specify a range of rows and columns | [`Region`] |
+    //! | describe the memory of a table | [`Piece`], and [`PieceMut`] for writing |
+    //! | supply the values of a read | [`Target`] |
+    //! | lend memory in place, including to writable descriptors | [`Lend`], [`Lease`] |
+    //! | borrow the memory of a region of any table | [`slice_of`], [`array_of`] |
+    //!
+    //! The page of [`NumericTable`](crate::NumericTable) contains a complete kind of table as an example.
+
+    pub use super::lease::Lease;
+    pub use super::lend::{Lend, array_of, slice_of};
+    pub use super::piece::{Piece, PieceMut};
+    pub use super::region::Region;
+    pub use super::state::{TableId, TableKind};
+    pub use super::target::Target;
+}
+
+// Exported only from the root of the crate.
 pub(crate) use self::aos::AosNumericTable;
-#[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
-pub(crate) use self::borrowed::{BorrowedTable, BorrowedTableMut};
+pub use self::borrowed::{BorrowedTable, BorrowedTableMut};
 pub(crate) use self::csr::CsrNumericTable;
 pub(crate) use self::homogen::HomogenNumericTable;
 pub(crate) use self::merged::{MergedNumericTable, RowMergedNumericTable};
@@ -110,5 +130,5 @@ pub(crate) use self::numeric_table::NumericTable;
 pub(crate) use self::packed::{PackedSymmetricMatrix, PackedTriangularMatrix};
 pub(crate) use self::soa::SoaNumericTable;
 pub(crate) use self::state::{AllocationFlag, DataLayout, MemoryStatus};
-pub(crate) use self::view::{TableView, TableViewMut};
+pub use self::view::{TableView, TableViewMut};
 pub(crate) use crate::base::shape::Shape;

@@ -65,7 +65,7 @@ use crate::window::{AnySlice, AnySliceMut};
 /// A kind of table may borrow its values: `impl NumericTable for Columns<'_>`.
 ///
 /// ```
-/// use numeric_table::{BasicStatistics, prelude::*, table::{Piece, TableId}};
+/// use numeric_table::{prelude::*, statistics::BasicStatistics, table::spi::{Piece, TableId}};
 ///
 /// /// Borrowed columns of two types.
 /// struct Columns<'c> {
@@ -188,7 +188,7 @@ pub trait NumericTable: Send + Sync {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{prelude::*, table::TableKind};
+    /// # use numeric_table::{prelude::*, table::spi::TableKind};
     /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2]])?;
     /// assert_eq!(table.kind(), TableKind::HOMOGENEOUS);
     /// # Ok::<(), numeric_table::Error>(())
@@ -389,7 +389,7 @@ pub trait NumericTable: Send + Sync {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{AnySliceMut, prelude::*, table::{Region, Target}};
+    /// # use numeric_table::{array::AnySliceMut, prelude::*, table::spi::{Region, Target}};
     /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
     /// let (column, mut values) = (Region { rows: 0..3, columns: 1..2 }, [0.0_f32; 3]);
     /// table.read_region(&column, Target::new(AnySliceMut::new(&mut values), column.shape(), ConversionPolicy::Exact)?)?;
@@ -412,7 +412,7 @@ pub trait NumericTable: Send + Sync {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{AnySlice, convert::WriteRule, prelude::*, table::Region};
+    /// # use numeric_table::{array::AnySlice, convert::WriteRule, prelude::*, table::spi::Region};
     /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
     /// let (column, values) = (Region { rows: 0..3, columns: 1..2 }, [20.0_f32, 40.0, 60.0]);
     /// let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
@@ -454,7 +454,7 @@ pub trait NumericTable: Send + Sync {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{prelude::*, table::Region};
+    /// # use numeric_table::{prelude::*, table::spi::Region};
     /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
     /// let rows = Region { rows: 1..3, columns: 0..2 };
     /// assert!(table.lender().unwrap().slice_of(&rows, ElementType::I16)?.is_some());
@@ -469,7 +469,7 @@ pub trait NumericTable: Send + Sync {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{prelude::*, table::{Lease, Region}};
+    /// # use numeric_table::{prelude::*, table::spi::{Lease, Region}};
     /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
     /// let (mut lease, rows) = (Lease::new(), Region { rows: 1..3, columns: 0..2 });
     /// assert!(table.lender_mut().unwrap().lend_region(&rows, Some(ElementType::I16), &mut lease)?);

@@ -17,7 +17,7 @@ use crate::window::{AnySlice, AnySliceMut, AnyWindow, AnyWindowMut, Geometry};
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{prelude::*, table::Piece};
+/// use numeric_table::{prelude::*, table::spi::Piece};
 /// let values = [1.0_f32, 2.0, 3.0, 4.0];
 /// let view = TableView::new(&values, Shape { rows: 2, columns: 2 }, DataLayout::ColumnMajor)?;
 /// let piece = Piece::new(10, 0, view); // rows 10 and 11 of a table
@@ -37,7 +37,7 @@ impl<'t> Piece<'t> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{prelude::*, table::Piece};
+    /// # use numeric_table::{prelude::*, table::spi::Piece};
     /// let column = TableView::new(&[1_u8, 2, 3], Shape { rows: 3, columns: 1 }, DataLayout::RowMajor)?;
     /// assert_eq!(Piece::new(0, 4, column).region().columns, 4..5);
     /// # Ok::<(), numeric_table::Error>(())
@@ -54,7 +54,7 @@ impl<'t> Piece<'t> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{prelude::*, table::Piece};
+    /// # use numeric_table::{prelude::*, table::spi::Piece};
     /// let array = Array::from(vec![1_i16, 2, 3, 4]);
     /// let view = TableView::new(&array[2..], Shape { rows: 1, columns: 2 }, DataLayout::RowMajor)?;
     /// assert_eq!(Piece::of_array(0, 0, view, &array, 2).element_type(), ElementType::I16);
@@ -113,7 +113,7 @@ impl<'t> Piece<'t> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{prelude::*, table::Piece};
+    /// # use numeric_table::{prelude::*, table::spi::Piece};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
     /// let piece = table.piece(0, 0)?.unwrap().moved(100, 7);
     /// assert_eq!((piece.region().rows.clone(), piece.region().columns.clone()), (100..102, 7..9));
@@ -128,7 +128,7 @@ impl<'t> Piece<'t> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{prelude::*, table::Region};
+    /// # use numeric_table::{prelude::*, table::spi::Region};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
     /// assert_eq!(table.piece(1, 1)?.unwrap().region(), &Region { rows: 0..2, columns: 0..2 });
     /// # Ok::<(), numeric_table::Error>(())
@@ -210,7 +210,7 @@ impl<'t> Piece<'t> {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{prelude::*, table::PieceMut};
+/// use numeric_table::{prelude::*, table::spi::PieceMut};
 /// let mut values = [1.0_f32, 2.0, 3.0, 4.0];
 /// let view = TableViewMut::new(&mut values, Shape { rows: 2, columns: 2 }, DataLayout::ColumnMajor)?;
 /// assert_eq!(PieceMut::new(10, 0, view).region().rows, 10..12);
@@ -226,7 +226,7 @@ impl<'t> PieceMut<'t> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{prelude::*, table::PieceMut};
+    /// # use numeric_table::{prelude::*, table::spi::PieceMut};
     /// let mut values = [1_u8, 2, 3];
     /// let column = TableViewMut::new(&mut values, Shape { rows: 3, columns: 1 }, DataLayout::RowMajor)?;
     /// assert_eq!(PieceMut::new(0, 4, column).region().columns, 4..5);
@@ -264,7 +264,7 @@ impl<'t> PieceMut<'t> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{prelude::*, table::PieceMut};
+    /// # use numeric_table::{prelude::*, table::spi::PieceMut};
     /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
     /// let pieces: Vec<PieceMut> = table.pieces_mut()?.into_iter().map(|piece| piece.moved(100, 7)).collect();
     /// assert_eq!(pieces[0].region().rows, 100..102);

@@ -12,7 +12,7 @@ use crate::convert::kernel::Origin;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{Shape, table::Region};
+/// use numeric_table::{Shape, table::spi::Region};
 /// let region = Region { rows: 2..5, columns: 0..4 };
 /// assert_eq!(region.shape(), Shape { rows: 3, columns: 4 });
 /// assert!(region.check(Shape { rows: 5, columns: 4 }).is_ok());
@@ -31,7 +31,7 @@ impl Region {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Shape, table::Region};
+    /// # use numeric_table::{Shape, table::spi::Region};
     /// assert_eq!(Region { rows: 2..5, columns: 1..2 }.shape(), Shape { rows: 3, columns: 1 });
     /// ```
     #[inline]
@@ -47,7 +47,7 @@ impl Region {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ErrorKind, Shape, table::Region};
+    /// # use numeric_table::{ErrorKind, Shape, table::spi::Region};
     /// let region = Region { rows: 0..5, columns: 1..3 };
     /// assert!(region.check(Shape { rows: 5, columns: 3 }).is_ok());
     /// let error = region.check(Shape { rows: 3, columns: 5 }).unwrap_err(); // axes swapped
@@ -95,7 +95,7 @@ impl Region {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Shape, table::Region};
+    /// # use numeric_table::{Shape, table::spi::Region};
     /// assert_eq!(Region::whole(Shape { rows: 3, columns: 2 }), Region { rows: 0..3, columns: 0..2 });
     /// ```
     pub fn whole(shape: Shape) -> Self {

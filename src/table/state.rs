@@ -144,7 +144,7 @@ impl TableId {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::table::TableId;
+    /// # use numeric_table::table::spi::TableId;
     /// assert_ne!(TableId::new(), TableId::new());
     /// ```
     #[expect(clippy::new_without_default, reason = "two defaults should be equal, and two ids never are")]
@@ -159,7 +159,7 @@ impl TableId {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::table::TableKind;
+/// use numeric_table::table::spi::TableKind;
 /// assert_eq!(TableKind::HOMOGENEOUS.name(), "homogeneous");
 /// assert_eq!(TableKind::new("triangle").to_string(), "triangle");
 /// ```

@@ -19,7 +19,7 @@ const COMPUTED: usize = 1024;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{AnySliceMut, prelude::*, table::{Region, Target}};
+/// use numeric_table::{array::AnySliceMut, prelude::*, table::spi::{Region, Target}};
 /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
 /// let mut values = [0.0_f32; 2];
 /// let target = Target::new(AnySliceMut::new(&mut values), Shape { rows: 2, columns: 1 }, ConversionPolicy::Exact)?;
@@ -42,7 +42,7 @@ impl<'t> Target<'t> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{AnySliceMut, prelude::*, table::Target};
+    /// # use numeric_table::{array::AnySliceMut, prelude::*, table::spi::Target};
     /// let (mut values, shape) = ([0_u8; 5], Shape { rows: 3, columns: 2 });
     /// assert!(Target::new(AnySliceMut::new(&mut values), shape, ConversionPolicy::Saturate).is_err());
     /// ```
@@ -61,7 +61,7 @@ impl<'t> Target<'t> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{AnySliceMut, prelude::*, table::Target};
+    /// # use numeric_table::{array::AnySliceMut, prelude::*, table::spi::Target};
     /// let mut values = [0_u8; 6];
     /// let target = Target::new(AnySliceMut::new(&mut values), Shape { rows: 3, columns: 2 }, ConversionPolicy::Exact)?;
     /// assert_eq!(target.over().shape(), Shape { rows: 3, columns: 2 });
@@ -77,7 +77,7 @@ impl<'t> Target<'t> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{AnySliceMut, prelude::*, table::Target};
+    /// # use numeric_table::{array::AnySliceMut, prelude::*, table::spi::Target};
     /// let (mut values, shape) = ([0_u8; 6], Shape { rows: 3, columns: 2 });
     /// assert_eq!(Target::new(AnySliceMut::new(&mut values), shape, ConversionPolicy::Exact)?.shape(), shape);
     /// # Ok::<(), numeric_table::Error>(())
@@ -91,7 +91,7 @@ impl<'t> Target<'t> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{AnySliceMut, prelude::*, table::Target};
+    /// # use numeric_table::{array::AnySliceMut, prelude::*, table::spi::Target};
     /// let mut values = [0_u8; 2];
     /// let target = Target::new(AnySliceMut::new(&mut values), Shape { rows: 2, columns: 1 }, ConversionPolicy::Exact)?;
     /// assert_eq!(target.element_type(), ElementType::U8);
@@ -126,7 +126,7 @@ impl<'t> Target<'t> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{AnySliceMut, prelude::*, table::{Region, Target}};
+    /// # use numeric_table::{array::AnySliceMut, prelude::*, table::spi::{Region, Target}};
     /// let (mut values, shape) = ([0_u8; 2], Shape { rows: 2, columns: 1 });
     /// let target = Target::new(AnySliceMut::new(&mut values), shape, ConversionPolicy::Checked)?;
     /// let view = TableView::new(&[7.0_f32, 8.0], shape, DataLayout::RowMajor)?;
@@ -162,7 +162,7 @@ impl<'t> Target<'t> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{AnySliceMut, prelude::*, table::{Region, Target}};
+    /// # use numeric_table::{array::AnySliceMut, prelude::*, table::spi::{Region, Target}};
     /// let (mut values, shape) = ([0_u8; 4], Shape { rows: 2, columns: 2 });
     /// let target = Target::new(AnySliceMut::new(&mut values), shape, ConversionPolicy::Checked)?;
     /// target.fill_with(&Region { rows: 5..7, columns: 0..2 }, |row, column| (10 * row + column) as f64)?;

@@ -274,7 +274,7 @@ pub(crate) fn lent_slice<'t, N: NumericTable + ?Sized>(
 /// buffer that `room` returns. With [`ConversionPolicy::Saturate`], values that do not fit are rounded.
 ///
 /// # Errors
-/// Those of [`slice_of`](crate::table::slice_of), of `room` and of reading the table.
+/// Those of [`slice_of`](crate::table::spi::slice_of), of `room` and of reading the table.
 pub fn lent_or_read<'a, T: Element>(
     table: &'a dyn NumericTable,
     region: &Region,

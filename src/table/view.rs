@@ -21,7 +21,7 @@ use crate::window::{AnySliceMut, AnyWindow, Geometry, Window, WindowMut};
 /// # Examples
 /// ```
 /// use numeric_table::prelude::*;
-/// use numeric_table::TableView;
+/// use numeric_table::table::TableView;
 /// let values = [1, 2, 3, 4, 5, 6];
 /// let view = TableView::new(&values, Shape { rows: 2, columns: 3 }, DataLayout::RowMajor)?;
 /// assert_eq!(view.value(1, 0), Some(4));
@@ -66,7 +66,7 @@ impl<'t, T: Element> TableView<'t, T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableView, prelude::*};
+    /// # use numeric_table::{prelude::*, table::TableView};
     /// let view = TableView::new(&[1, 2, 3, 4], Shape { rows: 2, columns: 2 }, DataLayout::ColumnMajor)?;
     /// assert_eq!(view.value(0, 1), Some(3));
     /// # Ok::<(), numeric_table::Error>(())
@@ -86,7 +86,7 @@ impl<'t, T: Element> TableView<'t, T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableView, prelude::*};
+    /// # use numeric_table::{prelude::*, table::TableView};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2, 3]])?;
     /// assert_eq!(table.view()?.shape(), Shape { rows: 1, columns: 3 });
     /// # Ok::<(), numeric_table::Error>(())
@@ -100,7 +100,7 @@ impl<'t, T: Element> TableView<'t, T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableView, prelude::*};
+    /// # use numeric_table::{prelude::*, table::TableView};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2, 3], [4, 5, 6]])?;
     /// assert_eq!(table.view()?.strides(), (3, 1)); // to the next row, to the next column
     /// # Ok::<(), numeric_table::Error>(())
@@ -113,7 +113,7 @@ impl<'t, T: Element> TableView<'t, T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableView, prelude::*};
+    /// # use numeric_table::{prelude::*, table::TableView};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2, 3]])?;
     /// assert_eq!((table.view()?.value(0, 2), table.view()?.value(0, 3)), (Some(3), None));
     /// # Ok::<(), numeric_table::Error>(())
@@ -126,7 +126,7 @@ impl<'t, T: Element> TableView<'t, T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableView, prelude::*};
+    /// # use numeric_table::{prelude::*, table::TableView};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
     /// assert_eq!(table.view()?.row(1), Some(&[3, 4][..]));
     /// assert_eq!(table.view()?.transposed().row(1), None);
@@ -140,7 +140,7 @@ impl<'t, T: Element> TableView<'t, T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableView, prelude::*};
+    /// # use numeric_table::{prelude::*, table::TableView};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?.to_layout(DataLayout::ColumnMajor)?;
     /// assert_eq!(table.view()?.column(1), Some(&[2, 4][..]));
     /// # Ok::<(), numeric_table::Error>(())
@@ -153,7 +153,7 @@ impl<'t, T: Element> TableView<'t, T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableView, prelude::*};
+    /// # use numeric_table::{prelude::*, table::TableView};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
     /// assert_eq!(table.view()?.as_slice(), Some(&[1, 2, 3, 4][..]));
     /// assert_eq!(table.view()?.columns(0..1)?.as_slice(), None);
@@ -171,7 +171,7 @@ impl<'t, T: Element> TableView<'t, T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableView, prelude::*};
+    /// # use numeric_table::{prelude::*, table::TableView};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
     /// assert_eq!(table.view()?.rows(1..2)?.value(0, 0), Some(3));
     /// # Ok::<(), numeric_table::Error>(())
@@ -188,7 +188,7 @@ impl<'t, T: Element> TableView<'t, T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableView, prelude::*};
+    /// # use numeric_table::{prelude::*, table::TableView};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
     /// assert_eq!(table.view()?.columns(1..2)?.value(1, 0), Some(4));
     /// # Ok::<(), numeric_table::Error>(())
@@ -208,7 +208,7 @@ impl<'t, T: Element> TableView<'t, T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableView, prelude::*};
+    /// # use numeric_table::{prelude::*, table::TableView};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2, 3]])?;
     /// assert_eq!(table.view()?.transposed().shape(), Shape { rows: 3, columns: 1 });
     /// # Ok::<(), numeric_table::Error>(())
@@ -221,7 +221,7 @@ impl<'t, T: Element> TableView<'t, T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableView, prelude::*};
+    /// # use numeric_table::{prelude::*, table::TableView};
     /// let table = HomogenNumericTable::from_rows(&[[1.5, 2.0]])?;
     /// assert_eq!(table.view()?.conversion_report::<u8>().inexact, 1);
     /// # Ok::<(), numeric_table::Error>(())
@@ -310,7 +310,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableViewMut, prelude::*};
+    /// # use numeric_table::{prelude::*, table::TableViewMut};
     /// let mut values = [1, 2, 3, 4];
     /// TableViewMut::new(&mut values, Shape { rows: 2, columns: 2 }, DataLayout::RowMajor)?.set_value(1, 0, 7)?;
     /// assert_eq!(values, [1, 2, 7, 4]);
@@ -511,7 +511,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{TableView, prelude::*};
+    /// # use numeric_table::{prelude::*, table::TableView};
     /// let mut table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
     /// let row = TableView::new(&[7, 8], Shape { rows: 1, columns: 2 }, DataLayout::RowMajor)?;
     /// table.view_mut()?.rows(1..2)?.copy_from(row)?;

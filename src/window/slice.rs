@@ -16,7 +16,7 @@ use crate::base::element::{Element, ElementType, match_element, match_width};
 ///
 /// # Examples
 /// ```
-/// use numeric_table::AnySlice;
+/// use numeric_table::array::AnySlice;
 /// let any = AnySlice::new(&[1.5_f32, 2.5]);
 /// assert_eq!(any.downcast::<f32>(), Some(&[1.5_f32, 2.5][..]));
 /// assert_eq!(any.downcast::<f64>(), None);
@@ -33,7 +33,7 @@ pub struct AnySlice<'a> {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::AnySliceMut;
+/// use numeric_table::array::AnySliceMut;
 /// let mut values = [1_u8, 2];
 /// AnySliceMut::new(&mut values).downcast::<u8>().unwrap()[0] = 7;
 /// assert_eq!(values, [7, 2]);
@@ -78,7 +78,7 @@ impl<'a> AnySlice<'a> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{AnySlice, ElementType};
+    /// # use numeric_table::{ElementType, array::AnySlice};
     /// let values = vec![1_i8, -2, 3];
     /// assert_eq!(AnySlice::new(&values).element_type(), ElementType::I8);
     /// ```
@@ -91,7 +91,7 @@ impl<'a> AnySlice<'a> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::AnySlice;
+    /// # use numeric_table::array::AnySlice;
     /// let any = AnySlice::new(&[1_i8, -2, 3]);
     /// assert_eq!(any.downcast::<i8>(), Some(&[1_i8, -2, 3][..]));
     /// assert_eq!(any.downcast::<u8>(), None); // same size, different type
@@ -107,7 +107,7 @@ impl<'a> AnySlice<'a> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{AnySlice, ElementType};
+    /// # use numeric_table::{ElementType, array::AnySlice};
     /// assert_eq!(AnySlice::new(&[1_i16, 2, 3]).element_type(), ElementType::I16);
     /// ```
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -119,7 +119,7 @@ impl<'a> AnySlice<'a> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::AnySlice;
+    /// # use numeric_table::array::AnySlice;
     /// assert_eq!(AnySlice::new(&[1_i16, 2, 3]).len(), 3); // values, not bytes
     /// ```
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -131,7 +131,7 @@ impl<'a> AnySlice<'a> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::AnySlice;
+    /// # use numeric_table::array::AnySlice;
     /// assert!(AnySlice::new::<f32>(&[]).is_empty());
     /// assert!(!AnySlice::new(&[0.0_f32]).is_empty());
     /// ```
@@ -193,7 +193,7 @@ impl<'a> AnySliceMut<'a> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{AnySliceMut, ElementType};
+    /// # use numeric_table::{ElementType, array::AnySliceMut};
     /// let mut values = vec![1_u32, 2, 3];
     /// assert_eq!(AnySliceMut::new(&mut values).element_type(), ElementType::U32);
     /// ```
@@ -206,7 +206,7 @@ impl<'a> AnySliceMut<'a> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::AnySliceMut;
+    /// # use numeric_table::array::AnySliceMut;
     /// let mut values = [1_u32, 2, 3];
     /// assert!(AnySliceMut::new(&mut values).downcast::<i32>().is_none());
     /// AnySliceMut::new(&mut values).downcast::<u32>().unwrap()[2] = 30;
@@ -222,7 +222,7 @@ impl<'a> AnySliceMut<'a> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{AnySliceMut, ElementType};
+    /// # use numeric_table::{ElementType, array::AnySliceMut};
     /// assert_eq!(AnySliceMut::new(&mut [1_u64, 2]).element_type(), ElementType::U64);
     /// ```
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -234,7 +234,7 @@ impl<'a> AnySliceMut<'a> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::AnySliceMut;
+    /// # use numeric_table::array::AnySliceMut;
     /// assert_eq!(AnySliceMut::new(&mut [1_u64, 2, 3]).len(), 3); // values, not bytes
     /// ```
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -246,7 +246,7 @@ impl<'a> AnySliceMut<'a> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::AnySliceMut;
+    /// # use numeric_table::array::AnySliceMut;
     /// assert!(AnySliceMut::new::<f32>(&mut []).is_empty());
     /// assert!(!AnySliceMut::new(&mut [0.0_f32]).is_empty());
     /// ```

@@ -1,9 +1,9 @@
 //! Clones of a table that is leased, and leases without a descriptor.
 
-use numeric_table::AnySlice;
+use numeric_table::array::AnySlice;
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
-use numeric_table::table::{Lease, Lend, Region};
+use numeric_table::table::spi::{Lease, Lend, Region};
 use test_support::tables::*;
 use test_support::{CountingOwner, DropCount};
 

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use numeric_table::array::{AnySlice, AnySliceMut};
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
-use numeric_table::table::{Lease, Lend, Region, Target};
-use numeric_table::{AnySlice, AnySliceMut};
+use numeric_table::table::spi::{Lease, Lend, Region, Target};
 use test_support::tables::*;
 
 use DataLayout::{ColumnMajor, RowMajor};

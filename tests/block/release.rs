@@ -1,6 +1,6 @@
 //! Releasing a block: what is refused, and what the descriptor holds afterwards.
 
-use numeric_table::BlockKind;
+use numeric_table::block::BlockKind;
 use numeric_table::prelude::*;
 use test_support::tables::*;
 

@@ -2,8 +2,8 @@
 
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
-use numeric_table::table::Region;
-use numeric_table::{AnySlice, AnyValue};
+use numeric_table::table::spi::Region;
+use numeric_table::{AnyValue, array::AnySlice};
 use test_support::tables::*;
 
 use DataLayout::{ColumnMajor, RowMajor};

@@ -1,6 +1,9 @@
 //! What becomes of values on their way in or out under each policy: shared, copied, or refused with the reason.
 
-use numeric_table::{CopyPolicy, CopyReason, prelude::*};
+use numeric_table::{
+    interop::{CopyPolicy, CopyReason},
+    prelude::*,
+};
 
 /// What became of the values.
 #[derive(Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! Files compressed with gzip and zstd.
 
-use numeric_table::CsvSource;
+use numeric_table::csv::CsvSource;
 
 /// `a,b\n1,2\n3,4\n` by `gzip -9 -n` and by `zstd --check`, version 1.5.4.
 const GZIP: &[u8] = &[
@@ -27,7 +27,10 @@ fn compressed_files_are_refused_with_the_feature_that_reads_them() {
 mod read {
     use std::io::{Read, Write};
 
-    use numeric_table::{CsvMissing, CsvOptions, prelude::*};
+    use numeric_table::{
+        csv::{CsvMissing, CsvOptions},
+        prelude::*,
+    };
 
     use super::*;
 

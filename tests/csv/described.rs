@@ -1,6 +1,11 @@
 //! What `describe` says of columns, and how it prints.
 
-use numeric_table::{AnyValue, CsvColumnDescription, CsvKind, CsvMissing, CsvOptions, CsvSample, TimeUnit, prelude::*};
+use numeric_table::{
+    AnyValue,
+    csv::{CsvColumnDescription, CsvKind, CsvMissing, CsvOptions, CsvSample},
+    dictionary::TimeUnit,
+    prelude::*,
+};
 
 use super::source;
 use super::typed::nan;

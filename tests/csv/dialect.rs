@@ -1,6 +1,9 @@
 //! What people's files are like: comments after fields, decimal commas, separators of thousands.
 
-use numeric_table::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions, prelude::*};
+use numeric_table::{
+    csv::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions},
+    prelude::*,
+};
 use test_support::SmallNumber;
 use test_support::bits::{Random, special_values};
 use test_support::for_each_element;
@@ -67,7 +70,7 @@ fn errors_after_comments_name_their_lines() {
     let long = format!("1,2 #{}\n", "x".repeat(100));
     assert!(error(&long, options.max_record_bytes(50)).contains("begins a record of more than 50 bytes"));
     // A delimiter at the end of lines, and a comment after it.
-    let trailing = CsvOptions::new().inline_comment(b'#').trailing_delimiter(numeric_table::CsvTrailing::Yes);
+    let trailing = CsvOptions::new().inline_comment(b'#').trailing_delimiter(numeric_table::csv::CsvTrailing::Yes);
     assert_values(&load::<f64>("1,2, # x\n3,4,#\n5,6 # y", trailing).unwrap(), &[1., 2., 3., 4., 5., 6.]);
 }
 

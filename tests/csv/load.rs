@@ -6,7 +6,11 @@
 use std::sync::{Arc, Mutex};
 
 use numeric_table::{
-    Categories, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions, bf16, f16, prelude::*,
+    bf16,
+    csv::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions},
+    dictionary::Categories,
+    f16,
+    prelude::*,
 };
 use test_support::bits::{Random, from_bits};
 use test_support::tables::{assert_error, shape, values_of};
@@ -347,7 +351,7 @@ fn progress_is_told_in_bytes_of_the_file() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let hook = {
         let told = told.clone();
-        move |progress: numeric_table::Progress| told.lock().unwrap().push(progress)
+        move |progress: numeric_table::files::Progress| told.lock().unwrap().push(progress)
     };
     let mut text = "a,b\n".to_owned();
     (0..200_000).for_each(|row| text += &format!("{row},1.5\n"));

@@ -16,7 +16,10 @@ mod typed_errors;
 mod words;
 mod write;
 
-use numeric_table::{CsvHeader, CsvKind, CsvOptions, CsvSource, CsvWriteOptions, prelude::*};
+use numeric_table::{
+    csv::{CsvHeader, CsvKind, CsvOptions, CsvSource, CsvWriteOptions},
+    prelude::*,
+};
 use test_support::bits::is_same;
 use test_support::tables::values_of;
 

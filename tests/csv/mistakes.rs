@@ -1,7 +1,10 @@
 //! CSV files that are not what they seem, and what errors say of them: words among numbers, other delimiters and
 //! points, the file, and names that nobody should have to see.
 
-use numeric_table::{CsvKind, CsvMissing, CsvOptions, CsvSource, prelude::*};
+use numeric_table::{
+    csv::{CsvKind, CsvMissing, CsvOptions, CsvSource},
+    prelude::*,
+};
 use test_support::tables::values_of;
 
 fn source(text: &str, options: CsvOptions) -> Result<CsvSource, Error> {

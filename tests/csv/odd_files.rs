@@ -1,6 +1,9 @@
 //! Odd CSV files: what comes of each of them is written out here. What Python makes of others is in `python`.
 
-use numeric_table::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvTrailing, prelude::*};
+use numeric_table::{
+    csv::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvTrailing},
+    prelude::*,
+};
 
 const NAN: f64 = f64::NAN;
 const INF: f64 = f64::INFINITY;

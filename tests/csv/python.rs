@@ -4,7 +4,10 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use numeric_table::{CsvHeader, CsvKind, CsvOptions, CsvSource, prelude::*};
+use numeric_table::{
+    csv::{CsvHeader, CsvKind, CsvOptions, CsvSource},
+    prelude::*,
+};
 use test_support::bits::Random;
 
 /// Reads records from its standard input, and prints each field's UTF-8 in hexadecimal digits, and the bits of what

@@ -1,6 +1,10 @@
 //! Kinds and types by some of the rows.
 
-use numeric_table::{CsvKind, CsvMissing, CsvOptions, CsvSample, ElementType, prelude::*};
+use numeric_table::{
+    ElementType,
+    csv::{CsvKind, CsvMissing, CsvOptions, CsvSample},
+    prelude::*,
+};
 
 use super::source;
 use super::typed::{F64, I64, U8, assert_column, error, typed, types};

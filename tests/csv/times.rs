@@ -1,6 +1,10 @@
 //! Dates and times as whole numbers since 1970.
 
-use numeric_table::{CsvHeader, CsvKind, CsvMissing, CsvOptions, TimeUnit, prelude::*};
+use numeric_table::{
+    csv::{CsvHeader, CsvKind, CsvMissing, CsvOptions},
+    dictionary::TimeUnit,
+    prelude::*,
+};
 
 use super::typed::{F64, I64, assert_column, typed, types};
 use super::{assert_values, load, source};

@@ -1,7 +1,12 @@
 //! CSV files as structures of arrays: the type of each column, and what is exact. What is stated and what is refused is
 //! in `typed_errors`.
 
-use numeric_table::{Categories, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, SoaNumericTable, prelude::*};
+use numeric_table::{
+    SoaNumericTable,
+    csv::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource},
+    dictionary::Categories,
+    prelude::*,
+};
 use test_support::bits::{Random, is_same};
 use test_support::for_each_element;
 use test_support::tables::shape;
@@ -341,7 +346,7 @@ fn progress_is_told_in_bytes_of_the_file() {
     let told = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
     let hook = {
         let told = told.clone();
-        move |progress: numeric_table::Progress| told.lock().unwrap().push(progress.done)
+        move |progress: numeric_table::files::Progress| told.lock().unwrap().push(progress.done)
     };
     let rows: String = (0..100_000).map(|row| format!("{row},1\n")).collect();
     let source = source(&rows, CsvOptions::new()).unwrap().on_progress(hook);

@@ -1,6 +1,11 @@
 //! CSV files as structures of arrays: what is refused, and the types that are stated.
 
-use numeric_table::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, bf16, f16, prelude::*};
+use numeric_table::{
+    bf16,
+    csv::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource},
+    f16,
+    prelude::*,
+};
 use test_support::tables::{assert_error, shape};
 use test_support::{SmallNumber, for_each_element};
 

@@ -1,7 +1,9 @@
 //! Words, missing words, and dates, written and read again: what is a word and what is missing.
 
 use numeric_table::{
-    AnyArray, Categories, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvWriteOptions, SoaNumericTable, TimeUnit,
+    AnyArray, SoaNumericTable,
+    csv::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvWriteOptions},
+    dictionary::{Categories, TimeUnit},
     prelude::*,
 };
 

@@ -1,7 +1,9 @@
 //! Tables written as CSV files, and read again.
 
 use numeric_table::{
-    AnyArray, Categories, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions, SoaNumericTable,
+    AnyArray, SoaNumericTable,
+    csv::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions},
+    dictionary::Categories,
     prelude::*,
 };
 use test_support::bits::{Random, is_same, special_values};
@@ -171,7 +173,7 @@ fn writing_reports_the_bytes_of_the_values_and_ends_when_the_callback_panics() {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::{Arc, Mutex};
 
-    use numeric_table::Progress;
+    use numeric_table::files::Progress;
 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.csv");

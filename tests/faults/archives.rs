@@ -1,6 +1,6 @@
 //! Faults 33 to 42, 60 and 65: archives.
 
-use numeric_table::from_bytes_any;
+use numeric_table::files;
 use numeric_table::prelude::*;
 use test_support::tables::*;
 use test_support::{SmallNumber, for_each_element};
@@ -18,10 +18,10 @@ fn foreign_bytes_and_other_types_are_refused() {
     for position in 0..8 {
         bytes[position] ^= 1;
         assert_error!(HomogenNumericTable::<f32>::from_bytes(&bytes), ErrorKind::Format { .. });
-        assert_error!(from_bytes_any(&bytes), ErrorKind::Format { .. });
+        assert_error!(files::from_bytes(&bytes), ErrorKind::Format { .. });
         bytes[position] ^= 1;
     }
-    assert_error!(from_bytes_any(b"DAAL"), ErrorKind::Format { offset: 0, .. });
+    assert_error!(files::from_bytes(b"DAAL"), ErrorKind::Format { offset: 0, .. });
 }
 
 /// Fault 34: short archives leave values uninitialised.
@@ -30,7 +30,7 @@ fn an_archive_that_is_cut_off_anywhere_is_refused() {
     let bytes = numbered::<f32>(3, 2, ColumnMajor).to_bytes().unwrap();
     for length in 0..bytes.len() {
         assert_error!(HomogenNumericTable::<f32>::from_bytes(&bytes[..length]), ErrorKind::Format { .. });
-        assert_error!(from_bytes_any(&bytes[..length]), ErrorKind::Format { .. });
+        assert_error!(files::from_bytes(&bytes[..length]), ErrorKind::Format { .. });
     }
 }
 
@@ -61,7 +61,7 @@ fn sizes_in_an_archive_that_overflow_are_refused() {
     for size in [u64::MAX, 1 << 63, (1 << 63) + 1, u64::MAX / 3 + 1, u64::MAX / 251 + 1] {
         for damaged in archives_with_other_sizes(size) {
             assert!(HomogenNumericTable::<u8>::from_bytes(&damaged).is_err());
-            assert!(from_bytes_any(&damaged).is_err());
+            assert!(files::from_bytes(&damaged).is_err());
         }
     }
 }
@@ -80,7 +80,7 @@ fn an_archive_of_any_type_is_read_as_that_type_only() {
                 ErrorKind::ElementTypeMismatch { expected, found, .. } if (*expected, *found) == (T::TYPE, S::TYPE)
             );
         }
-        assert_eq!(from_bytes_any(&bytes).unwrap().uniform_type(), Some(S::TYPE));
+        assert_eq!(files::from_bytes(&bytes).unwrap().uniform_type(), Some(S::TYPE));
     }
     fn read_as_each<S: SmallNumber>() {
         for_each_element!(T => read_as::<S, T>());

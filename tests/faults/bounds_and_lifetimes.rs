@@ -1,6 +1,6 @@
 //! Faults 1 to 18: bounds, sizes that overflow, memory that is gone.
 
-use numeric_table::BlockKind;
+use numeric_table::block::BlockKind;
 use numeric_table::prelude::*;
 use test_support::tables::*;
 

@@ -3,8 +3,8 @@
 use numeric_table::prelude::*;
 use numeric_table::table;
 use numeric_table::{
-    AnyArray, AosNumericTable, CsrNumericTable, ElementType, MergedNumericTable, RecordLayout, RowMergedNumericTable,
-    SoaNumericTable,
+    AnyArray, AosNumericTable, CsrNumericTable, ElementType, MergedNumericTable, RowMergedNumericTable,
+    SoaNumericTable, table::RecordLayout,
 };
 use test_support::tables::*;
 
@@ -107,7 +107,7 @@ fn a_column_that_was_not_set_is_an_error_until_it_is_set() {
 fn a_write_request_to_read_only_values_is_refused_and_blocks_nothing() {
     let values = [1.5_f32, 2.5, 3.5, 4.5];
     let view = TableView::new(&values, Shape { rows: 2, columns: 2 }, RowMajor).unwrap();
-    let mut lent = numeric_table::BorrowedTable::from(view);
+    let mut lent = numeric_table::table::BorrowedTable::from(view);
     let mut block = BlockDescriptor::<f64>::new();
     let refused = lent.get_block_of_rows(0, 2, ReadWriteMode::ReadWrite, &mut block);
     assert_error!(refused, ErrorKind::ReadOnlyTable);

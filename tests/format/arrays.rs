@@ -4,8 +4,11 @@
 use std::fs;
 
 use numeric_table::{
-    AnyArray, AosNumericTable, CsrNumericTable, PackedTriangularMatrix, RecordLayout, SaveOptions, SoaNumericTable,
-    Triangle, from_bytes_any, impl_record, load_any, prelude::*, verify,
+    AnyArray, AosNumericTable, CsrNumericTable, PackedTriangularMatrix, SoaNumericTable,
+    files::{self, SaveOptions, verify},
+    impl_record,
+    prelude::*,
+    table::{RecordLayout, Triangle},
 };
 use test_support::tables::assert_error;
 
@@ -40,7 +43,7 @@ impl Scratch {
 
     fn load(&self, bytes: &[u8]) -> Result<Box<dyn NumericTable>, Error> {
         fs::write(self.path(), bytes).unwrap();
-        load_any(self.path())
+        files::load(self.path())
     }
 }
 
@@ -169,15 +172,15 @@ fn a_loaded_table_is_of_the_kind_that_was_asked_for_or_an_error_names_both() {
 #[test]
 fn an_archive_that_is_cut_or_changed_is_an_error_or_a_table() {
     let archive = table().to_bytes().unwrap();
-    assert_eq!(bits(&*from_bytes_any(&archive).unwrap()), bits(&table()));
+    assert_eq!(bits(&*files::from_bytes(&archive).unwrap()), bits(&table()));
     for length in 0..archive.len() {
-        assert_error!(from_bytes_any(&archive[..length]), ErrorKind::Format { .. });
+        assert_error!(files::from_bytes(&archive[..length]), ErrorKind::Format { .. });
     }
     for byte in 0..archive.len() {
         for bit in 0..8 {
             let mut damaged = archive.clone();
             damaged[byte] ^= 1 << bit;
-            match from_bytes_any(&damaged).map_err(Error::into_kind) {
+            match files::from_bytes(&damaged).map_err(Error::into_kind) {
                 Ok(found) => assert_eq!(found.dictionary().len(), found.column_count()), // a value, or a name
                 Err(ErrorKind::Format { .. }) => {}
                 Err(other) => panic!("{byte}: {other:?}"),
@@ -185,7 +188,7 @@ fn an_archive_that_is_cut_or_changed_is_an_error_or_a_table() {
         }
     }
     let longer = [&archive[..], &[0]].concat();
-    assert_error!(from_bytes_any(&longer), ErrorKind::Format { .. });
+    assert_error!(files::from_bytes(&longer), ErrorKind::Format { .. });
 }
 
 #[test]
@@ -329,7 +332,7 @@ fn tables_without_rows_or_columns_come_back() {
         SoaNumericTable::from_columns([("a", AnyArray::from(Vec::<u8>::new())), ("b", Vec::<f64>::new().into())]);
     for table in [SoaNumericTable::new(), no_rows.unwrap()] {
         table.save(scratch.path()).unwrap();
-        for found in [load_any(scratch.path()).unwrap(), from_bytes_any(&table.to_bytes().unwrap()).unwrap()] {
+        for found in [files::load(scratch.path()).unwrap(), files::from_bytes(&table.to_bytes().unwrap()).unwrap()] {
             assert_eq!((found.kind(), found.shape()), (table.kind(), table.shape()));
             assert_eq!(found.dictionary(), table.dictionary());
         }

@@ -3,7 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use numeric_table::{SaveOptions, TableReader, TableWriter, prelude::*, verify};
+use numeric_table::{
+    files::{SaveOptions, TableReader, TableWriter, verify},
+    prelude::*,
+};
 use test_support::bits::{Random, bits};
 use test_support::tables::{LAYOUTS, assert_error, numbered, numbers, shape};
 use test_support::{SmallNumber, for_each_element, test_name};

@@ -6,7 +6,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use numeric_table::{TableReader, from_bytes_any, load_any, prelude::*, verify};
+use numeric_table::{
+    files::{self, TableReader, verify},
+    prelude::*,
+};
 
 use crate::support::with_header;
 
@@ -65,7 +68,7 @@ fn refusal_of_file(scratch: &Scratch, bytes: &[u8]) -> (u64, String) {
     fs::write(path, bytes).unwrap();
     let results = vec![
         TableReader::open(path).map(drop),
-        load_any(path).map(drop),
+        files::load(path).map(drop),
         verify(path).map(drop),
         Table::<i16>::load(path).map(drop),
         Table::<f32>::load(path).map(drop), // the type is never looked at
@@ -86,7 +89,7 @@ fn refusal_of_file(scratch: &Scratch, bytes: &[u8]) -> (u64, String) {
 #[track_caller]
 fn refusal_of_archive(bytes: &[u8]) -> (u64, String) {
     let results = [
-        from_bytes_any(bytes).map(drop),
+        files::from_bytes(bytes).map(drop),
         Table::<i16>::from_bytes(bytes).map(drop),
         Table::<f32>::from_bytes(bytes).map(drop),
     ];
@@ -186,7 +189,7 @@ fn every_wrong_byte_at_every_place_of_the_name_is_found_there() {
 }
 
 fn refusal_or_none(archive: &[u8]) -> Option<(u64, String)> {
-    from_bytes_any(archive).is_err().then(|| refusal_of_archive(archive))
+    files::from_bytes(archive).is_err().then(|| refusal_of_archive(archive))
 }
 
 #[test]
@@ -243,8 +246,10 @@ fn an_archive_that_ends_anywhere_is_refused_at_its_end() {
     for version in ["v1", "v2"] {
         let archive = golden(&format!("../{version}/i16_row_major.archive"));
         for length in 8..archive.len() {
-            let results =
-                [from_bytes_any(&archive[..length]).map(drop), Table::<i16>::from_bytes(&archive[..length]).map(drop)];
+            let results = [
+                files::from_bytes(&archive[..length]).map(drop),
+                Table::<i16>::from_bytes(&archive[..length]).map(drop),
+            ];
             let (offset, reason) = same(results.into_iter().map(refusal_of_bytes).collect());
             assert!(reason.starts_with("the archive is cut off: missing bytes: "), "{length}: {reason}");
             assert_eq!(offset, length as u64);

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use numeric_table::{BasicStatistics, TableReader, prelude::*};
+use numeric_table::{files::TableReader, prelude::*, statistics::BasicStatistics};
 use test_support::bits::Random;
 use test_support::tables::{LAYOUTS, assert_error, feature, numbered, shape};
 use test_support::{SmallNumber, for_each_element};

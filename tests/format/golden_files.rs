@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use numeric_table::{
-    SaveOptions, TableReader, TableWriter, from_bytes_any, load_any, prelude::*, table::TableKind, verify,
+    files::{self, SaveOptions, TableReader, TableWriter, verify},
+    prelude::*,
+    table::spi::TableKind,
 };
 use test_support::bits::{is_nan, is_same, special_values};
 use test_support::tables::{LAYOUTS, feature, shape, values_of};
@@ -87,7 +89,7 @@ fn the_golden_files_of_every_version_are_read_by_every_reader() {
             assert_eq!(std::fs::read(&path).unwrap()[8..12], [version, 0, 0, 0]);
             assert_golden(&Table::<T>::load(&path).unwrap(), layout);
             assert_golden(&Table::<T>::load_as(&path).unwrap(), layout);
-            assert_golden_of_any::<T>(&*load_any(&path).unwrap(), layout);
+            assert_golden_of_any::<T>(&*files::load(&path).unwrap(), layout);
             assert!(verify(&path).unwrap());
             #[cfg(feature = "mmap")]
             // SAFETY: nobody writes to the golden files.
@@ -119,7 +121,7 @@ fn the_golden_archives_of_every_version_are_read_by_every_reader() {
             let archive = std::fs::read(path_of::<T>(version, layout, "archive")).unwrap();
             assert_eq!(archive[8..12], [version, 0, 0, 0]);
             assert_golden(&Table::<T>::from_bytes(&archive).unwrap(), layout);
-            assert_golden_of_any::<T>(&*from_bytes_any(&archive).unwrap(), layout);
+            assert_golden_of_any::<T>(&*files::from_bytes(&archive).unwrap(), layout);
         }
     }
     for_each_element!(check);
@@ -164,7 +166,7 @@ fn what_was_read_from_version_1_is_saved_as_version_2() {
             assert_eq!(std::fs::read(&path).unwrap(), std::fs::read(path_of::<T>(2, layout, "ntb")).unwrap());
 
             let archive = std::fs::read(path_of::<T>(1, layout, "archive")).unwrap();
-            let table = from_bytes_any(&archive).unwrap();
+            let table = files::from_bytes(&archive).unwrap();
             assert_eq!(table.to_bytes().unwrap(), std::fs::read(path_of::<T>(2, layout, "archive")).unwrap());
         }
     }

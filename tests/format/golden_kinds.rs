@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use numeric_table::{
-    AosNumericTable, CsrNumericTable, PackedOrder, PackedSymmetricMatrix, PackedTriangularMatrix, RecordLayout,
-    SaveOptions, SoaNumericTable, Triangle, bf16, f16, from_bytes_any, load_any, prelude::*, verify,
+    AosNumericTable, CsrNumericTable, PackedSymmetricMatrix, PackedTriangularMatrix, SoaNumericTable, bf16, f16,
+    files::{self, SaveOptions, verify},
+    prelude::*,
+    table::{PackedOrder, RecordLayout, Triangle},
 };
 
 /// The tables, with the names of their files and what they show.
@@ -80,7 +82,7 @@ fn every_kind_is_read_and_written_today_as_it_was() {
         assert_eq!(std::fs::read(&new).unwrap(), std::fs::read(&file).unwrap(), "{kind}");
         assert_eq!(table.to_bytes().unwrap(), std::fs::read(&archive).unwrap(), "{kind}");
         assert!(verify(&file).unwrap());
-        for found in [load_any(&file).unwrap(), from_bytes_any(&std::fs::read(&archive).unwrap()).unwrap()] {
+        for found in [files::load(&file).unwrap(), files::from_bytes(&std::fs::read(&archive).unwrap()).unwrap()] {
             assert_eq!((found.kind().name(), found.dictionary()), (kind, table.dictionary()));
             let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
             assert_eq!(bits(&found.rows::<f64>(..).unwrap()), bits(&values), "{kind}");

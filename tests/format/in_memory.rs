@@ -6,7 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use numeric_table::{
-    AosNumericTable, PackedOrder, PackedSymmetricMatrix, RecordLayout, SoaNumericTable, Triangle, prelude::*,
+    AosNumericTable, PackedSymmetricMatrix, SoaNumericTable,
+    prelude::*,
+    table::{PackedOrder, RecordLayout, Triangle},
 };
 use tempfile::TempDir;
 use test_support::bits::Random;
@@ -105,7 +107,7 @@ fn a_hook_that_panics_half_way_leaves_the_old_file() {
         let options = fast().on_progress(move |progress| assert!(progress.done < limit, "enough"));
         let result = catch_unwind(AssertUnwindSafe(|| with_threads(4, || table.save_with(&path, options))));
         assert!(result.is_err(), "{limit}");
-        assert_eq!(load_any(&path).unwrap().shape(), shape(3, 1), "{limit}");
+        assert_eq!(files::load(&path).unwrap().shape(), shape(3, 1), "{limit}");
         assert_eq!(fs::read_dir(memory.path()).unwrap().count(), 1, "{limit}");
     }
 }

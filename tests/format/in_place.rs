@@ -5,7 +5,10 @@ use std::fs;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 
-use numeric_table::{SaveOptions, TableWriter, prelude::*};
+use numeric_table::{
+    files::{SaveOptions, TableWriter},
+    prelude::*,
+};
 use test_support::tables::{assert_error, feature, numbered, shape};
 
 type Table<T> = HomogenNumericTable<T>;
@@ -89,7 +92,7 @@ fn a_numpy_file_that_is_refused_leaves_the_old_file() {
 #[cfg(feature = "csv")]
 #[test]
 fn a_csv_file_that_is_refused_leaves_the_old_file() {
-    use numeric_table::CsvWriteOptions;
+    use numeric_table::csv::CsvWriteOptions;
     let target = Target::new();
     let options = || CsvWriteOptions::new().durable(false).in_place(true);
     let mut table = Table::<f32>::new(shape(2, 2), AllocationFlag::DoNotAllocate).unwrap();
@@ -179,7 +182,7 @@ fn a_writer_without_rows_replaces_a_longer_file() {
 #[test]
 fn a_csv_file_without_lines_replaces_a_longer_one() {
     let target = Target::new();
-    let options = numeric_table::CsvWriteOptions::new().durable(false).in_place(true);
+    let options = numeric_table::csv::CsvWriteOptions::new().durable(false).in_place(true);
     fs::write(&target.path, OLD).unwrap();
     numbered::<u8>(1, 2, DataLayout::RowMajor).write_csv_with(&target.path, options.clone()).unwrap();
     assert_eq!(fs::read(&target.path).unwrap(), b"1,2\n");

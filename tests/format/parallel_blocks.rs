@@ -5,7 +5,10 @@ use std::fs;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use numeric_table::{TableReader, TableWriter, prelude::*};
+use numeric_table::{
+    files::{TableReader, TableWriter},
+    prelude::*,
+};
 use rayon::prelude::*;
 use test_support::bits::Random;
 use test_support::tables::{LAYOUTS, address, assert_error, numbered, numbers, shape};

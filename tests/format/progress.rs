@@ -4,7 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use numeric_table::{Progress, SaveOptions, TableReader, TableWriter, prelude::*};
+use numeric_table::{
+    files::{Progress, SaveOptions, TableReader, TableWriter},
+    prelude::*,
+};
 use test_support::tables::{LAYOUTS, shape};
 
 type Table<T> = HomogenNumericTable<T>;

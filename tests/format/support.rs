@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use numeric_table::{SaveOptions, prelude::*};
+use numeric_table::{files::SaveOptions, prelude::*};
 
 pub(crate) type Table<T> = HomogenNumericTable<T>;
 

@@ -6,8 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 #[cfg(unix)]
-use numeric_table::TableWriter;
-use numeric_table::{SaveOptions, TableReader, load_any, prelude::*, verify};
+use numeric_table::files::TableWriter;
+use numeric_table::{
+    files::{self, SaveOptions, TableReader, verify},
+    prelude::*,
+};
 use test_support::bits::{Random, special_values};
 use test_support::tables::{LAYOUTS, assert_error, feature, numbered, shape, values_of};
 use test_support::{SmallNumber, for_each_element};
@@ -47,7 +50,7 @@ fn round_trip<T: Element>(table: &Table<T>) {
     assert!(verify(&path).unwrap());
     assert_same(&Table::<T>::load(&path).unwrap(), table);
     assert_same(&Table::<T>::load_as(&path).unwrap(), table);
-    assert_same(load_any(&path).unwrap().downcast_ref::<Table<T>>().unwrap(), table);
+    assert_same(files::load(&path).unwrap().downcast_ref::<Table<T>>().unwrap(), table);
     #[cfg(feature = "mmap")]
     {
         // SAFETY: nobody else knows the file.
@@ -247,7 +250,7 @@ fn an_error_about_a_damaged_file_begins_with_its_path() {
     let (_folder, path) = scratch();
     fs::write(&path, "1,2\n").unwrap();
     let expected = format!("{}: bad format at byte 0: this is not a table file", path.display());
-    assert_eq!(load_any(&path).unwrap_err().to_string(), expected);
+    assert_eq!(files::load(&path).unwrap_err().to_string(), expected);
     assert_eq!(verify(&path).unwrap_err().to_string(), expected);
     assert_eq!(TableReader::open(&path).unwrap_err().to_string(), expected);
     assert_eq!(Table::<u8>::load_as(&path).unwrap_err().to_string(), expected);
@@ -271,7 +274,7 @@ fn a_table_of_any_kind_can_be_saved() {
         let table = numbered::<i16>(3, 4, layout);
         let any: &dyn NumericTable = &table;
         any.save(&path).unwrap();
-        assert_same(load_any(&path).unwrap().downcast_ref::<Table<i16>>().unwrap(), &table);
+        assert_same(files::load(&path).unwrap().downcast_ref::<Table<i16>>().unwrap(), &table);
     }
 }
 

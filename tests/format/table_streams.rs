@@ -2,7 +2,10 @@
 
 use std::fs;
 
-use numeric_table::{TableReader, TableWriter, prelude::*, verify};
+use numeric_table::{
+    files::{TableReader, TableWriter, verify},
+    prelude::*,
+};
 use test_support::bits::Random;
 use test_support::tables::{LAYOUTS, assert_error, feature, numbered, numbers, shape};
 use test_support::{SmallNumber, for_each_element, test_name};

@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use numeric_table::{
-    Categories, SaveOptions, SoaNumericTable, TableReader, TableWriter, from_bytes_any, load_any, prelude::*, verify,
+    SoaNumericTable,
+    dictionary::Categories,
+    files::{self, SaveOptions, TableReader, TableWriter, verify},
+    prelude::*,
 };
 use test_support::assert_error;
 
@@ -71,7 +74,7 @@ fn golden_files_and_archives_with_words_are_read_and_written_today_as_they_were(
         let (bytes, archive) = (fs::read(&file).unwrap(), fs::read(&archive).unwrap());
         assert_eq!(([bytes[8], archive[8]], verify(&file).unwrap()), ([3, 3], true), "{kind}");
         assert_eq!((fs::read(&new).unwrap(), table.to_bytes().unwrap()), (bytes, archive.clone()), "{kind}");
-        for found in [load_any(&file).unwrap(), from_bytes_any(&archive).unwrap()] {
+        for found in [files::load(&file).unwrap(), files::from_bytes(&archive).unwrap()] {
             assert_eq!((found.kind().name(), found.dictionary()), (kind, table.dictionary()));
             assert_eq!(found.rows::<f64>(..).unwrap()[..], table.rows::<f64>(..).unwrap()[..], "{kind}");
         }
@@ -202,7 +205,7 @@ fn damaged_words_are_refused_and_no_damage_is_anything_but_an_error() {
     let path = folder.path().join("file.ntb");
     let load = |bytes: &[u8]| {
         fs::write(&path, bytes).unwrap();
-        load_any(&path).map(drop)
+        files::load(&path).map(drop)
     };
     for (kind, _) in tables() {
         let (file, archive) = (fs::read(golden(kind, "ntb")).unwrap(), fs::read(golden(kind, "archive")).unwrap());
@@ -240,8 +243,8 @@ fn damaged_words_are_refused_and_no_damage_is_anything_but_an_error() {
         for (at, bits) in (0..archive.len()).flat_map(|at| [(at, 0xFF_u8), (at, 1), (at, 0x80)]) {
             let mut archive = archive.clone();
             archive[at] ^= bits;
-            let _ = from_bytes_any(&archive);
-            assert_error!(from_bytes_any(&archive[..at]).map(drop), ErrorKind::Format { .. });
+            let _ = files::from_bytes(&archive);
+            assert_error!(files::from_bytes(&archive[..at]).map(drop), ErrorKind::Format { .. });
         }
     }
 }

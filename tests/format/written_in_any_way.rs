@@ -3,7 +3,11 @@
 use std::fs;
 use std::ops::Range;
 
-use numeric_table::{SaveOptions, SoaNumericTable, TableReader, TableWriter, prelude::*};
+use numeric_table::{
+    SoaNumericTable,
+    files::{SaveOptions, TableReader, TableWriter},
+    prelude::*,
+};
 use proptest::prelude::*;
 use test_support::tables::{assert_error, shape};
 

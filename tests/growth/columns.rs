@@ -2,7 +2,9 @@
 
 use numeric_table::prelude::*;
 use numeric_table::table::{by_mut, by_ref};
-use numeric_table::{AnyArray, BasicStatistics, Categories, MergedNumericTable, SoaNumericTable};
+use numeric_table::{
+    AnyArray, MergedNumericTable, SoaNumericTable, dictionary::Categories, statistics::BasicStatistics,
+};
 
 use super::meter::{
     Cost::{Each, Fixed},

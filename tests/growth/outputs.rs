@@ -2,8 +2,11 @@
 
 use numeric_table::prelude::*;
 use numeric_table::{
-    AosNumericTable, BasicStatistics, Covariance, GramMatrix, GroupStatistics, Histogram, HistogramBins, Partial,
-    QuantileSketch, Quantiles, RecordLayout, SoaNumericTable, from_bytes_any,
+    AosNumericTable, Partial, SoaNumericTable, files,
+    statistics::{
+        BasicStatistics, Covariance, GramMatrix, GroupStatistics, Histogram, HistogramBins, QuantileSketch, Quantiles,
+    },
+    table::RecordLayout,
 };
 
 use super::meter::Cost::{Each, Fixed};
@@ -17,12 +20,12 @@ const CALLS: &[Call] = &[
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("table.ntb");
         table.save_with(&path, SaveOptions::new().durable(false)).unwrap();
-        assert_eq!(load_any(&path).unwrap().shape(), table.shape());
+        assert_eq!(files::load(&path).unwrap().shape(), table.shape());
     }),
-    ("from_bytes", Each, |table| drop(from_bytes_any(&table.to_bytes().unwrap()).unwrap())),
+    ("from_bytes", Each, |table| drop(files::from_bytes(&table.to_bytes().unwrap()).unwrap())),
     ("CSV", Each, |table| {
         #[cfg(feature = "csv")]
-        table.write_csv_to(&mut Vec::new(), numeric_table::CsvWriteOptions::new()).unwrap();
+        table.write_csv_to(&mut Vec::new(), numeric_table::csv::CsvWriteOptions::new()).unwrap();
         drop(table.head(1));
     }),
     (".npy", Each, |table| {
@@ -30,7 +33,7 @@ const CALLS: &[Call] = &[
         if table.uniform_type().is_some() {
             let mut bytes = Vec::new();
             table.write_npy(&mut bytes).unwrap();
-            drop(numeric_table::read_npy_any(&bytes[..]).unwrap());
+            drop(numeric_table::npy::read(&bytes[..]).unwrap());
         }
         drop(table.head(1));
     }),

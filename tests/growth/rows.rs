@@ -3,10 +3,14 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use numeric_table::prelude::*;
-use numeric_table::table::{Piece, PieceMut, Region, TableId, Target, by_ref};
+use numeric_table::table::{
+    by_ref,
+    spi::{Piece, PieceMut, Region, TableId, Target},
+};
 use numeric_table::{
-    AosNumericTable, BasicStatistics, CsrNumericTable, PackedOrder, PackedSymmetricMatrix, RecordLayout,
-    SoaNumericTable, Triangle,
+    AosNumericTable, CsrNumericTable, PackedSymmetricMatrix, SoaNumericTable,
+    statistics::BasicStatistics,
+    table::{PackedOrder, RecordLayout, Triangle},
 };
 
 use super::meter::{

@@ -1,8 +1,11 @@
 //! More and more tables as one.
 
 use numeric_table::prelude::*;
-use numeric_table::table::{Lease, Lend, Piece, PieceMut, Region, TableId, by_mut, by_ref};
-use numeric_table::{BasicStatistics, MergedNumericTable, RowMergedNumericTable};
+use numeric_table::table::{
+    by_mut, by_ref,
+    spi::{Lease, Lend, Piece, PieceMut, Region, TableId},
+};
+use numeric_table::{MergedNumericTable, RowMergedNumericTable, statistics::BasicStatistics};
 
 use super::meter::{
     Cost::{Each, Fixed},

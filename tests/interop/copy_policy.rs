@@ -4,7 +4,10 @@
 //! For each source there is at most one reason why its values cannot be used where they are. Without one, `Never` and
 //! `IfNeeded` share; with one, `Never` is refused with it, and `IfNeeded` copies. `Always` copies.
 
-use numeric_table::{CopyPolicy, CopyReason, prelude::*};
+use numeric_table::{
+    interop::{CopyPolicy, CopyReason},
+    prelude::*,
+};
 use test_support::copies::{Outcome, check, outcome_of_table, table};
 
 #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
@@ -13,7 +16,7 @@ macro_rules! ndarray_calls {
         #[cfg(feature = $feature)]
         mod $ndarray {
             use ::$ndarray::{Array2, ArrayView2, CowArray, ShapeBuilder, s};
-            use numeric_table::NdarraySource;
+            use numeric_table::interop::NdarraySource;
 
             use super::*;
 

@@ -5,7 +5,11 @@
 //! Semantics: `src/interop/ndarray`; `ndarray`'s own indexing is what values are compared with.
 
 use ndarray::{Array2, ArrayView2, Axis, ShapeBuilder, Slice, arr2, s};
-use numeric_table::{CopyPolicy, NdarraySource, TableView, prelude::*};
+use numeric_table::{
+    interop::{CopyPolicy, NdarraySource},
+    prelude::*,
+    table::TableView,
+};
 use proptest::prelude::*;
 use test_support::tables::LAYOUTS;
 use test_support::{SmallNumber, for_each_element};

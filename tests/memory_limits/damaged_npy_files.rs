@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use numeric_table::{CopyPolicy, load_npy_any, prelude::*, read_npy_any};
+use numeric_table::{interop::CopyPolicy, npy, prelude::*};
 use test_support::bits::Random;
 
 use super::counting::measured;
@@ -18,9 +18,9 @@ impl Scratch {
     fn read(&self, bytes: &[u8], name: &str) -> Option<(u64, String)> {
         let _ = fs::remove_file(&self.path); // some file systems bring a file to the disk that is written over
         fs::write(&self.path, bytes).unwrap();
-        let loaded = in_limits(bytes, name, &|| load_npy_any(&self.path));
+        let loaded = in_limits(bytes, name, &|| npy::load(&self.path));
         let converted = in_limits(bytes, name, &|| Ok(Box::new(Table::<u8>::load_npy_as(&self.path)?)));
-        let streamed = in_limits(bytes, name, &|| read_npy_any(bytes));
+        let streamed = in_limits(bytes, name, &|| npy::read(bytes));
         let shared =
             |policy| in_limits(bytes, name, &|| Ok(Box::new(Table::<i16>::from_npy(Array::copy_of(bytes)?, policy)?)));
         let shared = [shared(CopyPolicy::IfNeeded), shared(CopyPolicy::Always)];
@@ -108,7 +108,7 @@ fn structures_that_lie_take_no_more_than_their_description() {
         let text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({rows},), }}");
         let bytes = with_text(&text, 0);
         fs::write(&scratch.path, &bytes).unwrap();
-        for read in [&(|| load_npy_any(&scratch.path)) as Read<'_>, &|| read_npy_any(&bytes[..])] {
+        for read in [&(|| npy::load(&scratch.path)) as Read<'_>, &|| npy::read(&bytes[..])] {
             let name = &text[..text.len().min(80)];
             let (result, peak, _) = measured(&|| name.to_owned(), read);
             assert_eq!(result.is_ok(), is_read, "{name}");
@@ -241,7 +241,7 @@ fn a_stream_that_promises_much_costs_what_it_has() {
     for given in [0, 12, 100_000, 5_000_000] {
         let text = "{'descr': '<f8', 'fortran_order': False, 'shape': (1125899906842624, 1), }";
         let bytes = with_text(text, given);
-        let error = in_limits(&bytes, text, &|| read_npy_any(&bytes[..])).unwrap_err();
+        let error = in_limits(&bytes, text, &|| npy::read(&bytes[..])).unwrap_err();
         assert!(error.to_string().contains("1125899906842624 x 1 f64 values"), "{error}");
     }
 }

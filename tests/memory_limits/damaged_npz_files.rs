@@ -2,7 +2,10 @@
 
 use std::io::{Cursor, Read, Write};
 
-use numeric_table::{NpzOptions, NpzReader, prelude::*};
+use numeric_table::{
+    npz::{NpzOptions, NpzReader},
+    prelude::*,
+};
 
 use super::counting::measured;
 use super::scratch::alone;

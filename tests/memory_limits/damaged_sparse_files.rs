@@ -2,7 +2,12 @@
 
 use std::io::Cursor;
 
-use numeric_table::{CsrNumericTable, NpzOptions, Svmlight, SvmlightIndices, SvmlightOptions, prelude::*};
+use numeric_table::{
+    CsrNumericTable,
+    npz::NpzOptions,
+    prelude::*,
+    sparse::{Svmlight, SvmlightIndices, SvmlightOptions},
+};
 
 use super::counting::measured;
 use super::scratch::alone;

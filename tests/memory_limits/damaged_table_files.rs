@@ -8,7 +8,10 @@
 use std::fs;
 use std::path::Path;
 
-use numeric_table::{SaveOptions, load_any, prelude::*, verify};
+use numeric_table::{
+    files::{self, SaveOptions, verify},
+    prelude::*,
+};
 use test_support::bits::Random;
 
 use super::counting::measured;
@@ -26,7 +29,7 @@ fn read(path: &Path, bytes: &[u8], name: &str) -> Option<(u64, String)> {
         assert!(peak <= limit && largest <= limit, "{name}: {peak} bytes at once, {largest} for one request");
         result
     };
-    let loaded = in_limits(&|| load_any(path).map(drop));
+    let loaded = in_limits(&|| files::load(path).map(drop));
     let verified = in_limits(&|| verify(path).map(drop));
     let converted = in_limits(&|| Table::<u8>::load_as(path).map(drop)); // no larger than the file
     match (loaded, verified, converted) {
@@ -277,7 +280,7 @@ fn a_missing_file_and_a_folder_are_errors_with_the_path() {
     let scratch = Scratch::new();
     let folder = scratch.path.parent().unwrap();
     for path in [&*scratch.path, folder, &folder.join("missing/table.ntb"), Path::new("")] {
-        let errors = [load_any(path).map(drop), verify(path).map(drop), Table::<f32>::load(path).map(drop)];
+        let errors = [files::load(path).map(drop), verify(path).map(drop), Table::<f32>::load(path).map(drop)];
         for error in errors {
             assert!(
                 error

@@ -3,7 +3,10 @@
 
 use std::path::Path;
 
-use numeric_table::{SaveOptions, TableReader, load_any, prelude::*};
+use numeric_table::{
+    files::{self, SaveOptions, TableReader},
+    prelude::*,
+};
 use test_support::tables::feature;
 use test_support::test_name;
 
@@ -60,7 +63,7 @@ fn reading_a_dictionary_from_a_file_takes_a_small_multiple_of_the_file() {
         let opened = check("open", &|| TableReader::open(path).unwrap().dictionary().clone());
         assert_eq!(&opened, table.dictionary(), "{name}");
         assert_eq!(check("load", &|| Table::<u8>::load(path).unwrap().dictionary().clone()), opened, "{name}");
-        assert_eq!(check("load_any", &|| load_any(path).unwrap().dictionary().clone()), opened, "{name}");
+        assert_eq!(check("load_any", &|| files::load(path).unwrap().dictionary().clone()), opened, "{name}");
         let converted = check("load_as", &|| Table::<f32>::load_as(path).unwrap().dictionary().clone());
         assert_eq!(converted, opened.with_element_type(ElementType::F32).unwrap(), "{name}");
     }

@@ -4,7 +4,7 @@
 //! what the library writes. Memory maps are watched on Linux, too.
 //! Limits: the crate's documentation of `from_bytes`, and the rules for readers of table files.
 
-use numeric_table::{from_bytes_any, prelude::*};
+use numeric_table::{files, prelude::*};
 use test_support::bits::Random;
 
 use super::counting::measured;
@@ -26,7 +26,7 @@ fn read_within_limits<T: Element>(bytes: &[u8], name: &dyn Fn() -> String) -> bo
 /// As [`read_within_limits`], for a reader that does not know the element type.
 fn read_any_within_limits(bytes: &[u8], name: &dyn Fn() -> String) {
     let limit = 2 * bytes.len() + (1 << 20);
-    let (_, peak, largest) = measured(name, || from_bytes_any(bytes).map(drop));
+    let (_, peak, largest) = measured(name, || files::from_bytes(bytes).map(drop));
     assert!(peak <= limit && largest <= limit, "{}: {peak} bytes at once, {largest} for one request", name());
 }
 

@@ -2,7 +2,10 @@
 
 use std::io::Read;
 
-use numeric_table::{CsvOptions, CsvSource, prelude::*};
+use numeric_table::{
+    csv::{CsvOptions, CsvSource},
+    prelude::*,
+};
 
 use super::counting::measured;
 use super::scratch::Scratch;

@@ -4,7 +4,11 @@
 use std::fs;
 use std::path::Path;
 
-use numeric_table::{SaveOptions, Shards, ShardsWriter, prelude::*};
+use numeric_table::{
+    files::SaveOptions,
+    prelude::*,
+    shards::{Shards, ShardsWriter},
+};
 use test_support::bits::Random;
 
 use super::counting::measured;

@@ -1,7 +1,8 @@
 //! Damaged and invented bytes of partial results: reading them takes at most 4 times their size plus 1 MiB of memory.
 
 use numeric_table::{
-    BasicStatistics, Covariance, GramMatrix, GroupStatistics, Histogram, HistogramBins, QuantileSketch, prelude::*,
+    prelude::*,
+    statistics::{BasicStatistics, Covariance, GramMatrix, GroupStatistics, Histogram, HistogramBins, QuantileSketch},
 };
 
 use super::partial_bytes::check;

@@ -3,7 +3,7 @@
 //! The large table is smaller than what the library takes from the system directly, so that a copy would be counted.
 
 use ndarray::Array2;
-use numeric_table::{CopyPolicy, prelude::*};
+use numeric_table::{interop::CopyPolicy, prelude::*};
 use test_support::test_name;
 
 use super::counting::measured;

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use numeric_table::prelude::*;
-use numeric_table::{BlockKind, table::Region};
+use numeric_table::{block::BlockKind, table::spi::Region};
 
 use super::number::Number;
 use super::real::{Cut, Shown};

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use numeric_table::Triangle;
 use numeric_table::prelude::*;
+use numeric_table::table::Triangle;
 
 use super::number::{Number, number_of};
 

@@ -6,8 +6,9 @@ use std::ops::Range;
 
 use numeric_table::prelude::*;
 use numeric_table::{
-    AnyArray, AosNumericTable, CsrNumericTable, MergedNumericTable, PackedOrder, PackedSymmetricMatrix,
-    PackedTriangularMatrix, RecordLayout, RowMergedNumericTable, SoaNumericTable, Triangle, from_bytes_any, load_any,
+    AnyArray, AosNumericTable, CsrNumericTable, MergedNumericTable, PackedSymmetricMatrix, PackedTriangularMatrix,
+    RowMergedNumericTable, SoaNumericTable, files,
+    table::{PackedOrder, RecordLayout, Triangle},
 };
 use proptest::prelude::{Just, Strategy, any, prop};
 use proptest::prop_oneof;
@@ -294,11 +295,11 @@ impl World {
             Call::ThroughFile => {
                 let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
                 let path = folder.path().join("table.ntb");
-                let options = numeric_table::SaveOptions::new().durable(false);
+                let options = numeric_table::files::SaveOptions::new().durable(false);
                 self.table.save_with(&path, options).map_err(|error| error.to_string())?;
-                self.replace(load_any(&path));
+                self.replace(files::load(&path));
             }
-            Call::ThroughArchive => self.replace(self.table.to_bytes().and_then(|bytes| from_bytes_any(&bytes))),
+            Call::ThroughArchive => self.replace(self.table.to_bytes().and_then(|bytes| files::from_bytes(&bytes))),
             Call::Convert { element } => {
                 let (rows, columns) = (self.grid.cells.len(), self.grid.types.len());
                 let values = self.grid.read(0..rows, None, element);

@@ -22,7 +22,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use numeric_table::prelude::*;
-use numeric_table::{AnyArray, BlockKind};
+use numeric_table::{AnyArray, block::BlockKind};
 use proptest::prelude::{Just, Strategy, any, prop};
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestCaseResult, TestError, TestRunner};
 use proptest::{prop_assert, prop_assert_eq, prop_oneof};

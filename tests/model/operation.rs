@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use numeric_table::BlockKind;
+use numeric_table::block::BlockKind;
 use numeric_table::prelude::*;
 use proptest::prelude::{Just, Strategy, any, prop};
 use proptest::prop_oneof;

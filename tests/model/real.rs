@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use numeric_table::prelude::*;
-use numeric_table::{AnyArray, BlockKind};
+use numeric_table::{AnyArray, block::BlockKind};
 
 use super::number::{Number, Typed, with_type};
 

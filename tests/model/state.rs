@@ -10,7 +10,7 @@ use std::rc::{Rc, Weak};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use numeric_table::prelude::*;
-use numeric_table::table::Region;
+use numeric_table::table::spi::Region;
 
 use super::number::{Number, number_of};
 use super::real::{Cut, Shown};

@@ -1,7 +1,7 @@
 //! When the values of a file in memory are copied, and when they are used where they are.
 
+use numeric_table::interop::{CopyPolicy, CopyReason};
 use numeric_table::prelude::*;
-use numeric_table::{CopyPolicy, CopyReason};
 use test_support::{SmallNumber, for_each_element};
 
 use super::{Table, by_hand, bytes_of, has_no_bf16, numpy_name};

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use numeric_table::prelude::*;
-use numeric_table::{CopyPolicy, load_npy_any, read_npy_any};
+use numeric_table::{interop::CopyPolicy, npy};
 use test_support::bits::{from_bits, is_same};
 use test_support::tables::{LAYOUTS, assert_error, numbered, shape, values_of};
 use test_support::{SmallNumber, for_each_element};
@@ -53,7 +53,7 @@ fn golden_files_of_every_type_order_and_byte_order_are_read() {
                 assert_eq!((table.shape(), table.data_layout()), (shape(3, 2), layout), "{name}");
                 assert_eq!(bytes_of(&values_of(&table)), bytes_of(&golden_values::<T>()), "{name}");
             }
-            for any in [load_npy_any(&path).unwrap(), read_npy_any(&bytes[..]).unwrap()] {
+            for any in [npy::load(&path).unwrap(), npy::read(&bytes[..]).unwrap()] {
                 assert_eq!((any.uniform_type(), any.data_layout()), (Some(T::TYPE), layout));
             }
             let converted = Table::<f64>::load_npy_as(&path).unwrap();
@@ -95,10 +95,10 @@ fn what_tables_do_not_hold_is_refused_with_a_reason() {
         let path = golden_path(name);
         let bytes = fs::read(&path).unwrap();
         let errors = [
-            load_npy_any(&path).map(drop),
+            npy::load(&path).map(drop),
             Table::<f32>::load_npy(&path).map(drop),
             Table::<f32>::load_npy_as(&path).map(drop),
-            read_npy_any(&bytes[..]).map(drop),
+            npy::read(&bytes[..]).map(drop),
             Table::<f32>::from_npy(bytes.clone(), CopyPolicy::IfNeeded).map(drop),
         ];
         for error in errors {
@@ -124,7 +124,7 @@ fn an_error_about_a_file_begins_with_its_path_and_one_about_its_type_names_the_c
     let expected = format!("{}: bad format at byte 0: this is not a .npy file", path.display());
     assert_eq!(Table::<f64>::load_npy(&path).unwrap_err().to_string(), expected);
     assert_eq!(Table::<f64>::load_npy_as(&path).unwrap_err().to_string(), expected);
-    assert_eq!(load_npy_any(&path).unwrap_err().to_string(), expected);
+    assert_eq!(npy::load(&path).unwrap_err().to_string(), expected);
     #[cfg(feature = "mmap")]
     {
         // SAFETY: nobody else knows the file.
@@ -132,7 +132,7 @@ fn an_error_about_a_file_begins_with_its_path_and_one_about_its_type_names_the_c
         assert_eq!(mapped.unwrap_err().to_string(), expected);
     }
     let words = "bad format at byte 0: this is not a .npy file";
-    assert_eq!(read_npy_any(&b"1,2,3,4,\n"[..]).unwrap_err().to_string(), words);
+    assert_eq!(npy::read(&b"1,2,3,4,\n"[..]).unwrap_err().to_string(), words);
 }
 
 #[test]

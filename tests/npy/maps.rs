@@ -3,7 +3,10 @@
 use std::fs;
 
 use numeric_table::prelude::*;
-use numeric_table::{CopyPolicy, CopyReason, SaveOptions};
+use numeric_table::{
+    files::SaveOptions,
+    interop::{CopyPolicy, CopyReason},
+};
 use test_support::tables::{LAYOUTS, assert_error, numbered};
 use test_support::{SmallNumber, for_each_element};
 

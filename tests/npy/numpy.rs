@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use numeric_table::load_npy_any;
+use numeric_table::npy;
 use numeric_table::prelude::*;
 use test_support::bits::special_values;
 use test_support::for_each_element;
@@ -89,7 +89,7 @@ for name in 'f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8'.split():
     let mut count = 0;
     for line in printed.lines() {
         let [path, rows, columns, hex] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
-        let table = load_npy_any(path).unwrap();
+        let table = npy::load(path).unwrap();
         assert_eq!(table.shape(), shape(rows.parse().unwrap(), columns.parse().unwrap()), "{path}");
         let found: String = for_each_value_hex(&*table);
         assert_eq!(format!("x{found}"), hex, "{path}");

@@ -3,7 +3,7 @@
 use std::fs;
 
 use numeric_table::prelude::*;
-use numeric_table::{CopyPolicy, SaveOptions, read_npy_any};
+use numeric_table::{files::SaveOptions, interop::CopyPolicy, npy};
 use test_support::bits::{Random, special_values};
 use test_support::tables::{LAYOUTS, assert_error, numbered, shape, values_of};
 use test_support::{SmallNumber, for_each_element};
@@ -84,7 +84,7 @@ fn several_arrays_follow_each_other_in_a_stream_but_not_in_a_file() {
         assert_eq!(&Table::<i16>::read_npy(&mut stream).unwrap(), table);
     }
     assert_error!(
-        read_npy_any(&mut stream),
+        npy::read(&mut stream),
         ErrorKind::Format { offset: 0, reason, .. } if reason == "it is empty"
     );
     let refused = Table::<i16>::from_npy(bytes, CopyPolicy::Always);

@@ -3,7 +3,7 @@
 use std::fs;
 
 use numeric_table::prelude::*;
-use numeric_table::{AosNumericTable, CopyPolicy, RecordLayout, impl_record, load_npy_any, read_npy_any};
+use numeric_table::{AosNumericTable, impl_record, interop::CopyPolicy, npy, table::RecordLayout};
 use test_support::tables::{assert_error, shape};
 
 use super::Table;
@@ -40,7 +40,7 @@ fn names(table: &dyn NumericTable) -> Vec<String> {
 fn golden(name: &str) -> AosNumericTable {
     let (path, bytes) = (golden_path(name), fs::read(golden_path(name)).unwrap());
     let table = AosNumericTable::load_npy(&path).unwrap();
-    let any = [load_npy_any(&path).unwrap(), read_npy_any(&bytes[..]).unwrap()];
+    let any = [npy::load(&path).unwrap(), npy::read(&bytes[..]).unwrap()];
     let stream = AosNumericTable::read_npy(&bytes[..]).unwrap();
     for other in any.iter().map(|any| any.downcast_ref().unwrap()).chain([&stream]) {
         let other: &AosNumericTable = other;
@@ -140,8 +140,8 @@ fn fields_that_no_column_can_be_are_refused_by_name() {
         for error in [
             AosNumericTable::load_npy(golden_path(name)).map(drop),
             AosNumericTable::read_npy(&bytes[..]).map(drop),
-            load_npy_any(golden_path(name)).map(drop),
-            read_npy_any(&bytes[..]).map(drop),
+            npy::load(golden_path(name)).map(drop),
+            npy::read(&bytes[..]).map(drop),
         ] {
             assert_error!(error, ErrorKind::Format { offset: 10..200, reason, .. } if reason.contains(words));
         }
@@ -179,7 +179,7 @@ fn hostile_headers_are_errors_and_ask_for_no_memory() {
         let bytes = header(descr, rows);
         fs::write(&path, &bytes).unwrap();
         assert_error!(AosNumericTable::load_npy(&path), ErrorKind::Format { reason, .. } if reason.contains(words));
-        assert_error!(load_npy_any(&path).map(drop), ErrorKind::Format { reason, .. } if reason.contains(words));
+        assert_error!(npy::load(&path).map(drop), ErrorKind::Format { reason, .. } if reason.contains(words));
         let stream_words = words.replace("the file is cut off", "the stream ends");
         assert_error!(
             AosNumericTable::read_npy(&bytes[..]),
@@ -347,7 +347,7 @@ for case in range(24):
     assert_eq!(printed.lines().count(), 24);
     for line in printed.lines() {
         let mut words = line.split(' ');
-        let table = load_npy_any(words.next().unwrap()).unwrap();
+        let table = npy::load(words.next().unwrap()).unwrap();
         let expected = words.map(|word| word.parse().unwrap()).collect::<Vec<i64>>();
         assert_eq!(table.rows::<i64>(..).unwrap()[..], expected, "{line}");
     }

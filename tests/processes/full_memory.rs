@@ -8,7 +8,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use numeric_table::{SaveOptions, load_any, prelude::*};
+use numeric_table::{
+    files::{self, SaveOptions},
+    prelude::*,
+};
 use test_support::tables::shape;
 use test_support::test_name;
 
@@ -66,7 +69,7 @@ fn check(result: Result<(), Error>, kind: io::ErrorKind, path: &Path) {
         matches!(error.kind(), ErrorKind::Io { source } if source.kind() == kind) && error.path() == Some(path)
     });
     assert!(is_expected, "{result:?}");
-    assert_eq!(load_any(path).unwrap().shape(), shape(3, 1), "the old file");
+    assert_eq!(files::load(path).unwrap().shape(), shape(3, 1), "the old file");
 }
 
 #[test]
@@ -79,7 +82,7 @@ fn a_table_that_memory_has_no_room_for_is_an_error() {
             assert_eq!(fs::read_dir(folder).unwrap().count(), 1, "something is left behind");
         }
         save(&table(6 * MI), &path, SaveOptions::new()).unwrap(); // and what fits is saved
-        assert_eq!(load_any(&path).unwrap().shape(), shape(6 * MI, 1));
+        assert_eq!(files::load(&path).unwrap().shape(), shape(6 * MI, 1));
     });
 }
 
@@ -103,7 +106,7 @@ fn memory_that_gets_full_while_a_table_is_saved_is_an_error() {
             assert_eq!(fs::read_dir(folder).unwrap().count(), 1, "{left}: something is left behind");
         }
         save(&new, &path, SaveOptions::new()).unwrap();
-        assert_eq!(load_any(&path).unwrap().rows::<u8>(..).unwrap()[..], new.rows::<u8>(..).unwrap()[..]);
+        assert_eq!(files::load(&path).unwrap().rows::<u8>(..).unwrap()[..], new.rows::<u8>(..).unwrap()[..]);
     });
 }
 

@@ -11,7 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use numeric_table::{SaveOptions, TableWriter, files, load_any, prelude::*, verify};
+use numeric_table::{
+    files::{self, SaveOptions, TableWriter, verify},
+    prelude::*,
+};
 use test_support::bits::Random;
 use test_support::tables::shape;
 use test_support::test_name;
@@ -73,7 +76,7 @@ impl Pair {
             return None;
         }
         assert!(verify(path).unwrap(), "without checksums");
-        let any = load_any(path).unwrap();
+        let any = files::load(path).unwrap();
         match any.downcast_ref::<Table<f32>>() {
             Some(table) => assert_eq!(table, &self.first),
             None => {

@@ -7,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use numeric_table::table::{Region, TableId, Target};
-use numeric_table::{Shards, files, prelude::*};
+use numeric_table::table::spi::{Region, TableId, Target};
+use numeric_table::{files, prelude::*, shards::Shards};
 use test_support::test_name;
 
 /// Set in a child: the folder that it writes to.

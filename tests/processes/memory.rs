@@ -12,7 +12,10 @@ use std::time::Duration;
 
 use numeric_table::prelude::*;
 use numeric_table::{
-    Array, BasicStatistics, BorrowedTable, SaveOptions, TableReader, TableWriter, bf16, from_bytes_any, verify,
+    Array, bf16,
+    files::{self, SaveOptions, TableReader, TableWriter, verify},
+    statistics::BasicStatistics,
+    table::BorrowedTable,
 };
 use test_support::tables::*;
 use test_support::test_name;
@@ -236,7 +239,7 @@ fn an_archive_that_there_is_no_memory_for_is_an_error() {
         let small = table.slice_rows(0..2).unwrap().to_bytes().unwrap();
         let ballast = fill_address_space();
         assert_refused(HomogenNumericTable::<u8>::from_bytes(&archive), &table);
-        assert_refused(from_bytes_any(&archive).map(|table| table.shape()), &table);
+        assert_refused(files::from_bytes(&archive).map(|table| table.shape()), &table);
         assert_eq!(HomogenNumericTable::<u8>::from_bytes(&small).unwrap(), table.slice_rows(0..2).unwrap());
         drop(ballast);
         assert_eq!(HomogenNumericTable::<u8>::from_bytes(&archive).unwrap(), table);
@@ -246,7 +249,11 @@ fn an_archive_that_there_is_no_memory_for_is_an_error() {
 #[cfg(feature = "csv")]
 #[test]
 fn words_that_there_is_no_memory_for_are_an_error() {
-    use numeric_table::{Categories, CsvHeader, CsvOptions, CsvSource, CsvWriteOptions, SoaNumericTable};
+    use numeric_table::{
+        SoaNumericTable,
+        csv::{CsvHeader, CsvOptions, CsvSource, CsvWriteOptions},
+        dictionary::Categories,
+    };
     alone("words_that_there_is_no_memory_for_are_an_error", SMALL_SPACE, || {
         let word = "w".repeat(3 * LEFT);
         let categories = Categories::from_words([&word]).unwrap();

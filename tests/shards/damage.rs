@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use numeric_table::{Shards, prelude::*};
+use numeric_table::{prelude::*, shards::Shards};
 
 use crate::support::{Trace, counted_parts, counting, fast, text};
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use numeric_table::{Categories, Shards, prelude::*};
+use numeric_table::{dictionary::Categories, prelude::*, shards::Shards};
 
 use crate::support::{counted_parts, counting, fast, folded, text};
 
@@ -83,7 +83,7 @@ fn make_the_golden_manifest() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/golden/shards");
     let kind = Feature::new(ElementType::I16).named("kind").categorical(Categories::from_words(["no", "yes"]).unwrap());
     let names = DataDictionary::from_features([kind, Feature::new(ElementType::I16).named("size")]);
-    let writer = numeric_table::ShardsWriter::<i16>::create(&folder, 2, names).unwrap();
+    let writer = numeric_table::shards::ShardsWriter::<i16>::create(&folder, 2, names).unwrap();
     for (index, rows) in [0..2, 2..2, 2..5].into_iter().enumerate() {
         let mut shard = writer.shard(index).unwrap();
         rows.for_each(|row: i16| shard.append(&[row % 2, -row]).unwrap());

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use numeric_table::{Categories, Shards, SoaNumericTable, prelude::*};
+use numeric_table::{SoaNumericTable, dictionary::Categories, prelude::*, shards::Shards};
 
 use crate::support::{Trace, counted_parts, counting, fast, in_columns, text};
 

@@ -7,7 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use numeric_table::{Shards, ShardsWriter, files, prelude::*};
+use numeric_table::{
+    files,
+    prelude::*,
+    shards::{Shards, ShardsWriter},
+};
 use test_support::bits::Random;
 use test_support::test_name;
 

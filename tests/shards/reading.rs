@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use numeric_table::{Shards, SoaNumericTable, prelude::*};
+use numeric_table::{SoaNumericTable, prelude::*, shards::Shards};
 use proptest::prelude::*;
 use test_support::{SmallNumber, for_each_element};
 

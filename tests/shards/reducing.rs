@@ -1,6 +1,6 @@
 //! Results of all rows: the same bits, whoever computes them.
 
-use numeric_table::{Partial, Shards, prelude::*};
+use numeric_table::{Partial, prelude::*, shards::Shards};
 use test_support::{SmallNumber, for_each_element};
 
 use crate::manifests::by_hand;
@@ -43,7 +43,7 @@ fn the_result_of_a_file_is_that_of_its_table() {
     let folder = tempfile::tempdir().unwrap();
     let shards = large(folder.path());
     for (shard, file) in shards.files().enumerate() {
-        let table = load_any(file.path).unwrap();
+        let table = files::load(file.path).unwrap();
         let expected = Trace::default().compute(&*table).unwrap();
         assert_eq!(shards.reduce_shard(shard, &Trace::default()).unwrap(), expected);
     }

@@ -3,7 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use numeric_table::{Shards, ShardsWriter, prelude::*};
+use numeric_table::{
+    prelude::*,
+    shards::{Shards, ShardsWriter},
+};
 
 use crate::support::{counting, fast, text};
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use numeric_table::{Partial, Result, SaveOptions, Shards, SoaNumericTable, prelude::*};
+use numeric_table::{Partial, Result, SoaNumericTable, files::SaveOptions, prelude::*, shards::Shards};
 use serde::{Deserialize, Serialize};
 
 /// As fast as can be: the tests do not cut the power.

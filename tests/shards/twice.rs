@@ -3,7 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use numeric_table::{SaveOptions, Shards, ShardsWriter, prelude::*};
+use numeric_table::{
+    files::SaveOptions,
+    prelude::*,
+    shards::{Shards, ShardsWriter},
+};
 
 use crate::support::{counted_parts, counting, fast, text};
 

@@ -3,7 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use numeric_table::{BasicStatistics, SaveOptions, Shards, TableReader, TableWriter, prelude::*};
+use numeric_table::{
+    files::{SaveOptions, TableReader, TableWriter},
+    prelude::*,
+    shards::Shards,
+    statistics::BasicStatistics,
+};
 
 use crate::support::{Trace, counting, fast, in_columns, text};
 

@@ -2,7 +2,11 @@
 
 use std::fs;
 
-use numeric_table::{Shards, ShardsWriter, TableWriter, prelude::*};
+use numeric_table::{
+    files::TableWriter,
+    prelude::*,
+    shards::{Shards, ShardsWriter},
+};
 
 use crate::support::{counted_parts, counting, fast, text};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use numeric_table::prelude::*;
-use numeric_table::{TableView, TableViewMut};
+use numeric_table::table::{TableView, TableViewMut};
 use test_support::tables::*;
 use test_support::{SmallNumber, for_each_element};
 
@@ -368,7 +368,7 @@ fn rows_of_any_kind_are_copied_and_a_ragged_one_is_named() {
 /// DAAL: "The default data type for a homogeneous numeric table is float".
 #[test]
 fn the_default_type_needs_no_annotation() {
-    let table = numeric_table::FloatTable::new(shape(2, 3), DoAllocate).unwrap();
+    let table = numeric_table::table::FloatTable::new(shape(2, 3), DoAllocate).unwrap();
     let same: HomogenNumericTable = HomogenNumericTable::new(shape(2, 3), DoAllocate).unwrap();
     let short = <Table>::new(shape(2, 3), DoAllocate).unwrap();
     assert_eq!((&table, table.element_type()), (&same, ElementType::F32));

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use numeric_table::{Covariance, CsrNumericTable, PackedSymmetricMatrix, SoaNumericTable, prelude::*};
+use numeric_table::{CsrNumericTable, PackedSymmetricMatrix, SoaNumericTable, prelude::*, statistics::Covariance};
 use test_support::bits::Random;
 use test_support::tables::{LAYOUTS, assert_error, numbered, shape};
 use test_support::{SmallNumber, for_each_element};

@@ -4,7 +4,7 @@
 //! `getNumberOfCategories`. Tests that oneDAL has as well name their file in its source tree.
 
 use numeric_table::prelude::*;
-use numeric_table::{PmmlType, from_bytes_any};
+use numeric_table::{dictionary::PmmlType, files};
 use test_support::bits::Random;
 use test_support::tables::*;
 use test_support::{SmallNumber, for_each_element};
@@ -431,7 +431,7 @@ fn a_dictionary_travels_through_an_archive() {
     for layout in LAYOUTS {
         let bytes = described::<i16>(layout).to_bytes().unwrap();
         assert_eq!(*HomogenNumericTable::<i16>::from_bytes(&bytes).unwrap().dictionary(), mixed::<i16>());
-        assert_eq!(*from_bytes_any(&bytes).unwrap().dictionary(), mixed::<i16>());
+        assert_eq!(*files::from_bytes(&bytes).unwrap().dictionary(), mixed::<i16>());
     }
 }
 

@@ -2,9 +2,12 @@
 
 use numeric_table::table::by_ref;
 use numeric_table::{
-    AosNumericTable, BorrowedTable, BorrowedTableMut, Categories, CsrNumericTable, PackedOrder, PackedSymmetricMatrix,
-    PackedTriangularMatrix, RowMergedNumericTable, SoaNumericTable, TableView, Triangle, bf16, f16, impl_record,
+    AosNumericTable, CsrNumericTable, PackedSymmetricMatrix, PackedTriangularMatrix, RowMergedNumericTable,
+    SoaNumericTable, bf16,
+    dictionary::Categories,
+    f16, impl_record,
     prelude::*,
+    table::{BorrowedTable, BorrowedTableMut, PackedOrder, TableView, Triangle},
 };
 use test_support::tables::{LAYOUTS, numbered, shape};
 use test_support::{SmallNumber, for_each_element};

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use numeric_table::from_bytes_any;
+use numeric_table::files;
 use numeric_table::prelude::*;
 use test_support::tables::*;
 use test_support::{SmallNumber, for_each_element};
@@ -78,7 +78,7 @@ fn every_call_answers<T: SmallNumber>(table: HomogenNumericTable<T>) {
     let _ = LAYOUTS.map(|layout| table.to_layout(layout));
     if let Ok(bytes) = table.to_bytes() {
         assert_eq!(HomogenNumericTable::<T>::from_bytes(&bytes).unwrap(), table);
-        assert_eq!(from_bytes_any(&bytes).unwrap().shape(), table.shape());
+        assert_eq!(files::from_bytes(&bytes).unwrap().shape(), table.shape());
     }
     let mut block = BlockDescriptor::<f64>::new();
     let mut same = BlockDescriptor::<T>::new();

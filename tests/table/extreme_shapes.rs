@@ -1,7 +1,10 @@
 //! Tables of a few bytes whose shapes are as large as can be: every writer answers at once, with a small file or an
 //! error.
 
-use numeric_table::{SaveOptions, TableWriter, load_any, prelude::*};
+use numeric_table::{
+    files::{self, SaveOptions, TableWriter},
+    prelude::*,
+};
 use test_support::tables::{LAYOUTS, assert_error, shape};
 
 type Table<T> = HomogenNumericTable<T>;
@@ -57,7 +60,7 @@ fn a_table_writer_of_as_many_columns_as_can_be_writes_no_rows() {
     writer.append::<u8>(&[]).unwrap();
     assert_error!(writer.append(&[1_u8, 2]), ErrorKind::NotWholeRows { values: 2, columns: MOST });
     writer.finish().unwrap();
-    assert_eq!(load_any(&path).unwrap().shape(), shape(0, MOST));
+    assert_eq!(files::load(&path).unwrap().shape(), shape(0, MOST));
 }
 
 #[cfg(feature = "npy")]
@@ -85,7 +88,7 @@ mod csv {
     use test_support::tables::feature;
 
     use super::*;
-    use numeric_table::CsvWriteOptions;
+    use numeric_table::csv::CsvWriteOptions;
 
     fn table(rows: usize, columns: usize) -> Table<u8> {
         Table::new(shape(rows, columns), AllocationFlag::DoAllocate).unwrap()
@@ -179,7 +182,7 @@ mod csv {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("table.ntb");
         table(0, MOST).save_with(&path, fast()).unwrap();
-        let (loaded, mut text) = (load_any(&path).unwrap(), Vec::new());
+        let (loaded, mut text) = (files::load(&path).unwrap(), Vec::new());
         let refused = loaded.write_csv_to(&mut text, plain().header(true));
         assert_error!(refused, ErrorKind::Unsupported { target: "CSV", .. });
         assert!(text.is_empty());
@@ -196,7 +199,7 @@ mod csv {
 #[test]
 fn tables_of_equal_columns_beyond_number_follow_each_other() {
     let table = |words: [&str; 2]| {
-        let categories = numeric_table::Categories::from_words(words).unwrap();
+        let categories = numeric_table::dictionary::Categories::from_words(words).unwrap();
         let feature = Feature::new(ElementType::U8).named("answer").categorical(categories);
         Table::<u8>::full_in(shape(0, MOST), 0, DataLayout::RowMajor)
             .and_then(|table| table.described_by(DataDictionary::uniform(feature, MOST)))

@@ -1,7 +1,9 @@
 //! Values at the ends of the range of `f64`: what is finite in exact arithmetic is finite here.
 
 use numeric_table::{
-    BasicStatistics, Covariance, GroupStatistics, Partial, QuantileMethod, QuantileSketch, Quantiles, prelude::*,
+    Partial,
+    prelude::*,
+    statistics::{BasicStatistics, Covariance, GroupStatistics, QuantileMethod, QuantileSketch, Quantiles},
 };
 use test_support::bits::Random;
 use test_support::tables::shape;

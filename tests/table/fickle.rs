@@ -4,9 +4,9 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use numeric_table::files::{self, SaveOptions, verify};
 use numeric_table::prelude::*;
-use numeric_table::table::{Region, TableId, Target};
-use numeric_table::{SaveOptions, load_any, verify};
+use numeric_table::table::spi::{Region, TableId, Target};
 use test_support::tables::{assert_error, feature, shape};
 
 type Result<T, E = Error> = std::result::Result<T, E>;
@@ -95,22 +95,22 @@ const WAYS: &[(Write, Read)] = &[
         |table, path, in_place| table.save_with(path, options(in_place)),
         |path| {
             assert!(verify(path).unwrap());
-            load_any(path).unwrap().shape()
+            files::load(path).unwrap().shape()
         },
     ),
     #[cfg(feature = "npy")]
     (
         |table, path, in_place| table.save_npy_with(path, options(in_place)),
-        |path| numeric_table::load_npy_any(path).unwrap().shape(),
+        |path| numeric_table::npy::load(path).unwrap().shape(),
     ),
     #[cfg(feature = "csv")]
     (
         |table, path, in_place| {
-            table.write_csv_with(path, numeric_table::CsvWriteOptions::new().durable(false).in_place(in_place))
+            table.write_csv_with(path, numeric_table::csv::CsvWriteOptions::new().durable(false).in_place(in_place))
         },
         |path| {
-            let options = numeric_table::CsvOptions::new().header(numeric_table::CsvHeader::Automatic);
-            numeric_table::CsvSource::open_with(path, options).unwrap().load::<i16>().unwrap().shape()
+            let options = numeric_table::csv::CsvOptions::new().header(numeric_table::csv::CsvHeader::Automatic);
+            numeric_table::csv::CsvSource::open_with(path, options).unwrap().load::<i16>().unwrap().shape()
         },
     ),
 ];
@@ -254,7 +254,7 @@ fn a_table_whose_first_values_cannot_be_read_leaves_an_old_file_that_is_written_
 
 #[test]
 fn statistics_of_a_table_whose_number_of_columns_changes_are_refused() {
-    use numeric_table::{GroupStatistics, Histogram, HistogramBins, QuantileSketch};
+    use numeric_table::statistics::{GroupStatistics, Histogram, HistogramBins, QuantileSketch};
     let bins = HistogramBins::uniform(0.0, 10.0, 2).unwrap();
     for (first, last) in [(2, 3), (2, 0), (3, 2)] {
         let table = || Fickle::new([shape(4, first), shape(4, last)]);
@@ -272,7 +272,7 @@ fn statistics_of_a_table_whose_number_of_columns_changes_are_refused() {
 #[test]
 fn rows_and_statistics_of_a_table_that_changes_are_answers_or_errors() {
     let shapes = [shape(3, 2), shape(2, 3), shape(3, 0), shape(0, 2), shape(3, 1), shape(0, 0), shape(3, 9)];
-    let bins = numeric_table::HistogramBins::uniform(0.0, 9.0, 3).unwrap();
+    let bins = numeric_table::statistics::HistogramBins::uniform(0.0, 9.0, 3).unwrap();
     type Call<'b> = &'b dyn Fn(&dyn NumericTable) -> Result<()>;
     let calls: [Call<'_>; 10] = [
         &|table| table.filter_rows_by(|_: &[f64]| true).map(drop),
@@ -282,9 +282,9 @@ fn rows_and_statistics_of_a_table_that_changes_are_answers_or_errors() {
         &|table| table.shuffle_rows(1).map(drop),
         &|table| table.split_rows(0.5, 1).map(drop),
         &|table| table.split_rows_by(0, 0.5, 1).map(drop),
-        &|table| numeric_table::GroupStatistics::of(table, 0, 8).map(drop),
-        &|table| numeric_table::Histogram::of(table, &bins).map(drop),
-        &|table| numeric_table::Covariance::of(table).map(drop),
+        &|table| numeric_table::statistics::GroupStatistics::of(table, 0, 8).map(drop),
+        &|table| numeric_table::statistics::Histogram::of(table, &bins).map(drop),
+        &|table| numeric_table::statistics::Covariance::of(table).map(drop),
     ];
     for (first, last) in shapes.iter().flat_map(|first| shapes.map(|last| (*first, last))) {
         for (times, call) in (1..5).flat_map(|times| calls.map(|call| (times, call))) {
@@ -294,6 +294,6 @@ fn rows_and_statistics_of_a_table_that_changes_are_answers_or_errors() {
         }
     }
     let changed = Fickle::new([shape(3, 2), shape(3, 0)]);
-    let groups = numeric_table::GroupStatistics::of(&changed, 0, 8);
+    let groups = numeric_table::statistics::GroupStatistics::of(&changed, 0, 8);
     assert_error!(groups, ErrorKind::LengthMismatch { expected: 2, found: 0 });
 }

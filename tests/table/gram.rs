@@ -1,6 +1,10 @@
 //! Gram matrices: sums of products from which nothing is subtracted.
 
-use numeric_table::{Covariance, GramMatrix, Partial, prelude::*};
+use numeric_table::{
+    Partial,
+    prelude::*,
+    statistics::{Covariance, GramMatrix},
+};
 use test_support::bits::Random;
 use test_support::results::{bytes, change, check_promises, data, kinds, with_any_threads};
 use test_support::tables::{LAYOUTS, assert_error, numbered, shape};

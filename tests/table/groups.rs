@@ -1,8 +1,10 @@
 //! Statistics of groups of rows: beside tables of the rows of each group.
 
 use numeric_table::{
-    BasicStatistics, Categories, GroupStatistics, MissingCategories, Partial, QuantileSketch, StatisticsOptions,
-    TimeUnit, prelude::*,
+    Partial,
+    dictionary::{Categories, TimeUnit},
+    prelude::*,
+    statistics::{BasicStatistics, GroupStatistics, MissingCategories, QuantileSketch, StatisticsOptions},
 };
 use test_support::bits::Random;
 use test_support::tables::{LAYOUTS, assert_error, shape};

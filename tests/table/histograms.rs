@@ -1,6 +1,9 @@
 //! Histograms: beside counting by the edges, value by value.
 
-use numeric_table::{Histogram, HistogramBins, StatisticsOptions, prelude::*};
+use numeric_table::{
+    prelude::*,
+    statistics::{Histogram, HistogramBins, StatisticsOptions},
+};
 use proptest::prelude::*;
 use test_support::bits::Random;
 use test_support::tables::{LAYOUTS, assert_error, numbered, shape};

@@ -1,7 +1,7 @@
 //! Looking at the memory of a table, giving it up, and new tables from a table.
 
 use numeric_table::prelude::*;
-use numeric_table::{TableView, TableViewMut};
+use numeric_table::table::{TableView, TableViewMut};
 use test_support::tables::*;
 use test_support::{SmallNumber, for_each_element};
 

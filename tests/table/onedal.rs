@@ -1,6 +1,6 @@
 //! What oneDAL's own tests of its tables say, and an example of DAAL. Comments name the file in oneDAL's source tree.
 
-use numeric_table::from_bytes_any;
+use numeric_table::files;
 use numeric_table::prelude::*;
 use test_support::tables::*;
 use test_support::{SmallNumber, for_each_element};
@@ -142,7 +142,7 @@ fn round_trips<T: SmallNumber>() {
         let base: Box<dyn NumericTable> = Box::new(table);
         assert_eq!(base.to_bytes().unwrap(), bytes);
         assert_eq!(HomogenNumericTable::<T>::from_bytes(&bytes).unwrap().as_slice().unwrap(), values);
-        assert_eq!(&from_bytes_any(&bytes).unwrap().rows::<T>(0..rows).unwrap()[..], values);
+        assert_eq!(&files::from_bytes(&bytes).unwrap().rows::<T>(0..rows).unwrap()[..], values);
     }
 }
 
@@ -157,7 +157,7 @@ fn tables_round_trip_typed_and_base() {
 fn empty_table_round_trips() {
     let bytes = HomogenNumericTable::<f32>::default().to_bytes().unwrap();
     assert_eq!(HomogenNumericTable::<f32>::from_bytes(&bytes).unwrap().shape(), shape(0, 0));
-    assert_eq!(from_bytes_any(&bytes).unwrap().shape(), shape(0, 0));
+    assert_eq!(files::from_bytes(&bytes).unwrap().shape(), shape(0, 0));
 }
 
 /// DAAL `examples/daal/cpp/source/datasource/datastructures_homogen.cpp`, which prints and asserts nothing. The

@@ -2,7 +2,9 @@
 
 use numeric_table::prelude::*;
 use numeric_table::{
-    AnyArray, BasicStatistics, CsrNumericTable, PackedOrder, PackedSymmetricMatrix, SoaNumericTable, Triangle,
+    AnyArray, CsrNumericTable, PackedSymmetricMatrix, SoaNumericTable,
+    statistics::BasicStatistics,
+    table::{PackedOrder, Triangle},
 };
 use test_support::tables::{LAYOUTS, assert_error, numbered, numbers, shape};
 

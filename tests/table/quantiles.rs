@@ -1,7 +1,9 @@
 //! Quantiles, exact and of sketches, beside sorted columns.
 
 use numeric_table::{
-    BasicStatistics, Partial, QuantileMethod, QuantileSketch, Quantiles, StatisticsOptions, prelude::*,
+    Partial,
+    prelude::*,
+    statistics::{BasicStatistics, QuantileMethod, QuantileSketch, Quantiles, StatisticsOptions},
 };
 use proptest::prelude::*;
 use test_support::bits::Random;

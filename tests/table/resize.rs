@@ -268,7 +268,7 @@ fn reserved_memory_keeps_spare_rows() {
 
 #[test]
 fn columns_records_and_sparse_rows_that_grow_row_by_row_show_zeros() {
-    use numeric_table::{AosNumericTable, CsrNumericTable, RecordLayout, SoaNumericTable};
+    use numeric_table::{AosNumericTable, CsrNumericTable, SoaNumericTable, table::RecordLayout};
 
     let layout = RecordLayout::new(6).field("a", ElementType::U16, 4).unwrap().field("b", ElementType::U8, 1).unwrap();
     let offsets = vec![0_i32];
@@ -278,7 +278,7 @@ fn columns_records_and_sparse_rows_that_grow_row_by_row_show_zeros() {
         Box::new(CsrNumericTable::try_new(shape(0, 2), offsets, vec![0_i32; 0], vec![0_u16; 0]).unwrap()),
     ];
     for mut table in tables {
-        let can_be_filled = table.kind() != numeric_table::table::TableKind::CSR;
+        let can_be_filled = table.kind() != numeric_table::table::spi::TableKind::CSR;
         for rows in 1..200 {
             table.resize(rows).unwrap();
             assert_eq!(table.rows::<u8>(rows - 1..).unwrap()[..], [0, 0], "{rows}");

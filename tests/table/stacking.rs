@@ -1,6 +1,8 @@
 //! Tables end to end whose categories have words: refused, or recoded.
 
-use numeric_table::{Categories, CsrNumericTable, RowMergedNumericTable, SoaNumericTable, prelude::*, table::by_ref};
+use numeric_table::{
+    CsrNumericTable, RowMergedNumericTable, SoaNumericTable, dictionary::Categories, prelude::*, table::by_ref,
+};
 use test_support::tables::assert_error;
 
 type Table<T> = HomogenNumericTable<T>;
@@ -210,7 +212,7 @@ fn tables_with_too_many_rows_together_are_refused_in_plain_words() {
 
 #[test]
 fn times_of_another_unit_do_not_follow() {
-    use numeric_table::{TableWriter, TimeUnit};
+    use numeric_table::{dictionary::TimeUnit, files::TableWriter};
     let times = |unit: Option<TimeUnit>| -> SoaNumericTable {
         let mut table = SoaNumericTable::new();
         let feature = Feature::new(ElementType::I64).named("t");

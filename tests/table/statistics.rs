@@ -5,7 +5,10 @@
 
 use std::path::Path;
 
-use numeric_table::{BasicStatistics, ColumnStatistics, prelude::*};
+use numeric_table::{
+    prelude::*,
+    statistics::{BasicStatistics, ColumnStatistics},
+};
 use test_support::bits::Random;
 use test_support::tables::{LAYOUTS, assert_error, numbered, shape};
 use test_support::{SmallNumber, for_each_element};

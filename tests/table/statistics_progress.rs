@@ -4,8 +4,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 use numeric_table::{
-    BasicStatistics, Covariance, CsrNumericTable, GroupStatistics, Histogram, HistogramBins, Partial, Progress,
-    QuantileSketch, Quantiles, SoaNumericTable, StatisticsOptions, prelude::*,
+    CsrNumericTable, Partial, SoaNumericTable,
+    files::Progress,
+    prelude::*,
+    statistics::{
+        BasicStatistics, Covariance, GroupStatistics, Histogram, HistogramBins, QuantileSketch, Quantiles,
+        StatisticsOptions,
+    },
 };
 use test_support::tables::{LAYOUTS, shape};
 

@@ -1,10 +1,11 @@
 //! Tables cut, filtered, sampled and put beside each other, compared with rows in plain vectors.
 
 use numeric_table::prelude::*;
-use numeric_table::table::{Refused, TableKind, by_ref};
+use numeric_table::table::{Refused, by_ref, spi::TableKind};
 use numeric_table::{
-    AnyArray, AosNumericTable, BorrowedTable, CsrNumericTable, MergedNumericTable, PackedOrder, PackedSymmetricMatrix,
-    RecordLayout, RowMergedNumericTable, SoaNumericTable, Triangle,
+    AnyArray, AosNumericTable, CsrNumericTable, MergedNumericTable, PackedSymmetricMatrix, RowMergedNumericTable,
+    SoaNumericTable,
+    table::{BorrowedTable, PackedOrder, RecordLayout, Triangle},
 };
 use proptest::prelude::*;
 use test_support::tables::{LAYOUTS, assert_error, numbered, shape};

@@ -1,10 +1,10 @@
 //! Rows in another order: taken by number, by flag, sorted.
 
 use numeric_table::prelude::*;
-use numeric_table::table::{TableKind, by_ref};
+use numeric_table::table::{by_ref, spi::TableKind};
 use numeric_table::{
-    AnyArray, AosNumericTable, CsrNumericTable, MergedNumericTable, PackedOrder, PackedSymmetricMatrix, RecordLayout,
-    SoaNumericTable, Triangle, bf16, f16,
+    AnyArray, AosNumericTable, CsrNumericTable, MergedNumericTable, PackedSymmetricMatrix, SoaNumericTable, bf16, f16,
+    table::{PackedOrder, RecordLayout, Triangle},
 };
 use test_support::tables::{LAYOUTS, assert_error, numbered, shape};
 use test_support::{SmallNumber, for_each_element};

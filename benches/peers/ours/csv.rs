@@ -8,8 +8,8 @@ use std::hint::black_box;
 use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
+use numeric_table::csv::{CsvSource, CsvWriteOptions};
 use numeric_table::prelude::*;
-use numeric_table::{CsvSource, CsvWriteOptions};
 use tempfile::TempDir;
 
 use crate::measure::Bench;

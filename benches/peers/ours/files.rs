@@ -9,8 +9,8 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use bincode::config::legacy;
+use numeric_table::files::{SaveOptions, TableReader, TableWriter, verify};
 use numeric_table::prelude::*;
-use numeric_table::{SaveOptions, TableReader, TableWriter, verify};
 use tempfile::TempDir;
 
 use crate::measure::Bench;

@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use numeric_table::prelude::*;
-use numeric_table::{GramMatrix, Partial};
+use numeric_table::{Partial, statistics::GramMatrix};
 use numeric_table_learning::KMeansStep;
 
 use crate::measure::Bench;

@@ -22,7 +22,7 @@ fn save(bench: &mut Bench) -> Result<(), Error> {
     }
     let table = sample_table::<f32>(bench, COLUMNS)?;
     let (path, _folder) = new_path();
-    let options = numeric_table::SaveOptions::new().durable(false);
+    let options = numeric_table::files::SaveOptions::new().durable(false);
     let save = || table.save_npy_with(&path, options.clone()).expect(DISK);
     time_save(bench, job, &table, save, || HomogenNumericTable::load_npy(&path).expect(DISK))
 }

@@ -5,7 +5,10 @@ use std::hint::black_box;
 
 use numeric_table::prelude::*;
 use numeric_table::table::Refused;
-use numeric_table::{PackedOrder, PackedSymmetricMatrix, Triangle};
+use numeric_table::{
+    PackedSymmetricMatrix,
+    table::{PackedOrder, Triangle},
+};
 
 use crate::kinds::{check, name, walk};
 use crate::measure::Bench;

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use numeric_table::prelude::*;
-use numeric_table::{Covariance, Quantiles};
+use numeric_table::statistics::{Covariance, Quantiles};
 
 use crate::measure::Bench;
 

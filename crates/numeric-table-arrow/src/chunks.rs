@@ -10,8 +10,10 @@ use numeric_table::convert::convert_slice_over;
 use numeric_table::internal::match_element;
 use numeric_table::internal::parallel::{map, task_count};
 use numeric_table::{
-    AllocationFlag, AnyArray, AnySlice, AnyValue, Array, ConversionPolicy, DataLayout, Element, ElementType, Error,
-    ErrorKind, HomogenNumericTable, Result, Shape, TableView, TableViewMut,
+    AllocationFlag, AnyArray, AnyValue, Array, ConversionPolicy, DataLayout, Element, ElementType, Error, ErrorKind,
+    HomogenNumericTable, Result, Shape,
+    array::AnySlice,
+    table::{TableView, TableViewMut},
 };
 
 use crate::decimal::{Decimals, is_integer};

@@ -7,8 +7,8 @@ use arrow_array::{Array as ArrowArray, RecordBatch, StructArray};
 use numeric_table::ErrorKind;
 use numeric_table::internal::match_element;
 use numeric_table::{
-    AnyArray, Array, CopyPolicy, CopyReason, DataLayout, Element, MemoryStatus, NumericTable, Result,
-    RowMergedNumericTable, SoaNumericTable,
+    AnyArray, Array, DataLayout, Element, MemoryStatus, NumericTable, Result, RowMergedNumericTable, SoaNumericTable,
+    interop::{CopyPolicy, CopyReason},
 };
 
 use crate::chunks::{Chunk, ChunkColumn, assemble};

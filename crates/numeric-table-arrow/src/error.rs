@@ -1,7 +1,10 @@
 //! Errors of this crate: kinds of `numeric-table` with the facts of Arrow.
 
 use arrow_schema::ArrowError;
-use numeric_table::{AnyValue, Difference, ElementType, Error, ErrorKind, Hint};
+use numeric_table::{
+    AnyValue, ElementType, Error, ErrorKind,
+    error::{Difference, Hint},
+};
 
 /// Returns the error of a column that a table or Arrow cannot hold.
 pub(crate) fn unsupported(column: Option<usize>, name: Option<String>, reason: impl Into<String>) -> Error {

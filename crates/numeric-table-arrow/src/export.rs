@@ -5,10 +5,17 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, FixedSizeListArray, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Field, Schema};
 use numeric_table::internal::match_element;
-use numeric_table::table::{AsTable, Region, Target, array_of};
+use numeric_table::table::{
+    AsTable,
+    spi::{Region, Target, array_of},
+};
 use numeric_table::{
-    AnySliceMut, Array, Categories, ConversionPolicy, CopyPolicy, CopyReason, DataDictionary, DataLayout, Element,
-    Error, ErrorKind, HomogenNumericTable, NumericTable, Result, Shape, TableDescription, TableView, TableViewMut,
+    Array, ConversionPolicy, DataDictionary, DataLayout, Element, Error, ErrorKind, HomogenNumericTable, NumericTable,
+    Result, Shape, TableDescription,
+    array::AnySliceMut,
+    dictionary::Categories,
+    interop::{CopyPolicy, CopyReason},
+    table::{TableView, TableViewMut},
 };
 
 use crate::error::{failed, unsupported};
@@ -84,7 +91,7 @@ pub trait ArrowTables: AsTable {
     /// | any other kind | each column that is not contiguous in one [`Array`] |
     ///
     /// A column of another kind of table is contiguous if it lies, without gaps, in one piece that
-    /// [`Piece::of_array`](numeric_table::table::Piece::of_array) made. Columns of words are always copied.
+    /// [`Piece::of_array`](numeric_table::table::spi::Piece::of_array) made. Columns of words are always copied.
     ///
     /// Names, types and categories are stored in the schema. Columns without a name are named by their index and marked
     /// in the schema, so that they are read back without a name. Only columns of words can have nulls: where the word
@@ -129,7 +136,7 @@ pub trait ArrowTables: AsTable {
     /// # Examples
     /// ```
     /// use arrow_array::Array;
-    /// use numeric_table::{CopyPolicy, prelude::*};
+    /// use numeric_table::{interop::CopyPolicy, prelude::*};
     /// use numeric_table_arrow::prelude::*;
     /// let table = HomogenNumericTable::from_rows(&[[1.5, f64::NAN], [2.5, 3.5]])?;
     /// let error = table.to_record_batch_with(CopyPolicy::Never).unwrap_err();

@@ -6,7 +6,8 @@ use arrow_array::{Array as ArrowArray, FixedSizeListArray, RecordBatch};
 use arrow_buffer::NullBuffer;
 use numeric_table::internal::match_element;
 use numeric_table::{
-    CopyReason, DataDictionary, DataLayout, Element, ErrorKind, HomogenNumericTable, NumericTable, Result, Shape,
+    DataDictionary, DataLayout, Element, ErrorKind, HomogenNumericTable, NumericTable, Result, Shape,
+    interop::CopyReason,
 };
 
 use crate::chunks::{Chunk, ChunkColumn, assemble_table};

@@ -74,7 +74,7 @@ mod types;
 mod words;
 
 #[cfg(doc)]
-use numeric_table::{HomogenNumericTable, RowMergedNumericTable, SoaNumericTable, TableWriter};
+use numeric_table::{HomogenNumericTable, RowMergedNumericTable, SoaNumericTable, files::TableWriter};
 
 pub use crate::export::ArrowTables;
 pub use crate::import::from_record_batches_any;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 #[cfg(doc)]
 use numeric_table::ErrorKind;
 use numeric_table::table::{ColumnChoice, ColumnKey};
-use numeric_table::{AnyValue, ConversionPolicy, CopyPolicy, DataLayout, ElementType};
+use numeric_table::{AnyValue, ConversionPolicy, DataLayout, ElementType, interop::CopyPolicy};
 
 /// Options for creating tables from Arrow data.
 ///
@@ -69,7 +69,7 @@ impl ArrowOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CopyPolicy, prelude::*};
+    /// # use numeric_table::{interop::CopyPolicy, prelude::*};
     /// # use numeric_table_arrow::prelude::*;
     /// let batch = HomogenNumericTable::from_rows(&[[1], [2]])?.to_record_batch()?;
     /// let options = ArrowOptions::new().copy(CopyPolicy::Never);
@@ -299,7 +299,7 @@ impl ArrowExportOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CopyPolicy, prelude::*};
+    /// # use numeric_table::{interop::CopyPolicy, prelude::*};
     /// # use numeric_table_arrow::prelude::*;
     /// let rows = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
     /// let error = rows.to_record_batch_with(ArrowExportOptions::new().copy(CopyPolicy::Never)).unwrap_err();
@@ -338,7 +338,7 @@ impl ArrowExportOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Categories, prelude::*};
+    /// # use numeric_table::{dictionary::Categories, prelude::*};
     /// # use numeric_table_arrow::prelude::*;
     /// let colour = Feature::new(ElementType::U8).categorical(Categories::from_words(["red", "blue"])?);
     /// let table = HomogenNumericTable::from_rows(&[[1_u8], [0], [1]])?.described_by([colour].into_iter().collect())?;

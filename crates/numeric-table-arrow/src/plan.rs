@@ -5,7 +5,8 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Fields};
 use numeric_table::internal::match_element;
 use numeric_table::{
-    Categories, ConversionPolicy, DataDictionary, Difference, ElementType, Error, ErrorKind, FeatureType, Result, Shape,
+    ConversionPolicy, DataDictionary, ElementType, Error, ErrorKind, FeatureType, Result, Shape,
+    dictionary::Categories, error::Difference,
 };
 
 use crate::chunks::{Chunk, ChunkColumn, is_nan};

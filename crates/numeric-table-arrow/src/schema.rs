@@ -8,7 +8,10 @@ use std::collections::HashMap;
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit as ArrowUnit};
 #[cfg(doc)]
 use numeric_table::ErrorKind;
-use numeric_table::{Categories, DataDictionary, ElementType, Error, Feature, FeatureType, Result, TimeUnit};
+use numeric_table::{
+    DataDictionary, ElementType, Error, Feature, FeatureType, Result,
+    dictionary::{Categories, TimeUnit},
+};
 
 use crate::error::unsupported;
 use crate::options::ArrowExportOptions;

@@ -8,8 +8,11 @@ use std::path::Path;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use numeric_table::internal::match_element;
 use numeric_table::{
-    AllocationFlag, AnyArray, CopyReason, DataLayout, Difference, Element, Error, ErrorKind, HomogenNumericTable,
-    MemoryStatus, NumericTable, Result, SaveOptions, Shape, SoaNumericTable, TableWriter,
+    AllocationFlag, AnyArray, DataLayout, Element, Error, ErrorKind, HomogenNumericTable, MemoryStatus, NumericTable,
+    Result, Shape, SoaNumericTable,
+    error::Difference,
+    files::{SaveOptions, TableWriter},
+    interop::CopyReason,
 };
 
 use crate::chunks::{Chunk, ChunkColumn, Room, assemble, fill};

@@ -4,11 +4,12 @@ use std::borrow::Borrow;
 use std::path::Path;
 
 use arrow_array::{FixedSizeListArray, RecordBatch, RecordBatchReader, StructArray};
-#[cfg(doc)]
-use numeric_table::{CopyPolicy, ErrorKind};
 use numeric_table::{
-    Element, HomogenNumericTable, Result, RowMergedNumericTable, SaveOptions, Shape, SoaNumericTable, TableWriter,
+    Element, HomogenNumericTable, Result, RowMergedNumericTable, Shape, SoaNumericTable,
+    files::{SaveOptions, TableWriter},
 };
+#[cfg(doc)]
+use numeric_table::{ErrorKind, interop::CopyPolicy};
 
 use crate::options::{ArrowExportOptions, ArrowOptions};
 use crate::{columns, export, import, stream};
@@ -183,7 +184,7 @@ pub trait ArrowHomogenTable: sealed::Sealed + Sized {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CopyPolicy, prelude::*};
+    /// use numeric_table::{interop::CopyPolicy, prelude::*};
     /// use numeric_table_arrow::prelude::*;
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
     /// assert!(table.to_fixed_size_list_with(CopyPolicy::Never).is_ok());
@@ -431,7 +432,7 @@ pub trait ArrowTableWriter: sealed::Sealed + Sized {
     /// # Examples
     /// ```
     /// use arrow_array::RecordBatchIterator;
-    /// use numeric_table::{TableWriter, prelude::*};
+    /// use numeric_table::{files::TableWriter, prelude::*};
     /// use numeric_table_arrow::prelude::*;
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
@@ -459,7 +460,7 @@ pub trait ArrowTableWriter: sealed::Sealed + Sized {
     /// # Examples
     /// ```
     /// use arrow_array::RecordBatchIterator;
-    /// use numeric_table::{SaveOptions, TableWriter, prelude::*};
+    /// use numeric_table::{files::{SaveOptions, TableWriter}, prelude::*};
     /// use numeric_table_arrow::prelude::*;
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
@@ -489,7 +490,7 @@ pub trait ArrowTableWriter: sealed::Sealed + Sized {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{TableWriter, prelude::*};
+    /// use numeric_table::{files::TableWriter, prelude::*};
     /// use numeric_table_arrow::prelude::*;
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");

@@ -19,7 +19,7 @@ use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use bytes::Bytes;
 #[cfg(doc)]
 use numeric_table::ErrorKind;
-use numeric_table::{AnyArray, AnySlice, Array, Element, ElementType, Result};
+use numeric_table::{AnyArray, Array, Element, ElementType, Result, array::AnySlice};
 
 use crate::error::unsupported_type;
 use crate::words::valid_where;

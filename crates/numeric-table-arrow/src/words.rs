@@ -18,7 +18,7 @@ use arrow_schema::DataType;
 use numeric_table::ErrorKind;
 use numeric_table::internal::Exact;
 use numeric_table::internal::match_element;
-use numeric_table::{AnyArray, Array, Categories, Element, ElementType, Error, Result};
+use numeric_table::{AnyArray, Array, Element, ElementType, Error, Result, dictionary::Categories};
 
 use crate::error::failed;
 use crate::types::{nulls_of_nans, values};

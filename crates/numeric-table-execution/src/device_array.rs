@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::{Range, RangeBounds};
 
 use numeric_table::internal::resolve;
-use numeric_table::{Array, Element, Error, ErrorKind, MemoryKind};
+use numeric_table::{Array, Element, Error, ErrorKind, array::MemoryKind};
 
 use super::memory::ExecutionMemory;
 use super::{ArrayHandle, DeviceAdapter, HandleError, Kernels, View, ViewMut};

@@ -5,7 +5,7 @@ use std::ops::{Range, RangeBounds};
 
 use numeric_table::convert::ConversionPolicy;
 use numeric_table::internal::resolve;
-use numeric_table::table::Region;
+use numeric_table::table::spi::Region;
 use numeric_table::{
     Array, DataDictionary, DataLayout, Element, Error, ErrorKind, HomogenNumericTable, NumericTable, Shape,
 };

@@ -3,8 +3,12 @@
 use std::ops::Range;
 
 use numeric_table::convert::{ConversionPolicy, convert_slice};
-use numeric_table::table::Region;
-use numeric_table::{BasicStatistics, BorrowedTable, DataLayout, Element, Error, ErrorKind, Shape, TableView};
+use numeric_table::table::spi::Region;
+use numeric_table::{
+    DataLayout, Element, Error, ErrorKind, Shape,
+    statistics::BasicStatistics,
+    table::{BorrowedTable, TableView},
+};
 
 use super::device_table::{in_rows_from, is_refused_value};
 use super::memory::ExecutionMemory;
@@ -82,7 +86,7 @@ pub trait Kernels: DeviceAdapter {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{prelude::*, table::Region};
+    /// use numeric_table::{prelude::*, table::spi::Region};
     /// use numeric_table_execution::{ArrayHandle, Detached, Kernels};
     /// let device = Detached::new();
     /// let table = ArrayHandle::from_container(&device, vec![1_i16, 2, 3, 4, 5, 6]); // 2 x 3, row by row

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use numeric_table::{BasicStatistics, DataLayout, Element, Shape};
+use numeric_table::{DataLayout, Element, Shape, statistics::BasicStatistics};
 
 use super::stream::StreamBlock;
 use super::{ArrayHandle, DeviceError, HandleError, Kernels, View};

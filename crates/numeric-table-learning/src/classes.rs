@@ -1,7 +1,9 @@
 //! Classes of rows: which one a row belongs to, and how likely each is, from the logarithm of each class for the row.
 
 use numeric_table::table::ColumnKey;
-use numeric_table::{Element, Error, ErrorKind, GroupStatistics, HomogenNumericTable, NumericTable, Result};
+use numeric_table::{
+    Element, Error, ErrorKind, HomogenNumericTable, NumericTable, Result, statistics::GroupStatistics,
+};
 
 use crate::checks::{parameter, same_count};
 use crate::room::with_room;

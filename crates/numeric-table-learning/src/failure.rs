@@ -1,6 +1,9 @@
 //! Why values do not determine a model.
 
-use numeric_table::{Error, ErrorKind, Hint, Unsolvable};
+use numeric_table::{
+    Error, ErrorKind,
+    error::{Hint, Unsolvable},
+};
 
 /// What helps where digits are lost in sums of `f64`.
 pub(crate) const EXTENDED: Hint = Hint::new("with_extended_precision", "holds more digits");

@@ -3,7 +3,7 @@
 #[cfg(doc)]
 use numeric_table::ErrorKind;
 use numeric_table::table::ColumnKey;
-use numeric_table::{Error, GroupStatistics, NumericTable, Partial, Result, TableDescription};
+use numeric_table::{Error, NumericTable, Partial, Result, TableDescription, statistics::GroupStatistics};
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 

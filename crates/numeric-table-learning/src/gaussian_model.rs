@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use numeric_table::{Error, ErrorKind, GroupStatistics, HomogenNumericTable, NumericTable, Result, Shape};
+use numeric_table::{Error, ErrorKind, HomogenNumericTable, NumericTable, Result, Shape, statistics::GroupStatistics};
 
 use crate::checks::parameter;
 use crate::classes::{Classifier, relate};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use numeric_table::internal::{refused, remember};
-use numeric_table::{Covariance, Error, ErrorKind, NumericTable, Partial, Result};
+use numeric_table::{Error, ErrorKind, NumericTable, Partial, Result, statistics::Covariance};
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 

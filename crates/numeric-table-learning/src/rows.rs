@@ -5,7 +5,7 @@ use std::ops::Range;
 #[cfg(doc)]
 use numeric_table::ErrorKind;
 use numeric_table::internal::{lent_or_read, parallel};
-use numeric_table::table::Region;
+use numeric_table::table::spi::Region;
 use numeric_table::{Element, ElementType, HomogenNumericTable, NumericTable, Result, Shape};
 
 use crate::checks::same_count;

@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesOrdered;
 use numeric_table::internal::{Meter, StoredValues};
-use numeric_table::table::Region;
+use numeric_table::table::spi::Region;
 use numeric_table::{Array, BlockMut, Element, Error, ErrorKind, Result, Shape};
 
 use crate::RemoteTable;

@@ -55,8 +55,8 @@ use object_store::path::Path;
 
 use numeric_table::internal::{Front, Hook, Meter, StoredValues, match_element, resolve};
 use numeric_table::{
-    AllocationFlag, DataDictionary, DataLayout, Element, ElementType, Error, ErrorKind, Hint, HomogenNumericTable,
-    NumericTable, Progress, Result, Shape, TableConversion,
+    AllocationFlag, DataDictionary, DataLayout, Element, ElementType, Error, ErrorKind, HomogenNumericTable,
+    NumericTable, Result, Shape, TableConversion, error::Hint, files::Progress,
 };
 
 use crate::object::Object;
@@ -76,7 +76,7 @@ const REQUESTS_AT_ONCE: usize = 8;
 /// The least number of bytes in one request. A multiple of 8: no value is cut.
 const LEAST_REQUEST: usize = 4096;
 
-/// A table file, [`.ntb`](numeric_table::TableWriter), that is an object of a store: S3, Google Cloud Storage, Azure, a folder,
+/// A table file, [`.ntb`](numeric_table::files::TableWriter), that is an object of a store: S3, Google Cloud Storage, Azure, a folder,
 /// memory, or whatever else the crate [`object_store`] offers, by features of that crate.
 ///
 /// Opening reads the beginning of the object; values are read when they are wanted, by several requests at a time, each
@@ -181,7 +181,7 @@ impl RemoteTable {
     }
 
     /// Sets a callback for the progress of each call that reads values, as
-    /// [`TableReader::on_progress`](numeric_table::TableReader::on_progress) does: it is called at the beginning, after every
+    /// [`TableReader::on_progress`](numeric_table::files::TableReader::on_progress) does: it is called at the beginning, after every
     /// piece that arrives, and at the end.
     ///
     /// # Examples
@@ -323,7 +323,7 @@ impl RemoteTable {
 
     /// Reads consecutive rows of a homogeneous table into a new row-major table of `U`, converted under
     /// [`ConversionPolicy::Saturate`](numeric_table::ConversionPolicy::Saturate) if the object holds another type. As with
-    /// [`TableReader::load_rows`](numeric_table::TableReader::load_rows), checksums of values are not compared.
+    /// [`TableReader::load_rows`](numeric_table::files::TableReader::load_rows), checksums of values are not compared.
     ///
     /// Of a row-major object, only the bytes of these rows are requested. Of a column-major one, those of each column;
     /// by one request for several columns where few bytes are between them: few blocks of many rows are best.

@@ -6,7 +6,8 @@ use futures_util::TryStreamExt;
 use futures_util::stream::FuturesOrdered;
 use numeric_table::internal::{Arriving, Meter, RunSums, StoredValues, match_element};
 use numeric_table::{
-    AnyArray, Array, DataLayout, Element, ElementType, NumericTable, Result, Shape, TableView, TableViewMut,
+    AnyArray, Array, DataLayout, Element, ElementType, NumericTable, Result, Shape,
+    table::{TableView, TableViewMut},
 };
 
 use crate::RemoteTable;

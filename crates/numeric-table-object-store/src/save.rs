@@ -7,7 +7,10 @@ use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectStore, PutMode, PutMultipartOptions, PutOptions, PutPayload, UploadPart};
 
 use numeric_table::internal::{FileParts, Hook};
-use numeric_table::{Error, ErrorKind, NumericTable, Progress, Result, SaveOptions};
+use numeric_table::{
+    Error, ErrorKind, NumericTable, Result,
+    files::{Progress, SaveOptions},
+};
 
 use crate::object::failed;
 

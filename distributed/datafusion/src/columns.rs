@@ -8,8 +8,8 @@ use datafusion::arrow::array::{ArrayRef, PrimitiveArray};
 use datafusion::arrow::buffer::{Buffer, ScalarBuffer};
 use datafusion::arrow::datatypes::ArrowPrimitiveType;
 use numeric_table::prelude::*;
-use numeric_table::table::{Region, Target, array_of};
-use numeric_table::{AnySliceMut, Array, Element, Result};
+use numeric_table::table::spi::{Region, Target, array_of};
+use numeric_table::{Array, Element, Result, array::AnySliceMut};
 
 use crate::types::match_arrow;
 

@@ -1,4 +1,4 @@
-//! SQL over many files: [`Shards`](numeric_table::Shards) as a table of DataFusion.
+//! SQL over many files: [`Shards`](numeric_table::shards::Shards) as a table of DataFusion.
 //!
 //! [`ShardsTable`] is a [`TableProvider`](datafusion::catalog::TableProvider) whose plan is DataFusion's own
 //! [`StreamingTableExec`](datafusion::physical_plan::streaming::StreamingTableExec). It has at most the number of
@@ -15,7 +15,7 @@
 //!
 //! use datafusion::arrow::{array::AsArray, datatypes::Float64Type};
 //! use datafusion::prelude::SessionContext;
-//! use numeric_table::{Shards, prelude::*};
+//! use numeric_table::{prelude::*, shards::Shards};
 //! use numeric_table_datafusion::ShardsTable;
 //!
 //! # #[tokio::main]

@@ -10,7 +10,7 @@ use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::physical_plan::{collect, displayable};
 use datafusion::prelude::SessionContext;
 use numeric_table::prelude::*;
-use numeric_table::{GroupStatistics, Shards};
+use numeric_table::{shards::Shards, statistics::GroupStatistics};
 use numeric_table_datafusion::ShardsTable;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;

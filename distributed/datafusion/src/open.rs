@@ -3,7 +3,11 @@
 
 use datafusion::arrow::datatypes::ArrowPrimitiveType;
 use numeric_table::prelude::*;
-use numeric_table::{ElementType, Error, Result, ShardInfo, Shards, TableReader, load_any};
+use numeric_table::{
+    ElementType, Error, Result,
+    files::{self, TableReader},
+    shards::{ShardInfo, Shards},
+};
 
 use crate::types::match_arrow;
 
@@ -62,7 +66,7 @@ pub(crate) fn tables(file: &ShardInfo<'_>, access: Access) -> Result<Tables> {
         let rows_at_once = (PART_BYTES / bytes.max(1)).clamp(1, rows.max(1));
         return Ok(Tables::Parts { own, element, rows_at_once, next_row: 0 });
     }
-    let table = load_any(file.path)?;
+    let table = files::load(file.path)?;
     open(file)?; // the loaded file is the expected one, if it still exists
     Ok(Tables::Whole(Some(table)))
 }

@@ -14,7 +14,7 @@ use datafusion::physical_plan::streaming::PartitionStream;
 use futures::StreamExt;
 use futures::stream::once;
 use numeric_table::prelude::*;
-use numeric_table::{ShardInfo, Shards};
+use numeric_table::shards::{ShardInfo, Shards};
 
 use crate::columns::column_of;
 use crate::open::{Access, open, tables};

@@ -9,7 +9,7 @@ use datafusion::error::Result;
 use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
-use numeric_table::Shards;
+use numeric_table::shards::Shards;
 
 use crate::open::Access;
 use crate::run::{Run, runs};
@@ -29,7 +29,7 @@ use crate::types::schema_of;
 ///
 /// Rows are in the order of the files only within a partition, and partial results of partitions are merged in any
 /// order. **Sums of floats may differ in the last bits** from run to run, and from
-/// [`Shards::reduce`](numeric_table::Shards::reduce), which is deterministic.
+/// [`Shards::reduce`](numeric_table::shards::Shards::reduce), which is deterministic.
 ///
 /// # Examples
 /// See the [page of this crate](crate).
@@ -50,7 +50,7 @@ impl ShardsTable {
     /// # Examples
     /// ```
     /// use datafusion::catalog::TableProvider;
-    /// use numeric_table::{Shards, prelude::*};
+    /// use numeric_table::{prelude::*, shards::Shards};
     /// use numeric_table_datafusion::ShardsTable;
     /// # let folder = tempfile::tempdir()?;
     /// HomogenNumericTable::from_rows(&[[1_i16, 2]])?.save(folder.path().join("part-0.ntb"))?;
@@ -76,7 +76,7 @@ impl ShardsTable {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{Shards, prelude::*};
+    /// # use numeric_table::{prelude::*, shards::Shards};
     /// # use numeric_table_datafusion::ShardsTable;
     /// # let folder = tempfile::tempdir()?;
     /// HomogenNumericTable::from_rows(&[[1_i16, 2]])?.save(folder.path().join("part-0.ntb"))?;

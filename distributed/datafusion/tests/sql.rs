@@ -11,7 +11,11 @@ use datafusion::error::DataFusionError;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use futures::TryStreamExt;
 use numeric_table::prelude::*;
-use numeric_table::{AnyArray, BasicStatistics, Error, GroupStatistics, Shards, SoaNumericTable, load_any};
+use numeric_table::{
+    AnyArray, Error, SoaNumericTable, files,
+    shards::Shards,
+    statistics::{BasicStatistics, GroupStatistics},
+};
 use numeric_table_datafusion::ShardsTable;
 use test_support::{SmallNumber, for_each_element};
 
@@ -249,7 +253,7 @@ async fn an_error_of_a_shard_is_an_error_of_the_query_and_names_the_file() {
         |path| std::fs::write(path, "no table").unwrap(),
         |path| std::fs::File::options().write(true).open(path).unwrap().set_len(100).unwrap(),
         |path| {
-            let other = load_any(path).unwrap().convert::<f64>().unwrap();
+            let other = files::load(path).unwrap().convert::<f64>().unwrap();
             let mut other = other.slice_rows(..).unwrap();
             other.set_value(3, 1, 99.0).unwrap(); // the same number of rows, one of them different
             std::fs::remove_file(path).unwrap();

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use numeric_table::SaveOptions;
+use numeric_table::files::SaveOptions;
 use numeric_table::prelude::*;
 
 const SHARDS: usize = 8;

@@ -47,7 +47,7 @@ impl<C: Communicator> Drop for AbortOnPanic<'_, C> {
 /// # Examples
 /// ```no_run
 /// use mpi::traits::*;
-/// use numeric_table::Shards;
+/// use numeric_table::shards::Shards;
 /// use numeric_table_mpi::all_or_none;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -9,7 +9,10 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use numeric_table::{Error, Partial, Result, ShardInfo, Shards};
+use numeric_table::{
+    Error, Partial, Result,
+    shards::{ShardInfo, Shards},
+};
 
 /// The first bytes of a file.
 const MAGIC: &[u8; 8] = b"NTSHARD\n";

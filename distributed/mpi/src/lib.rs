@@ -1,8 +1,8 @@
 //! Numeric tables on many processes, through MPI.
 //!
-//! * [`reduce`]: a [`Partial`](numeric_table::Partial) result over all rows of [`Shards`](numeric_table::Shards). Each
+//! * [`reduce`]: a [`Partial`](numeric_table::Partial) result over all rows of [`Shards`](numeric_table::shards::Shards). Each
 //!   shard is computed by one process, and results are merged in the order of the shards, with the same bits as
-//!   [`Shards::reduce`](numeric_table::Shards::reduce) in one process. With a folder for the results of single shards,
+//!   [`Shards::reduce`](numeric_table::shards::Shards::reduce) in one process. With a folder for the results of single shards,
 //!   a killed job can resume.
 //! * [`scatter_rows`], [`gather_rows`], [`shift_rows`]: move rows of tables from one process to all, from all to one,
 //!   and around a ring, from memory to memory in MPI's own types.
@@ -16,7 +16,7 @@
 //!
 //! ```no_run
 //! use mpi::traits::*;
-//! use numeric_table::{BasicStatistics, Shards};
+//! use numeric_table::{shards::Shards, statistics::BasicStatistics};
 //! use numeric_table_mpi::{ReduceOptions, all_or_none, reduce};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -12,7 +12,11 @@ use std::path::PathBuf;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 use numeric_table::prelude::*;
-use numeric_table::{BasicStatistics, Covariance, Error, Partial, Result, Shards, bf16, f16};
+use numeric_table::{
+    Error, Partial, Result, bf16, f16,
+    shards::Shards,
+    statistics::{BasicStatistics, Covariance},
+};
 use numeric_table_learning::{KMeansStep, LinearRegression};
 use numeric_table_mpi::{
     ReduceOptions, Transfer, all_or_none, gather_rows, reduce, reduce_all, scatter_rows, share_cores, shift_rows,

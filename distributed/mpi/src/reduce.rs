@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use mpi::request::scope;
 use mpi::traits::*;
-use numeric_table::{Error, ErrorKind, Partial, Result, Shards};
+use numeric_table::{Error, ErrorKind, Partial, Result, shards::Shards};
 use rayon::prelude::*;
 
 use crate::agree::{AbortOnPanic, RankError, all_or_none, broadcast};
@@ -77,7 +77,7 @@ impl ReduceOptions {
 /// # Examples
 /// ```no_run
 /// use mpi::traits::*;
-/// use numeric_table::{Covariance, Shards};
+/// use numeric_table::{shards::Shards, statistics::Covariance};
 /// use numeric_table_mpi::{ReduceOptions, all_or_none, reduce};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -133,7 +133,7 @@ pub fn reduce<P: Partial, C: Communicator>(
 /// # Examples
 /// ```no_run
 /// use mpi::traits::*;
-/// use numeric_table::Shards;
+/// use numeric_table::shards::Shards;
 /// use numeric_table_learning::KMeansStep;
 /// use numeric_table_mpi::{ReduceOptions, all_or_none, reduce_all};
 ///

@@ -8,7 +8,12 @@ use std::time::Duration;
 use std::{fs, thread};
 
 use numeric_table::prelude::*;
-use numeric_table::{BasicStatistics, Covariance, Partial, SaveOptions, Shards};
+use numeric_table::{
+    Partial,
+    files::SaveOptions,
+    shards::Shards,
+    statistics::{BasicStatistics, Covariance},
+};
 use numeric_table_learning::{KMeansStep, LinearRegression};
 
 /// Held while a job runs, because each waiting MPI process occupies a core.

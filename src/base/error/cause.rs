@@ -5,7 +5,7 @@
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{Difference, prelude::*};
+/// use numeric_table::{error::Difference, prelude::*};
 /// let (two, three) = (HomogenNumericTable::from_rows(&[[1_u8, 2]])?, HomogenNumericTable::from_rows(&[[1_u8, 2, 3]])?);
 /// let error = two.vstack(&[&three]).unwrap_err();
 /// assert!(matches!(error.kind(), ErrorKind::UnequalTables { difference: Difference::Columns, .. }));
@@ -33,7 +33,7 @@ pub enum Difference {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{CsrNumericTable, SparseFault, prelude::*};
+/// use numeric_table::{CsrNumericTable, error::SparseFault, prelude::*};
 /// let shape = Shape { rows: 1, columns: 4 };
 /// let unsorted = CsrNumericTable::try_new(shape, vec![0_i32, 2], vec![3_i32, 1], vec![0.5, 1.5]).unwrap_err();
 /// let fault = SparseFault::NotAscending;
@@ -58,7 +58,7 @@ pub enum SparseFault {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{GroupStatistics, Unsolvable, prelude::*};
+/// use numeric_table::{error::Unsolvable, prelude::*, statistics::GroupStatistics};
 /// let table = HomogenNumericTable::from_rows(&[[0.0, 5.0], [1.0, 6.0]])?;
 /// let error = GroupStatistics::of(&table, 0, None).unwrap_err();
 /// assert!(matches!(error.kind(), ErrorKind::NotSolvable { cause: Unsolvable::UnknownCategories, .. }));

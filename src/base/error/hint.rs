@@ -70,7 +70,7 @@ impl Error {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{Error, ErrorKind, Hint};
+    /// use numeric_table::{Error, ErrorKind, error::Hint};
     /// let error = Error::new(ErrorKind::TooFewRows { rows: 1, needed: 2 });
     /// let error = error.with_hint(Hint::new("push_row", "adds one"));
     /// assert_eq!(error.to_string(), "1 rows are too few: 2 are needed: `push_row` adds one");

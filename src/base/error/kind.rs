@@ -430,7 +430,7 @@ pub enum ErrorKind {
         source: io::Error,
     },
     /// A file cannot be replaced atomically: the file system cannot rename, or the old file is a mount point.
-    /// [`SaveOptions::in_place`](crate::SaveOptions::in_place) overwrites it instead.
+    /// [`SaveOptions::in_place`](crate::files::SaveOptions::in_place) overwrites it instead.
     #[error("the file cannot be replaced atomically, only written in place: {source}")]
     RenameUnsupported {
         /// The error reported by the system.

@@ -202,7 +202,7 @@ impl Error {
     /// # Examples
     /// ```
     /// # #[cfg(feature = "csv")] {
-    /// use numeric_table::CsvSource;
+    /// use numeric_table::csv::CsvSource;
     /// let error = CsvSource::from_bytes(&b"a\n1\nx\n"[..])?.load::<f64>().unwrap_err();
     /// assert_eq!(error.line(), Some(3));
     /// # }

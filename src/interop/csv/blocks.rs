@@ -52,7 +52,7 @@ impl<'s, T: Element> CsvBlocks<'s, T> {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvSource, prelude::*};
+    /// # use numeric_table::{csv::CsvSource, prelude::*};
     /// let source = CsvSource::from_bytes(&b"1,2\n3,4\n5,6\n"[..])?;
     /// let (mut blocks, mut sum) = (source.row_blocks::<f64>(2)?, 0.0);
     /// while let Some(block) = blocks.next_block()? {

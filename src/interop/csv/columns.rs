@@ -17,7 +17,7 @@ use crate::dictionary::TimeUnit;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{CsvOptions, CsvSource, prelude::*};
+/// use numeric_table::{csv::{CsvOptions, CsvSource}, prelude::*};
 /// let text = b"id,width,height\n7,1.5,2.5\n";
 /// let select = |options| CsvSource::from_bytes_with(&text[..], options)?.load::<f64>();
 /// assert_eq!(select(CsvOptions::new().columns(["height", "id"]))?.as_slice()?, [2.5, 7.0]); // in this order
@@ -185,7 +185,7 @@ impl<const N: usize> From<[&str; N]> for CsvColumns {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{CsvKind, CsvOptions, CsvSource, prelude::*};
+/// use numeric_table::{csv::{CsvKind, CsvOptions, CsvSource}, prelude::*};
 /// let text = b"size,day,colour\nS,2024-05-17,red\nL,2024-06-01,blue\n";
 /// let options = CsvOptions::new()
 ///     .kind("size", CsvKind::Categorical)
@@ -249,7 +249,7 @@ impl CsvKind {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsvKind, CsvOptions, CsvSource, prelude::*};
+    /// use numeric_table::{csv::{CsvKind, CsvOptions, CsvSource}, prelude::*};
     /// let percent = CsvKind::custom(|text| match text.strip_suffix('%').map(str::parse::<f64>) {
     ///     Some(Ok(number)) => Ok(number / 100.0),
     ///     _ => Err("is not a percentage".to_owned()),
@@ -288,7 +288,7 @@ impl fmt::Debug for CustomKind {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{CsvMissing, CsvOptions, CsvSource, prelude::*};
+/// use numeric_table::{csv::{CsvMissing, CsvOptions, CsvSource}, prelude::*};
 /// let text = b"a,b\n1,2\n,4\n5,NA\n";
 /// let load = |missing| CsvSource::from_bytes_with(&text[..], CsvOptions::new().missing(missing))?.load::<f64>();
 /// assert_eq!(load(CsvMissing::SkipRow)?.as_slice()?, [1.0, 2.0]);

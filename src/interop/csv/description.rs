@@ -14,7 +14,7 @@ use crate::dictionary::TimeUnit;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{CsvSource, prelude::*};
+/// use numeric_table::{csv::CsvSource, prelude::*};
 /// let description = CsvSource::from_bytes(&b"size,colour\n1,red\n2,blue\n"[..])?.describe()?;
 /// assert_eq!((description.rows, description.left_out_rows), (2, 0));
 /// assert_eq!(description.columns[1].name.as_deref(), Some("colour"));
@@ -36,7 +36,7 @@ pub struct CsvDescription {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{AnyValue, CsvMissing, CsvOptions, CsvSource, prelude::*};
+/// use numeric_table::{AnyValue, csv::{CsvMissing, CsvOptions, CsvSource}, prelude::*};
 /// let options = CsvOptions::new().missing(CsvMissing::Nan);
 /// let description = CsvSource::from_bytes_with(&b"1,2\n3,NA\n"[..], options)?.describe()?;
 /// let [first, second] = &description.columns[..] else { panic!("there are two") };

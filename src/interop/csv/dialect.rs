@@ -5,9 +5,9 @@ use super::input::MemoryLimits;
 use super::syntax::Syntax;
 use super::{CsvOptions, CsvSample, bad_option};
 use crate::base::error::Result;
-use crate::interop::text::numerals::{Numerals, THOUSANDS};
 #[cfg(doc)]
-use crate::{CsvKind, CsvSource};
+use crate::csv::{CsvKind, CsvSource};
+use crate::interop::text::numerals::{Numerals, THOUSANDS};
 
 impl CsvOptions {
     /// Sets the character that begins a comment at the beginning of a line or after a field, even without a space
@@ -16,7 +16,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// # use numeric_table::csv::{CsvOptions, CsvSource};
     /// let text = b"# masses\n1,2 # of May\n3,4#, 5\n\"6\",7\n";
     /// let source = CsvSource::from_bytes_with(&text[..], CsvOptions::new().inline_comment(b'#'))?;
     /// assert_eq!(source.load::<f64>()?.as_slice()?, [1.0, 2.0, 3.0, 4.0, 6.0, 7.0]);
@@ -33,7 +33,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// # use numeric_table::csv::{CsvOptions, CsvSource};
     /// let options = CsvOptions::new().delimiter(b';').decimal(',').thousands('.');
     /// let load = |text: &'static [u8]| CsvSource::from_bytes_with(text, options.clone())?.load::<f64>();
     /// assert_eq!(load(b"1.234,5;-0,25\n")?.as_slice()?, [1234.5, -0.25]);
@@ -58,7 +58,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// # use numeric_table::csv::{CsvOptions, CsvSource};
     /// let source = CsvSource::from_bytes_with(&b"\"1,234.5\",7\n"[..], CsvOptions::new().thousands(','))?;
     /// assert_eq!(source.load::<f64>()?.as_slice()?, [1234.5, 7.0]);
     /// # Ok::<(), numeric_table::Error>(())
@@ -77,7 +77,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvOptions, CsvSample, CsvSource};
+    /// # use numeric_table::csv::{CsvOptions, CsvSample, CsvSource};
     /// let options = CsvOptions::new().sample(CsvSample::First(2));
     /// let source = CsvSource::from_bytes_with(&b"code\nA\nB\n7\n"[..], options)?;
     /// let error = source.load::<u8>().unwrap_err();
@@ -95,7 +95,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::CsvOptions;
+    /// # use numeric_table::csv::CsvOptions;
     /// let options = CsvOptions::new().max_decompressed_bytes(16 << 30);
     /// ```
     pub fn max_decompressed_bytes(self, bytes: u64) -> Self {
@@ -108,7 +108,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::CsvOptions;
+    /// # use numeric_table::csv::CsvOptions;
     /// let options = CsvOptions::new().max_decompression_ratio(1000); // mostly zeros
     /// ```
     pub fn max_decompression_ratio(self, ratio: u64) -> Self {
@@ -121,7 +121,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// # use numeric_table::csv::{CsvOptions, CsvSource};
     /// let endless = std::io::repeat(b'7');
     /// let error = CsvSource::from_reader_with(endless, CsvOptions::new().max_buffered_bytes(1 << 20)).unwrap_err();
     /// assert!(error.to_string().contains("is more than the limit of 1048576 bytes"));

@@ -18,7 +18,7 @@ use crate::interop::text::moment::Moment;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{CsvHeader, CsvOptions, CsvSource, prelude::*};
+/// use numeric_table::{csv::{CsvHeader, CsvOptions, CsvSource}, prelude::*};
 /// let rows = |text: &'static [u8], header| -> Result<usize, Error> {
 ///     Ok(CsvSource::from_bytes_with(text, CsvOptions::new().header(header))?.load::<f64>()?.row_count())
 /// };
@@ -43,9 +43,9 @@ pub enum CsvHeader {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{CsvOptions, CsvSource, CsvTrailing, prelude::*};
+/// use numeric_table::{csv::{CsvOptions, CsvSource, CsvTrailing}, prelude::*};
 /// let columns = |text: &'static [u8], trailing| -> Result<usize, Error> {
-///     let options = CsvOptions::new().missing(numeric_table::CsvMissing::Nan).trailing_delimiter(trailing);
+///     let options = CsvOptions::new().missing(numeric_table::csv::CsvMissing::Nan).trailing_delimiter(trailing);
 ///     Ok(CsvSource::from_bytes_with(text, options)?.load::<f64>()?.column_count())
 /// };
 /// assert_eq!(columns(b"a,b,\n1,2,\n", CsvTrailing::Automatic)?, 2); // the header shows it,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::compressed::{Compression, MAGIC};
 use crate::array::Array;
 use crate::base::error::{Error, ErrorKind, Hint, Result};
-use crate::files::position::read_at;
+use crate::storage::position::read_at;
 
 /// Bytes that several threads can read at any position.
 #[derive(Debug)]

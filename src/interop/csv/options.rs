@@ -7,7 +7,7 @@ use super::{CsvColumns, CsvHeader, CsvKind, CsvMissing, CsvSample, CsvTrailing, 
 use crate::base::element::ElementType;
 use crate::convert::ConversionPolicy;
 #[cfg(doc)]
-use crate::{CsvSource, FeatureType};
+use crate::{FeatureType, csv::CsvSource};
 
 /// Options for reading a CSV file.
 ///
@@ -25,7 +25,7 @@ use crate::{CsvSource, FeatureType};
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{CsvMissing, CsvOptions, CsvSource, prelude::*};
+/// use numeric_table::{csv::{CsvMissing, CsvOptions, CsvSource}, prelude::*};
 /// let text = b"# measured in May\nlength;width;name\n1.5;?;\"a;b\"\n2.5;3;c\n";
 /// let options = CsvOptions::new()
 ///     .delimiter(b';')
@@ -82,7 +82,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// # use numeric_table::csv::{CsvOptions, CsvSource};
     /// let source = CsvSource::from_bytes_with(&b"1,2\n"[..], CsvOptions::new())?; // like `CsvSource::from_bytes`
     /// assert_eq!(source.load::<f64>()?.as_slice()?, [1.0, 2.0]);
     /// # Ok::<(), numeric_table::Error>(())
@@ -119,7 +119,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// # use numeric_table::csv::{CsvOptions, CsvSource};
     /// let source = CsvSource::from_bytes_with(&b"1\t2\n"[..], CsvOptions::new().delimiter(b'\t'))?;
     /// assert_eq!(source.load::<f64>()?.as_slice()?, [1.0, 2.0]);
     /// # Ok::<(), numeric_table::Error>(())
@@ -133,7 +133,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// # use numeric_table::csv::{CsvOptions, CsvSource};
     /// let source = CsvSource::from_bytes_with(&b"'1','2'\n"[..], CsvOptions::new().quote(Some(b'\'')))?;
     /// assert_eq!(source.load::<f64>()?.as_slice()?, [1.0, 2.0]);
     /// # Ok::<(), numeric_table::Error>(())
@@ -147,7 +147,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// # use numeric_table::csv::{CsvOptions, CsvSource};
     /// let source = CsvSource::from_bytes_with(&b"1,2\n# 3,4\n"[..], CsvOptions::new().comment(b'#'))?;
     /// assert_eq!(source.load::<f64>()?.as_slice()?, [1.0, 2.0]);
     /// # Ok::<(), numeric_table::Error>(())
@@ -160,7 +160,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvHeader, CsvOptions, CsvSource, prelude::*};
+    /// # use numeric_table::{csv::{CsvHeader, CsvOptions, CsvSource}, prelude::*};
     /// let source = CsvSource::from_bytes_with(&b"red\nblue\n"[..], CsvOptions::new().header(CsvHeader::No))?;
     /// assert_eq!(source.load::<u8>()?.as_slice()?, [0, 1]);
     /// # Ok::<(), numeric_table::Error>(())
@@ -173,7 +173,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvOptions, CsvSource, CsvTrailing};
+    /// # use numeric_table::csv::{CsvOptions, CsvSource, CsvTrailing};
     /// let options = CsvOptions::new().trailing_delimiter(CsvTrailing::Yes);
     /// let source = CsvSource::from_bytes_with(&b"1,2,\n3,4,\n5,6"[..], options)?;
     /// assert_eq!(source.load::<u8>()?.as_slice()?, [1, 2, 3, 4, 5, 6]);
@@ -187,7 +187,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// # use numeric_table::csv::{CsvOptions, CsvSource};
     /// let source = CsvSource::from_bytes_with(&b"1,oops,3\n"[..], CsvOptions::new().columns([2, 0]))?;
     /// assert_eq!(source.load::<f64>()?.as_slice()?, [3.0, 1.0]);
     /// # Ok::<(), numeric_table::Error>(())
@@ -200,7 +200,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// # use numeric_table::csv::{CsvOptions, CsvSource};
     /// let source = CsvSource::from_bytes_with(&b"id,a,b\n7,1,2\n"[..], CsvOptions::new().without("id"))?;
     /// assert_eq!(source.load::<f64>()?.as_slice()?, [1.0, 2.0]);
     /// # Ok::<(), numeric_table::Error>(())
@@ -218,7 +218,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvKind, CsvOptions, CsvSource};
+    /// # use numeric_table::csv::{CsvKind, CsvOptions, CsvSource};
     /// let options = CsvOptions::new().kind(.., CsvKind::Continuous).kind(1, CsvKind::Categorical);
     /// let source = CsvSource::from_bytes_with(&b"1,20\n2,10\n"[..], options)?;
     /// assert_eq!(source.load::<u8>()?.as_slice()?, [1, 0, 2, 1]);
@@ -236,7 +236,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvHeader, CsvOptions, CsvSource};
+    /// # use numeric_table::csv::{CsvHeader, CsvOptions, CsvSource};
     /// let options = CsvOptions::new().header(CsvHeader::No).categories(0, ["low", "mid", "high"]);
     /// let source = CsvSource::from_bytes_with(&b"high\nlow\n"[..], options)?;
     /// assert_eq!(source.load::<u8>()?.as_slice()?, [2, 0]);
@@ -260,7 +260,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvMissing, CsvOptions, CsvSource};
+    /// # use numeric_table::csv::{CsvMissing, CsvOptions, CsvSource};
     /// let options = CsvOptions::new().missing_texts(["-999"]).missing(CsvMissing::SkipRow);
     /// let source = CsvSource::from_bytes_with(&b"1,2\n-999,4\n"[..], options)?;
     /// assert_eq!(source.load::<f64>()?.as_slice()?, [1.0, 2.0]);
@@ -275,7 +275,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvMissing, CsvOptions, CsvSource};
+    /// # use numeric_table::csv::{CsvMissing, CsvOptions, CsvSource};
     /// let text = b"colour\n\"red\"\n\"\"\n";
     /// let options = CsvOptions::new().missing(CsvMissing::SkipRow);
     /// let rows = |options| -> numeric_table::Result<Vec<u8>> {
@@ -294,7 +294,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvMissing, CsvOptions, CsvSource};
+    /// # use numeric_table::csv::{CsvMissing, CsvOptions, CsvSource};
     /// let source = CsvSource::from_bytes_with(&b"1,NA\n"[..], CsvOptions::new().missing(CsvMissing::Value(0.0)))?;
     /// assert_eq!(source.load::<f64>()?.as_slice()?, [1.0, 0.0]);
     /// # Ok::<(), numeric_table::Error>(())
@@ -307,7 +307,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvMissing, CsvOptions, CsvSource};
+    /// # use numeric_table::csv::{CsvMissing, CsvOptions, CsvSource};
     /// let options = CsvOptions::new().missing_in(1, CsvMissing::Value(0.0));
     /// let load = |text: &'static [u8]| CsvSource::from_bytes_with(text, options.clone())?.load::<f64>();
     /// assert_eq!(load(b"1,NA\n")?.as_slice()?, [1.0, 0.0]);
@@ -329,7 +329,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvOptions, CsvSource, prelude::*};
+    /// # use numeric_table::{csv::{CsvOptions, CsvSource}, prelude::*};
     /// let text = &b"1.9,300\n"[..];
     /// let load = |policy| CsvSource::from_bytes_with(text, CsvOptions::new().policy(policy))?.load::<u8>();
     /// assert_eq!(load(ConversionPolicy::Saturate)?.as_slice()?, [1, 255]);
@@ -345,7 +345,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvOptions, CsvSource, prelude::*};
+    /// # use numeric_table::{csv::{CsvOptions, CsvSource}, prelude::*};
     /// let options = CsvOptions::new().element_type(ElementType::I64);
     /// let table = CsvSource::from_bytes_with(&b"9007199254740993\n"[..], options)?.load_any()?;
     /// assert_eq!(table.value::<i64>(0, 0)?, 9_007_199_254_740_993); // no f64 holds this
@@ -360,7 +360,7 @@ impl CsvOptions {
     /// Numbers that the type does not hold are treated according to the [policy](Self::policy), by default as errors.
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvOptions, CsvSource, prelude::*};
+    /// # use numeric_table::{csv::{CsvOptions, CsvSource}, prelude::*};
     /// let load = |text: &'static [u8]| {
     ///     let options = CsvOptions::new().column_type("age", ElementType::U8);
     ///     CsvSource::from_bytes_with(text, options)?.load_typed()
@@ -382,7 +382,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// # use numeric_table::csv::{CsvOptions, CsvSource};
     /// let options = CsvOptions::new().max_record_bytes(8);
     /// let error = CsvSource::from_bytes_with(&b"1,2\n\"3,4\n5,6\n7,8\n"[..], options)?.load::<f64>().unwrap_err();
     /// assert!(error.to_string().starts_with("line 2: \"\\\"3,4\" begins a record of more than 8 bytes"));
@@ -397,7 +397,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// # use numeric_table::csv::{CsvOptions, CsvSource};
     /// let error = CsvSource::from_bytes_with(&b"1,2,3\n"[..], CsvOptions::new().max_columns(2)).unwrap_err();
     /// assert!(error.to_string().starts_with("line 1: \"1,2,3\" begins a record of more than 2 fields"));
     /// ```
@@ -411,7 +411,7 @@ impl CsvOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvOptions, CsvSource};
+    /// # use numeric_table::csv::{CsvOptions, CsvSource};
     /// let source = CsvSource::from_bytes_with(&b"word\nred\nblue\ngrey\n"[..], CsvOptions::new().max_categories(2))?;
     /// let error = source.load::<u8>().unwrap_err();
     /// assert!(error.to_string().starts_with("line 4, column 0 (word): \"grey\" is one category more than 2"));

@@ -11,7 +11,7 @@ use crate::base::error::Result;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{CsvOptions, CsvSample, CsvSource, prelude::*};
+/// use numeric_table::{csv::{CsvOptions, CsvSample, CsvSource}, prelude::*};
 /// let text = b"1\n2\n3\n4.5\n";
 /// let load = |sample| CsvSource::from_bytes_with(&text[..], CsvOptions::new().sample(sample))?.load_typed();
 /// assert_eq!(load(CsvSample::All)?.column_type(0)?, ElementType::F64);

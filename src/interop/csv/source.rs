@@ -33,7 +33,7 @@ use crate::table::{HomogenNumericTable, NumericTable};
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{CsvSource, prelude::*};
+/// use numeric_table::{csv::CsvSource, prelude::*};
 /// # let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("flowers.csv");
 /// std::fs::write(&path, "length,width,species\n5.1,3.5,setosa\n7.0,3.2,versicolor\n4.9,3.0,setosa\n")?;
@@ -46,7 +46,7 @@ use crate::table::{HomogenNumericTable, NumericTable};
 /// assert_eq!(source.categories(2)?, Some(&["setosa".to_owned(), "versicolor".to_owned()][..]));
 ///
 /// std::fs::write(&path, "length,width\n5.1,3.5\n7.0,3.2\n4.9,oops\n")?;
-/// let options = numeric_table::CsvOptions::new().kind(.., numeric_table::CsvKind::Continuous);
+/// let options = numeric_table::csv::CsvOptions::new().kind(.., numeric_table::csv::CsvKind::Continuous);
 /// let error = CsvSource::open_with(&path, options)?.load::<f32>().unwrap_err();
 /// assert_eq!(error.to_string(), format!("{}: line 4, column 1 (width): \"oops\" is not a number", path.display()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -86,7 +86,7 @@ impl CsvSource {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvSource, prelude::*};
+    /// # use numeric_table::{csv::CsvSource, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("numbers.csv");
     /// std::fs::write(&path, "1,2\n3,4\n")?;
@@ -104,7 +104,7 @@ impl CsvSource {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvOptions, CsvSource, prelude::*};
+    /// # use numeric_table::{csv::{CsvOptions, CsvSource}, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("numbers.csv");
     /// std::fs::write(&path, "1;2\n3;4\n")?;
@@ -125,7 +125,7 @@ impl CsvSource {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvSource, prelude::*};
+    /// # use numeric_table::{csv::CsvSource, prelude::*};
     /// assert_eq!(CsvSource::from_bytes(&b"1,2\n3,4\n"[..])?.load::<i16>()?.as_slice()?, [1, 2, 3, 4]);
     /// # Ok::<(), Error>(())
     /// ```
@@ -140,7 +140,7 @@ impl CsvSource {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvHeader, CsvOptions, CsvSource, prelude::*};
+    /// # use numeric_table::{csv::{CsvHeader, CsvOptions, CsvSource}, prelude::*};
     /// let text = String::from("2023,2024\n3,4\n");
     /// let source = CsvSource::from_bytes_with(text.into_bytes(), CsvOptions::new().header(CsvHeader::Yes))?;
     /// assert_eq!(source.load::<i16>()?.as_slice()?, [3, 4]);
@@ -158,7 +158,7 @@ impl CsvSource {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvSource, prelude::*};
+    /// # use numeric_table::{csv::CsvSource, prelude::*};
     /// let source = CsvSource::from_reader(std::io::Cursor::new("1,2\n3,4\n"))?;
     /// assert_eq!(source.load::<i16>()?.as_slice()?, [1, 2, 3, 4]);
     /// # Ok::<(), Error>(())
@@ -174,7 +174,7 @@ impl CsvSource {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvOptions, CsvSource, prelude::*};
+    /// # use numeric_table::{csv::{CsvOptions, CsvSource}, prelude::*};
     /// let source = CsvSource::from_reader_with(&b"1 2\n3 4\n"[..], CsvOptions::new().delimiter(b' '))?;
     /// assert_eq!(source.load::<i16>()?.as_slice()?, [1, 2, 3, 4]);
     /// # Ok::<(), Error>(())
@@ -192,7 +192,7 @@ impl CsvSource {
     /// # Examples
     /// ```
     /// use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
-    /// use numeric_table::{CsvSource, prelude::*};
+    /// use numeric_table::{csv::CsvSource, prelude::*};
     /// let done = Arc::new(AtomicU64::new(0));
     /// let seen = done.clone();
     /// let source = CsvSource::from_bytes(&b"1,2\n3,4\n"[..])?
@@ -218,7 +218,7 @@ impl CsvSource {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvSource, prelude::*};
+    /// # use numeric_table::{csv::CsvSource, prelude::*};
     /// let source = CsvSource::from_bytes(&b"1.5,2\n3,4\n"[..])?;
     /// assert_eq!(source.load::<f64>()?.as_slice()?, [1.5, 2.0, 3.0, 4.0]);
     /// let error = source.load::<u8>().unwrap_err();
@@ -237,7 +237,7 @@ impl CsvSource {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvSource, prelude::*};
+    /// # use numeric_table::{csv::CsvSource, prelude::*};
     /// let table = CsvSource::from_bytes(&b"1.5,2\n3,4\n"[..])?.load_any()?;
     /// assert_eq!((table.uniform_type(), table.shape()), (Some(ElementType::F64), Shape { rows: 2, columns: 2 }));
     /// # Ok::<(), Error>(())
@@ -253,11 +253,11 @@ impl CsvSource {
     /// | numbers written as integers: digits and an optional sign, but not `-0` | `i64`; `u64` if only that holds them all |
     /// | other numbers, at least one; or no fields | `f64` |
     /// | words: the indices of their categories | the smallest of `u8`, `u16`, `u32`, `u64` |
-    /// | words of [one-hot](crate::CsvKind::OneHot) columns | `u8` |
-    /// | numbers returned by a [function](crate::CsvKind::custom) | `f64` |
+    /// | words of [one-hot](crate::csv::CsvKind::OneHot) columns | `u8` |
+    /// | numbers returned by a [function](crate::csv::CsvKind::custom) | `f64` |
     ///
-    /// A column with missing values that become [NaN](crate::CsvMissing::Nan) is `f64`; a
-    /// [value](crate::CsvMissing::Value) that replaces them counts as a field. A column of integers is also `f64` if
+    /// A column with missing values that become [NaN](crate::csv::CsvMissing::Nan) is `f64`; a
+    /// [value](crate::csv::CsvMissing::Value) that replaces them counts as a field. A column of integers is also `f64` if
     /// neither `i64` nor `u64` holds them all. No integer is rounded silently: in a column that must be `f64`, a number
     /// that is written as an integer and that `f64` does not hold is an error. [`CsvOptions::column_type`] sets the
     /// type of a column instead. All fields count, not only the first ones, but skipped rows do not.
@@ -274,7 +274,7 @@ impl CsvSource {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvSource, prelude::*};
+    /// # use numeric_table::{csv::CsvSource, prelude::*};
     /// let text = b"id,size,colour\n9007199254740993,1.5,red\n-7,2,blue\n";
     /// let table = CsvSource::from_bytes(&text[..])?.load_typed()?;
     /// assert_eq!(table.column_as::<i64>(0)?, [9_007_199_254_740_993, -7]); // no f64 holds the first
@@ -299,7 +299,7 @@ impl CsvSource {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvSource, prelude::*};
+    /// # use numeric_table::{csv::CsvSource, prelude::*};
     /// let source = CsvSource::from_bytes(&b"1,2\n3,4\n5,6\n"[..])?;
     /// let mut blocks = source.row_blocks::<f32>(2)?;
     /// assert_eq!(blocks.next_block()?.unwrap()[..], [1.0, 2.0, 3.0, 4.0]);
@@ -319,7 +319,7 @@ impl CsvSource {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvSource, prelude::*};
+    /// # use numeric_table::{csv::CsvSource, prelude::*};
     /// let dictionary = CsvSource::from_bytes(&b"size,colour\n1,red\n2,blue\n"[..])?.dictionary(ElementType::F32)?;
     /// assert_eq!(dictionary.index_of("colour"), Some(1));
     /// assert_eq!(dictionary.feature(1)?.feature_type, FeatureType::Categorical);
@@ -339,7 +339,7 @@ impl CsvSource {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvSource, prelude::*};
+    /// # use numeric_table::{csv::CsvSource, prelude::*};
     /// let source = CsvSource::from_bytes(&b"size,colour\n1,red\n2,blue\n"[..])?;
     /// assert_eq!(source.categories(1)?, Some(&["red".to_owned(), "blue".to_owned()][..]));
     /// assert_eq!(source.categories(0)?, None);
@@ -366,7 +366,7 @@ impl CsvSource {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvMissing, CsvOptions, CsvSource, prelude::*};
+    /// # use numeric_table::{csv::{CsvMissing, CsvOptions, CsvSource}, prelude::*};
     /// let text = b"city,founded,area\nOslo,1040,454\nQuito,1534,NA\nPerth,1829,6417.9\n";
     /// let options = CsvOptions::new().missing(CsvMissing::Nan);
     /// let description = CsvSource::from_bytes_with(&text[..], options)?.describe()?;
@@ -388,7 +388,7 @@ impl CsvSource {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvOptions, CsvSource, prelude::*};
+    /// # use numeric_table::{csv::{CsvOptions, CsvSource}, prelude::*};
     /// let source = CsvSource::from_bytes_with(&b"id,,size\n1,2,3\n"[..], CsvOptions::new().without("id"))?;
     /// assert_eq!(source.column_names().collect::<Vec<_>>(), [Some("id"), None, Some("size")]);
     /// # Ok::<(), Error>(())

@@ -13,9 +13,9 @@ use crate::base::parallel;
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
-use crate::files::output::Lines;
-use crate::files::replace::replace;
 use crate::lines::AnyLines;
+use crate::storage::output::Lines;
+use crate::storage::replace::replace;
 use crate::table::{NumericTable, Region, Target};
 use crate::window::AnySliceMut;
 

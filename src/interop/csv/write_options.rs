@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::CsvOptions;
 use crate::base::error::Result;
 use crate::base::progress::Progress;
-use crate::files::options::SaveOptions;
+use crate::storage::options::SaveOptions;
 
 /// Options for writing a table as CSV.
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{CsvWriteOptions, prelude::*};
+/// use numeric_table::{csv::CsvWriteOptions, prelude::*};
 /// let table = HomogenNumericTable::from_rows(&[[1.5_f64, 0.0], [f64::NAN, 1.0]])?;
 /// let mut text = Vec::new();
 /// let options = CsvWriteOptions::new().delimiter(b';').missing("NA").categories(1, ["red", "light;blue"]);
@@ -39,7 +39,7 @@ impl CsvWriteOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvWriteOptions, prelude::*};
+    /// # use numeric_table::{csv::CsvWriteOptions, prelude::*};
     /// let mut text = Vec::new();
     /// HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?.write_csv_to(&mut text, CsvWriteOptions::new())?;
     /// assert_eq!(text, b"1,2\n3,4\n");
@@ -63,7 +63,7 @@ impl CsvWriteOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvWriteOptions, prelude::*};
+    /// # use numeric_table::{csv::CsvWriteOptions, prelude::*};
     /// let mut text = Vec::new();
     /// let options = CsvWriteOptions::new().delimiter(b'\t');
     /// HomogenNumericTable::from_rows(&[[1, 2]])?.write_csv_to(&mut text, options)?;
@@ -79,7 +79,7 @@ impl CsvWriteOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvWriteOptions, prelude::*};
+    /// # use numeric_table::{csv::CsvWriteOptions, prelude::*};
     /// let (table, mut text) = (HomogenNumericTable::from_rows(&[[1.5, 2.0]])?, Vec::new());
     /// table.write_csv_to(&mut text, CsvWriteOptions::new().delimiter(b';').decimal(','))?;
     /// table.write_csv_to(&mut text, CsvWriteOptions::new().decimal(','))?;
@@ -94,7 +94,7 @@ impl CsvWriteOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvWriteOptions, prelude::*};
+    /// # use numeric_table::{csv::CsvWriteOptions, prelude::*};
     /// let mut text = Vec::new();
     /// let mut table = HomogenNumericTable::from_rows(&[[1, 2]])?;
     /// let features = [Feature::new(ElementType::I32), Feature::new(ElementType::I32).named("b")];
@@ -118,7 +118,7 @@ impl CsvWriteOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvWriteOptions, prelude::*};
+    /// # use numeric_table::{csv::CsvWriteOptions, prelude::*};
     /// let mut text = Vec::new();
     /// let table = HomogenNumericTable::from_rows(&[[1.0, f64::NAN]])?;
     /// table.write_csv_to(&mut text, CsvWriteOptions::new().missing(""))?;
@@ -135,7 +135,7 @@ impl CsvWriteOptions {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsvSource, CsvWriteOptions, prelude::*};
+    /// use numeric_table::{csv::{CsvSource, CsvWriteOptions}, prelude::*};
     /// let table = CsvSource::from_bytes(&b"size,colour\n1,red\n2,blue\n"[..])?.load::<f32>()?;
     /// let (mut words, mut indices) = (Vec::new(), Vec::new());
     /// table.write_csv_to(&mut words, CsvWriteOptions::new())?;
@@ -153,7 +153,7 @@ impl CsvWriteOptions {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{AnyArray, CsvWriteOptions, SoaNumericTable, TimeUnit, prelude::*};
+    /// use numeric_table::{AnyArray, SoaNumericTable, csv::CsvWriteOptions, dictionary::TimeUnit, prelude::*};
     /// let mut table = SoaNumericTable::from_columns([("day", AnyArray::from(vec![19_782_i32]))])?;
     /// let day = Feature::new(ElementType::I32).named("day").time(TimeUnit::Days);
     /// table.set_dictionary([day].into_iter().collect())?;
@@ -173,7 +173,7 @@ impl CsvWriteOptions {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsvSource, CsvWriteOptions, prelude::*};
+    /// use numeric_table::{csv::{CsvSource, CsvWriteOptions}, prelude::*};
     /// let table = CsvSource::from_bytes(&b"size,colour\n1,red\n2,blue\n"[..])?.load::<f32>()?;
     /// let mut text = Vec::new();
     /// table.write_csv_to(&mut text, CsvWriteOptions::new().categories(1, ["rouge", "bleu"]))?;
@@ -189,7 +189,7 @@ impl CsvWriteOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvWriteOptions, prelude::*};
+    /// # use numeric_table::{csv::CsvWriteOptions, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("scratch.csv");
     /// HomogenNumericTable::from_rows(&[[1, 2]])?.write_csv_with(&path, CsvWriteOptions::new().durable(false))?;
@@ -208,7 +208,7 @@ impl CsvWriteOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvWriteOptions, prelude::*};
+    /// # use numeric_table::{csv::CsvWriteOptions, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("scratch.csv");
     /// HomogenNumericTable::from_rows(&[[1, 2]])?.write_csv_with(&path, CsvWriteOptions::new().in_place(true))?;
@@ -226,7 +226,7 @@ impl CsvWriteOptions {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{CsvWriteOptions, prelude::*};
+    /// # use numeric_table::{csv::CsvWriteOptions, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let options = CsvWriteOptions::new().on_progress(|progress| eprint!("\r{} bytes of values", progress.done));
     /// let path = folder.path().join("table.csv");

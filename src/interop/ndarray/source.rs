@@ -13,7 +13,7 @@ use crate::table::{DataLayout, HomogenNumericTable, Shape};
 /// ```
 /// # #[cfg(feature = "ndarray")] {
 /// use ndarray::{array, s};
-/// use numeric_table::{CopyReason, NdarraySource};
+/// use numeric_table::interop::{CopyReason, NdarraySource};
 /// let array = array![[1_i32, 2], [3, 4]];
 /// assert_eq!(array.view().copy_reason(), Some(CopyReason::Lifetime)); // a table may live longer
 /// assert_eq!(array.copy_reason(), None);
@@ -90,7 +90,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Examples
     /// ```
     /// # #[cfg(feature = "ndarray")] {
-    /// use numeric_table::{CopyPolicy, CopyReason, prelude::*};
+    /// use numeric_table::{interop::{CopyPolicy, CopyReason}, prelude::*};
     /// let array = ndarray::array![[1, 2], [3, 4]];
     /// let lent = HomogenNumericTable::from_ndarray_with(&array, CopyPolicy::Never);
     /// assert!(matches!(lent.unwrap_err().kind(), ErrorKind::CopyRequired { reason: CopyReason::Lifetime }));

@@ -8,7 +8,7 @@ use crate::base::element::Element;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::Result;
-use crate::files::map::map_file;
+use crate::storage::map::map_file;
 use crate::table::HomogenNumericTable;
 
 impl<T: Element> HomogenNumericTable<T> {
@@ -58,7 +58,7 @@ impl<T: Element> HomogenNumericTable<T> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CopyPolicy, CopyReason, prelude::*};
+    /// use numeric_table::{interop::{CopyPolicy, CopyReason}, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("big_endian.npy");
     /// let header = format!("{:<117}\n", "{'descr': '>i2', 'fortran_order': False, 'shape': (1, 2), }");

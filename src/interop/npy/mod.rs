@@ -41,5 +41,5 @@ mod write;
 #[forbid(unsafe_code)]
 pub(super) mod write_records;
 
-pub use read::{load_npy_any, read_npy_any};
+pub use read::{load_any, read_any};
 pub(crate) use write::{save_npy, write_npy};

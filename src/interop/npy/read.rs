@@ -98,7 +98,7 @@ impl<T: Element> HomogenNumericTable<T> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CopyPolicy, prelude::*};
+    /// use numeric_table::{interop::CopyPolicy, prelude::*};
     /// let mut bytes = Vec::new();
     /// HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?.write_npy(&mut bytes)?;
     /// let table = HomogenNumericTable::<u8>::from_npy(bytes, CopyPolicy::Never)?; // the memory of the `Vec`
@@ -128,15 +128,15 @@ impl<T: Element> HomogenNumericTable<T> {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{load_npy_any, prelude::*};
+/// use numeric_table::{npy, prelude::*};
 /// # let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("array.npy");
 /// HomogenNumericTable::from_rows(&[[1_i16, 2]])?.save_npy(&path)?;
-/// assert_eq!(load_npy_any(&path)?.uniform_type(), Some(ElementType::I16));
+/// assert_eq!(npy::load(&path)?.uniform_type(), Some(ElementType::I16));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
-pub fn load_npy_any(path: impl AsRef<Path>) -> Result<Box<dyn NumericTable>> {
+pub fn load_any(path: impl AsRef<Path>) -> Result<Box<dyn NumericTable>> {
     match NpyFile::open_any(path.as_ref())? {
         AnyFile::Numbers(file) => match_element!(file.header.element_type, T => Ok(file.load::<T>()?.into_dyn())),
         AnyFile::Records(table) => Ok(Box::new(table)),
@@ -150,14 +150,14 @@ pub fn load_npy_any(path: impl AsRef<Path>) -> Result<Box<dyn NumericTable>> {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{prelude::*, read_npy_any};
+/// use numeric_table::{npy, prelude::*};
 /// let mut bytes = Vec::new();
 /// HomogenNumericTable::from_rows(&[[1_i16, 2]])?.write_npy(&mut bytes)?;
-/// assert_eq!(read_npy_any(&bytes[..])?.value::<f64>(0, 1)?, 2.0);
+/// assert_eq!(npy::read(&bytes[..])?.value::<f64>(0, 1)?, 2.0);
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
-pub fn read_npy_any(mut source: impl Read) -> Result<Box<dyn NumericTable>> {
+pub fn read_any(mut source: impl Read) -> Result<Box<dyn NumericTable>> {
     match AnyHeader::read(&mut source, &in_stream)? {
         AnyHeader::Numbers(header) => {
             match_element!(header.element_type, T => Ok(read_stream::<T>(&header, &mut source, 0)?.into_dyn()))

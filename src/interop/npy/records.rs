@@ -16,8 +16,8 @@ use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Hint, Result};
 use crate::base::parallel;
 use crate::base::shape::Shape;
-use crate::files::open::{open_regular, read};
-use crate::files::{PIECE_BYTES, run_length, zeroed};
+use crate::storage::open::{open_regular, read};
+use crate::storage::{PIECE_BYTES, run_length, zeroed};
 use crate::table::aos::{AosNumericTable, RecordLayout, Repacking};
 
 /// The largest number of columns: a few bytes of a header can claim any number.
@@ -307,7 +307,7 @@ impl AosNumericTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{AosNumericTable, RecordLayout, prelude::*};
+    /// use numeric_table::{AosNumericTable, prelude::*, table::RecordLayout};
     /// let layout = RecordLayout::new(8).field("x", ElementType::F32, 0)?.field("count", ElementType::U16, 4)?;
     /// let mut bytes = Vec::new();
     /// AosNumericTable::zeros(&layout, 3)?.write_npy(&mut bytes)?;

@@ -7,10 +7,10 @@ use super::header::NpyHeader;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
 use crate::base::progress::Meter;
-use crate::files::options::SaveOptions;
-use crate::files::output::{Lines, Output, PayloadWriter, for_each_piece};
-use crate::files::replace::replace;
 use crate::lines::AnyLines;
+use crate::storage::options::SaveOptions;
+use crate::storage::output::{Lines, Output, PayloadWriter, for_each_piece};
+use crate::storage::replace::replace;
 use crate::table::NumericTable;
 
 /// The contents of a file to write.

@@ -13,10 +13,10 @@ use crate::base::error::{Error, Result};
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
 use crate::dictionary::Feature;
-use crate::files::options::SaveOptions;
-use crate::files::output::Output;
-use crate::files::replace::replace;
-use crate::files::{PIECE_BYTES, zeroed};
+use crate::storage::options::SaveOptions;
+use crate::storage::output::Output;
+use crate::storage::replace::replace;
+use crate::storage::{PIECE_BYTES, zeroed};
 use crate::table::TableDescription;
 use crate::table::aos::{AosNumericTable, RecordLayout};
 
@@ -37,12 +37,12 @@ impl AosNumericTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{AosNumericTable, RecordLayout, load_npy_any, prelude::*};
+    /// use numeric_table::{AosNumericTable, npy, prelude::*, table::RecordLayout};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("records.npy");
     /// let layout = RecordLayout::new(16).field("kind", ElementType::U8, 0)?.field("value", ElementType::F64, 8)?;
     /// AosNumericTable::zeros(&layout, 2)?.save_npy(&path)?; // numpy.load("records.npy")["value"]
-    /// let table = load_npy_any(&path)?;
+    /// let table = npy::load(&path)?;
     /// assert_eq!(table.dictionary().index_of("value"), Some(1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -59,7 +59,7 @@ impl AosNumericTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{AosNumericTable, RecordLayout, SaveOptions, prelude::*};
+    /// use numeric_table::{AosNumericTable, files::SaveOptions, prelude::*, table::RecordLayout};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("records.npy");
     /// let layout = RecordLayout::new(4).field("x", ElementType::F32, 0)?;
@@ -94,7 +94,7 @@ impl AosNumericTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{AosNumericTable, RecordLayout, prelude::*};
+    /// use numeric_table::{AosNumericTable, prelude::*, table::RecordLayout};
     /// let layout = RecordLayout::new(8).field("kind", ElementType::U8, 0)?.field("value", ElementType::F32, 4)?;
     /// let mut bytes = Vec::new();
     /// AosNumericTable::zeros(&layout, 2)?.write_npy(&mut bytes)?;

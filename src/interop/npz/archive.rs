@@ -14,8 +14,8 @@ use super::zip::DIRECTORY_LIMIT;
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::progress::Meter;
-use crate::files::output::Output;
-use crate::files::position::Sink;
+use crate::storage::output::Output;
+use crate::storage::position::Sink;
 
 /// A member of at least this many bytes has 8-byte sizes, because compression may add a few bytes.
 const WIDE: u64 = 0xF000_0000;

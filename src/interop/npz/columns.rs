@@ -21,16 +21,16 @@ use crate::table::{NumericTable, SoaNumericTable};
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{AnyArray, SoaNumericTable, load_npz_columns, prelude::*, save_npz_columns};
+/// use numeric_table::{AnyArray, SoaNumericTable, npz, prelude::*};
 /// # let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("flows.npz");
 /// let columns = [("port", AnyArray::from(vec![80_u16, 443])), ("start", AnyArray::from(vec![0.5_f64, 1.5]))];
-/// save_npz_columns(&path, &SoaNumericTable::from_columns(columns)?)?; // numpy.load("flows.npz")["port"]
-/// assert_eq!(load_npz_columns(&path)?.column_as::<f64>(1)?, [0.5, 1.5]);
+/// npz::save_columns(&path, &SoaNumericTable::from_columns(columns)?)?; // numpy.load("flows.npz")["port"]
+/// assert_eq!(npz::load_columns(&path)?.column_as::<f64>(1)?, [0.5, 1.5]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
-pub fn save_npz_columns(path: impl AsRef<Path>, table: &dyn NumericTable) -> Result<()> {
+pub fn save_columns(path: impl AsRef<Path>, table: &dyn NumericTable) -> Result<()> {
     save_sources(path.as_ref(), &Source::columns(table)?, &NpzOptions::new())
 }
 
@@ -42,15 +42,15 @@ pub fn save_npz_columns(path: impl AsRef<Path>, table: &dyn NumericTable) -> Res
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{SoaNumericTable, load_npz_columns, prelude::*, save_npz_columns};
+/// use numeric_table::{SoaNumericTable, npz, prelude::*};
 /// # let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("columns.npz");
-/// save_npz_columns(&path, &SoaNumericTable::from_columns([("a", vec![1_i16, 2]), ("b", vec![3, 4])])?)?;
-/// let table = load_npz_columns(&path)?;
+/// npz::save_columns(&path, &SoaNumericTable::from_columns([("a", vec![1_i16, 2]), ("b", vec![3, 4])])?)?;
+/// let table = npz::load_columns(&path)?;
 /// assert!(table.dictionary().names().eq([Some("a"), Some("b")]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
-pub fn load_npz_columns(path: impl AsRef<Path>) -> Result<SoaNumericTable> {
+pub fn load_columns(path: impl AsRef<Path>) -> Result<SoaNumericTable> {
     NpzReader::open(path)?.load_all_columns()
 }

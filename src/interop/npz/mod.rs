@@ -2,7 +2,7 @@
 //!
 //! | member | treatment |
 //! | --- | --- |
-//! | `x.npy` | the array `x`, of any kind that [`load_npy_any`](crate::load_npy_any) reads |
+//! | `x.npy` | the array `x`, of any kind that [`load_npy_any`](crate::npy::load) reads |
 //! | any other | skipped |
 //!
 //! The writer creates stored or deflated members, with 8-byte sizes where needed and names in UTF-8. SciPy's sparse
@@ -26,7 +26,7 @@ mod source;
 mod writer;
 pub(super) mod zip;
 
-pub use columns::{load_npz_columns, save_npz_columns};
+pub use columns::{load_columns, save_columns};
 pub use options::NpzOptions;
 pub use reader::{NpzArray, NpzReader};
-pub use writer::{NpzWriter, save_npz, save_npz_with};
+pub use writer::{NpzWriter, save, save_with};

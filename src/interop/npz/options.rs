@@ -1,6 +1,6 @@
 //! Options for reading and writing `.npz` files.
 
-use crate::files::options::SaveOptions;
+use crate::storage::options::SaveOptions;
 #[cfg(doc)]
 use crate::{CsrNumericTable, Error};
 
@@ -8,7 +8,7 @@ use crate::{CsrNumericTable, Error};
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{CsrNumericTable, NpzOptions, prelude::*};
+/// use numeric_table::{CsrNumericTable, npz::NpzOptions, prelude::*};
 /// # let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("matrix.npz");
 /// let table = CsrNumericTable::try_new(Shape { rows: 1, columns: 4 }, vec![0, 1], vec![3], vec![7_u8])?;
@@ -32,7 +32,7 @@ impl NpzOptions {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsrNumericTable, NpzOptions, prelude::*};
+    /// use numeric_table::{CsrNumericTable, npz::NpzOptions, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("matrix.npz");
     /// let table = CsrNumericTable::try_new(Shape { rows: 1, columns: 4 }, vec![0, 1], vec![3], vec![7_u8])?;
@@ -48,7 +48,7 @@ impl NpzOptions {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsrNumericTable, NpzOptions, prelude::*};
+    /// use numeric_table::{CsrNumericTable, npz::NpzOptions, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("matrix.npz");
     /// let table = CsrNumericTable::try_new(Shape { rows: 1, columns: 4 }, vec![0, 1], vec![3], vec![7_u8])?;
@@ -67,7 +67,7 @@ impl NpzOptions {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsrNumericTable, NpzOptions, prelude::*};
+    /// use numeric_table::{CsrNumericTable, npz::NpzOptions, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("matrix.npz");
     /// let table = CsrNumericTable::try_new(Shape { rows: 2, columns: 4 }, vec![0, 1, 1], vec![3], vec![7_u8])?;
@@ -85,7 +85,7 @@ impl NpzOptions {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsrNumericTable, NpzOptions, prelude::*};
+    /// use numeric_table::{CsrNumericTable, npz::NpzOptions, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let [small, large] = ["small.npz", "large.npz"].map(|name| folder.path().join(name));
     /// let offsets = vec![0_i32; 10_001];
@@ -105,7 +105,7 @@ impl NpzOptions {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsrNumericTable, NpzOptions, prelude::*};
+    /// use numeric_table::{CsrNumericTable, npz::NpzOptions, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("matrix.npz");
     /// let table = CsrNumericTable::try_new(Shape { rows: 1, columns: 4 }, vec![0, 1], vec![3], vec![7_u8])?;

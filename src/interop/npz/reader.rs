@@ -16,17 +16,17 @@ use crate::base::near::near;
 use crate::base::shape::Shape;
 use crate::base::text::excerpt;
 use crate::dictionary::{DataDictionary, Feature};
-use crate::files::open::open_regular;
 use crate::interop::npy::header::{AnyHeader, NpyHeader};
 use crate::interop::npy::records::read_records;
 use crate::interop::npy::values::read_stream;
+use crate::storage::open::open_regular;
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, SoaNumericTable};
 
 /// Reads named arrays from a file written by `numpy.savez`, `numpy.savez_compressed` or [`NpzWriter`]. Opens the file,
 /// lists its arrays, and loads the ones that the caller requests.
 ///
 /// Members whose names end in `.npy` are arrays; others are skipped. An array may be of any kind that
-/// [`load_npy_any`](crate::load_npy_any) loads. The reader holds the directory of the file, never an array. Compressed
+/// [`load_npy_any`](crate::npy::load) loads. The reader holds the directory of the file, never an array. Compressed
 /// bytes are decompressed while they are read, on the calling thread, and each array's checksum is verified.
 ///
 /// Safe with untrusted files. Two arrays with the same name, arrays that share bytes, sizes that the file cannot have,
@@ -34,15 +34,15 @@ use crate::table::{DataLayout, HomogenNumericTable, NumericTable, SoaNumericTabl
 /// the number of bytes that it has read, plus 1 MiB. For a compressed array, that may be 2,000 times the size of the
 /// file, unless [`NpzOptions::max_bytes`] sets a lower limit.
 ///
-/// [`NpzWriter`]: crate::NpzWriter
+/// [`NpzWriter`]: crate::npz::NpzWriter
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{NpzReader, prelude::*, save_npz};
+/// use numeric_table::{npz::{self, NpzReader}, prelude::*};
 /// # let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("training.npz");
 /// let x = HomogenNumericTable::from_rows(&[[1.5_f32, 2.0], [3.5, 4.0], [5.5, 6.0]])?;
-/// save_npz(&path, &[("x", &x), ("labels", &HomogenNumericTable::from_rows(&[[0_u8], [2], [1]])?)])?;
+/// npz::save(&path, &[("x", &x), ("labels", &HomogenNumericTable::from_rows(&[[0_u8], [2], [1]])?)])?;
 ///
 /// let mut file = NpzReader::open(&path)?; // or a file written by numpy.savez("training.npz", x=x, labels=labels)
 /// assert!(file.names().eq(["x", "labels"]));
@@ -68,10 +68,10 @@ pub struct NpzReader<R = File> {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{NpzReader, prelude::*, save_npz};
+/// use numeric_table::{npz::{self, NpzReader}, prelude::*};
 /// # let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("arrays.npz");
-/// save_npz(&path, &[("x", &HomogenNumericTable::full(Shape { rows: 1000, columns: 3 }, 1.5_f64)?)])?;
+/// npz::save(&path, &[("x", &HomogenNumericTable::full(Shape { rows: 1000, columns: 3 }, 1.5_f64)?)])?;
 /// let x = NpzReader::open(&path)?.describe("x")?;
 /// assert_eq!((x.shape.to_string().as_str(), x.dictionary.uniform_type()), ("1000 x 3", Some(ElementType::F64)));
 /// assert!(x.size > 24_000 && x.compressed_size < 1000);
@@ -105,10 +105,10 @@ impl NpzReader {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{NpzReader, prelude::*, save_npz};
+    /// use numeric_table::{npz::{self, NpzReader}, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("arrays.npz");
-    /// save_npz(&path, &[("x", &HomogenNumericTable::from_rows(&[[1_u8, 2]])?)])?;
+    /// npz::save(&path, &[("x", &HomogenNumericTable::from_rows(&[[1_u8, 2]])?)])?;
     /// assert_eq!(NpzReader::open(&path)?.load::<u8>("x")?.as_slice()?, [1, 2]);
     /// std::fs::write(&path, "x")?;
     /// assert!(matches!(NpzReader::open(&path).unwrap_err().kind(), ErrorKind::Format { .. }));
@@ -126,10 +126,10 @@ impl NpzReader {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{NpzOptions, NpzReader, prelude::*, save_npz};
+    /// use numeric_table::{npz::{self, NpzOptions, NpzReader}, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("arrays.npz");
-    /// save_npz(&path, &[("x", &HomogenNumericTable::full(Shape { rows: 1000, columns: 3 }, 1.5_f64)?)])?;
+    /// npz::save(&path, &[("x", &HomogenNumericTable::full(Shape { rows: 1000, columns: 3 }, 1.5_f64)?)])?;
     /// let mut file = NpzReader::open_with(&path, NpzOptions::new().max_bytes(1000))?;
     /// assert!(file.load::<f64>("x").unwrap_err().to_string().contains("NpzOptions::max_bytes"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -151,10 +151,10 @@ impl<R: Read + Seek> NpzReader<R> {
     /// # Examples
     /// ```
     /// use std::io::Cursor;
-    /// use numeric_table::{NpzOptions, NpzReader, prelude::*, save_npz};
+    /// use numeric_table::{npz::{self, NpzOptions, NpzReader}, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("arrays.npz");
-    /// save_npz(&path, &[("x", &HomogenNumericTable::from_rows(&[[1_u8, 2]])?)])?;
+    /// npz::save(&path, &[("x", &HomogenNumericTable::from_rows(&[[1_u8, 2]])?)])?;
     /// let mut reader = NpzReader::new(Cursor::new(std::fs::read(&path)?), NpzOptions::new())?;
     /// assert_eq!(reader.load::<u8>("x")?.as_slice()?, [1, 2]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -188,10 +188,10 @@ impl<R: Read + Seek> NpzReader<R> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{NpzReader, SoaNumericTable, prelude::*, save_npz_columns};
+    /// use numeric_table::{SoaNumericTable, npz::{self, NpzReader}, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("columns.npz");
-    /// save_npz_columns(&path, &SoaNumericTable::from_columns([("z", vec![1_i16, 2]), ("a", vec![3, 4])])?)?;
+    /// npz::save_columns(&path, &SoaNumericTable::from_columns([("z", vec![1_i16, 2]), ("a", vec![3, 4])])?)?;
     /// assert!(NpzReader::open(&path)?.names().eq(["z", "a"]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -204,10 +204,10 @@ impl<R: Read + Seek> NpzReader<R> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{NpzReader, prelude::*, save_npz};
+    /// use numeric_table::{npz::{self, NpzReader}, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("arrays.npz");
-    /// save_npz(&path, &[("x", &HomogenNumericTable::from_rows(&[[1_u8, 2]])?)])?;
+    /// npz::save(&path, &[("x", &HomogenNumericTable::from_rows(&[[1_u8, 2]])?)])?;
     /// assert_eq!(NpzReader::open(&path)?.len(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -220,10 +220,10 @@ impl<R: Read + Seek> NpzReader<R> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{NpzReader, save_npz};
+    /// use numeric_table::npz::{self, NpzReader};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("arrays.npz");
-    /// save_npz(&path, &[])?;
+    /// npz::save(&path, &[])?;
     /// assert!(NpzReader::open(&path)?.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -240,10 +240,10 @@ impl<R: Read + Seek> NpzReader<R> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{NpzReader, prelude::*, save_npz};
+    /// use numeric_table::{npz::{self, NpzReader}, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("arrays.npz");
-    /// save_npz(&path, &[("x", &HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?)])?;
+    /// npz::save(&path, &[("x", &HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?)])?;
     /// let mut file = NpzReader::open(&path)?;
     /// let x = file.describe("x")?;
     /// assert_eq!((x.shape, x.layout, x.is_structured), (Shape { rows: 2, columns: 3 }, DataLayout::RowMajor, false));
@@ -279,10 +279,10 @@ impl<R: Read + Seek> NpzReader<R> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{NpzReader, prelude::*, save_npz};
+    /// use numeric_table::{npz::{self, NpzReader}, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("arrays.npz");
-    /// save_npz(&path, &[("x", &HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?)])?;
+    /// npz::save(&path, &[("x", &HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?)])?;
     /// let mut file = NpzReader::open(&path)?;
     /// assert_eq!(file.load::<i16>("x")?.as_slice()?, [1, 2, 3, 4, 5, 6]);
     /// assert!(matches!(file.load::<f32>("x").unwrap_err().kind(), ErrorKind::ElementTypeMismatch { .. }));
@@ -305,10 +305,10 @@ impl<R: Read + Seek> NpzReader<R> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{NpzReader, prelude::*, save_npz};
+    /// use numeric_table::{npz::{self, NpzReader}, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("arrays.npz");
-    /// save_npz(&path, &[("x", &HomogenNumericTable::from_rows(&[[1.9_f64, -7.0, 300.0]])?)])?;
+    /// npz::save(&path, &[("x", &HomogenNumericTable::from_rows(&[[1.9_f64, -7.0, 300.0]])?)])?;
     /// assert_eq!(NpzReader::open(&path)?.load_as::<u8>("x")?.as_slice()?, [1, 0, 255]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -329,10 +329,10 @@ impl<R: Read + Seek> NpzReader<R> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{NpzReader, prelude::*, save_npz};
+    /// use numeric_table::{npz::{self, NpzReader}, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("arrays.npz");
-    /// save_npz(&path, &[("x", &HomogenNumericTable::from_rows(&[[1_i16, 2, 3]])?)])?;
+    /// npz::save(&path, &[("x", &HomogenNumericTable::from_rows(&[[1_i16, 2, 3]])?)])?;
     /// assert_eq!(NpzReader::open(&path)?.load_any("x")?.uniform_type(), Some(ElementType::I16));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -356,11 +356,11 @@ impl<R: Read + Seek> NpzReader<R> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{AnyArray, NpzReader, SoaNumericTable, prelude::*, save_npz_columns};
+    /// use numeric_table::{AnyArray, SoaNumericTable, npz::{self, NpzReader}, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("flows.npz");
     /// let columns = [("port", AnyArray::from(vec![80_u16, 443])), ("start", AnyArray::from(vec![0.5_f64, 1.5]))];
-    /// save_npz_columns(&path, &SoaNumericTable::from_columns(columns)?)?;
+    /// npz::save_columns(&path, &SoaNumericTable::from_columns(columns)?)?;
     /// let table = NpzReader::open(&path)?.load_columns(["start"])?;
     /// assert_eq!((table.shape(), table.column_as::<f64>(0)?), (Shape { rows: 2, columns: 1 }, &[0.5, 1.5][..]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -406,10 +406,10 @@ impl<R: Read + Seek> NpzReader<R> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{NpzReader, SoaNumericTable, prelude::*, save_npz_columns};
+    /// use numeric_table::{SoaNumericTable, npz::{self, NpzReader}, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("columns.npz");
-    /// save_npz_columns(&path, &SoaNumericTable::from_columns([("z", vec![1_i16, 2]), ("a", vec![3, 4])])?)?;
+    /// npz::save_columns(&path, &SoaNumericTable::from_columns([("z", vec![1_i16, 2]), ("a", vec![3, 4])])?)?;
     /// let table = NpzReader::open(&path)?.load_all_columns()?;
     /// assert_eq!(table.rows::<i16>(..)?[..], [1, 3, 2, 4]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

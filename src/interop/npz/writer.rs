@@ -10,14 +10,14 @@ use super::source::{Source, refused};
 use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::base::progress::Meter;
-use crate::files::output::Output;
-use crate::files::replace::Replacement;
+use crate::storage::output::Output;
+use crate::storage::replace::Replacement;
 use crate::table::NumericTable;
 
 /// Writes a file of named arrays that `numpy.load` opens, one array after another.
 ///
 /// **The file does not exist until [`finish`](Self::finish) has returned.** A writer that is dropped earlier discards
-/// its arrays without an error. An old file stays unchanged. ([In place](crate::SaveOptions::in_place), the old file
+/// its arrays without an error. An old file stays unchanged. ([In place](crate::files::SaveOptions::in_place), the old file
 /// stays unchanged if nothing was added, and is empty otherwise.)
 ///
 /// Names must be ones that NumPy finds: not empty, at most 65,531 bytes, without control characters and backslashes,
@@ -29,7 +29,7 @@ use crate::table::NumericTable;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{NpzReader, NpzWriter, SoaNumericTable, prelude::*};
+/// use numeric_table::{SoaNumericTable, npz::{NpzReader, NpzWriter}, prelude::*};
 /// # let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("training.npz");
 /// let features = HomogenNumericTable::from_rows(&[[1.5_f32, 2.0], [3.5, 4.0], [5.5, 6.0]])?;
@@ -60,7 +60,7 @@ impl NpzWriter {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{NpzReader, NpzWriter};
+    /// use numeric_table::npz::{NpzReader, NpzWriter};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("arrays.npz");
     /// NpzWriter::create(&path)?.finish()?;
@@ -80,7 +80,7 @@ impl NpzWriter {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{NpzOptions, NpzReader, NpzWriter, prelude::*};
+    /// use numeric_table::{npz::{NpzOptions, NpzReader, NpzWriter}, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("arrays.npz");
     /// let mut writer = NpzWriter::create_with(&path, NpzOptions::new().compressed(false))?; // like `numpy.savez`
@@ -115,7 +115,7 @@ impl NpzWriter {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{NpzReader, NpzWriter, prelude::*};
+    /// use numeric_table::{npz::{NpzReader, NpzWriter}, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("arrays.npz");
     /// let (mut writer, table) = (NpzWriter::create(&path)?, HomogenNumericTable::from_rows(&[[1_u8, 2]])?);
@@ -146,7 +146,7 @@ impl NpzWriter {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{AnyArray, NpzReader, NpzWriter, SoaNumericTable, prelude::*};
+    /// use numeric_table::{AnyArray, SoaNumericTable, npz::{NpzReader, NpzWriter}, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("flows.npz");
     /// let columns = [("port", AnyArray::from(vec![80_u16, 443])), ("start", AnyArray::from(vec![0.5_f64, 1.5]))];
@@ -164,7 +164,7 @@ impl NpzWriter {
     }
 
     /// Adds each column of a table of any kind as a one-dimensional array, named after the column. A column without a
-    /// name is named `f` and its index. [`NpzReader::load_columns`](crate::NpzReader::load_columns) loads them as a
+    /// name is named `f` and its index. [`NpzReader::load_columns`](crate::npz::NpzReader::load_columns) loads them as a
     /// table again.
     ///
     /// # Errors
@@ -175,7 +175,7 @@ impl NpzWriter {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{AnyArray, NpzReader, NpzWriter, SoaNumericTable, prelude::*};
+    /// use numeric_table::{AnyArray, SoaNumericTable, npz::{NpzReader, NpzWriter}, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("flows.npz");
     /// let columns = [("port", AnyArray::from(vec![80_u16, 443])), ("start", AnyArray::from(vec![0.5_f64, 1.5]))];
@@ -217,7 +217,7 @@ impl NpzWriter {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{NpzReader, NpzWriter, prelude::*};
+    /// use numeric_table::{npz::{NpzReader, NpzWriter}, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("arrays.npz");
     /// let mut writer = NpzWriter::create(&path)?;
@@ -256,37 +256,37 @@ fn check_names(names: &HashSet<String>, sources: &[Source<'_>]) -> Result<()> {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{NpzReader, prelude::*, save_npz};
+/// use numeric_table::{npz::{self, NpzReader}, prelude::*};
 /// # let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("training.npz");
 /// let x = HomogenNumericTable::from_rows(&[[1.5_f32, 2.0], [3.5, 4.0], [5.5, 6.0]])?;
 /// let y = HomogenNumericTable::from_rows(&[[0_u8], [2], [1]])?;
-/// save_npz(&path, &[("x", &x), ("y", &y)])?; // numpy.load("training.npz")["x"]
+/// npz::save(&path, &[("x", &x), ("y", &y)])?; // numpy.load("training.npz")["x"]
 /// assert_eq!(NpzReader::open(&path)?.load::<u8>("y")?, y);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
-pub fn save_npz(path: impl AsRef<Path>, arrays: &[(&str, &dyn NumericTable)]) -> Result<()> {
-    save_npz_with(path, arrays, NpzOptions::new())
+pub fn save(path: impl AsRef<Path>, arrays: &[(&str, &dyn NumericTable)]) -> Result<()> {
+    save_with(path, arrays, NpzOptions::new())
 }
 
-/// Saves tables as [`save_npz`] does, with options.
+/// Saves tables as [`save`] does, with options.
 ///
 /// # Errors
-/// Those of [`save_npz`].
+/// Those of [`save`].
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{NpzOptions, NpzReader, prelude::*, save_npz_with};
+/// use numeric_table::{npz::{self, NpzOptions, NpzReader}, prelude::*};
 /// # let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("arrays.npz");
 /// let x = HomogenNumericTable::from_rows(&[[1.5_f32, 2.0]])?;
-/// save_npz_with(&path, &[("x", &x)], NpzOptions::new().compressed(false))?;
+/// npz::save_with(&path, &[("x", &x)], NpzOptions::new().compressed(false))?;
 /// assert_eq!(NpzReader::open(&path)?.load::<f32>("x")?, x);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
-pub fn save_npz_with(path: impl AsRef<Path>, arrays: &[(&str, &dyn NumericTable)], options: NpzOptions) -> Result<()> {
+pub fn save_with(path: impl AsRef<Path>, arrays: &[(&str, &dyn NumericTable)], options: NpzOptions) -> Result<()> {
     let sources = arrays.iter().map(|&(name, table)| Source::of(name, table)).collect::<Result<Vec<_>>>()?;
     save_sources(path.as_ref(), &sources, &options)
 }

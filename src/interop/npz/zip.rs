@@ -18,7 +18,7 @@ use super::names::decode;
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::text::excerpt;
-use crate::files::PIECE_BYTES;
+use crate::storage::PIECE_BYTES;
 
 const END_MARK: [u8; 4] = *b"PK\x05\x06";
 const END_BYTES: usize = 22;
@@ -157,7 +157,7 @@ impl<R: Read + Seek> Zip<R> {
             return Err(outside());
         }
         let count = usize::try_from(count).map_err(|_| outside())?;
-        let mut bytes = crate::files::zeroed(count)?;
+        let mut bytes = crate::storage::zeroed(count)?;
         self.source.seek(SeekFrom::Start(start)).map_err(self.failed)?;
         self.source.read_exact(&mut bytes).map_err(self.failed)?;
         Ok(bytes)

@@ -20,7 +20,7 @@ use crate::table::{NumericTable, Refused};
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{CsrNumericTable, SprsIndex, prelude::*};
+/// use numeric_table::{CsrNumericTable, prelude::*, sparse::SprsIndex};
 /// fn columns<I: SprsIndex>(matrix: sprs::CsMatI<f64, I>) -> Result<usize, Error> {
 ///     Ok(CsrNumericTable::try_from(matrix)?.column_count())
 /// }

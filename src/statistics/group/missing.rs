@@ -10,7 +10,7 @@ use crate::table::{ColumnKey, NumericTable, TableDescription};
 ///
 /// # Examples
 /// ```
-/// # use numeric_table::MissingCategories;
+/// # use numeric_table::statistics::MissingCategories;
 /// assert_eq!(MissingCategories::default(), MissingCategories::Refuse);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -50,7 +50,7 @@ impl GroupStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{GroupStatistics, MissingCategories, Partial, prelude::*};
+    /// # use numeric_table::{Partial, prelude::*, statistics::{GroupStatistics, MissingCategories}};
     /// let table = HomogenNumericTable::from_rows(&[[0.0, 5.0], [f64::NAN, 7.0], [1.0, 6.0], [f64::NAN, 9.0]])?;
     /// let error = GroupStatistics::of(&table, 0, 2).unwrap_err();
     /// assert!(error.to_string().starts_with("the value NaN at row 1, column 0 is missing: expected an integer"));

@@ -23,7 +23,7 @@ impl GroupStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{GroupStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::GroupStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[20, 1, 5], [40, 0, 6], [60, 1, 7]])?;
     /// assert_eq!(GroupStatistics::of(&table, 1, 2)?.means()?.as_slice()?, [40.0, 0.0, 6.0, 40.0, 1.0, 6.0]);
     /// # Ok::<(), numeric_table::Error>(())
@@ -40,7 +40,7 @@ impl GroupStatistics {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ColumnStatistics, GroupStatistics, prelude::*};
+    /// # use numeric_table::{prelude::*, statistics::{ColumnStatistics, GroupStatistics}};
     /// let table = HomogenNumericTable::from_rows(&[[20, 1, 5], [40, 0, 6], [60, 1, 7]])?;
     /// let maxima = GroupStatistics::of(&table, 1, 2)?.to_table(ColumnStatistics::maximum)?;
     /// assert_eq!(maxima.as_slice()?, [40.0, 0.0, 6.0, 60.0, 1.0, 7.0]);
@@ -76,7 +76,7 @@ impl GroupStatistics {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{Categories, GroupStatistics, prelude::*};
+/// use numeric_table::{dictionary::Categories, prelude::*, statistics::GroupStatistics};
 /// let species = Feature::new(ElementType::F64).named("species").categorical(Categories::from_words(["setosa", "virginica"])?);
 /// let length = Feature::new(ElementType::F64).named("length");
 /// let table = HomogenNumericTable::from_rows(&[[0.0, 5.0], [1.0, 6.5], [0.0, 4.5]])?;

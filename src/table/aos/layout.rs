@@ -20,7 +20,7 @@ pub(super) const COLUMN_LIMIT: usize = 1 << 16;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{AosNumericTable, RecordLayout, prelude::*};
+/// use numeric_table::{AosNumericTable, prelude::*, table::RecordLayout};
 /// let layout = RecordLayout::new(8).field("x", ElementType::F32, 0)?.field("count", ElementType::U16, 4)?;
 /// let bytes = [1.5_f32.to_le_bytes(), [7, 0, 99, 99], 2.5_f32.to_le_bytes(), [8, 0, 99, 99]].concat();
 /// # if cfg!(target_endian = "little") {
@@ -40,7 +40,7 @@ impl RecordLayout {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::RecordLayout;
+    /// # use numeric_table::table::RecordLayout;
     /// assert_eq!((RecordLayout::new(24).size(), RecordLayout::new(24).len()), (24, 0));
     /// ```
     pub const fn new(size: usize) -> Self {
@@ -51,7 +51,7 @@ impl RecordLayout {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ElementType, RecordLayout};
+    /// # use numeric_table::{ElementType, table::RecordLayout};
     /// #[derive(Clone, Copy)]
     /// #[repr(C)]
     /// struct Flow {
@@ -89,7 +89,7 @@ impl RecordLayout {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ElementType, Error, RecordLayout};
+    /// # use numeric_table::{ElementType, Error, table::RecordLayout};
     /// let error = RecordLayout::new(16).field("x", ElementType::F64, 15).unwrap_err();
     /// assert_eq!(error.to_string(), "column 0 is outside its record: a f64 at byte 15 of 16");
     /// ```
@@ -104,7 +104,7 @@ impl RecordLayout {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ElementType, Feature, RecordLayout};
+    /// # use numeric_table::{ElementType, Feature, table::RecordLayout};
     /// let species = Feature::new(ElementType::U8).named("species").categorical(3);
     /// assert_eq!(RecordLayout::new(4).feature(species, 3)?.offset(0)?, 3);
     /// # Ok::<(), numeric_table::Error>(())
@@ -130,7 +130,7 @@ impl RecordLayout {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ElementType, RecordLayout};
+    /// # use numeric_table::{ElementType, table::RecordLayout};
     /// let layout = RecordLayout::new(16).array("position", ElementType::F32, 4, 3)?;
     /// assert_eq!((layout.len(), layout.offset(2)?), (3, 12));
     /// assert_eq!(layout.dictionary()?.index_of("position[2]"), Some(2));
@@ -151,7 +151,7 @@ impl RecordLayout {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::RecordLayout;
+    /// # use numeric_table::table::RecordLayout;
     /// assert_eq!(RecordLayout::new(24).size(), 24);
     /// ```
     pub const fn size(&self) -> usize {
@@ -162,7 +162,7 @@ impl RecordLayout {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ElementType, RecordLayout};
+    /// # use numeric_table::{ElementType, table::RecordLayout};
     /// assert_eq!(RecordLayout::new(4).field("x", ElementType::F32, 0)?.len(), 1);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -174,7 +174,7 @@ impl RecordLayout {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::RecordLayout;
+    /// # use numeric_table::table::RecordLayout;
     /// assert!(RecordLayout::new(4).is_empty());
     /// ```
     pub const fn is_empty(&self) -> bool {
@@ -188,7 +188,7 @@ impl RecordLayout {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ElementType, RecordLayout};
+    /// # use numeric_table::{ElementType, table::RecordLayout};
     /// let layout = RecordLayout::new(8).field("b", ElementType::F32, 4)?.field("a", ElementType::F32, 0)?;
     /// assert_eq!((layout.offset(0)?, layout.offset(1)?), (4, 0)); // the order of the columns, not of the offsets
     /// # Ok::<(), numeric_table::Error>(())
@@ -205,7 +205,7 @@ impl RecordLayout {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ElementType, RecordLayout};
+    /// # use numeric_table::{ElementType, table::RecordLayout};
     /// let layout = RecordLayout::new(8).field("x", ElementType::F32, 4)?;
     /// let (feature, offset) = layout.fields().next().unwrap();
     /// assert_eq!((feature.name.as_deref(), offset), (Some("x"), 4));
@@ -222,7 +222,7 @@ impl RecordLayout {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ElementType, RecordLayout};
+    /// # use numeric_table::{ElementType, table::RecordLayout};
     /// assert_eq!(RecordLayout::new(4).field("x", ElementType::F32, 0)?.dictionary()?.index_of("x"), Some(0));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -234,7 +234,7 @@ impl RecordLayout {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ElementType, RecordLayout};
+    /// # use numeric_table::{ElementType, table::RecordLayout};
     /// let layout = RecordLayout::new(8).field("word", ElementType::U32, 0)?.field("half", ElementType::U16, 2)?;
     /// assert_eq!(layout.overlap(), Some((0, 1)));
     /// # Ok::<(), numeric_table::Error>(())
@@ -258,7 +258,7 @@ impl RecordLayout {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ElementType, RecordLayout};
+    /// # use numeric_table::{ElementType, table::RecordLayout};
     /// assert!(RecordLayout::new(16).field("x", ElementType::F64, 8)?.is_aligned());
     /// assert!(!RecordLayout::new(12).field("x", ElementType::F64, 0)?.is_aligned()); // not in the second record
     /// # Ok::<(), numeric_table::Error>(())
@@ -278,7 +278,7 @@ impl RecordLayout {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ElementType, RecordLayout};
+    /// # use numeric_table::{ElementType, table::RecordLayout};
     /// let packed = RecordLayout::new(12).field("x", ElementType::F64, 4)?.field("kind", ElementType::U8, 0)?;
     /// let aligned = packed.aligned()?;
     /// assert_eq!((aligned.size(), aligned.offset(0)?, aligned.offset(1)?), (16, 8, 0));

@@ -139,7 +139,7 @@ impl AosNumericTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{AosNumericTable, RecordLayout, prelude::*};
+    /// use numeric_table::{AosNumericTable, prelude::*, table::RecordLayout};
     /// // 5 bytes each, so that no number but the first is aligned.
     /// let layout = RecordLayout::new(5).field("kind", ElementType::U8, 0)?.field("x", ElementType::F32, 1)?;
     /// let record = |kind: u8, x: f32| [&[kind][..], &x.to_ne_bytes()].concat();
@@ -184,7 +184,7 @@ impl AosNumericTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{AosNumericTable, RecordLayout, prelude::*};
+    /// use numeric_table::{AosNumericTable, prelude::*, table::RecordLayout};
     /// let layout = RecordLayout::new(16).field("x", ElementType::F64, 0)?.field("count", ElementType::U32, 8)?;
     /// let mut table = AosNumericTable::zeros(&layout, 3)?;
     /// table.set_value(2, 1, 7)?;
@@ -230,7 +230,7 @@ impl AosNumericTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{AosNumericTable, RecordLayout, prelude::*};
+    /// use numeric_table::{AosNumericTable, prelude::*, table::RecordLayout};
     /// #[derive(Clone, Copy)]
     /// #[repr(C)]
     /// struct Pair {
@@ -313,7 +313,7 @@ impl AosNumericTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{AosNumericTable, RecordLayout, prelude::*};
+    /// use numeric_table::{AosNumericTable, prelude::*, table::RecordLayout};
     /// // Columns out of the order of their offsets stay where they are.
     /// let layout = RecordLayout::new(8).field("b", ElementType::F32, 4)?.field("a", ElementType::F32, 0)?;
     /// assert_eq!(AosNumericTable::zeros(&layout, 1)?.layout(), layout);

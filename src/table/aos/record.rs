@@ -20,7 +20,7 @@ const ALIGNMENT_LIMIT: usize = 64;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{AosNumericTable, Record, prelude::*};
+/// use numeric_table::{AosNumericTable, prelude::*, table::Record};
 /// #[derive(Clone, Copy)]
 /// struct Flow {
 ///     bytes: f32,
@@ -52,7 +52,7 @@ pub unsafe trait Record: Copy + Send + Sync + 'static {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{ElementType, Record};
+/// use numeric_table::{ElementType, table::Record};
 /// #[derive(Clone, Copy)]
 /// #[repr(C)]
 /// struct Flow {
@@ -102,7 +102,7 @@ impl RecordField {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ElementType, Record};
+    /// # use numeric_table::{ElementType, table::Record};
     /// # #[derive(Clone, Copy)] #[repr(C)] struct Flow { bytes: f32, ports: [u16; 2] }
     /// # numeric_table::impl_record!(Flow { bytes, ports });
     /// assert_eq!(Flow::FIELDS[0].name(), "bytes");
@@ -115,7 +115,7 @@ impl RecordField {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ElementType, Record};
+    /// # use numeric_table::{ElementType, table::Record};
     /// # #[derive(Clone, Copy)] #[repr(C)] struct Flow { bytes: f32, ports: [u16; 2] }
     /// # numeric_table::impl_record!(Flow { bytes, ports });
     /// assert_eq!(Flow::FIELDS[0].element_type(), ElementType::F32);
@@ -128,7 +128,7 @@ impl RecordField {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ElementType, Record};
+    /// # use numeric_table::{ElementType, table::Record};
     /// # #[derive(Clone, Copy)] #[repr(C)] struct Flow { bytes: f32, ports: [u16; 2] }
     /// # numeric_table::impl_record!(Flow { bytes, ports });
     /// assert_eq!(Flow::FIELDS[1].offset(), 4);
@@ -141,7 +141,7 @@ impl RecordField {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::{ElementType, Record};
+    /// # use numeric_table::{ElementType, table::Record};
     /// # #[derive(Clone, Copy)] #[repr(C)] struct Flow { bytes: f32, ports: [u16; 2] }
     /// # numeric_table::impl_record!(Flow { bytes, ports });
     /// assert_eq!(Flow::FIELDS[1].len(), 2);
@@ -337,7 +337,7 @@ macro_rules! impl_record {
             // other that a dereference leads to; its type is inferred from a raw pointer, which nothing coerces. It is
             // a number or an array of numbers by the bound of `FieldValue`. The pattern above has all fields, each
             // once, unless the rest is `..`, and `IS_WHOLE` false: any other rest does not compile. `check` has the sizes.
-            unsafe impl $crate::Record for $Record {
+            unsafe impl $crate::table::Record for $Record {
                 const FIELDS: &'static [$crate::table::RecordField] = &[$(
                     $crate::table::RecordField::of(
                         $crate::__core::stringify!($field),

@@ -99,7 +99,7 @@ pub(super) fn describe_records<P: Record>() -> (Arc<Places>, DataDictionary) {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{BasicStatistics, prelude::*, table::records};
+/// use numeric_table::{prelude::*, statistics::BasicStatistics, table::records};
 /// #[derive(Clone, Copy)]
 /// struct Flow {
 ///     bytes: f32,

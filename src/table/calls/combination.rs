@@ -132,7 +132,7 @@ pub trait TableCombination: AsTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{Categories, prelude::*};
+    /// use numeric_table::{dictionary::Categories, prelude::*};
     /// let table = |words: [&str; 2]| {
     ///     let colour = Feature::new(ElementType::U8).named("colour").categorical(Categories::from_words(words)?);
     ///     Table::from_rows(&[[0_u8], [1]])?.described_by([colour].into_iter().collect())

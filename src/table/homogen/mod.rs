@@ -120,7 +120,7 @@ pub type Table<T = f32> = HomogenNumericTable<T>;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{FloatTable, prelude::*};
+/// use numeric_table::{prelude::*, table::FloatTable};
 /// let table = FloatTable::new(Shape { rows: 3, columns: 2 }, AllocationFlag::DoAllocate)?;
 /// assert_eq!(table.element_type(), ElementType::F32);
 /// # Ok::<(), numeric_table::Error>(())

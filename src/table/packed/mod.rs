@@ -50,7 +50,7 @@ use crate::base::value::AnyValue;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{PackedOrder, PackedSymmetricMatrix, Triangle, prelude::*};
+/// use numeric_table::{PackedSymmetricMatrix, prelude::*, table::{PackedOrder, Triangle}};
 /// let values = vec![1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0];
 /// let mut matrix = PackedSymmetricMatrix::from_packed(values, Triangle::Lower, PackedOrder::Rows)?;
 /// assert_eq!(matrix.rows::<f64>(..)?[..], [1.0, 2.0, 4.0, 2.0, 3.0, 5.0, 4.0, 5.0, 6.0]);
@@ -93,7 +93,7 @@ pub struct PackedSymmetricMatrix(Packed);
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{PackedOrder, PackedTriangularMatrix, Triangle, prelude::*};
+/// use numeric_table::{PackedTriangularMatrix, prelude::*, table::{PackedOrder, Triangle}};
 /// let values = vec![1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0];
 /// let mut matrix = PackedTriangularMatrix::from_packed(values, Triangle::Lower, PackedOrder::Rows)?;
 /// assert_eq!(matrix.rows::<f64>(..)?[..], [1.0, 0.0, 0.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0]);
@@ -115,7 +115,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("use numeric_table::{PackedOrder, ", $name, ", Triangle, prelude::*, table::Refused};")]
+            #[doc = concat!("use numeric_table::{", ", $name, prelude::*, table::{PackedOrder, Triangle, Refused}};")]
             /// let (upper, rows) = (Triangle::Upper, PackedOrder::Rows);
             #[doc = concat!("let matrix = ", $name, "::from_packed(vec![1_u8, 2, 3], upper, rows)?;")]
             /// assert_eq!(matrix.dimension(), 2);
@@ -143,7 +143,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("use numeric_table::{", $name, ", Triangle, prelude::*};")]
+            #[doc = concat!("use numeric_table::{", ", $name, prelude::*, table::Triangle};")]
             #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1, 2, 3, 4, 5, 6])?;")]
             /// assert_eq!(matrix.rows::<i32>(..1)?[..], [1, 2, 4]);
             /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -159,7 +159,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("use numeric_table::{PackedOrder, ", $name, ", Triangle, prelude::*};")]
+            #[doc = concat!("use numeric_table::{", ", $name, prelude::*, table::{PackedOrder, Triangle}};")]
             /// let (lower, rows) = (Triangle::Lower, PackedOrder::Rows);
             #[doc = concat!("let matrix = ", $name, "::zeros(3, ElementType::F64, lower, rows)?;")]
             /// assert_eq!(matrix.packed::<f64>()?, [0.0; 6]);
@@ -184,7 +184,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("use numeric_table::{PackedOrder, ", $name, ", Triangle, prelude::*};")]
+            #[doc = concat!("use numeric_table::{", ", $name, prelude::*, table::{PackedOrder, Triangle}};")]
             #[doc = concat!("let full = HomogenNumericTable::from_rows(&[", $full, "])?;")]
             #[doc = concat!("let matrix = ", $name, "::from_full(&full, Triangle::Lower, PackedOrder::Rows)?;")]
             /// assert_eq!(matrix.packed::<i32>()?, [1, 2, 3]);
@@ -200,7 +200,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("# use numeric_table::{", $name, ", Triangle};")]
+            #[doc = concat!("# use numeric_table::{", ", $name, table::Triangle};")]
             #[doc = concat!("assert_eq!(", $name, "::from_lapack(Triangle::Upper, vec![1, 2, 3])?.dimension(), 2);")]
             /// # Ok::<(), Box<dyn std::error::Error>>(())
             /// ```
@@ -212,7 +212,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("# use numeric_table::{", $name, ", Triangle};")]
+            #[doc = concat!("# use numeric_table::{", ", $name, table::Triangle};")]
             #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1, 2, 3])?;")]
             /// assert_eq!(matrix.triangle(), Triangle::Upper);
             /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -225,7 +225,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("# use numeric_table::{PackedOrder, ", $name, ", Triangle};")]
+            #[doc = concat!("# use numeric_table::{", ", $name, table::{PackedOrder, Triangle}};")]
             #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1, 2, 3])?;")]
             /// assert_eq!(matrix.order(), PackedOrder::Columns);
             /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -238,7 +238,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("# use numeric_table::{", $name, ", Triangle};")]
+            #[doc = concat!("# use numeric_table::{", ", $name, table::Triangle};")]
             #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1, 2, 3])?;")]
             /// assert_eq!(matrix.array().len(), 3);
             /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -254,7 +254,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("# use numeric_table::{", $name, ", Triangle};")]
+            #[doc = concat!("# use numeric_table::{", ", $name, table::Triangle};")]
             #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1_i16, 2, 3])?;")]
             /// assert_eq!(matrix.packed::<i16>()?, [1, 2, 3]);
             /// assert!(matrix.packed::<u16>().is_err());
@@ -271,7 +271,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("# use numeric_table::{", $name, ", Triangle, prelude::*};")]
+            #[doc = concat!("# use numeric_table::{", ", $name, prelude::*, table::Triangle};")]
             #[doc = concat!("let mut matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1_i16, 2, 3])?;")]
             /// matrix.packed_mut::<i16>()?[1] = 20;
             /// assert_eq!(matrix.value::<i16>(0, 1)?, 20);
@@ -285,7 +285,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("# use numeric_table::{", $name, ", Triangle};")]
+            #[doc = concat!("# use numeric_table::{", ", $name, table::Triangle};")]
             #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1_i16, 2, 3])?;")]
             /// assert_eq!(matrix.into_packed().downcast::<i16>().unwrap()[..], [1, 2, 3]);
             /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -301,7 +301,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("# use numeric_table::{", $name, ", Triangle};")]
+            #[doc = concat!("# use numeric_table::{", ", $name, table::Triangle};")]
             #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1_i16, 2, 3])?;")]
             /// assert_eq!(matrix.get(0, 1)?, 2_i16.into());
             /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -317,7 +317,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("use numeric_table::{PackedOrder, ", $name, ", Triangle, prelude::*};")]
+            #[doc = concat!("use numeric_table::{", ", $name, prelude::*, table::{PackedOrder, Triangle}};")]
             #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1, 2, 3, 4, 5, 6])?;")]
             /// let by_rows = matrix.to_order(PackedOrder::Rows)?;
             /// assert_eq!(by_rows.packed::<i32>()?, [1, 2, 4, 3, 5, 6]);
@@ -389,7 +389,7 @@ impl PackedSymmetricMatrix {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{PackedSymmetricMatrix, Triangle, prelude::*};
+    /// use numeric_table::{PackedSymmetricMatrix, prelude::*, table::Triangle};
     /// let mut matrix = PackedSymmetricMatrix::from_lapack(Triangle::Upper, vec![1, 2, 3])?;
     /// matrix.set(1, 0, 20)?;
     /// assert_eq!(matrix.rows::<i32>(..)?[..], [1, 20, 20, 3]);
@@ -406,7 +406,7 @@ impl PackedSymmetricMatrix {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{PackedSymmetricMatrix, Triangle, prelude::*};
+    /// use numeric_table::{PackedSymmetricMatrix, prelude::*, table::Triangle};
     /// let matrix = PackedSymmetricMatrix::from_lapack(Triangle::Upper, vec![1, 2, 3, 4, 5, 6])?;
     /// let lower = matrix.to_triangle(Triangle::Lower)?;
     /// assert_eq!(lower.packed::<i32>()?, [1, 2, 4, 3, 5, 6]);
@@ -422,7 +422,7 @@ impl PackedSymmetricMatrix {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{PackedOrder, PackedSymmetricMatrix, Triangle};
+    /// use numeric_table::{PackedSymmetricMatrix, table::{PackedOrder, Triangle}};
     /// let matrix = PackedSymmetricMatrix::from_packed(vec![1.0, 2.0, 3.0], Triangle::Lower, PackedOrder::Rows)?;
     /// assert_eq!(matrix.uplo(), b'U'); // `dspmv(matrix.uplo(), n, 1.0, matrix.packed()?, ...)`
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -442,7 +442,7 @@ impl PackedTriangularMatrix {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{PackedTriangularMatrix, Triangle, prelude::*};
+    /// use numeric_table::{PackedTriangularMatrix, prelude::*, table::Triangle};
     /// let mut matrix = PackedTriangularMatrix::from_lapack(Triangle::Upper, vec![1, 2, 3])?;
     /// matrix.set(0, 1, 20)?;
     /// matrix.set(1, 0, 0)?; // the cell is zero already
@@ -457,7 +457,7 @@ impl PackedTriangularMatrix {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{PackedOrder, PackedTriangularMatrix, Triangle, prelude::*};
+    /// use numeric_table::{PackedTriangularMatrix, prelude::*, table::{PackedOrder, Triangle}};
     /// let matrix = PackedTriangularMatrix::from_packed(vec![1, 2, 3], Triangle::Lower, PackedOrder::Rows)?;
     /// let transposed = matrix.transposed();
     /// assert_eq!((transposed.triangle(), transposed.order()), (Triangle::Upper, PackedOrder::Columns));
@@ -474,7 +474,7 @@ impl PackedTriangularMatrix {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{PackedOrder, PackedTriangularMatrix, Triangle};
+    /// use numeric_table::{PackedTriangularMatrix, table::{PackedOrder, Triangle}};
     /// let matrix = PackedTriangularMatrix::from_packed(vec![1.0, 2.0, 3.0], Triangle::Lower, PackedOrder::Rows)?;
     /// assert_eq!(matrix.uplo_and_trans(), (b'U', b'T'));
     /// assert_eq!(matrix.to_order(PackedOrder::Columns)?.uplo_and_trans(), (b'L', b'N'));

@@ -18,7 +18,7 @@ use crate::window::{AnySlice, Bits};
 ///
 /// # Examples
 /// ```
-/// use numeric_table::Triangle;
+/// use numeric_table::table::Triangle;
 /// assert_eq!((Triangle::Upper.uplo(), Triangle::Lower.uplo()), (b'U', b'L'));
 /// assert_eq!(Triangle::Upper.opposite(), Triangle::Lower);
 /// ```
@@ -35,7 +35,7 @@ impl Triangle {
     ///
     /// # Examples
     /// ```
-    /// assert_eq!(numeric_table::Triangle::Lower.uplo(), b'L');
+    /// assert_eq!(numeric_table::table::Triangle::Lower.uplo(), b'L');
     /// ```
     pub const fn uplo(self) -> u8 {
         match self {
@@ -48,7 +48,7 @@ impl Triangle {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::Triangle;
+    /// use numeric_table::table::Triangle;
     /// assert_eq!(Triangle::Lower.opposite(), Triangle::Upper);
     /// ```
     #[must_use]
@@ -71,7 +71,7 @@ impl Triangle {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{PackedOrder, PackedTriangularMatrix, Triangle, prelude::*};
+/// use numeric_table::{PackedTriangularMatrix, prelude::*, table::{PackedOrder, Triangle}};
 /// let by_rows = PackedTriangularMatrix::from_packed(vec![1, 2, 3, 4, 5, 6], Triangle::Lower, PackedOrder::Rows)?;
 /// assert_eq!(by_rows.rows::<i32>(..)?[..], [1, 0, 0, 2, 3, 0, 4, 5, 6]);
 /// let columns = PackedTriangularMatrix::from_packed(vec![1, 2, 3, 4, 5, 6], Triangle::Lower, PackedOrder::Columns)?;

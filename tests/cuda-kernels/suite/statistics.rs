@@ -3,7 +3,7 @@
 use cuda_kernels_tests::Emulator;
 use cuda_kernels_tests::base::element::Element;
 use half::{bf16, f16};
-use numeric_table::{BasicStatistics, ColumnStatistics};
+use numeric_table::statistics::{BasicStatistics, ColumnStatistics};
 
 use crate::source::{MERGE_ENTRY, group_rows, statistics_entry};
 use crate::support::{Random, emulator, of_bits};

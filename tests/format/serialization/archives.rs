@@ -1,7 +1,7 @@
 //! The bytes of an archive, and archives that are refused.
 
 use numeric_table::prelude::*;
-use numeric_table::{Categories, from_bytes_any};
+use numeric_table::{dictionary::Categories, files};
 use test_support::for_each_element;
 
 use super::{Table, assert_same, hex, is_bitwise_same};
@@ -33,7 +33,7 @@ fn an_archive_has_these_very_bytes() {
     // Version 1 names no kind, and stays readable.
     let version_1 = [&b"NUMTABLE\x01\0\0\0"[..], &golden[31..]].concat();
     assert_same(&Table::from_bytes(&version_1).unwrap(), &table, is_bitwise_same);
-    assert_eq!(from_bytes_any(&version_1).unwrap().to_bytes().unwrap(), golden);
+    assert_eq!(files::from_bytes(&version_1).unwrap().to_bytes().unwrap(), golden);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn an_archive_of_another_version_is_refused_by_naming_it_and_those_that_are_read
     for (version, advice) in [(4, "; a newer version of the library reads it"), (0, "")] {
         bytes[8] = version;
         let expected = format!("the archive has version {version}, and this library reads versions 1 to 3{advice}");
-        for error in [from_bytes_any(&bytes).map(drop), Table::<u8>::from_bytes(&bytes).map(drop)] {
+        for error in [files::from_bytes(&bytes).map(drop), Table::<u8>::from_bytes(&bytes).map(drop)] {
             assert!(error.as_ref().is_err_and(
                 |error| matches!(error.kind(), ErrorKind::Format { offset: 8, reason, .. } if *reason == expected)
             ));

@@ -6,8 +6,8 @@
 
 use numeric_table::prelude::*;
 use numeric_table::{
-    AnyArray, AosNumericTable, CsrNumericTable, PackedOrder, PackedSymmetricMatrix, RecordLayout, SoaNumericTable,
-    Triangle,
+    AnyArray, AosNumericTable, CsrNumericTable, PackedSymmetricMatrix, SoaNumericTable,
+    table::{PackedOrder, RecordLayout, Triangle},
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Dictionaries in every format.
 
-use numeric_table::{Categories, prelude::*};
+use numeric_table::{dictionary::Categories, prelude::*};
 
 use super::{Table, formats, from_json, through_archive};
 

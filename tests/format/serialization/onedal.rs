@@ -1,7 +1,7 @@
 //! What oneDAL's own tests of serialization say, and an example of DAAL. Comments name the file in oneDAL's source
 //! tree.
 
-use numeric_table::from_bytes_any;
+use numeric_table::files;
 use numeric_table::prelude::*;
 use test_support::bits::{Random, bits, is_nan};
 
@@ -58,7 +58,7 @@ fn homogeneous_tables_come_back_whether_their_type_is_known_or_not() {
                 assert!(
                     found.as_slice().unwrap().iter().zip(&values).all(|(&found, &value)| bits(found) == bits(value))
                 );
-                let found = from_bytes_any(&bytes).unwrap();
+                let found = files::from_bytes(&bytes).unwrap();
                 let found = found.rows::<T>(0..rows).unwrap();
                 assert_eq!(found.len(), values.len());
                 assert!(found.iter().zip(&values).all(|(&found, &value)| bits(found) == bits(value)));

@@ -1,7 +1,7 @@
 //! Values of every element type in every format, and tables without values.
 
 use numeric_table::prelude::*;
-use numeric_table::{bf16, f16, from_bytes_any};
+use numeric_table::{bf16, f16, files};
 use test_support::bits::{bits, from_bits, is_same, special_values};
 use test_support::for_each_element;
 
@@ -26,7 +26,7 @@ fn an_archive_keeps_every_bit_of_every_element_type() {
 fn an_archive_of_unknown_type_is_read_as_a_table_of_that_type() {
     fn check<T: Element>() {
         for table in tables_with_every_kind_of_value::<T>() {
-            let found = from_bytes_any(&table.to_bytes().unwrap()).unwrap();
+            let found = files::from_bytes(&table.to_bytes().unwrap()).unwrap();
             assert_eq!((found.uniform_type(), found.data_layout()), (Some(T::TYPE), table.data_layout()));
             let (found, expected) =
                 (found.rows::<T>(0..found.row_count()).unwrap(), table.rows::<T>(0..table.row_count()).unwrap());

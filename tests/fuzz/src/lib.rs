@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use numeric_table::prelude::*;
-use numeric_table::{HomogenNumericTable, Partial, SaveOptions, from_bytes_any};
+use numeric_table::{
+    HomogenNumericTable, Partial,
+    files::{self, SaveOptions},
+};
 
 /// `with_element!(element_type, T => body)`: the body, compiled for each element type `T`, chosen at run time.
 #[macro_export]
@@ -48,7 +51,7 @@ pub fn assert_same<T: Element>(left: &HomogenNumericTable<T>, right: &HomogenNum
 #[track_caller]
 pub fn check_same_again(table: &dyn NumericTable) -> Vec<u8> {
     let bytes = table.to_bytes().expect("a table that was read can be written");
-    let again = from_bytes_any(&bytes).expect("what was written can be read");
+    let again = files::from_bytes(&bytes).expect("what was written can be read");
     assert_eq!((again.kind(), again.shape()), (table.kind(), table.shape()));
     assert!(again.dictionary() == table.dictionary());
     assert!(again.to_bytes().expect("a table that was read can be written") == bytes);

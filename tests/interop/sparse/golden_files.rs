@@ -75,7 +75,7 @@ mod npz {
 
 #[cfg(feature = "sparse-files")]
 mod text {
-    use numeric_table::{Svmlight, SvmlightIndices, SvmlightOptions};
+    use numeric_table::sparse::{Svmlight, SvmlightIndices, SvmlightOptions};
 
     use super::super::dense;
     use super::*;

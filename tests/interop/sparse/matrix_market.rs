@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use numeric_table::{ConversionPolicy, CsrNumericTable, MatrixMarketOptions, prelude::*};
+use numeric_table::{ConversionPolicy, CsrNumericTable, prelude::*, sparse::MatrixMarketOptions};
 use test_support::bits::{is_same, special_values};
 use test_support::for_each_element;
 use test_support::tables::{assert_error, shape};

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
-use numeric_table::{CsrNumericTable, NpzOptions, SaveOptions, bf16, prelude::*};
+use numeric_table::{CsrNumericTable, bf16, files::SaveOptions, npz::NpzOptions, prelude::*};
 use test_support::bits::special_values;
 use test_support::for_each_element;
 use test_support::tables::{assert_error, shape};

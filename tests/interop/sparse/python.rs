@@ -3,7 +3,11 @@
 use std::fs;
 use std::process::Command;
 
-use numeric_table::{CsrNumericTable, Svmlight, SvmlightIndices, SvmlightOptions, prelude::*};
+use numeric_table::{
+    CsrNumericTable,
+    prelude::*,
+    sparse::{Svmlight, SvmlightIndices, SvmlightOptions},
+};
 use test_support::SmallNumber;
 
 use super::{golden, parts_of};

@@ -1,6 +1,6 @@
 //! Matrices of `sprs`, with indices of every type.
 
-use numeric_table::{CsrNumericTable, SprsIndex, prelude::*, table::Refused};
+use numeric_table::{CsrNumericTable, prelude::*, sparse::SprsIndex, table::Refused};
 use sprs::{CsMat, CsMatI, TriMat};
 use test_support::tables::{address, assert_error, shape};
 use test_support::{SmallNumber, for_each_element};

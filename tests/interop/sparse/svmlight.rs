@@ -4,8 +4,10 @@ use std::fs;
 use std::io::Read;
 
 use numeric_table::{
-    ConversionPolicy, CsrNumericTable, SaveOptions, Svmlight, SvmlightIndices, SvmlightLabels, SvmlightOptions, bf16,
-    f16, prelude::*,
+    ConversionPolicy, CsrNumericTable, bf16, f16,
+    files::SaveOptions,
+    prelude::*,
+    sparse::{Svmlight, SvmlightIndices, SvmlightLabels, SvmlightOptions},
 };
 use test_support::bits::special_values;
 use test_support::for_each_element;

@@ -1,7 +1,10 @@
 //! Tables of named columns as arrays of one dimension.
 
 use numeric_table::prelude::*;
-use numeric_table::{AnyArray, NpzOptions, NpzReader, NpzWriter, SoaNumericTable, load_npz_columns, save_npz_columns};
+use numeric_table::{
+    AnyArray, SoaNumericTable,
+    npz::{self, NpzOptions, NpzReader, NpzWriter},
+};
 use test_support::bits::special_values;
 use test_support::for_each_element;
 use test_support::tables::{assert_error, shape};
@@ -17,8 +20,8 @@ fn columns_of_every_type_come_back_with_their_names() {
     for_each_element!(T => if has_no_bf16::<T>() {
         table.push_column(format!("größe/{}", T::TYPE), special_values::<T>()[..rows].to_vec()).unwrap();
     });
-    save_npz_columns(&path, &table).unwrap();
-    let found = load_npz_columns(&path).unwrap();
+    npz::save_columns(&path, &table).unwrap();
+    let found = npz::load_columns(&path).unwrap();
     assert_eq!((found.shape(), found.dictionary()), (shape(rows, 11), table.dictionary()));
     for_each_element!(T => for column in 0..11 {
         if table.column_type(column).unwrap() == T::TYPE {
@@ -35,12 +38,12 @@ fn columns_without_names_are_numbered_and_row_major_ones_are_gathered() {
     let mut table = Table::from_rows(&[[1_i16, 2, 3], [4, 5, 6]]).unwrap();
     let feature = || Feature::new(ElementType::I16);
     table.set_dictionary([feature(), feature().named("b"), feature().named("")].into_iter().collect()).unwrap();
-    save_npz_columns(&path, &table).unwrap();
-    let found = load_npz_columns(&path).unwrap();
+    npz::save_columns(&path, &table).unwrap();
+    let found = npz::load_columns(&path).unwrap();
     assert!(found.dictionary().names().eq([Some("f0"), Some("b"), Some("f2")]));
     assert_eq!(found.rows::<i16>(..).unwrap()[..], [1, 2, 3, 4, 5, 6]);
-    save_npz_columns(&path, &SoaNumericTable::new()).unwrap();
-    assert_eq!(load_npz_columns(&path).unwrap().shape(), shape(0, 0));
+    npz::save_columns(&path, &SoaNumericTable::new()).unwrap();
+    assert_eq!(npz::load_columns(&path).unwrap().shape(), shape(0, 0));
 }
 
 #[test]
@@ -82,7 +85,7 @@ fn columns_together_are_not_larger_than_the_limit() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("columns.npz");
     let columns = [("a", AnyArray::from(vec![0_u8; 1000])), ("b", AnyArray::from(vec![0_u8; 1000]))];
-    save_npz_columns(&path, &SoaNumericTable::from_columns(columns).unwrap()).unwrap();
+    npz::save_columns(&path, &SoaNumericTable::from_columns(columns).unwrap()).unwrap();
     let limited = |bytes| NpzReader::open_with(&path, NpzOptions::new().max_bytes(bytes)).unwrap();
     assert!(limited(2256).load_all_columns().is_ok());
     let error = limited(2255).load_all_columns().unwrap_err().to_string();

@@ -1,7 +1,10 @@
 //! Files that NumPy has written.
 
 use numeric_table::prelude::*;
-use numeric_table::{AosNumericTable, NpzReader, load_npz_columns};
+use numeric_table::{
+    AosNumericTable,
+    npz::{self, NpzReader},
+};
 use test_support::for_each_element;
 use test_support::tables::shape;
 
@@ -72,7 +75,7 @@ fn arrays_of_structures_are_tables_of_records() {
 
 #[test]
 fn a_file_of_columns_is_a_table_with_their_names() {
-    let table = load_npz_columns(golden("columns")).unwrap();
+    let table = npz::load_columns(golden("columns")).unwrap();
     assert!(table.dictionary().names().eq([Some("größe"), Some("a/b"), Some("長さ")]));
     assert_eq!(table.column_as::<f32>(0).unwrap(), [1.5, 2.5, 3.5]);
     assert_eq!(table.column_as::<i64>(1).unwrap(), [1, 2, 3]);

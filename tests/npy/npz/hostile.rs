@@ -3,8 +3,8 @@
 use std::fs;
 use std::io::Cursor;
 
+use numeric_table::npz::{self, NpzOptions, NpzReader};
 use numeric_table::prelude::*;
-use numeric_table::{NpzOptions, NpzReader, save_npz_with};
 use test_support::tables::assert_error;
 
 use super::{ByHand, by_hand, names, npy, options, read, zip};
@@ -136,7 +136,7 @@ fn no_damage_is_taken_for_other_values() {
     let path = folder.path().join("arrays.npz");
     let x = Table::from_rows(&[[1.5_f32, 2.5], [-1.0, 0.0]]).unwrap();
     for is_compressed in [false, true] {
-        save_npz_with(&path, &[("x", &x)], options().compressed(is_compressed)).unwrap();
+        npz::save_with(&path, &[("x", &x)], options().compressed(is_compressed)).unwrap();
         let whole = fs::read(&path).unwrap();
         for length in 0..whole.len() {
             assert!(read(whole[..length].to_vec()).is_err(), "cut off at {length}");

@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
+use numeric_table::npz::{NpzOptions, NpzReader};
 use numeric_table::prelude::*;
-use numeric_table::{NpzOptions, NpzReader};
 
 fn golden(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data/golden/npz").join(name).with_extension("npz")

@@ -1,7 +1,11 @@
 //! Files that go to Python's NumPy and come from it, if there is one.
 
 use numeric_table::prelude::*;
-use numeric_table::{AnyArray, AosNumericTable, NpzReader, NpzWriter, RecordLayout, SoaNumericTable};
+use numeric_table::{
+    AnyArray, AosNumericTable, SoaNumericTable,
+    npz::{NpzReader, NpzWriter},
+    table::RecordLayout,
+};
 use test_support::bits::special_values;
 use test_support::for_each_element;
 use test_support::tables::{LAYOUTS, shape, values_of};

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use numeric_table::prelude::*;
 use numeric_table::{
-    AnyArray, AosNumericTable, CsrNumericTable, NpzReader, NpzWriter, RecordLayout, RowMergedNumericTable,
-    SoaNumericTable, bf16, save_npz, save_npz_with,
+    AnyArray, AosNumericTable, CsrNumericTable, RowMergedNumericTable, SoaNumericTable, bf16,
+    npz::{self, NpzReader, NpzWriter},
+    table::RecordLayout,
 };
 use test_support::bits::{Random, special_values};
 use test_support::for_each_element;
@@ -28,7 +29,7 @@ fn every_type_layout_and_shape_comes_back_bit_for_bit() {
                     values.extend(Random::new(3).values::<T>(count));
                     values.truncate(count);
                     let table = Table::from_array_in(values, shape(rows, columns), layout).unwrap();
-                    save_npz_with(&path, &[("x", &table)], options().compressed(is_compressed)).unwrap();
+                    npz::save_with(&path, &[("x", &table)], options().compressed(is_compressed)).unwrap();
                     let found = NpzReader::open(&path).unwrap().load::<T>("x").unwrap();
                     assert_eq!((found.shape(), found.data_layout()), (table.shape(), layout_in_file(&table)));
                     if count > 0 {
@@ -50,7 +51,7 @@ fn a_large_table_comes_back_whole() {
     let strided = Table::from_array_in(vec![7_u16; 1_200_000], shape(400_000, 3), LAYOUTS[1]).unwrap();
     let slice = strided.slice_rows(1..399_999).unwrap();
     for is_compressed in [false, true] {
-        save_npz_with(&path, &[("x", &table), ("y", &slice)], options().compressed(is_compressed)).unwrap();
+        npz::save_with(&path, &[("x", &table), ("y", &slice)], options().compressed(is_compressed)).unwrap();
         let mut file = NpzReader::open(&path).unwrap();
         assert!(file.load::<u32>("x").unwrap() == table);
         assert!(file.load::<u16>("y").unwrap().to_compact().unwrap() == slice.to_compact().unwrap());
@@ -74,7 +75,7 @@ fn tables_of_every_kind_are_written() {
     let boxed: Box<dyn NumericTable> = Box::new(merged);
     let arrays: [(&str, &dyn NumericTable); 5] =
         [("csr", &sparse), ("soa", &soa), ("merged", &*boxed), ("aos", &aos), ("none", &SoaNumericTable::new())];
-    save_npz_with(&path, &arrays, options()).unwrap();
+    npz::save_with(&path, &arrays, options()).unwrap();
     let mut file = NpzReader::open(&path).unwrap();
     assert_eq!(names(&file), ["csr", "soa", "merged", "aos", "none"]);
     assert_eq!(file.load::<f32>("csr").unwrap().as_slice().unwrap(), [0.0, 0.0, 1.5, 2.5, 0.0, 0.0]);
@@ -119,15 +120,15 @@ fn a_refused_array_leaves_the_writer_and_the_file_as_they_were() {
     let table = Table::from_rows(&[[1_u8, 2]]).unwrap();
     let brain = Table::from_rows(&[[bf16::ONE]]).unwrap();
     assert_error!(
-        save_npz(&path, &[("x", &table), ("x", &table)]),
+        npz::save(&path, &[("x", &table), ("x", &table)]),
         ErrorKind::Unsupported { target: ".npz file", .. },
         "another array has the same name"
     );
     assert_error!(
-        save_npz(&path, &[("x", &brain)]),
+        npz::save(&path, &[("x", &brain)]),
         ErrorKind::UnsupportedElementType { element: ElementType::Bf16, target: "NumPy" }
     );
-    assert_error!(save_npz(folder.path().join("no/folder.npz"), &[]), ErrorKind::Io { .. });
+    assert_error!(npz::save(folder.path().join("no/folder.npz"), &[]), ErrorKind::Io { .. });
 
     let mut writer = NpzWriter::create_with(&path, options()).unwrap();
     writer.add("first", &table).unwrap();
@@ -162,7 +163,7 @@ fn a_refused_array_leaves_the_writer_and_the_file_as_they_were() {
 /// A table whose last rows cannot be read: what was written of it must not follow the directory.
 #[test]
 fn a_table_that_fails_while_it_is_written_leaves_nothing_in_the_file() {
-    use numeric_table::table::{Region, TableId, Target};
+    use numeric_table::table::spi::{Region, TableId, Target};
 
     struct Failing(DataDictionary, TableId);
     impl NumericTable for Failing {
@@ -225,7 +226,7 @@ fn progress_counts_the_bytes_of_values() {
         let save = SaveOptions::new().durable(false).on_progress(move |progress| seen.lock().unwrap().push(progress));
         let table = Table::from_array(vec![0.5_f64; 700_000], shape(350_000, 2)).unwrap();
         let path = folder.path().join("progress.npz");
-        save_npz_with(&path, &[("x", &table), ("y", &table)], options().compressed(is_compressed).save(save)).unwrap();
+        npz::save_with(&path, &[("x", &table), ("y", &table)], options().compressed(is_compressed).save(save)).unwrap();
         let told = std::mem::take(&mut *told.lock().unwrap());
         assert!(told.len() > 3 && told.iter().all(|progress| progress.total == Some(11_200_000)));
         assert!(told.is_sorted_by_key(|progress| progress.done));
@@ -241,10 +242,10 @@ fn a_file_is_written_in_place_if_the_options_say_so() {
     let table = Table::from_rows(&[[1_u8, 2]]).unwrap();
     let in_place = options().save(SaveOptions::new().durable(false).in_place(true));
     assert_error!(
-        save_npz_with(&path, &[("", &table)], in_place.clone()),
+        npz::save_with(&path, &[("", &table)], in_place.clone()),
         ErrorKind::Unsupported { target: ".npz file", .. }
     );
     assert_eq!(fs::metadata(&path).unwrap().len(), 100_000);
-    save_npz_with(&path, &[("x", &table)], in_place).unwrap();
+    npz::save_with(&path, &[("x", &table)], in_place).unwrap();
     assert_eq!(NpzReader::open(&path).unwrap().load::<u8>("x").unwrap(), table);
 }

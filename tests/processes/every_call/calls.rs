@@ -6,10 +6,13 @@ use std::path::Path;
 
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
-use numeric_table::table::{Lease, Lend, Region, Target};
+use numeric_table::table::spi::{Lease, Lend, Region, Target};
 use numeric_table::{
-    AnySlice, AnySliceMut, BasicStatistics, CsvWriteOptions, SaveOptions, TableReader, TableWriter, from_bytes_any,
-    load_any, load_npy_any, verify,
+    array::{AnySlice, AnySliceMut},
+    csv::CsvWriteOptions,
+    files::{self, SaveOptions, TableReader, TableWriter, verify},
+    npy,
+    statistics::BasicStatistics,
 };
 use test_support::tables::LAYOUTS;
 
@@ -398,7 +401,7 @@ calls! {
     fn archived(table, _folder) {
         if let Ok(bytes) = table.to_bytes() {
             assert_eq!(Table::<T>::from_bytes(&bytes).unwrap().shape(), table.shape());
-            assert_eq!(from_bytes_any(&bytes).unwrap().shape(), table.shape());
+            assert_eq!(files::from_bytes(&bytes).unwrap().shape(), table.shape());
         }
     }
 
@@ -410,11 +413,11 @@ calls! {
 
     fn saved(table, folder) {
         let path = folder.join("table.ntb");
-        check_file(table.save(&path), &path, table.shape(), |path| load_any(path));
+        check_file(table.save(&path), &path, table.shape(), |path| files::load(path));
         let saved = table.save_with(&path, SaveOptions::new().checksums(None));
-        check_file(saved, &path, table.shape(), |path| load_any(path));
+        check_file(saved, &path, table.shape(), |path| files::load(path));
         let any: &dyn NumericTable = table;
-        check_file(any.save(&path), &path, table.shape(), |path| load_any(path));
+        check_file(any.save(&path), &path, table.shape(), |path| files::load(path));
     }
 
     fn saved_in_place(table, folder) {
@@ -468,12 +471,12 @@ calls! {
                 let _ = black_box(writer.copy_rows(&reader, range));
             }
             let shape = writer.shape();
-            check_file(writer.finish(), &copy, shape, |path| load_any(path));
+            check_file(writer.finish(), &copy, shape, |path| files::load(path));
         }
         if let Ok(mut writer) = TableWriter::<i16>::create(&copy, table.column_count(), None) {
             let _ = black_box(writer.copy_rows(&reader, ..));
             let shape = writer.shape();
-            check_file(writer.finish(), &copy, shape, |path| load_any(path));
+            check_file(writer.finish(), &copy, shape, |path| files::load(path));
         }
     }
 
@@ -485,15 +488,15 @@ calls! {
             }
             let _ = black_box(writer.append_table(table));
             let shape = writer.shape();
-            check_file(writer.finish(), &path, shape, |path| load_any(path));
+            check_file(writer.finish(), &path, shape, |path| files::load(path));
         }
     }
 
     fn saved_for_numpy(table, folder) {
         let path = folder.join("table.npy");
-        check_file(table.save_npy(&path), &path, table.shape(), |path| load_npy_any(path));
+        check_file(table.save_npy(&path), &path, table.shape(), |path| npy::load(path));
         let any: &dyn NumericTable = table;
-        check_file(any.save_npy(&path), &path, table.shape(), |path| load_npy_any(path));
+        check_file(any.save_npy(&path), &path, table.shape(), |path| npy::load(path));
         let _ = black_box(table.write_npy(Sink(SINK)));
         let _ = black_box(any.write_npy(Sink(SINK)));
     }

@@ -1,8 +1,11 @@
 //! What every kind of table can do: it is saved, archived, printed, written as text, held as `dyn`.
 
 use numeric_table::prelude::*;
-use numeric_table::table::TableKind;
-use numeric_table::{BasicStatistics, SaveOptions, from_bytes_any, load_any};
+use numeric_table::table::spi::TableKind;
+use numeric_table::{
+    files::{self, SaveOptions},
+    statistics::BasicStatistics,
+};
 
 use super::{Ramp, stacked, values_of};
 
@@ -14,7 +17,7 @@ fn any_kind_of_table_is_saved_as_a_homogeneous_one() {
     let tables: [&dyn NumericTable; 2] = [&stacked, &ramp];
     for table in tables {
         table.save_with(&path, SaveOptions::new().durable(false)).unwrap();
-        let loaded = load_any(&path).unwrap();
+        let loaded = files::load(&path).unwrap();
         assert_eq!((loaded.shape(), loaded.uniform_type()), (table.shape(), table.uniform_type()));
         assert_eq!(values_of::<f64>(&*loaded), values_of::<f64>(table));
     }
@@ -49,7 +52,7 @@ fn any_kind_of_table_is_written_as_a_numpy_file() {
         table.write_npy(&mut bytes).unwrap();
         table.save_npy_with(&path, SaveOptions::new().durable(false)).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), bytes);
-        let copy = numeric_table::read_npy_any(&bytes[..]).unwrap();
+        let copy = numeric_table::npy::read(&bytes[..]).unwrap();
         assert_eq!((copy.shape(), copy.uniform_type()), (table.shape(), table.uniform_type()));
         assert_eq!(values_of::<f64>(&*copy), values_of::<f64>(table));
     }
@@ -62,7 +65,7 @@ fn any_kind_of_table_is_written_as_csv() {
     let tables: [(&dyn NumericTable, &str); 2] = [(&stacked, "1,2\n3,4\n5,6\n7,8\n9,10\n"), (&ramp, "0,1,2\n3,4,5\n")];
     for (table, expected) in tables {
         let mut text = Vec::new();
-        table.write_csv_to(&mut text, numeric_table::CsvWriteOptions::new().header(false)).unwrap();
+        table.write_csv_to(&mut text, numeric_table::csv::CsvWriteOptions::new().header(false)).unwrap();
         assert_eq!(String::from_utf8(text).unwrap(), expected);
     }
 }
@@ -97,7 +100,7 @@ fn what_a_custom_table_archives_is_read_as_a_homogeneous_one() {
     let copy = HomogenNumericTable::<u8>::from_bytes(&table.to_bytes().unwrap()).unwrap();
     assert_eq!(copy.as_slice().unwrap(), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     let ramp: &dyn NumericTable = &Ramp::new(Shape { rows: 300, columns: 70 });
-    let copy = from_bytes_any(&ramp.to_bytes().unwrap()).unwrap();
+    let copy = files::from_bytes(&ramp.to_bytes().unwrap()).unwrap();
     assert_eq!((copy.kind(), copy.uniform_type()), (TableKind::HOMOGENEOUS, Some(ElementType::I32)));
     assert_eq!(values_of::<i32>(&*copy), (0..21_000).collect::<Vec<_>>());
 }

@@ -2,8 +2,12 @@
 
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
-use numeric_table::table::{Piece, PieceMut, Region, TableId, TableKind, Target};
-use numeric_table::{AnySlice, AnySliceMut, BasicStatistics, from_bytes_any, load_any};
+use numeric_table::table::spi::{Piece, PieceMut, Region, TableId, TableKind, Target};
+use numeric_table::{
+    array::{AnySlice, AnySliceMut},
+    files,
+    statistics::BasicStatistics,
+};
 
 use test_support::tables::assert_error;
 
@@ -406,7 +410,7 @@ fn columns_of_different_types_are_saved_as_a_structure_of_arrays() {
     let columns = small();
     let table = columns.to_dyn();
     table.save(&path).unwrap();
-    for read in [load_any(&path).unwrap(), from_bytes_any(&table.to_bytes().unwrap()).unwrap()] {
+    for read in [files::load(&path).unwrap(), files::from_bytes(&table.to_bytes().unwrap()).unwrap()] {
         assert_eq!(read.kind(), TableKind::STRUCTURE_OF_ARRAYS);
         assert_eq!(read.dictionary(), table.dictionary());
         assert_eq!(read.rows::<f64>(..).unwrap()[..], table.rows::<f64>(..).unwrap()[..]);

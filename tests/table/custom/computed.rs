@@ -1,9 +1,9 @@
 //! A table that computes its values is read in every way, and refuses every writer.
 
+use numeric_table::array::{AnySlice, AnySliceMut};
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
-use numeric_table::table::{Lease, Lend, Region, TableId, TableKind, Target};
-use numeric_table::{AnySlice, AnySliceMut};
+use numeric_table::table::spi::{Lease, Lend, Region, TableId, TableKind, Target};
 
 use super::{Ramp, Result, values_of};
 

@@ -6,10 +6,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
-use numeric_table::table::{Lease, Lend, Piece, PieceMut, Region, TableId, Target, by_mut};
+use numeric_table::table::{
+    by_mut,
+    spi::{Lease, Lend, Piece, PieceMut, Region, TableId, Target},
+};
 use numeric_table::{
-    AnyArrayRef, AnySlice, AnySliceMut, BasicStatistics, Covariance, CsrNumericTable, Quantiles, RowMergedNumericTable,
-    SaveOptions,
+    CsrNumericTable, RowMergedNumericTable,
+    array::{AnyArrayRef, AnySlice, AnySliceMut},
+    files::SaveOptions,
+    statistics::{BasicStatistics, Covariance, Quantiles},
 };
 
 use test_support::tables::{assert_error, shape};
@@ -149,7 +154,7 @@ fn readings(table: &Liar) -> Vec<(&'static str, Result<usize>)> {
         #[cfg(feature = "npy")]
         ("npy", table_dyn.write_npy(&mut Vec::new()).map(|()| 12)),
         #[cfg(feature = "csv")]
-        ("csv", table_dyn.write_csv_to(&mut Vec::new(), numeric_table::CsvWriteOptions::new()).map(|()| 12)),
+        ("csv", table_dyn.write_csv_to(&mut Vec::new(), numeric_table::csv::CsvWriteOptions::new()).map(|()| 12)),
     ];
     let _ = (table_dyn.to_string(), format!("{table_dyn:?}"));
     for (name, result) in &results {

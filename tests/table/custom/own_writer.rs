@@ -1,9 +1,9 @@
 //! A kind of table that has no pieces, and is read and written by methods of its own.
 
-use numeric_table::AnySlice;
+use numeric_table::array::AnySlice;
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
-use numeric_table::table::{Lease, Lend, Region, TableId, Target};
+use numeric_table::table::spi::{Lease, Lend, Region, TableId, Target};
 use test_support::tables::LAYOUTS;
 
 use super::{Result, Stacked, stacked, values_of};
@@ -163,11 +163,11 @@ impl NumericTable for LendsNothing {
         self.0.id()
     }
 
-    fn piece(&self, row: usize, column: usize) -> Result<Option<numeric_table::table::Piece<'_>>> {
+    fn piece(&self, row: usize, column: usize) -> Result<Option<numeric_table::table::spi::Piece<'_>>> {
         self.0.piece(row, column)
     }
 
-    fn pieces_mut(&mut self) -> Result<Vec<numeric_table::table::PieceMut<'_>>> {
+    fn pieces_mut(&mut self) -> Result<Vec<numeric_table::table::spi::PieceMut<'_>>> {
         self.0.pieces_mut()
     }
 }

@@ -1,7 +1,7 @@
 //! A kind of table that computes its values.
 
 use numeric_table::prelude::*;
-use numeric_table::table::{Region, TableId, Target};
+use numeric_table::table::spi::{Region, TableId, Target};
 
 use super::Result;
 

@@ -1,9 +1,9 @@
 //! Blocks, columns and values of a table that is two tables: what lies in one of them, and what runs across the seam.
 
-use numeric_table::AnySlice;
+use numeric_table::array::AnySlice;
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
-use numeric_table::table::Region;
+use numeric_table::table::spi::Region;
 
 use super::{Result, Stacked, stacked, values_of};
 

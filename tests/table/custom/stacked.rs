@@ -1,7 +1,7 @@
 //! A kind of table that is read and written, and lends its memory: one table on top of another.
 
 use numeric_table::prelude::*;
-use numeric_table::table::{Lease, Lend, Piece, PieceMut, Region, TableId};
+use numeric_table::table::spi::{Lease, Lend, Piece, PieceMut, Region, TableId};
 
 use super::Result;
 

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use numeric_table::array::{AnySlice, AnySliceMut};
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
-use numeric_table::table::{Piece, PieceMut, Region, TableId, Target};
-use numeric_table::{AnySlice, AnySliceMut};
+use numeric_table::table::spi::{Piece, PieceMut, Region, TableId, Target};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::TestCaseResult;

@@ -1,8 +1,11 @@
 //! A kind of table that borrows what it shows.
 
 use numeric_table::prelude::*;
-use numeric_table::table::{Piece, TableId};
-use numeric_table::{BasicStatistics, SaveOptions, from_bytes_any, load_any};
+use numeric_table::table::spi::{Piece, TableId};
+use numeric_table::{
+    files::{self, SaveOptions},
+    statistics::BasicStatistics,
+};
 
 use super::{Result, values_of};
 
@@ -76,8 +79,8 @@ fn borrowed_values_are_saved_and_are_not_written() {
     let mut tables: Vec<Box<dyn NumericTable + '_>> = vec![Box::new(View::new(&values, Shape { rows: 2, columns: 2 }))];
     let table = &mut *tables[0];
     table.save_with(&path, SaveOptions::new().durable(false)).unwrap();
-    assert_eq!(values_of::<f32>(&*load_any(&path).unwrap()), values);
-    assert_eq!(values_of::<f32>(&*from_bytes_any(&table.to_bytes().unwrap()).unwrap()), values);
+    assert_eq!(values_of::<f32>(&*files::load(&path).unwrap()), values);
+    assert_eq!(values_of::<f32>(&*files::from_bytes(&table.to_bytes().unwrap()).unwrap()), values);
     assert!(table.rows_mut::<f32>(..).is_err_and(|error| matches!(error.kind(), ErrorKind::ReadOnlyTable)));
     assert!(table.rows_mut::<f64>(..).is_err_and(|error| matches!(error.kind(), ErrorKind::ReadOnlyTable)));
     assert!(table.set_value(0, 0, 1.0_f32).is_err_and(|error| matches!(error.kind(), ErrorKind::ReadOnlyTable)));

@@ -77,7 +77,7 @@ macro_rules! reading_calls {
         table.save(path("a.ntb")).unwrap();
         table.save_with(path("b.ntb"), SaveOptions::new().durable(false)).unwrap();
         assert_eq!(
-            (of(&*load_any(path("a.ntb")).unwrap()), of(&*load_any(path("b.ntb")).unwrap())),
+            (of(&*files::load(path("a.ntb")).unwrap()), of(&*files::load(path("b.ntb")).unwrap())),
             (all.into(), all.into())
         );
         #[cfg(feature = "csv")]
@@ -225,7 +225,7 @@ fn parallel_sum<'b>(blocks: impl rayon::iter::ParallelIterator<Item = Result<Blo
 }
 
 fn from_bytes(bytes: &[u8]) -> Box<dyn NumericTable> {
-    numeric_table::from_bytes_any(bytes).unwrap()
+    numeric_table::files::from_bytes(bytes).unwrap()
 }
 
 #[test]

@@ -4,11 +4,12 @@
 mod calls;
 
 use numeric_table::prelude::*;
-use numeric_table::table::Piece;
-use numeric_table::table::{TableId, by_mut, by_ref, records_mut};
+use numeric_table::table::spi::Piece;
+use numeric_table::table::{by_mut, by_ref, records_mut, spi::TableId};
 use numeric_table::{
-    AnyArray, AosNumericTable, BorrowedTable, BorrowedTableMut, CsrNumericTable, MergedNumericTable, PackedOrder,
-    PackedSymmetricMatrix, PackedTriangularMatrix, RowMergedNumericTable, SoaNumericTable, Triangle, impl_record,
+    AnyArray, AosNumericTable, CsrNumericTable, MergedNumericTable, PackedSymmetricMatrix, PackedTriangularMatrix,
+    RowMergedNumericTable, SoaNumericTable, impl_record,
+    table::{BorrowedTable, BorrowedTableMut, PackedOrder, Triangle},
 };
 
 /// The values of most tables here: symmetric, so that a packed matrix can have them, and ascending in each column.

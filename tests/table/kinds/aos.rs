@@ -1,8 +1,9 @@
 //! The array of structures.
 
-use numeric_table::table::{Refused, TableKind, records, records_mut};
+use numeric_table::table::{Refused, records, records_mut, spi::TableKind};
 use numeric_table::{
-    AosNumericTable, BasicStatistics, MergedNumericTable, RecordLayout, bf16, f16, impl_record, prelude::*,
+    AosNumericTable, MergedNumericTable, bf16, f16, impl_record, prelude::*, statistics::BasicStatistics,
+    table::RecordLayout,
 };
 use test_support::tables::{address, assert_error, shape};
 

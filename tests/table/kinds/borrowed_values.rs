@@ -1,7 +1,12 @@
 //! Borrowed values as tables: slices, views, arrays of `ndarray`.
 
-use numeric_table::table::{TableKind, by_mut};
-use numeric_table::{BasicStatistics, BorrowedTable, BorrowedTableMut, MergedNumericTable, TableViewMut, prelude::*};
+use numeric_table::table::{by_mut, spi::TableKind};
+use numeric_table::{
+    MergedNumericTable,
+    prelude::*,
+    statistics::BasicStatistics,
+    table::{BorrowedTable, BorrowedTableMut, TableViewMut},
+};
 use test_support::tables::{address, assert_error, shape};
 use test_support::{SmallNumber, for_each_element};
 

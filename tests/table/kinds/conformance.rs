@@ -2,9 +2,9 @@
 //!
 //! The suite asks for a table of [`ROWS`] x [`COLUMNS`] values that count 1, 2, 3 ... row by row, in any element types.
 
-use numeric_table::BasicStatistics;
 use numeric_table::prelude::*;
-use numeric_table::table::TableKind;
+use numeric_table::statistics::BasicStatistics;
+use numeric_table::table::spi::TableKind;
 use test_support::tables::{MODES, assert_error, number, numbers, shape};
 use test_support::{SmallNumber, for_each_element};
 

@@ -1,8 +1,8 @@
 //! Sparse rows: DAAL's cases, and what only they have.
 
 use numeric_table::convert::WriteRule;
-use numeric_table::table::{Region, TableKind};
-use numeric_table::{AnySlice, AnyValue, CsrNumericTable, bf16, f16, prelude::*};
+use numeric_table::table::spi::{Region, TableKind};
+use numeric_table::{AnyValue, CsrNumericTable, array::AnySlice, bf16, f16, prelude::*};
 use numeric_table::{MergedNumericTable, RowMergedNumericTable, table::by_ref};
 use test_support::bits::Random;
 use test_support::tables::{assert_error, shape};

@@ -1,8 +1,13 @@
 //! Sparse rows beside a homogeneous table with the same cells, which is the oracle of everything dense.
 
 use numeric_table::convert::WriteRule;
-use numeric_table::table::{Region, Target};
-use numeric_table::{AnyArray, AnySlice, AnySliceMut, BasicStatistics, CsrNumericTable, prelude::*};
+use numeric_table::table::spi::{Region, Target};
+use numeric_table::{
+    AnyArray, CsrNumericTable,
+    array::{AnySlice, AnySliceMut},
+    prelude::*,
+    statistics::BasicStatistics,
+};
 use test_support::bits::{Random, bits, special_values};
 use test_support::for_each_element;
 use test_support::tables::{LAYOUTS, POLICIES, assert_error, shape};
@@ -261,7 +266,7 @@ fn statistics_of_sparse_tables_are_those_of_dense_ones() {
             assert_eq!(mine.row_count(), theirs.row_count());
             for (mine, theirs) in mine.columns().iter().zip(theirs.columns()) {
                 assert_eq!((mine.count(), mine.nan_count()), (theirs.count(), theirs.nan_count()));
-                let exact = |column: &numeric_table::ColumnStatistics| {
+                let exact = |column: &numeric_table::statistics::ColumnStatistics| {
                     [column.minimum(), column.maximum(), column.sum(), column.mean()].map(f64::to_bits)
                 };
                 assert_eq!(exact(mine), exact(theirs), "{mine:?} {theirs:?}");

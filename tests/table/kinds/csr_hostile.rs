@@ -1,7 +1,13 @@
 //! Sparse parts that are wrong, and shapes that no dense table could have.
 
-use numeric_table::table::{CooParts, CsrParts, Refused, Region, Target};
-use numeric_table::{AnyArray, AnySliceMut, AnyValue, BasicStatistics, CsrNumericTable, SparseFault, prelude::*};
+use numeric_table::table::{
+    CooParts, CsrParts, Refused,
+    spi::{Region, Target},
+};
+use numeric_table::{
+    AnyArray, AnyValue, CsrNumericTable, array::AnySliceMut, error::SparseFault, prelude::*,
+    statistics::BasicStatistics,
+};
 use test_support::tables::{assert_error, shape};
 
 fn made(

@@ -1,9 +1,14 @@
 //! Tables side by side and end to end.
 
-use numeric_table::table::{Piece, PieceMut, Refused, Region, TableId, TableKind, Target, array_of, by_mut, by_ref};
+use numeric_table::table::{
+    Refused, by_mut, by_ref,
+    spi::{Piece, PieceMut, Region, TableId, TableKind, Target, array_of},
+};
 use numeric_table::{
-    AnySliceMut, CsrNumericTable, MergedNumericTable, PackedOrder, PackedSymmetricMatrix, PackedTriangularMatrix,
-    RowMergedNumericTable, Triangle, prelude::*,
+    CsrNumericTable, MergedNumericTable, PackedSymmetricMatrix, PackedTriangularMatrix, RowMergedNumericTable,
+    array::AnySliceMut,
+    prelude::*,
+    table::{PackedOrder, Triangle},
 };
 use test_support::tables::{assert_error, shape};
 

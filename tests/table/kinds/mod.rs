@@ -14,10 +14,11 @@ mod soa;
 mod square;
 
 use numeric_table::prelude::*;
-use numeric_table::table::{TableKind, by_mut, by_ref, records_mut};
+use numeric_table::table::{by_mut, by_ref, records_mut, spi::TableKind};
 use numeric_table::{
-    AnyArray, AosNumericTable, BorrowedTableMut, CsrNumericTable, MergedNumericTable, RecordLayout,
-    RowMergedNumericTable, SoaNumericTable, bf16, f16, impl_record,
+    AnyArray, AosNumericTable, CsrNumericTable, MergedNumericTable, RowMergedNumericTable, SoaNumericTable, bf16, f16,
+    impl_record,
+    table::{BorrowedTableMut, RecordLayout},
 };
 use test_support::SmallNumber;
 use test_support::tables::{number, numbered, shape};

@@ -1,8 +1,8 @@
 //! What comes back of a table from a file, from an archive and through serde.
 
+use numeric_table::files::{self, SaveOptions, TableReader, verify};
 use numeric_table::prelude::*;
-use numeric_table::table::TableKind;
-use numeric_table::{SaveOptions, TableReader, from_bytes_any, load_any, verify};
+use numeric_table::table::spi::TableKind;
 use test_support::tables::assert_error;
 
 use super::Boxed;
@@ -19,8 +19,8 @@ pub(super) fn check(table: &mut dyn NumericTable, values: &[f64], kind: TableKin
     table.save_with(&path, SaveOptions::new().checksums(Some(32))).unwrap();
     assert!(verify(&path).unwrap());
     let copies: [Boxed; 4] = [
-        load_any(&path).unwrap(),
-        from_bytes_any(&table.to_bytes().unwrap()).unwrap(),
+        files::load(&path).unwrap(),
+        files::from_bytes(&table.to_bytes().unwrap()).unwrap(),
         serde_json::from_str(&serde_json::to_string(&*table).unwrap()).unwrap(),
         serde_json::from_value(serde_json::to_value(&*table).unwrap()).unwrap(),
     ];

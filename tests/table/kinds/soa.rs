@@ -1,6 +1,6 @@
 //! The structure of arrays.
 
-use numeric_table::table::{Refused, TableKind};
+use numeric_table::table::{Refused, spi::TableKind};
 use numeric_table::{AnyArray, SoaNumericTable, prelude::*};
 use test_support::tables::{assert_error, shape};
 

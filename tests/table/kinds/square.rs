@@ -5,8 +5,8 @@
 //! write to all cells that are stored as one ([`Half::Mirrored`]), or refused unless it is of zero ([`Half::Zero`]).
 
 use numeric_table::prelude::*;
-use numeric_table::table::TableKind;
-use numeric_table::{BasicStatistics, Triangle};
+use numeric_table::table::spi::TableKind;
+use numeric_table::{statistics::BasicStatistics, table::Triangle};
 use test_support::tables::{MODES, assert_error, shape};
 use test_support::{SmallNumber, for_each_element};
 
@@ -328,9 +328,10 @@ pub(super) fn keeps_everything_when_a_value_is_refused(case: &Case<'_>) {
         assert_error!(refused, ErrorKind::ValueNotRepresentable { row, column, .. } if (*row, *column) == place);
         // The first in row-major order, of which the values are kept until all are known to fit.
         let mut old = vec![3_i8; SIDE * SIDE];
-        let region = numeric_table::table::Region { rows: 0..SIDE, columns: 0..SIDE };
-        let target = numeric_table::AnySliceMut::new(&mut old);
-        let target = numeric_table::table::Target::new(target, shape(SIDE, SIDE), ConversionPolicy::Checked).unwrap();
+        let region = numeric_table::table::spi::Region { rows: 0..SIDE, columns: 0..SIDE };
+        let target = numeric_table::array::AnySliceMut::new(&mut old);
+        let target =
+            numeric_table::table::spi::Target::new(target, shape(SIDE, SIDE), ConversionPolicy::Checked).unwrap();
         assert_error!(
             table.read_region(&region, target),
             ErrorKind::ValueNotRepresentable { row, .. } if *row == place.0

@@ -8,8 +8,11 @@ mod round_trip;
 use std::fmt::Debug;
 
 use numeric_table::{
-    BasicStatistics, ColumnStatistics, Covariance, CsrNumericTable, GroupStatistics, Histogram, HistogramBins, Partial,
-    QuantileSketch, prelude::*,
+    CsrNumericTable, Partial,
+    prelude::*,
+    statistics::{
+        BasicStatistics, ColumnStatistics, Covariance, GroupStatistics, Histogram, HistogramBins, QuantileSketch,
+    },
 };
 use test_support::bits::Random;
 use test_support::tables::shape;
@@ -178,7 +181,7 @@ impl Tested for Histogram {
 
     fn of_table(table: &dyn NumericTable) -> Self {
         let mut all = Self::question(table.column_count());
-        all.add_table(table, numeric_table::StatisticsOptions::new()).unwrap();
+        all.add_table(table, numeric_table::statistics::StatisticsOptions::new()).unwrap();
         all
     }
 
@@ -208,7 +211,7 @@ impl Tested for QuantileSketch {
 
     fn of_table(table: &dyn NumericTable) -> Self {
         let mut all = Self::question(table.column_count());
-        all.add_table(table, numeric_table::StatisticsOptions::new()).unwrap();
+        all.add_table(table, numeric_table::statistics::StatisticsOptions::new()).unwrap();
         all
     }
 

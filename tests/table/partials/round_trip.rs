@@ -81,7 +81,7 @@ fn columns_and_bins_are_serialized_by_themselves() {
     for (column, counts) in statistics.columns().iter().zip(histogram.columns()) {
         let back: ColumnStatistics = serde_json::from_str(&serde_json::to_string(column).unwrap()).unwrap();
         assert_eq!(back, *column);
-        let back: numeric_table::ColumnHistogram =
+        let back: numeric_table::statistics::ColumnHistogram =
             serde_json::from_str(&serde_json::to_string(counts).unwrap()).unwrap();
         assert_eq!(back, *counts);
         let back: HistogramBins = serde_json::from_str(&serde_json::to_string(counts.bins()).unwrap()).unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float32Type;
 use arrow_array::{ArrayRef, FixedSizeListArray, Float32Array, Float64Array, RecordBatch};
-use numeric_table::{CopyReason, prelude::*};
+use numeric_table::{interop::CopyReason, prelude::*};
 use numeric_table_arrow::prelude::*;
 use test_support::copies::{check, outcome, outcome_of_table, table};
 

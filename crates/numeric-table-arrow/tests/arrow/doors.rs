@@ -9,9 +9,15 @@ use std::sync::Arc;
 
 use arrow_array::{Array as ArrowArray, ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray, UInt64Array};
 use numeric_table::{
-    AnyArray, Categories, CsrNumericTable, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions,
-    NpzReader, SaveOptions, Shards, SoaNumericTable, Svmlight, TimeUnit, bf16, from_bytes_any, load_any, load_npy_any,
-    load_npz_columns, prelude::*, read_npy_any, save_npz_columns,
+    AnyArray, CsrNumericTable, SoaNumericTable, bf16,
+    csv::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions},
+    dictionary::{Categories, TimeUnit},
+    files::{self, SaveOptions},
+    npy,
+    npz::{self, NpzReader},
+    prelude::*,
+    shards::Shards,
+    sparse::Svmlight,
 };
 use numeric_table_arrow::prelude::*;
 
@@ -132,25 +138,25 @@ fn by_csv(table: &SoaNumericTable) -> Result<SoaNumericTable, Error> {
 fn by_npy(table: &SoaNumericTable) -> Result<SoaNumericTable, Error> {
     let mut bytes = Vec::new();
     table.write_npy(&mut bytes)?;
-    Ok(columns_of(&*read_npy_any(&bytes[..])?))
+    Ok(columns_of(&*npy::read(&bytes[..])?))
 }
 
 fn by_npz(table: &SoaNumericTable) -> Result<SoaNumericTable, Error> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.npz");
-    save_npz_columns(&path, table)?;
-    load_npz_columns(&path)
+    npz::save_columns(&path, table)?;
+    npz::load_columns(&path)
 }
 
 fn by_table_file(table: &SoaNumericTable) -> Result<SoaNumericTable, Error> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.ntb");
     table.save_with(&path, SaveOptions::new().durable(false))?;
-    Ok(columns_of(&*load_any(&path)?))
+    Ok(columns_of(&*files::load(&path)?))
 }
 
 fn by_archive(table: &SoaNumericTable) -> Result<SoaNumericTable, Error> {
-    Ok(columns_of(&*from_bytes_any(&table.to_bytes()?)?))
+    Ok(columns_of(&*files::from_bytes(&table.to_bytes()?)?))
 }
 
 fn by_json(table: &SoaNumericTable) -> Result<SoaNumericTable, Error> {
@@ -318,7 +324,7 @@ fn what_others_have_comes_in_or_is_refused_by_name() {
 
     let header = "{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }";
     let npy = [b"\x93NUMPY\x01\0\x76\0", format!("{header:<117}\n").as_bytes(), &[0, 1]].concat();
-    let error = read_npy_any(&npy[..]).err().unwrap().to_string();
+    let error = npy::read(&npy[..]).err().unwrap().to_string();
     assert!(error.contains("truth values; in Python: a.astype('u1')"), "{error}");
 }
 
@@ -338,9 +344,9 @@ fn a_code_without_a_word_is_refused_by_name() {
 #[test]
 fn no_door_takes_a_file_without_a_size_for_an_empty_table() {
     let path = "/proc/self/status";
-    assert!(load_any(path).is_err());
+    assert!(files::load(path).is_err());
     assert!(Shards::open(path).is_err());
-    assert!(load_npy_any(path).is_err());
+    assert!(npy::load(path).is_err());
     assert!(NpzReader::open(path).is_err());
     assert!(Svmlight::load::<f64>(path).is_err());
     assert!(CsrNumericTable::load_mtx::<f64>(path).is_err());

@@ -2,9 +2,11 @@
 
 use numeric_table::table::{by_mut, by_ref};
 use numeric_table::{
-    AnyArray, AosNumericTable, BorrowedTable, BorrowedTableMut, CopyPolicy, CsrNumericTable, MergedNumericTable,
-    PackedOrder, PackedSymmetricMatrix, PackedTriangularMatrix, RowMergedNumericTable, SoaNumericTable, Triangle,
-    impl_record, prelude::*,
+    AnyArray, AosNumericTable, CsrNumericTable, MergedNumericTable, PackedSymmetricMatrix, PackedTriangularMatrix,
+    RowMergedNumericTable, SoaNumericTable, impl_record,
+    interop::CopyPolicy,
+    prelude::*,
+    table::{BorrowedTable, BorrowedTableMut, PackedOrder, Triangle},
 };
 use numeric_table_arrow::prelude::*;
 

@@ -3,7 +3,11 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float16Type, Float32Type};
 use arrow_array::{Array as ArrowArray, RecordBatch};
-use numeric_table::{AnyArray, CopyPolicy, CopyReason, MergedNumericTable, SoaNumericTable, f16, prelude::*};
+use numeric_table::{
+    AnyArray, MergedNumericTable, SoaNumericTable, f16,
+    interop::{CopyPolicy, CopyReason},
+    prelude::*,
+};
 use numeric_table_arrow::prelude::*;
 use test_support::tables::{LAYOUTS, assert_error};
 

@@ -16,7 +16,9 @@ use arrow_buffer::{Buffer, ScalarBuffer};
 use arrow_schema::{ArrowError, Schema};
 use numeric_table::table::by_ref;
 use numeric_table::{
-    AnyArray, CopyPolicy, CopyReason, MergedNumericTable, RowMergedNumericTable, SoaNumericTable, f16, prelude::*,
+    AnyArray, MergedNumericTable, RowMergedNumericTable, SoaNumericTable, f16,
+    interop::{CopyPolicy, CopyReason},
+    prelude::*,
 };
 use numeric_table_arrow::prelude::*;
 use test_support::tables::{address, assert_error, shape};

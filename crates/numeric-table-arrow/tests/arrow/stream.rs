@@ -7,7 +7,12 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, UInt8Array};
 use arrow_array::{RecordBatchOptions, RecordBatchReader};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
-use numeric_table::{CopyPolicy, CopyReason, SaveOptions, SoaNumericTable, TableWriter, prelude::*};
+use numeric_table::{
+    SoaNumericTable,
+    files::{SaveOptions, TableWriter},
+    interop::{CopyPolicy, CopyReason},
+    prelude::*,
+};
 use numeric_table_arrow::prelude::*;
 use test_support::tables::{LAYOUTS, assert_error, shape};
 

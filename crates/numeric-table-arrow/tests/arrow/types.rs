@@ -12,7 +12,12 @@ use arrow_array::{
 use arrow_buffer::i256;
 use arrow_schema::{DataType, Field};
 use numeric_table::{
-    CopyPolicy, CopyReason, RowMergedNumericTable, SoaNumericTable, TableWriter, TimeUnit, bf16, f16, prelude::*,
+    RowMergedNumericTable, SoaNumericTable, bf16,
+    dictionary::TimeUnit,
+    f16,
+    files::TableWriter,
+    interop::{CopyPolicy, CopyReason},
+    prelude::*,
 };
 use numeric_table_arrow::prelude::*;
 use proptest::prelude::*;

@@ -9,7 +9,11 @@ use arrow_array::{
     RecordBatchIterator, StringArray, StringViewArray, StructArray, UInt16Array,
 };
 use numeric_table::{
-    AnyArray, Categories, CopyPolicy, CopyReason, RowMergedNumericTable, SoaNumericTable, TableWriter, bf16, prelude::*,
+    AnyArray, RowMergedNumericTable, SoaNumericTable, bf16,
+    dictionary::Categories,
+    files::TableWriter,
+    interop::{CopyPolicy, CopyReason},
+    prelude::*,
 };
 use numeric_table_arrow::prelude::*;
 use test_support::tables::assert_error;
@@ -164,7 +168,7 @@ fn words_that_come_late_are_words_of_all() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.ntb");
     TableWriter::<f32>::save_record_batches(&path, stream(batches, rows), ArrowOptions::new()).unwrap();
-    numeric_table::verify(&path).unwrap();
+    numeric_table::files::verify(&path).unwrap();
     check(&Table::<f32>::load(&path).unwrap());
 }
 

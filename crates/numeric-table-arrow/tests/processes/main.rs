@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::process::Command;
 
 use numeric_table::prelude::*;
-use numeric_table::{Categories, SoaNumericTable};
+use numeric_table::{SoaNumericTable, dictionary::Categories};
 use numeric_table_arrow::prelude::*;
 use test_support::tables::LAYOUTS;
 

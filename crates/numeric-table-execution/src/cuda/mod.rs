@@ -180,7 +180,7 @@ impl Cuda {
     /// # use numeric_table_execution::cuda::Cuda;
     /// if let Ok(device) = Cuda::new(0) {
     ///     let mut values = device.pinned::<f32>(1000)?;
-    ///     assert_eq!(values.memory_kind(), numeric_table::MemoryKind::Pinned);
+    ///     assert_eq!(values.memory_kind(), numeric_table::array::MemoryKind::Pinned);
     ///     values.mutable_data()?.fill(1.5);
     ///     ArrayHandle::from_container(&device, values).prepare_for_input()?;
     /// }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use numeric_table::internal::{UniqueArray, parallel};
-use numeric_table::{Array, Element, MemoryKind};
+use numeric_table::{Array, Element, array::MemoryKind};
 
 use super::objects::Context;
 use super::streams::{Lane, Streams};

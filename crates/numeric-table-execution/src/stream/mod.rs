@@ -16,8 +16,8 @@ pub use results::ResultStream;
 
 use numeric_table::convert::ConversionPolicy;
 use numeric_table::internal::{HasRows, RowSource, match_element};
-use numeric_table::table::Region;
-use numeric_table::{AnySliceMut, Array, DataLayout, Element, ElementType, Error, ErrorKind, Shape};
+use numeric_table::table::spi::Region;
+use numeric_table::{Array, DataLayout, Element, ElementType, Error, ErrorKind, Shape, array::AnySliceMut};
 use watch::Watch;
 
 use super::device_table::is_refused_value;
@@ -64,7 +64,7 @@ pub trait StreamRows {
     /// # Examples
     /// Of a table file:
     /// ```
-    /// # use numeric_table::{prelude::*, TableReader};
+    /// # use numeric_table::{files::TableReader, prelude::*};
     /// # use numeric_table_execution::Rayon;
     /// # use numeric_table_execution::stream::{StreamOptions, StreamRows};
     /// # let folder = tempfile::tempdir()?;
@@ -82,7 +82,7 @@ pub trait StreamRows {
     ) -> Result<RowStream<'_, U, D>, HandleError>;
 }
 
-/// For tables of every kind, and for table files: [`numeric_table::TableReader`].
+/// For tables of every kind, and for table files: [`numeric_table::files::TableReader`].
 impl<R: HasRows + ?Sized> StreamRows for R {
     fn stream_rows<U: Element, D: Kernels>(
         &self,

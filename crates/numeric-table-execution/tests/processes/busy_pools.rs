@@ -8,9 +8,9 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
-use numeric_table::BasicStatistics;
 use numeric_table::convert::{ConversionPolicy, convert_slice};
 use numeric_table::prelude::*;
+use numeric_table::statistics::BasicStatistics;
 use numeric_table_execution::*;
 use rayon::ThreadPoolBuilder;
 use test_support::test_name;

@@ -1,6 +1,6 @@
 //! Values at the ends of the range of `f64`: what is finite in exact arithmetic is finite here.
 
-use numeric_table::{BasicStatistics, Partial, prelude::*};
+use numeric_table::{Partial, prelude::*, statistics::BasicStatistics};
 use numeric_table_learning::{GaussianNaiveBayes, KMeansStep, NaiveBayes};
 use test_support::bits::Random;
 use test_support::tables::shape;

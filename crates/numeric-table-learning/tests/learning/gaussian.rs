@@ -1,6 +1,6 @@
 //! Gaussian naive Bayes: statistics of classes, and models of them.
 
-use numeric_table::{GroupStatistics, Partial, prelude::*};
+use numeric_table::{Partial, prelude::*, statistics::GroupStatistics};
 use numeric_table_learning::{GaussianNaiveBayes, GaussianNaiveBayesModel};
 use test_support::bits::Random;
 use test_support::results::{bytes, check_promises, data, kinds, with_any_threads};

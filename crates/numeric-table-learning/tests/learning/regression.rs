@@ -1,6 +1,6 @@
 //! Linear regression by normal equations: against NIST's certified values, scikit-learn and exact functions.
 
-use numeric_table::{Covariance, Partial, prelude::*};
+use numeric_table::{Partial, prelude::*, statistics::Covariance};
 use numeric_table_learning::{LinearRegression, RegressionModel, RegressionOptions};
 use test_support::bits::Random;
 use test_support::results::{bytes, check_promises, data, kinds, with_any_threads};

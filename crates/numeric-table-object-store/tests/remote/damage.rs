@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::stores::{Faults, Faulty};
 use bytes::Bytes;
 use futures_util::StreamExt;
-use numeric_table::{load_any, prelude::*};
+use numeric_table::{files, prelude::*};
 use numeric_table_object_store::RemoteTable;
 use object_store::memory::InMemory;
 use object_store::{Error as StoreError, GetResult, GetResultPayload, ObjectStore, ObjectStoreExt};
@@ -270,7 +270,7 @@ fn whatever_bytes_an_object_has_it_is_refused_for_what_a_file_of_them_is_refused
         }
         for bytes in objects {
             std::fs::write(&on_disk, &bytes).unwrap();
-            let of_file = load_any(&on_disk).map_err(|error| error.to_string());
+            let of_file = files::load(&on_disk).map_err(|error| error.to_string());
             let of_store = match open(store_of(bytes).await).await {
                 Ok(remote) => remote.load_any().await,
                 Err(error) => Err(error),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::stores::{Faults, Faulty};
-use numeric_table::{load_any, prelude::*};
+use numeric_table::{files, prelude::*};
 use numeric_table_object_store::{StoreOptions, save_to_store};
 use object_store::ObjectStore;
 use object_store::local::LocalFileSystem;
@@ -34,7 +34,7 @@ fn objects_are_table_files_and_table_files_are_objects() {
         }
         for saved in other_kinds() {
             save(&*store, &*saved).await.unwrap();
-            assert_eq!(load_any(&file).unwrap().kind(), saved.kind());
+            assert_eq!(files::load(&file).unwrap().kind(), saved.kind());
             let loaded = open(store.clone()).await.unwrap().load_any().await.unwrap();
             assert_eq!(loaded.rows::<f64>(..).unwrap()[..], saved.rows::<f64>(..).unwrap()[..]);
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::stores::{Faults, Faulty};
 use futures_util::TryStreamExt;
 use numeric_table::prelude::*;
-use numeric_table::table::{Piece, TableId};
+use numeric_table::table::spi::{Piece, TableId};
 use numeric_table_object_store::{StoreOptions, save_to_store};
 use object_store::memory::InMemory;
 use object_store::{Error as StoreError, ObjectStore};
@@ -183,15 +183,15 @@ impl NumericTable for Torn {
 
     fn read_region(
         &self,
-        region: &numeric_table::table::Region,
-        target: numeric_table::table::Target<'_>,
+        region: &numeric_table::table::spi::Region,
+        target: numeric_table::table::spi::Target<'_>,
     ) -> Result<(), Error> {
         if region.rows.end > self.from {
             return Err(Error::other("the rest is missing"));
         }
         let values = vec![1.5_f64; region.rows.len()];
         let whole = HomogenNumericTable::from_array(values, region.shape())?;
-        whole.read_region(&numeric_table::table::Region { rows: 0..region.rows.len(), columns: 0..1 }, target)
+        whole.read_region(&numeric_table::table::spi::Region { rows: 0..region.rows.len(), columns: 0..1 }, target)
     }
 }
 

@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use crate::stores::{Faults, Faulty};
 use numeric_table::{
-    AosNumericTable, CsrNumericTable, PackedOrder, PackedSymmetricMatrix, SaveOptions, SoaNumericTable, Triangle,
-    impl_record, prelude::*,
+    AosNumericTable, CsrNumericTable, PackedSymmetricMatrix, SoaNumericTable,
+    files::SaveOptions,
+    impl_record,
+    prelude::*,
+    table::{PackedOrder, Triangle},
 };
 use numeric_table_object_store::{RemoteTable, StoreOptions, save_to_store};
 use object_store::memory::InMemory;

@@ -9,7 +9,7 @@ use crate::{CsrNumericTable, Error};
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{ConversionPolicy, CsrNumericTable, MatrixMarketOptions};
+/// use numeric_table::{ConversionPolicy, CsrNumericTable, sparse::MatrixMarketOptions};
 /// let text = b"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 300\n";
 /// let options = MatrixMarketOptions::new().policy(ConversionPolicy::Saturate);
 /// assert_eq!(CsrNumericTable::read_mtx_with::<u8>(&text[..], options)?.values_as::<u8>()?, [255]);
@@ -28,7 +28,7 @@ impl MatrixMarketOptions {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsrNumericTable, MatrixMarketOptions};
+    /// use numeric_table::{CsrNumericTable, sparse::MatrixMarketOptions};
     /// let text = b"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 300\n";
     /// assert!(CsrNumericTable::read_mtx_with::<u8>(&text[..], MatrixMarketOptions::new()).is_err());
     /// ```
@@ -41,7 +41,7 @@ impl MatrixMarketOptions {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{ConversionPolicy, CsrNumericTable, MatrixMarketOptions};
+    /// use numeric_table::{ConversionPolicy, CsrNumericTable, sparse::MatrixMarketOptions};
     /// let text = b"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1.5\n";
     /// let options = MatrixMarketOptions::new().policy(ConversionPolicy::Checked);
     /// assert_eq!(CsrNumericTable::read_mtx_with::<u8>(&text[..], options)?.values_as::<u8>()?, [1]);
@@ -56,7 +56,7 @@ impl MatrixMarketOptions {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsrNumericTable, MatrixMarketOptions, TableDescription};
+    /// use numeric_table::{CsrNumericTable, TableDescription, sparse::MatrixMarketOptions};
     /// let text = b"%%MatrixMarket matrix coordinate real general\n2000000 1 1\n1 1 300\n";
     /// assert!(CsrNumericTable::read_mtx::<f32>(&text[..]).is_err());
     /// let options = MatrixMarketOptions::new().max_rows(2_000_000);

@@ -53,7 +53,7 @@ impl CsrNumericTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsrNumericTable, MatrixMarketOptions, prelude::*};
+    /// use numeric_table::{CsrNumericTable, prelude::*, sparse::MatrixMarketOptions};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("matrix.mtx");
     /// std::fs::write(&path, "%%MatrixMarket matrix coordinate integer general\n9000000 4 0\n")?;
@@ -94,7 +94,7 @@ impl CsrNumericTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{ConversionPolicy, CsrNumericTable, MatrixMarketOptions, prelude::*};
+    /// use numeric_table::{ConversionPolicy, CsrNumericTable, prelude::*, sparse::MatrixMarketOptions};
     /// let text = b"%%MatrixMarket matrix array real general\n2 1\n0\n-7.5\n";
     /// let options = MatrixMarketOptions::new().policy(ConversionPolicy::Checked);
     /// let table = CsrNumericTable::read_mtx_with::<i8>(&text[..], options)?;

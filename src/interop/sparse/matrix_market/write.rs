@@ -9,11 +9,11 @@ use crate::base::element::{Element, match_element};
 use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::base::shape::Shape;
-use crate::files::options::SaveOptions;
-use crate::files::replace::replace;
 use crate::interop::sparse::chunks::write;
 use crate::interop::sparse::pieces::reserve;
 use crate::interop::text::digits::push;
+use crate::storage::options::SaveOptions;
+use crate::storage::replace::replace;
 use crate::table::NumericTable;
 use crate::table::csr::CsrNumericTable;
 use crate::table::csr::index::Indices;
@@ -51,7 +51,7 @@ impl CsrNumericTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsrNumericTable, SaveOptions, prelude::*};
+    /// use numeric_table::{CsrNumericTable, files::SaveOptions, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("matrix.mtx");
     /// let table = CsrNumericTable::try_new(Shape { rows: 1, columns: 4 }, vec![0, 1], vec![3], vec![7_u8])?;

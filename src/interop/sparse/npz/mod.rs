@@ -16,4 +16,4 @@ mod read;
 mod write;
 
 #[cfg(doc)]
-use crate::NpzOptions;
+use crate::npz::NpzOptions;

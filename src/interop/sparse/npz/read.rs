@@ -9,7 +9,6 @@ use crate::base::element::match_element;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::number::{Exact, Number};
 use crate::base::shape::Shape;
-use crate::files::open::open_regular;
 use crate::interop::npy::header::NpyHeader;
 use crate::interop::npy::parts::read_name;
 use crate::interop::npy::values::read_stream;
@@ -17,6 +16,7 @@ use crate::interop::npz::NpzOptions;
 use crate::interop::npz::failure::{failed, within};
 use crate::interop::npz::zip::{Entry, Zip};
 use crate::interop::sparse::row_limit::RowLimit;
+use crate::storage::open::open_regular;
 use crate::table::csr::CsrNumericTable;
 
 impl CsrNumericTable {
@@ -56,7 +56,7 @@ impl CsrNumericTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsrNumericTable, NpzOptions, prelude::*};
+    /// use numeric_table::{CsrNumericTable, npz::NpzOptions, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("matrix.npz");
     /// CsrNumericTable::try_new(Shape { rows: 1, columns: 4 }, vec![0, 1], vec![3], vec![7_u8])?.save_npz(&path)?;
@@ -79,7 +79,7 @@ impl CsrNumericTable {
     /// # Examples
     /// ```
     /// use std::io::Cursor;
-    /// use numeric_table::{CsrNumericTable, NpzOptions, prelude::*};
+    /// use numeric_table::{CsrNumericTable, npz::NpzOptions, prelude::*};
     /// let error = CsrNumericTable::read_npz(Cursor::new(b"PK\x03\x04"), NpzOptions::new()).unwrap_err();
     /// assert!(matches!(error.kind(), ErrorKind::Format { .. }));
     /// ```

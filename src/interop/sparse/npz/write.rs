@@ -9,14 +9,14 @@ use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
-use crate::files::PIECE_BYTES;
-use crate::files::byte_order::swap_if_big_endian;
-use crate::files::output::Output;
-use crate::files::position::Sink;
-use crate::files::replace::replace;
 use crate::interop::npy::parts::{encode_name, encode_vector};
 use crate::interop::npz::NpzOptions;
 use crate::interop::npz::archive::{Archive, Member};
+use crate::storage::PIECE_BYTES;
+use crate::storage::byte_order::swap_if_big_endian;
+use crate::storage::output::Output;
+use crate::storage::position::Sink;
+use crate::storage::replace::replace;
 use crate::table::NumericTable;
 use crate::table::csr::CsrNumericTable;
 use crate::table::csr::index::Indices;
@@ -55,7 +55,7 @@ impl CsrNumericTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsrNumericTable, NpzOptions, prelude::*};
+    /// use numeric_table::{CsrNumericTable, npz::NpzOptions, prelude::*};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("matrix.npz");
     /// let table = CsrNumericTable::try_new(Shape { rows: 1, columns: 4 }, vec![0, 1], vec![3], vec![7_u8])?;

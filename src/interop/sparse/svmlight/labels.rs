@@ -9,7 +9,7 @@ use crate::table::HomogenNumericTable;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::SvmlightLabels;
+/// use numeric_table::sparse::SvmlightLabels;
 /// let one_each = SvmlightLabels::from(vec![1.0, -1.0]);
 /// assert_eq!((one_each.row_count(), one_each.of(1)), (2, &[-1.0][..]));
 /// let sets = SvmlightLabels::sets([vec![1.0, 3.0], vec![]]);
@@ -29,7 +29,7 @@ impl SvmlightLabels {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::SvmlightLabels;
+    /// use numeric_table::sparse::SvmlightLabels;
     /// let labels = SvmlightLabels::sets([&[2.0][..], &[], &[1.0, 2.0]]);
     /// assert_eq!(labels.of(2), [1.0, 2.0]);
     /// assert!(labels.array().is_none()); // not one per row
@@ -51,7 +51,7 @@ impl SvmlightLabels {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::SvmlightLabels;
+    /// # use numeric_table::sparse::SvmlightLabels;
     /// assert_eq!(SvmlightLabels::sets([vec![1.0, 3.0], vec![]]).row_count(), 2);
     /// ```
     pub fn row_count(&self) -> usize {
@@ -62,7 +62,7 @@ impl SvmlightLabels {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::SvmlightLabels;
+    /// # use numeric_table::sparse::SvmlightLabels;
     /// let labels = SvmlightLabels::from(vec![1.0, -1.0]);
     /// assert_eq!((labels.of(0), labels.of(2)), (&[1.0][..], &[][..]));
     /// ```
@@ -81,7 +81,7 @@ impl SvmlightLabels {
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::SvmlightLabels;
+    /// # use numeric_table::sparse::SvmlightLabels;
     /// assert_eq!(SvmlightLabels::from(vec![1.0, -1.0]).array().unwrap()[..], [1.0, -1.0]);
     /// ```
     pub fn array(&self) -> Option<&Array<f64>> {
@@ -95,7 +95,7 @@ impl SvmlightLabels {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{SvmlightLabels, prelude::*};
+    /// use numeric_table::{prelude::*, sparse::SvmlightLabels};
     /// let table = SvmlightLabels::from(vec![1.0, -1.0]).to_table()?;
     /// assert_eq!((table.shape(), table.value::<f64>(1, 0)?), (Shape { rows: 2, columns: 1 }, -1.0));
     /// # Ok::<(), Error>(())

@@ -4,13 +4,16 @@
 use crate::base::error::ErrorKind;
 use crate::convert::ConversionPolicy;
 #[cfg(doc)]
-use crate::{CsrNumericTable, Error, Svmlight, SvmlightLabels};
+use crate::{
+    CsrNumericTable, Error,
+    sparse::{Svmlight, SvmlightLabels},
+};
 
 /// The base of the column indices of an svmlight file.
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{Svmlight, SvmlightIndices, SvmlightOptions, TableDescription};
+/// use numeric_table::{TableDescription, sparse::{Svmlight, SvmlightIndices, SvmlightOptions}};
 /// let columns = |text: &str, from| -> Result<usize, numeric_table::Error> {
 ///     let options = SvmlightOptions::new().indices(from);
 ///     Ok(Svmlight::read_with::<f32>(text.as_bytes(), options)?.features.column_count())
@@ -38,7 +41,7 @@ pub enum SvmlightIndices {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{Svmlight, SvmlightOptions, TableDescription};
+/// use numeric_table::{TableDescription, sparse::{Svmlight, SvmlightOptions}};
 /// let text = b"+1 1:0.5 3:2 # a comment\n-1 2:1e3\n";
 /// let data = Svmlight::read_with::<f32>(&text[..], SvmlightOptions::new().columns(10))?;
 /// assert_eq!((data.features.row_count(), data.features.column_count()), (2, 10));
@@ -60,7 +63,7 @@ impl SvmlightOptions {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{Svmlight, SvmlightOptions, TableDescription};
+    /// use numeric_table::{TableDescription, sparse::{Svmlight, SvmlightOptions}};
     /// let data = Svmlight::read_with::<f32>(&b"1 7:0.5\n"[..], SvmlightOptions::new())?;
     /// assert_eq!(data.features.column_count(), 7);
     /// # Ok::<(), numeric_table::Error>(())
@@ -80,7 +83,7 @@ impl SvmlightOptions {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{Svmlight, SvmlightOptions};
+    /// use numeric_table::sparse::{Svmlight, SvmlightOptions};
     /// let error = Svmlight::read_with::<f32>(&b"1 7:0.5\n"[..], SvmlightOptions::new().columns(5)).unwrap_err();
     /// assert_eq!(error.to_string(), r#"line 1, byte 3: "7" is past the last column, whose index is 5"#);
     /// ```
@@ -92,7 +95,7 @@ impl SvmlightOptions {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{Svmlight, SvmlightIndices, SvmlightOptions};
+    /// use numeric_table::sparse::{Svmlight, SvmlightIndices, SvmlightOptions};
     /// let options = SvmlightOptions::new().indices(SvmlightIndices::FromZero);
     /// let data = Svmlight::read_with::<f32>(&b"1 0:0.5\n"[..], options)?;
     /// assert_eq!(data.features.indices().get(0), Some(0));
@@ -107,7 +110,7 @@ impl SvmlightOptions {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{Svmlight, SvmlightOptions};
+    /// use numeric_table::sparse::{Svmlight, SvmlightOptions};
     /// let text = b"1,3 1:0.5\n2:0.25\n";
     /// let data = Svmlight::read_with::<f32>(&text[..], SvmlightOptions::new().multilabel(true))?;
     /// assert_eq!((data.labels.of(0), data.labels.of(1)), (&[1.0, 3.0][..], &[][..]));
@@ -121,7 +124,7 @@ impl SvmlightOptions {
     /// larger than the previous one is [`ErrorKind::Text`], as in SVM-light. A repeated index is always an error.
     /// # Examples
     /// ```
-    /// use numeric_table::{Svmlight, SvmlightOptions};
+    /// use numeric_table::sparse::{Svmlight, SvmlightOptions};
     /// let data = Svmlight::read_with::<f32>(&b"1 3:0.5 1:0.25\n"[..], SvmlightOptions::new().sort(true))?;
     /// assert_eq!(data.features.values_as::<f32>()?, [0.25, 0.5]);
     /// assert!(Svmlight::read::<f32>(&b"1 3:0.5 1:0.25\n"[..]).is_err());
@@ -136,7 +139,7 @@ impl SvmlightOptions {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{ConversionPolicy, Svmlight, SvmlightOptions};
+    /// use numeric_table::{ConversionPolicy, sparse::{Svmlight, SvmlightOptions}};
     /// let options = SvmlightOptions::new().policy(ConversionPolicy::Saturate);
     /// let data = Svmlight::read_with::<u8>(&b"1 1:300 2:0.5\n"[..], options)?;
     /// assert_eq!(data.features.values_as::<u8>()?, [255, 0]);

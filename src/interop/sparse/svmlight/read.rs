@@ -30,7 +30,7 @@ use crate::table::csr::CsrNumericTable;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{Svmlight, prelude::*};
+/// use numeric_table::{prelude::*, sparse::Svmlight};
 /// let data = Svmlight::read::<f32>(&b"+1 1:0.5 3:2 # comment\n\n-1 2:1e3\n"[..])?;
 /// assert_eq!(data.features.shape(), Shape { rows: 2, columns: 3 });
 /// assert_eq!(data.features.values_as::<f32>()?, [0.5, 2.0, 1000.0]);
@@ -57,7 +57,7 @@ impl Svmlight {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsrNumericTable, Svmlight, prelude::*};
+    /// use numeric_table::{CsrNumericTable, prelude::*, sparse::Svmlight};
     /// let shape = Shape { rows: 2, columns: 4 };
     /// let table = CsrNumericTable::try_new(shape, vec![0, 2, 3], vec![0, 3, 1], vec![1.5_f32, 2.5, 3.5])?;
     /// assert!(Svmlight::new(table.clone(), vec![1.0]).is_err());
@@ -78,7 +78,7 @@ impl Svmlight {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsrNumericTable, Svmlight, prelude::*};
+    /// use numeric_table::{CsrNumericTable, prelude::*, sparse::Svmlight};
     /// let table = CsrNumericTable::try_new(Shape { rows: 1, columns: 4 }, vec![0, 1], vec![3], vec![1.5])?;
     /// let mut text = Vec::new();
     /// Svmlight::new(table, vec![2.0])?.with_queries(vec![7])?.write(&mut text)?;
@@ -99,7 +99,7 @@ impl Svmlight {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{Svmlight, prelude::*};
+    /// use numeric_table::{prelude::*, sparse::Svmlight};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("data.svm");
     /// std::fs::write(&path, "1 1:0.5\n0 x:2\n")?;
@@ -118,7 +118,7 @@ impl Svmlight {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{Svmlight, SvmlightOptions, prelude::*};
+    /// use numeric_table::{prelude::*, sparse::{Svmlight, SvmlightOptions}};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("data.svm");
     /// std::fs::write(&path, "1,2 1:0.5\n")?;
@@ -137,7 +137,7 @@ impl Svmlight {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{Svmlight, prelude::*};
+    /// use numeric_table::{prelude::*, sparse::Svmlight};
     /// let data = Svmlight::read::<i32>(&b"3 qid:1 2:7\n5 qid:2 1:8\n"[..])?;
     /// assert_eq!(data.queries.unwrap()[..], [1, 2]);
     /// # Ok::<(), Error>(())
@@ -153,7 +153,7 @@ impl Svmlight {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{Svmlight, SvmlightIndices, SvmlightOptions, prelude::*};
+    /// use numeric_table::{prelude::*, sparse::{Svmlight, SvmlightIndices, SvmlightOptions}};
     /// let options = SvmlightOptions::new().indices(SvmlightIndices::FromZero);
     /// assert_eq!(Svmlight::read_with::<i32>(&b"3 0:7\n"[..], options)?.features.column_count(), 1);
     /// # Ok::<(), Error>(())

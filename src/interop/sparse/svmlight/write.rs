@@ -7,11 +7,11 @@ use std::path::Path;
 use super::{Svmlight, SvmlightIndices};
 use crate::base::element::{Element, match_element};
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::files::options::SaveOptions;
-use crate::files::replace::replace;
 use crate::interop::sparse::chunks::write;
 use crate::interop::sparse::pieces::reserve;
 use crate::interop::text::digits::push;
+use crate::storage::options::SaveOptions;
+use crate::storage::replace::replace;
 use crate::table::TableDescription;
 use crate::table::csr::index::Indices;
 
@@ -29,7 +29,7 @@ impl Svmlight {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{Svmlight, prelude::*};
+    /// use numeric_table::{prelude::*, sparse::Svmlight};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("data.svm");
     /// let data = Svmlight::read::<f32>(&b"+1.00 1:0.50 3:2e0 # comment\n"[..])?;
@@ -50,7 +50,7 @@ impl Svmlight {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{SaveOptions, Svmlight, SvmlightIndices, prelude::*};
+    /// use numeric_table::{files::SaveOptions, prelude::*, sparse::{Svmlight, SvmlightIndices}};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("data.svm");
     /// let data = Svmlight::read::<f32>(&b"1 1:0.5\n"[..])?;
@@ -71,7 +71,7 @@ impl Svmlight {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{Svmlight, prelude::*};
+    /// use numeric_table::{prelude::*, sparse::Svmlight};
     /// let mut text = Vec::new();
     /// Svmlight::read::<f32>(&b"1 qid:2 1:0.5\n"[..])?.write(&mut text)?;
     /// assert_eq!(text, b"1 qid:2 1:0.5\n");

@@ -3,17 +3,17 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use numeric_table::table::TableKind;
-use numeric_table::{Element, ElementType, Error, ErrorKind, HomogenNumericTable, TableOutput, from_bytes_any};
+use numeric_table::table::spi::TableKind;
+use numeric_table::{Element, ElementType, Error, ErrorKind, HomogenNumericTable, TableOutput, files};
 use numeric_table_fuzz::{assert_same, check_same_again, refusal, table_of, with_element};
 
 type Table<T> = HomogenNumericTable<T>;
 
 fuzz_target!(|data: &[u8]| {
-    match from_bytes_any(data) {
+    match files::from_bytes(data) {
         Ok(any) if any.kind() != TableKind::HOMOGENEOUS => {
             let again = check_same_again(&*any);
-            assert!(from_bytes_any(&again[..again.len() - 1]).is_err());
+            assert!(files::from_bytes(&again[..again.len() - 1]).is_err());
             check_other_kind::<f32>(data);
         }
         Ok(any) => with_element!(any.uniform_type().unwrap(), T => check_accepted::<T>(data, table_of(&*any))),

@@ -10,9 +10,10 @@ use std::path::PathBuf;
 
 use libfuzzer_sys::fuzz_target;
 use numeric_table::{
-    BlockAccess, ConversionPolicy, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSample, CsvSource, CsvTrailing,
-    CsvWriteOptions, DataDictionary, Element, ElementType, Error, Feature, FeatureType, HomogenNumericTable,
-    NumericTable, Shape, TableDescription, TableOutput, TimeUnit,
+    BlockAccess, ConversionPolicy, DataDictionary, Element, ElementType, Error, Feature, FeatureType,
+    HomogenNumericTable, NumericTable, Shape, TableDescription, TableOutput,
+    csv::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSample, CsvSource, CsvTrailing, CsvWriteOptions},
+    dictionary::TimeUnit,
 };
 use numeric_table_fuzz::{bytes_of, with_element};
 

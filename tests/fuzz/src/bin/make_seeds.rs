@@ -6,9 +6,11 @@ use std::fs;
 use std::path::Path;
 
 use numeric_table::{
-    BasicStatistics, Categories, Covariance, DataDictionary, DataLayout, Element, ElementType, Feature, GramMatrix,
-    GroupStatistics, Histogram, HistogramBins, HomogenNumericTable, NumericTable, Partial, QuantileSketch, Shape,
-    Shards, TableOutput,
+    DataDictionary, DataLayout, Element, ElementType, Feature, HomogenNumericTable, NumericTable, Partial, Shape,
+    TableOutput,
+    dictionary::Categories,
+    shards::Shards,
+    statistics::{BasicStatistics, Covariance, GramMatrix, GroupStatistics, Histogram, HistogramBins, QuantileSketch},
 };
 
 use numeric_table_fuzz::{files_of_manifests, partial_head, with_element};

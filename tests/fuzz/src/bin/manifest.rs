@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use libfuzzer_sys::fuzz_target;
 use numeric_table::prelude::*;
-use numeric_table::{BasicStatistics, HomogenNumericTable, SaveOptions, Shards};
+use numeric_table::{HomogenNumericTable, files::SaveOptions, shards::Shards, statistics::BasicStatistics};
 use numeric_table_fuzz::{files_of_manifests, folder_in_memory, refusal};
 
 /// A folder with the files that the seeds list, and one that they do not list.

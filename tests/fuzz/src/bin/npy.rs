@@ -4,8 +4,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use numeric_table::{
-    Array, CopyPolicy, DataLayout, Element, Error, ErrorKind, HomogenNumericTable, NumericTable, Shape, TableOutput,
-    read_npy_any,
+    Array, DataLayout, Element, Error, ErrorKind, HomogenNumericTable, NumericTable, Shape, TableOutput,
+    interop::CopyPolicy, npy,
 };
 use numeric_table_fuzz::{assert_same, refusal, table_of, with_element};
 
@@ -13,7 +13,7 @@ type Table<T> = HomogenNumericTable<T>;
 
 fuzz_target!(|data: &[u8]| {
     let mut rest = data;
-    match read_npy_any(&mut rest) {
+    match npy::read(&mut rest) {
         Ok(any) => {
             with_element!(any.uniform_type().unwrap(), T => check_accepted::<T>(data, rest.len(), table_of(&*any)))
         }

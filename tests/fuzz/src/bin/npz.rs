@@ -9,8 +9,9 @@ use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
 use numeric_table::{
-    BlockAccess, CsrNumericTable, Element, ElementType, Error, ErrorKind, NpzOptions, NpzReader, NpzWriter,
-    NumericTable, SaveOptions, TableDescription,
+    BlockAccess, CsrNumericTable, Element, ElementType, Error, ErrorKind, NumericTable, TableDescription,
+    files::SaveOptions,
+    npz::{NpzOptions, NpzReader, NpzWriter},
 };
 use numeric_table_fuzz::with_element;
 

@@ -7,7 +7,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use numeric_table::{BasicStatistics, Covariance, GramMatrix, GroupStatistics, Histogram, Partial, QuantileSketch};
+use numeric_table::{
+    Partial,
+    statistics::{BasicStatistics, Covariance, GramMatrix, GroupStatistics, Histogram, QuantileSketch},
+};
 use numeric_table_fuzz::{partial_bytes, refusal};
 use numeric_table_learning::{GaussianNaiveBayes, KMeansStep, LinearRegression, NaiveBayes};
 

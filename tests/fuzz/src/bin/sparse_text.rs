@@ -9,8 +9,8 @@ use std::io::Read;
 
 use libfuzzer_sys::fuzz_target;
 use numeric_table::{
-    ConversionPolicy, CsrNumericTable, Element, ElementType, Error, ErrorKind, MatrixMarketOptions, NumericTable,
-    Svmlight, SvmlightIndices, SvmlightOptions, TableDescription,
+    ConversionPolicy, CsrNumericTable, Element, ElementType, Error, ErrorKind, NumericTable, TableDescription,
+    sparse::{MatrixMarketOptions, Svmlight, SvmlightIndices, SvmlightOptions},
 };
 use numeric_table_fuzz::with_element;
 

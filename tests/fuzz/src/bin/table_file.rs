@@ -16,8 +16,8 @@ use std::path::PathBuf;
 
 use libfuzzer_sys::fuzz_target;
 use numeric_table::{
-    DataLayout, Element, ElementType, Error, ErrorKind, HomogenNumericTable, NumericTable, SaveOptions, Shape,
-    TableConversion, TableOutput, TableReader, load_any, verify,
+    DataLayout, Element, ElementType, Error, ErrorKind, HomogenNumericTable, NumericTable, Shape, TableOutput,
+    files::{self, SaveOptions, TableReader, verify},
 };
 use numeric_table_fuzz::{assert_same, bytes_of, check_same_again, folder_in_memory, refusal, table_of, with_element};
 
@@ -181,7 +181,7 @@ fn check(scratch: &Scratch) {
         Err(error) if matches!(error.kind(), ErrorKind::TableKindMismatch { .. }) => check_kind(scratch),
         Err(error) => {
             let reason = refusal(Err::<(), _>(error));
-            assert_eq!(refusal(load_any(path)), reason);
+            assert_eq!(refusal(files::load(path)), reason);
             assert_eq!(refusal(verify(path)), reason);
             assert_eq!(refusal(Table::<f32>::load(path)), reason);
             assert_eq!(refusal(Table::<f64>::load_as(path)), reason);
@@ -196,14 +196,14 @@ fn check_kind(scratch: &Scratch) {
         result.as_ref().is_err_and(|error| matches!(error.kind(), ErrorKind::TableKindMismatch { .. }))
     };
     assert!(is_other_kind(Table::load(&scratch.file)) && is_other_kind(map(scratch)));
-    match load_any(&scratch.file) {
+    match files::load(&scratch.file) {
         Err(error) => drop(refusal(Err::<(), _>(error))),
         Ok(table) => {
             let has_checksums = verify(&scratch.file).unwrap();
             let bytes = check_same_again(&*table);
             table.save_with(&scratch.copy, options()).unwrap();
             assert!(verify(&scratch.copy).unwrap());
-            assert_eq!(load_any(&scratch.copy).unwrap().to_bytes().unwrap(), bytes);
+            assert_eq!(files::load(&scratch.copy).unwrap().to_bytes().unwrap(), bytes);
             if has_checksums {
                 table.save_with(&scratch.file, options()).unwrap();
                 assert_eq!(fs::read(&scratch.file).unwrap(), fs::read(&scratch.copy).unwrap());
@@ -220,7 +220,7 @@ fn check_described<T: Element>(scratch: &Scratch, reader: &TableReader) {
     assert_eq!(mapped.dictionary(), reader.dictionary());
     check_rows(&mapped, reader);
     check_other_types::<T>(scratch);
-    match load_any(path) {
+    match files::load(path) {
         Err(error) => {
             let reason = refusal(Err::<(), _>(error));
             assert_eq!(refusal(verify(path)), reason);

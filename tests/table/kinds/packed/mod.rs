@@ -3,10 +3,16 @@
 mod values;
 
 use numeric_table::convert::WriteRule;
-use numeric_table::table::{Refused, Region, TableKind, Target, by_ref};
+use numeric_table::table::{
+    Refused, by_ref,
+    spi::{Region, TableKind, Target},
+};
 use numeric_table::{
-    AnyArray, AnySlice, AnySliceMut, AnyValue, CsrNumericTable, MergedNumericTable, PackedOrder, PackedSymmetricMatrix,
-    PackedTriangularMatrix, SoaNumericTable, Triangle, prelude::*,
+    AnyArray, AnyValue, CsrNumericTable, MergedNumericTable, PackedSymmetricMatrix, PackedTriangularMatrix,
+    SoaNumericTable,
+    array::{AnySlice, AnySliceMut},
+    prelude::*,
+    table::{PackedOrder, Triangle},
 };
 use proptest::prelude::*;
 use test_support::tables::{address, assert_error, shape};

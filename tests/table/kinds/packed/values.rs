@@ -178,8 +178,8 @@ impl NumericTable for Huge {
         &self.0
     }
 
-    fn id(&self) -> numeric_table::table::TableId {
-        numeric_table::table::TableId::new()
+    fn id(&self) -> numeric_table::table::spi::TableId {
+        numeric_table::table::spi::TableId::new()
     }
 }
 

@@ -6,8 +6,8 @@ pub(super) mod source;
 use std::ops::Range;
 
 use numeric_table::convert::ConversionPolicy;
-use numeric_table::table::Region;
-use numeric_table::{DataLayout, Element, ElementType, Shape, TableView};
+use numeric_table::table::spi::Region;
+use numeric_table::{DataLayout, Element, ElementType, Shape, table::TableView};
 use source::{Form, MERGE_ENTRY, Move, THREADS, convert_entry, group_rows, memory_entry, statistics_entry};
 
 use super::launch::{Argument, Geometry, launch};

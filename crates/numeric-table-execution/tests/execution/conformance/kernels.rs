@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use numeric_table::convert::convert_slice;
 use numeric_table::prelude::*;
-use numeric_table::table::Region;
+use numeric_table::table::spi::Region;
 use numeric_table_execution::*;
 use test_support::bits::{bits, special_values};
 use test_support::for_each_element;

@@ -1,7 +1,7 @@
 //! Statistics on every device are those of the program.
 
 use numeric_table::prelude::*;
-use numeric_table::{BasicStatistics, ColumnStatistics};
+use numeric_table::statistics::{BasicStatistics, ColumnStatistics};
 use numeric_table_execution::stream::{StreamOptions, StreamRows};
 use numeric_table_execution::*;
 use test_support::bits::special_values;
