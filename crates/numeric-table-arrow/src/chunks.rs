@@ -44,9 +44,9 @@ pub(crate) struct ChunkColumn<'a> {
     values: Source<'a>,
     /// Where the nulls are, if there are any.
     nulls: Option<NullBuffer>,
-    /// What stands for them.
+    /// The value that replaces them.
     null: AnyValue,
-    /// What is permitted.
+    /// The policy of conversions.
     policy: ConversionPolicy,
 }
 
@@ -55,12 +55,12 @@ enum Source<'a> {
     /// Arrow's memory.
     Shared(AnySlice<'a>),
     Decimals(Decimals<'a>),
-    /// Truth values, as 0 and 1, and indices of words: numbers that have no type of their own.
+    /// Booleans, as 0 and 1, and indices of words: numbers that can have any type.
     Made(AnyArray),
 }
 
 impl<'a> ChunkColumn<'a> {
-    /// Takes the values of an array of numbers, or of what can become numbers.
+    /// Takes the values of an array of numbers, or of values that become numbers.
     ///
     /// # Errors
     /// The reason why a table cannot hold them; [`ErrorKind::OutOfMemory`].
@@ -86,7 +86,7 @@ impl<'a> ChunkColumn<'a> {
         Ok(Self { values: source, nulls, null: AnyValue::from(0_u8), policy: ConversionPolicy::Exact })
     }
 
-    /// Takes indices that have been made before.
+    /// Takes indices of words as values.
     pub(crate) fn of_indices(indices: &'a AnyArray) -> Self {
         let values = Source::Shared(indices.as_slice());
         Self { values, nulls: None, null: AnyValue::from(0_u8), policy: ConversionPolicy::Exact }
@@ -143,7 +143,7 @@ impl<'a> ChunkColumn<'a> {
         self.nulls.is_some()
     }
 
-    /// Copies values, and what stands for nulls. `origin` is the position of the first value, for errors.
+    /// Copies values, and the value that replaces nulls. `origin` is the position of the first value, for errors.
     fn read<T: Element>(&self, rows: Range<usize>, target: &mut [T], origin: Origin) -> Result<()> {
         let Some(nulls) = &self.nulls else {
             return self.convert(rows, target, origin);
@@ -178,7 +178,7 @@ pub(crate) fn is_nan(value: AnyValue) -> bool {
     value.convert::<f64>(ConversionPolicy::Saturate).is_ok_and(f64::is_nan)
 }
 
-/// Returns truth values as 0 and 1.
+/// Returns booleans as 0 and 1.
 ///
 /// # Errors
 /// [`ErrorKind::OutOfMemory`].
@@ -221,8 +221,8 @@ pub(crate) fn assemble<T: Element>(
     Ok(array)
 }
 
-/// Concatenates all columns of chunks into a table of a shape and a layout, which has as many values as they have.
-/// `columns` are those that the chunks have: a chunk of lists has all values in one.
+/// Concatenates all columns of chunks into a table of a shape and a layout, which has the same number of values.
+/// `columns` is the number of columns of a chunk: a chunk of lists has all values in one.
 ///
 /// # Errors
 /// Those of [`assemble`].
@@ -264,7 +264,7 @@ pub(crate) enum Room<'t, T> {
     Columns(Vec<&'t mut [T]>),
 }
 
-/// Copies columns of chunks to where there is room for them; the first row becomes row `row` of the table.
+/// Copies columns of chunks into the room for them. The first row becomes row `row` of the table.
 ///
 /// # Errors
 /// [`ErrorKind::ValueNotRepresentable`] with the first refused value in row-major order; [`ErrorKind::OutOfMemory`].
@@ -361,7 +361,7 @@ impl<T: Element> ChunkPart<'_, '_, T> {
         }
         let shape = Shape { rows: rows.len(), columns: columns.len() };
         let mut target = TableViewMut::new(target, shape, DataLayout::RowMajor)?;
-        // Some columns at a time, if there are so many that even a few rows exceed a tile.
+        // Some columns at a time, if even a few rows of all columns exceed a tile.
         let step = (TILE_BYTES / size_of::<T>() / shape.rows).clamp(1, shape.columns);
         let mut tile = Array::<T>::zeros(shape.rows * step)?;
         let mut errors = Vec::new();

@@ -1,4 +1,4 @@
-//! Structures of arrays from record batches and struct arrays: each column by itself, shared where it can be.
+//! Structures of arrays from record batches and struct arrays. Each column is shared or copied by itself.
 
 use std::borrow::Borrow;
 
@@ -71,7 +71,7 @@ pub(crate) fn columns_of(plan: &mut Plan<'_>, parts: Parts<'_>) -> Result<SoaNum
     table_of(plan, parts.parts, &chunks)
 }
 
-/// Creates one table of all rows of parts, of which chunks have been made.
+/// Creates one table of all rows of parts, from the chunks of these parts.
 fn table_of(plan: &Plan<'_>, parts: &[Part<'_>], chunks: &[Chunk<'_>]) -> Result<SoaNumericTable> {
     let rows = whole_shape(chunks.iter().map(|chunk| chunk.rows), plan.column_count(), None)?.rows;
     let (mut columns, mut owner) = (Vec::new(), MemoryStatus::InternallyAllocated);
@@ -87,7 +87,7 @@ fn table_of(plan: &Plan<'_>, parts: &[Part<'_>], chunks: &[Chunk<'_>]) -> Result
     Ok(SoaNumericTable::of_arrays(plan.dictionary(|column| plan.type_of(column))?, rows, columns, owner))
 }
 
-/// One column of parts, and of the chunks made of them.
+/// One column of parts, and of their chunks.
 struct Source<'a> {
     parts: &'a [Part<'a>],
     chunks: &'a [Chunk<'a>],

@@ -1,12 +1,12 @@
 //! Decimals as element types: an integer, divided by a power of ten and rounded **once**.
 //!
-//! A decimal is a significand and a scale, which count as the exact number `significand / 10^scale`. Integers truncate
-//! it, floats round it to nearest, ties to even, and what is lost decides under which policy it passes, as everywhere.
+//! A decimal is a significand and a scale, and stands for the exact number `significand / 10^scale`. Integers truncate
+//! it; floats round it to nearest, ties to even. The loss decides which policies permit the conversion.
 //!
-//! Short ones are one division of floats, whose operands are exact. Of longer ones, 64 bits of the quotient are
-//! computed in integers, the last of which says whether there is a rest. The types narrower than `f64` are rounded from
-//! an `f64` whose last bit is odd if it is not exact ("rounding to odd"; Boldo and Melquiond, *Emulation of FMA and
-//! correctly rounded sums*, 2008), so that the second rounding is as if there had not been a first.
+//! Short decimals take one division of exact floats. For longer ones, integer arithmetic computes 64 bits of the
+//! quotient; the last bit is set if there is a remainder. Types narrower than `f64` are rounded from an `f64` that was
+//! rounded to odd (Boldo and Melquiond, *Emulation of FMA and correctly rounded sums*, 2008), so that the two roundings
+//! have the effect of one.
 
 use std::ops::{BitOr, Div, Range, Rem, Shl, Sub};
 
@@ -25,7 +25,7 @@ use crate::error::not_representable;
 
 /// Largest power of ten that is an `f64`.
 const EXACT_SCALE: i8 = 22;
-/// Largest integer up to which all are an `f64`.
+/// Largest integer up to which an `f64` holds all integers.
 const EXACT_INTEGER: u128 = 1 << 53;
 /// Largest number of digits before or after the point: all powers of ten up to this one are less than 2^253.
 const MOST_DIGITS: i16 = 76;
@@ -47,17 +47,17 @@ enum Significands<'a> {
     I256(&'a [i256]),
 }
 
-/// Returns whether a type is one of integers that an `i64` holds, written as decimals.
+/// Returns whether an Arrow type is a decimal type of integers that an `i64` holds.
 pub(crate) fn is_integer(data_type: &DataType) -> bool {
     matches!(digits(data_type), Some((precision, 0)) if precision <= I64_DIGITS)
 }
 
-/// Returns whether a type is one of decimals.
+/// Returns whether an Arrow type is a decimal type.
 pub(crate) fn is_decimal(data_type: &DataType) -> bool {
     digits(data_type).is_some()
 }
 
-/// Returns the precision and the scale of a type of decimals.
+/// Returns the precision and the scale of a decimal type.
 fn digits(data_type: &DataType) -> Option<(u8, i8)> {
     match *data_type {
         DataType::Decimal32(precision, scale)
@@ -69,7 +69,7 @@ fn digits(data_type: &DataType) -> Option<(u8, i8)> {
 }
 
 impl<'a> Decimals<'a> {
-    /// Borrows the values of an array of decimals; `None` of any other.
+    /// Borrows the values of an array of decimals. Returns `None` for any other array.
     ///
     /// # Errors
     /// The reason why a table cannot hold them.
@@ -97,7 +97,7 @@ impl<'a> Decimals<'a> {
     /// Converts some values.
     ///
     /// # Errors
-    /// [`ErrorKind::ValueNotRepresentable`] with the first one that the policy refuses, shown as the nearest `f64`.
+    /// [`ErrorKind::ValueNotRepresentable`] with the first value that the policy refuses, as the nearest `f64`.
     pub(crate) fn read<T: Element>(
         &self,
         rows: Range<usize>,
@@ -128,7 +128,7 @@ impl<'a> Decimals<'a> {
     }
 }
 
-/// Converts values until one is refused, whose index is returned.
+/// Converts values until one is refused, and returns its index.
 fn read<S: Copy, T>(values: &[S], target: &mut [T], convert: impl Fn(S) -> Option<T>) -> Option<usize> {
     for (index, (&value, target)) in values.iter().zip(target).enumerate() {
         match convert(value) {
@@ -148,7 +148,7 @@ fn passed<T>((value, loss): (T, Loss), policy: ConversionPolicy) -> Option<T> {
     is_permitted.then_some(value)
 }
 
-/// Converts a decimal whose significand is not long. `None`: the policy refuses it.
+/// Converts a decimal whose significand fits an `i128`. Returns `None` if the policy refuses it.
 #[inline]
 fn short<T: Element>(significand: i128, scale: i8, policy: ConversionPolicy) -> Option<T> {
     if scale == 0 {
@@ -177,7 +177,7 @@ fn short<T: Element>(significand: i128, scale: i8, policy: ConversionPolicy) -> 
     passed(long(significand.into(), scale), policy)
 }
 
-/// Powers of ten, which are all exact.
+/// The powers of ten that an `f64` holds exactly.
 const POWERS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
     1e21, 1e22,
@@ -193,13 +193,13 @@ const INTEGER_POWERS: [i64; 19] = {
     powers
 };
 
-/// Returns the one of the two floats around a number that is odd, unless one is the number. `error` has the sign of
-/// what the nearest float is too large by.
+/// Rounds a number to odd: returns the number if it is a float, else the neighboring float whose last bit is 1.
+/// `error` is positive if `nearest` is larger than the number.
 fn to_odd(nearest: f64, error: f64) -> f64 {
     if error == 0.0 || nearest.to_bits() & 1 == 1 {
         return nearest;
     }
-    // An even float has odd neighbours. Away from zero is the next pattern of bits.
+    // An even float has odd neighbors. The next bit pattern is further from zero.
     let is_too_large_in_size = (error > 0.0) == (nearest > 0.0);
     f64::from_bits(if is_too_large_in_size { nearest.to_bits() - 1 } else { nearest.to_bits() + 1 })
 }
@@ -216,12 +216,12 @@ fn long_to_integer<T: Element>(significand: i256, scale: i8) -> (T, Loss) {
         0.. => (Some(significand.wrapping_div(power)), significand.wrapping_rem(power) != i256::ZERO),
         _ => (significand.checked_mul(power), false),
     };
-    // What no `i128` holds is out of range of every element type.
+    // A number that no `i128` holds is out of range of every element type.
     let limit = if significand.is_negative() { i128::MIN } else { i128::MAX };
     truncated(Exact::Integer(whole.and_then(i256::to_i128).unwrap_or(limit)), has_rest)
 }
 
-/// Converts the whole part of a number, which may have a rest.
+/// Converts the integer part of a number, which may have a remainder.
 fn truncated<T: Element>(whole: Exact, has_rest: bool) -> (T, Loss) {
     let loss = match T::loss(whole) {
         Loss::None if has_rest => Loss::Inexact,
@@ -232,7 +232,7 @@ fn truncated<T: Element>(whole: Exact, has_rest: bool) -> (T, Loss) {
 
 fn long_to_float<T: Element>(significand: i256, scale: i8) -> (T, Loss) {
     let is_negative = significand.is_negative();
-    // -2^255 is no decimal that Arrow permits, and has no positive: the next one is as good.
+    // -2^255 is not a valid decimal, and cannot be negated: use the next number instead.
     let size = significand.checked_abs().unwrap_or(i256::MAX);
     let power = i256::from_i128(10).checked_pow(scale.unsigned_abs().into()).unwrap_or(i256::MAX);
     let (bits, exponent) = match scale {
@@ -262,7 +262,7 @@ fn long_to_float<T: Element>(significand: i256, scale: i8) -> (T, Loss) {
     let scaled = |bits: u64| if is_negative { -(bits as f64) * unit } else { bits as f64 * unit };
     let is_exact = bits.trailing_zeros() >= 11;
     if T::TYPE == ElementType::F64 {
-        // Rounds once: the last of 64 bits stands for the rest.
+        // Rounds once: the last of 64 bits stands for the remainder.
         return (T::nearest(Exact::Float(scaled(bits))), if is_exact { Loss::None } else { Loss::Inexact });
     }
     let odd = ((bits >> 11) | u64::from(!is_exact)) << 11; // 53 bits
@@ -270,7 +270,7 @@ fn long_to_float<T: Element>(significand: i256, scale: i8) -> (T, Loss) {
     (T::nearest(number), T::loss(number))
 }
 
-/// Divides until the quotient has 65 bits. Returns it, its exponent, and whether there is a rest.
+/// Divides until the quotient has 65 bits. Returns the quotient, its exponent, and whether there is a remainder.
 ///
 /// Twice the divisor must not overflow.
 fn divide<W>(size: W, power: W, [zero, one]: [W; 2], length: impl Fn(W) -> u32) -> (W, i32, bool)
@@ -287,8 +287,8 @@ where
     (quotient, exponent, rest != zero)
 }
 
-/// Returns the first 64 bits of `size * 2^exponent`, which is positive, and the exponent of the last one, which is 1 if
-/// any bit after it is, or if there is a rest.
+/// Returns the first 64 bits of `size * 2^exponent`, which is positive, and the exponent of the last bit. The last bit
+/// is 1 if any bit after it is, or if there is a remainder.
 fn leading_bits(size: i256, exponent: i32, has_rest: bool) -> (u64, i32) {
     let shift = 192 - size.leading_zeros() as i32;
     let low = |value: i256| value.to_parts().0 as u64;

@@ -61,7 +61,7 @@ pub(crate) fn to_fixed_size_list_with<T: Element>(
         .map_err(|_| overflow())
 }
 
-/// Returns the values such that each row of a view of the whole table is a slice, and the stride of the rows.
+/// Returns an array in which each row of a view of the whole table is contiguous, and the stride of the rows.
 fn lines<T: Element>(
     table: &HomogenNumericTable<T>,
     view: TableView<'_, T>,
@@ -78,10 +78,10 @@ fn lines<T: Element>(
     }
 }
 
-/// A table of any kind as Arrow's columns.
+/// Converts a table of any kind to Arrow's columns.
 pub trait ArrowTables: AsTable {
-    /// Returns the columns of a table as a record batch, each of its own type. Columns are not copied where they can
-    /// share the memory of the table: they keep all of it alive, and the first later write to the table copies it.
+    /// Returns the columns of a table as a record batch, each of its own type. Where possible, columns share the memory
+    /// of the table: the batch keeps all of it alive, and the next write to the table copies it.
     ///
     /// | table | copied |
     /// | --- | --- |
@@ -93,10 +93,10 @@ pub trait ArrowTables: AsTable {
     /// A column of another kind of table is contiguous if it lies, without gaps, in one piece that
     /// [`Piece::of_array`](numeric_table::table::spi::Piece::of_array) made. Columns of words are always copied.
     ///
-    /// Names, types and categories are stored in the schema. Columns without a name are named by their index and marked
-    /// in the schema, so that they are read back without a name. Only columns of words can have nulls: where the word
-    /// is missing, its value being NaN. Dates and times that are counted as Arrow counts them become `Date32` and
-    /// `Timestamp`, in UTC without a zone. `StructArray::from` makes a struct array of the batch.
+    /// The schema stores names, types and categories. Columns without a name are named by their index and marked in
+    /// the schema, so that they are read back without a name. Only columns of words can have nulls: NaN stands for a
+    /// missing word. Dates and times in the units of Arrow become `Date32` and `Timestamp`, in UTC without a time zone.
+    /// `StructArray::from` converts the batch to a struct array.
     ///
     /// # Errors
     /// [`ErrorKind::UnsupportedElementType`] if all columns are of `bf16`, [`ErrorKind::Unsupported`] with the first
@@ -126,8 +126,8 @@ pub trait ArrowTables: AsTable {
         self.to_record_batch_with(ArrowExportOptions::new())
     }
 
-    /// Returns a record batch as [`to_record_batch`](Self::to_record_batch) does, with a choice of whether values are
-    /// copied ([`CopyPolicy`]) or with other options: whether NaN becomes null.
+    /// Returns a record batch as [`to_record_batch`](Self::to_record_batch) does, with options, or with a
+    /// [`CopyPolicy`] alone.
     ///
     /// # Errors
     /// Those of [`to_record_batch`](Self::to_record_batch); [`ErrorKind::CopyRequired`] under [`CopyPolicy::Never`] if
@@ -171,7 +171,7 @@ fn to_record_batch(table: &(dyn NumericTable + '_), options: ArrowExportOptions)
     )
 }
 
-/// Returns a column of a table, which shares its memory if possible and permitted.
+/// Returns a column of a table, which shares the table's memory if possible and permitted.
 fn column_of<T: Element>(
     table: &(dyn NumericTable + '_),
     column: usize,
@@ -212,7 +212,7 @@ fn words_column<T: Element>(
     })
 }
 
-/// Creates an Arrow array of values, without a copy; NaNs are null if the options say so.
+/// Creates an Arrow array of values without a copy. NaNs become null if the options require it.
 fn values_of<T: Element>(values: Array<T>, options: ArrowExportOptions) -> Result<ArrayRef> {
     let nulls = if options.has_null_for_nan { nulls_of_nans(&values)? } else { None };
     to_arrow(values, nulls)

@@ -80,11 +80,11 @@ pub(crate) fn from_fixed_size_lists<T: Element, L: Borrow<FixedSizeListArray>>(
     if options.layout == layout { Ok(table) } else { table.to_layout(options.layout) }
 }
 
-/// Creates one table from record batches, of the element type of their first column; `f64` if there is none.
+/// Creates one table from record batches, of the element type of their first column, or of `f64` without columns.
 ///
 /// # Errors
-/// Those of [`ArrowHomogenTable::from_record_batches`](crate::ArrowHomogenTable::from_record_batches). [`ErrorKind::Unsupported`] for a column of another type than
-/// the first, unless a conversion was requested.
+/// Those of [`ArrowHomogenTable::from_record_batches`](crate::ArrowHomogenTable::from_record_batches).
+/// [`ErrorKind::Unsupported`] for a column of another type than the first, unless the options set a conversion.
 ///
 /// # Examples
 /// ```
@@ -133,8 +133,7 @@ pub(crate) fn from_parts<T: Element>(plan: &mut Plan<'_>, parts: Parts<'_>) -> R
     table.described_by(dictionary)
 }
 
-/// Returns a table that shares the memory of an Arrow array with all values in the right layout, if that is possible
-/// and permitted.
+/// Returns a table that shares the memory of an Arrow array, if that is possible and permitted.
 fn shared<T: Element>(
     whole: Option<&dyn ArrowArray>,
     chunks: &[Chunk<'_>],

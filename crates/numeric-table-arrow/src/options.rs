@@ -31,12 +31,12 @@ use numeric_table::{AnyValue, ConversionPolicy, DataLayout, ElementType, interop
 pub struct ArrowOptions {
     pub(crate) copy: CopyPolicy,
     pub(crate) conversion: Option<ConversionPolicy>,
-    /// What stands for nulls; errors if nothing does.
+    /// The value that replaces nulls. Without one, nulls are errors.
     pub(crate) null: Option<AnyValue>,
     pub(crate) layout: DataLayout,
-    /// The columns that are imported; all if nothing is said.
+    /// The columns to import; all by default.
     pub(crate) columns: Option<Arc<dyn ColumnChoice + Send + Sync>>,
-    /// Columns whose element type is asked for.
+    /// Columns whose element type the caller sets.
     pub(crate) types: Vec<(Arc<dyn ColumnKey + Send + Sync>, ElementType)>,
     pub(crate) expected_rows: usize,
 }
@@ -81,11 +81,10 @@ impl ArrowOptions {
         Self { copy, ..self }
     }
 
-    /// Requests that values of other element types are converted, under a policy. By default, they are an error.
+    /// Converts values of other element types, under a policy. By default, they are an error.
     ///
-    /// Decimals are the numbers that they write, rounded once; which of them a policy refuses is that of a float that
-    /// has the same value. Truth values, 0 and 1, and indices of words need no conversion, and are of the type that a
-    /// table has, which must hold all of them.
+    /// Decimals are rounded once, and the policy treats them as it treats a float of the same value. Booleans, as 0 and
+    /// 1, and indices of words need no conversion: they take the type of the table, which must hold all of them.
     ///
     /// # Examples
     /// ```
@@ -142,8 +141,8 @@ impl ArrowOptions {
         Self { null: Some(value.into()), ..self }
     }
 
-    /// Sets the layout of the table. Lists are rows: a column-major table made from them is a copy. A structure of
-    /// arrays has one layout, whatever is set.
+    /// Sets the layout of the table. Lists are rows, so a column-major table of them is a copy. Structures of arrays
+    /// ignore this option.
     ///
     /// # Examples
     /// ```
@@ -159,13 +158,13 @@ impl ArrowOptions {
         Self { layout, ..self }
     }
 
-    /// Chooses columns: an array or a vector of names or of numbers, or a range. They come in that order, and no other
-    /// column is looked at, whatever its type. Lists have no columns to choose from.
+    /// Chooses columns: an array or a vector of names or of numbers, or a range. The table has them in that order.
+    /// Other columns are ignored, even if tables do not support their type. Has no effect on lists.
     ///
-    /// Whoever reads the batches may do better: a Parquet reader does not even decode columns that are not asked for.
+    /// Choosing columns in the reader is faster: a Parquet reader does not decode columns that the caller leaves out.
     ///
     /// # Errors
-    /// From the functions that take the options: [`ErrorKind::UnknownName`], which says which names are similar;
+    /// From the functions that take the options: [`ErrorKind::UnknownName`], which lists similar names;
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::OutOfRange`].
     ///
     /// # Examples
@@ -188,8 +187,8 @@ impl ArrowOptions {
     }
 
     /// Sets the element type of a column of a structure of arrays, by its name or number in the schema. Its values are
-    /// converted under the policy of [`convert`](Self::convert), and as [`Checked`](ConversionPolicy::Checked) does if
-    /// there is none. Homogeneous tables have a type of their own.
+    /// converted under the policy of [`convert`](Self::convert), by default [`Checked`](ConversionPolicy::Checked).
+    /// Homogeneous tables ignore this option.
     ///
     /// # Errors
     /// From the functions that take the options: [`ErrorKind::UnknownName`], [`ErrorKind::ColumnOutOfRange`].
@@ -214,13 +213,15 @@ impl ArrowOptions {
         self
     }
 
-    /// Says how many rows a reader is expected to have, so that there is room for them before the first is read: then
-    /// nothing is copied as the table grows. A file's footer often tells. There may be more or fewer. Where all batches
-    /// are given at once, this is not looked at.
+    /// Sets the expected number of rows of a reader. The table reserves room for them before it reads the first, so
+    /// that nothing is copied while it grows. A file's footer often has the number. The reader may have more or fewer
+    /// rows.
+    ///
+    /// Functions that take all batches at once ignore this option.
     ///
     /// # Errors
-    /// From the functions that read: [`ErrorKind::OutOfMemory`], [`ErrorKind::SizeOverflow`] if there is no room for so
-    /// many.
+    /// From the functions that read: [`ErrorKind::OutOfMemory`], [`ErrorKind::SizeOverflow`] if there is not enough
+    /// room for that number of rows.
     ///
     /// # Examples
     /// ```
@@ -258,7 +259,7 @@ impl Default for ArrowOptions {
     }
 }
 
-/// Options for creating Arrow data from tables. A [`CopyPolicy`] is options too.
+/// Options for creating Arrow data from tables. A [`CopyPolicy`] converts into options.
 ///
 /// # Examples
 /// ```
@@ -280,7 +281,7 @@ pub struct ArrowExportOptions {
 }
 
 impl ArrowExportOptions {
-    /// Creates the default options: values are copied only if needed, no value is null, and categories are words.
+    /// Creates the default options: values are copied only if needed, NaN stays a value, and categories become words.
     ///
     /// # Examples
     /// ```
@@ -310,9 +311,9 @@ impl ArrowExportOptions {
         Self { copy, ..self }
     }
 
-    /// Sets whether NaN becomes null. Then the schema says of all columns of floats that they are nullable, whether
-    /// they have a NaN or not, so that all batches of a stream have one schema. The values stay where they are, shared
-    /// if they would be otherwise: nulls are one bit for each value of a column that has any.
+    /// Sets whether NaN becomes null. The schema then marks all columns of floats as nullable, even those without a
+    /// NaN, so that all batches of a stream have one schema. Values are shared as without this option: nulls take one
+    /// additional bit for each value of a column that has any.
     ///
     /// # Examples
     /// ```
@@ -332,9 +333,9 @@ impl ArrowExportOptions {
 }
 
 impl ArrowExportOptions {
-    /// Sets whether columns whose categories have words become dictionaries of these words, with keys of 32 bits, which
-    /// are copies. Every value must be the index of a word then, or NaN: a missing word, which is null. Otherwise they
-    /// are numbers, and the words are lost. On by default.
+    /// Sets whether columns whose categories have words become dictionaries of these words, with copied keys of 32
+    /// bits. Every value must then be the index of a word, or NaN, which stands for a missing word and becomes null. If off,
+    /// the columns are numbers, and the words are lost. On by default.
     ///
     /// # Examples
     /// ```

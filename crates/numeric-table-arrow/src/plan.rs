@@ -1,4 +1,4 @@
-//! What is imported of a schema: which columns, of which types; and the record batches and struct arrays that have it.
+//! The import plan: the columns to import from a schema and their types, and the batches and struct arrays to import.
 
 use arrow_array::{Array as ArrowArray, ArrayRef, RecordBatch, StructArray};
 use arrow_buffer::NullBuffer;
@@ -41,33 +41,33 @@ impl<'a> Part<'a> {
 struct PlannedColumn {
     /// Its number in the schema.
     index: usize,
-    /// The type that was asked for.
+    /// The type that the caller set.
     asked: Option<ElementType>,
-    /// The type that its values have by themselves; `None`: that which suits the number of words.
+    /// The type of its values. `None`: the smallest type that holds the indices of its words.
     own: Option<ElementType>,
-    /// The words that it has had so far, if it has any.
+    /// Its words so far, if it has words.
     words: Option<Words>,
-    /// Whether it has had nulls.
+    /// Whether it has nulls so far.
     has_nulls: bool,
 }
 
-/// The columns of a table, and which columns of the schema they are.
+/// The columns of a table, and their positions in the schema.
 pub(crate) struct Plan<'o> {
     pub(crate) options: &'o ArrowOptions,
     /// The columns of the schema.
     all: Fields,
     columns: Vec<PlannedColumn>,
-    /// What a part is called in errors.
+    /// The name of a part in errors.
     kind: &'static str,
-    /// Whether there may be parts, and words, that are not known yet.
+    /// Whether more parts, and more words, may follow.
     pub(crate) grows: bool,
 }
 
-/// Which of several parts some are.
+/// Consecutive parts, and their position among all parts.
 #[derive(Clone, Copy)]
 pub(crate) struct Parts<'a> {
     pub(crate) parts: &'a [Part<'a>],
-    /// The number of parts before these, and of all; more than one if that is not known.
+    /// The number of parts before these, and of all parts; `count` is more than one if the number is unknown.
     pub(crate) first: usize,
     pub(crate) count: usize,
 }
@@ -82,7 +82,7 @@ impl<'o> Plan<'o> {
     /// Chooses the columns of a schema.
     ///
     /// # Errors
-    /// Those of a choice of columns; [`ErrorKind::Unsupported`] for a chosen column that is none of numbers.
+    /// Those of a choice of columns; [`ErrorKind::Unsupported`] for a chosen column whose type tables do not support.
     pub(crate) fn new(all: &Fields, options: &'o ArrowOptions, kind: &'static str) -> Result<Self> {
         let names = to_dictionary(all, |_| ElementType::F64);
         let chosen = match &options.columns {
@@ -91,7 +91,7 @@ impl<'o> Plan<'o> {
         };
         let mut columns = Vec::new();
         for index in chosen.into_iter().flatten() {
-            // The choice may be one that a user has implemented.
+            // A user may have implemented the choice.
             let out = || Error::new(ErrorKind::ColumnOutOfRange { column: index, column_count: all.len() });
             let field = all.get(index).ok_or_else(out)?;
             let words = is_words(field.data_type()).then(Words::default);
@@ -109,7 +109,7 @@ impl<'o> Plan<'o> {
         Ok(Self { options, all: all.clone(), columns, kind, grows: false })
     }
 
-    /// Returns the columns of the schema that become those of the table.
+    /// Returns the positions in the schema of the columns of the table.
     pub(crate) fn indices(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.columns.iter().map(|column| column.index)
     }
@@ -124,7 +124,7 @@ impl<'o> Plan<'o> {
         self.columns.iter().any(|column| column.words.is_some())
     }
 
-    /// Says that columns of words have those of a dictionary, and no others.
+    /// Restricts columns of words to the words of a dictionary.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -137,7 +137,7 @@ impl<'o> Plan<'o> {
         Ok(())
     }
 
-    /// Returns whether the type of the first column depends on how many words it has.
+    /// Returns whether the type of the first column depends on the number of its words.
     pub(crate) fn starts_with_words(&self) -> bool {
         self.columns.first().is_some_and(|column| column.words.is_some() && column.asked.or(column.own).is_none())
     }
@@ -190,7 +190,7 @@ impl<'o> Plan<'o> {
             });
             chunks.push(Chunk { rows: part.rows, columns: columns.collect::<Result<_>>()? });
         }
-        // Only now all words are known.
+        // All words are known now.
         for (index, (chunk, part)) in chunks.iter_mut().zip(parts.parts).enumerate() {
             for (column, planned) in chunk.columns.iter_mut().zip(&self.columns) {
                 let fits = self.fit(column, part, planned, one);
@@ -217,7 +217,7 @@ impl<'o> Plan<'o> {
         })
     }
 
-    /// Checks that columns that are times have the units of those of a table, to which they are added.
+    /// Checks that columns of times have the units of the columns of a table that they are appended to.
     ///
     /// # Errors
     /// [`ErrorKind::UnequalTables`].
@@ -235,7 +235,7 @@ impl<'o> Plan<'o> {
         Ok(())
     }
 
-    /// Checks that a part has the columns that are chosen, and no others if all are.
+    /// Checks that a part has the chosen columns, and no others if all are chosen.
     fn check_names(&self, part: &Part<'_>, place: &ChunkPlace<'_>) -> Result<()> {
         let (count, expected) = (part.fields.len(), self.all.len());
         if self.options.columns.is_none() && count != expected {
@@ -272,7 +272,7 @@ fn place<'p>(fields: &'p Fields, kind: &'static str, parts: Parts<'_>, index: us
     ChunkPlace { fields, kind, index: parts.first.saturating_add(index), count: parts.count }
 }
 
-/// Returns the element type of the values of an Arrow type, as Arrow stores them or as they are written down.
+/// Returns the element type of an Arrow type: of the values that Arrow stores, or of the numbers that they stand for.
 fn own_type(data_type: &DataType) -> Option<ElementType> {
     match data_type {
         DataType::Boolean => Some(ElementType::U8),
@@ -284,7 +284,7 @@ fn own_type(data_type: &DataType) -> Option<ElementType> {
 
 /// One of several chunks, for errors about it.
 pub(crate) struct ChunkPlace<'a> {
-    /// The columns that are expected.
+    /// The expected columns.
     fields: &'a Fields,
     kind: &'static str,
     index: usize,
@@ -292,7 +292,7 @@ pub(crate) struct ChunkPlace<'a> {
 }
 
 impl ChunkPlace<'_> {
-    /// Creates an error about a column of the chunk; rows in the reason are counted from the beginning of the chunk.
+    /// Creates an error about a column of the chunk. The reason counts rows from the beginning of the chunk.
     fn refused(&self, column: usize, refusal: Refusal) -> Error {
         let name = self.fields.get(column).map_or_else(String::new, |field| field.name().clone());
         match refusal {
@@ -304,7 +304,7 @@ impl ChunkPlace<'_> {
     }
 }
 
-/// Adds to a reason which of several chunks it is about; rows are counted from the beginning of the chunk.
+/// Adds the number of the chunk to a reason, if there are several chunks.
 pub(crate) fn in_chunk(kind: &str, index: usize, count: usize, reason: String) -> String {
     if count == 1 { reason } else { format!("in {kind} {index}: {reason}") }
 }

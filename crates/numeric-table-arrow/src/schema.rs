@@ -1,7 +1,7 @@
 //! Conversion between the dictionary of a table and an Arrow schema.
 //!
-//! Arrow's fields must have names, and have no categories: the rest of a feature is in their metadata, under keys that
-//! begin with `numeric-table`. Schemas from other sources have no such metadata; all of their columns are continuous.
+//! Arrow's fields must have names and have no categories. Their metadata holds the rest of a feature, under keys that
+//! begin with `numeric-table`. Columns of schemas from other sources, without such metadata, are continuous.
 
 use std::collections::HashMap;
 
@@ -18,13 +18,13 @@ use crate::options::ArrowExportOptions;
 use crate::types::data_type;
 use crate::words::words_type;
 
-/// The generated Arrow name of a column without a name. If the field is renamed, the two differ, and the column has a
-/// name.
+/// The generated Arrow name of a column without a name. If the name of the field differs from it, the field was
+/// renamed, and the column has a name.
 const UNNAMED: &str = "numeric-table.unnamed";
 /// `categorical` or `ordinal`.
 const FEATURE_TYPE: &str = "numeric-table.feature_type";
 const CATEGORY_COUNT: &str = "numeric-table.category_count";
-/// The element type of a column of words, whose Arrow type does not tell.
+/// The element type of a column of words, which its Arrow type does not determine.
 const ELEMENT_TYPE: &str = "numeric-table.element_type";
 
 /// Approximate number of bytes of an Arrow column without values: its field, array and buffer.
@@ -72,7 +72,7 @@ pub(crate) fn to_schema(dictionary: &DataDictionary, columns: usize, options: Ar
         } else if let Some(count) = feature.category_count() {
             metadata.insert(CATEGORY_COUNT.to_owned(), count.to_string());
         }
-        // A word that is missing is null, whatever the options say of numbers.
+        // A missing word is always null.
         let is_nullable = (options.has_null_for_nan || words.is_some()) && feature.element_type.is_float();
         let is_ordered = words.is_some() && feature.feature_type == FeatureType::Ordinal;
         Ok(Field::new(name, data_type, is_nullable).with_metadata(metadata).with_dict_is_ordered(is_ordered))
@@ -80,7 +80,7 @@ pub(crate) fn to_schema(dictionary: &DataDictionary, columns: usize, options: Ar
     Ok(Schema::new((0..columns).map(field).collect::<Result<Vec<_>>>()?))
 }
 
-/// Returns the Arrow type of points in time that are counted as in a column, if it is one of them.
+/// Returns the Arrow type of dates and times with the unit of a column, if the column has dates or times.
 fn time_type(feature: &Feature) -> Option<DataType> {
     let FeatureType::Time(unit) = feature.feature_type else { return None };
     let stamp = |unit| Some(DataType::Timestamp(unit, None));
@@ -94,7 +94,7 @@ fn time_type(feature: &Feature) -> Option<DataType> {
     }
 }
 
-/// Returns what the points in time of an Arrow type are counted in, if it is a type of them.
+/// Returns the unit of an Arrow type of dates and times.
 fn time_unit(data_type: &DataType) -> Option<TimeUnit> {
     match data_type {
         DataType::Date32 => Some(TimeUnit::Days),
@@ -106,12 +106,12 @@ fn time_unit(data_type: &DataType) -> Option<TimeUnit> {
     }
 }
 
-/// Returns the categories of a column that goes out as words.
+/// Returns the categories of a column that is exported as words.
 pub(crate) fn words_of(feature: &Feature, options: ArrowExportOptions) -> Option<&Categories> {
     feature.categories.as_ref().filter(|categories| options.has_words && categories.has_words())
 }
 
-/// Returns the element type that a column of words had in the table that it comes from, if that is known.
+/// Returns the element type of a column of words in the table that it was exported from, if the schema has it.
 pub(crate) fn had_type(field: &Field) -> Option<ElementType> {
     field.metadata().get(ELEMENT_TYPE)?.parse().ok()
 }
@@ -130,7 +130,7 @@ fn feature_type(field: &Field) -> FeatureType {
     }
 }
 
-/// Returns whether the values of a column that has a unit of time are those of another column.
+/// Returns whether the next batch may continue a column: whether both have the same unit of time, if any.
 pub(crate) fn times_follow(first: &Field, next: &Field) -> bool {
     let without_zone = |field: &Field| match field.data_type() {
         DataType::Timestamp(unit, _) => DataType::Timestamp(*unit, None), // instants, whatever the zone
@@ -141,7 +141,7 @@ pub(crate) fn times_follow(first: &Field, next: &Field) -> bool {
     !has_unit || (feature_type(first) == feature_type(next) && (is_time || without_zone(first) == next_type))
 }
 
-/// Returns whether the values of a column that is a time follow those of a table's column.
+/// Returns whether an Arrow column can be appended to a table's column: whether their units of time agree.
 pub(crate) fn is_time_of(field: &Field, feature: &Feature) -> bool {
     let found = feature_type(field);
     !matches!(found, FeatureType::Time(_)) || found == feature.feature_type

@@ -1,7 +1,7 @@
 //! Readers of record batches: tables and table files of all rows, without holding all batches.
 //!
-//! Batches are taken in groups of some megabytes, so that small ones are converted by several threads too, and dropped
-//! after their values were copied. The number of rows is not known: tables grow, as pushed rows make them grow.
+//! Readers are consumed in groups of batches of some megabytes, so that several threads can convert small batches. A
+//! group is dropped once its values are copied. The number of rows is unknown, so tables grow as rows arrive.
 
 use std::path::Path;
 
@@ -22,11 +22,11 @@ use crate::import::from_parts;
 use crate::options::ArrowOptions;
 use crate::plan::{Part, Parts, Plan, whole_shape};
 
-/// Number of values, of all columns together, in batches that are taken together.
+/// Number of values, of all columns together, in a group of batches.
 const GROUP_VALUES: usize = 1 << 21;
-/// Room for the words of columns in a table file, which are known at the end only: 1 MiB.
+/// Room for the words of columns in a table file, which are known only at the end: 1 MiB.
 const WORD_BYTES: u64 = 1 << 20;
-/// Largest number of batches that are taken together.
+/// Largest number of batches in a group.
 const GROUP_BATCHES: usize = 1 << 10;
 
 /// Creates one table from all batches of a reader.
@@ -128,8 +128,8 @@ pub(crate) fn append_record_batch<T: Element>(
     write(writer, &plan.chunks(Parts::all(&parts), Some(T::TYPE))?)
 }
 
-/// Reads all batches, and passes them on in groups, the last of which says that it is. Only a group after which there
-/// are more rows is not the last.
+/// Reads all batches and calls `take` with groups of them, and with whether a group is the last. A group is the last if
+/// no rows follow it.
 ///
 /// # Errors
 /// [`ErrorKind::Foreign`]; those of `take`.
@@ -239,7 +239,7 @@ impl Growing {
         Ok(())
     }
 
-    /// Returns the table. Indices of words become as small as they can be, now that all words are known.
+    /// Returns the table. Indices of words get the smallest type that holds them, now that all words are known.
     fn into_table(self, mut plan: Plan<'_>) -> Result<SoaNumericTable> {
         plan.grows = false;
         let mut columns = Vec::new();

@@ -14,7 +14,7 @@ use numeric_table::{ErrorKind, interop::CopyPolicy};
 use crate::options::{ArrowExportOptions, ArrowOptions};
 use crate::{columns, export, import, stream};
 
-/// Keeps the traits to the types of `numeric-table`, so that they can get further calls.
+/// Reserves the traits for the types of `numeric-table`, so that adding methods to them is not a breaking change.
 mod sealed {
     use super::*;
 
@@ -25,12 +25,11 @@ mod sealed {
     impl<T: Element> Sealed for TableWriter<T> {}
 }
 
-/// A homogeneous table from and to Arrow: record batches, lists, and readers of batches. For a record batch of any table, see
-/// [`ArrowTables`](crate::ArrowTables).
+/// Converts homogeneous tables from record batches, readers of batches and lists, and to lists.
+/// [`ArrowTables`](crate::ArrowTables) converts any table to a record batch.
 pub trait ArrowHomogenTable: sealed::Sealed + Sized {
     /// Creates a table from a record batch whose columns all hold `T`, without nulls. A single column is shared;
-    /// several are copied into a row-major table, a few rows of all columns at a time. Names and types of columns are
-    /// kept.
+    /// several columns are copied into a row-major table. The table keeps the names and the types of the columns.
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`] for a column of another type or with nulls: see
@@ -54,17 +53,17 @@ pub trait ArrowHomogenTable: sealed::Sealed + Sized {
         Self::from_record_batches([batch], ArrowOptions::new())
     }
 
-    /// Creates one table from record batches with the same columns in the same order: their rows in the order of the
+    /// Creates one table from record batches with the same columns in the same order. The rows follow the order of the
     /// batches.
     ///
-    /// Values are shared if there is one batch of one column, of the table's type and without nulls; otherwise they are
-    /// copied. Shared memory belongs to Arrow: the whole buffer is kept alive, and it is never written: the first write
-    /// copies.
+    /// The table shares Arrow's memory if there is one batch of one column, of the table's type and without nulls.
+    /// Otherwise it copies. Shared memory stays Arrow's: the table keeps the whole buffer alive and never writes to it;
+    /// the first write to the table copies.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`] with the column, if it holds another type and no conversion was requested, or a type
-    /// that tables do not support; if it has nulls and no NaN was requested for them, or the table's type has no NaN;
-    /// if batches differ in the number or the names of columns. [`ErrorKind::ValueNotRepresentable`] for the first
+    /// [`ErrorKind::Unsupported`] with the column, if it holds another type and the options set no conversion, or a
+    /// type that tables do not support; if it has nulls and the options do not replace them, or the table's type has no
+    /// NaN; if batches differ in the number or the names of columns. [`ErrorKind::ValueNotRepresentable`] for the first
     /// value that the conversion does not permit. [`ErrorKind::CopyRequired`]. [`ErrorKind::SizeOverflow`],
     /// [`ErrorKind::OutOfMemory`].
     ///
@@ -84,7 +83,7 @@ pub trait ArrowHomogenTable: sealed::Sealed + Sized {
         options: ArrowOptions,
     ) -> Result<Self>;
 
-    /// Creates a table from lists of the same length that hold `T`: each is a row. No copy.
+    /// Creates a table from lists of the same length that hold `T`. Each list is a row. No copy.
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`] for values of another type, or nulls: see
@@ -103,10 +102,10 @@ pub trait ArrowHomogenTable: sealed::Sealed + Sized {
         Self::from_fixed_size_lists([lists], ArrowOptions::new())
     }
 
-    /// Creates one table from several arrays of lists of the same length: their rows in the order of the arrays.
+    /// Creates one table from several arrays of lists of the same length. The rows follow the order of the arrays.
     ///
-    /// Values are shared if there is one array, of the table's type and without nulls, and the table is row-major;
-    /// otherwise they are copied. A list that is null is a row of nulls.
+    /// The table shares Arrow's memory if it is row-major and there is one array, of the table's type and without
+    /// nulls. Otherwise it copies. A null list is a row of nulls.
     ///
     /// # Errors
     /// Those of [`from_record_batches`](Self::from_record_batches); [`ErrorKind::Unsupported`] for lists of different
@@ -129,13 +128,13 @@ pub trait ArrowHomogenTable: sealed::Sealed + Sized {
         options: ArrowOptions,
     ) -> Result<Self>;
 
-    /// Creates one table from all batches of a reader, for instance of a Parquet file or of a file in Arrow's IPC
-    /// format. The reader's batches are dropped as their values have been copied: beside the table there are some 16
-    /// MiB of them, or one.
+    /// Creates one table from all batches of a reader, such as a reader of a Parquet file or of a file in Arrow's IPC
+    /// format. Each batch is dropped once its values are copied: besides the table, memory holds about 16 MiB of
+    /// batches, or one batch if that is larger.
     ///
-    /// The table grows with the rows, so that for a moment there may be a second, smaller copy of it, unless
-    /// [`expected_rows`](ArrowOptions::expected_rows) says how many there will be. If there is only one batch with
-    /// rows, its values are shared where [`from_record_batches`](Self::from_record_batches) would share them.
+    /// The table grows with the rows, which may briefly need memory for a second, smaller copy of it.
+    /// [`expected_rows`](ArrowOptions::expected_rows) avoids this. If only one batch has rows, its values are shared
+    /// where [`from_record_batches`](Self::from_record_batches) would share them.
     ///
     /// # Errors
     /// Those of [`from_record_batches`](Self::from_record_batches), and [`ErrorKind::Foreign`].
@@ -152,9 +151,9 @@ pub trait ArrowHomogenTable: sealed::Sealed + Sized {
     /// ```
     fn read_record_batches(reader: impl RecordBatchReader, options: ArrowOptions) -> Result<Self>;
 
-    /// Returns the rows of the table as lists, whose length is the number of columns. A row-major table is not copied:
-    /// the lists share its memory, and keep it alive. A column-major table of several rows and columns is copied once.
-    /// Names and types of columns are lost.
+    /// Returns the rows of the table as lists, whose length is the number of columns. The lists share the memory of a
+    /// row-major table and keep it alive. A column-major table of several rows and columns is copied once. The lists do
+    /// not keep the names and the types of the columns.
     ///
     /// # Errors
     /// [`ErrorKind::UnsupportedElementType`] for `bf16`; [`ErrorKind::SizeOverflow`] for more than 2,147,483,647
@@ -175,8 +174,8 @@ pub trait ArrowHomogenTable: sealed::Sealed + Sized {
         self.to_fixed_size_list_with(ArrowExportOptions::new())
     }
 
-    /// Returns lists as [`to_fixed_size_list`](Self::to_fixed_size_list) does, with a choice of whether values are
-    /// copied ([`CopyPolicy`]) or with other options: whether NaN becomes null.
+    /// Returns lists as [`to_fixed_size_list`](Self::to_fixed_size_list) does, with options, or with a [`CopyPolicy`]
+    /// alone.
     ///
     /// # Errors
     /// Those of [`to_fixed_size_list`](Self::to_fixed_size_list); [`ErrorKind::CopyRequired`] under
@@ -220,18 +219,18 @@ impl<T: Element> ArrowHomogenTable for HomogenNumericTable<T> {
     }
 }
 
-/// A structure of arrays from Arrow: record batches, struct arrays, and readers of batches. For a record batch of any table,
-/// see [`ArrowTables`](crate::ArrowTables).
+/// Converts record batches, readers of batches and struct arrays to structures of arrays.
+/// [`ArrowTables`](crate::ArrowTables) converts any table to a record batch.
 pub trait ArrowSoaTable: sealed::Sealed + Sized {
-    /// Creates a table of the columns of a record batch, each of its own type. No copy: every column shares Arrow's
-    /// memory, from the beginning of the batch, which may be a slice of a larger one.
+    /// Creates a table of the columns of a record batch, each of its own type. Columns of numbers share Arrow's memory.
+    /// The batch may be a slice of a larger one.
     ///
-    /// Shared memory belongs to Arrow: the whole buffer is kept alive, and it is never written: the first write to a
-    /// column copies that column. Names, types and numbers of categories are kept.
+    /// Shared memory stays Arrow's: the table keeps the whole buffer alive and never writes to it; the first write to a
+    /// column copies that column. The table keeps names, types and numbers of categories.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`] with the first column whose type is none of tables, such as `Utf8` or `Boolean`, or
-    /// that has nulls: [`from_record_batches`](Self::from_record_batches) can replace them.
+    /// [`ErrorKind::Unsupported`] with the first column whose type tables do not support, or that has nulls, which
+    /// [`from_record_batches`](Self::from_record_batches) can replace.
     ///
     /// # Examples
     /// ```
@@ -254,18 +253,18 @@ pub trait ArrowSoaTable: sealed::Sealed + Sized {
         Self::from_record_batches([batch], ArrowOptions::new())
     }
 
-    /// Creates one table from record batches with the same columns in the same order: their rows in the order of the
+    /// Creates one table from record batches with the same columns in the same order. The rows follow the order of the
     /// batches.
     ///
-    /// A column has the type that it has in the first batch. It is shared if only one batch has rows, in which it has
-    /// no nulls; otherwise it is copied. [`ArrowRowMergedTable::from_record_batches`] copies nothing but columns with
-    /// nulls.
+    /// A column has its type of the first batch. It is shared if only one batch has rows and the column has no nulls in
+    /// it; otherwise it is copied. [`ArrowRowMergedTable::from_record_batches`] copies only columns with nulls.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`] with the column, if its type is none of tables, or another one in a later batch and
-    /// no conversion was requested; if it has nulls and nothing was requested for them, or a value that its type does
-    /// not hold; if batches differ in the number or the names of columns. [`ErrorKind::ValueNotRepresentable`] for the
-    /// first value of a column that the conversion does not permit. [`ErrorKind::CopyRequired`].
+    /// [`ErrorKind::Unsupported`] with the column, if tables do not support its type, or if its type differs in a later
+    /// batch and the options set no conversion; if it has nulls and the options do not replace them, or replace them by
+    /// a value that its type does not hold; if batches differ in the number or the names of columns.
+    /// [`ErrorKind::ValueNotRepresentable`] for the first value of a column that the conversion does not permit.
+    /// [`ErrorKind::CopyRequired`].
     /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
@@ -294,7 +293,7 @@ pub trait ArrowSoaTable: sealed::Sealed + Sized {
     /// [`from_record_batch`](Self::from_record_batch) does. No copy.
     ///
     /// # Errors
-    /// Those of [`from_record_batch`](Self::from_record_batch). Where a struct is null, all of its fields are.
+    /// Those of [`from_record_batch`](Self::from_record_batch). All fields of a null struct are null.
     ///
     /// # Examples
     /// ```
@@ -315,7 +314,7 @@ pub trait ArrowSoaTable: sealed::Sealed + Sized {
     /// [`from_record_batches`](Self::from_record_batches) does from batches.
     ///
     /// # Errors
-    /// Those of [`from_record_batches`](Self::from_record_batches). Where a struct is null, all of its fields are.
+    /// Those of [`from_record_batches`](Self::from_record_batches). All fields of a null struct are null.
     ///
     /// # Examples
     /// ```
@@ -334,11 +333,11 @@ pub trait ArrowSoaTable: sealed::Sealed + Sized {
         options: ArrowOptions,
     ) -> Result<Self>;
 
-    /// Creates one table from all batches of a reader, each column of its own type. The reader's batches are dropped as
-    /// their values have been copied: beside the table there are some 16 MiB of them, or one.
+    /// Creates one table from all batches of a reader, each column of its own type. Each batch is dropped once its
+    /// values are copied: besides the table, memory holds about 16 MiB of batches, or one batch if that is larger.
     ///
-    /// Columns grow as those of [`ArrowHomogenTable::read_record_batches`] do. If there is only one batch with rows,
-    /// its columns are shared where [`from_record_batches`](Self::from_record_batches) would share them.
+    /// Columns grow as in [`ArrowHomogenTable::read_record_batches`]. If only one batch has rows, its columns are
+    /// shared where [`from_record_batches`](Self::from_record_batches) would share them.
     ///
     /// # Errors
     /// Those of [`from_record_batches`](Self::from_record_batches), and [`ErrorKind::Foreign`].
@@ -377,13 +376,13 @@ impl ArrowSoaTable for SoaNumericTable {
     }
 }
 
-/// Tables end to end from record batches.
+/// Stacks record batches into a table, end to end.
 pub trait ArrowRowMergedTable: sealed::Sealed + Sized {
-    /// Creates a table of the rows of record batches with the same columns in the same order, each batch a
-    /// [`SoaNumericTable`] on Arrow's memory. Nothing is copied, however many batches there are, except for columns
-    /// with nulls that the options replace, and columns of another type than in the first batch that they convert.
+    /// Creates a table of the rows of record batches with the same columns in the same order. Each batch is a
+    /// [`SoaNumericTable`] on Arrow's memory. The only copies are columns whose nulls the options replace, and columns
+    /// that the options convert to their type in the first batch.
     ///
-    /// A column of such a table is contiguous only within a batch; one that is used often is better copied once, by
+    /// A column of such a table is contiguous only within a batch. To use a column often, copy it once with
     /// [`ArrowSoaTable::from_record_batches`].
     ///
     /// # Errors
@@ -415,19 +414,18 @@ impl ArrowRowMergedTable for RowMergedNumericTable<'_> {
     }
 }
 
-/// Table files from record batches.
+/// Writes record batches to table files.
 pub trait ArrowTableWriter: sealed::Sealed + Sized {
-    /// Saves all batches of a reader as a table file of `T`, which may be larger than memory: only some 16 MiB of
-    /// batches, or one, are there at a time. Returns the number of rows and columns of the table.
+    /// Saves all batches of a reader as a table file of `T`, which may be larger than memory: about 16 MiB of batches
+    /// are in memory at a time, or one batch if that is larger. Returns the number of rows and columns of the table.
     ///
-    /// Columns, nulls, words and conversions are as for [`ArrowHomogenTable::read_record_batches`]; the file is
-    /// row-major, whatever the options say, and its values are always copies. If columns have words, there is room in
-    /// the file for 1 MiB of them.
+    /// Columns, nulls, words and conversions are as for [`ArrowHomogenTable::read_record_batches`]. The file is always
+    /// row-major, and its values are always copies. If columns have words, the file has room for 1 MiB of them.
     ///
     /// # Errors
-    /// Those of [`ArrowHomogenTable::read_record_batches`], [`create`](TableWriter::create) and [`finish`](TableWriter::finish);
-    /// [`ErrorKind::NotWholeRows`] for rows without columns; [`ErrorKind::Format`] if there is no room for more words.
-    /// The file at the path is then unchanged.
+    /// Those of [`ArrowHomogenTable::read_record_batches`], [`create`](TableWriter::create) and
+    /// [`finish`](TableWriter::finish); [`ErrorKind::NotWholeRows`] for rows without columns; [`ErrorKind::Format`] if
+    /// the words need more room. The file at the path is then unchanged.
     ///
     /// # Examples
     /// ```
@@ -478,15 +476,15 @@ pub trait ArrowTableWriter: sealed::Sealed + Sized {
         save: SaveOptions,
     ) -> Result<Shape>;
 
-    /// Appends the rows of a record batch, as [`append`](TableWriter::append) does: its columns, or those that the options
-    /// choose, in that order, whatever their names. Words become the indices that they have in the dictionary of the
-    /// file. Allocates as much as the rows take in the file.
+    /// Appends the rows of a record batch, as [`append`](TableWriter::append) does: its columns, or those that the
+    /// options choose, in that order. Their names do not matter. Words become their indices in the dictionary of the
+    /// file. Allocates the memory that the rows take in the file.
     ///
     /// # Errors
-    /// [`ErrorKind::UnequalTables`] if there are not as many columns as in the file, or for times of another unit;
-    /// [`ErrorKind::NotWholeRows`] for rows without columns; those of [`ArrowHomogenTable::from_record_batches`],
-    /// with the row in the file; those of [`append`](TableWriter::append). Nothing is appended then, and the writer can still
-    /// be used.
+    /// [`ErrorKind::UnequalTables`] if the number of columns differs from that of the file, or for times of another
+    /// unit; [`ErrorKind::NotWholeRows`] for rows without columns; those of [`ArrowHomogenTable::from_record_batches`],
+    /// with the row in the file; those of [`append`](TableWriter::append). On an error, nothing is appended, and the
+    /// writer remains usable.
     ///
     /// # Examples
     /// ```

@@ -1,7 +1,7 @@
 //! The Arrow types of element types, and the arrays of their values.
 //!
-//! Dates, times of day, timestamps, durations and intervals of months are stored by Arrow as integers, and are these
-//! integers here: their units and time zones are in Arrow's schema.
+//! Arrow stores dates, times of day, timestamps, durations and intervals of months as integers. Tables have the same
+//! integers; units and time zones are in Arrow's schema.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ pub(crate) fn data_type(element: ElementType) -> Result<DataType> {
     match_arrow!(element, P => Ok(P::DATA_TYPE), none => Err(unsupported_type(element)))
 }
 
-/// Evaluates a body with the values of an array of numbers, or of what Arrow stores as numbers; `None` of another one.
+/// Evaluates a body with the values of an array that Arrow stores as numbers. Evaluates to `None` for any other array.
 macro_rules! with_values {
     ($array:expr, $values:ident => $body:expr) => {
         with_values! { @each $array, $values, $body; Float32Type Float64Type Int8Type Int16Type Int32Type Int64Type
@@ -64,7 +64,7 @@ macro_rules! with_values {
     }};
 }
 
-/// Returns the element type of the values of an Arrow type, as Arrow stores them, if they have one.
+/// Returns the element type of the values that Arrow stores for a type, if there is one.
 pub(crate) fn element_type(data_type: &DataType) -> Option<ElementType> {
     match data_type {
         DataType::Date32 | DataType::Time32(_) | DataType::Interval(IntervalUnit::YearMonth) => Some(ElementType::I32),
@@ -78,12 +78,12 @@ pub(crate) fn element_type(data_type: &DataType) -> Option<ElementType> {
     }
 }
 
-/// Returns what is wrong with a column of a type that is no element type.
+/// Returns the reason of the error for a column of an unsupported type.
 pub(crate) fn no_element_type(data_type: &DataType) -> String {
     format!("{data_type} is not an element type of tables")
 }
 
-/// Creates an Arrow array of values, which keeps their memory alive. No copy.
+/// Creates an Arrow array that shares the memory of values and keeps it alive.
 ///
 /// # Errors
 /// [`ErrorKind::UnsupportedElementType`] for `bf16`.
@@ -101,8 +101,8 @@ pub(crate) fn to_arrow<T: Element>(values: Array<T>, nulls: Option<NullBuffer>) 
     match_arrow!(T::TYPE, P => Ok(make::<P>(bytes, nulls)), none => Err(unsupported_type(T::TYPE)))
 }
 
-/// Returns an array of integers as one of the type of points in time that Arrow stores as these, on the same memory.
-/// Any other array stays as it is.
+/// Reinterprets an array of integers as dates or times that Arrow stores as these integers, on the same memory.
+/// Returns any other array unchanged.
 pub(crate) fn of_type(array: ArrayRef, data_type: &DataType) -> ArrayRef {
     fn cast<F: ArrowPrimitiveType, T: ArrowPrimitiveType<Native = F::Native>>(array: &ArrayRef) -> Option<ArrayRef> {
         Some(Arc::new(array.as_primitive_opt::<F>()?.reinterpret_cast::<T>()))
@@ -118,7 +118,7 @@ pub(crate) fn of_type(array: ArrayRef, data_type: &DataType) -> ArrayRef {
     same.unwrap_or(array)
 }
 
-/// Returns where the NaNs are, as nulls; `None` if there are none.
+/// Returns nulls at the positions of NaNs, or `None` without NaNs.
 ///
 /// # Errors
 /// [`ErrorKind::OutOfMemory`].
@@ -129,13 +129,13 @@ pub(crate) fn nulls_of_nans<T: Element>(values: &[T]) -> Result<Option<NullBuffe
     valid_where(values.len(), |row| values[row].eq(&values[row]))
 }
 
-/// Shares the values of an Arrow array, and keeps its memory alive. Values of nulls are arbitrary. Returns `None` if
-/// it has none that a table has.
+/// Returns an array that shares the values of an Arrow array and keeps its memory alive. Values at nulls are arbitrary.
+/// Returns `None` for an array of an unsupported type.
 pub(crate) fn share(array: &dyn arrow_array::Array) -> Option<AnyArray> {
     with_values!(array, values => AnyArray::new(Array::from_owner(values.clone())))
 }
 
-/// Borrows the values of an Arrow array. Values of nulls are arbitrary. Returns `None` if it has none that a table has.
+/// Borrows the values of an Arrow array. Values at nulls are arbitrary. Returns `None` for an unsupported type.
 pub(crate) fn values(array: &dyn arrow_array::Array) -> Option<AnySlice<'_>> {
     with_values!(array, values => AnySlice::new(&values[..]))
 }

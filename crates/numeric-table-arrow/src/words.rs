@@ -1,8 +1,8 @@
 //! Words as categories and back: text, and dictionaries of text.
 //!
-//! A column has one list of words, whatever the dictionaries of its batches are: first all words of the first
-//! dictionary, in its order, used or not; then those of later ones that are new. Words of plain text come in the order
-//! in which they first appear.
+//! A column has one list of words, even if the dictionaries of its batches differ: first all words of the first
+//! dictionary, in its order, used or not, then the new words of later dictionaries. Words of plain text are listed in
+//! the order of their first appearance.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use numeric_table::{AnyArray, Array, Element, ElementType, Error, Result, dictio
 use crate::error::failed;
 use crate::types::{nulls_of_nans, values};
 
-/// Why a column cannot be taken: a reason, which is told with the place, or an error that has no place.
+/// Why a column cannot be imported: a reason that the caller reports with its place, or an error without a place.
 pub(crate) enum Refusal {
     Reason(String),
     Error(Error),
@@ -57,7 +57,7 @@ fn excerpt(word: &str) -> String {
     if is_short { word.to_owned() } else { word.chars().take(37).chain("...".chars()).collect() }
 }
 
-/// Returns whether an Arrow type is one of words.
+/// Returns whether an Arrow type holds words.
 pub(crate) fn is_words(data_type: &DataType) -> bool {
     match data_type {
         DataType::Dictionary(_, words) => is_text(words),
@@ -69,13 +69,13 @@ fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
-/// The words of a column, as its batches bring them.
+/// The words of a column, collected from its batches.
 #[derive(Default)]
 pub(crate) struct Words {
     indices: HashMap<String, u32>,
-    /// Whether there cannot be more.
+    /// Whether new words are refused.
     are_all: bool,
-    /// The dictionary of the last batch, and the indices of its words: batches often share one.
+    /// The dictionary of the last batch, and the indices of its words. Batches often share a dictionary.
     last: Option<(ArrayRef, Vec<Option<u32>>)>,
 }
 
@@ -106,7 +106,7 @@ impl Words {
         Categories::from_words(words)
     }
 
-    /// Creates the words of categories, to which no others are added.
+    /// Creates the words of categories. New words are refused.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -121,7 +121,7 @@ impl Words {
         Ok(Self { are_all: true, ..words })
     }
 
-    /// Returns the index of a word, which may be new.
+    /// Returns the index of a word. Adds the word if it is new.
     fn index_of(&mut self, word: &str) -> Result<u32, Refusal> {
         if let Some(&index) = self.indices.get(word) {
             return Ok(index);
@@ -140,8 +140,7 @@ impl Words {
         Ok(index)
     }
 
-    /// Returns the indices of an array of words, and where there are none: at `nulls`, and where a dictionary has a
-    /// null.
+    /// Returns the indices of an array of words, and the rows without a word: `nulls`, and nulls of the dictionary.
     pub(crate) fn indices(
         &mut self,
         array: &dyn ArrowArray,
@@ -165,7 +164,7 @@ impl Words {
         let mut has_nulls = false;
         match_element!(keys.element_type(), K => {
             for (target, key) in target.iter_mut().zip(keys.downcast::<K>().unwrap_or_default()) {
-                // The key of a null may be anything.
+                // The key at a null is arbitrary.
                 let index = index_in(*key, known.len()).and_then(|key| known[key]);
                 has_nulls |= index.is_none();
                 *target = index.unwrap_or(0);
@@ -180,7 +179,7 @@ impl Words {
         })
     }
 
-    /// Looks the words of a dictionary up, unless they are those of the last one.
+    /// Looks up the words of a dictionary, unless it is the dictionary of the last batch.
     fn learn(&mut self, dictionary: &ArrayRef) -> Result<(), Refusal> {
         if self.last.as_ref().is_some_and(|(last, _)| Arc::ptr_eq(last, dictionary)) {
             return Ok(());
@@ -195,7 +194,7 @@ impl Words {
     }
 }
 
-/// Calls `visit` with each word of an array of text, and its position; `None` for a null.
+/// Calls `visit` with the position of each word of an array of text, and the word, or `None` for a null.
 fn for_each_word(
     array: &dyn ArrowArray,
     mut visit: impl FnMut(usize, Option<&str>) -> Result<(), Refusal>,
@@ -211,7 +210,7 @@ fn for_each_word(
     }
 }
 
-/// Returns a value as an index, if it is one of `count`.
+/// Returns a value as an index, if it is an integer below `count`.
 fn index_in<T: Element>(value: T, count: usize) -> Option<usize> {
     let index = match value.exact() {
         Exact::Integer(index) => usize::try_from(index).ok()?,
@@ -220,7 +219,7 @@ fn index_in<T: Element>(value: T, count: usize) -> Option<usize> {
     (index < count).then_some(index)
 }
 
-/// Returns which of `count` rows are valid; `None` if all are.
+/// Returns which of `count` rows are valid, or `None` if all are.
 ///
 /// # Errors
 /// [`ErrorKind::OutOfMemory`].
@@ -241,13 +240,13 @@ pub(crate) fn words_type(categories: &Categories) -> DataType {
     DataType::Dictionary(Box::new(DataType::Int32), Box::new(text))
 }
 
-/// Returns whether words are longer, all together, than 32 bits count.
+/// Returns whether the total length of the words exceeds 32 bits.
 fn is_long(categories: &Categories) -> bool {
     let bytes = categories.words().fold(0_usize, |sum, word| sum.saturating_add(word.len()));
     i32::try_from(bytes).is_err()
 }
 
-/// Creates an array of the words, whose lengths together a `O` holds.
+/// Creates an array of the words, whose total length fits an `O`.
 ///
 /// # Errors
 /// [`ErrorKind::OutOfMemory`].
@@ -265,10 +264,10 @@ fn text_of<O: OffsetSizeTrait>(categories: &Categories) -> Result<GenericStringA
     array.map_err(failed)
 }
 
-/// Creates an Arrow dictionary of the words, whose keys are values. NaN is null: a word that is missing.
+/// Creates an Arrow dictionary of the words with the values as keys. NaN becomes null: a missing word.
 ///
 /// # Errors
-/// A reason, if a value is the index of no word; [`ErrorKind::OutOfMemory`].
+/// A reason, if a value is not the index of a word; [`ErrorKind::OutOfMemory`].
 pub(crate) fn to_words<T: Element>(values: &[T], categories: &Categories) -> Result<ArrayRef, Refusal> {
     let count = categories.len().min(i32::MAX as usize); // whatever is more is refused as no index
     let mut keys = with_room(values.len())?;
