@@ -1,4 +1,4 @@
-//! The rows of an object block by block, of which the next is requested while one is in use.
+//! The rows of an object block by block. The next block is requested while one is in use.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,15 +12,14 @@ use numeric_table::{Array, BlockMut, Element, Error, ErrorKind, Result, Shape};
 
 use crate::RemoteTable;
 
-/// Number of blocks that are requested at a time: the one that is waited for, and the next.
+/// Number of blocks that are requested at a time: the one that the caller waits for, and the next.
 const AHEAD: usize = 2;
 
 impl RemoteTable {
     /// Iterates over all rows in blocks of `rows_per_block`. The last block may be shorter.
     ///
-    /// The block after the one that is waited for is requested at the same time; the store's client receives of it, as
-    /// far as it does so on tasks of its own, while the caller works on the one before. Memory: that of three blocks,
-    /// twice that for a column-major object.
+    /// Each call also requests the next block. A store's client that receives on its own tasks receives it while the
+    /// caller works on the current block. This takes the memory of three blocks, or of six for a column-major object.
     ///
     /// # Errors
     /// [`ErrorKind::ParameterOutOfRange`] for blocks of no rows;
@@ -123,11 +122,11 @@ impl<U: Element> RemoteBlocks<'_, U> {
         (start < rows).then(|| start..start.saturating_add(self.rows_per_block).min(rows))
     }
 
-    /// Waits for the next block, which replaces the previous one; returns `None` after the last one. A block is
-    /// writable: it is a buffer, and nothing goes back to the object.
+    /// Waits for the next block, which replaces the previous one. Returns `None` after the last block. A block is a
+    /// writable buffer; writing to it does not change the object.
     ///
-    /// After an error, the next call requests the same block again, and progress counts its bytes again. A call that is
-    /// dropped loses nothing: the next one goes on to wait.
+    /// After an error, the next call requests the same block again, and progress counts its bytes again. Dropping a
+    /// call loses nothing: the next call continues to wait.
     ///
     /// # Errors
     /// Those of [`RemoteTable::load_rows`].

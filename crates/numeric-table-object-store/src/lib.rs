@@ -19,9 +19,9 @@
 //! # }).unwrap();
 //! ```
 //!
-//! Stores are those of the crate [`object_store`]. Nothing here needs a particular runtime, or starts a task: requests
-//! make progress while the caller waits for a call, and values are converted on the thread that waits. The page
-//! [`guide`] has a whole program, and the costs.
+//! Stores are those of the crate [`object_store`]. The calls need no particular runtime and start no tasks: requests
+//! make progress while the caller awaits a call, which converts values on the same thread. The page [`guide`] has a
+//! complete program, the guarantees and the costs.
 //!
 //! # Versions
 //!
@@ -31,9 +31,9 @@
 // ranges of its bytes; `read`: values out of them; `save`: writing. What the bytes of a file mean, `numeric_table`
 // decodes.
 //
-// Invariant: every byte that is read is of the object that was opened; a request that may have brought others fails.
-// (Files of a folder that are written to in place while they are read are told only by their size and time of change:
-// they have to be replaced, as `save` does.)
+// Invariant: every byte is of the object that was opened; a request that may have returned other bytes fails. (Files of
+// a folder that are written in place while they are read are detected only by their size and time of change: they have
+// to be replaced, as `save` does.)
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -79,20 +79,20 @@ const LEAST_REQUEST: usize = 4096;
 /// A table file, [`.ntb`](numeric_table::files::TableWriter), that is an object of a store: S3, Google Cloud Storage, Azure, a folder,
 /// memory, or whatever else the crate [`object_store`] offers, by features of that crate.
 ///
-/// Opening reads the beginning of the object; values are read when they are wanted, by several requests at a time, each
-/// for a range of its bytes. Whatever is read is of **the object that was opened**: its entity tag (or, in stores that
-/// have none, its version, size and time of change) is a condition of every request and compared with every answer. An
-/// object that was replaced is [`ErrorKind::Foreign`] with a source of `Precondition`, never a mixture of old and new
+/// Opening reads the beginning of the object. Calls read values on demand, with several concurrent requests for ranges
+/// of bytes. All bytes are of **the object that was opened**: its entity tag (or, in stores without tags, its version,
+/// size and time of change) is a condition of every request and is compared with every response. If the object was
+/// replaced, the call fails with [`ErrorKind::Foreign`] and a source of `Precondition`; it never mixes old and new
 /// values.
 ///
-/// Calls run on the caller's runtime, or on any executor where the store needs none. They wait for requests, and
-/// convert what has arrived in between, on the calling task. Dropping a call cancels it. Futures are [`Send`]. A clone
-/// costs O(1) and shares everything: for calls on several tasks.
+/// Calls run on the caller's runtime, or on any executor if the store needs no runtime. They convert values on the
+/// calling task as they arrive. Dropping a call cancels it. Futures are [`Send`]. A clone costs O(1) and shares
+/// everything; clone the table to make calls on several tasks.
 ///
 /// # Memory
-/// Reading takes the memory of the result, twice that for some of the rows of a column-major file; and for each request
-/// at a time (8) 512 KiB if values are converted, and what the store's client holds (stores that are folders: all of
-/// the 8 MiB of a request). [`with_requests`](Self::with_requests) sets both numbers.
+/// Reading takes the memory of the result, or twice that for a range of rows of a column-major file. Each concurrent
+/// request (8 by default) takes 512 KiB if values are converted, and the memory that the store's client holds (for a
+/// folder, all 8 MiB of a request). [`with_requests`](Self::with_requests) sets both numbers.
 ///
 /// # Examples
 /// ```
@@ -124,15 +124,15 @@ pub struct RemoteTable {
 }
 
 impl RemoteTable {
-    /// Opens an object: one request for its first 64 KiB, and a second one if the description of its columns is longer.
-    /// Any kind of table is accepted.
+    /// Opens an object of any kind of table. This takes one request for its first 64 KiB, and a second one if the
+    /// description of its columns is longer.
     ///
-    /// Safe with objects of others: no memory is allocated for what an object claims before it was compared with its
-    /// size.
+    /// Safe for untrusted objects: sizes that an object claims are compared with its real size before memory is
+    /// allocated for them.
     ///
     /// # Errors
-    /// [`ErrorKind::Foreign`] of the store, with a source of `NotFound` if there is no such object;
-    /// [`ErrorKind::Format`] with what is wrong, and where; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::Foreign`] of the store, with a source of `NotFound` if the object does not exist;
+    /// [`ErrorKind::Format`] with the position and the reason; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -143,7 +143,7 @@ impl RemoteTable {
     /// # pollster::block_on(async {
     /// let error = RemoteTable::open(Arc::new(InMemory::new()), &"none.ntb".into()).await.unwrap_err();
     /// assert!(matches!(error.kind(), ErrorKind::Foreign { .. }));
-    /// assert_eq!(error.to_string(), "none.ntb: there is no such object");
+    /// assert_eq!(error.to_string(), "none.ntb: the object does not exist");
     /// # })
     /// ```
     pub async fn open(store: Arc<dyn ObjectStore>, path: &Path) -> Result<Self> {
@@ -157,8 +157,8 @@ impl RemoteTable {
         })
     }
 
-    /// Sets how many bytes of values one request is for, at most, and how many requests are made at a time: 8 MiB and 8
-    /// unless they are set. At least 4096 bytes and one request.
+    /// Sets the largest number of bytes of values of a request (8 MiB by default) and the number of concurrent requests
+    /// (8 by default). The minimum is 4096 bytes and one request.
     ///
     /// # Examples
     /// ```
@@ -225,7 +225,7 @@ impl RemoteTable {
         self.object.path()
     }
 
-    /// Returns the size of the object in bytes: values, and what describes them.
+    /// Returns the size of the object in bytes: values, description and checksums.
     ///
     /// # Examples
     /// ```
@@ -245,7 +245,7 @@ impl RemoteTable {
         self.object.size()
     }
 
-    /// Returns the numbers of rows and columns.
+    /// Returns the number of rows and columns.
     ///
     /// # Examples
     /// ```
@@ -283,7 +283,7 @@ impl RemoteTable {
         self.front.dictionary()
     }
 
-    /// Returns the element type of the values, if all columns have the same.
+    /// Returns the element type of the values, if all columns have the same type.
     ///
     /// # Examples
     /// ```
@@ -302,7 +302,7 @@ impl RemoteTable {
         self.front.values().map(|values| values.element_type).or_else(|| self.dictionary().uniform_type())
     }
 
-    /// Returns the order of the values of a homogeneous table; `None` of a table of another kind.
+    /// Returns the layout of a homogeneous table, or `None` for another kind of table.
     ///
     /// # Examples
     /// ```
@@ -325,13 +325,15 @@ impl RemoteTable {
     /// [`ConversionPolicy::Saturate`](numeric_table::ConversionPolicy::Saturate) if the object holds another type. As with
     /// [`TableReader::load_rows`](numeric_table::files::TableReader::load_rows), checksums of values are not compared.
     ///
-    /// Of a row-major object, only the bytes of these rows are requested. Of a column-major one, those of each column;
-    /// by one request for several columns where few bytes are between them: few blocks of many rows are best.
+    /// For a row-major object, this requests only the bytes of these rows. For a column-major object, it requests the
+    /// bytes of these rows in each column, and combines requests for columns with few bytes between them. Prefer few
+    /// calls for many rows.
     ///
     /// # Errors
-    /// [`ErrorKind::RowsOutOfRange`]; [`ErrorKind::TableKindMismatch`], for which [`load_any`](Self::load_any) is
-    /// there; [`ErrorKind::SizeOverflow`]; [`ErrorKind::OutOfMemory`]; [`ErrorKind::Foreign`], also if the object was
-    /// replaced; [`ErrorKind::Format`] if the store does not send what was requested.
+    /// [`ErrorKind::RowsOutOfRange`]; [`ErrorKind::TableKindMismatch`] for another kind of table, which
+    /// [`load_any`](Self::load_any) loads; [`ErrorKind::SizeOverflow`]; [`ErrorKind::OutOfMemory`];
+    /// [`ErrorKind::Foreign`], also if the object was replaced; [`ErrorKind::Format`] if the store does not send the
+    /// requested bytes.
     ///
     /// # Examples
     /// ```
@@ -361,7 +363,7 @@ impl RemoteTable {
         table.described_by(self.dictionary().with_element_type(U::TYPE)?)
     }
 
-    /// Loads the whole table, which must be homogeneous and of `T`, and compares the checksums of its values.
+    /// Loads all of a homogeneous table of `T`, and compares the checksums of its values.
     ///
     /// # Errors
     /// Those of [`load_as`](Self::load_as); [`ErrorKind::ElementTypeMismatch`]; [`ErrorKind::TableKindMismatch`].
@@ -391,12 +393,12 @@ impl RemoteTable {
         }
     }
 
-    /// Loads the whole table converted to `T`, in the layout that it has, and compares the checksums of its values. A
-    /// table of another kind than homogeneous is loaded first, and then converted.
+    /// Loads the whole table converted to `T`, in its layout, and compares the checksums of its values. Another kind of
+    /// table than a homogeneous one is first loaded, then converted.
     ///
     /// # Errors
     /// [`ErrorKind::Foreign`], also if the object was replaced; [`ErrorKind::Format`] with the first damaged chunk, or
-    /// if the store does not send what was requested; [`ErrorKind::SizeOverflow`]; [`ErrorKind::OutOfMemory`].
+    /// if the store does not send the requested bytes; [`ErrorKind::SizeOverflow`]; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -418,8 +420,7 @@ impl RemoteTable {
         }
     }
 
-    /// Loads the whole table, of the kind and of the element types that it has, and compares the checksums of its
-    /// values.
+    /// Loads the whole table as its own kind and element types, and compares the checksums of its values.
     ///
     /// # Errors
     /// Those of [`load_as`](Self::load_as).
@@ -450,7 +451,8 @@ impl RemoteTable {
         }
     }
 
-    /// Reads all values and compares their checksums; keeps none. Returns whether the object has checksums of values.
+    /// Reads all values and compares their checksums, without keeping the values. Returns whether the object has
+    /// checksums of values.
     ///
     /// # Errors
     /// [`ErrorKind::Format`] with the first damaged chunk; [`ErrorKind::Foreign`], also if the object was replaced;
@@ -482,7 +484,7 @@ impl RemoteTable {
         table.described_by(self.dictionary().with_element_type(T::TYPE)?)
     }
 
-    /// Returns where the values are, if the table is homogeneous.
+    /// Returns the position of the values, if the table is homogeneous.
     ///
     /// # Errors
     /// [`ErrorKind::TableKindMismatch`].
@@ -503,7 +505,7 @@ impl RemoteTable {
         }
     }
 
-    /// Starts to count the progress of a call that reads all values.
+    /// Creates the progress meter of a call that reads all values.
     fn whole_meter(&self) -> Meter {
         let payload = self.front.payload();
         Meter::start(&self.hook, payload.end - payload.start)

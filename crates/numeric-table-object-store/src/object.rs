@@ -1,4 +1,4 @@
-//! An object of a store that was opened, and ranges of its bytes: of that object, and not of one that replaced it.
+//! An opened object of a store, and ranges of its bytes. Bytes of an object that replaced it are errors.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use numeric_table::{Error, ErrorKind, Result};
 
 use crate::room::with_room;
 
-/// Number of bytes that are requested to open an object: as a rule, all that a file says of itself.
+/// Number of bytes that are requested to open an object: usually the whole description of the file.
 const FIRST_BYTES: u64 = 64 << 10;
 
 /// An object as it was when it was opened.
@@ -24,7 +24,7 @@ pub(crate) struct Object {
 }
 
 impl Object {
-    /// Opens the object of a table file, and reads its beginning: by one request, or by two if it is long.
+    /// Opens the object of a table file and reads its beginning, with a second request if that is long.
     ///
     /// # Errors
     /// [`ErrorKind::Foreign`]; [`ErrorKind::Format`]; [`ErrorKind::OutOfMemory`].
@@ -34,7 +34,7 @@ impl Object {
             Ok(first) => first,
             Err(error) => return Err(Self::why_not_opened(&*store, path, error).await),
         };
-        // The name is the caller's, whatever the store answers.
+        // The name is the caller's, even if the store returns another.
         let object = Self { store, meta: ObjectMeta { location: path.clone(), ..first.meta.clone() } };
         let range = 0..FIRST_BYTES.min(object.meta.size);
         let mut start = with_room(range.end as usize)?;
@@ -61,7 +61,7 @@ impl Object {
         Front::decode(&start, self.meta.size)
     }
 
-    /// Returns the error of an object whose first bytes were refused: of an empty one, none can be had.
+    /// Returns the error of an object whose first bytes were refused. Stores refuse to read bytes of an empty object.
     async fn why_not_opened(store: &dyn ObjectStore, path: &Path, source: StoreError) -> Error {
         if !matches!(source, StoreError::NotFound { .. }) {
             let found = store.get_opts(path, GetOptions::new().with_head(true)).await;
@@ -97,14 +97,14 @@ impl Object {
         match (&self.meta.e_tag, &self.meta.version) {
             (Some(tag), _) if is_strong(tag) => options.if_match = Some(tag.clone()),
             (None, Some(version)) => options.version = Some(version.clone()),
-            _ => {} // what is sent says what it is of
+            _ => {} // `check_same` compares the response
         }
         let found = self.store.get_opts(self.path(), options).await.map_err(|error| failed(self.path(), error))?;
         self.check_same(&found.meta)?;
         self.take(found, range, take).await
     }
 
-    /// Checks that an answer is about the object that was opened.
+    /// Checks that a response is about the object that was opened.
     ///
     /// # Errors
     /// [`ErrorKind::Foreign`].
@@ -137,7 +137,7 @@ impl Object {
             return Err(wrong(found.range));
         }
         let failed = |error| failed(self.path(), error);
-        // A file is read at once: its stream would be one of many small pieces.
+        // A file is read at once: as a stream, it would come in many small pieces.
         let mut pieces = match matches!(found.payload, GetResultPayload::Stream(_)) {
             true => found.into_stream(),
             false => stream::iter([found.bytes().await]).boxed(),
@@ -155,7 +155,7 @@ impl Object {
     }
 }
 
-/// Returns whether an entity tag can be a condition: weak ones never match.
+/// Returns whether an entity tag can be a condition: weak tags never match.
 fn is_strong(tag: &str) -> bool {
     !tag.starts_with("W/")
 }
@@ -166,11 +166,11 @@ pub(crate) fn failed(path: &Path, source: StoreError) -> Error {
     Error::new(ErrorKind::Foreign { reason, source: source.into() }).in_file(path.as_ref())
 }
 
-/// Returns what a store says, in plain words where it uses its own.
+/// Returns the message of a store's error, reworded where the store's own is obscure.
 fn what_happened(error: &StoreError) -> String {
     match error {
-        StoreError::NotFound { .. } => "there is no such object".to_owned(),
-        StoreError::AlreadyExists { .. } => "there is such an object already".to_owned(),
+        StoreError::NotFound { .. } => "the object does not exist".to_owned(),
+        StoreError::AlreadyExists { .. } => "the object already exists".to_owned(),
         StoreError::Precondition { source, .. } => format!("the object was replaced after it was opened: {source}"),
         other => other.to_string(),
     }

@@ -1,4 +1,4 @@
-//! Reading values of an object: requests of limited size, several at a time, converted as their bytes arrive.
+//! Reading values of an object: concurrent requests of limited size, whose values are converted as they arrive.
 
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ use numeric_table::{
 use crate::RemoteTable;
 use crate::room::with_room;
 
-/// Bytes between two columns that are requested with them: to request fewer costs more than to receive these.
+/// Largest number of bytes between two columns that one request reads. More bytes cost more than a second request.
 const GAP_BYTES: u64 = 256 << 10;
 
-/// Bytes of one request: `count` pieces of `length` bytes that are wanted, each `stride` bytes after the one before it.
+/// The bytes of one request: `count` wanted pieces of `length` bytes, each `stride` bytes after the previous one.
 #[derive(Clone, Copy)]
 struct Request {
     start: u64,
@@ -30,8 +30,8 @@ impl Request {
         self.start..self.start + self.count.saturating_sub(1) * self.stride + self.length
     }
 
-    /// Calls `take` with the wanted ones of the bytes that have arrived, the first of which is at `at`, counted from
-    /// the beginning of the request.
+    /// Calls `take` with the wanted bytes of those that have arrived. The first arrived byte is at position `at` of the
+    /// request.
     fn wanted(&self, mut at: u64, mut bytes: &[u8], mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         while !bytes.is_empty() {
             let place = at % self.stride;
@@ -47,17 +47,17 @@ impl Request {
     }
 }
 
-/// What all requests of a call have in common.
+/// The properties that all requests of a call share.
 #[derive(Clone, Copy)]
 struct Call<'a> {
     element_type: ElementType,
-    /// The position in the object of the first byte that checksums are of; `None` to compute none.
+    /// The position in the object of the first byte with a checksum. `None`: compute no checksums.
     summed_from: Option<u64>,
     meter: &'a Meter,
 }
 
 impl RemoteTable {
-    /// Reads rows of a homogeneous table, which must be in range, row by row into a target with room for them.
+    /// Reads rows of a homogeneous table, which must be in range, into a row-major target of their size.
     pub(crate) async fn read_rows<U: Element>(
         &self,
         values: StoredValues,
@@ -82,7 +82,7 @@ impl RemoteTable {
         TableViewMut::new(target, shape, DataLayout::RowMajor)?.copy_from(TableView::new(&array, shape, layout)?)
     }
 
-    /// Reads all values and compares their checksums; they are in the order of the file.
+    /// Reads all values into a target, in the order of the file, and compares their checksums.
     pub(crate) async fn read_all<U: Element>(
         &self,
         values: StoredValues,
@@ -114,7 +114,7 @@ impl RemoteTable {
         self.front.table_of(arrays)
     }
 
-    /// Reads the bytes of all values and compares their checksums, if there are any. Returns whether there are any.
+    /// Reads the bytes of all values and compares their checksums, if the object has any. Returns whether it has.
     pub(crate) async fn compare(&self, meter: &Meter) -> Result<bool> {
         let payload = self.front.payload();
         if self.front.chunk_size() == 0 {
@@ -126,7 +126,7 @@ impl RemoteTable {
         Ok(true)
     }
 
-    /// Reads values from a position in the object on, in their order.
+    /// Reads consecutive values, beginning at a position in the object.
     async fn fill<U: Element>(&self, call: Call<'_>, start: u64, target: &mut [U]) -> Result<Vec<RunSums>> {
         let size = call.element_type.size_in_bytes();
         let step = (self.request_bytes / size).max(1);
@@ -139,8 +139,8 @@ impl RemoteTable {
         self.request_all(call, requests).await
     }
 
-    /// Reads `rows` values of each column, from a position in the first one on, column by column: columns of which few
-    /// values are wanted by one request, those of which many are by several each.
+    /// Reads `rows` values of each column, column by column, beginning at a position in the first column. One request
+    /// reads several columns if the values are few; several requests read one column if they are many.
     async fn fill_columns<U: Element>(
         &self,
         call: Call<'_>,
@@ -168,7 +168,7 @@ impl RemoteTable {
         self.request_all(call, requests).await.map(drop)
     }
 
-    /// Makes requests, several at a time; returns the checksums of what each has brought.
+    /// Makes several requests at a time. Returns the checksums of the values of each request.
     async fn request_all<U: Element>(
         &self,
         call: Call<'_>,
@@ -206,7 +206,7 @@ impl RemoteTable {
         Ok(values.finish())
     }
 
-    /// Reads bytes of the values for their checksums only.
+    /// Reads bytes of values only for their checksums.
     async fn skip(&self, bytes: Range<u64>, meter: &Meter) -> Result<Vec<RunSums>> {
         let (step, mut start) = (self.request_bytes as u64, bytes.start);
         let (mut runs, mut coming) = (Vec::new(), FuturesOrdered::new());
@@ -237,7 +237,7 @@ impl RemoteTable {
         Ok(sums)
     }
 
-    /// Compares the checksums of all values with those of the object, which are read: 4 bytes for each.
+    /// Reads the checksums of the object, of 4 bytes each, and compares those of all values with them.
     async fn check_sums(&self, runs: Vec<RunSums>) -> Result<()> {
         if self.front.chunk_size() == 0 {
             return Ok(());

@@ -1,6 +1,6 @@
-//! Writing a table as an object: whole, or not at all.
+//! Writing a table as an object, atomically.
 //!
-//! The bytes are those of a file that is saved, made in their order, a part at a time.
+//! The bytes are those of a saved file. They are made in order, a part at a time.
 
 use futures_util::stream::{FuturesUnordered, StreamExt, TryStreamExt};
 use object_store::path::Path;
@@ -14,10 +14,10 @@ use numeric_table::{
 
 use crate::object::failed;
 
-/// Number of bytes of a part, and of parts at a time, unless the caller sets others.
+/// Number of bytes of a part, and number of concurrent parts, by default.
 const PART_BYTES: usize = 8 << 20;
 const PARTS_AT_ONCE: usize = 4;
-/// Stores refuse smaller parts, but for the last one.
+/// Stores refuse smaller parts, except for the last one.
 const LEAST_PART: usize = 5 << 20;
 /// Stores refuse more parts.
 const MOST_PARTS: u64 = 10_000;
@@ -50,8 +50,8 @@ pub struct StoreOptions {
 }
 
 impl StoreOptions {
-    /// Creates the default options: an object that is there is replaced; one checksum per MiB of values; parts of 8
-    /// MiB, 4 at a time; no progress callback.
+    /// Creates the default options: an existing object is replaced; one checksum per MiB of values; parts of 8 MiB, 4
+    /// at a time; no progress callback.
     ///
     /// # Examples
     /// ```
@@ -76,11 +76,11 @@ impl StoreOptions {
         }
     }
 
-    /// Sets whether an object that is there already is an error instead of being replaced; the store decides, so that
-    /// of several writers one wins.
+    /// Sets whether an existing object is an error instead of being replaced. The store decides, so that only one of
+    /// several writers succeeds.
     ///
-    /// Stores offer this for one request only: **the whole file is in memory**, and no larger than one request may be
-    /// (S3: 5 GiB).
+    /// Stores offer this for a single request only: **the whole file is in memory**, and its size is limited to that of
+    /// one request (S3: 5 GiB).
     ///
     /// # Examples
     /// ```
@@ -122,9 +122,9 @@ impl StoreOptions {
         Self { chunk_size: chunk_size.unwrap_or(0), ..self }
     }
 
-    /// Sets how many bytes a part of a large file has, and how many parts are in memory, and sent, at a time: 8 MiB and
-    /// 4 unless they are set. At least 5 MiB, and one part. Parts are larger where there would be more than 10,000 of
-    /// them: of a file of 1 TiB, 105 MiB.
+    /// Sets the number of bytes of a part of a large file (8 MiB by default) and the number of parts that are in memory
+    /// and sent at a time (4 by default). The minimum is 5 MiB and one part. Parts are larger if there would be more
+    /// than 10,000 of them: 105 MiB for a file of 1 TiB.
     ///
     /// # Examples
     /// ```
@@ -144,8 +144,8 @@ impl StoreOptions {
         Self { part_bytes: bytes.max(LEAST_PART), parts_at_once: at_once.max(1), ..self }
     }
 
-    /// Sets a callback for the progress: it is called at the beginning, and after each piece of values of at most 4 MiB
-    /// that has been taken into a part. (That the last call was made does not mean that the object is there.)
+    /// Sets a callback for the progress. It is called at the beginning, and after each piece of at most 4 MiB of values
+    /// was added to a part. The object may not exist yet when the last call is made.
     ///
     /// # Examples
     /// ```
@@ -184,15 +184,15 @@ impl Default for StoreOptions {
 /// Saves a table of any kind as an object of a store: the bytes that
 /// [`save`](numeric_table::TableOutput::save) writes into a file.
 ///
-/// Whatever happens, the name leads to the complete old object or to the complete new one. A file of up to 8 MiB is
-/// sent by one request, a larger one in parts, several at a time, which become an object when all are there (a
-/// multipart upload). If anything fails, the parts that are being sent are finished and the upload is aborted. If the call is dropped, or the progress callback or a
-/// table of a kind of one's own panics, stores in memory and folders remove what has been sent; in S3 and Google Cloud
-/// Storage it is not visible, but stays, and costs, until a rule for incomplete uploads in the bucket's life cycle
-/// removes it.
+/// The name always leads to the complete old object or to the complete new one. A file of up to 8 MiB is sent in one
+/// request. A larger file is sent in several concurrent parts, which become an object once all have arrived (a
+/// multipart upload). On an error, the call waits for the parts that are being sent and aborts the upload. If the call
+/// is dropped, or the progress callback or a user-defined table panics, stores in memory and folders remove the parts.
+/// S3 and Google Cloud Storage keep them, invisible but charged for, until a lifecycle rule of the bucket for
+/// incomplete uploads removes them.
 ///
-/// Values are gathered and checksums computed on the calling task. Memory: that of the parts that are sent at a time,
-/// 4 x 8 MiB unless [`StoreOptions::parts`] sets others.
+/// Values are gathered and checksums computed on the calling task. This takes the memory of the parts that are sent at
+/// a time: 4 x 8 MiB by default, see [`StoreOptions::parts`].
 ///
 /// # Errors
 /// [`ErrorKind::Foreign`], with a source of `AlreadyExists` if the object was
@@ -239,7 +239,7 @@ pub async fn save_to_store(
     let mut upload = upload.map_err(|error| failed(path, error))?;
     let sent = send(path, &mut *upload, &mut parts, part_length, options.parts_at_once).await;
     if sent.is_err() {
-        // What is told is why it came to that.
+        // The caller gets the first error.
         let _ = upload.abort().await;
     }
     sent.map_err(in_file)
@@ -256,7 +256,7 @@ fn whole(parts: &mut FileParts<'_>, part_length: usize) -> Result<PutPayload> {
     }
 }
 
-/// Sends all parts, so many at a time, and makes them an object.
+/// Sends all parts, `at_once` at a time, and completes the object.
 async fn send(
     path: &Path,
     upload: &mut dyn MultipartUpload,
@@ -274,7 +274,7 @@ async fn send(
     upload.complete().await.map(drop).map_err(|error| failed(path, error))
 }
 
-/// Sends all parts, so many at a time. After an error, those that were begun are left in `sending`.
+/// Sends all parts, `at_once` at a time. After an error, `sending` holds the parts that are still being sent.
 async fn send_parts(
     path: &Path,
     upload: &mut dyn MultipartUpload,

@@ -49,7 +49,7 @@ fn an_object_that_was_replaced_is_an_error_in_every_way_to_read_it() {
             }
             store.delete(&path()).await.unwrap();
             for error in read_all(&remote).await {
-                assert_eq!(error.to_string(), "folder/table.ntb: there is no such object");
+                assert_eq!(error.to_string(), "folder/table.ntb: the object does not exist");
             }
         }
     });
@@ -300,7 +300,7 @@ fn a_missing_object_is_named() {
     run(async {
         let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
         let error = open(store).await.unwrap_err();
-        assert_eq!(error.to_string(), "folder/table.ntb: there is no such object");
+        assert_eq!(error.to_string(), "folder/table.ntb: the object does not exist");
         assert_error!(
             Err::<(),
             _>(error), ErrorKind::Foreign { source, .. }

@@ -146,7 +146,7 @@ fn an_object_that_is_only_to_be_created_is_not_replaced() {
         save_to_store(&store, &path(), &first, options.clone()).await.unwrap(); // in one request
         for table in [&first as &dyn NumericTable, &second] {
             let error = save_to_store(&store, &path(), table, options.clone()).await.unwrap_err();
-            assert_eq!(error.to_string(), "folder/table.ntb: there is such an object already");
+            assert_eq!(error.to_string(), "folder/table.ntb: the object already exists");
             assert_error!(
                 Err::<(),
                 _>(error), ErrorKind::Foreign { source, .. }
