@@ -334,8 +334,8 @@ impl ArrowExportOptions {
 
 impl ArrowExportOptions {
     /// Sets whether columns whose categories have words become dictionaries of these words, with copied keys of 32
-    /// bits. Every value must then be the index of a word, or NaN, which stands for a missing word and becomes null. If off,
-    /// the columns are numbers, and the words are lost. On by default.
+    /// bits. Every value must then be the index of a word, or NaN, which stands for a missing word and becomes null. If
+    /// off, the columns are numbers, and the words are lost. On by default.
     ///
     /// # Examples
     /// ```
