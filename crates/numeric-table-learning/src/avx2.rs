@@ -1,7 +1,7 @@
-//! The nearest of all centroids in vectors of AVX2: what the loops of `nearest` find, bit for bit.
+//! Finds the nearest centroids with AVX2 vectors. The results are those of the loops of `nearest`, bit for bit.
 //!
-//! Written out, because compilers make single numbers of the vectors of such loops, or not, as the code around them
-//! happens to be. With AVX-512 the loops of `nearest` are faster.
+//! The loops are written with intrinsics, because whether a compiler vectorizes them depends on the surrounding code.
+//! With AVX-512 the loops of `nearest` are faster.
 
 use std::arch::x86_64::{
     __m256d, _CMP_LT_OQ, _mm256_blendv_pd, _mm256_castsi256_pd, _mm256_cmp_pd, _mm256_fmadd_pd, _mm256_min_pd,
@@ -14,14 +14,14 @@ use numeric_table::internal::Level;
 
 use crate::nearest::{Centroids, LANES, Lanes};
 
-/// Number of centroids that are compared together with eight rows: as many distances as stay in registers.
+/// The number of centroids that are compared together with eight rows: their distances stay in registers.
 const GROUP: usize = 4;
 
 /// Eight lanes.
 type Vectors = [__m256d; 2];
 
-/// Finds the nearest centroids of up to eight rows, and the squared distances to them, if this is the way at the level.
-/// Those of rows that are not there are any. `rows` and `lanes` are room for eight rows.
+/// Finds the nearest centroids of up to eight rows and the squared distances to them, if AVX2 is the level. The results
+/// of missing rows are arbitrary. `rows` and `lanes` are buffers for eight rows.
 #[inline]
 pub(crate) fn find<T: Copy + Into<f64>>(
     level: Level,
@@ -48,7 +48,8 @@ fn find_with_avx2<T: Copy + Into<f64>>(
     find_among_all(lanes, centroids)
 }
 
-/// Turns eight rows into columns of eight lanes: squares of four rows and four columns, and columns that are left.
+/// Transposes eight rows into columns of eight lanes: squares of four rows and four columns, then the remaining
+/// columns.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 fn turn(rows: &[f64], lanes: &mut [Lanes]) {
@@ -86,14 +87,14 @@ fn find_among_all(lanes: &[Lanes], centroids: &Centroids) -> ([u32; LANES], Lane
     let (columns, count) = (centroids.columns(), centroids.count());
     let (mut best, mut index) = ([_mm256_set1_pd(f64::INFINITY); 2], [_mm256_setzero_pd(); 2]);
     for first in (0..count).step_by(GROUP) {
-        // In place of centroids past the end, the last one once more: it is not nearer than itself.
+        // Past the end, the last centroid is repeated: it is not nearer than itself.
         let row = |place: usize| &centroids.values()[(first + place).min(count - 1) * columns..][..columns];
         let found = squared_distances(lanes, [row(0), row(1), row(2), row(3)]);
         for (place, found) in found.into_iter().enumerate() {
             let place = _mm256_castsi256_pd(_mm256_set1_epi64x((first + place) as i64));
             for half in 0..2 {
                 let is_nearer = _mm256_cmp_pd::<_CMP_LT_OQ>(found[half], best[half]);
-                best[half] = _mm256_min_pd(found[half], best[half]); // the best, if one of them is NaN
+                best[half] = _mm256_min_pd(found[half], best[half]); // `best` if one of them is NaN
                 index[half] = _mm256_blendv_pd(index[half], place, is_nearer);
             }
         }

@@ -1,4 +1,4 @@
-//! Systems of linear equations whose matrix is symmetric and positive definite: Cholesky's decomposition.
+//! Solves systems of linear equations with a symmetric, positive definite matrix by Cholesky decomposition.
 
 #[cfg(doc)]
 use numeric_table::ErrorKind;
@@ -7,20 +7,20 @@ use numeric_table::Result;
 use crate::failure;
 use crate::room::filled;
 
-/// The lower half of a symmetric matrix, decomposed: `A = LDL'`. There are no roots, so that rounding does not depend
-/// on the units of the columns.
+/// The decomposition `A = LDL'` of a symmetric matrix. It takes no square roots, so rounding does not depend on the
+/// units of the columns.
 pub(crate) struct Cholesky {
     /// Row by row: `L`, with `D` in the place of the ones on its diagonal.
     lower: Vec<f64>,
 }
 
 impl Cholesky {
-    /// Decomposes a matrix, of whose lower half `at` returns the values. O(n³).
+    /// Decomposes a matrix whose lower half `at` returns. O(n³).
     ///
-    /// A pivot, divided by the value on the diagonal, is the share of a column that those before it do not explain. One
-    /// that is as small as rounding makes the pivot of a column that they explain is an error. The smallest eigenvalue
-    /// of the scaled matrix is not above that share, and the largest is at least 1: so the root of the inverse is a
-    /// lower bound of the condition number of the features.
+    /// A pivot divided by the value on the diagonal is the share of a column that the columns before it do not explain.
+    /// A pivot that is zero to within rounding is an error. The smallest eigenvalue of the scaled matrix is at most
+    /// that share, and the largest is at least 1, so the square root of the inverse share is a lower bound of the
+    /// condition number of the features.
     ///
     /// # Errors
     /// [`ErrorKind::NotSolvable`]; [`ErrorKind::OutOfMemory`].
@@ -29,7 +29,7 @@ impl Cholesky {
         let mut lower = filled(n * (n + 1) / 2, 0.0)?;
         for i in 0..n {
             let (above, rest) = lower.split_at_mut(row_at(i));
-            let row = &mut rest[..=i]; // of LD, to begin with
+            let row = &mut rest[..=i]; // a row of LD at first
             for j in 0..i {
                 row[j] = at(i, j) - dot(&row[..j], &above[row_at(j)..row_at(j) + j]);
             }
@@ -39,7 +39,7 @@ impl Cholesky {
                 *value /= above[row_at(j) + j];
                 pivot -= product * *value;
             }
-            let is_independent = pivot > least * at(i, i) && pivot.is_finite(); // not if it is NaN, or all is zero
+            let is_independent = pivot > least * at(i, i) && pivot.is_finite(); // false for NaN and zeros
             if !is_independent {
                 return Err(failure::dependent_column(i, least.recip().sqrt()).with_hint(failure::EXTENDED));
             }
@@ -62,9 +62,8 @@ impl Cholesky {
     }
 }
 
-/// Returns about the condition number of a symmetric matrix, in the norm of the largest sum of a column: `at` returns
-/// its values, and `solve` replaces a right-hand side by the solution. O(n²), and some solutions. Source: Hager 1984;
-/// Higham 1988.
+/// Estimates the condition number of a symmetric matrix in the 1-norm. `at` returns its values, and `solve` replaces a
+/// right-hand side by the solution. O(n²), plus a few calls of `solve`. Source: Hager 1984; Higham 1988.
 ///
 /// # Errors
 /// [`ErrorKind::OutOfMemory`].
@@ -91,19 +90,19 @@ pub(crate) fn condition_of(n: usize, at: impl Fn(usize, usize) -> f64, solve: im
         from.fill(0.0);
         from[place] = 1.0;
     }
-    // A vector for which the steps above can miss what is large.
+    // A vector that finds what the steps above can miss.
     let part = |i: usize| 1.0 + i as f64 / n.saturating_sub(1).max(1) as f64;
     values.iter_mut().enumerate().for_each(|(i, value)| *value = if i % 2 == 0 { part(i) } else { -part(i) });
     solve(&mut values);
     Ok(norm * largest.max(2.0 * sum_of(&values) / (3.0 * n.max(1) as f64)))
 }
 
-/// Where a row of a packed lower half begins.
+/// Returns the position of a row in a packed lower half.
 pub(crate) fn row_at(i: usize) -> usize {
     i * (i + 1) / 2
 }
 
-/// Returns the sum of products, in eight chains, always the same.
+/// Returns the sum of products, in eight independent sums, always in the same order.
 #[inline(always)]
 pub(crate) fn dot(left: &[f64], right: &[f64]) -> f64 {
     let mut sums = [0.0; 8];

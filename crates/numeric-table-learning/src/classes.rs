@@ -1,4 +1,4 @@
-//! Classes of rows: which one a row belongs to, and how likely each is, from the logarithm of each class for the row.
+//! Classifies rows and computes class probabilities, from the logarithm that a model computes for each class and row.
 
 use numeric_table::table::ColumnKey;
 use numeric_table::{
@@ -9,7 +9,7 @@ use crate::checks::{parameter, same_count};
 use crate::room::with_room;
 use crate::rows::map_rows;
 
-/// Checks the numbers that counts of classes are created with.
+/// Checks the number of columns, the class column and the number of classes.
 ///
 /// # Errors
 /// [`ErrorKind::ColumnOutOfRange`]; [`ErrorKind::ParameterOutOfRange`].
@@ -23,11 +23,11 @@ pub(crate) fn check(columns: usize, by: usize, classes: usize) -> Result<()> {
     }
 }
 
-/// Returns which column tells the class, and how many classes there are: with `None`, as many as the dictionary says.
+/// Returns the class column and the number of classes. With `None`, the number is that of the dictionary.
 ///
 /// # Errors
 /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`] for `by`; [`ErrorKind::NotSolvable`] if the dictionary
-/// does not say how many; [`ErrorKind::OutOfMemory`].
+/// does not have it; [`ErrorKind::OutOfMemory`].
 pub(crate) fn column_and_count(
     table: &dyn NumericTable,
     by: impl ColumnKey,
@@ -54,11 +54,11 @@ pub(crate) fn log_shares(rows: &[u64]) -> Result<Vec<f64>> {
     Ok(logarithms)
 }
 
-/// Returns the natural logarithms of prior probabilities: minus infinity for classes without rows.
+/// Returns the natural logarithms of prior probabilities, and minus infinity for classes without rows.
 ///
 /// # Errors
-/// [`ErrorKind::LengthMismatch`]; [`ErrorKind::ParameterOutOfRange`] if they are none; [`ErrorKind::TooFewRows`] if no
-/// class that may be has rows; [`ErrorKind::OutOfMemory`].
+/// [`ErrorKind::LengthMismatch`]; [`ErrorKind::ParameterOutOfRange`] if they are not probabilities;
+/// [`ErrorKind::TooFewRows`] if no class with a positive prior has rows; [`ErrorKind::OutOfMemory`].
 pub(crate) fn log_priors(rows: &[u64], priors: &[f64]) -> Result<Vec<f64>> {
     same_count(rows.len(), priors.len())?;
     let refusal = |name, value, allowed| Err(parameter(name, value, allowed));
@@ -78,25 +78,27 @@ pub(crate) fn log_priors(rows: &[u64], priors: &[f64]) -> Result<Vec<f64>> {
     }
 }
 
-/// A model that says how likely each class of a row is.
+/// A model that computes how likely each class is for a row.
 pub(crate) trait Classifier: Sync {
+    /// Returns the number of features.
     fn features(&self) -> usize;
 
-    /// Borrows the logarithm of the prior probability of each class; of one that no row is of, it is minus infinity.
+    /// Borrows the logarithm of the prior probability of each class: minus infinity for a class without rows.
     fn log_priors(&self) -> &[f64];
 
-    /// Computes the logarithm of each class for a row, but for a constant.
+    /// Computes the logarithm of each class for a row, up to a constant.
     ///
     /// # Errors
-    /// Those of a value that no row has, with its place.
+    /// That of a value that the model does not allow, with its place.
     fn logarithms(&self, row: usize, values: &[f64], logarithms: &mut [f64]) -> Result<()>;
 
-    /// Computes the same, but for another constant, if all of them are minus infinity: so that they are numbers if only
-    /// the range of `f64` was too small. If the row is impossible in every class, they stay minus infinity.
+    /// Computes the same, up to another constant, after [`logarithms`](Self::logarithms) returned minus infinity for
+    /// every class: the results are finite if only the range of `f64` was too small, and remain minus infinity if the
+    /// row is impossible in every class.
     fn far_logarithms(&self, values: &[f64], logarithms: &mut [f64]);
 
-    /// Returns the class of each row of a table of features: the first that is most likely, of those that a row may be
-    /// of, also if the densities of all of them are too small for `f64`.
+    /// Returns the most likely class of each row of a table of features, and the first of equally likely ones. This
+    /// works even if the densities of all classes are too small for `f64`.
     ///
     /// # Errors
     /// Those of [`map_rows`] and [`logarithms`](Self::logarithms).
@@ -144,8 +146,8 @@ pub(crate) trait Classifier: Sync {
     }
 }
 
-/// Makes logarithms in another unit, the product of `factors`, those of the difference from the largest one; `rest`, in
-/// units of 1, is added to each class's.
+/// Replaces each logarithm by its difference from the largest one, times the product of `factors`, plus `rest` of the
+/// class.
 pub(crate) fn relate(logarithms: &mut [f64], factors: &[f64], rest: impl Fn(usize) -> f64) {
     let largest = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if largest.is_finite() {

@@ -1,11 +1,11 @@
-//! Sums of products in twice the precision of `f64`, and systems of linear equations solved in it: for tables whose
-//! columns nearly depend on each other, where sums in `f64` have lost the digits that decide.
+//! Sums of products in twice the precision of `f64`, and systems of linear equations solved in that precision: for
+//! tables with nearly dependent columns, where sums in `f64` have lost the decisive digits.
 //!
-//! Each product is exact: the rounded one and its rounding error, from a fused multiplication. Both are added to a sum
-//! and the rounding errors of its additions, one chain for each pair of columns over the rows of a block; blocks are
-//! added in order. So the bits are the same on every processor. Nothing is subtracted from the columns, and a column of
-//! ones stands before them: sums of two parts of a table are added.
-//! Source: Dekker 1971; Ogita, Rump, Oishi 2005 (`Dot2`); Higham, "Accuracy and Stability", chapters 10 and 15.
+//! Each product is exact: the rounded product plus its rounding error, from a fused multiplication. Both are added to a
+//! compensated sum, one for each pair of columns over the rows of a block, and blocks are added in order. So the bits
+//! are the same on every processor. The columns are not centered. A column of ones precedes them, so that the sums of
+//! two parts of a table can be added. Source: Dekker 1971; Ogita, Rump, Oishi 2005 (`Dot2`); Higham, "Accuracy and
+//! Stability", chapters 10 and 15.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ use crate::failure;
 use crate::room::{filled, with_room};
 use crate::rows::{Reader, blocks, shape_with};
 
-/// An unevaluated sum of two `f64`, the second of which is at most half a unit in the last place of the first.
+/// An unevaluated sum of two `f64`. The second is at most half a unit in the last place of the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Pair {
     high: f64,
@@ -95,16 +95,17 @@ pub(crate) struct Extended {
 pub(crate) struct Fit {
     pub(crate) intercept: f64,
     pub(crate) coefficients: Vec<f64>,
-    /// The sum of the squared residuals, and of the squares of the target: of its deviations if there is an intercept.
+    /// The sum of the squared residuals, and the sum of the squares of the target, of its deviations from the mean with
+    /// an intercept.
     pub(crate) left: f64,
     pub(crate) all: f64,
 }
 
-/// The largest square of a condition number that leaves 7 digits.
+/// The square of the largest condition number that leaves 7 digits.
 const LIMIT: f64 = 1e24;
 
 impl Extended {
-    /// Creates the sums of no rows.
+    /// Creates sums without rows.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -139,7 +140,7 @@ impl Extended {
         Ok(all)
     }
 
-    /// Adds the sums of other rows of the same columns.
+    /// Adds the sums of other rows.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.sums.iter_mut().zip(&other.sums).for_each(|(mine, theirs)| *mine = mine.plus(*theirs));
     }
@@ -149,12 +150,12 @@ impl Extended {
         size_of_val(&self.sums[..])
     }
 
-    /// Returns the sum of the products of two columns, of which the first is of ones.
+    /// Returns the sum of the products of two columns. Column 0 is the column of ones.
     fn sum(&self, i: usize, j: usize) -> Pair {
         self.sums[row_at(i.max(j)) + i.min(j)]
     }
 
-    /// Fits each target, a column after the features, by the features: with a penalty, and an intercept or none.
+    /// Fits each target, a column after the features, with a penalty and with or without an intercept.
     ///
     /// # Errors
     /// [`ErrorKind::NotSolvable`]; [`ErrorKind::OutOfMemory`].
@@ -162,7 +163,7 @@ impl Extended {
         if let Some(column) = (0..self.columns).find(|&column| !self.sum(column + 1, column + 1).value().is_finite()) {
             return Err(failure::sums_not_finite(column));
         }
-        // The columns that are fitted by: ones, if there is an intercept, and the features.
+        // The regressors: the features, and with an intercept the ones.
         let first = usize::from(!has_intercept);
         let count = features + 1 - first;
         let at = |i: usize, j: usize| {
@@ -182,7 +183,7 @@ impl Extended {
                 values.iter_mut().zip(pairs).for_each(|(value, pair)| *value = pair.value());
             },
         )?;
-        let is_solved = condition <= LIMIT; // not if it is NaN
+        let is_solved = condition <= LIMIT; // false if it is NaN
         if !is_solved {
             return Err(failure::ill_conditioned(condition.sqrt(), LIMIT.sqrt(), true));
         }
@@ -205,8 +206,8 @@ impl Extended {
         solve(lower, &mut found);
         found.iter_mut().zip(scales).for_each(|(place, scale)| *place = place.scaled(*scale));
 
-        // Of the residuals, `y'y - 2 b'X'y + b'X'Xb`: right for any coefficients, also those of a ridge regression. The
-        // penalty is not a residual.
+        // The residual sum of squares, `y'y - 2 b'X'y + b'X'Xb`, is correct for any coefficients, including those of a
+        // ridge regression. The penalty is not part of it.
         let mut left = self.sum(target, target);
         for (i, coefficient) in found.iter().enumerate() {
             let mut mixed = Pair::default();
@@ -227,14 +228,14 @@ impl Extended {
     }
 }
 
-/// Returns the largest power of two that is not above a number; 1 for a number that has none in the range of `f64`.
+/// Returns the largest power of two that is not above a number, or 1 if it is outside the range of `f64`.
 fn power_below(value: f64) -> f64 {
     let power = f64::from_bits(value.to_bits() & f64::INFINITY.to_bits());
     if power.is_normal() { power } else { 1.0 }
 }
 
-/// Decomposes a symmetric matrix: `LDL'`, row by row, with `D` in the place of the ones. `column_of` names a row's
-/// column in the table.
+/// Decomposes a symmetric matrix as `LDL'`, row by row, with `D` in the place of the ones. `column_of` returns the
+/// column of the table that a row of the matrix stands for.
 ///
 /// # Errors
 /// [`ErrorKind::NotSolvable`]; [`ErrorKind::OutOfMemory`].
@@ -278,10 +279,10 @@ fn solve(lower: &[Pair], values: &mut [Pair]) {
     }
 }
 
-/// Adds the products of rows to sums, and what rounding takes from them to others.
+/// Adds the products of rows to sums, and their rounding errors to other sums.
 struct AddRows<'a> {
     values: &'a [f64],
-    /// Room for a row, after a one.
+    /// A buffer for a one and a row.
     row: &'a mut [f64],
     highs: &'a mut [f64],
     lows: &'a mut [f64],
@@ -310,7 +311,7 @@ impl LongLoop for AddRows<'_> {
     }
 }
 
-/// Sums as they are serialized.
+/// The serialized form of sums.
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "Extended", deny_unknown_fields)]
 pub(crate) struct Parts<'a> {
@@ -319,7 +320,7 @@ pub(crate) struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// Takes sums apart.
+    /// Splits sums into their parts.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -330,7 +331,7 @@ impl Parts<'_> {
         Ok(Self { sums: Numbers(Cow::Owned(sums)), rests: Numbers(Cow::Owned(rests)) })
     }
 
-    /// Combines the sums of `count` columns.
+    /// Combines the sums of `columns` columns.
     ///
     /// # Errors
     /// [`ErrorKind::LengthMismatch`]; [`ErrorKind::OutOfMemory`].

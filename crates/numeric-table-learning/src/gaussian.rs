@@ -1,4 +1,4 @@
-//! Gaussian naive Bayes: means and variances by class. What is made of them is in `gaussian_model`.
+//! Gaussian naive Bayes: means and variances by class. The model is in `gaussian_model`.
 
 #[cfg(doc)]
 use numeric_table::ErrorKind;
@@ -10,21 +10,21 @@ use serde::ser::{Serialize, Serializer};
 use crate::classes;
 use crate::gaussian_model::GaussianNaiveBayesModel;
 
-/// The means and variances of the features in each class, for Gaussian naive Bayes: what
-/// [`NaiveBayes`](crate::NaiveBayes) is for counts, for any numbers.
+/// The means and variances of the features in each class, for Gaussian naive Bayes. For counts, use
+/// [`NaiveBayes`](crate::NaiveBayes).
 ///
-/// One column tells the class of a row: a whole number below the number of classes; anything else there is an error
-/// that names the row. The other columns are the features. They are [`GroupStatistics`], in one pass and exact to the
-/// last digits; [`statistics`](Self::statistics) returns them, and `GaussianNaiveBayes::try_from` makes a result of
-/// those that there are already.
+/// One column contains the class of each row: an integer from 0 to the number of classes minus 1. Any other value is an
+/// error that names the row. The other columns are the features. The means and variances are [`GroupStatistics`],
+/// computed in one pass and exact to the last digits. [`statistics`](Self::statistics) returns them, and
+/// `GaussianNaiveBayes::try_from` accepts existing ones.
 ///
-/// A NaN is a missing value: means and variances are those of the others, in which scikit-learn differs: it refuses
-/// NaN. An infinity is an error when a model is made. Values of other types are converted to `f64`, exactly except for
-/// 64-bit integers beyond 2^53. Cells of sparse tables are read as what they are, zeros included.
+/// A NaN is a missing value and is ignored; scikit-learn rejects NaN. An infinity is an error when a model is created.
+/// Values of other types are converted to `f64`, exactly except for 64-bit integers beyond 2^53. Cells of sparse tables
+/// are read with their zeros.
 ///
-/// A [`Partial`] result, which serde can serialize as well: statistics of parts of a table, or of many files, are
-/// merged. Cost: O(rows * columns); memory: 104 bytes for each class and feature, and as much for each class among some
-/// thousand rows of each thread.
+/// The statistics are a [`Partial`] result and implement serde's traits: those of parts of a table, or of many files,
+/// can be merged. Cost: O(rows * columns). Memory: 104 bytes for each class and feature, and the same for each class
+/// among some thousand rows of each thread.
 ///
 /// Source: scikit-learn `GaussianNB`, with `partial_fit`; Chan, Golub, LeVeque 1979 for merging.
 ///
@@ -49,17 +49,17 @@ use crate::gaussian_model::GaussianNaiveBayesModel;
 /// ```
 #[derive(Clone, Debug)]
 pub struct GaussianNaiveBayes {
-    /// Of 1 to 2^31 - 1 categories.
+    /// Invariant: 1 to 2^31 - 1 categories.
     groups: GroupStatistics,
 }
 
 impl GaussianNaiveBayes {
-    /// Creates statistics without rows, of tables with `columns` columns, of which `by` tells which of `classes`
-    /// classes a row belongs to.
+    /// Creates statistics without rows, for tables with `columns` columns. The column `by` contains the class, and
+    /// `classes` is the number of classes.
     ///
     /// # Errors
-    /// [`ErrorKind::ColumnOutOfRange`] for `by`; [`ErrorKind::ParameterOutOfRange`] if there are no classes, or more
-    /// than 2^31 - 1; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::ColumnOutOfRange`] for `by`; [`ErrorKind::ParameterOutOfRange`] if the number of classes is 0 or
+    /// above 2^31 - 1; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -74,14 +74,13 @@ impl GaussianNaiveBayes {
         Ok(Self { groups: GroupStatistics::new(columns, by, classes)? })
     }
 
-    /// Computes the statistics of a table of any kind, of which the column `by`, by number or name, tells the class of
-    /// each row. With `None`, there are as many classes as the dictionary says.
+    /// Computes the statistics of a table of any kind. `by` is the index or the name of the class column. With `None`,
+    /// the number of classes is that of the dictionary.
     ///
     /// # Errors
-    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`] for `by`; [`ErrorKind::NotSolvable`] if nobody says
-    /// how many classes there are; [`ErrorKind::ValueNotAllowed`] for the first value of that column that is no class;
-    /// those of
-    /// [`new`](Self::new) and of reading the table.
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`] for `by`; [`ErrorKind::NotSolvable`] if the number
+    /// of classes is unknown; [`ErrorKind::ValueNotAllowed`] for the first value of that column that is not a class;
+    /// those of [`new`](Self::new) and of reading the table.
     ///
     /// # Examples
     /// ```
@@ -100,7 +99,7 @@ impl GaussianNaiveBayes {
         Self::new(table.column_count(), by, classes)?.compute(table)
     }
 
-    /// Returns the number of features: that of columns less the one that tells the class. O(1).
+    /// Returns the number of features: the number of columns without the class column. O(1).
     ///
     /// # Examples
     /// ```
@@ -152,7 +151,7 @@ impl GaussianNaiveBayes {
         self.groups.row_counts()
     }
 
-    /// Returns the statistics of each feature in each class, which are categories there. O(1).
+    /// Returns the statistics of each feature in each class. The classes are its categories. O(1).
     ///
     /// # Examples
     /// ```
@@ -168,15 +167,15 @@ impl GaussianNaiveBayes {
         &self.groups
     }
 
-    /// Makes a model, in which classes are as probable as they have rows. O(classes * features).
+    /// Creates a model whose prior probabilities are the shares of the rows of each class. O(classes * features).
     ///
-    /// `var_smoothing` times the largest variance of a feature, over the rows of all classes, is added to each
-    /// variance: 1e-9 in scikit-learn. Variances are those of a population: divided by the number of values.
+    /// `var_smoothing` times the largest variance of a feature over all rows is added to each variance. scikit-learn's
+    /// default is 1e-9. Variances are population variances, divided by the number of values.
     ///
     /// # Errors
     /// [`ErrorKind::ParameterOutOfRange`] if `var_smoothing` is negative or not finite; [`ErrorKind::TooFewRows`]
-    /// without rows; [`ErrorKind::NotSolvable`] for the first column with an infinity, or whose mean or variance in a
-    /// class is beyond the range of `f64`, or that has only NaN in a class, or if a variance is zero after smoothing;
+    /// without rows; [`ErrorKind::NotSolvable`] for the first column that has an infinity, has only NaN in a class, has
+    /// a mean or variance beyond the range of `f64` in a class, or has a variance of zero after smoothing;
     /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
@@ -196,11 +195,11 @@ impl GaussianNaiveBayes {
         GaussianNaiveBayesModel::new(&self.groups, classes::log_shares(self.class_rows())?, var_smoothing)
     }
 
-    /// Makes a model with other prior probabilities of the classes than their shares of the rows. A class without rows
-    /// is never predicted, whatever is said here. O(classes * features). Source: scikit-learn `GaussianNB(priors=..)`.
+    /// Creates a model with the given prior probabilities. A class without rows is never predicted, even if its prior
+    /// is positive. O(classes * features). Source: scikit-learn `GaussianNB(priors=..)`.
     ///
     /// # Errors
-    /// [`ErrorKind::LengthMismatch`] if there is not one prior for each class; [`ErrorKind::ParameterOutOfRange`] for
+    /// [`ErrorKind::LengthMismatch`] unless there is one prior for each class; [`ErrorKind::ParameterOutOfRange`] for
     /// one that is negative or NaN, or if their sum differs from 1 by more than 1e-8; those of [`model`](Self::model).
     ///
     /// # Examples
@@ -221,7 +220,7 @@ impl GaussianNaiveBayes {
     }
 }
 
-/// `update_table` and `merge` are those of [`GroupStatistics`]; an error adds nothing.
+/// `update_table` and `merge` are those of [`GroupStatistics`]. An error adds nothing.
 impl Partial for GaussianNaiveBayes {
     const NAME: &'static str = "gaussian-naive-bayes";
     const VERSION: u32 = 2; // as that of statistics of groups
@@ -243,9 +242,9 @@ impl Partial for GaussianNaiveBayes {
     }
 }
 
-/// Takes statistics that there are already; their categories are the classes.
+/// Converts existing statistics. Their categories are the classes.
 ///
-/// [`ErrorKind::ParameterOutOfRange`] if there are no categories, or more than 2^31 - 1.
+/// [`ErrorKind::ParameterOutOfRange`] if the number of categories is 0 or above 2^31 - 1.
 impl TryFrom<GroupStatistics> for GaussianNaiveBayes {
     type Error = Error;
 
@@ -255,14 +254,14 @@ impl TryFrom<GroupStatistics> for GaussianNaiveBayes {
     }
 }
 
-/// Serialized as [`GroupStatistics`] are.
+/// Serialized like [`GroupStatistics`].
 impl Serialize for GaussianNaiveBayes {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         self.groups.serialize(serializer)
     }
 }
 
-/// Statistics without categories are refused.
+/// Rejects statistics without categories.
 impl<'de> Deserialize<'de> for GaussianNaiveBayes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         Self::try_from(GroupStatistics::deserialize(deserializer)?).map_err(de::Error::custom)

@@ -1,4 +1,4 @@
-//! What is made of the means and variances of classes: how likely each class of a row is.
+//! The model of Gaussian naive Bayes: how likely each class is for a row.
 
 use std::f64::consts::TAU;
 
@@ -9,12 +9,12 @@ use crate::classes::{Classifier, relate};
 use crate::failure;
 use crate::room::with_room;
 
-/// Gaussian naive Bayes: which class a row belongs to. Made by
+/// A model that predicts the class of a row by Gaussian naive Bayes. Created by
 /// [`GaussianNaiveBayes::model`](super::GaussianNaiveBayes::model), whose type has an example.
 ///
-/// A row belongs to the class for which the logarithm of its prior probability, plus those of the normal densities of
-/// the features, is largest; of equal ones, to the first. A NaN is a missing value, and counts nothing. A class without
-/// rows is never the one.
+/// The predicted class has the largest sum of the logarithms of its prior probability and of the normal densities of
+/// the features. If several classes have the same sum, it is the first. A NaN is a missing value and is ignored. A
+/// class without rows is never predicted.
 ///
 /// Source: scikit-learn `GaussianNB`.
 ///
@@ -32,7 +32,7 @@ use crate::room::with_room;
 pub struct GaussianNaiveBayesModel {
     features: usize,
     log_priors: Vec<f64>,
-    /// Class by class, of each feature; NaN in classes without rows, whose prior is minus infinity.
+    /// Class by class, the density of each feature: NaN in classes without rows, whose log prior is minus infinity.
     densities: Vec<Density>,
 }
 
@@ -57,7 +57,7 @@ impl Density {
         (value * FAR - self.mean * FAR) / self.deviation
     }
 
-    /// Returns the logarithm of the density at a value; 0 for a missing one.
+    /// Returns the logarithm of the density at a value, or 0 for a missing value.
     #[inline(always)]
     fn log_at(&self, value: f64) -> f64 {
         let apart = (value - self.mean) / self.deviation; // divided before it is squared, so that it stays in range
@@ -65,12 +65,12 @@ impl Density {
     }
 }
 
-/// 2^-540 and its inverse: differences of any two `f64`, times the first, can be divided by any deviation.
+/// 2^-540 and its inverse: the difference of any two `f64`, times 2^-540, can be divided by any deviation.
 const FAR: f64 = f64::from_bits((1023 - 540) << 52);
 const NEAR: f64 = f64::from_bits((1023 + 540) << 52);
 
 impl GaussianNaiveBayesModel {
-    /// Makes the model; the logarithm of the prior of each class without rows is minus infinity.
+    /// Creates the model. The log prior of each class without rows is minus infinity.
     pub(crate) fn new(groups: &GroupStatistics, log_priors: Vec<f64>, var_smoothing: f64) -> Result<Self> {
         if !(0.0..f64::INFINITY).contains(&var_smoothing) {
             let allowed = "0 or a finite number above it is needed";
@@ -103,7 +103,7 @@ impl GaussianNaiveBayesModel {
         Ok(Self { features, log_priors, densities })
     }
 
-    /// Returns the number of features: the columns of tables of which classes are predicted. O(1).
+    /// Returns the number of features: the number of columns of tables to predict. O(1).
     ///
     /// # Examples
     /// ```
@@ -147,8 +147,8 @@ impl GaussianNaiveBayesModel {
         &self.log_priors
     }
 
-    /// Returns the means: a row for each class, and a column for each feature; NaN for a class without rows.
-    /// O(classes * features). Source: scikit-learn `theta_`.
+    /// Returns the means, with a row for each class and a column for each feature. They are NaN for a class without
+    /// rows. O(classes * features). Source: scikit-learn `theta_`.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -166,7 +166,7 @@ impl GaussianNaiveBayesModel {
         self.table(|density| density.mean)
     }
 
-    /// Returns the variances, with what smoothing adds: a row for each class, and a column for each feature; NaN for a
+    /// Returns the smoothed variances, with a row for each class and a column for each feature. They are NaN for a
     /// class without rows. O(classes * features). Source: scikit-learn `var_`.
     ///
     /// # Errors
@@ -186,11 +186,11 @@ impl GaussianNaiveBayesModel {
         self.table(|density| density.variance)
     }
 
-    /// Returns the class of each row of a table of features. In parallel, if the feature `rayon` is on and the table is
-    /// large. O(rows * classes * features).
+    /// Returns the class of each row of a table of features. Runs in parallel if the feature `rayon` is on and the
+    /// table is large. O(rows * classes * features).
     ///
     /// # Errors
-    /// [`ErrorKind::LengthMismatch`] if the table has another number of columns than there are features;
+    /// [`ErrorKind::LengthMismatch`] if the number of columns is not the number of features;
     /// [`ErrorKind::ValueNotAllowed`] for an infinity; those of reading the table; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
@@ -208,9 +208,9 @@ impl GaussianNaiveBayesModel {
         self.classes_of(table)
     }
 
-    /// Returns the natural logarithm of the probability of each class, given a row: a row for each, and a column for
-    /// each class. In parallel, if the feature `rayon` is on and the table is large. O(rows * classes * features). NaN
-    /// for a row that is so far from all classes that its densities are zero.
+    /// Returns the natural logarithms of the class probabilities of each row, with a column for each class. Runs in
+    /// parallel if the feature `rayon` is on and the table is large. O(rows * classes * features). They are NaN for a
+    /// row that is so far from all classes that its densities are zero.
     ///
     /// # Errors
     /// Those of [`predict`](Self::predict).
@@ -266,7 +266,7 @@ impl Classifier for GaussianNaiveBayesModel {
         let present = |class: usize| values.iter().zip(self.of_class(class)).filter(|(value, _)| !value.is_nan());
         let largest_of = |class: usize| present(class).map(|(&value, d)| d.far(value).abs()).fold(0.0, f64::max);
         let classes = || (0..self.log_priors.len()).filter(|&class| self.log_priors[class].is_finite());
-        // A power of two about the distance of the nearest class, so that its square neither overflows nor vanishes.
+        // A power of two near the distance of the nearest class, so that its square neither overflows nor underflows.
         let nearest = classes().map(largest_of).fold(f64::INFINITY, f64::min);
         let unit = f64::from_bits(nearest.to_bits() & f64::INFINITY.to_bits());
         if !unit.is_normal() {
@@ -290,7 +290,7 @@ impl GaussianNaiveBayesModel {
     }
 }
 
-/// Returns the logarithm of the density of a row, in eight chains, always the same.
+/// Returns the logarithm of the density of a row, in eight independent sums, always in the same order.
 fn log_density(values: &[f64], densities: &[Density]) -> f64 {
     let mut sums = [0.0; 8];
     for (values, densities) in values.chunks(8).zip(densities.chunks(8)) {

@@ -12,21 +12,21 @@ use crate::room::filled;
 use crate::rows::{Reader, block_rows, blocks, fits_f32, for_each_row, shape_with};
 use crate::sum::{self, DOWN, Sum};
 
-/// One step of k-means: rows are dealt out to the nearest of some centroids, and the means of these clusters are the
-/// centroids of the next step (Lloyd's algorithm).
+/// One step of k-means: each row is assigned to its nearest centroid, and the means of the clusters are the centroids
+/// of the next step (Lloyd's algorithm).
 ///
-/// A [`Partial`] result, which serde can serialize as well: steps with the same centroids, of parts of a table or of
-/// many files, are merged. Everything is computed in `f64`; values of other types are converted, exactly except for
-/// 64-bit integers beyond 2^53. Squared distances are sums of squared differences, not differences of large products:
-/// they have an error of some units in the last place for each column, however small they are beside the values. Of
-/// centroids that are equally near, the first takes the row. Sums of rows, and the inertia, are added up in blocks, and
-/// what rounding takes from the sums of blocks is kept.
+/// A step is a [`Partial`] result and implements serde's traits. Steps with the same centroids, computed from parts of
+/// a table or from many files, can be merged. Everything is computed in `f64`. Values of other types are converted,
+/// exactly except for 64-bit integers beyond 2^53. Squared distances are sums of squared differences, not differences
+/// of large products, so their error is some units in the last place for each column, even if they are small compared
+/// with the values. If several centroids are equally near, the row belongs to the first. Rows and the inertia are
+/// summed in blocks, and the sums of blocks are added with compensation.
 ///
-/// A row with a NaN or an infinity belongs to no cluster: it is counted apart, in [`left_out`](Self::left_out). A
-/// cluster without rows keeps its centroid; DAAL moves it to the row that is farthest off.
+/// A row with a NaN or an infinity is skipped and counted by [`left_out`](Self::left_out). A cluster without rows keeps
+/// its centroid; DAAL moves it to the farthest row.
 ///
-/// Cost: O(rows * clusters * columns) for a step, O(clusters * columns) for each call of `update_table` and `merge`;
-/// memory: 32 bytes for each value of the centroids, and about as much for a call.
+/// Cost: O(rows * clusters * columns) for a step, and O(clusters * columns) for each call of `update_table` and
+/// `merge`. Memory: 32 bytes for each value of the centroids, and about the same again during a call.
 ///
 /// Source: DAAL `kmeans` (`step1Local`, `step2Master`), scikit-learn `KMeans` (`algorithm="lloyd"`).
 ///
@@ -35,7 +35,7 @@ use crate::sum::{self, DOWN, Sum};
 /// use numeric_table::{Partial, prelude::*};
 /// use numeric_table_learning::KMeansStep;
 /// let table = HomogenNumericTable::from_rows(&[[0.0_f32, 1.0], [0.0, 3.0], [9.0, 9.0], [11.0, 9.0]])?;
-/// let mut centroids = table.slice_rows(1..3)?.convert::<f64>()?; // any two rows, to begin with
+/// let mut centroids = table.slice_rows(1..3)?.convert::<f64>()?; // start with any two rows
 /// loop {
 ///     let step = KMeansStep::new(&centroids)?.compute(&table)?; // in parallel if the table is large
 ///     centroids = step.centroids()?;
@@ -53,12 +53,12 @@ pub struct KMeansStep {
     totals: Totals,
 }
 
-/// What is added up. Invariant: the number of all rows is at most `u64::MAX`.
+/// The totals. Invariant: the total number of rows is at most `u64::MAX`.
 #[derive(Clone, Debug, PartialEq)]
 struct Totals {
-    /// Number of rows of each cluster.
+    /// The number of rows of each cluster.
     counts: Vec<u64>,
-    /// Sums of the rows of each cluster.
+    /// The sum of the rows of each cluster.
     sums: Vec<Sum>,
     inertia: Sum,
     left_out: u64,
@@ -76,10 +76,10 @@ impl Totals {
 }
 
 impl KMeansStep {
-    /// Creates a step without rows: with a row of `centroids` for each cluster.
+    /// Creates a step without rows. Each row of `centroids` is the centroid of a cluster.
     ///
     /// # Errors
-    /// [`ErrorKind::ParameterOutOfRange`] if there are no centroids, more than 2^31 - 1 of them, or no columns;
+    /// [`ErrorKind::ParameterOutOfRange`] if the number of centroids is 0 or above 2^31 - 1, or that of columns is 0;
     /// [`ErrorKind::ValueNotAllowed`] for the first value that is NaN or infinite; those of reading the table;
     /// [`ErrorKind::OutOfMemory`].
     ///
@@ -144,7 +144,7 @@ impl KMeansStep {
         self.centroids.columns()
     }
 
-    /// Returns the number of rows that were added, those that are left out included. O(clusters).
+    /// Returns the number of rows that were added, including the skipped ones. O(clusters).
     ///
     /// # Examples
     /// ```
@@ -174,7 +174,7 @@ impl KMeansStep {
         &self.totals.counts
     }
 
-    /// Returns the number of rows that have a NaN or an infinity, and so belong to no cluster. O(1).
+    /// Returns the number of rows that were skipped because they have a NaN or an infinity. O(1).
     ///
     /// # Examples
     /// ```
@@ -189,8 +189,8 @@ impl KMeansStep {
         self.totals.left_out
     }
 
-    /// Returns the sums of the rows of each cluster: a row for each. O(clusters * columns). Sums beyond the range of
-    /// `f64` are infinite.
+    /// Returns the sums of the rows of each cluster, one row per cluster. O(clusters * columns). Sums beyond the range
+    /// of `f64` are infinite.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -208,8 +208,8 @@ impl KMeansStep {
         self.table(|place| self.totals.sums[place].value())
     }
 
-    /// Returns the sum of the squared distances of rows from the centroids that they are nearest to. Infinite beyond
-    /// the range of `f64`. Source: scikit-learn `inertia_`, DAAL's objective function.
+    /// Returns the sum of the squared distances of the rows from their nearest centroids. It is infinite beyond the
+    /// range of `f64`. Source: scikit-learn `inertia_`, DAAL's objective function.
     ///
     /// # Examples
     /// ```
@@ -224,7 +224,7 @@ impl KMeansStep {
         self.totals.inertia.value()
     }
 
-    /// Returns the centroids of the next step: the mean of each cluster, and the old centroid of a cluster without
+    /// Returns the centroids of the next step: the mean of each cluster, or the old centroid if the cluster has no
     /// rows. O(clusters * columns).
     ///
     /// # Errors
@@ -243,9 +243,9 @@ impl KMeansStep {
         self.table(|place| self.next(place))
     }
 
-    /// Returns the sum of the squared distances of the centroids of the next step from those of this one: zero when
-    /// another step changes nothing. O(clusters * columns). scikit-learn ends if it is at most `tol` times the mean of
-    /// the variances of the columns.
+    /// Returns the sum of the squared distances between the centroids of this step and of the next. It is zero when
+    /// another step changes nothing. O(clusters * columns). scikit-learn stops when it is at most `tol` times the mean
+    /// variance of the columns.
     ///
     /// # Examples
     /// ```
@@ -261,9 +261,9 @@ impl KMeansStep {
         self.centroids.values().iter().enumerate().map(apart).map(|apart| apart * apart).sum()
     }
 
-    /// Returns the index of the nearest centroid of each row of a table, one of those that the step was made with; -1
-    /// for rows with a NaN or an infinity. In parallel, if the feature `rayon` is on and the table is large. O(rows *
-    /// clusters * columns). Source: scikit-learn `labels_`, DAAL's assignments.
+    /// Returns, for each row of a table, the index of the nearest of the centroids that the step was created with, or
+    /// -1 for rows with a NaN or an infinity. Runs in parallel if the feature `rayon` is on and the table is large.
+    /// O(rows * clusters * columns). Source: scikit-learn `labels_`, DAAL's assignments.
     ///
     /// # Errors
     /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; those of reading the table;
@@ -274,7 +274,7 @@ impl KMeansStep {
     /// # use numeric_table::prelude::*;
     /// # use numeric_table_learning::KMeansStep;
     /// let step = KMeansStep::new(&HomogenNumericTable::from_rows(&[[0.0], [4.0], [9.0]])?)?;
-    /// let table = HomogenNumericTable::from_rows(&[[8.0], [1.0], [f64::NAN], [2.0]])?; // 2 is as near to 4 as to 0
+    /// let table = HomogenNumericTable::from_rows(&[[8.0], [1.0], [f64::NAN], [2.0]])?; // 2 is as near to 0 as to 4
     /// let labels = step.assign(&table)?;
     /// assert_eq!((labels.shape().columns, labels.as_slice()?), (1, &[2, 0, -1, 0][..]));
     /// # Ok::<(), Error>(())
@@ -295,14 +295,14 @@ impl KMeansStep {
             for rows in blocks(rows, shape.columns) {
                 let labels = &mut labels[rows.start - start..rows.end - start];
                 finder.find(reader.read(rows)?);
-                // Indices are below 2^31, and the one of no cluster becomes -1.
+                // Indices are below 2^31, and `NONE` becomes -1.
                 labels.iter_mut().zip(&finder.nearest).for_each(|(label, &nearest)| *label = nearest as i32);
             }
             Ok(())
         })
     }
 
-    /// Computes the totals of the rows of a table alone.
+    /// Computes the totals of one table.
     fn found<T: Element + Into<f64>>(&self, table: &dyn NumericTable, shape: Shape) -> Result<Totals> {
         let (clusters, columns) = (self.cluster_count(), shape.columns);
         let mut found = Totals::new(clusters, columns)?;
@@ -331,8 +331,8 @@ impl KMeansStep {
         Ok(found)
     }
 
-    /// Adds those sums of a block that left the range of `f64` to the totals, and makes them zeros: again, of values
-    /// times 2^-600. Only finite rows have a nearest centroid.
+    /// Recomputes the sums of a block that left the range of `f64` from values times 2^-600, adds them to the totals,
+    /// and sets them to zero. Only finite rows have a nearest centroid.
     #[cold]
     fn add_far<T: Copy + Into<f64>>(&self, values: &[T], nearest: &[u32], sums: &mut [f64], totals: &mut [Sum]) {
         let columns = self.column_count();
@@ -368,9 +368,9 @@ impl KMeansStep {
     }
 }
 
-/// `update_table` reads the table once, in O(rows * clusters * columns); an error adds nothing. `merge` is in
-/// O(clusters * columns); other centroids are [`ErrorKind::ShapeMismatch`] or [`ErrorKind::NotCombinable`]. The same
-/// rows, dealt out to calls otherwise, may differ in the last digits of sums and of the inertia.
+/// `update_table` reads the table once, in O(rows * clusters * columns). An error adds nothing. `merge` takes
+/// O(clusters * columns). Different centroids are [`ErrorKind::ShapeMismatch`] or [`ErrorKind::NotCombinable`]. If the
+/// same rows are divided among calls differently, the last digits of the sums and of the inertia may differ.
 impl Partial for KMeansStep {
     const NAME: &'static str = "k-means-step";
     const VERSION: u32 = 2; // since sums beyond the range of `f64` are kept
@@ -398,7 +398,7 @@ impl Partial for KMeansStep {
         let mut pairs = self.centroids.values().iter().zip(other.centroids.values());
         if let Some(place) = pairs.position(|(mine, theirs)| mine != theirs) {
             return Err(not_combinable(format!(
-                "the centroid of cluster {} is another one in the step that is merged",
+                "the centroid of cluster {} differs in the other step",
                 place / self.column_count()
             )));
         }
@@ -406,7 +406,7 @@ impl Partial for KMeansStep {
     }
 
     fn size_in_bytes(&self) -> usize {
-        let bytes_of_a_value = 2 * size_of::<f64>() + size_of::<Sum>(); // centroids are there twice
+        let bytes_of_a_value = 2 * size_of::<f64>() + size_of::<Sum>(); // centroids are stored twice
         self.centroids.values().len().saturating_mul(bytes_of_a_value)
     }
 }
@@ -421,7 +421,7 @@ fn check_shape(shape: Shape) -> Result<()> {
     check("the number of columns of centroids", shape.columns, usize::MAX, "at least 1 is needed")
 }
 
-/// Sums up in eight chains, always the same.
+/// Adds values in eight independent sums, always in the same order.
 fn sum_of(values: &[f64]) -> f64 {
     let (whole, rest) = values.as_chunks::<8>();
     let mut sums = [0.0; 8];
@@ -432,7 +432,7 @@ fn sum_of(values: &[f64]) -> f64 {
     sums.iter().sum()
 }
 
-/// A step as it is serialized.
+/// The serialized form of a step.
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "KMeansStep", deny_unknown_fields)]
 struct Parts<'a> {
@@ -461,7 +461,7 @@ impl Serialize for KMeansStep {
     }
 }
 
-/// Centroids, counts and sums that do not fit each other are refused, and centroids that are not finite.
+/// Rejects centroids, counts and sums whose lengths differ, and centroids that are not finite.
 impl<'de> Deserialize<'de> for KMeansStep {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Parts::deserialize(deserializer)?.check().map_err(remember)

@@ -1,4 +1,4 @@
-//! The counts of naive Bayes. What is made of them is in `naive_bayes_model`.
+//! The counts of naive Bayes. The model is in `naive_bayes_model`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,20 +16,19 @@ use crate::room::filled;
 use crate::rows::{Reader, blocks, shape_with};
 use crate::sum::{self, Sum};
 
-/// The counts of multinomial naive Bayes: of the rows of each class, and of each feature in them.
+/// The counts of multinomial naive Bayes: the number of rows of each class, and the sum of each feature over them.
 ///
-/// One column tells the class of a row: a whole number below the number of classes. The others are the features:
-/// counts, such as those of words in a text, or weights that are added up like counts; for other numbers there is
-/// [`GaussianNaiveBayes`](crate::GaussianNaiveBayes). A negative value, a NaN or an infinity is an error that names the
-/// row and the column, and so is a class that there is not; nothing is added then.
+/// One column contains the class of each row: an integer from 0 to the number of classes minus 1. The other columns are
+/// the features: counts, such as word counts, or weights that can be summed like counts. For other numbers, use
+/// [`GaussianNaiveBayes`](crate::GaussianNaiveBayes). A negative value, a NaN, an infinity or an invalid class is an
+/// error that names the row and the column; then nothing is added.
 ///
-/// A [`Partial`] result, which serde can serialize as well: counts of parts of a table, or of many files, are merged.
-/// Sums are computed in `f64`, and what rounding takes from them is kept: whole numbers are exact up to 2^53. Values of
-/// other types are converted, exactly except for 64-bit integers beyond 2^53. Cells of sparse tables are read as what
-/// they are, zeros included.
+/// The counts are a [`Partial`] result and implement serde's traits: those of parts of a table, or of many files, can
+/// be merged. Sums are computed in `f64` with compensation, so integers are exact up to 2^53. Values of other types are
+/// converted, exactly except for 64-bit integers beyond 2^53. Cells of sparse tables are read with their zeros.
 ///
-/// Cost: O(rows * columns); memory: 16 bytes for each class and feature, and as much for each class among the rows of a
-/// call.
+/// Cost: O(rows * columns). Memory: 16 bytes for each class and feature, and the same for each class among the rows of
+/// a call.
 ///
 /// Source: DAAL `multinomial_naive_bayes::training` (`step1Local`, `step2Master`), scikit-learn `MultinomialNB`.
 ///
@@ -37,7 +36,7 @@ use crate::sum::{self, Sum};
 /// ```
 /// use numeric_table::{Partial, prelude::*};
 /// use numeric_table_learning::NaiveBayes;
-/// // How often three words are in each of four texts; the last column is the class.
+/// // The counts of three words in each of four texts. The last column is the class.
 /// let table = HomogenNumericTable::from_rows(&[[2_u8, 1, 0, 0], [1, 0, 0, 0], [0, 1, 3, 1], [0, 0, 2, 1]])?;
 /// let counts = NaiveBayes::of(&table, 3, 2)?; // in parallel if the table is large
 /// assert_eq!(counts.counts()?.as_slice()?, [3.0, 1.0, 0.0, 0.0, 1.0, 5.0]); // a row for each class
@@ -54,26 +53,26 @@ use crate::sum::{self, Sum};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct NaiveBayes {
-    /// Number of columns, that of the class included: one at least.
+    /// The number of columns, including the class column: at least one.
     columns: usize,
-    /// The column that tells the class.
+    /// The class column.
     by: usize,
-    /// Number of rows of each class. Invariant: the number of all rows is at most `u64::MAX`.
+    /// The number of rows of each class. Invariant: the total is at most `u64::MAX`.
     rows: Vec<u64>,
     /// Class by class, the sum of each feature.
     sums: Vec<Sum>,
 }
 
-/// By class: the number of rows, and the sums of features. Only classes that there are.
+/// The number of rows and the sums of features of each class that has rows.
 type Found = BTreeMap<usize, (u64, Vec<Sum>)>;
 
 impl NaiveBayes {
-    /// Creates counts without rows, of tables with `columns` columns, of which `by` tells which of `classes` classes a
-    /// row belongs to.
+    /// Creates counts without rows, for tables with `columns` columns. The column `by` contains the class, and
+    /// `classes` is the number of classes.
     ///
     /// # Errors
-    /// [`ErrorKind::ColumnOutOfRange`] for `by`; [`ErrorKind::ParameterOutOfRange`] if there are no classes, or more
-    /// than 2^31 - 1; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::ColumnOutOfRange`] for `by`; [`ErrorKind::ParameterOutOfRange`] if the number of classes is 0 or
+    /// above 2^31 - 1; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -89,14 +88,13 @@ impl NaiveBayes {
         Ok(Self { columns, by, rows: filled(classes, 0)?, sums })
     }
 
-    /// Computes the counts of a table of any kind, of which the column `by`, by number or name, tells the class of each
-    /// row. With `None`, there are as many classes as the dictionary says.
+    /// Computes the counts of a table of any kind. `by` is the index or the name of the class column. With `None`, the
+    /// number of classes is that of the dictionary.
     ///
     /// # Errors
-    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`] for `by`; [`ErrorKind::NotSolvable`] if nobody says
-    /// how many classes there are; those of [`new`](Self::new), and those of `update_table`:
-    /// [`ErrorKind::ValueNotAllowed`] for a value of that column that is no class, or for any other that is negative or
-    /// not finite.
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`] for `by`; [`ErrorKind::NotSolvable`] if the number
+    /// of classes is unknown; those of [`new`](Self::new), and those of `update_table`: [`ErrorKind::ValueNotAllowed`]
+    /// for a value of that column that is not a class, or for any other value that is negative or not finite.
     ///
     /// # Examples
     /// ```
@@ -108,7 +106,7 @@ impl NaiveBayes {
     /// let counts = NaiveBayes::of(&table.slice_rows(..2)?, "class", 2)?;
     /// assert_eq!(counts.counts()?.as_slice()?, [0.5, 2.0]);
     /// let error = NaiveBayes::of(&table, "class", 2).unwrap_err();
-    /// assert_eq!(error.to_string(), "the value -1 at row 2, column 0 is not a count: finite numbers from 0 on are allowed");
+    /// assert!(error.to_string().starts_with("the value -1 at row 2, column 0 is not a valid count: expected a finite"));
     /// # Ok::<(), Error>(())
     /// ```
     pub fn of(table: &dyn NumericTable, by: impl ColumnKey, classes: impl Into<Option<usize>>) -> Result<Self> {
@@ -116,7 +114,7 @@ impl NaiveBayes {
         Self::new(table.column_count(), by, classes)?.compute(table)
     }
 
-    /// Returns the number of features: that of columns less the one that tells the class. O(1).
+    /// Returns the number of features: the number of columns without the class column. O(1).
     ///
     /// # Examples
     /// ```
@@ -168,7 +166,7 @@ impl NaiveBayes {
         &self.rows
     }
 
-    /// Returns the sum of each feature over the rows of each class: a row for each class. O(classes * features).
+    /// Returns the sum of each feature over the rows of each class, with a row for each class. O(classes * features).
     ///
     /// # Errors
     /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
@@ -186,11 +184,11 @@ impl NaiveBayes {
         HomogenNumericTable::from_fn(shape, |row, column| self.sums[row * shape.columns + column].value())
     }
 
-    /// Makes a model: logarithms of the share of rows of each class, and of the share of each feature in the counts of
-    /// a class, to each of which `alpha` is added first. O(classes * features).
+    /// Creates a model from the logarithms of the share of each class in the rows and of the share of each feature in
+    /// the counts of a class. `alpha` is added to each count first. O(classes * features).
     ///
-    /// `alpha` is 1 for Laplace's smoothing, less for Lidstone's. With 0, a feature that no row of a class has is
-    /// impossible in that class.
+    /// `alpha` is 1 for Laplace smoothing and below 1 for Lidstone smoothing. With 0, a feature that no row of a class
+    /// has is impossible in that class.
     ///
     /// # Errors
     /// [`ErrorKind::ParameterOutOfRange`] if `alpha` is negative or not finite; [`ErrorKind::TooFewRows`] without rows;
@@ -211,7 +209,7 @@ impl NaiveBayes {
         NaiveBayesModel::new(self.feature_count(), &self.rows, |place| self.sums[place], alpha)
     }
 
-    /// Computes the counts of the rows of a table alone.
+    /// Computes the counts of one table.
     fn found(&self, table: &dyn NumericTable) -> Result<Found> {
         let shape = shape_with(table, self.columns)?;
         let mut found = Found::new();
@@ -225,7 +223,7 @@ impl NaiveBayes {
         Ok(found)
     }
 
-    /// Adds a row, unless it has a value that cannot be added.
+    /// Adds a row, unless it has an invalid value.
     fn add_row(&self, row: usize, values: &[f64], found: &mut Found) -> Result<()> {
         let (class, classes, by) = (values[self.by], self.class_count(), self.by);
         if !(class >= 0.0 && class < classes as f64 && class.fract() == 0.0) {
@@ -245,7 +243,7 @@ impl NaiveBayes {
     }
 }
 
-/// Checks that values are counts; they begin at a column.
+/// Checks that the values of a row, from the column `first` on, are counts.
 pub(crate) fn check_counts(values: &[f64], row: usize, first: usize) -> Result<()> {
     let is_count = |value: f64| (0.0..f64::INFINITY).contains(&value);
     if values.iter().fold(true, |all, &value| all & is_count(value)) {
@@ -256,22 +254,22 @@ pub(crate) fn check_counts(values: &[f64], row: usize, first: usize) -> Result<(
             row,
             column: first + at,
             value: values[at],
-            reason: "is not a count: finite numbers from 0 on are allowed".to_owned(),
+            reason: "is not a valid count: expected a finite, non-negative number".to_owned(),
         })),
         None => Ok(()),
     }
 }
 
-/// `update_table` reads the table once, in O(rows * columns); an error adds nothing. `merge` is in O(classes *
-/// features); another number of classes or columns is [`ErrorKind::ShapeMismatch`], another column that tells the class
-/// [`ErrorKind::NotCombinable`].
 /// Returns the error of a value that is not a class. There is at least one class.
 fn not_a_class(row: usize, column: usize, value: f64, classes: usize) -> Error {
-    let what = if value.is_nan() { "is missing" } else { "is not a category" };
-    let reason = format!("{what}: the categories are the whole numbers from 0 to {}", classes - 1);
+    let what = if value.is_nan() { "is missing" } else { "is not a valid category" };
+    let reason = format!("{what}: expected an integer from 0 to {}", classes - 1);
     Error::new(ErrorKind::ValueNotAllowed { row, column, value, reason })
 }
 
+/// `update_table` reads the table once, in O(rows * columns). An error adds nothing. `merge` takes O(classes *
+/// features). A different number of classes or columns is [`ErrorKind::ShapeMismatch`], a different class column
+/// [`ErrorKind::NotCombinable`].
 impl Partial for NaiveBayes {
     const NAME: &'static str = "naive-bayes-counts";
     const VERSION: u32 = 2; // since sums beyond the range of `f64` are kept
@@ -298,10 +296,7 @@ impl Partial for NaiveBayes {
             return Err(Error::new(ErrorKind::ShapeMismatch { expected: shape(self), found: shape(other) }));
         }
         if self.by != other.by {
-            return Err(not_combinable(format!(
-                "the groups are those of column {}, not of column {}",
-                other.by, self.by
-            )));
+            return Err(not_combinable(format!("rows are grouped by column {}, not by column {}", other.by, self.by)));
         }
         rows_after(self.row_count(), other.row_count())?;
         self.rows.iter_mut().zip(&other.rows).for_each(|(mine, theirs)| *mine += theirs);
@@ -314,7 +309,7 @@ impl Partial for NaiveBayes {
     }
 }
 
-/// Counts as they are serialized.
+/// The serialized form of counts.
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "NaiveBayes", deny_unknown_fields)]
 struct Parts<'a> {
@@ -331,7 +326,7 @@ impl Serialize for NaiveBayes {
     }
 }
 
-/// Numbers that do not fit each other are refused.
+/// Rejects numbers that contradict each other.
 impl<'de> Deserialize<'de> for NaiveBayes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Parts::deserialize(deserializer)?.check().map_err(remember)

@@ -1,4 +1,4 @@
-//! What is made of the counts of naive Bayes: logarithms of probabilities, and the classes of rows.
+//! The model of naive Bayes: logarithms of probabilities, and the classes of rows.
 
 use std::f64::consts::LN_2;
 
@@ -12,12 +12,12 @@ use crate::naive_bayes::check_counts;
 use crate::room::filled;
 use crate::sum::{DOWN, Sum, UP};
 
-/// Multinomial naive Bayes: which class a row belongs to. Made by [`NaiveBayes::model`](super::NaiveBayes::model),
-/// whose page has an example.
+/// A model that predicts the class of a row by multinomial naive Bayes. Created by
+/// [`NaiveBayes::model`](super::NaiveBayes::model), whose page has an example.
 ///
-/// A row belongs to the class for which the logarithm of its prior probability, plus the sum of the features, each
-/// times the logarithm of its probability in the class, is largest; of equal ones, to the first. A feature that is zero
-/// counts nothing, even where its probability is zero.
+/// The score of a class is the logarithm of its prior probability plus the sum of the features, each times the
+/// logarithm of its probability in the class. The predicted class has the largest score. If several classes have the
+/// same score, it is the first. A feature of zero adds nothing, even if its probability is zero.
 ///
 /// Source: DAAL `multinomial_naive_bayes::prediction`, scikit-learn `MultinomialNB`.
 ///
@@ -34,7 +34,7 @@ use crate::sum::{DOWN, Sum, UP};
 pub struct NaiveBayesModel {
     features: usize,
     log_priors: Vec<f64>,
-    /// Class by class, of each feature.
+    /// Class by class, the logarithm of each feature.
     log_probabilities: Vec<f64>,
 }
 
@@ -57,7 +57,7 @@ impl NaiveBayesModel {
             let scaled = |at: usize| sum(at).scaled_value() + alpha * DOWN;
             let total: f64 = places.clone().map(scaled).sum();
             for (weight, at) in logarithms.iter_mut().zip(places) {
-                // A weight that is in range unscaled may be too small for it scaled.
+                // A weight that is in range may underflow when it is scaled.
                 let scaled = scaled(at);
                 let is_small = scaled < DOWN;
                 *weight = if is_small { log_share(*weight, total, LOG_UP) } else { log_share(scaled, total, 0.0) };
@@ -66,7 +66,7 @@ impl NaiveBayesModel {
         Ok(Self { features, log_priors, log_probabilities })
     }
 
-    /// Returns the number of features: the columns of tables of which classes are predicted. O(1).
+    /// Returns the number of features: the number of columns of tables to predict. O(1).
     ///
     /// # Examples
     /// ```
@@ -94,7 +94,8 @@ impl NaiveBayesModel {
         self.log_priors.len()
     }
 
-    /// Returns the natural logarithm of the share of rows of each class; minus infinity for a class without rows. O(1).
+    /// Returns the natural logarithm of the share of each class in the rows, and minus infinity for a class without
+    /// rows. O(1).
     ///
     /// # Examples
     /// ```
@@ -109,8 +110,8 @@ impl NaiveBayesModel {
         &self.log_priors
     }
 
-    /// Returns the natural logarithms of the probabilities of features: a row for each class. O(classes * features).
-    /// Without smoothing, minus infinity for a feature that no row of the class has.
+    /// Returns the natural logarithms of the probabilities of the features, with a row for each class. O(classes *
+    /// features). Without smoothing, they are minus infinity for a feature that no row of the class has.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -129,11 +130,11 @@ impl NaiveBayesModel {
         HomogenNumericTable::from_fn(shape, |row, column| self.log_probabilities[row * shape.columns + column])
     }
 
-    /// Returns the class of each row of a table of features. In parallel, if the feature `rayon` is on and the table is
-    /// large. O(rows * classes * features).
+    /// Returns the class of each row of a table of features. Runs in parallel if the feature `rayon` is on and the
+    /// table is large. O(rows * classes * features).
     ///
     /// # Errors
-    /// [`ErrorKind::LengthMismatch`] if the table has another number of columns than there are features;
+    /// [`ErrorKind::LengthMismatch`] if the number of columns is not the number of features;
     /// [`ErrorKind::ValueNotAllowed`] for a value that is negative or not finite; those of reading the table;
     /// [`ErrorKind::OutOfMemory`].
     ///
@@ -152,10 +153,9 @@ impl NaiveBayesModel {
         self.classes_of(table)
     }
 
-    /// Returns the natural logarithm of the probability of each class, given a row: a row for each, and a column for
-    /// each class. In parallel, if the feature `rayon` is on and the table is large. O(rows * classes * features). NaN
-    /// for rows that are impossible in every class: those with a feature that no row of the table had, without
-    /// smoothing.
+    /// Returns the natural logarithms of the class probabilities of each row, with a column for each class. Runs in
+    /// parallel if the feature `rayon` is on and the table is large. O(rows * classes * features). They are NaN for
+    /// rows that are impossible in every class: without smoothing, rows with a feature that no class has.
     ///
     /// # Errors
     /// Those of [`predict`](Self::predict).
@@ -179,8 +179,8 @@ impl NaiveBayesModel {
 /// The natural logarithm of 2^600.
 const LOG_UP: f64 = 600.0 * LN_2;
 
-/// Returns the natural logarithm of the share of a weight in a total, whose own is larger by `more`. Without smoothing
-/// and without features, a class says that every feature is impossible: all weights are zero.
+/// Returns the natural logarithm of the share of a weight in a total. The logarithm of the total is larger by `more`.
+/// If all weights of a class are zero, every feature is impossible.
 fn log_share(weight: f64, total: f64, more: f64) -> f64 {
     let share = weight / total;
     match weight == 0.0 {
@@ -225,7 +225,7 @@ impl NaiveBayesModel {
     }
 }
 
-/// Returns the sum of products, in eight chains, always the same; zeros count nothing.
+/// Returns the sum of products, in eight independent sums, always in the same order. Zeros add nothing.
 #[inline(always)]
 fn product(values: &[f64], weights: &[f64], of: impl Fn(f64) -> f64) -> f64 {
     let mut sums = [0.0; 8];

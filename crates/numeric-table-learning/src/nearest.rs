@@ -1,9 +1,9 @@
-//! The loops of k-means: of each row of a block, the nearest centroid; of each cluster, the sum of its rows.
+//! The loops of k-means: find the nearest centroid of each row of a block, and sum the rows of each cluster.
 //!
-//! Eight rows at a time are turned into columns of eight lanes, and compared with eight centroids at a time: each
-//! distance is one chain of differences, squared and added with one rounding, from the first column to the last,
-//! whatever the processor (`avx2` has the same in vectors of AVX2). Differences are computed directly; the form
-//! `|x|² - 2xc + |c|²`, a matrix product, loses all digits of distances that are small beside the values.
+//! Eight rows at a time are transposed into columns of eight lanes, and compared with eight centroids at a time. Each
+//! distance is a sum of squared differences, added with fused multiplications from the first column to the last, on
+//! every processor (`avx2` does the same with AVX2 vectors). Differences are computed directly: the matrix product
+//! `|x|² - 2xc + |c|²` loses all digits of distances that are small compared with the values.
 
 use numeric_table::Result;
 use numeric_table::internal::{Level, LongLoop};
@@ -12,28 +12,28 @@ use numeric_table::internal::{Level, LongLoop};
 use crate::avx2;
 use crate::room::filled;
 
-/// Number of rows, and of columns of a row, that are worked on together: a cache line of `f64`.
+/// The number of rows, and of columns of a row, that are processed together: a cache line of `f64`.
 pub(crate) const LANES: usize = 8;
-/// Number of centroids that are compared together: as many distances as stay in registers of AVX-512.
+/// The number of centroids that are compared together: their distances stay in AVX-512 registers.
 const GROUP: usize = 8;
 
 pub(crate) type Lanes = [f64; LANES];
 
-/// A row that has a nearest centroid has its index, and any other this.
+/// The index of rows without a nearest centroid.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Centroids, arranged for the loops.
+/// Centroids in the order that the loops need.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Centroids {
     columns: usize,
     /// Row by row.
     values: Vec<f64>,
-    /// Groups of eight centroids, column by column, then the rest of them, one after another.
+    /// Groups of eight centroids, column by column, then the remaining centroids, row by row.
     grouped: Vec<f64>,
 }
 
 impl Centroids {
-    /// Arranges centroids. There is one column at least, and there are only whole rows.
+    /// Creates centroids from complete rows of at least one column.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](numeric_table::ErrorKind::OutOfMemory).
@@ -63,13 +63,13 @@ impl Centroids {
     }
 }
 
-/// Finds the nearest centroid of the rows of blocks, in memory that is reused.
+/// Finds the nearest centroids of the rows of blocks, with buffers that are reused.
 pub(crate) struct Finder<'c> {
     level: Level,
     centroids: &'c Centroids,
     /// Eight rows as columns of eight lanes.
     lanes: Vec<Lanes>,
-    /// The eight rows before they are turned.
+    /// The eight rows before they are transposed.
     #[cfg(target_arch = "x86_64")]
     rows: Vec<f64>,
     /// The index of the nearest centroid of each row of the last block; [`NONE`] for rows that are not finite.
@@ -79,7 +79,7 @@ pub(crate) struct Finder<'c> {
 }
 
 impl<'c> Finder<'c> {
-    /// Makes room for blocks of up to so many rows.
+    /// Allocates buffers for blocks of up to `rows` rows.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](numeric_table::ErrorKind::OutOfMemory).
@@ -97,7 +97,7 @@ impl<'c> Finder<'c> {
         })
     }
 
-    /// Finds the nearest centroids of whole rows.
+    /// Finds the nearest centroids of complete rows.
     pub(crate) fn find<T: Copy + Into<f64>>(&mut self, values: &[T]) {
         let rows = values.len() / self.centroids.columns;
         self.find_near(values);
@@ -108,8 +108,8 @@ impl<'c> Finder<'c> {
         }
     }
 
-    /// Finds the nearest centroids of rows of which some squared distance is a number. Each loop is compiled by itself:
-    /// together, they would be too large for the compiler to make vectors of.
+    /// Finds the nearest centroids of rows with at least one finite squared distance. The loops are compiled
+    /// separately: together they would be too large for the compiler to vectorize.
     fn find_near<T: Copy + Into<f64>>(&mut self, values: &[T]) {
         let (level, columns) = (self.level, self.centroids.columns);
         let places = self.nearest.as_chunks_mut::<LANES>().0.iter_mut().zip(self.distances.as_chunks_mut::<LANES>().0);
@@ -124,8 +124,8 @@ impl<'c> Finder<'c> {
         }
     }
 
-    /// Finds the nearest centroid of a row no squared distance of which is a number: it is not finite, or so far off
-    /// that squares leave the range of `f64`.
+    /// Finds the nearest centroid of a row without a finite squared distance: either the row is not finite, or it is so
+    /// far from all centroids that squares leave the range of `f64`.
     #[cold]
     fn find_far<T: Copy + Into<f64>>(&mut self, row: usize, values: &[T]) {
         if !values.iter().all(|&value| value.into().is_finite()) {
@@ -148,7 +148,7 @@ impl<'c> Finder<'c> {
     }
 }
 
-/// Turns up to eight rows into columns of eight lanes.
+/// Transposes up to eight rows into columns of eight lanes.
 struct Turn<'a, T> {
     values: &'a [T],
     columns: usize,
@@ -162,7 +162,7 @@ impl<T: Copy + Into<f64>> LongLoop for Turn<'_, T> {
     }
 }
 
-/// Finds the nearest centroids of eight rows by comparing them with all.
+/// Finds the nearest centroids of eight rows by comparing them with all centroids.
 struct Compare<'a> {
     centroids: &'a Centroids,
     lanes: &'a [Lanes],
@@ -199,7 +199,7 @@ fn find_among_all(lanes: &[Lanes], centroids: &Centroids) -> ([u32; LANES], Lane
     (index.map(|index| index as u32), best)
 }
 
-/// Turns up to eight rows into columns of eight lanes. Lanes of rows that are not there have any values.
+/// Transposes up to eight rows into columns of eight lanes. The lanes of missing rows have arbitrary values.
 #[inline(always)]
 fn turn<T: Copy + Into<f64>>(values: &[T], columns: usize, lanes: &mut [Lanes]) {
     if values.len() < LANES * columns {
@@ -224,7 +224,7 @@ fn turn<T: Copy + Into<f64>>(values: &[T], columns: usize, lanes: &mut [Lanes]) 
     }
 }
 
-/// Returns the squared distances of eight rows from `G` centroids, whose columns are one after another.
+/// Returns the squared distances of eight rows from `G` centroids, which are stored column by column.
 #[inline(always)]
 fn squared_distances<const G: usize>(lanes: &[Lanes], centroids: &[f64]) -> [Lanes; G] {
     let mut sums = [[0.0; LANES]; G];
@@ -239,7 +239,7 @@ fn squared_distances<const G: usize>(lanes: &[Lanes], centroids: &[f64]) -> [Lan
     sums
 }
 
-/// Of equal distances, the first stays. One that is NaN is not nearer.
+/// Keeps the first of equal distances. A NaN distance is never nearer.
 #[inline(always)]
 fn keep_nearer(found: &Lanes, centroid: u64, best: &mut Lanes, index: &mut [u64; LANES]) {
     for lane in 0..LANES {
@@ -334,7 +334,7 @@ mod tests {
                 for offset in [0.0, 1.0, 1e7, -1e12] {
                     for value in [&noise as &dyn Fn(usize) -> f64, &ties] {
                         let values: Vec<f64> = (0..100 * columns).map(|i| (value(i) + offset) * scale).collect();
-                        let centroid = |i: usize| (value(i % 977 + 5000) + offset) * scale; // some are there twice
+                        let centroid = |i: usize| (value(i % 977 + 5000) + offset) * scale; // some are repeated
                         let centroids: Vec<f64> = (0..count * columns).map(centroid).collect();
                         let expected = plain(&values, &centroids, columns);
                         assert_eq!(
@@ -348,8 +348,8 @@ mod tests {
         }
     }
 
-    /// Compares what every level finds with a plain loop. Which centroid is the nearest to rows that are so far off
-    /// that squares leave the range, a plain loop cannot say; the baseline says it.
+    /// Compares the results of every level with a plain loop. For rows that are so far away that squares leave the
+    /// range, a plain loop cannot find the nearest centroid; the result of the baseline is used instead.
     fn check_every_level<T: Copy + Into<f64>>(values: &[T], centroids: &[f64], columns: usize) {
         let mut expected = plain(values, centroids, columns);
         let baseline = found(Level::available()[0], values, centroids, columns);

@@ -1,4 +1,4 @@
-//! Linear regression by normal equations. What is made of them is in `regression_model`.
+//! Linear regression by normal equations. The model is in `regression_model`.
 
 use std::borrow::Cow;
 
@@ -14,23 +14,23 @@ use crate::failure;
 use crate::regression_model::{RegressionModel, System};
 use crate::room::with_room;
 
-/// Linear regression, by normal equations: the least squares fit of some columns, the targets, by the
-/// others, the features.
+/// Linear regression by normal equations: fits some columns, the targets, by the others, the features, with least
+/// squares.
 ///
-/// A [`Partial`] result, which serde can serialize as well: the sums of parts of a table, or of many files, are merged,
-/// and the equations are solved at the end. The last columns of a table are the targets; put others there with
+/// The equations are a [`Partial`] result and implement serde's traits: the sums of parts of a table, or of many files,
+/// can be merged, and are solved at the end. The last columns of a table are the targets. Reorder columns with
 /// `table.select_columns(["x", "y", "target"])`.
 ///
-/// The sums are those of [`Covariance`]: about the means, in one pass, exact to the last digits. The equations are
-/// solved by Cholesky's decomposition, `LDL'`. The error of coefficients grows with the condition of the correlations
-/// of the features, which is the square of that of the centred and scaled table: of 16 digits, 11 to 13 are left of
-/// NIST's Longley data, and 6 of its Wampler data, whose coefficients are small beside each other. Where less would be,
-/// [`solve`](Self::solve) is an error with the condition number, and
-/// [`with_extended_precision`](Self::with_extended_precision) keeps sums of twice the digits: 7 digits and more of all
-/// of NIST's linear data sets, the polynomial of degree 10 (Filip) included.
+/// The sums are those of [`Covariance`]: about the means, in one pass, and exact to the last digits. The equations are
+/// solved by Cholesky decomposition, `LDL'`. The error of the coefficients grows with the condition number of the
+/// correlations of the features, which is the square of that of the centered and scaled table. Of 16 digits, 11 to 13
+/// remain for NIST's Longley data, and 6 for its Wampler data, whose coefficients differ by orders of magnitude. If
+/// fewer would remain, [`solve`](Self::solve) returns an error with the condition number.
+/// [`with_extended_precision`](Self::with_extended_precision) keeps sums of twice the digits, which gives at least 7
+/// digits for all linear data sets of NIST, including the polynomial of degree 10 (Filip).
 ///
-/// A NaN or an infinity in a column is an error when the equations are solved; filter such rows before. Cost:
-/// O(rows * columns²) for the sums, O(features³) for a solution; memory: `4 n²` bytes for `n` columns.
+/// A NaN or an infinity in a column is an error when the equations are solved, so filter such rows first. Cost: O(rows
+/// * columns²) for the sums, O(features³) for a solution. Memory: `4 n²` bytes for `n` columns.
 ///
 /// Source: DAAL `linear_regression` and `ridge_regression` (`normEq`; `step1Local`, `step2Master`), scikit-learn
 /// `LinearRegression` and `Ridge`.
@@ -39,7 +39,7 @@ use crate::room::with_room;
 /// ```
 /// use numeric_table::{Partial, prelude::*};
 /// use numeric_table_learning::LinearRegression;
-/// // Two features and a target, which is 1 + 2 x - y.
+/// // Two features x and y, and the target 1 + 2 x - y.
 /// let table = HomogenNumericTable::from_rows(&[[0.0, 0.0, 1.0], [1.0, 0.0, 3.0], [0.0, 2.0, -1.0], [3.0, 1.0, 6.0]])?;
 /// let model = LinearRegression::new(2, 1)?.compute(&table)?.solve()?; // in parallel if the table is large
 /// let coefficients = model.coefficients()?; // a row for each target
@@ -53,14 +53,14 @@ use crate::room::with_room;
 /// ```
 #[derive(Clone, Debug)]
 pub struct LinearRegression {
-    /// Of the features, and then the targets: one at least.
+    /// The covariance of the features and then of the targets: at least one column.
     covariance: Covariance,
     features: usize,
-    /// The sums of products with twice the digits, if they are asked for.
+    /// The sums of products with twice the digits, in extended precision.
     extended: Option<Extended>,
 }
 
-/// How equations are solved: [`LinearRegression::solve_with`].
+/// Options of [`LinearRegression::solve_with`].
 ///
 /// # Examples
 /// ```
@@ -79,7 +79,7 @@ pub struct RegressionOptions {
 }
 
 impl RegressionOptions {
-    /// Returns the options of [`LinearRegression::solve`]: an intercept, and no penalty.
+    /// Returns the options of [`LinearRegression::solve`]: with an intercept, without a penalty.
     ///
     /// # Examples
     /// See the type.
@@ -88,7 +88,7 @@ impl RegressionOptions {
     }
 
     /// Sets whether there is an intercept. Without one, the fit goes through the origin, and the coefficient of
-    /// determination is the share of the squares of the target, not of their deviations from its mean.
+    /// determination is relative to the squares of the target instead of the squared deviations from its mean.
     ///
     /// # Examples
     /// See the type.
@@ -120,14 +120,14 @@ impl Default for RegressionOptions {
     }
 }
 
-/// The largest square of a condition number that leaves 6 digits of sums in `f64`.
+/// The square of the largest condition number that leaves 6 digits with sums in `f64`.
 const LIMIT: f64 = 1e9;
 
 impl LinearRegression {
-    /// Creates equations without rows, of tables of `features` columns, followed by `targets` columns. O(columns²).
+    /// Creates equations without rows, for tables of `features` columns followed by `targets` columns. O(columns²).
     ///
     /// # Errors
-    /// [`ErrorKind::ParameterOutOfRange`] if there are no targets; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::ParameterOutOfRange`] if `targets` is 0; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -146,11 +146,10 @@ impl LinearRegression {
         Ok(Self { covariance: Covariance::new(columns)?, features, extended: None })
     }
 
-    /// Creates equations whose sums have twice the digits of `f64`, for features that nearly depend on each other, such
-    /// as the powers of a number: up to a condition number of 1e12 of the features, each scaled to the same length,
-    /// where
-    /// [`new`](Self::new) ends at 3e4. Sums take about five times as long, and 16 bytes more for each pair of columns. The
-    /// equations are solved in that precision. Products below 1e-290 have fewer digits.
+    /// Creates equations whose sums have twice the digits of `f64`, for features that are nearly dependent, such as the
+    /// powers of a number. They allow a condition number of up to 1e12 for features scaled to the same length;
+    /// [`new`](Self::new) allows up to 3e4. Sums take about five times as long, and 16 bytes more for each pair of
+    /// columns. The equations are solved in that precision. Products below 1e-290 have fewer digits.
     ///
     /// # Errors
     /// Those of [`new`](Self::new).
@@ -159,7 +158,7 @@ impl LinearRegression {
     /// ```
     /// # use numeric_table::{Partial, prelude::*};
     /// # use numeric_table_learning::LinearRegression;
-    /// // A second feature that differs from the first one in the sixth digit; the target is their difference.
+    /// // The second feature differs from the first in the sixth digit. The target is their difference.
     /// let rows = (1..40).map(|i| f64::from(i)).map(|x| [x, x + 1e-6 * x * x, 1e-6 * x * x]);
     /// let table = HomogenNumericTable::from_row_iter(rows)?;
     /// let error = LinearRegression::new(2, 1)?.compute(&table)?.solve().unwrap_err();
@@ -224,7 +223,7 @@ impl LinearRegression {
         self.covariance.row_count()
     }
 
-    /// Returns the sums that the equations consist of: the covariance of the features and then the targets. O(1).
+    /// Returns the sums of the equations: the covariance of the features and then of the targets. O(1).
     ///
     /// # Examples
     /// ```
@@ -242,11 +241,11 @@ impl LinearRegression {
     ///
     /// # Errors
     /// [`ErrorKind::TooFewRows`] if there are not more rows than features; [`ErrorKind::NotSolvable`] for a column with
-    /// a NaN or an infinity, or for the first feature that is constant, or a linear combination of the features before
-    /// it, to within rounding: either there are many solutions, and [`solve_ridge`](Self::solve_ridge) chooses one, or
-    /// the features differ in digits that [extended precision](Self::with_extended_precision) keeps, or if fewer than
-    /// six digits of the largest coefficient would be right, each coefficient times the deviation of its feature (of
-    /// much smaller ones, fewer digits are right); [`ErrorKind::OutOfMemory`].
+    /// a NaN or an infinity, for the first feature that is constant or a linear combination of the features before it,
+    /// to within rounding, or if fewer than six digits of the largest coefficient times the deviation of its feature
+    /// would be correct (much smaller coefficients have fewer correct digits); [`ErrorKind::OutOfMemory`]. For
+    /// dependent features, either there are many solutions, and [`solve_ridge`](Self::solve_ridge) chooses one, or the
+    /// features differ in digits that [extended precision](Self::with_extended_precision) keeps.
     ///
     /// # Examples
     /// ```
@@ -266,13 +265,13 @@ impl LinearRegression {
     }
 
     /// Solves the equations with a penalty: minimizes the sum of squared residuals plus `lambda` times the sum of
-    /// squared coefficients, intercepts left out. O(features³ + features² * targets). Source: scikit-learn
+    /// squared coefficients, excluding intercepts. O(features³ + features² * targets). Source: scikit-learn
     /// `Ridge(alpha=lambda)`.
     ///
     /// # Errors
     /// [`ErrorKind::ParameterOutOfRange`] if `lambda` is negative or not finite; [`ErrorKind::TooFewRows`] without
-    /// rows; those of [`solve`](Self::solve). Columns that depend on each other are none, unless `lambda` is next to
-    /// nothing beside them.
+    /// rows; those of [`solve`](Self::solve). Dependent columns are not an error, unless `lambda` is negligible
+    /// compared with them.
     ///
     /// # Examples
     /// ```
@@ -288,12 +287,11 @@ impl LinearRegression {
         self.solve_with(RegressionOptions::new().ridge(lambda))
     }
 
-    /// Solves the equations, with an intercept or without one, and with a penalty or without one. O(features³ +
-    /// features² * targets).
+    /// Solves the equations with the given options. O(features³ + features² * targets).
     ///
     /// # Errors
-    /// Those of [`solve_ridge`](Self::solve_ridge); without an intercept, as many rows as features are enough, and a
-    /// constant feature is like others.
+    /// Those of [`solve_ridge`](Self::solve_ridge). Without an intercept, the number of rows may equal the number of
+    /// features, and a constant feature is not an error.
     ///
     /// # Examples
     /// See [`RegressionOptions`].
@@ -338,7 +336,7 @@ impl LinearRegression {
                 scale(values);
             },
         )?;
-        let is_solved = condition <= LIMIT; // not if it is NaN
+        let is_solved = condition <= LIMIT; // false if it is NaN
         if !is_solved {
             return Err(failure::ill_conditioned(condition.sqrt(), LIMIT.sqrt(), false));
         }
@@ -346,7 +344,7 @@ impl LinearRegression {
     }
 }
 
-/// Returns the sums of products of columns, from those about their means.
+/// Converts sums of products about the means to sums of products about zero.
 ///
 /// # Errors
 /// [`ErrorKind::OutOfMemory`]; [`ErrorKind::NotSolvable`].
@@ -362,7 +360,8 @@ fn about_zero(sums: &[f64], means: &[f64], rows: u64) -> Result<Vec<f64>> {
     Ok(all)
 }
 
-/// `update_table` and `merge` are those of [`Covariance`]; other numbers of columns are [`ErrorKind::LengthMismatch`].
+/// `update_table` and `merge` are those of [`Covariance`]. A different number of columns is
+/// [`ErrorKind::LengthMismatch`].
 impl Partial for LinearRegression {
     const NAME: &'static str = "linear-regression";
     const VERSION: u32 = 2; // since sums may have extended precision
@@ -385,7 +384,7 @@ impl Partial for LinearRegression {
     fn merge(&mut self, other: &Self) -> Result<()> {
         same_count(self.features, other.features)?;
         if self.has_extended_precision() != other.has_extended_precision() {
-            let reason = "one of them has extended precision, and the other has not";
+            let reason = "one has extended precision and the other does not";
             return Err(not_combinable(reason.to_owned()));
         }
         self.covariance.merge(&other.covariance)?;
@@ -400,7 +399,7 @@ impl Partial for LinearRegression {
     }
 }
 
-/// Equations as they are serialized.
+/// The serialized form of equations.
 #[derive(serde::Serialize)]
 #[serde(rename = "LinearRegression")]
 struct Written<'a> {
@@ -424,7 +423,7 @@ impl Serialize for LinearRegression {
     }
 }
 
-/// A covariance without targets is refused.
+/// Rejects a covariance without targets.
 impl<'de> Deserialize<'de> for LinearRegression {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let Read { features, covariance, extended } = Read::deserialize(deserializer)?;

@@ -1,4 +1,4 @@
-//! What solutions of normal equations are: coefficients, how well they fit, and predictions.
+//! Solutions of normal equations: coefficients, their fit, and predictions.
 
 use numeric_table::{HomogenNumericTable, NumericTable, Result, Shape};
 
@@ -7,12 +7,13 @@ use crate::extended::Fit;
 use crate::room::{filled, with_room};
 use crate::rows::map_rows;
 
-/// Normal equations: sums about the means, or about zero if there is no intercept, of features and then targets.
+/// Normal equations: the sums of the features and then of the targets, about the means, or about zero without an
+/// intercept.
 pub(crate) struct System<'a> {
     pub(crate) features: usize,
     pub(crate) rows: u64,
     pub(crate) has_intercept: bool,
-    /// Of the features and targets; zeros if there is no intercept.
+    /// The means of the features and targets: zeros without an intercept.
     pub(crate) means: &'a [f64],
     /// The lower half, row by row.
     pub(crate) sums: &'a [f64],
@@ -26,12 +27,12 @@ impl System<'_> {
     }
 }
 
-/// Returns the number of rows less that of the coefficients of a target.
+/// Returns the number of rows minus the number of coefficients of a target.
 fn degrees_of(rows: u64, features: usize, has_intercept: bool) -> u64 {
     rows.saturating_sub(features as u64 + u64::from(has_intercept))
 }
 
-/// Returns the share that is explained; NaN of nothing.
+/// Returns the explained share: NaN if the total is zero.
 fn share_of(left: f64, all: f64) -> f64 {
     if all > 0.0 { 1.0 - left / all } else { f64::NAN }
 }
@@ -40,7 +41,7 @@ fn deviation_of(left: f64, degrees: u64) -> f64 {
     if degrees > 0 { (left / degrees as f64).sqrt() } else { f64::NAN }
 }
 
-/// A linear function of features for each target. Made by
+/// A linear function of the features for each target. Created by
 /// [`LinearRegression::solve`](super::LinearRegression::solve), whose type has an example.
 ///
 /// # Examples
@@ -56,7 +57,7 @@ fn deviation_of(left: f64, degrees: u64) -> f64 {
 pub struct RegressionModel {
     features: usize,
     intercepts: Vec<f64>,
-    /// Target by target, of each feature.
+    /// Target by target, the coefficient of each feature.
     coefficients: Vec<f64>,
     r_squared: Vec<f64>,
     deviations: Vec<f64>,
@@ -77,7 +78,8 @@ impl RegressionModel {
             decomposed.solve(own);
             intercepts.push(system.means[features + target] - dot(own, &system.means[..features]));
 
-            // Of the residuals, `y'y - 2 b'X'y + b'X'Xb`: right for any coefficients, also those of a ridge regression.
+            // The residual sum of squares, `y'y - 2 b'X'y + b'X'Xb`, is correct for any coefficients, including those
+            // of a ridge regression.
             let all = system.sum(features + target, features + target);
             let explained = own.iter().enumerate().map(|(i, coefficient)| {
                 let mixed: f64 = own.iter().enumerate().map(|(j, other)| system.sum(i, j) * other).sum();
@@ -90,7 +92,7 @@ impl RegressionModel {
         Ok(Self { features, intercepts, coefficients, r_squared, deviations })
     }
 
-    /// Makes the model of fits in extended precision.
+    /// Creates the model from fits in extended precision.
     pub(crate) fn of_fits(features: usize, rows: u64, has_intercept: bool, fits: &[Fit]) -> Result<Self> {
         let degrees = degrees_of(rows, features, has_intercept);
         let room = || with_room(fits.len());
@@ -105,7 +107,7 @@ impl RegressionModel {
         Ok(Self { features, intercepts, coefficients, r_squared, deviations })
     }
 
-    /// Returns the number of features: the columns of tables of which targets are predicted. O(1).
+    /// Returns the number of features: the number of columns of tables to predict. O(1).
     ///
     /// # Examples
     /// ```
@@ -133,7 +135,7 @@ impl RegressionModel {
         self.intercepts.len()
     }
 
-    /// Returns the value of each target where all features are zero. O(1).
+    /// Returns the intercept of each target: its value if all features are zero. O(1).
     ///
     /// # Examples
     /// ```
@@ -147,7 +149,7 @@ impl RegressionModel {
         &self.intercepts
     }
 
-    /// Returns the coefficients: a row for each target, and a column for each feature. O(targets * features).
+    /// Returns the coefficients, with a row for each target and a column for each feature. O(targets * features).
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](numeric_table::ErrorKind::OutOfMemory).
@@ -166,8 +168,8 @@ impl RegressionModel {
         HomogenNumericTable::from_fn(shape, |row, column| self.coefficients[row * shape.columns + column])
     }
 
-    /// Returns the share of the variance of each target that the features explain, in the rows that the equations are
-    /// of: at most 1. NaN for a target that is constant. O(1).
+    /// Returns the coefficient of determination of each target over the rows of the equations: the share of its
+    /// variance that the features explain, at most 1. It is NaN for a constant target. O(1).
     ///
     /// # Examples
     /// ```
@@ -181,8 +183,8 @@ impl RegressionModel {
         &self.r_squared
     }
 
-    /// Returns the residual standard deviation of each target: the root of the sum of squared residuals, divided by the
-    /// number of rows less that of the features and less one. NaN if that is zero. O(1).
+    /// Returns the residual standard deviation of each target: the square root of the sum of squared residuals divided
+    /// by the number of rows minus the number of features minus one. It is NaN if the divisor is zero. O(1).
     ///
     /// # Examples
     /// ```
@@ -197,13 +199,14 @@ impl RegressionModel {
         &self.deviations
     }
 
-    /// Computes the targets of each row of a table of features: a row for each, and a column for each target. In
-    /// parallel, if the feature `rayon` is on and the table is large. O(rows * targets * features). A NaN or an
-    /// infinity makes the targets of its row NaN or infinite.
+    /// Computes the targets of each row of a table of features, with a column for each target. Runs in parallel if the
+    /// feature `rayon` is on and the table is large. O(rows * targets * features). A NaN or an infinity makes the
+    /// targets of its row NaN or infinite.
     ///
     /// # Errors
-    /// [`ErrorKind::LengthMismatch`](numeric_table::ErrorKind::LengthMismatch) if the table has another number of columns
-    /// than there are features; those of reading the table; [`ErrorKind::OutOfMemory`](numeric_table::ErrorKind::OutOfMemory).
+    /// [`ErrorKind::LengthMismatch`](numeric_table::ErrorKind::LengthMismatch) if the number of columns is not the
+    /// number of features; those of reading the table;
+    /// [`ErrorKind::OutOfMemory`](numeric_table::ErrorKind::OutOfMemory).
     ///
     /// # Examples
     /// ```

@@ -1,4 +1,4 @@
-//! Rows of a table of any kind, one block after another, and results with a value or a row for each row.
+//! Reads the rows of a table of any kind block by block, and creates tables with one row of results per row.
 
 use std::ops::Range;
 
@@ -11,12 +11,12 @@ use numeric_table::{Element, ElementType, HomogenNumericTable, NumericTable, Res
 use crate::checks::same_count;
 use crate::room::filled;
 
-/// Number of values of a block, about: they stay in the second-level cache.
+/// The approximate number of values of a block, which fit into the second-level cache.
 const BLOCK_VALUES: usize = 32 << 10;
-/// Least and largest number of rows of a block, powers of two.
+/// The smallest and the largest number of rows of a block, powers of two.
 const LEAST_ROWS: usize = 8;
 const MOST_ROWS: usize = 1024;
-/// Number of rows of a task, of which results are made.
+/// The number of rows of a task.
 const TASK_ROWS: usize = 16 * MOST_ROWS;
 
 /// Returns the number of rows of a block: a power of two that depends only on the number of columns.
@@ -31,14 +31,15 @@ pub(crate) fn blocks(rows: Range<usize>, columns: usize) -> impl Iterator<Item =
     rows.step_by(step).map(move |start| start..end.min(start.saturating_add(step)))
 }
 
-/// Returns whether `f32` holds every value of the table. It is read faster than `f64`, and nothing else differs.
+/// Returns whether `f32` holds every value of the table. Such tables are read as `f32`, which is faster and gives the
+/// same results.
 pub(crate) fn fits_f32(table: &dyn NumericTable) -> bool {
     use ElementType::{Bf16, F16, F32, I8, I16, U8, U16};
     matches!(table.uniform_type(), Some(F32 | F16 | Bf16 | I8 | U8 | I16 | U16))
 }
 
-/// Checks the number of columns; returns the shape of the table. A user's kind of table may answer otherwise every
-/// time.
+/// Checks the number of columns, and returns the shape of the table. It is asked once, because a user's kind of table
+/// may return a different shape each time.
 ///
 /// # Errors
 /// [`ErrorKind::LengthMismatch`].
@@ -48,7 +49,7 @@ pub(crate) fn shape_with(table: &dyn NumericTable, columns: usize) -> Result<Sha
     Ok(shape)
 }
 
-/// Reads blocks of a table into one buffer, where they are not the table's own memory.
+/// Reads blocks of a table: borrows the table's own memory where possible, and otherwise converts into one buffer.
 pub(crate) struct Reader<'t, T> {
     table: &'t dyn NumericTable,
     columns: usize,
@@ -60,7 +61,7 @@ impl<'t, T: Element> Reader<'t, T> {
         Self { table, columns, buffer: Vec::new() }
     }
 
-    /// Returns rows, one after another; 64-bit integers beyond 2^53 are rounded.
+    /// Returns contiguous rows. 64-bit integers beyond 2^53 are rounded.
     ///
     /// # Errors
     /// Those of reading the table.
@@ -77,11 +78,11 @@ impl<'t, T: Element> Reader<'t, T> {
     }
 }
 
-/// Makes a table with a row of `width` values for each row of a table: `fill` is called with ranges of rows and their
-/// part of the result, on several threads if that pays.
+/// Creates a table with one row of `width` values per row of a table. `fill` is called with ranges of rows and their
+/// part of the result, on several threads if the table is large.
 ///
 /// # Errors
-/// [`ErrorKind::OutOfMemory`], [`ErrorKind::SizeOverflow`]; that of `fill` for the first rows for which it fails.
+/// [`ErrorKind::OutOfMemory`], [`ErrorKind::SizeOverflow`]; the first error of `fill`, in the order of the rows.
 pub(crate) fn for_each_row<R: Element>(
     shape: Shape,
     width: usize,
@@ -105,8 +106,9 @@ pub(crate) fn for_each_row<R: Element>(
     HomogenNumericTable::from_array(all, result)
 }
 
-/// Makes a table with a row of `width` values for each row of a table with so many columns: `fill` is called with the
-/// number of a row, its values, `room` numbers to use, and its row of the result, on several threads if that pays.
+/// Creates a table with one row of `width` values per row of a table of `columns` columns. `fill` is called with the
+/// index of a row, its values, a scratch buffer of `room` numbers, and its row of the result, on several threads if the
+/// table is large.
 ///
 /// # Errors
 /// [`ErrorKind::LengthMismatch`](numeric_table::ErrorKind::LengthMismatch); those of reading the table; those of

@@ -1,4 +1,4 @@
-//! Sums of many numbers that keep what rounding takes from them. Source: Knuth's two-sum; Neumaier 1974.
+//! Compensated sums of many numbers. Source: Knuth's two-sum; Neumaier 1974.
 
 use std::borrow::Cow;
 
@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 use crate::checks::same_count;
 use crate::room::with_room;
 
-/// A sum, and the rounding errors of its additions, added up. Where it leaves the range of `f64`, it goes on with all
-/// terms times 2^-600, so that means and shares of sums are finite wherever they can be.
+/// A sum, and the sum of the rounding errors of its additions. If the sum leaves the range of `f64`, all terms are
+/// scaled by 2^-600, so that means and ratios of sums are finite wherever possible.
 ///
-/// Not the `Double` of the statistics, which is normalized by each addition: here an addition is six operations, and a
-/// comparison. The bits of results would differ.
+/// The statistics use another type, `Double`, which is normalized by each addition. Here an addition takes six
+/// operations and a comparison, and the results differ in their last bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Sum {
     high: f64,
     low: f64,
-    /// Whether both are to be multiplied by 2^600. That is so from the first addition on that has left the range.
+    /// Whether both must be multiplied by 2^600: set by the first addition that leaves the range.
     is_scaled: bool,
 }
 
@@ -55,7 +55,7 @@ impl Sum {
         self.low += if self.is_scaled { other.scaled().low } else { other.low };
     }
 
-    /// Returns the sum; infinite beyond the range of `f64`, NaN if infinities cancelled.
+    /// Returns the sum: infinite beyond the range of `f64`, NaN if infinities of both signs were added.
     pub(crate) fn value(self) -> f64 {
         match self.high.is_finite() && self.low.is_finite() {
             true if self.is_scaled => (self.high + self.low) * UP,
@@ -69,7 +69,7 @@ impl Sum {
         Self { is_scaled: false, ..self.scaled() }.value()
     }
 
-    /// Returns the sum, divided by a number of terms: finite also where the sum is not.
+    /// Returns the sum divided by the number of terms, which can be finite even if the sum is not.
     pub(crate) fn mean(self, count: u64) -> f64 {
         match self.value() {
             sum if sum.is_finite() => sum / count as f64,
@@ -82,7 +82,7 @@ impl Sum {
         }
     }
 
-    /// Returns the same sum with parts that have been multiplied by 2^-600.
+    /// Returns the same sum with both parts multiplied by 2^-600.
     fn scaled(self) -> Self {
         match self.is_scaled {
             true => self,
@@ -99,18 +99,18 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - part)) + (b - part))
 }
 
-/// Sums as they are serialized.
+/// The serialized form of sums.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Parts<'a> {
     sums: Numbers<'a, f64>,
     rests: Numbers<'a, f64>,
-    /// The places of sums that are multiples of 2^600, none twice.
+    /// The positions of scaled sums, without duplicates.
     scaled: Numbers<'a, u64>,
 }
 
 impl Parts<'_> {
-    /// Takes sums apart.
+    /// Splits sums into their parts.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -125,11 +125,11 @@ impl Parts<'_> {
         Ok(Self { sums, rests, scaled: Numbers(Cow::Owned(scaled)) })
     }
 
-    /// Puts sums together, of which so many must be there.
+    /// Combines the parts of `expected` sums.
     ///
     /// # Errors
-    /// [`ErrorKind::LengthMismatch`]; [`ErrorKind::OutOfRange`] for the place of a scaled sum that is not there, or
-    /// named twice; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::LengthMismatch`]; [`ErrorKind::OutOfRange`] for the position of a scaled sum that does not exist or
+    /// is repeated; [`ErrorKind::OutOfMemory`].
     pub(crate) fn join(&self, expected: usize) -> Result<Vec<Sum>> {
         for found in [self.sums.0.len(), self.rests.0.len()] {
             same_count(expected, found)?;

@@ -35,7 +35,7 @@ fn assert_near(found: &[f64], expected: &[f64]) {
     }
 }
 
-/// The rows of which another class is predicted than they have.
+/// The rows whose predicted class is wrong.
 fn wrong(model: &GaussianNaiveBayesModel, table: &HomogenNumericTable<f64>) -> Vec<usize> {
     let (classes, last) = (model.predict(&features_of(table)).unwrap(), table.column_count() - 1);
     let is_wrong = |row: &usize| classes.value::<f64>(*row, 0).unwrap() != table.value::<f64>(*row, last).unwrap();
@@ -235,7 +235,11 @@ fn what_has_no_density_and_what_is_no_class_is_refused_with_its_place() {
         );
     }
     let other = |columns, by, classes| GaussianNaiveBayes::new(columns, by, classes).unwrap();
-    assert_error!(statistics.merge(&other(3, 2, 2)), ErrorKind::NotCombinable { .. }, "groups");
+    assert_error!(
+        statistics.merge(&other(3, 2, 2)),
+        ErrorKind::NotCombinable { .. },
+        "rows are grouped by column 2, not by column 1"
+    );
     assert_error!(statistics.merge(&other(3, 1, 3)), ErrorKind::ShapeMismatch { .. });
     assert_eq!(bytes(&statistics), before);
     assert_error!(GaussianNaiveBayes::new(3, 3, 2), ErrorKind::ColumnOutOfRange { column: 3, column_count: 3 });

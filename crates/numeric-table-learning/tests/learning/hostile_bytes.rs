@@ -1,4 +1,4 @@
-//! Bytes that somebody changed on purpose, with the checksum made right: an error, or a result that every call can use.
+//! Bytes that were changed on purpose, with a corrected checksum: an error, or a result that every call can use.
 
 use numeric_table::{Partial, prelude::*};
 use numeric_table_learning::{GaussianNaiveBayes, KMeansStep, LinearRegression, NaiveBayes};

@@ -1,5 +1,5 @@
-//! Results that are merged, and models of them: against plain loops, scikit-learn and exact arithmetic;
-//! every type, layout and kind of table; bytes that somebody changed.
+//! Results that are merged, and models of them: against plain loops, scikit-learn and exact arithmetic; every type,
+//! layout and kind of table; and changed bytes.
 
 mod extremes;
 mod gaussian;

@@ -79,7 +79,7 @@ fn every_type_layout_and_kind_of_table_gives_the_same_counts() {
     }
 }
 
-/// The model by its definition, for rows that tell their class first.
+/// The model by its definition, for rows whose first value is the class.
 fn plain(rows: &[Vec<f64>], classes: usize, alpha: f64) -> (Vec<f64>, Vec<Vec<f64>>) {
     let of = |class: usize| rows.iter().filter(move |row| row[0] == class as f64);
     let priors = (0..classes).map(|class| (of(class).count() as f64 / rows.len() as f64).ln());
@@ -187,16 +187,24 @@ fn what_is_no_count_and_no_class_is_refused_with_its_place_and_nothing_is_added(
             assert_error!(
                 counts.update_table(&table),
                 ErrorKind::ValueNotAllowed { row: 1999, column: at, value, reason, .. }
-                    if *at == column && value.to_bits() == bad.to_bits() && reason.contains("not a count")
+                    if *at == column && value.to_bits() == bad.to_bits() && reason.contains("not a valid count")
             );
         }
     }
     for bad in [-1.0, 0.5, 2.0, f64::NAN, 1e300] {
         let mut table = good.to_compact().unwrap();
         table.set_value(1500, 2, bad).unwrap();
-        assert_error!(counts.update_table(&table), ErrorKind::ValueNotAllowed { row: 1500, column: 2, .. }, "categor");
+        assert_error!(
+            counts.update_table(&table),
+            ErrorKind::ValueNotAllowed { row: 1500, column: 2, .. },
+            "expected an integer from 0 to 1"
+        );
     }
-    assert_error!(counts.merge(&NaiveBayes::new(3, 1, 2).unwrap()), ErrorKind::NotCombinable { .. }, "groups");
+    assert_error!(
+        counts.merge(&NaiveBayes::new(3, 1, 2).unwrap()),
+        ErrorKind::NotCombinable { .. },
+        "rows are grouped by column 1, not by column 2"
+    );
     assert_error!(counts.merge(&NaiveBayes::new(3, 2, 3).unwrap()), ErrorKind::ShapeMismatch { .. });
     assert_eq!(bytes(&counts), before);
     assert_error!(NaiveBayes::new(3, 3, 2), ErrorKind::ColumnOutOfRange { column: 3, column_count: 3 });
@@ -216,10 +224,10 @@ fn what_is_no_count_and_no_class_is_refused_with_its_place_and_nothing_is_added(
     let model = counts.model(1.0).unwrap();
     assert_error!(model.predict(&good), ErrorKind::LengthMismatch { expected: 2, found: 3 });
     let bad = HomogenNumericTable::from_rows(&[[1.0, 2.0], [1.0, -2.0]]).unwrap();
-    assert_error!(model.predict(&bad), ErrorKind::ValueNotAllowed { row: 1, column: 1, .. }, "not a count");
+    assert_error!(model.predict(&bad), ErrorKind::ValueNotAllowed { row: 1, column: 1, .. }, "not a valid count");
     assert_error!(
         model.predict_log_probabilities(&bad),
         ErrorKind::ValueNotAllowed { row: 1, column: 1, .. },
-        "not a count"
+        "not a valid count"
     );
 }

@@ -246,7 +246,7 @@ fn what_does_not_fit_is_refused_and_nothing_is_added() {
     assert_eq!((constant.intercepts(), constant.residual_standard_deviations()), (&[5.0][..], &[0.0][..]));
 }
 
-/// A linear data set of NIST's StRD: the degree of the polynomial (0: the columns are the features), whether there is
+/// A linear data set of the NIST StRD: the degree of the polynomial (0: the columns are the features), whether there is
 /// an intercept, the certified coefficients from the intercept on, residual standard deviation and share explained.
 struct Certified {
     name: &'static str,
@@ -390,7 +390,7 @@ fn polynomials_have_six_digits_in_f64_or_an_error_with_the_condition_number() {
                     };
                     assert!((1e4..1e11).contains(&condition), "{condition:e}");
                     let error = error.to_string();
-                    assert!(error.starts_with("the features nearly depend on each other: their condition number is "));
+                    assert!(error.starts_with("the features are nearly dependent: their condition number is "));
                     assert!(error.ends_with(": `with_extended_precision` holds more digits"), "{error}");
                     refused += 1;
                 }
