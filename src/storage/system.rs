@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+#[cfg(feature = "mmap")]
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 
@@ -47,6 +48,7 @@ pub(super) fn copy_file_range(source: &File, from: u64, target: &File, to: u64, 
 }
 
 /// A file system: its type, the size of a block in bytes, and its numbers of all and of free blocks.
+#[cfg(feature = "mmap")] // files in memory are mapped
 pub(super) struct FileSystem {
     pub(super) kind: u64,
     pub(super) block_size: u64,
@@ -55,6 +57,7 @@ pub(super) struct FileSystem {
 }
 
 /// Returns the file system that a file is on.
+#[cfg(feature = "mmap")]
 pub(super) fn file_system(file: &File) -> io::Result<FileSystem> {
     let mut found = MaybeUninit::<libc::statfs64>::uninit();
     // SAFETY: the descriptor is open as long as `file` is borrowed, and `found` has room for what the call writes.
@@ -93,6 +96,7 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "mmap")]
     #[test]
     fn a_file_system_has_a_type_and_blocks() {
         let system = file_system(&tempfile::tempfile().unwrap()).unwrap();
