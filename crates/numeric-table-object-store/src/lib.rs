@@ -76,8 +76,8 @@ const REQUESTS_AT_ONCE: usize = 8;
 /// The least number of bytes in one request. A multiple of 8: no value is cut.
 const LEAST_REQUEST: usize = 4096;
 
-/// A table file, [`.ntb`](numeric_table::files::TableWriter), that is an object of a store: S3, Google Cloud Storage, Azure, a folder,
-/// memory, or whatever else the crate [`object_store`] offers, by features of that crate.
+/// A table file, [`.ntb`](numeric_table::files::TableWriter), in an object store: S3, Google Cloud Storage, Azure, a
+/// folder, memory, or any other store that the crate [`object_store`] offers, by features of that crate.
 ///
 /// Opening reads the beginning of the object. Calls read values on demand, with several concurrent requests for ranges
 /// of bytes. All bytes are of **the object that was opened**: its entity tag (or, in stores without tags, its version,
@@ -181,8 +181,8 @@ impl RemoteTable {
     }
 
     /// Sets a callback for the progress of each call that reads values, as
-    /// [`TableReader::on_progress`](numeric_table::files::TableReader::on_progress) does: it is called at the beginning, after every
-    /// piece that arrives, and at the end.
+    /// [`TableReader::on_progress`](numeric_table::files::TableReader::on_progress) does. It is called at the beginning,
+    /// after every piece that arrives, and at the end.
     ///
     /// # Examples
     /// ```
