@@ -29,7 +29,7 @@ impl fmt::Display for DeviceId {
     }
 }
 
-/// A device where kernels run, with its memory. Cheap to clone; clones refer to the same device.
+/// A device where kernels run, with its memory. Cloning is cheap, and clones refer to the same device.
 ///
 /// The library has [`Serial`](super::Serial) and [`Rayon`](super::Rayon), which share the program's memory, and
 /// [`Detached`](super::Detached), which does not. A new device with memory of its own implements
@@ -76,7 +76,7 @@ pub trait DeviceAdapter: Clone + Send + Sync + 'static {
     /// ```
     fn id(&self) -> DeviceId;
 
-    /// Returns what has been allocated and copied so far. By default, all counts are zero.
+    /// Returns counts of all allocations and copies so far. By default, all counts are zero.
     ///
     /// # Examples
     /// See [`TransferStats`].
@@ -84,7 +84,7 @@ pub trait DeviceAdapter: Clone + Send + Sync + 'static {
         TransferStats::default()
     }
 
-    /// Waits for all work on the device. By default, there is none to wait for.
+    /// Waits for all work on the device. By default, returns at once.
     ///
     /// # Errors
     /// [`HandleError::EarlierFault`] for a failure that has not been reported yet; [`HandleError::DeviceLost`].
@@ -143,7 +143,8 @@ pub trait DeviceAdapter: Clone + Send + Sync + 'static {
         Ok(queue.record(Engine::Compute))
     }
 
-    /// Returns an array of zeros in the program's memory, from and to which copies are fastest. By default, any memory.
+    /// Returns an array of zeros in the kind of program memory that the device copies fastest. By default, ordinary
+    /// memory.
     ///
     /// # Errors
     /// [`HandleError::HostAlloc`], [`HandleError::LengthOverflow`]; what the device reports.

@@ -263,8 +263,8 @@ impl<T: Element> Container<T> for &[T] {
     }
 }
 
-/// Vectors of `N` components, which are the values of the handle, one after another. Counts that are no multiple of `N`
-/// are refused.
+/// Vectors of `N` components, whose components are the values of the handle. Counts that are not a multiple of `N` are
+/// refused.
 impl<T: Element, const N: usize> Container<T> for Vec<[T; N]> {
     fn values(&self) -> &[T] {
         self.as_flattened()
@@ -312,7 +312,7 @@ impl<T: Element, const N: usize> Container<T> for &[[T; N]] {
     }
 }
 
-/// Returns how many vectors of `N` components have so many.
+/// Returns the number of vectors that have `count` components.
 fn vectors_of<const N: usize>(components: usize) -> Result<usize, HandleError> {
     let is_whole = if N == 0 { components == 0 } else { components.is_multiple_of(N) };
     if is_whole { Ok(components / N.max(1)) } else { Err(HandleError::LengthMismatch { have: components, want: N }) }

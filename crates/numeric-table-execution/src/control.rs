@@ -62,8 +62,8 @@ impl<C> ControlSlot<C> {
         self.container().map_or(Ok(()), |container| container.check(container.values().len()))
     }
 
-    /// Fills the container with `count` values and marks them valid; unchanged on an error. Does nothing if they are
-    /// valid already: of several threads, one fills it.
+    /// Fills the container with `count` values and marks them valid. Does nothing if they are valid already, so only
+    /// one of several threads fills it. An error changes nothing.
     pub(super) fn fill<T: Element>(
         &self,
         count: usize,
@@ -87,7 +87,7 @@ impl<C> ControlSlot<C> {
         self.values(count).ok_or(HandleError::NoValidData)
     }
 
-    /// Marks the container's values valid, whatever they are.
+    /// Marks the container's current values valid.
     pub(super) fn validate(&mut self) {
         let spare = self.spare.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some(container) = spare.take() {

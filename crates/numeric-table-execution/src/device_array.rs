@@ -137,7 +137,7 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
         self.handle.len()
     }
 
-    /// Returns whether there are no values.
+    /// Returns whether the number of values is 0.
     ///
     /// # Examples
     /// ```
@@ -149,7 +149,7 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
         self.handle.is_empty()
     }
 
-    /// Returns where the memory lies: with the device, or where the program works too.
+    /// Returns the kind of the memory: that of the device, or shared with the program.
     ///
     /// # Examples
     /// See [`MemoryKind`].

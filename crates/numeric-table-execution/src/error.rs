@@ -25,8 +25,8 @@ pub enum DeviceError {
     /// The device is lost permanently, with all values in its memory.
     #[error("the device is lost")]
     Lost,
-    /// There is no such device here, or not what it needs. Another device can be used instead.
-    #[error("there is no such device here: {what} is missing")]
+    /// The device, or a library that it needs, is missing. Another device can be used instead.
+    #[error("the device is not available: {what} is missing")]
     Unavailable {
         /// What is missing.
         what: &'static str,
@@ -86,7 +86,7 @@ pub enum HandleError {
         want: usize,
     },
     /// The values have more bytes than can be addressed.
-    #[error("so many values have more bytes than can be addressed")]
+    #[error("the values have more bytes than can be addressed")]
     LengthOverflow,
     /// An allocation on the control side failed.
     #[error("out of memory: {bytes} bytes were refused on the control side")]

@@ -21,10 +21,10 @@ pub struct Serial;
 
 /// Runs kernels in the caller's rayon pool, in the program's own memory: nothing is ever copied.
 ///
-/// An output is divided into as many equal parts as there are threads, and part `i` is assigned to thread `i`: memory
-/// stays near the thread that touched it first. The part of a thread that is busy, or waits for something else, is done
-/// by another one, so that no call waits for a thread that never becomes free. Work on less than 4 MiB, inputs and
-/// output together, stays on the calling thread. Without the feature `rayon`, all work does.
+/// An output is divided into equal parts, one for each thread, and part `i` is assigned to thread `i`, so that memory
+/// stays near the thread that touched it first. If a thread is busy or waits for something else, another thread does
+/// its part, so that no call waits for a busy thread. Work on less than 4 MiB, inputs and outputs together, stays on
+/// the calling thread. Without the feature `rayon`, all work does.
 ///
 /// # Examples
 /// ```

@@ -1,7 +1,8 @@
 //! Kernels that are Rust closures, over any number of views of any element types.
 //!
-//! [`Launch`] is what a device implements; [`Inputs`] and [`Outputs`] say what a closure sees of views. A device knows
-//! bytes only: it is asked for those of each view, divides those of the outputs, and gets back slices of the right types.
+//! A device implements [`Launch`]. [`Inputs`] and [`Outputs`] define which slices a closure sees. A device handles
+//! bytes only: it takes the bytes of each view and divides those of the outputs, and the closure gets slices of the
+//! right types.
 
 use std::ops::Range;
 
@@ -40,15 +41,15 @@ pub trait Launch: DeviceAdapter {
     /// Calls `kernel(items, inputs, outputs)` for ranges that together are all of `items`, on as many threads as the
     /// device has.
     ///
-    /// `inputs` are whole. Of each output, a call sees the values of its items, with their old content: as many values
-    /// for each item as there are for each of all. Items may be values, or rows of several values; an output that has
-    /// other lengths of items than another is fine. How items are divided must not change the result.
+    /// Each call sees all of the inputs. Of each output, it sees the values of its items, with their old content. All
+    /// items of an output have the same number of values, which may differ between outputs: items may be values, or
+    /// rows of several values. The division of items among calls must not change the result.
     ///
     /// A kernel may return nothing, or a `Result` whose error becomes a [`HandleError`].
     ///
     /// # Errors
     /// The error of a kernel: if several calls fail, that of the first items. The outputs are arbitrary then.
-    /// [`HandleError::LengthMismatch`] if the length of an output is no multiple of the number of items;
+    /// [`HandleError::LengthMismatch`] if the length of an output is not a multiple of the number of items;
     /// [`HandleError::WrongDevice`]; what the device reports.
     ///
     /// # Examples
@@ -90,9 +91,9 @@ pub trait Launch: DeviceAdapter {
         self.launch_bytes(&sources, parts, items, &call)
     }
 
-    /// Does what [`launch`](Self::launch) does, with bytes: those of each input, and those of each output, with how many
-    /// of them each item has. This is what a device implements. The slices that the kernel gets are aligned for every
-    /// element type that they can be of.
+    /// Does what [`launch`](Self::launch) does with bytes: those of each input, and those of each output with the
+    /// number of bytes of an item. Devices implement this method. The slices that the kernel gets are aligned for every
+    /// element type that they can have.
     ///
     /// # Errors
     /// Those of [`launch`](Self::launch); lengths have been compared.
@@ -120,7 +121,7 @@ pub trait KernelResult {
     /// Returns the error, if there is one.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The error of the kernel.
     ///
     /// # Examples
     /// ```
@@ -173,7 +174,7 @@ pub trait Output<M: ExecutionMemory> {
 /// # Examples
 /// See [`Launch`].
 pub trait Inputs<M: ExecutionMemory> {
-    /// What the kernel sees: the same form, of slices.
+    /// The same form with slices, as the kernel sees it.
     type Slices<'s>;
 
     /// Returns the bytes of each view.
@@ -190,7 +191,7 @@ pub trait Inputs<M: ExecutionMemory> {
 /// # Examples
 /// See [`Launch`].
 pub trait Outputs<M: ExecutionMemory> {
-    /// What the kernel sees: the same form, of slices.
+    /// The same form with slices, as the kernel sees it.
     type Slices<'s>;
 
     /// Returns the bytes of each view, and the size of one value.
@@ -224,7 +225,7 @@ impl<M: ExecutionMemory, V: Input<M>, const INPUTS: usize> Inputs<M> for [V; INP
     }
 }
 
-/// The next slice of an iterator, or an empty one: as many are asked for as there are views.
+/// Returns the next slice of an iterator, or an empty one. The caller takes one slice for each view.
 fn next<'s, T: Element>(bytes: &mut impl Iterator<Item = &'s mut [u8]>) -> &'s mut [T] {
     bytes.next().map_or(&mut [], values_of_mut)
 }
@@ -311,7 +312,7 @@ views! {
         DeviceViewMut<'v, T, X>, |view| view.bytes();
 }
 
-/// Returns how many bytes of an output each item has.
+/// Returns the number of bytes of an item of an output.
 ///
 /// # Errors
 /// [`HandleError::LengthMismatch`].

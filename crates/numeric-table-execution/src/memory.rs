@@ -1,7 +1,7 @@
 //! The execution side of a handle: what each call does with memory, if it is shared and if it is separate.
 //!
-//! Source: Dax `ArrayManagerExecution`. As in Dax, there are two implementations, of which adapters choose one:
-//! [`SharedMemory`] here, and [`SeparateMemory`]. Other crates cannot add a third.
+//! Source: Dax `ArrayManagerExecution`. As in Dax, an adapter chooses one of two implementations: [`SharedMemory`] and
+//! [`SeparateMemory`]. Other crates cannot add a third.
 
 use std::fmt;
 use std::ops::Range;
@@ -40,7 +40,7 @@ pub use crate::space::{DeviceView, DeviceViewMut, SeparateSpace};
 /// After a failure, every copy that was valid is still valid. Every method that returns or copies values may return
 /// [`HandleError::NoValidData`]; those of separate memory also return what the device reports.
 pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
-    /// Whether the control side's memory is the execution side's.
+    /// Whether both sides use the same memory.
     const IS_SHARED: bool;
 
     /// Values in execution memory, for reading.
@@ -85,7 +85,7 @@ pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
         len: usize,
     ) -> Result<Self::ViewMut<'a, T>, HandleError>;
 
-    /// Makes room for `len` values; the control copy becomes invalid.
+    /// Prepares memory for `len` values. The control copy becomes invalid.
     ///
     /// # Errors
     /// Those of the trait.

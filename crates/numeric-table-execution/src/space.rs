@@ -16,8 +16,8 @@ use super::{HandleError, TransferStats};
 
 /// The memory of one device, which all handles on the device share.
 ///
-/// Counts allocations and copies. If the device refuses an allocation, frees every copy that the control side has as
-/// well and no view refers to, and all unused blocks, and tries once more.
+/// Counts allocations and copies. If the device refuses an allocation, this frees all unused blocks and every copy that
+/// the control side also has and that no view refers to, and tries once more.
 ///
 /// # Examples
 /// An adapter is little more than this and a way to run kernels:
@@ -111,7 +111,7 @@ impl<X: Transport> SeparateSpace<X> {
         &self.transport
     }
 
-    /// Returns what has been allocated and copied so far.
+    /// Returns counts of all allocations and copies so far.
     ///
     /// # Examples
     /// See [`SeparateSpace`].
@@ -226,7 +226,7 @@ impl<X: Transport> SeparateSpace<X> {
 
     /// Frees all idle memory. Returns whether there was any.
     ///
-    /// A cache that stays locked is in use, perhaps by this very call, and is skipped: so no thread waits for long.
+    /// A cache that stays locked is in use, perhaps by this call, and is skipped, so that no thread waits for long.
     fn free_idle(&self) -> bool {
         let caches: Vec<_> = lock(&self.caches).iter().filter_map(Weak::upgrade).collect();
         let mut open: Vec<MutexGuard<'_, Cache<X>>> = caches.iter().filter_map(|cache| lock_soon(cache)).collect();
@@ -321,7 +321,7 @@ impl<'a, T: Element, X: Transport> DeviceView<'a, T, X> {
         DeviceView { block: self.block.clone(), first: start, count: end - start, borrow: PhantomData }
     }
 
-    /// Returns the same bytes as values of another type; `None` if they do not begin at one.
+    /// Returns the same bytes as values of another type, or `None` if they are not aligned for it.
     pub(super) fn cast<U: Element>(self) -> Option<DeviceView<'a, U, X>> {
         let Range { start, end } = self.byte_range();
         let first = start / size_of::<U>();
@@ -338,7 +338,7 @@ impl<'a, T: Element, X: Transport> DeviceView<'a, T, X> {
         self.count
     }
 
-    /// Returns whether there are no values.
+    /// Returns whether the number of values is 0.
     ///
     /// # Examples
     /// See the type.
@@ -395,7 +395,7 @@ impl<'a, T: Element, X: Transport> DeviceViewMut<'a, T, X> {
         self.count
     }
 
-    /// Returns whether there are no values.
+    /// Returns whether the number of values is 0.
     ///
     /// # Examples
     /// See the type.

@@ -11,12 +11,12 @@ use super::{ArrayHandle, DeviceError, HandleError, Kernels, View};
 /// Statistics of the columns of rows on a device: of one table, or of the blocks of a stream.
 ///
 /// The device computes the moments of each column of a block, and [`update`](Self::update) does not wait for them. The
-/// program merges those of the blocks in their order, as [`BasicStatistics::merge`] does. Of one column, 160 bytes of a
-/// block cross back.
+/// program merges those of the blocks in their order, as [`BasicStatistics::merge`] does. For each column of a block,
+/// 160 bytes are copied back.
 ///
-/// Counts and extremes are those of [`BasicStatistics`]. Sums and deviations are compensated as there, and certified in
-/// the same tests; their last digits may differ, since a device adds in another order. They depend on the blocks, and not
-/// on how many threads a device has.
+/// Counts and extremes are those of [`BasicStatistics`]. Sums and deviations are compensated in the same way and pass
+/// the same certified tests. Their last digits may differ, because a device adds in another order. They depend on the
+/// blocks, but not on the number of threads of the device.
 ///
 /// # Examples
 /// ```
@@ -47,7 +47,7 @@ pub struct DeviceStatistics<D: Kernels> {
 const MOST_WAITING: usize = 64;
 
 impl<D: Kernels> DeviceStatistics<D> {
-    /// Creates the statistics of no rows.
+    /// Creates statistics without rows.
     ///
     /// # Examples
     /// See the type.
@@ -58,8 +58,8 @@ impl<D: Kernels> DeviceStatistics<D> {
     /// Adds rows that are on the device.
     ///
     /// # Errors
-    /// [`HandleError::LengthMismatch`] if the view has not the values of this shape, or the shape not these columns; what
-    /// the device reports. The rows are not counted then.
+    /// [`HandleError::LengthMismatch`] if the number of values is not that of the shape, or the number of columns
+    /// differs; what the device reports. The rows are not counted then.
     ///
     /// # Examples
     /// ```

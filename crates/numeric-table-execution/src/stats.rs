@@ -19,9 +19,9 @@ pub struct Traffic {
     pub bytes: usize,
 }
 
-/// What a device has allocated and copied since it was created. Always zero on devices that share memory.
+/// Counts of the allocations and copies of a device since it was created. Always zero on devices that share memory.
 ///
-/// The difference of two values is what happened in between.
+/// The difference of two values counts the work in between.
 ///
 /// # Examples
 /// ```

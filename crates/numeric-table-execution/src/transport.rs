@@ -94,8 +94,7 @@ pub trait Transport: Send + Sync + 'static {
         false
     }
 
-    /// Called when the content of a block is no longer needed, before the block is filled again. By default, does
-    /// nothing.
+    /// Discards the content of a block before the block is filled again. By default, does nothing.
     fn recycle(&self, _buffer: &mut Self::Buffer) {}
 
     /// Starts to copy bytes to the start of a block. A device that supports it copies in the background, and keeps a
@@ -108,9 +107,9 @@ pub trait Transport: Send + Sync + 'static {
         self.upload(&source, target, 0)
     }
 
-    /// Starts to copy bytes from the device into an array that nobody shares, after all work on them. The range is inside
-    /// the block, has the length of the target, and is not empty. The block may be written, or dropped, before the copy
-    /// is complete. By default, the copy is complete on return.
+    /// Starts to copy bytes from the device into an unshared array, after all work on them. The range is inside the
+    /// block, has the length of the target, and is not empty. The block may be written, or dropped, before the copy is
+    /// complete. By default, the copy is complete on return.
     ///
     /// # Errors
     /// Those of [`download`](Self::download).
@@ -215,8 +214,8 @@ impl Event {
     pub const DONE: Self = Self(0);
 }
 
-/// Orders the engines of a device that work in parallel. A device whose calls are complete on return needs nothing: by
-/// default, all methods do nothing.
+/// Orders the engines of a device that work in parallel. By default, all methods do nothing, which is right for devices
+/// whose calls are complete on return.
 ///
 /// # Examples
 /// ```
@@ -230,8 +229,8 @@ impl Event {
 /// assert_eq!(device.queue().times().unwrap().total.as_millis(), 500);
 /// ```
 pub trait Queue: Send + Sync {
-    /// Returns the event of the completion of all work that has been submitted to an engine. Called with no lock held: the
-    /// place to give back the memory of copies that are complete, which may be the last share of an array of the user's.
+    /// Returns the event of the completion of all work that has been submitted to an engine. Called without a lock, so
+    /// it may release the memory of complete copies, which can be the last share of a user's array.
     fn record(&self, _engine: Engine) -> Event {
         Event::DONE
     }
@@ -240,7 +239,7 @@ pub trait Queue: Send + Sync {
     fn wait(&self, _engine: Engine, _event: Event) {}
 
     /// Returns whether an event is complete. Does not wait. An event of another device counts as complete. On a virtual
-    /// clock, time passes only while somebody waits or works.
+    /// clock, time passes only during work and waiting.
     fn is_complete(&self, _event: Event) -> bool {
         true
     }

@@ -20,7 +20,7 @@ impl Code {
     pub(super) const SUCCESS: Self = Self(0);
     /// The device has no memory left.
     pub(super) const OUT_OF_MEMORY: Self = Self(2);
-    /// There is no device.
+    /// No device was found.
     pub(super) const NO_DEVICE: Self = Self(100);
     /// The work has not ended yet.
     pub(super) const NOT_READY: Self = Self(600);

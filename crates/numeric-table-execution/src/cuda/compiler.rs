@@ -7,7 +7,7 @@ use super::api::{self, Code, Compiler, Handle};
 /// Why a text was not compiled.
 #[derive(Debug)]
 pub(super) enum CompileError {
-    /// There is no compiler.
+    /// The compiler is missing.
     Unavailable,
     /// The compiler refuses the text, with these messages.
     Refused(String),

@@ -36,7 +36,7 @@ fn unavailable(error: Code) -> DeviceError {
     }
 }
 
-/// Returns how an error is told of a call that is made while a device is opened.
+/// Returns how to report an error of a call that opens a device.
 pub(super) fn failed(what: &'static str) -> impl Fn(Code) -> DeviceError {
     move |Code(code)| DeviceError::Failed { code, what }
 }

@@ -28,7 +28,7 @@ pub(super) struct Geometry {
     pub(super) shared_bytes: u32,
 }
 
-/// Launches a kernel in the stream of kernels, after whatever its arguments depend on.
+/// Launches a kernel in the stream of kernels, after all work that its arguments depend on.
 ///
 /// # Safety
 /// The kernel's parameters are those of the arguments, in their order, and of no more bytes; with them it reads and

@@ -1,12 +1,12 @@
-//! NVIDIA's devices: an adapter over the CUDA driver, which is loaded when it is first asked for.
+//! NVIDIA GPUs: an adapter for the CUDA driver, which is loaded when a program first asks for a device.
 //!
-//! This file has the adapter. `api`: the functions of the driver and of its compiler; `objects`: the driver's objects and
-//! their owners; `driver`: what answers mean; `compiler`: CUDA C; `streams`: the streams of a device and their order;
-//! `memory`: its blocks, and copies; `pinned`: registered memory of the program; `staging`: copies of other memory;
-//! `transport` puts these together. `modules`: compiled kernels; `launch`: their arguments; `kernels`: the kernels that
-//! every device has; `program`: kernels of the user's.
+//! This file has the adapter. `api`: the functions of the driver and of its compiler; `objects`: the driver's objects
+//! and their owners; `driver`: what answers mean; `compiler`: CUDA C; `streams`: the streams of a device and their
+//! order; `memory`: its blocks, and copies; `pinned`: registered memory of the program; `staging`: copies of other
+//! memory; `transport` puts these together. `modules`: compiled kernels; `launch`: their arguments; `kernels`: the
+//! kernels that every device has; `program`: the user's own kernels.
 //!
-//! What `unsafe` code hands to the driver are addresses that stay valid until the work has ended.
+//! `unsafe` code passes addresses to the driver that remain valid until the work has ended.
 
 mod api;
 mod compiler;
@@ -42,26 +42,26 @@ use super::memory::{SeparateMemory, SeparateSpace};
 use super::transport::Queue;
 use super::{DeviceAdapter, DeviceId, HandleError, TransferStats};
 
-/// A CUDA device: a GPU of NVIDIA's.
+/// A CUDA device: an NVIDIA GPU.
 ///
-/// The library links nothing of CUDA: programs with the feature `cuda` build and run everywhere, and
-/// [`new`](Self::new) says [`DeviceError::Unavailable`] where there is no driver or no device. It needs a driver of
-/// version 11.3 or newer. Kernels are compiled when they are used first, by NVIDIA's compiler (NVRTC) if its library is
-/// there; otherwise those that come with this library are used.
+/// The crate links no CUDA library: programs with the feature `cuda` build and run everywhere, and [`new`](Self::new)
+/// returns [`DeviceError::Unavailable`] if the driver or the device is missing. The driver must have version 11.3 or
+/// newer. Kernels are compiled on first use by NVIDIA's compiler (NVRTC) if its library is installed. Otherwise the
+/// precompiled kernels of this crate are used.
 ///
-/// * Copies to the device, kernels, and copies from it have a stream each, and go on at the same time. The order of work
-///   on the same memory is kept by events: no call is needed for it, and nothing else waits.
-/// * [`Kernels`](super::Kernels) return when the kernel is launched. A failure is reported by a later call that waits,
-///   as [`HandleError::EarlierFault`]; most such failures leave the device unusable for the process:
+/// * Copies to the device, kernels, and copies from it have one stream each and run concurrently. Events order the
+///   work on the same memory, without a call of the program, and other work does not wait.
+/// * [`Kernels`](super::Kernels) return when the kernel is launched. A later call that waits reports a failure as
+///   [`HandleError::EarlierFault`]. Most such failures make the device unusable for the process:
 ///   [`HandleError::DeviceLost`].
-/// * Freed memory stays in the driver's pool for the next allocation. If an allocation is refused, idle copies of all
-///   handles are freed, and it is tried again.
-/// * Memory of the program that is registered ([`pinned`](Self::pinned), [`register`](Self::register)) is copied at the
-///   speed of the link. Other memory is copied by all threads to registered blocks of the adapter's, 32 MiB for each
-///   direction, and from there.
+/// * Freed memory stays in the driver's pool for the next allocation. If an allocation is refused, the idle copies of
+///   all handles are freed, and the allocation is tried again.
+/// * Memory of the program that is registered ([`pinned`](Self::pinned), [`register`](Self::register)) is copied at
+///   the speed of the link. Other memory is copied by all threads to registered blocks of the adapter, 32 MiB for each
+///   direction, and from there to the device.
 ///
-/// Each `Cuda` has streams and counts of its own; handles of one cannot be used with another one's kernels, even of the
-/// same device. Clones are the same device.
+/// Each `Cuda` has its own streams and counts. Handles of one cannot be used with the kernels of another, even if both
+/// refer to the same GPU. Clones share everything.
 ///
 /// [`DeviceError::Unavailable`]: super::DeviceError::Unavailable
 ///
@@ -91,7 +91,8 @@ impl Cuda {
     /// Returns the number of devices: those of the environment variable `CUDA_VISIBLE_DEVICES`, if it is set.
     ///
     /// # Errors
-    /// [`DeviceError::Unavailable`](super::DeviceError::Unavailable) in [`HandleError::Device`] if there is no driver.
+    /// [`DeviceError::Unavailable`](super::DeviceError::Unavailable) in [`HandleError::Device`] if the driver is
+    /// missing.
     ///
     /// # Examples
     /// ```
@@ -105,8 +106,8 @@ impl Cuda {
     /// Opens a device. The first one that a process opens takes about 0.3 s.
     ///
     /// # Errors
-    /// [`DeviceError::Unavailable`](super::DeviceError::Unavailable) in [`HandleError::Device`] if there is no driver, or
-    /// no device of this number; what the driver reports.
+    /// [`DeviceError::Unavailable`](super::DeviceError::Unavailable) in [`HandleError::Device`] if the driver or the
+    /// device is missing; what the driver reports.
     ///
     /// # Examples
     /// See the type.
@@ -135,7 +136,7 @@ impl Cuda {
         (0..Self::count()?).map(Self::new).collect()
     }
 
-    /// Returns the name of the device, as its driver has it.
+    /// Returns the name of the device, as reported by the driver.
     ///
     /// # Errors
     /// What the driver reports.
@@ -146,7 +147,7 @@ impl Cuda {
         Ok(self.streams().check("asking a device for its name", self.streams().context().name())?)
     }
 
-    /// Returns the number of bytes of the device's memory that are free, and of all of it.
+    /// Returns the numbers of free and of all bytes of the device's memory.
     ///
     /// # Errors
     /// What the driver reports; [`HandleError::DeviceLost`].
@@ -165,11 +166,12 @@ impl Cuda {
         Ok(self.streams().check("asking a device for its memory", self.streams().context().memory_info())?)
     }
 
-    /// Returns an array of zeros in memory of the program's that is registered with the driver: it is copied to and from
-    /// every CUDA device at the speed of the link. All threads touch it first, as parallel conversions do later. Its last
-    /// owner unregisters and frees it. Where the driver registers nothing, the array is an ordinary one.
+    /// Returns an array of zeros in program memory that is registered with the driver, so that it is copied to and from
+    /// every CUDA device at the speed of the link. All threads touch it first, as in later parallel conversions. The
+    /// last owner unregisters and frees it. If the driver cannot register memory, the array is an ordinary one.
     ///
-    /// Takes about 60 µs for each MiB, and keeps the memory from being swapped out: make few, and use them often.
+    /// Takes about 60 µs for each MiB, and prevents the memory from being swapped out, so create few such arrays and
+    /// reuse them.
     ///
     /// # Errors
     /// [`HandleError::HostAlloc`], [`HandleError::LengthOverflow`], [`HandleError::DeviceLost`].
@@ -190,7 +192,7 @@ impl Cuda {
         Ok(Pinned::zeros(self.streams(), count)?.into_array())
     }
 
-    /// Registers values of the program for the time of a borrow.
+    /// Registers a slice of the program for the duration of a borrow.
     ///
     /// # Errors
     /// What the driver reports, for instance for memory that a file is mapped to.

@@ -76,7 +76,7 @@ impl Modules {
         self.multiprocessors
     }
 
-    /// Returns a kernel of a unit, which is compiled if nobody has asked for it before: that takes about 0.1 s.
+    /// Returns a kernel of a unit. Compiles the unit on first use, which takes about 0.1 s.
     pub(super) fn function(&self, streams: &Streams, unit: Unit, name: &str) -> Result<Function, DeviceError> {
         let mut loaded = lock(&self.loaded);
         let module = match loaded.get(&unit) {

@@ -1,8 +1,8 @@
 //! Memory of the program that the device can read and write by itself: registered with the driver.
 //!
-//! A copy between such memory and the device goes at the speed of the link, and while the program does something else.
-//! The driver's own allocation of it (`cuMemHostAlloc`) takes six times as long as touching pages in parallel and
-//! registering them, which is done here. The flag is that of ordinary, cached memory.
+//! A copy between such memory and the device runs at the speed of the link, in the background. The driver's own
+//! allocation of it (`cuMemHostAlloc`) takes six times as long as touching pages in parallel and registering them,
+//! which is done here. The flag is that of ordinary, cached memory.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
@@ -71,7 +71,7 @@ impl Drop for Registration {
     }
 }
 
-/// Values in memory of the library's that is registered, if that could be done.
+/// Values in the library's memory, registered if possible.
 pub(super) struct Pinned<T> {
     registration: Option<Registration>, // dropped first
     values: UniqueArray<T>,
@@ -107,10 +107,11 @@ impl<T> AsMut<[T]> for Pinned<T> {
     }
 }
 
-/// A slice that is registered with the driver of a device, for the time of a borrow: a container for a handle.
+/// A slice that is registered with the driver of a device for the duration of a borrow: a container for a handle.
 ///
-/// Copies to the device go at the speed of the link, without a copy in between. Registering takes about 60 µs for each
-/// MiB, and pays from the second copy on; [`Cuda::pinned`](super::Cuda::pinned) makes memory that stays registered.
+/// Copies to the device run at the speed of the link, without an intermediate copy. Registering takes about 60 µs for
+/// each MiB, so it pays from the second copy on. [`Cuda::pinned`](super::Cuda::pinned) allocates memory that stays
+/// registered.
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,4 @@
-//! Kernels of the user's: CUDA C, compiled for a device, and launched with views and numbers of any types.
+//! The user's own kernels: CUDA C, compiled for a device, and launched with views and numbers of any types.
 
 use std::ffi::CString;
 use std::fmt;
@@ -16,7 +16,7 @@ use super::{Cuda, CudaTransport};
 use crate::memory::{DeviceView, DeviceViewMut};
 use crate::{DeviceError, HandleError};
 
-/// What the compiler says of CUDA C that it refuses. Found in [`ErrorKind::Other`].
+/// The messages of the compiler about CUDA C with errors. The source of an [`ErrorKind::Other`].
 ///
 /// # Examples
 /// See [`Cuda::compile`].
@@ -27,7 +27,7 @@ pub struct CudaCompileError {
     pub log: String,
 }
 
-/// Compiled kernels of the user's, on a device. Created by [`Cuda::compile`].
+/// The user's own kernels, compiled for a device. Created by [`Cuda::compile`].
 ///
 /// # Examples
 /// See [`Cuda::compile`].
@@ -79,7 +79,7 @@ pub struct CudaLaunch<'l> {
 
 impl Cuda {
     /// Compiles CUDA C (C++17, without the headers of the standard library) for this device. Kernels must be `extern
-    /// "C"`, so that they have the names that they are asked for. Takes about 0.1 s.
+    /// "C"`, so that their names are not mangled. Takes about 0.1 s.
     ///
     /// # Errors
     /// [`CudaCompileError`] in [`ErrorKind::Other`] in [`HandleError::Library`]; [`DeviceError::Unavailable`] in
@@ -102,7 +102,7 @@ impl Cuda {
     ///     }
     /// "#);
     /// let program = match program {
-    ///     Err(HandleError::Device(DeviceError::Unavailable { .. })) => return Ok(()), // there is no compiler
+    ///     Err(HandleError::Device(DeviceError::Unavailable { .. })) => return Ok(()), // the compiler is missing
     ///     program => program?,
     /// };
     /// let count = 1000;
@@ -139,7 +139,7 @@ impl CudaProgram {
     /// Returns a kernel.
     ///
     /// # Errors
-    /// [`HandleError::Device`] if there is none of this name.
+    /// [`HandleError::Device`] if no kernel has this name.
     ///
     /// # Examples
     /// See [`Cuda::compile`].
@@ -163,7 +163,7 @@ impl CudaKernel {
         self.begin(self.device.over(items))
     }
 
-    /// Begins a launch on a grid. What the device does not have is an error of [`launch`](CudaLaunch::launch).
+    /// Begins a launch on a grid. [`launch`](CudaLaunch::launch) returns an error if the device does not support it.
     ///
     /// # Examples
     /// ```
@@ -219,8 +219,8 @@ impl<'l> CudaLaunch<'l> {
     /// later call that waits.
     ///
     /// # Errors
-    /// [`HandleError::WrongDevice`]; [`HandleError::DeviceLost`]; what the driver reports, for instance of a grid that the
-    /// device does not have.
+    /// [`HandleError::WrongDevice`]; [`HandleError::DeviceLost`]; what the driver reports, for instance for a grid that
+    /// the device does not support.
     ///
     /// # Safety
     /// * The kernel has as many parameters as arguments were added, each of the type of its argument: a pointer for a

@@ -1,7 +1,7 @@
 //! Copies between the device and any memory of the program: in pieces, through a few registered blocks.
 //!
 //! Copying straight from memory that is not registered is done by one thread of the driver, at a sixth of the link's
-//! speed. Here all threads copy a piece to a block while the pieces before it cross.
+//! speed. Here all threads copy a piece to a block while earlier pieces are transferred.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -35,8 +35,8 @@ impl Ring {
         Self { streams: streams.clone(), slots: Mutex::default() }
     }
 
-    /// Returns a block of so many bytes that nothing uses: the oldest one, once there are as many as there may be, those
-    /// that are `taken` among them.
+    /// Returns an unused block of `bytes` bytes. Once the maximum number of blocks exists, including those that are
+    /// `taken`, it is the oldest one.
     fn take(&self, slots: &mut VecDeque<Slot>, taken: usize, bytes: usize) -> Result<Slot, DeviceError> {
         if slots.len() + taken >= SLOTS
             && let Some(mut slot) = slots.pop_front()

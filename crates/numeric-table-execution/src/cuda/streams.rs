@@ -1,8 +1,8 @@
 //! The streams of a device, and the order of the work on a block of its memory.
 //!
-//! Work in one stream is done in its order; streams do not wait for each other. So every use of a block leaves an event
-//! behind it, and whoever uses the block in another stream waits for those that matter: a read for the last write, a
-//! write for the last write and for the reads of each stream since. Nothing waits for work on other blocks.
+//! Work in one stream is done in its order; streams do not wait for each other. So every use of a block records an
+//! event, and a use of the block in another stream waits for the relevant ones: a read for the last write, a write for
+//! the last write and for later reads of each stream. Nothing waits for work on other blocks.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, Weak};
@@ -34,7 +34,7 @@ const LANES: [Lane; 5] = [Lane::Up, Lane::Compute, Lane::Down, Lane::Allocate, L
 pub(super) struct Streams {
     context: Arc<Context>,
     streams: [Stream; LANES.len()],
-    /// Events that nobody waits for any more.
+    /// Unused events.
     idle: Arc<Mutex<Vec<Event>>>,
     next_mark: AtomicU64,
     is_lost: AtomicBool,

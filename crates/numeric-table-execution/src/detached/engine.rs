@@ -1,7 +1,7 @@
-//! The copy engine: a thread of the device's own, which copies to its memory while the program does something else.
+//! The copy engine: a thread of the device that copies to its memory in the background.
 //!
-//! Copies are numbered from 1, and made in their order. Nobody waits for one but those who say so: a kernel that reads a
-//! block too early reads what the block held before.
+//! Copies are numbered from 1 and made in order. Only explicit calls wait for a copy: a kernel that reads a block too
+//! early reads its previous content.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -19,15 +19,16 @@ struct Copy {
     target: Arc<Mutex<Memory>>,
 }
 
-/// What the program and the thread know of each other.
+/// The state that the program and the thread share.
 #[derive(Default)]
 struct State {
     waiting: VecDeque<Copy>,
-    /// Number of copies that were asked for.
+    /// The number of requested copies.
     asked: u64,
-    /// Number of copies that were made.
+    /// The number of completed copies.
     made: u64,
-    /// What was copied. It is dropped by the program: it may be the last share, with a deleter of the user's.
+    /// Sources of completed copies. The program drops them, because a source may be the last share of an array with a
+    /// user's deleter.
     read: Vec<Array<u8>>,
     is_closed: bool,
 }
@@ -44,7 +45,7 @@ impl Shared {
         self.changed.wait_while(state, |state| is_early(state)).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes the copies that are asked for, until the engine is closed.
+    /// Makes the requested copies until the engine is closed.
     fn run(&self) {
         let mut state = lock(&self.state);
         loop {
@@ -66,18 +67,18 @@ impl Shared {
 pub(super) struct Progress(Arc<Shared>);
 
 impl Progress {
-    /// Returns the number of the last copy that was asked for.
+    /// Returns the number of the last requested copy.
     pub(super) fn asked(&self) -> u64 {
         lock(&self.0.state).asked
     }
 
-    /// Returns whether a copy, and those before it, were made. One that nobody has asked for counts as made.
+    /// Returns whether a copy and all earlier ones are complete. A copy that was never requested counts as complete.
     pub(super) fn has_made(&self, number: u64) -> bool {
         let state = lock(&self.0.state);
         number > state.asked || state.made >= number
     }
 
-    /// Waits until a copy that was asked for, and those before it, were made.
+    /// Waits until a requested copy and all earlier ones are complete.
     pub(super) fn wait(&self, number: u64) {
         let state = lock(&self.0.state);
         if number <= state.asked {
@@ -85,7 +86,7 @@ impl Progress {
         }
     }
 
-    /// Gives back the memory of copies that were made.
+    /// Releases the sources of completed copies.
     pub(super) fn let_go(&self) {
         let read = std::mem::take(&mut lock(&self.0.state).read);
         drop(read); // with no lock held
@@ -113,7 +114,7 @@ impl CopyEngine {
         &self.progress
     }
 
-    /// Asks for a copy, and returns its number; returns the source if the system starts no thread.
+    /// Requests a copy and returns its number, or returns the source if the system refuses to start the thread.
     pub(super) fn copy(&self, source: Array<u8>, target: Arc<Mutex<Memory>>) -> Result<u64, Array<u8>> {
         let shared = &self.progress.0;
         let mut thread = lock(&self.thread);

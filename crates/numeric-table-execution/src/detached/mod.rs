@@ -26,12 +26,12 @@ use super::{DeviceAdapter, DeviceId, HandleError, Launch, TransferStats, View, V
 /// An emulated device with memory of its own: a second heap that the program's code cannot confuse with its own memory.
 ///
 /// * Its bytes are scrambled, with a different key for each block, and a new one each time that a block is recycled.
-///   Code that skips a copy reads garbage, as it does in fresh and in recycled blocks. No page is touched for that.
+///   Code that skips a copy reads garbage, as it does in fresh and in recycled blocks. Scrambling touches no page.
 /// * Failures can be injected: [`fail_allocation`](Self::fail_allocation), [`fail_upload`](Self::fail_upload),
 ///   [`fail_download`](Self::fail_download), [`fail_kernel`](Self::fail_kernel), [`lose`](Self::lose). Allocations also
 ///   fail when its [capacity](Self::with_capacity) is used up.
-/// * The copies of streams are made by a thread of its own, while the program packs and runs kernels. A kernel that does
-///   not [wait](Queue::wait) for the copy of its block reads what the block held before;
+/// * A thread of the device makes the copies of streams while the program packs and runs kernels. A kernel that does
+///   not [wait](Queue::wait) for the copy of its block reads the previous content of the block;
 ///   [`with_copy_delay`](Self::with_copy_delay) makes that certain. All other calls are complete on return.
 /// * With a [clock](Self::with_clock) it has a virtual time instead, in which packing, copying and kernels overlap as they
 ///   would on a device with separate engines. All calls are complete on return; only this clock runs ahead.
@@ -96,7 +96,7 @@ impl Detached {
         Self::over(DetachedTransport::like(self.transport()).with_clock(clock))
     }
 
-    /// Returns a new, empty device, with the same capacity, on which each copy in the background begins so much later.
+    /// Returns a new, empty device with the same capacity, on which each background copy begins after the given delay.
     ///
     /// # Examples
     /// ```
@@ -143,7 +143,7 @@ impl Detached {
         self.transport().live_bytes()
     }
 
-    /// Makes one allocation fail: the next one, or, with `after` greater than 0, the one that many calls later.
+    /// Makes one allocation fail: the next one, or a later one after `after` successful ones.
     ///
     /// # Examples
     /// ```

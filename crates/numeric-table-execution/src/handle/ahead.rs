@@ -1,5 +1,4 @@
-//! Copies in the background: values that go to the device ahead of the kernel that needs them, and come back while the
-//! program goes on.
+//! Copies in the background: to the device before a kernel needs the values, and back while the program continues.
 
 use std::sync::atomic::{
     AtomicU64, AtomicUsize, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
@@ -19,7 +18,7 @@ pub(super) struct Ahead {
     copy: AtomicU64,
     /// The last copy, which may still read the container.
     last: AtomicU64,
-    /// Copies that are being started: they may have been, and have no event yet.
+    /// The number of copies that are being started and may not have an event yet.
     starting: AtomicUsize,
 }
 
@@ -43,8 +42,8 @@ impl Ahead {
         self.copy.store(event.0, Release);
     }
 
-    /// Returns the copy that kernels must wait for. Called after the copy was found on the device: so whoever starts it
-    /// has said so before.
+    /// Returns the copy that kernels must wait for. Called after the copy was found on the device, so it has been
+    /// announced before.
     fn pending(&self, device: &impl DeviceAdapter) -> Event {
         match self.starting.load(Acquire) {
             0 => Event(self.copy.load(Acquire)),
@@ -62,7 +61,7 @@ impl Ahead {
         }
     }
 
-    /// Waits until no copy reads the container: who writes it would detach it otherwise.
+    /// Waits until no copy reads the container, because a write would detach it otherwise.
     pub(super) fn finish(&self, device: &impl DeviceAdapter) {
         let last = Event(self.last.swap(Event::DONE.0, AcqRel));
         if last != Event::DONE {
@@ -70,7 +69,7 @@ impl Ahead {
         }
     }
 
-    /// Returns what a clone of the handle must know.
+    /// Returns the state for a clone of the handle.
     pub(super) fn share(&self, device: &impl DeviceAdapter) -> Self {
         let last = AtomicU64::new(self.last.load(Acquire));
         Self { copy: AtomicU64::new(self.pending(device).0), last, starting: AtomicUsize::new(0) }
@@ -78,13 +77,13 @@ impl Ahead {
 }
 
 impl<T: Element, D: DeviceAdapter> ArrayHandle<T, D> {
-    /// Starts to copy the values to the device, after some events, and returns the event of the copy. The program goes on
-    /// meanwhile; on devices that do not copy in the background, the copy is complete on return. Kernels that use this
-    /// handle wait for it, and so do calls that write the values in control memory. Does nothing if the device has the
-    /// values.
+    /// Starts to copy the values to the device, after some events, and returns the event of the copy. The program
+    /// continues meanwhile. On devices that do not copy in the background, the copy is complete on return. Kernels that
+    /// use this handle and calls that write the values in control memory wait for it. Does nothing if the device has
+    /// the values.
     ///
-    /// For handles of an [`Array`], a share of which the copy keeps until it is complete, and a later call on the device has
-    /// given it back.
+    /// For handles of an [`Array`]. The copy keeps a share of it until the copy is complete and a later call on the
+    /// device releases the share.
     ///
     /// Source: `sycl::queue::memcpy` with its dependencies; `cudaMemPrefetchAsync`.
     ///

@@ -43,13 +43,13 @@ use super::{Container, DeviceAdapter, HandleError, View, ViewMut};
 ///   shares them, so that cloning is O(1); a `Vec` copies them. The first write through either handle detaches what is
 ///   shared: an output uses new memory, an in-place view copies on the device, a write portal copies in control memory.
 ///   (In Dax and VTK-m, writes are visible to all copies; for that, wrap the handle in `Arc<RwLock<_>>`.)
-/// * Views and portals borrow the handle, so that nothing can be moved or freed while they exist. There is no call to
-///   complete an output: it is valid as soon as it is prepared, and values that a kernel does not write are arbitrary.
-/// * After a failure, every copy that was valid is still valid. A copy that control has as well may be freed when
-///   another array needs the device's memory; the only copy never is. Values are never moved to another device
+/// * Views and portals borrow the handle, so that nothing can be moved or freed while they exist. An output needs no
+///   call to complete it: it is valid as soon as it is prepared, and values that a kernel does not write are arbitrary.
+/// * After a failure, every copy that was valid is still valid. A copy that control also has may be freed when
+///   another array needs the device's memory. The only copy is never freed. Values are never moved to another device
 ///   implicitly.
 ///
-/// Source: Dax `ArrayHandle`; `prepare_in_place` is VTK-m's.
+/// Source: Dax `ArrayHandle`, and VTK-m for `prepare_in_place`.
 ///
 /// # Examples
 /// ```
@@ -165,7 +165,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         Self { device, len, control, execution, ahead: Ahead::default(), element: std::marker::PhantomData }
     }
 
-    /// Returns the number of values; 0 if there is no data.
+    /// Returns the number of values: 0 without data.
     ///
     /// # Examples
     /// ```
@@ -176,7 +176,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         self.len
     }
 
-    /// Returns whether there are no values.
+    /// Returns whether the number of values is 0.
     ///
     /// # Examples
     /// ```
@@ -251,9 +251,9 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         Ok(view)
     }
 
-    /// Makes room for `count` values that a kernel will write. They are valid from now on: there is no call to complete
-    /// the output. Old values are discarded. Memory is recycled if it is large enough; no page of it is touched (with
-    /// the feature `mmap`).
+    /// Prepares memory for `count` values that a kernel will write. They are valid from now on, without a call to
+    /// complete the output. Old values are discarded. Memory is reused if it is large enough. No page of it is touched
+    /// (with the feature `mmap`).
     ///
     /// Source: Dax `PrepareForOutput`.
     ///
@@ -385,8 +385,8 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         self.control.get().ok_or(HandleError::NoValidData)
     }
 
-    /// Changes some values, from index `first` on: on the device, if it has them, and otherwise in the container. No
-    /// others are copied.
+    /// Changes some values from index `first` on: on the device if it has the values, and otherwise in the container.
+    /// Other values are not copied.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfRange`] in [`HandleError::Library`]; those of [`prepare_in_place`](Self::prepare_in_place).

@@ -1,4 +1,4 @@
-//! What a stream is told, and what it tells at the end.
+//! The options of a stream, and its counts and times at the end.
 
 use std::fmt;
 
@@ -73,7 +73,7 @@ pub struct StreamStats {
     pub blocks: usize,
     /// Number of rows.
     pub rows: usize,
-    /// What the device has allocated and copied meanwhile, including work for others.
+    /// The allocations and copies of the device in the meantime, including other work.
     pub transfers: TransferStats,
     /// The time of each stage: on the device's own clock, or wall-clock time.
     pub times: StageTimes,

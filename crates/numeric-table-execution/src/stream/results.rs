@@ -12,13 +12,13 @@ use crate::memory::ExecutionMemory;
 use crate::transport::Arriving;
 use crate::{ArrayHandle, Container, DeviceAdapter, HandleError, ViewMut};
 
-/// Rows of values of `U` that kernels compute block by block, and that go to a closure of the program's, each block while
-/// the next one is computed.
+/// Rows of values of `U` that kernels compute block by block. A closure of the program receives each block while the
+/// next one is computed.
 ///
 /// [`push`](Self::push) launches kernels for a block and returns; the closure gets its rows during a later call, at the
-/// latest during [`finish`](Self::finish). At most as many blocks wait as there are slots: for each, the device has a block
-/// of memory, and the program as much, which is [staging](DeviceAdapter::staging) memory. If memory is shared, nothing is
-/// copied, and one block waits.
+/// latest during [`finish`](Self::finish). The number of waiting blocks is at most the number of slots. Each slot has a
+/// block of device memory and [staging](DeviceAdapter::staging) memory of the same size. If memory is shared, nothing
+/// is copied, and one block waits.
 ///
 /// # Examples
 /// A table of any size is scaled by a device, block by block:
@@ -78,7 +78,7 @@ enum Progress {
     Computed,
     Crossing(Arriving),
     Arrived(Array<u8>),
-    /// On the device, after an error that nobody has been told: it may be the only word of a kernel that failed.
+    /// On the device, after an error that has not been reported yet and may be the only report of a failed kernel.
     Failed(HandleError),
 }
 
@@ -86,8 +86,9 @@ impl<U: Element, D: DeviceAdapter, F> ResultStream<U, D, F>
 where
     F: FnMut(Range<usize>, &[U]) -> Result<(), HandleError>,
 {
-    /// Creates a stream of rows of so many columns to a closure, which gets the rows of each block and their values, row by
-    /// row. With two slots or more, a block is computed while the ones before it cross; 0 counts as 1.
+    /// Creates a stream of rows of `columns` columns to a closure, which gets the rows of each block and their values,
+    /// row by row. With two or more slots, a block is computed while earlier blocks are transferred. 0 slots count as
+    /// 1.
     ///
     /// # Examples
     /// See the type.
@@ -97,8 +98,8 @@ where
         Self { device, columns, most_slots, slots: Vec::new(), pushed: 0, taken: 0, rows: 0, take }
     }
 
-    /// Calls `compute` with room for the values of these rows, which launches kernels that write all of them. The closure is
-    /// told the range; that of the next block need not follow it.
+    /// Calls `compute` with memory for the values of these rows. It launches kernels that write all of them. The
+    /// closure receives the range, and the ranges of blocks need not be consecutive.
     ///
     /// # Shape
     /// `rows.len()` x the stream's columns, row by row; an inverted range has no rows.

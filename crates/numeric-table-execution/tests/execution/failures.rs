@@ -107,7 +107,7 @@ fn a_failed_allocation_changes_nothing() {
     }
 }
 
-/// A container that refuses memory when it is told to.
+/// A container that refuses memory on demand.
 #[derive(Clone, Default)]
 struct Stubborn {
     values: Vec<i32>,

@@ -149,7 +149,7 @@ fn a_container_that_panics_when_it_retires_is_not_lost() {
 
 #[test]
 fn containers_of_other_lengths_than_promised_are_refused() {
-    /// Shows and returns at most so many values.
+    /// Shows and returns at most the given number of values.
     struct Short(Vec<i32>, Arc<Mutex<[usize; 2]>>);
     impl Container<i32> for Short {
         fn values(&self) -> &[i32] {
@@ -275,7 +275,7 @@ impl<Q: Queue + Clone + 'static> Launch for Queued<Q> {
 
 #[test]
 fn a_block_that_was_freed_and_cannot_cross_again_is_not_skipped() {
-    /// Once a block has crossed, somebody needs the device's memory, and the next copy fails.
+    /// Once a block has been copied, another handle needs the device's memory, and the next copy fails.
     #[derive(Clone)]
     struct Evicts(Detached, Arc<AtomicBool>);
     impl Queue for Evicts {

@@ -10,14 +10,14 @@ use numeric_table_execution::*;
 
 const COLUMNS: usize = 8;
 
-/// Bytes per second at which one `f32` takes so many nanoseconds.
+/// The bandwidth in bytes per second at which one `f32` takes the given nanoseconds.
 fn rate(nanoseconds: u64) -> u64 {
     4_000_000_000 / nanoseconds
 }
 
 /// Streams a table of blocks through a kernel that reads every value once. Returns what it took.
 ///
-/// A column-major table has to be packed. Packing, copying and the kernel take so many nanoseconds for each value.
+/// A column-major table has to be packed. Packing, copying and the kernel take the given nanoseconds for each value.
 fn stream(blocks: usize, slots: usize, [pack, copy, kernel]: [u64; 3]) -> StreamStats {
     const ROWS: usize = 100;
     let clock = Clock { control: rate(pack), copy: rate(copy), compute: rate(kernel) };
@@ -39,7 +39,7 @@ fn stream(blocks: usize, slots: usize, [pack, copy, kernel]: [u64; 3]) -> Stream
     stream.finish().unwrap()
 }
 
-/// Nanoseconds for a block, of so many for a value.
+/// The nanoseconds for a block, from those for a value.
 fn block(nanoseconds: u64) -> u64 {
     nanoseconds * 100 * COLUMNS as u64
 }

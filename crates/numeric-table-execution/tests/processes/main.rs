@@ -1,4 +1,4 @@
-//! Tests that need a process of their own: limits of memory or time, memory that nobody else takes.
+//! Tests that need a process of their own: limits of memory or time, memory that no other test uses.
 //!
 //! Each starts this program again, for itself alone.
 

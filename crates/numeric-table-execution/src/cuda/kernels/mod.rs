@@ -48,7 +48,7 @@ impl Cuda {
         self.on_blocks(count.div_ceil((32 << 10) / size_of::<T>()), TILES_PER_MULTIPROCESSOR)
     }
 
-    /// Returns how a kernel runs on so many blocks, or on as many as each multiprocessor and the driver take.
+    /// Returns the geometry of a kernel: the given number of blocks, limited by the multiprocessors and the driver.
     fn on_blocks(&self, blocks: usize, most_per_multiprocessor: u32) -> Geometry {
         let most = self.modules.multiprocessors().saturating_mul(most_per_multiprocessor).min(i32::MAX as u32);
         let blocks = u32::try_from(blocks).unwrap_or(most).clamp(1, most);

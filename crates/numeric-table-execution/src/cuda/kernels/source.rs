@@ -141,7 +141,7 @@ pub(crate) fn group_rows(rows: usize, columns: usize, is_column_major: bool) -> 
     unit.saturating_mul(units.div_ceil((RESULTS / panels).max(1)))
 }
 
-/// Returns the names and texts of all units: what is compiled in advance for machines without a compiler.
+/// Returns the names and texts of all units, which are compiled in advance for machines without a compiler.
 #[cfg(test)]
 pub(crate) fn units() -> Vec<(String, String)> {
     let all = ElementType::ALL;

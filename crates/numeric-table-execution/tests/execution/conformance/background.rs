@@ -9,7 +9,7 @@ use numeric_table_execution::transport::{Engine, Event};
 use numeric_table_execution::*;
 use test_support::tables::{LAYOUTS, assert_fault, numbered, numbers};
 
-/// Numbers of values: none, few, and more than a piece of any device's.
+/// Numbers of values: none, few, and more than a piece of any device.
 const COUNTS: [usize; 5] = [0, 1, 7, 1000, 300_000];
 
 fn values(count: usize, first: i32) -> Array<i32> {

@@ -11,7 +11,7 @@ fn is_shared<D: DeviceAdapter>() -> bool {
     <D::Memory as ExecutionMemory>::IS_SHARED
 }
 
-/// What should cross for so many values: the narrower of two types, or nothing.
+/// The bytes that should be copied for `count` values: in the narrower of two types, or none.
 fn least_bytes<S, T, D: DeviceAdapter>(values: usize) -> usize {
     if is_shared::<D>() { 0 } else { values * size_of::<S>().min(size_of::<T>()) }
 }

@@ -230,7 +230,7 @@ fn rows_that_are_streamed_are_those_of_the_table() {
     }
 }
 
-/// Blocks of many sizes are written, read, copied and dropped, with nobody waiting in between.
+/// Blocks of many sizes are written, read, copied and dropped, without waiting in between.
 #[test]
 fn random_work_has_the_results_of_its_order() {
     need_device!();

@@ -1,5 +1,5 @@
-//! Whatever the driver refuses, what was valid is still valid, and nothing is left behind; a lost device leaves the
-//! program's copies.
+//! If the driver refuses a call, valid copies remain valid, and nothing leaks; a lost device leaves the program's
+//! copies.
 
 use std::thread;
 
@@ -15,7 +15,7 @@ type Result<T> = std::result::Result<T, HandleError>;
 
 const COUNT: usize = 4_000;
 
-/// Work of every kind, and what must be valid afterwards, whatever has failed.
+/// Work of every kind, and the values that must be valid after any failure.
 struct Work {
     device: Cuda,
     plain: ArrayHandle<i32, Cuda, Vec<i32>>,

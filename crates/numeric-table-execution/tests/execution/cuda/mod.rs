@@ -29,7 +29,7 @@ pub(crate) fn is_there() -> bool {
     }
 }
 
-/// Returns from a test if there is no device.
+/// Returns from a test if the device is missing.
 macro_rules! need_device {
     () => {
         if !crate::cuda::is_there() {
@@ -101,7 +101,7 @@ impl Fake {
         }
     }
 
-    /// Makes a call of this thread fail: of one function, or of any; after so many good ones.
+    /// Makes a call of this thread fail, of one function or of any, after the given number of successful ones.
     fn fail(self, function: &str, after: u64, code: u32) {
         let name = CString::new(function).unwrap();
         // SAFETY: the name ends with a zero.
@@ -122,7 +122,7 @@ impl Fake {
         (self.control)(5, 0, 0)
     }
 
-    /// Makes a device fail after so many more pieces of work.
+    /// Makes a device fail after the given number of further pieces of work.
     fn lose(self, device: i32, after: u64) {
         (self.control)(10, device, after << 32 | u64::from(LAUNCH_FAILED));
     }
@@ -175,14 +175,14 @@ impl Alone {
         Cuda::new(LONELY as usize).unwrap()
     }
 
-    /// Checks that nothing is left, and that the driver has not complained. A block that nobody has freed when the last
+    /// Checks that nothing leaked, and that the driver has not complained. A block that was not freed when the last
     /// share of the device goes is a complaint.
     fn check(&self) {
         self.check_alive();
         assert_eq!(self.fake.violations(), self.violations);
     }
 
-    /// Checks that nothing is left. Whoever ends a registration on another thread may keep the streams for a moment.
+    /// Checks that nothing leaked. Another thread that ends a registration may keep the streams for a moment.
     fn check_alive(&self) {
         let deadline = Instant::now() + Duration::from_secs(20);
         while self.fake.alive(LONELY) != NOTHING && Instant::now() < deadline {

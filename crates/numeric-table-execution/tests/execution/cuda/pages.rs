@@ -80,7 +80,7 @@ fn a_registered_slice_is_read_only_and_is_not_shared_after_the_borrow() {
     alone.check();
 }
 
-/// Rows of a table cross while somebody else registers its values, and lets go of them.
+/// Rows of a table are copied while another thread registers and unregisters its values.
 #[test]
 fn memory_is_unregistered_after_the_copies_of_others() {
     let Some(alone) = Alone::wait() else { return };
