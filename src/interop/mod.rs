@@ -9,7 +9,7 @@ mod bincode;
 #[cfg(feature = "csv")]
 #[forbid(unsafe_code)]
 pub(crate) mod csv;
-#[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
+#[cfg(feature = "ndarray")]
 #[forbid(unsafe_code)]
 mod ndarray;
 #[cfg(feature = "npy")]
@@ -25,6 +25,6 @@ pub(crate) mod sparse;
 mod text;
 
 pub use crate::base::copy::{CopyPolicy, CopyReason};
-#[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
-#[cfg_attr(docsrs, doc(cfg(any(feature = "ndarray", feature = "ndarray-016"))))]
+#[cfg(feature = "ndarray")]
+#[cfg_attr(docsrs, doc(cfg(feature = "ndarray")))]
 pub use ndarray::NdarraySource;

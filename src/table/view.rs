@@ -526,7 +526,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
         Ok(())
     }
 
-    #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
+    #[cfg(feature = "ndarray")]
     pub(crate) fn of_window(window: WindowMut<'t, T>) -> Self {
         Self { window }
     }

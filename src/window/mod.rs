@@ -7,7 +7,7 @@
 
 mod any;
 mod lines;
-#[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
+#[cfg(feature = "ndarray")]
 mod ndarray;
 mod rows;
 mod slice;

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "bincode")]
 mod bincode;
-#[cfg(any(feature = "ndarray", feature = "ndarray-016", feature = "npy"))]
+#[cfg(any(feature = "ndarray", feature = "npy"))]
 mod copy_policy;
 #[cfg(feature = "ndarray")]
 mod ndarray;

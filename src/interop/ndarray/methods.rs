@@ -10,8 +10,6 @@ use crate::table::{HomogenNumericTable, TableView, TableViewMut};
 impl<'t, T: Element> TableView<'t, T> {
     /// Returns an `ndarray` view of the same values, in any layout. O(1), no copy.
     ///
-    /// For `ndarray` 0.16: `ArrayView2::try_from(view)`, with feature `ndarray-016`.
-    ///
     /// # Errors
     /// [`ErrorKind::SizeOverflow`](crate::ErrorKind::SizeOverflow) for shapes without values that `ndarray` cannot
     /// represent.
@@ -32,8 +30,6 @@ impl<'t, T: Element> TableView<'t, T> {
 
 impl<'t, T: Element> TableViewMut<'t, T> {
     /// Converts the view to a mutable `ndarray` view of the same values, in any layout. O(1), no copy.
-    ///
-    /// For `ndarray` 0.16: `ArrayViewMut2::try_from(view)`, with feature `ndarray-016`.
     ///
     /// # Errors
     /// [`ErrorKind::SizeOverflow`](crate::ErrorKind::SizeOverflow) for shapes without values that `ndarray` cannot
@@ -57,8 +53,6 @@ impl<'t, T: Element> TableViewMut<'t, T> {
 
 impl<U: Element> Block<'_, U> {
     /// Returns an `ndarray` view of the same values. O(1), no copy.
-    ///
-    /// For `ndarray` 0.16: `ArrayView2::try_from(&block)`, with feature `ndarray-016`.
     ///
     /// # Errors
     /// [`ErrorKind::SizeOverflow`](crate::ErrorKind::SizeOverflow) for shapes without values that `ndarray` cannot
@@ -99,8 +93,6 @@ impl<U: Element> BlockMut<'_, U> {
     /// Returns a mutable `ndarray` view of the same values. O(1), no copy. Changes are written back when the block is
     /// released.
     ///
-    /// For `ndarray` 0.16: `ArrayViewMut2::try_from(&mut block)`, with feature `ndarray-016`.
-    ///
     /// # Errors
     /// [`ErrorKind::SizeOverflow`](crate::ErrorKind::SizeOverflow) for shapes without values that `ndarray` cannot
     /// represent.
@@ -124,8 +116,6 @@ impl<U: Element> BlockMut<'_, U> {
 impl<T: Element> HomogenNumericTable<T> {
     /// Copies the values to an array: in standard layout if the table is row-major, in Fortran layout if it is
     /// column-major.
-    ///
-    /// For `ndarray` 0.16: `Array2::try_from(&table)`, with feature `ndarray-016`.
     ///
     /// # Errors
     /// [`ErrorKind::NotAllocated`](crate::ErrorKind::NotAllocated),

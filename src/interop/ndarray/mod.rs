@@ -6,12 +6,12 @@
 //! | `Array2`, `ArcArray2`, `CowArray`, views | a table | by [`CopyPolicy`]; by default only if needed |
 //! | a table | `Array2` | `to_ndarray`: always; `try_into_ndarray`: never, since `ndarray` can own only a `Vec` |
 //!
-//! `source`: arrays that can become tables; `methods`: methods for 0.17; `versions`: the implementation for 0.17 and
-//! 0.16, as `TryFrom` conversions, which are the interface for 0.16.
+//! `source`: arrays that can become tables; `methods`: methods; `conversions`: their implementation, as `TryFrom`
+//! conversions.
 
+mod conversions;
 #[cfg(feature = "ndarray")]
 mod methods;
 mod source;
-mod versions;
 
 pub use source::NdarraySource;

@@ -7,7 +7,7 @@ use crate::base::error::Result;
 use crate::table::{DataLayout, HomogenNumericTable, Shape};
 
 /// A two-dimensional array that can become a table: `Array2`, `ArcArray2`, `CowArray`, views of arrays, and references
-/// to arrays, of `ndarray` 0.17 and 0.16. The trait is sealed.
+/// to arrays, of `ndarray` 0.17. The trait is sealed.
 ///
 /// # Examples
 /// ```
@@ -20,7 +20,7 @@ use crate::table::{DataLayout, HomogenNumericTable, Shape};
 /// assert_eq!(array.slice_move(s![.., ..1]).copy_reason(), Some(CopyReason::Layout)); // there are gaps
 /// # }
 /// ```
-#[cfg_attr(docsrs, doc(cfg(any(feature = "ndarray", feature = "ndarray-016"))))]
+#[cfg_attr(docsrs, doc(cfg(feature = "ndarray")))]
 pub trait NdarraySource<T>: Sized + Source<T> {
     /// Returns the reason why a table cannot use the values in place; `None` if it can. O(1).
     fn copy_reason(&self) -> Option<CopyReason> {
@@ -73,7 +73,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # }
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[cfg_attr(docsrs, doc(cfg(any(feature = "ndarray", feature = "ndarray-016"))))]
+    #[cfg_attr(docsrs, doc(cfg(feature = "ndarray")))]
     pub fn from_ndarray(array: impl NdarraySource<T>) -> Result<Self> {
         Self::from_ndarray_with(array, CopyPolicy::IfNeeded)
     }
@@ -101,7 +101,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # }
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[cfg_attr(docsrs, doc(cfg(any(feature = "ndarray", feature = "ndarray-016"))))]
+    #[cfg_attr(docsrs, doc(cfg(feature = "ndarray")))]
     pub fn from_ndarray_with(array: impl NdarraySource<T>, policy: CopyPolicy) -> Result<Self> {
         let (rows, columns) = array.lengths();
         let (shape, layout) = (Shape { rows, columns }, array.layout().unwrap_or(DataLayout::RowMajor));

@@ -333,7 +333,7 @@ impl<T: Element> HomogenNumericTable<T> {
 
     /// Takes the `Vec` from which the table was created, if its memory is an unshared `Vec`. Otherwise leaves the table
     /// unchanged.
-    #[cfg(any(feature = "ndarray", feature = "ndarray-016"))]
+    #[cfg(feature = "ndarray")]
     pub(crate) fn take_vec(&mut self) -> Option<Vec<T>> {
         let array = self.memory.array_mut().ok()?;
         match std::mem::take(array).try_into_vec() {

@@ -219,20 +219,3 @@ mod arrays {
         assert_eq!((back, back.strides(), back.as_ptr()), (view, view.strides(), view.as_ptr()));
     }
 }
-
-#[cfg(feature = "ndarray-016")]
-#[test]
-fn views_of_the_older_ndarray_are_tables_too() {
-    let mut numbers = ndarray_016::Array2::from_shape_fn((4, 3), |(row, column)| (row * 3 + column) as u16);
-    let table = BorrowedTable::try_from(numbers.slice(ndarray_016::s![1..;2, ..])).unwrap();
-    assert_eq!(table.rows::<u16>(..).unwrap()[..], [3, 4, 5, 9, 10, 11]);
-    let backwards = BorrowedTable::try_from(numbers.slice(ndarray_016::s![.., ..;-1]));
-    assert_error!(backwards, ErrorKind::MemoryLayout { .. }, "strides");
-    BorrowedTableMut::try_from(numbers.view_mut()).unwrap().fill(5).unwrap();
-    assert!(numbers.iter().all(|&number| number == 5));
-    assert_error!(
-        TableViewMut::try_from(numbers.slice_mut(ndarray_016::s![..;-1, ..])),
-        ErrorKind::MemoryLayout { .. },
-        "strides"
-    );
-}
