@@ -126,7 +126,7 @@ def test_texts_become_words_and_repeated_ones_are_refused():
     assert table["text"].tolist() == [0, 1, 0] and table.categories == {"text": ["x", "y"], "n": ["10", "20"]}
     assert nt.Table(pd.DataFrame({"t": pd.Series(["b", "a"], dtype=object)})).categories == {"t": ["b", "a"]}
     assert np.isnan(nt.Table(pd.DataFrame({"t": ["b", None]}))["t"][1])
-    with pytest.raises(nt.TableError, match="index 0 already"):
+    with pytest.raises(nt.TableError, match="already has the index 0"):
         nt.Table(pd.DataFrame({"k": pd.Categorical([1, "1"])}))
 
 

@@ -296,7 +296,7 @@ macro_rules! with_stored_kinds {
             (
                 crate::table::AosNumericTable,
                 "AosNumericTable",
-                r#"AosNumericTable::zeros(&numeric_table::RecordLayout::new(8).field("a", ElementType::U16, 4)?, 3)?"#
+                r#"AosNumericTable::zeros(&numeric_table::table::RecordLayout::new(8).field("a", ElementType::U16, 4)?, 3)?"#
             ),
             (
                 crate::table::CsrNumericTable,

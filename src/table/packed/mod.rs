@@ -115,7 +115,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("use numeric_table::{", ", $name, prelude::*, table::{PackedOrder, Triangle, Refused}};")]
+            #[doc = concat!("use numeric_table::{", $name, ", prelude::*, table::{PackedOrder, Triangle, Refused}};")]
             /// let (upper, rows) = (Triangle::Upper, PackedOrder::Rows);
             #[doc = concat!("let matrix = ", $name, "::from_packed(vec![1_u8, 2, 3], upper, rows)?;")]
             /// assert_eq!(matrix.dimension(), 2);
@@ -143,7 +143,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("use numeric_table::{", ", $name, prelude::*, table::Triangle};")]
+            #[doc = concat!("use numeric_table::{", $name, ", prelude::*, table::Triangle};")]
             #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1, 2, 3, 4, 5, 6])?;")]
             /// assert_eq!(matrix.rows::<i32>(..1)?[..], [1, 2, 4]);
             /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -159,7 +159,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("use numeric_table::{", ", $name, prelude::*, table::{PackedOrder, Triangle}};")]
+            #[doc = concat!("use numeric_table::{", $name, ", prelude::*, table::{PackedOrder, Triangle}};")]
             /// let (lower, rows) = (Triangle::Lower, PackedOrder::Rows);
             #[doc = concat!("let matrix = ", $name, "::zeros(3, ElementType::F64, lower, rows)?;")]
             /// assert_eq!(matrix.packed::<f64>()?, [0.0; 6]);
@@ -184,7 +184,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("use numeric_table::{", ", $name, prelude::*, table::{PackedOrder, Triangle}};")]
+            #[doc = concat!("use numeric_table::{", $name, ", prelude::*, table::{PackedOrder, Triangle}};")]
             #[doc = concat!("let full = HomogenNumericTable::from_rows(&[", $full, "])?;")]
             #[doc = concat!("let matrix = ", $name, "::from_full(&full, Triangle::Lower, PackedOrder::Rows)?;")]
             /// assert_eq!(matrix.packed::<i32>()?, [1, 2, 3]);
@@ -200,7 +200,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("# use numeric_table::{", ", $name, table::Triangle};")]
+            #[doc = concat!("# use numeric_table::{", $name, ", table::Triangle};")]
             #[doc = concat!("assert_eq!(", $name, "::from_lapack(Triangle::Upper, vec![1, 2, 3])?.dimension(), 2);")]
             /// # Ok::<(), Box<dyn std::error::Error>>(())
             /// ```
@@ -212,7 +212,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("# use numeric_table::{", ", $name, table::Triangle};")]
+            #[doc = concat!("# use numeric_table::{", $name, ", table::Triangle};")]
             #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1, 2, 3])?;")]
             /// assert_eq!(matrix.triangle(), Triangle::Upper);
             /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -225,7 +225,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("# use numeric_table::{", ", $name, table::{PackedOrder, Triangle}};")]
+            #[doc = concat!("# use numeric_table::{", $name, ", table::{PackedOrder, Triangle}};")]
             #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1, 2, 3])?;")]
             /// assert_eq!(matrix.order(), PackedOrder::Columns);
             /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -238,7 +238,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("# use numeric_table::{", ", $name, table::Triangle};")]
+            #[doc = concat!("# use numeric_table::{", $name, ", table::Triangle};")]
             #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1, 2, 3])?;")]
             /// assert_eq!(matrix.array().len(), 3);
             /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -254,7 +254,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("# use numeric_table::{", ", $name, table::Triangle};")]
+            #[doc = concat!("# use numeric_table::{", $name, ", table::Triangle};")]
             #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1_i16, 2, 3])?;")]
             /// assert_eq!(matrix.packed::<i16>()?, [1, 2, 3]);
             /// assert!(matrix.packed::<u16>().is_err());
@@ -271,7 +271,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("# use numeric_table::{", ", $name, prelude::*, table::Triangle};")]
+            #[doc = concat!("# use numeric_table::{", $name, ", prelude::*, table::Triangle};")]
             #[doc = concat!("let mut matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1_i16, 2, 3])?;")]
             /// matrix.packed_mut::<i16>()?[1] = 20;
             /// assert_eq!(matrix.value::<i16>(0, 1)?, 20);
@@ -285,7 +285,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("# use numeric_table::{", ", $name, table::Triangle};")]
+            #[doc = concat!("# use numeric_table::{", $name, ", table::Triangle};")]
             #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1_i16, 2, 3])?;")]
             /// assert_eq!(matrix.into_packed().downcast::<i16>().unwrap()[..], [1, 2, 3]);
             /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -301,7 +301,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("# use numeric_table::{", ", $name, table::Triangle};")]
+            #[doc = concat!("# use numeric_table::{", $name, ", table::Triangle};")]
             #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1_i16, 2, 3])?;")]
             /// assert_eq!(matrix.get(0, 1)?, 2_i16.into());
             /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -317,7 +317,7 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("use numeric_table::{", ", $name, prelude::*, table::{PackedOrder, Triangle}};")]
+            #[doc = concat!("use numeric_table::{", $name, ", prelude::*, table::{PackedOrder, Triangle}};")]
             #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1, 2, 3, 4, 5, 6])?;")]
             /// let by_rows = matrix.to_order(PackedOrder::Rows)?;
             /// assert_eq!(by_rows.packed::<i32>()?, [1, 2, 4, 3, 5, 6]);
