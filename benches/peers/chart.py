@@ -106,7 +106,7 @@ def results(page):
                 found.setdefault(job, result)
     missing = [job for job in JOBS if job not in found]
     if missing:
-        raise Unreadable(f"no times of ours and of {', '.join(PEERS)} for {', '.join(missing)}")
+        raise Unreadable(f"no times of this library and of {', '.join(PEERS)} for {', '.join(missing)}")
     return description, {job: found[job] for job in JOBS}
 
 

@@ -2,8 +2,8 @@
 //!
 //! The encoding is bincode's `legacy` configuration: integers and floating-point numbers have fixed widths and are
 //! little-endian; lengths are `u64`; an optional value is the byte 0, or 1 and the value; a variant is its index as
-//! `u32`; characters are UTF-8; structures, tuples and their names add nothing. A test compares the bytes with
-//! bincode's.
+//! `u32`; characters are UTF-8; structures, tuples and their names add nothing. A test compares
+//! the bytes with those of bincode.
 
 use serde::ser::{
     Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,

@@ -13,7 +13,7 @@ pub(super) enum Failure {
     Length,
     /// The caller's value, or the format, refuses.
     Message(String),
-    /// There is no memory for the archive.
+    /// Memory for the archive cannot be allocated.
     Refused(Error),
 }
 

@@ -119,7 +119,7 @@ impl Front {
     /// Creates a table from its arrays.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] if they are no table of its kind; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::Format`] if they do not form a table of its kind; [`ErrorKind::OutOfMemory`].
     pub fn table_of(&self, arrays: Vec<AnyArray>) -> Result<Box<dyn NumericTable>> {
         match &self.header {
             Header::Homogeneous(_) => self.homogeneous().and(Err(Error::no_tables())),

@@ -400,7 +400,7 @@ impl<T: Element> TableWriter<T> {
     /// Replaces the description of the columns.
     ///
     /// # Errors
-    /// [`ErrorKind::DictionaryMismatch`]; [`ErrorKind::Format`] if there is no room for it before the values:
+    /// [`ErrorKind::DictionaryMismatch`]; [`ErrorKind::Format`] without enough room before the values:
     /// [`reserve_words`](Self::reserve_words) makes room. Nothing is changed.
     ///
     /// # Examples
