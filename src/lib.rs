@@ -78,8 +78,8 @@
 //!   pool.
 //! * `ndarray` (default): views of tables and row blocks as `ndarray` 0.17 arrays, and tables from arrays.
 //! * `npy` (default): reading, mapping (with `mmap`) and writing NumPy's `.npy` files.
-//! * `mmap` (default): large blocks come from anonymous memory maps, lazily zeroed, with huge pages advised. Table files
-//!   can be mapped.
+//! * `mmap` (default): large blocks come from anonymous memory maps, lazily zeroed, with huge pages advised. Table
+//!   files can be mapped.
 //! * `csv` (default): reading CSV files, at once or block by block, and writing them.
 //! * `csv-compressed`: reading CSV files compressed with gzip or zstd. Both decoders are written in Rust.
 //! * `sparse-files`: reading and writing svmlight (LIBSVM) and MatrixMarket files.
@@ -90,8 +90,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-// `unsafe` is confined to the files that ARCHITECTURE.md lists, which `.ci/layers` compares with the source. A module
-// without any forbids it here; `window`, `array` and `convert` forbid it in those of their modules that have none, and so do the modules with the comment "in some files".
+// `unsafe` is confined to the files that ARCHITECTURE.md lists, which `.ci/layers` compares with the source. Modules
+// without any forbid it here. Modules with the comment "in some files" forbid it in their other modules.
 #[forbid(unsafe_code)]
 mod archive;
 pub mod array;
@@ -174,8 +174,8 @@ pub mod files {
     //! Table files (`.ntb`) and archives in memory: loading, verifying, streaming.
     //!
     //! Tables have their own calls for writing: [`save`](crate::TableOutput::save) and
-    //! [`to_bytes`](crate::TableOutput::to_bytes). The page [`table_files`](crate::guide::table_files) describes the format's
-    //! guarantees.
+    //! [`to_bytes`](crate::TableOutput::to_bytes). The page [`table_files`](crate::guide::table_files) describes the
+    //! guarantees of the format.
     //!
     //! | task | items |
     //! | --- | --- |
@@ -197,7 +197,7 @@ pub mod files {
 #[cfg(feature = "csv")]
 #[cfg_attr(docsrs, doc(cfg(feature = "csv")))]
 pub mod csv {
-    //! CSV files: reading them at once or block by block, with types, words, dates and missing values, and writing them.
+    //! CSV files: reading them at once or block by block, with types, words, dates and missing values; writing them.
     //!
     //! [`CsvSource`] reads. [`write_csv`](crate::TableOutput::write_csv) of a table writes. The page
     //! [`read_a_csv`](crate::guide::read_a_csv) has programs.
@@ -211,7 +211,8 @@ pub mod csv {
 #[cfg(feature = "npy")]
 #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
 pub mod npy {
-    //! NumPy's `.npy` files: reading tables of any element type. Tables have their own calls for one type and for writing.
+    //! NumPy's `.npy` files: reading tables of any element type. Tables have their own calls for one type and for
+    //! writing.
     //!
     //! [`load_npy`](crate::HomogenNumericTable::load_npy) reads a file of a known element type, and
     //! [`save_npy`](crate::TableOutput::save_npy) writes one.
