@@ -40,7 +40,7 @@ fn print_reports(wine: &HomogenNumericTable<f64>) -> Result<()> {
 
 fn print_report<U: Element>(wine: &HomogenNumericTable<f64>, column: usize) -> Result<()> {
     let name = wine.dictionary().feature(column)?.name.as_deref().unwrap_or_default();
-    let report = wine.view()?.columns(column..column + 1)?.conversion_report::<U>();
+    let report = wine.view()?.slice_columns(column..column + 1)?.conversion_report::<U>();
     let kept = report.values - report.lost();
     let first = report.first.map_or("none".to_owned(), |(row, _)| format!("row {row}"));
     println!("{name:<18}{:<6}{:>13}{:>13}{kept:>10}  {first}", U::TYPE, report.above_range, report.inexact);

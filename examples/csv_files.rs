@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use numeric_table::{
-    csv::{CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions},
+    csv::{CsvColumnKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions},
     prelude::*,
 };
 
@@ -27,11 +27,12 @@ fn main() -> Result<()> {
     show(CsvOptions::new().missing(CsvMissing::Nan))?;
 
     println!("\nsome columns, one of them one-hot, without rows that have gaps");
-    let chosen = CsvOptions::new().without("city").kind("climate", CsvKind::OneHot).missing(CsvMissing::SkipRow);
+    let chosen =
+        CsvOptions::new().exclude_columns("city").kind("climate", CsvColumnKind::OneHot).missing(CsvMissing::SkipRow);
     show(chosen)?;
 
     println!("\na column that a function reads");
-    let century = CsvKind::custom(|text| match text.parse::<f64>() {
+    let century = CsvColumnKind::custom(|text| match text.parse::<f64>() {
         Ok(year) => Ok((year / 100.0).ceil()),
         Err(_) => Err("is no year".to_owned()),
     });
@@ -40,8 +41,8 @@ fn main() -> Result<()> {
     println!("\nwhat does not fit is an error that says where");
     for (name, options) in [
         ("a gap", CsvOptions::new()),
-        ("words where numbers should be", CsvOptions::new().kind(.., CsvKind::Continuous)),
-        ("an unknown category", CsvOptions::new().without("area km2").categories("climate", ["cold", "warm"])),
+        ("words where numbers should be", CsvOptions::new().kind(.., CsvColumnKind::Continuous)),
+        ("an unknown category", CsvOptions::new().exclude_columns("area km2").categories("climate", ["cold", "warm"])),
         ("no such column", CsvOptions::new().columns(["population"])),
     ] {
         match CsvSource::from_bytes_with(CITIES.as_bytes(), options).and_then(|source| source.load::<f32>()) {
@@ -55,7 +56,7 @@ fn main() -> Result<()> {
 
     println!("\na file larger than memory, in one buffer");
     let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../data/digits.csv"));
-    let source = CsvSource::open_with(path, CsvOptions::new().kind(.., CsvKind::Continuous))?; // read once
+    let source = CsvSource::open_with(path, CsvOptions::new().kind(.., CsvColumnKind::Continuous))?; // read once
     let (mut blocks, mut count, mut sum) = (source.row_blocks::<u8>(500)?, 0, 0_u64);
     while let Some(block) = blocks.next_block()? {
         count += 1;

@@ -27,13 +27,13 @@ fn main() -> Result<()> {
 
     let source = clock.time("open the CSV file", || CsvSource::open(&path))?;
     let mut table: HomogenNumericTable<f32> = clock.time("load it", || source.load())?;
-    let before = clock.time("measure every column", || BasicStatistics::of(&table))?;
+    let before = clock.time("measure every column", || BasicStatistics::compute(&table))?;
     println!("{}\n\n{table}", path.file_name().unwrap_or_default().display());
     print_categories(&source, &table)?;
     println!("\nbefore\n\n{before}");
 
     clock.time("standardize, in f64 blocks", || standardize(&mut table, &before))?;
-    let after = clock.time("measure again", || BasicStatistics::of(&table))?;
+    let after = clock.time("measure again", || BasicStatistics::compute(&table))?;
     println!("\nafter\n\n{after}");
     check_standardized(&table, &after)?;
 
@@ -67,7 +67,7 @@ fn print_categories(source: &CsvSource, table: &HomogenNumericTable<f32>) -> Res
 
 /// Checks that every continuous column with values has mean 0, and deviation 1 unless all its values are equal.
 fn check_standardized(table: &HomogenNumericTable<f32>, statistics: &BasicStatistics) -> Result<()> {
-    for (feature, column) in table.dictionary().iter().zip(statistics.columns()) {
+    for (feature, column) in table.dictionary().iter().zip(statistics.per_column()) {
         let (mean, deviation) = (column.mean(), column.population_standard_deviation());
         let is_standard = mean.abs() <= TOLERANCE && (deviation == 0.0 || (deviation - 1.0).abs() <= TOLERANCE);
         if feature.feature_type == FeatureType::Continuous && table.row_count() > 0 && !is_standard {

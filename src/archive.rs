@@ -1,7 +1,7 @@
 //! Archives of tables in memory: DAAL's `serialize` and `deserialize`, through serde.
 //!
-//! An archive is the encoding (little-endian, fixed-width integers, `u64` lengths: see `encode`) of a header followed by
-//! data. The header contains a magic number, the version and the kind of the table. The data of a
+//! An archive is the encoding (little-endian, fixed-width integers, `u64` lengths: see `encode`) of a header followed
+//! by data. The header contains a magic number, the version and the kind of the table. The data of a
 //! homogeneous table are its element type and the table as `serde.rs` writes it; for other kinds, they are the output
 //! of `serde/content.rs`. Version 1 has no kind: its tables are homogeneous. Version 3 is written if categories have
 //! labels. All versions stay readable. Decoding borrows: it allocates nothing before lengths, types and the shape have
@@ -39,7 +39,7 @@ const OLDEST_VERSION: u32 = 1;
 
 /// Returns the version in which a table with this dictionary is written: the lowest one that can represent it.
 fn version_of(dictionary: &DataDictionary) -> u32 {
-    if dictionary.has_words() { VERSION } else { VERSION_WITHOUT_WORDS }
+    if dictionary.has_labels() { VERSION } else { VERSION_WITHOUT_WORDS }
 }
 
 /// Positions in an archive of the version, and of the length and the bytes of the kind's name. In version 1, the
@@ -98,7 +98,7 @@ impl ArchiveContent {
             Self::Homogeneous { .. } => HOMOGENEOUS,
             Self::Arrays(kind) => kind,
         };
-        Error::new(ErrorKind::TableKindMismatch { expected: expected.name(), found })
+        Error::new(ErrorKind::TableKindMismatch { expected: expected.name(), actual: found })
     }
 }
 

@@ -203,8 +203,8 @@ pub mod csv {
     //! [`read_a_csv`](crate::guide::read_a_csv) has programs.
 
     pub use crate::interop::csv::{
-        CsvBlocks, CsvColumnDescription, CsvColumns, CsvDescription, CsvHeader, CsvKind, CsvMissing, CsvOptions,
-        CsvSample, CsvSource, CsvTrailing, CsvWriteOptions, CustomKind,
+        CsvBlocks, CsvColumnDescription, CsvColumnKind, CsvColumns, CsvCustomKind, CsvDescription, CsvHeader,
+        CsvMissing, CsvOptions, CsvSample, CsvSource, CsvTrailing, CsvWriteOptions,
     };
 }
 
@@ -239,7 +239,9 @@ pub mod sparse {
     pub use crate::interop::sparse::SprsIndex;
     #[cfg(feature = "sparse-files")]
     #[cfg_attr(docsrs, doc(cfg(feature = "sparse-files")))]
-    pub use crate::interop::sparse::{MatrixMarketOptions, Svmlight, SvmlightIndices, SvmlightLabels, SvmlightOptions};
+    pub use crate::interop::sparse::{
+        LabeledRows, MatrixMarketOptions, SvmlightIndices, SvmlightLabels, SvmlightOptions,
+    };
     pub use crate::table::csr::block::SparseBlock;
     pub use crate::table::csr::block_mut::SparseBlockMut;
     pub use crate::table::csr::index::{Indices, IndicesIter};

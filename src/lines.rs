@@ -93,7 +93,7 @@ impl<'a> AnyLines<'a> {
     /// [`ErrorKind::ShapeMismatch`].
     pub(crate) fn check_shape(&self) -> Result<()> {
         let (expected, found) = (self.shape, self.table.shape());
-        if expected == found { Ok(()) } else { Err(Error::new(ErrorKind::ShapeMismatch { expected, found })) }
+        if expected == found { Ok(()) } else { Err(Error::new(ErrorKind::ShapeMismatch { expected, actual: found })) }
     }
 }
 
@@ -118,7 +118,7 @@ impl Lines for AnyLines<'_> {
             }
             None => {
                 let target = Target::new(target, region.shape(), self.policy)?;
-                self.table.read_region(region, target.over())
+                self.table.read_region(region, target.allow_partial_write())
             }
         })
     }
@@ -152,7 +152,7 @@ impl Lines for Values<'_> {
             Self::Column(Column { table, column, .. }) => {
                 let region = Region { rows, columns: *column..column + 1 };
                 let target = Target::new(target, region.shape(), ConversionPolicy::Saturate)?;
-                table.read_region(&region, target.over())
+                table.read_region(&region, target.allow_partial_write())
             }
         }
     }

@@ -29,7 +29,7 @@ pub trait TableOutput: AsTable {
     /// ```
     /// # use numeric_table::prelude::*;
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6], [7, 8]])?;
-    /// assert_eq!(table.display().rows(2).to_string(), "
+    /// assert_eq!(table.display().max_rows(2).to_string(), "
     /// 4 x 2 i32, row major
     ///        0    1
     /// 0      1    2

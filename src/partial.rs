@@ -18,11 +18,12 @@ use crate::table::{NumericTable, TableSelection, row_bytes};
 /// A result that is computed from some rows at a time and merged: from blocks or files, on several threads, processes
 /// or machines. It can be sent between them and stored as bytes.
 ///
-/// Implementors: [`BasicStatistics`](crate::statistics::BasicStatistics), [`Covariance`](crate::statistics::Covariance),
-/// [`Histogram`](crate::statistics::Histogram), [`QuantileSketch`](crate::statistics::QuantileSketch),
-/// [`GroupStatistics`](crate::statistics::GroupStatistics) and [`GramMatrix`](crate::statistics::GramMatrix). The crate `numeric-table-learning`
-/// has k-means, linear regression and naive Bayes. For your own result, derive serde's traits and define how rows are
-/// added and how two results are merged:
+/// Implementors: [`BasicStatistics`](crate::statistics::BasicStatistics),
+/// [`Covariance`](crate::statistics::Covariance), [`Histogram`](crate::statistics::Histogram),
+/// [`QuantileSketch`](crate::statistics::QuantileSketch), [`GroupStatistics`](crate::statistics::GroupStatistics) and
+/// [`GramMatrix`](crate::statistics::GramMatrix). The crate `numeric-table-learning` has k-means, linear regression and
+/// naive Bayes. For your own result, derive serde's traits and define how rows are added and how two results are
+/// merged:
 ///
 /// ```
 /// use numeric_table::{Partial, Result, prelude::*};
@@ -35,11 +36,11 @@ use crate::table::{NumericTable, TableSelection, row_bytes};
 /// impl Partial for Negative {
 ///     const NAME: &'static str = "negative-values";
 ///
-///     fn empty(&self) -> Result<Self> {
+///     fn new_like(&self) -> Result<Self> {
 ///         Ok(Self(0))
 ///     }
 ///
-///     fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+///     fn update(&mut self, rows: &dyn NumericTable) -> Result<()> {
 ///         for block in rows.row_blocks::<f32>(1024)? {
 ///             self.0 += block?.iter().filter(|&&value| value < 0.0).count() as u64;
 ///         }
@@ -54,16 +55,16 @@ use crate::table::{NumericTable, TableSelection, row_bytes};
 ///
 /// let table = HomogenNumericTable::from_rows(&[[1_i16, -2], [3, 4], [-5, 6]])?;
 /// let mut first = Negative::default();
-/// first.update_table(&table.slice_rows(0..2)?)?;
-/// let mut last = first.empty()?;
-/// last.update_table(&table.slice_rows(2..3)?)?;
+/// first.update(&table.slice_rows(0..2)?)?;
+/// let mut last = first.new_like()?;
+/// last.update(&table.slice_rows(2..3)?)?;
 /// first.merge(&Negative::from_bytes(&last.to_bytes()?)?)?; // as if it came from another process
 /// assert_eq!(first.0, 2);
-/// assert_eq!(first.compute(&table)?.0, 2); // the same in one call, in parallel if the table is large
+/// assert_eq!(first.compute_over(&table)?.0, 2); // the same in one call, in parallel if the table is large
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 ///
-/// Source: DAAL's distributed algorithms. `update_table` is `compute` of step 1 (`step1Local`), `merge` is step 2
+/// Source: DAAL's distributed algorithms. `update` is `compute` of step 1 (`step1Local`), `merge` is step 2
 /// (`step2Master`), and the bytes are its serialized partial results.
 pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
     /// The name of the kind of result, stored in its bytes: 1 to 64 bytes.
@@ -75,7 +76,7 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
-    fn empty(&self) -> Result<Self>;
+    fn new_like(&self) -> Result<Self>;
 
     /// Adds all rows of a table, usually a block of a larger one. On error, the caller discards the result.
     ///
@@ -83,7 +84,7 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
     /// The errors of reading the table, and those of the result itself:
     /// [`ErrorKind::LengthMismatch`](crate::ErrorKind::LengthMismatch) if the numbers of columns differ. An error of
     /// another type is [`Error::other`](crate::Error::other).
-    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()>;
+    fn update(&mut self, rows: &dyn NumericTable) -> Result<()>;
 
     /// Adds the rows of another result, which follow the rows of this one.
     ///
@@ -106,23 +107,23 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
         size_of::<Self>()
     }
 
-    /// Computes the result of a table: starts with [`empty`](Self::empty) of `self` and adds all of the table's rows.
-    /// With the feature `rayon`, it runs in parallel: the rows are divided into parts of about 4 million values, whose
-    /// results are merged in order. Each part is computed in blocks of about 128 thousand values, with at least 256
-    /// rows if the part has them. This division depends only on the shape, so the result does not depend on the number
-    /// of threads.
+    /// Computes the result of a table: starts with [`new_like`](Self::new_like) of `self` and adds all of the table's
+    /// rows. With the feature `rayon`, it runs in parallel: the rows are divided into parts of about 4 million values,
+    /// whose results are merged in order. Each part is computed in blocks of about 128 thousand values, with at least
+    /// 256 rows if the part has them. This division depends only on the shape, so the result does not depend on the
+    /// number of threads.
     ///
     /// A sparse table is read as if it were dense, a block at a time, in O(rows * columns). Only
     /// [`BasicStatistics`](crate::statistics::BasicStatistics) reads just the stored values, as
-    /// [`BasicStatistics::of`](crate::statistics::BasicStatistics::of) does.
+    /// [`BasicStatistics::compute`](crate::statistics::BasicStatistics::compute) does.
     ///
     /// # Errors
-    /// The errors of [`update_table`](Self::update_table) and [`merge`](Self::merge).
-    fn compute(&self, table: &dyn NumericTable) -> Result<Self> {
+    /// The errors of [`update`](Self::update) and [`merge`](Self::merge).
+    fn compute_over(&self, table: &dyn NumericTable) -> Result<Self> {
         in_units(self, table, &Hook::default())
     }
 
-    /// Computes the result of a table like [`compute`](Self::compute), with a callback for progress.
+    /// Computes the result of a table like [`compute_over`](Self::compute_over), with a callback for progress.
     ///
     /// The callback is called at the beginning, after every block, and at the end. It receives the number of bytes
     /// processed and the total, measured in the types of the table's columns. Any thread that does the work may call
@@ -130,7 +131,7 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
     /// cancel a computation this way.
     ///
     /// # Errors
-    /// The errors of [`compute`](Self::compute).
+    /// The errors of [`compute_over`](Self::compute_over).
     ///
     /// # Examples
     /// ```
@@ -139,13 +140,13 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
     /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, 2.0], [3.5, 9.0], [5.5, 1.0]])?;
     /// let done = Arc::new(AtomicU64::new(0));
     /// let seen = done.clone();
-    /// let found = Covariance::new(2)?.compute_with_progress(&table, move |progress| {
+    /// let found = Covariance::new(2)?.compute_over_with_progress(&table, move |progress| {
     ///     seen.store(progress.done, Ordering::Relaxed);
     /// })?;
     /// assert_eq!((found.row_count(), done.load(Ordering::Relaxed)), (3, 24)); // bytes of values
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    fn compute_with_progress(
+    fn compute_over_with_progress(
         &self,
         table: &dyn NumericTable,
         hook: impl Fn(Progress) + Send + Sync + 'static,
@@ -250,13 +251,13 @@ const BLOCK_VALUES: usize = 128 << 10;
 /// column, and for covariances for each pair of columns, however few rows it has.
 const BLOCK_ROWS: usize = 256;
 
-/// Computes the result of a table by tasks, as [`Partial::compute`] specifies.
+/// Computes the result of a table by tasks, as [`Partial::compute_over`] specifies.
 ///
 /// # Errors
-/// The errors of [`Partial::update_table`] and [`Partial::merge`].
+/// The errors of [`Partial::update`] and [`Partial::merge`].
 pub(crate) fn in_units<P: Partial>(empty: &P, table: &dyn NumericTable, hook: &Hook) -> Result<P> {
     let shape = table.shape();
-    let mut all = empty.empty()?;
+    let mut all = empty.new_like()?;
     let bytes = shape.element_count()?.saturating_mul(size_of::<f64>());
     let row_bytes = row_bytes(table);
     let in_bytes = |rows: usize| (rows as u64).saturating_mul(row_bytes);
@@ -282,7 +283,7 @@ pub(crate) fn units(shape: Shape) -> impl Iterator<Item = Range<usize>> {
 /// of rows of each block.
 ///
 /// # Errors
-/// The errors of `rows_of`, and of [`Partial::update_table`] with row indices in the whole table.
+/// The errors of `rows_of`, and of [`Partial::update`] with row indices in the whole table.
 pub(crate) fn of_unit<'t, P: Partial>(
     empty: &P,
     rows: Range<usize>,
@@ -290,11 +291,11 @@ pub(crate) fn of_unit<'t, P: Partial>(
     mut rows_of: impl FnMut(Range<usize>) -> Result<Box<dyn NumericTable + 't>>,
     done: impl Fn(usize),
 ) -> Result<P> {
-    let mut result = empty.empty()?;
+    let mut result = empty.new_like()?;
     let values = BLOCK_VALUES.max(BLOCK_ROWS.saturating_mul(columns)).min(UNIT_VALUES);
     for block in pieces(rows, columns, values) {
         let (start, count) = (block.start, block.len());
-        result.update_table(&*rows_of(block)?).map_err(|error| error.moved(start, 0))?;
+        result.update(&*rows_of(block)?).map_err(|error| error.moved(start, 0))?;
         done(count);
     }
     Ok(result)

@@ -429,6 +429,6 @@ impl<'de, T: Element> Deserialize<'de> for HomogenNumericTable<T> {
         }
         found.dictionary.check(shape.columns, T::TYPE).map_err(de::Error::custom)?;
         let table = HomogenNumericTable::internal(found.values.into_array()?, shape, found.layout);
-        table.described_by(found.dictionary).map_err(de::Error::custom)
+        table.with_dictionary(found.dictionary).map_err(de::Error::custom)
     }
 }

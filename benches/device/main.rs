@@ -185,7 +185,7 @@ fn streams(device: &Cuda, count: usize) -> Result<(), HandleError> {
     let start = Instant::now();
     let found = statistics_of(&long)?;
     let seconds = start.elapsed().as_secs_f64();
-    let (expected, found) = (once.columns()[0].mean(), found.columns()[0].mean());
+    let (expected, found) = (once.per_column()[0].mean(), found.per_column()[0].mean());
     assert!((expected - found).abs() <= 1e-12 * expected.abs(), "{found}, not {expected}");
     let (rows, bytes) = (long.shape().rows, bytes * LONG);
     println!("statistics/streamed_{rows}_rows {:.3} ms {:.1} GB/s", seconds * 1e3, bytes as f64 / seconds / 1e9);

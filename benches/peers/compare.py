@@ -166,7 +166,7 @@ def all_rows():
         "files/save_without_checksums/f32": [],
         "files/save_durable/f32": [],
         "files/load/f32": [faster(1.0, "numpy"), faster(6, "daal")],
-        "files/load_as/f32_to_f64": [],
+        "files/load_cast/f32_to_f64": [],
         "files/verify/f32": [],
         "files/map/first_row/f32/64_MiB": [MAP],
         "files/map/first_row/f32/1_GiB": [MAP],

@@ -138,7 +138,7 @@ def synchronise(path):
 
 
 def load(path):
-    jobs = {"files/load/f32": lambda: np.load(path), "files/load_as/f32_to_f64": lambda: np.load(path).astype(np.float64)}
+    jobs = {"files/load/f32": lambda: np.load(path), "files/load_cast/f32_to_f64": lambda: np.load(path).astype(np.float64)}
     for job, run in jobs.items():
         if wanted(job):
             table = sample_table("f32")

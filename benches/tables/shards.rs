@@ -56,7 +56,7 @@ fn reduce(criterion: &mut Criterion) {
     let table = HomogenNumericTable::from_fn(shape, |row, column| ragged::<f32>(row * 7 + column)).expect("a table");
     let folder = folder();
     let paths = save(&table, folder.path());
-    let shards = Shards::of_files(&paths).expect("the files");
+    let shards = Shards::from_paths(&paths).expect("the files");
     let columns = shape.columns;
     beside(criterion, "moments", &table, &shards, &BasicStatistics::new(columns).expect("room"));
     beside(criterion, "covariance", &table, &shards, &Covariance::new(columns).expect("room"));
@@ -88,7 +88,9 @@ fn beside<P: Partial>(
     let mapped = || unsafe { shards.reduce_mapped(empty) }.expect("the files");
     assert!(found == bytes(mapped()), "{id}");
     let mut group = group(criterion, id, table.shape().rows * table.shape().columns * size_of::<f32>());
-    group.bench_function("in_memory", |bencher| bencher.iter(|| black_box(empty.compute(table).expect("computed"))));
+    group.bench_function("in_memory", |bencher| {
+        bencher.iter(|| black_box(empty.compute_over(table).expect("computed")))
+    });
     group.bench_function("read", |bencher| bencher.iter(|| black_box(shards.reduce(empty).expect("computed"))));
     group.bench_function("mapped", |bencher| bencher.iter(|| black_box(mapped())));
     group.finish();
@@ -128,11 +130,11 @@ fn open(criterion: &mut Criterion) {
         table.save_with(path, SaveOptions::new().durable(false)).expect("saved");
     }
     let pattern = folder.path().join("part-*.ntb");
-    Shards::matching(&pattern).and_then(|mut all| all.save_manifest(folder.path().join("shards.ntm"))).expect("saved");
+    Shards::from_glob(&pattern).and_then(|mut all| all.save_manifest(folder.path().join("shards.ntm"))).expect("saved");
     let mut group = criterion.benchmark_group(format!("shards/open/{count}_files"));
     let opened = |shards: numeric_table::Result<Shards>| assert_eq!(shards.expect("opened").shard_count(), count);
     group.bench_function("manifest", |bencher| bencher.iter(|| opened(Shards::open(folder.path()))));
-    group.bench_function("every_file", |bencher| bencher.iter(|| opened(Shards::matching(&pattern))));
+    group.bench_function("every_file", |bencher| bencher.iter(|| opened(Shards::from_glob(&pattern))));
     group.finish();
 }
 
@@ -148,10 +150,10 @@ fn merging<P: Partial>(criterion: &mut Criterion, name: &str, empty: &P, columns
         return;
     }
     let rows = HomogenNumericTable::from_fn(Shape { rows: 64, columns }, |row, column| ragged::<f32>(row * 7 + column));
-    let sent = empty.compute(&rows.expect("a table")).and_then(|found| found.to_bytes()).expect("bytes");
-    let mut all = empty.empty().expect("room");
+    let sent = empty.compute_over(&rows.expect("a table")).and_then(|found| found.to_bytes()).expect("bytes");
+    let mut all = empty.new_like().expect("room");
     let mut group = group(criterion, id, sent.len());
-    let mut receive = || all.merge(&P::from_bytes(&sent).expect("its own bytes")).expect("the same question");
+    let mut receive = || all.merge(&P::from_bytes(&sent).expect("its own bytes")).expect("the same prototype");
     group.bench_function("received_and_merged", |bencher| bencher.iter(&mut receive));
     group.finish();
 }

@@ -116,7 +116,7 @@ pub(crate) fn written<T: Element>(count: usize) -> Array<T> {
 /// Creates a table of [`ragged`] values.
 pub(crate) fn table<T: Element>(shape: Shape, layout: DataLayout) -> HomogenNumericTable<T> {
     let values = memory(shape.rows * shape.columns, ragged);
-    HomogenNumericTable::from_array_in(values, shape, layout).expect("the array has the length of the shape")
+    HomogenNumericTable::from_array_with_layout(values, shape, layout).expect("the array has the length of the shape")
 }
 
 /// Borrows the values of unshared memory.

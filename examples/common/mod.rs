@@ -18,7 +18,7 @@ pub(crate) fn load(file: &str) -> Result<HomogenNumericTable<f64>, Box<dyn Error
     let features = dictionary.iter().enumerate();
     let classes = features.filter(|(_, feature)| feature.feature_type == FeatureType::Categorical);
     let classes: Vec<usize> = classes.map(|(column, _)| column).collect();
-    Ok(CsvSource::open_with(&path, CsvOptions::new().without(classes))?.load()?)
+    Ok(CsvSource::open_with(&path, CsvOptions::new().exclude_columns(classes))?.load()?)
 }
 
 /// Prints a heading.

@@ -10,7 +10,7 @@ const ROWS_PER_BLOCK: usize = 32;
 
 /// Scales every continuous column to mean 0 and deviation 1, in parallel, in `f64` blocks of the table.
 pub(crate) fn standardize(table: &mut HomogenNumericTable<f32>, statistics: &BasicStatistics) -> Result<(), Error> {
-    let columns = table.dictionary().iter().zip(statistics.columns());
+    let columns = table.dictionary().iter().zip(statistics.per_column());
     let scales = columns.map(|(feature, column)| match feature.feature_type {
         FeatureType::Continuous => (column.mean(), scale(column)),
         _ => (0.0, 1.0), // changes nothing, so nothing is written

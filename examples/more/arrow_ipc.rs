@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{} batches", reader.num_batches());
     let options = ArrowOptions::new().convert(ConversionPolicy::Saturate);
     let copy = HomogenNumericTable::<f32>::read_record_batches(reader, options)?;
-    println!("{}", copy.display().rows(4));
+    println!("{}", copy.display().max_rows(4));
     assert_eq!(copy, table.convert::<f32>()?);
 
     heading("what a table cannot hold is an error that says where");

@@ -163,8 +163,8 @@ fn run<D: Kernels>(
     let mut results = ResultStream::new(device, columns, options.slots, |_, values: &[f32]| Ok(writer.append(values)?));
     let mut stream = reader.stream_rows::<f64, D>(device, options)?;
     while let Some(block) = stream.next()? {
-        results.push(block.rows(), |output| {
-            steps.standardize(device, block.rows().len(), (block.view(), moments.view()?), output)
+        results.push(block.row_range(), |output| {
+            steps.standardize(device, block.row_range().len(), (block.view(), moments.view()?), output)
         })?;
     }
     results.finish()?;
@@ -208,7 +208,7 @@ fn pass<D: Kernels>(
     let mut stream = scaled.stream_rows::<f32, D>(device, StreamOptions::default())?;
     let mut first = 0;
     while let Some(block) = stream.next()? {
-        let rows = block.rows().len();
+        let rows = block.row_range().len();
         let (to, far) = (labels.prepare_for_output(rows)?, distances.prepare_for_output(rows)?);
         steps.assign(device, rows, (block.view(), centroids.view()?), (to, far))?;
         let last = first + rows.div_ceil(PART);

@@ -43,7 +43,7 @@ fn main() -> Result<()> {
     let before: HomogenNumericTable<f32> = source.load()?;
     let classes = Classes::of(&source, &before)?;
     let mut after = before.clone(); // shares the values, until the first write
-    standardize(&mut after, &BasicStatistics::of(&before)?)?;
+    standardize(&mut after, &BasicStatistics::compute(&before)?)?;
 
     draw(&picture, &before, &after, &classes)?;
     let columns = continuous(&before).count();

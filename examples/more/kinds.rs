@@ -17,9 +17,9 @@ use numeric_table::{
     csv::{CsvOptions, CsvSource},
     impl_record,
     prelude::*,
-    sparse::{Svmlight, SvmlightOptions},
+    sparse::{LabeledRows, SvmlightOptions},
     statistics::BasicStatistics,
-    table::{BorrowedTable, PackedOrder, Triangle},
+    table::{BorrowedTable, Triangle},
 };
 use numeric_table_arrow::prelude::*;
 
@@ -52,8 +52,8 @@ fn main() -> Result<()> {
     heading("Two tables side by side, written through");
     let names = [Feature::new(ElementType::F32).named("score")];
     let scores = Table::<f32>::zeros(Shape { rows: wines.row_count(), columns: 1 })?;
-    let mut scores = scores.described_by(DataDictionary::from_features(names))?;
-    let moments = BasicStatistics::of(&wines)?;
+    let mut scores = scores.with_dictionary(DataDictionary::from_features(names))?;
+    let moments = BasicStatistics::compute(&wines)?;
     let mut scored = MergedNumericTable::new([by_ref(&wines), by_mut(&mut scores)])?; // both are borrowed
     let score = scored.column_count() - 1;
     scored.update_column::<f64, _>(score, .., |column| {
@@ -62,7 +62,7 @@ fn main() -> Result<()> {
         }
         Ok(())
     })?;
-    println!("{}", scored.display().rows(4));
+    println!("{}", scored.display().max_rows(4));
     drop(scored);
     println!("the last wine scores {:.3}, in a table of its own", scores.value::<f64>(scores.row_count() - 1, 0)?);
 
@@ -84,11 +84,11 @@ fn main() -> Result<()> {
 /// Computes statistics of a table, saves it, loads it without knowing its type, and compares. Nothing here depends on
 /// the kind.
 fn pipeline(table: &dyn NumericTable, path: &Path) -> Result<()> {
-    let moments = BasicStatistics::of(table)?;
+    let moments = BasicStatistics::compute(table)?;
     let (mut farthest, mut greatest) = (0, 0.0);
     for block in table.row_blocks::<f64>(ROWS_PER_BLOCK)? {
         let block = block?;
-        for (row, values) in block.rows().zip(block.iter_rows()) {
+        for (row, values) in block.row_range().zip(block.iter_rows()) {
             let distance = distance(values, &moments);
             if distance > greatest {
                 (farthest, greatest) = (row, distance);
@@ -113,7 +113,7 @@ fn pipeline(table: &dyn NumericTable, path: &Path) -> Result<()> {
 
 /// Returns the distance of a row from the means of the columns, in standard deviations of each.
 fn distance(row: &[f64], moments: &BasicStatistics) -> f64 {
-    let columns = row.iter().zip(moments.columns()).filter(|(_, column)| column.standard_deviation() > 0.0);
+    let columns = row.iter().zip(moments.per_column()).filter(|(_, column)| column.standard_deviation() > 0.0);
     columns.map(|(value, column)| ((value - column.mean()) / column.standard_deviation()).powi(2)).sum::<f64>().sqrt()
 }
 
@@ -127,7 +127,7 @@ fn wines() -> Result<SoaNumericTable> {
     }
     let batch = wines.to_record_batch()?;
     let copy = SoaNumericTable::from_record_batch(&batch)?;
-    let is_shared = copy.column_as::<f32>(0)?.as_ptr() == wines.column_as::<f32>(0)?.as_ptr();
+    let is_shared = copy.column_slice::<f32>(0)?.as_ptr() == wines.column_slice::<f32>(0)?.as_ptr();
     println!("{} columns in the batch; the same memory again: {is_shared}", batch.num_columns());
     Ok(wines)
 }
@@ -150,7 +150,7 @@ fn flowers() -> Result<AosNumericTable> {
         lengths.iter_mut().for_each(|length| *length *= 10.0); // millimeters
         Ok(())
     })?;
-    println!("{}", table.display().rows(4));
+    println!("{}", table.display().max_rows(4));
     let longest = table.records::<Flower>()?.iter().max_by(|a, b| a.petal[0].total_cmp(&b.petal[0]));
     if let Some(flower) = longest {
         println!("the longest petal: {} mm by {} cm, of species {}", flower.petal[0], flower.petal[1], flower.species);
@@ -162,19 +162,19 @@ fn flowers() -> Result<AosNumericTable> {
 /// digits: one step of k-means. A distance needs only the products of stored values: |x|² - 2 x·m + |m|².
 fn digits(path: &Path) -> Result<CsrNumericTable> {
     let data = load("digits.csv")?;
-    let pixels = BorrowedTable::from(data.view()?.columns(..64)?); // the last column is the digit
+    let pixels = BorrowedTable::from(data.view()?.slice_columns(..64)?); // the last column is the digit
     let labels = data.column::<f64>(64, ..)?.into_array()?;
-    Svmlight::new(CsrNumericTable::from_dense::<f64>(&pixels)?, labels)?.save(path)?;
+    LabeledRows::new(CsrNumericTable::from_dense::<f64>(&pixels)?, labels)?.save(path)?;
 
-    let Svmlight { features: images, labels, .. } =
-        Svmlight::load_with::<f64>(path, SvmlightOptions::new().columns(64))?;
+    let LabeledRows { features: images, labels, .. } =
+        LabeledRows::load_with::<f64>(path, SvmlightOptions::new().column_count(64))?;
     let stored = images.nnz() as f64 / images.shape().element_count()? as f64;
     println!("{} images, {:.1} % of the pixels are stored", images.row_count(), 100.0 * stored);
 
     let block = images.sparse_rows::<f64>(..)?; // the table's own memory
     let (mut means, mut counts) = ([[0.0; 64]; 10], [0.0; 10]);
     for (row, (columns, pixels)) in block.iter_rows().enumerate() {
-        let digit = labels.of(row)[0] as usize;
+        let digit = labels.row(row)[0] as usize;
         counts[digit] += 1.0;
         columns.iter().zip(pixels).for_each(|(column, pixel)| means[digit][column] += pixel);
     }
@@ -187,7 +187,7 @@ fn digits(path: &Path) -> Result<CsrNumericTable> {
             |digit: usize| columns.iter().zip(pixels).map(|(at, pixel)| means[digit][at] * pixel).sum::<f64>();
         let distances: [f64; 10] = std::array::from_fn(|digit| squares[digit] - 2.0 * product(digit)); // without |x|²
         let nearest = (0..10).min_by(|&a, &b| distances[a].total_cmp(&distances[b]));
-        right += usize::from(nearest == Some(labels.of(row)[0] as usize));
+        right += usize::from(nearest == Some(labels.row(row)[0] as usize));
     }
     println!("{right} of them are nearest to the mean of their own digit");
     Ok(images)
@@ -195,14 +195,14 @@ fn digits(path: &Path) -> Result<CsrNumericTable> {
 
 /// Computes the covariances of all columns in one pass over the rows: the lower half, packed by rows.
 fn covariances(table: &dyn NumericTable) -> Result<PackedSymmetricMatrix> {
-    let (moments, count) = (BasicStatistics::of(table)?, table.row_count() as f64);
-    let (lower, by_rows) = (Triangle::Lower, PackedOrder::Rows);
+    let (moments, count) = (BasicStatistics::compute(table)?, table.row_count() as f64);
+    let (lower, by_rows) = (Triangle::Lower, DataLayout::RowMajor);
     let mut matrix = PackedSymmetricMatrix::zeros(table.column_count(), ElementType::F64, lower, by_rows)?;
     matrix.set_dictionary(table.dictionary().with_element_type(ElementType::F64)?)?;
     let sums = matrix.packed_mut::<f64>()?;
     for block in table.row_blocks::<f64>(ROWS_PER_BLOCK)? {
         for row in block?.iter_rows() {
-            let centred: Vec<f64> = row.iter().zip(moments.columns()).map(|(x, column)| x - column.mean()).collect();
+            let centred: Vec<f64> = row.iter().zip(moments.per_column()).map(|(x, column)| x - column.mean()).collect();
             let mut sums = sums.iter_mut();
             for (i, x) in centred.iter().enumerate() {
                 centred[..=i].iter().zip(sums.by_ref()).for_each(|(y, sum)| *sum += x * y / (count - 1.0));
@@ -226,7 +226,7 @@ fn cholesky(matrix: &PackedSymmetricMatrix) -> Result<PackedTriangularMatrix> {
             factor[row(i).start + j] = if i == j { rest.sqrt() } else { rest / of_j[j] };
         }
     }
-    let mut factor = PackedTriangularMatrix::from_packed(factor, Triangle::Lower, PackedOrder::Rows)?;
+    let mut factor = PackedTriangularMatrix::from_packed(factor, Triangle::Lower, DataLayout::RowMajor)?;
     factor.set_dictionary(matrix.dictionary().clone())?;
     let log_determinant: f64 =
         (0..factor.dimension()).map(|i| Ok(2.0 * factor.value::<f64>(i, i)?.ln())).sum::<Result<_>>()?;

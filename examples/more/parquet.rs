@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Ok(HomogenNumericTable::<f32>::read_record_batches(builder.with_projection(mask).build()?, options)?)
     })?;
     report("distance and fare", time);
-    println!("{}", two.display().rows(4));
+    println!("{}", two.display().max_rows(4));
 
     println!("\ninto a table file, which may be larger than memory");
     let (time, shape) = timed(|| {

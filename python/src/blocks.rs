@@ -209,7 +209,7 @@ impl BlockWriter {
                     let values = edited.rows::<T>(..)?;
                     let (expected, found) = (block.len(), values.len());
                     if expected != found {
-                        return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
+                        return Err(Error::new(ErrorKind::LengthMismatch { expected, actual: found }));
                     }
                     block.copy_from_slice(&values);
                     Ok(())

@@ -82,7 +82,7 @@ pub(crate) fn of_each<'py>(py: Python<'py>, found: &[ColumnStatistics]) -> PyRes
 /// Returns the statistics of a table.
 pub(crate) fn of(table: &Bound<'_, PyAny>) -> PyResult<Py<Statistics>> {
     let options = StatisticsOptions::new().on_progress(hear);
-    let found = on_table(table, |table| BasicStatistics::of_with(table, options))?;
+    let found = on_table(table, |table| BasicStatistics::compute_with(table, options))?;
     Py::new(table.py(), Partial::new(found).of_class(Statistics))
 }
 
@@ -92,11 +92,11 @@ pub(crate) fn of_file(py: Python<'_>, reader: &Reader) -> PyResult<Py<Statistics
 }
 
 fn each<'py>(slf: &Bound<'py, Statistics>, value: fn(&ColumnStatistics) -> f64) -> PyResult<Bound<'py, PyAny>> {
-    vector(slf.py(), state::<BasicStatistics>(slf)?.columns().iter().map(value))
+    vector(slf.py(), state::<BasicStatistics>(slf)?.per_column().iter().map(value))
 }
 
 fn count_each<'py>(slf: &Bound<'py, Statistics>, value: fn(&ColumnStatistics) -> u64) -> PyResult<Bound<'py, PyAny>> {
-    vector(slf.py(), state::<BasicStatistics>(slf)?.columns().iter().map(value))
+    vector(slf.py(), state::<BasicStatistics>(slf)?.per_column().iter().map(value))
 }
 
 #[methods]

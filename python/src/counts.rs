@@ -27,11 +27,11 @@ pub(crate) struct Histogram;
 
 impl Histogram {
     fn each<'py, R>(slf: &Bound<'py, Self>, value: impl Fn(&ColumnHistogram) -> PyResult<R>) -> PyResult<Vec<R>> {
-        state::<numeric_table::statistics::Histogram>(slf)?.columns().iter().map(value).collect()
+        state::<numeric_table::statistics::Histogram>(slf)?.per_column().iter().map(value).collect()
     }
 
     fn count_each<'py>(slf: &Bound<'py, Self>, value: fn(&ColumnHistogram) -> u64) -> PyResult<Bound<'py, PyAny>> {
-        vector(slf.py(), state::<numeric_table::statistics::Histogram>(slf)?.columns().iter().map(value))
+        vector(slf.py(), state::<numeric_table::statistics::Histogram>(slf)?.per_column().iter().map(value))
     }
 }
 

@@ -206,7 +206,7 @@ pub(crate) fn open_csv(
         max_buffered_bytes,
     };
     let source = source(py, &path, &said)?;
-    let names = listed(source.column_names().map(|name| name.map(str::to_owned)), "columns")?;
+    let names = listed(source.names().map(|name| name.map(str::to_owned)), "columns")?;
     let (process, has_thread) = (process::id(), AtomicBool::new(false));
     Ok(Csv { source: Closable::new(source), names, element, listener, process, has_thread })
 }
@@ -312,10 +312,10 @@ fn send_rows<T: Element>(source: &CsvSource, rows: usize, to: &SyncSender<Part>)
     let dictionary = source.dictionary(T::TYPE)?;
     let mut blocks = source.row_blocks::<T>(rows)?;
     while let Some(block) = blocks.next_block()? {
-        let shape = Shape { rows: block.rows().len(), columns: dictionary.len() };
+        let shape = Shape { rows: block.row_range().len(), columns: dictionary.len() };
         let values = Array::copy_of(&block)?;
-        let table = HomogenNumericTable::from_array_in(values, shape, DataLayout::RowMajor)?;
-        let part = Part::Rows(Box::new(table.described_by(dictionary.clone())?), heard());
+        let table = HomogenNumericTable::from_array_with_layout(values, shape, DataLayout::RowMajor)?;
+        let part = Part::Rows(Box::new(table.with_dictionary(dictionary.clone())?), heard());
         if to.send(part).is_err() {
             break; // the receiver is gone
         }

@@ -1,6 +1,6 @@
 //! The caller's options for the text of a CSV file.
 
-use numeric_table::csv::{CsvColumns, CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvTrailing};
+use numeric_table::csv::{CsvColumnKind, CsvColumns, CsvHeader, CsvMissing, CsvOptions, CsvTrailing};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyMapping, PyString};
@@ -53,7 +53,7 @@ impl Said<'_, '_> {
             options = options.columns(chosen(columns)?);
         }
         if let Some(words) = self.words {
-            options = options.kind(chosen(words)?, CsvKind::Categorical);
+            options = options.kind(chosen(words)?, CsvColumnKind::Categorical);
         }
         if let Some(texts) = self.missing_texts {
             options = options.missing_texts(lists::items::<String>(texts)?);

@@ -134,13 +134,13 @@ const CALLS: [(&str, &str); 19] = [
     ("CsvOptions::thousands", "thousands="),
     ("CsvOptions::trailing_delimiter", "trailing_delimiter="),
     ("HomogenNumericTable::load_npy", "load_npy"),
-    ("Shards::of_files", "Shards([path])"),
+    ("Shards::from_paths", "Shards([path])"),
     ("TimeUnit::Seconds", "the unit of seconds"),
     ("allocate_data_memory", "Table.zeros"),
     ("convert", "astype"),
     ("load_any", "load"),
-    ("load_as", "astype"),
-    ("load_npy_as", "astype"),
+    ("load_cast", "astype"),
+    ("load_npy_cast", "astype"),
 ];
 
 /// Returns the message of an error, with hints that name calls and keywords of Python.

@@ -4,7 +4,7 @@ use numeric_table::{
     Error, ErrorKind, Feature, FeatureType, HomogenNumericTable, NumericTable, Shape, SoaNumericTable,
     TableDescription,
     dictionary::{Categories, TimeUnit},
-    table::Refused,
+    table::Rejected,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -60,8 +60,8 @@ type Described = (Option<String>, Option<Vec<String>>, bool, Option<&'static str
 fn features(py: Python<'_>, table: &Table) -> PyResult<Vec<Described>> {
     let dictionary = table.read(py).dictionary().clone();
     let described = |feature: &Feature| {
-        let categories = feature.categories.as_ref().filter(|categories| categories.has_words());
-        let words = categories.map(|categories| categories.words().map(str::to_owned).collect());
+        let categories = feature.categories.as_ref().filter(|categories| categories.has_labels());
+        let words = categories.map(|categories| categories.labels().map(str::to_owned).collect());
         let unit = match feature.feature_type {
             FeatureType::Time(unit) => name_of(unit),
             _ => None,
@@ -118,10 +118,10 @@ pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Opt
         let values = source::array(&values, copy)?;
         let mut feature = Feature { name, ..Feature::new(values.element_type()) };
         if let Some(words) = words {
-            feature = feature.categorical(Categories::from_words(words).or_raise()?);
+            feature = feature.categorical(Categories::from_labels(words).or_raise()?);
             feature = if is_ordered { feature.ordinal() } else { feature };
         }
-        table.push_feature(feature, values).map_err(Refused::into_error).or_raise()?;
+        table.push_feature(feature, values).map_err(Rejected::into_error).or_raise()?;
     }
     if columns.is_empty() {
         let empty = HomogenNumericTable::<f64>::zeros(Shape { rows, columns: 0 });
@@ -129,7 +129,7 @@ pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Opt
     }
     let found = table.row_count();
     if found != rows {
-        return Err(Error::new(ErrorKind::LengthMismatch { expected: rows, found })).or_raise();
+        return Err(Error::new(ErrorKind::LengthMismatch { expected: rows, actual: found })).or_raise();
     }
     Ok(Some(Box::new(table)))
 }

@@ -69,7 +69,7 @@ impl GroupStatistics {
         };
         let (_, dictionary) = described(columns, None)?;
         let by = match by.cast::<PyString>() {
-            Ok(name) => dictionary.find(&name.to_string()).or_raise()?,
+            Ok(name) => dictionary.try_index_of(&name.to_string()).or_raise()?,
             Err(_) => numbers::place(by)?,
         };
         let groups = Groups::new(dictionary.len(), by, categories).and_then(|groups| groups.missing(missing));

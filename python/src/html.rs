@@ -48,7 +48,7 @@ pub(crate) fn table(table: &dyn NumericTable) -> Result<String> {
                 (Some(row), Some(column)) => with_type!(table.column_type(*column)?, T => {
                     let value = table.value::<T>(*row, *column)?;
                     let feature = table.dictionary().feature(*column)?;
-                    let word = value.to_string().parse().ok().and_then(|place| feature.word(place));
+                    let word = value.to_string().parse().ok().and_then(|place| feature.label(place));
                     word.map_or_else(|| value.to_string(), escaped)
                 }),
                 _ => String::from("&hellip;"),

@@ -60,7 +60,7 @@ impl KMeansStep {
     /// The number of rows with a NaN or an infinity, which belong to no cluster.
     #[getter]
     fn left_out(slf: &Bound<'_, Self>) -> PyResult<u64> {
-        Ok(state::<Step>(slf)?.left_out())
+        Ok(state::<Step>(slf)?.non_finite_rows())
     }
 
     /// The sums of the rows of each cluster.

@@ -63,11 +63,11 @@ impl<P: Native> AnyPartial for P {
     }
 
     fn without_rows(&self) -> Result<Arc<dyn AnyPartial>> {
-        Ok(Arc::new(self.empty()?))
+        Ok(Arc::new(self.new_like()?))
     }
 
     fn of_table(&self, table: &dyn NumericTable) -> Result<Arc<dyn AnyPartial>> {
-        Ok(Arc::new(self.compute_with_progress(table, hear)?))
+        Ok(Arc::new(self.compute_over_with_progress(table, hear)?))
     }
 
     fn of_files(&self, shards: &Shards, part: Part) -> Result<Arc<dyn AnyPartial>> {

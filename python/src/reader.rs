@@ -93,7 +93,7 @@ pub(crate) struct Reader {
 pub(crate) fn open(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Reader> {
     let listener = Listener::of(progress, &path)?;
     let file = py.detach(|| TableReader::open(&path)).map_err(|error| match error.kind() {
-        ErrorKind::TableKindMismatch { found, .. } => {
+        ErrorKind::TableKindMismatch { actual: found, .. } => {
             let path = path.display();
             TableError::new_err(format!("{path}: a table of kind {found} cannot be read in parts: use load"))
         }
@@ -154,7 +154,7 @@ impl Reader {
 
     pub(crate) fn statistics(&self, py: Python<'_>) -> PyResult<BasicStatistics> {
         let listener = self.listener.as_ref().map(|listener| listener.again(py));
-        watch(py, listener, None, || BasicStatistics::of_file(&*self.file.get()?))
+        watch(py, listener, None, || BasicStatistics::compute_file(&*self.file.get()?))
     }
 }
 
@@ -182,7 +182,8 @@ fn every<T: Element>(file: &TableReader, start: isize, step: isize, count: usize
             }
         }
     }
-    HomogenNumericTable::from_array_in(values, shape, DataLayout::RowMajor)?.described_by(file.dictionary().clone())
+    HomogenNumericTable::from_array_with_layout(values, shape, DataLayout::RowMajor)?
+        .with_dictionary(file.dictionary().clone())
 }
 
 #[methods]

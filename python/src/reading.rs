@@ -197,7 +197,7 @@ impl Table {
         match key.cast::<PyString>() {
             Ok(name) => {
                 let name = name.to_string();
-                self.read(py).dictionary().find(&name).or_raise()
+                self.read(py).dictionary().try_index_of(&name).or_raise()
             }
             // With no lock held: the index may be a user's object.
             Err(_) => index(key.extract()?, self.column_count(py), "column"),
@@ -257,8 +257,8 @@ impl Table {
                 let copy = || {
                     let count = whole.shape().element_count()?;
                     let array = Array::copy_of(&whole.array()?[..count])?;
-                    HomogenNumericTable::from_array_in(array, whole.shape(), whole.data_layout())?
-                        .described_by(whole.dictionary().clone())
+                    HomogenNumericTable::from_array_with_layout(array, whole.shape(), whole.data_layout())?
+                        .with_dictionary(whole.dictionary().clone())
                 };
                 return Ok(Box::new(py.detach(copy).or_raise()?));
             });
@@ -380,7 +380,10 @@ pub(crate) fn read<T: Element>(
         }
         let mut values = Array::<T>::zeros(shape.element_count()?)?;
         if !shape.is_empty() {
-            table.read_region(region, Target::new(AnySliceMut::new(values.mutable_data()?), shape, policy)?.over())?;
+            table.read_region(
+                region,
+                Target::new(AnySliceMut::new(values.mutable_data()?), shape, policy)?.allow_partial_write(),
+            )?;
         }
         Ok(values)
     };

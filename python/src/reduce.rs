@@ -50,12 +50,12 @@ pub(crate) fn reduce(shards: &Shards, partial: &Bound<'_, PyAny>, part: Part) ->
         let found = watch(py, None, None, || own.of_files(shards, part))?;
         return object(py, found);
     }
-    let question = Written::new(partial)?;
-    let alone = Written { object: question.object.clone_ref(py), nbytes: usize::MAX };
+    let prototype = Written::new(partial)?;
+    let alone = Written { object: prototype.object.clone_ref(py), nbytes: usize::MAX };
     let found = interruptible(py, || match part {
         Part::All => {
-            let mut all = numeric_table::Partial::empty(&alone)?;
-            for run in shards.runs(&question) {
+            let mut all = numeric_table::Partial::new_like(&alone)?;
+            for run in shards.runs(&prototype) {
                 numeric_table::Partial::merge(&mut all, &shards.reduce_shards(run, &alone)?)?;
             }
             Ok(all)
@@ -165,12 +165,12 @@ fn raised(py: Python<'_>, error: Error) -> PyErr {
 impl numeric_table::Partial for Written {
     const NAME: &'static str = "python";
 
-    fn empty(&self) -> Result<Self> {
+    fn new_like(&self) -> Result<Self> {
         let object = attached(|py| exit::call(&self.method(py, "empty")?, ()).map(Bound::unbind))?;
         Ok(Self { object, nbytes: self.nbytes })
     }
 
-    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+    fn update(&mut self, rows: &dyn NumericTable) -> Result<()> {
         let rows = snapshot_of(rows)?;
         attached(|py| {
             let table = Bound::new(py, Table::new(rows))?;

@@ -1,7 +1,7 @@
 //! Conversion from and to SciPy's sparse arrays, in compressed sparse rows. SciPy itself is imported only to create one
 //! of its arrays.
 
-use numeric_table::table::{CsrParts, Refused};
+use numeric_table::table::{CsrParts, Rejected};
 use numeric_table::{
     AnyArray, Array, ConversionPolicy, CsrNumericTable, Element, ElementType, Error, ErrorKind, NumericTable, Shape,
     TableConversion, TableOutput, error::SparseFault, sparse::Indices,
@@ -169,7 +169,7 @@ pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Opt
             Some(false) => CsrNumericTable::try_new(shape, offsets, indices, values),
             _ => CsrNumericTable::from_unsorted(shape, offsets, indices, values),
         };
-        made.map_err(Refused::into_error)
+        made.map_err(Rejected::into_error)
     });
     match made {
         Ok(table) => Ok(Some(Box::new(table))),

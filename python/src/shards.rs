@@ -83,7 +83,7 @@ fn change(known: &Known, found: &Known) -> Option<Error> {
         ("checksum of the values", values.into(), found.3[1].into()),
     ];
     let (part, expected, found) = parts.into_iter().find(|(_, expected, found)| expected != found)?;
-    Some(Error::new(ErrorKind::ShardChanged { part, expected, found }).in_file(&known.0))
+    Some(Error::new(ErrorKind::ShardChanged { part, expected, actual: found }).in_file(&known.0))
 }
 
 impl Shards {
@@ -93,7 +93,7 @@ impl Shards {
             name.contains(&b'*') || name.contains(&b'?')
         });
         if is_pattern && !path.exists() {
-            let shards = numeric_table::shards::Shards::matching(&path)?;
+            let shards = numeric_table::shards::Shards::from_glob(&path)?;
             return Ok(Self { shards, listed_by: None, is_verified: false });
         }
         Ok(Self { shards: numeric_table::shards::Shards::open(&path)?, listed_by: Some(path), is_verified: false })
@@ -178,7 +178,7 @@ impl Shards {
             rest = others;
         }
         let dictionary = self.shards.dictionary().with_element_type(T::TYPE)?;
-        HomogenNumericTable::from_array_in(array, shape, DataLayout::RowMajor)?.described_by(dictionary)
+        HomogenNumericTable::from_array_with_layout(array, shape, DataLayout::RowMajor)?.with_dictionary(dictionary)
     }
 }
 
@@ -203,7 +203,7 @@ impl LastFile {
 
 /// Loads a file and verifies all its checksums, if it has the known properties.
 fn load_known(known: &Known) -> numeric_table::Result<Box<dyn NumericTable>> {
-    let shards = numeric_table::shards::Shards::of_files([&known.0])?;
+    let shards = numeric_table::shards::Shards::from_paths([&known.0])?;
     let found = Shards { shards, listed_by: None, is_verified: false };
     match found.known().find_map(|found| change(known, &found)) {
         Some(error) => Err(error),
@@ -222,7 +222,7 @@ impl Shards {
             return py.detach(|| Self::of_path(path)).or_raise()?.verified(verify).checked();
         }
         let paths = paths.try_iter()?.map(|path| path?.extract()).collect::<PyResult<Vec<PathBuf>>>()?;
-        let shards = py.detach(|| numeric_table::shards::Shards::of_files(&paths)).or_raise()?;
+        let shards = py.detach(|| numeric_table::shards::Shards::from_paths(&paths)).or_raise()?;
         Self { shards, listed_by: None, is_verified: false }.verified(verify).checked()
     }
 
@@ -304,7 +304,7 @@ impl Shards {
         let wanted = self.wanted(py, dtype)?;
         with_type!(wanted.element, T => {
             let load = || match wanted.policy {
-                ConversionPolicy::Saturate => self.shards.load_as::<T>(),
+                ConversionPolicy::Saturate => self.shards.load_cast::<T>(),
                 policy => self.load_by::<T>(0..self.shards.shape().rows, policy, &LastFile::default()),
             };
             let loaded = watch(py, None, None, load).map_err(|error| wanted.advise(py, error))?;
@@ -422,7 +422,7 @@ impl Shards {
                 Some(Ok(found)) if is_known(&found) => Ok(found),
                 _ => {
                     let paths = files.iter().map(|(path, ..)| path);
-                    let shards = numeric_table::shards::Shards::of_files(paths)?;
+                    let shards = numeric_table::shards::Shards::from_paths(paths)?;
                     Ok(Self { shards, listed_by: None, is_verified: false })
                 }
             }

@@ -62,7 +62,7 @@ impl<T: Element> AnyWriter for Typed<T> {
     fn write(&self, number: usize, path: &Path, table: &dyn NumericTable, is_damaged: bool) -> Result<()> {
         let (expected, found) = (self.columns, table.column_count());
         if expected != found {
-            return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
+            return Err(Error::new(ErrorKind::LengthMismatch { expected, actual: found }));
         }
         let mut shard = self.writer.shard(number)?;
         match describe::policy_of_file(self.is_stated) {

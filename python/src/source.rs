@@ -211,7 +211,7 @@ fn homogeneous<T: Element>(
         (_, true) => unsafe { Array::from_raw_parts(address as *const T, count, move |_, _| release(buffer)) },
         (_, false) => copied(py, address, count)?,
     };
-    Ok(Box::new(HomogenNumericTable::from_array_in(array, shape, layout).or_raise()?))
+    Ok(Box::new(HomogenNumericTable::from_array_with_layout(array, shape, layout).or_raise()?))
 }
 
 /// Copies the values of a buffer that is held. If another thread writes them meanwhile, which the documentation
@@ -220,8 +220,8 @@ fn copied<T: Element>(py: Python<'_>, address: usize, count: usize) -> PyResult<
     let mut array = Array::<T>::zeros(count).or_raise()?;
     let target = array.mutable_data().or_raise()?;
     let mut copy = || {
-        // SAFETY: the exporter keeps so many bytes at this address while the buffer is held; the target is as long, and not
-        // the same memory, since it is new. Bytes are copied, of which any pattern is a value.
+        // SAFETY: the exporter keeps so many bytes at this address while the buffer is held; the target is as long, and
+        // not the same memory, since it is new. Bytes are copied, of which any pattern is a value.
         unsafe { std::ptr::copy_nonoverlapping(address as *const u8, target.as_mut_ptr().cast(), size_of_val(target)) }
     };
     if count < 4096 {

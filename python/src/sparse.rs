@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use numeric_table::table::{CsrParts, Refused};
+use numeric_table::table::{CsrParts, Rejected};
 use numeric_table::{
     AnyArray, Array, ConversionPolicy, ConversionReport, CsrNumericTable, DataDictionary, Element, ElementType, Error,
     ErrorKind, HomogenNumericTable, NumericTable, Result, Shape, TableCombination, TableSelection,
@@ -18,7 +18,7 @@ pub(crate) fn of(table: &dyn NumericTable) -> Option<&CsrNumericTable> {
 /// Creates a table from parts, which are checked, and a dictionary.
 pub(crate) fn described(shape: Shape, parts: CsrParts, dictionary: DataDictionary) -> Result<CsrNumericTable> {
     let CsrParts { offsets, indices, values } = parts;
-    let mut table = CsrNumericTable::try_new(shape, offsets, indices, values).map_err(Refused::into_error)?;
+    let mut table = CsrNumericTable::try_new(shape, offsets, indices, values).map_err(Rejected::into_error)?;
     table.set_dictionary(dictionary)?;
     Ok(table)
 }

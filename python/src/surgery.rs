@@ -1,6 +1,6 @@
 //! Tables made from others: with some of their rows or columns, further columns, other names, another order.
 
-use numeric_table::table::Refused;
+use numeric_table::table::Rejected;
 use numeric_table::{
     ConversionPolicy, CsrNumericTable, DataDictionary, Feature, NumericTable, TableCombination, TableConversion,
     TableDescription, TableSelection,
@@ -40,7 +40,7 @@ impl Table {
         let column = self.column_index(py, key)?;
         let table = self.read(py);
         let table = &**table;
-        py.detach(|| table.sort_by_column(column)).or_raise().map(Self::new)
+        py.detach(|| table.sort_by(column)).or_raise().map(Self::new)
     }
 
     /// Returns some columns, given their names or indices, in this order. Contiguously stored columns are not copied.
@@ -193,8 +193,8 @@ fn beside(
 ) -> numeric_table::Result<Box<dyn NumericTable>> {
     let Some(whole) = sparse::of(table) else {
         let mut columns = column.to_columns()?;
-        let (feature, array) = columns.take_column(0)?;
-        let wider = table.with_feature(feature.named(name), array).map_err(Refused::into_error)?;
+        let (feature, array) = columns.remove_column(0)?;
+        let wider = table.with_feature(feature.named(name), array).map_err(Rejected::into_error)?;
         return owned(&wider, table);
     };
     let element = whole.values().element_type();

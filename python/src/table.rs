@@ -103,7 +103,7 @@ impl Table {
         let shape = Shape { rows, columns };
         check_shape(shape)?;
         with_type!(element, T => {
-            Ok(Self::new(Box::new(HomogenNumericTable::full_in(shape, T::default(), layout).or_raise()?)))
+            Ok(Self::new(Box::new(HomogenNumericTable::full_with_layout(shape, T::default(), layout).or_raise()?)))
         })
     }
 

@@ -68,7 +68,7 @@ fn values_of<T: Element>(table: &dyn NumericTable, region: &Region) -> numeric_t
     let shape = region.shape();
     let mut values = vec![T::default(); shape.element_count()?];
     let target = Target::new(AnySliceMut::new(&mut values), shape, ConversionPolicy::Saturate)?;
-    table.read_region(region, target.over())?;
+    table.read_region(region, target.allow_partial_write())?;
     Ok(values)
 }
 

@@ -94,9 +94,9 @@ def test_results_have_the_bits_of_one_process(files, scheduler):
     folder, values, _ = files
     shards = nt.Shards(folder)
     tables = nd.from_shards(shards)
-    for question in (nt.Statistics(COLUMNS), nt.Covariance(COLUMNS), nt.GramMatrix(COLUMNS)):
-        found = tables.reduce(question).compute(scheduler=scheduler)
-        assert found.to_bytes() == shards.reduce(question).to_bytes()
+    for prototype in (nt.Statistics(COLUMNS), nt.Covariance(COLUMNS), nt.GramMatrix(COLUMNS)):
+        found = tables.reduce(prototype).compute(scheduler=scheduler)
+        assert found.to_bytes() == shards.reduce(prototype).to_bytes()
     found, expected = tables.reduce(Sum()).compute(scheduler=scheduler), shards.reduce(Sum())
     assert found.rows == expected.rows == len(values)
     assert found.sums.tobytes() == expected.sums.tobytes()
@@ -202,8 +202,8 @@ def test_processes_compute_what_one_does(client, tmp_path):
     np.testing.assert_array_equal(tables.compute(), values)
     np.testing.assert_array_equal(tables.to_array().compute(), values)
     np.testing.assert_array_equal(tables.persist().to_array().compute(), values)
-    question = nt.KMeansStep(nt.Table(values[:4]))
-    assert tables.reduce(question).compute().to_bytes() == shards.reduce(question).to_bytes()
+    prototype = nt.KMeansStep(nt.Table(values[:4]))
+    assert tables.reduce(prototype).compute().to_bytes() == shards.reduce(prototype).to_bytes()
 
 
 def test_a_worker_that_is_killed_loses_no_row_and_changes_no_bit(client, tmp_path):
@@ -237,7 +237,7 @@ def test_a_worker_that_is_killed_loses_no_row_and_changes_no_bit(client, tmp_pat
     assert killed[0] not in client.run(os.getpid).values()
 
 
-def test_questions_and_results_travel_as_they_are(tmp_path):
+def test_prototypes_and_results_travel_as_they_are(tmp_path):
     write(tmp_path, [3])
     shards = pickle.loads(pickle.dumps(nt.Shards(tmp_path)))
     assert shards.shape == (3, COLUMNS)

@@ -133,7 +133,7 @@ def test_no_sentence_of_the_library_has_a_name_of_rust():
 def test_hints_name_calls_and_keywords_of_the_package():
     calls = dict(_native._calls_of_hints())
     named = {call for text in sources() for call in HINT.findall(text)}
-    assert named - NOT_HERE == set(calls) - {"load_npy_as"}
+    assert named - NOT_HERE == set(calls) - {"load_npy_cast"}
     keywords = set(inspect.signature(nt.read_csv).parameters) | set(inspect.signature(nt.Table.astype).parameters)
     for call, here in calls.items():
         assert "::" not in here and "`" not in here

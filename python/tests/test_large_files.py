@@ -463,9 +463,9 @@ def test_words_of_csv_are_categories_in_blocks_and_in_the_file(tmp_path):
     with nt.open(stored) as reader, nt.create(tmp_path / "u.ntb", reader.names) as writer:
         for block in reader.row_blocks(9):
             writer.append(block)  # indices, since arrays have no words
-        with pytest.raises(nt.TableError, match="column 1 has categories without words or with different words; create"):
+        with pytest.raises(nt.TableError, match="column 1 has categories without labels or with different labels; create"):
             writer.append(reader[:3])
-        with pytest.raises(nt.TableError, match="column 1 has categories without words or with different words; create"):
+        with pytest.raises(nt.TableError, match="column 1 has categories without labels or with different labels; create"):
             writer.append(reader)
         assert writer.row_count == 100
 

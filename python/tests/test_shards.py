@@ -175,35 +175,35 @@ def test_columns_of_several_types_and_no_columns(tmp_path):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_results_of_files_have_the_same_bits_anyhow(folder, kind):
-    shards, question = nt.Shards(folder), OTHERS[kind](5)
-    question.update(flowers()[:7])
-    before = question.to_bytes()
-    found = shards.reduce(question)
-    assert type(found) is type(question) and found.row_count == 150 and question.to_bytes() == before
-    assert shards.runs(question) == [(0, 1), (1, 2), (2, 3), (3, 4)]
-    sent = [pickle.dumps(shards.reduce_shards(*run, question)) for run in shards.runs(question)]
-    everything = question.empty()
+    shards, prototype = nt.Shards(folder), OTHERS[kind](5)
+    prototype.update(flowers()[:7])
+    before = prototype.to_bytes()
+    found = shards.reduce(prototype)
+    assert type(found) is type(prototype) and found.row_count == 150 and prototype.to_bytes() == before
+    assert shards.runs(prototype) == [(0, 1), (1, 2), (2, 3), (3, 4)]
+    sent = [pickle.dumps(shards.reduce_shards(*run, prototype)) for run in shards.runs(prototype)]
+    everything = prototype.empty()
     for part in sent:
         everything.merge(pickle.loads(part))
     assert everything.to_bytes() == found.to_bytes()
-    one = shards.reduce_shard(3, question)
-    assert one.row_count == 75 and one.to_bytes() == shards.reduce_shards(3, 4, question).to_bytes()
-    alone = question.empty()
+    one = shards.reduce_shard(3, prototype)
+    assert one.row_count == 75 and one.to_bytes() == shards.reduce_shards(3, 4, prototype).to_bytes()
+    alone = prototype.empty()
     alone.update(nt.load(folder / "part-3.ntb"))
     assert alone.to_bytes() == one.to_bytes()
-    assert shards.reduce_shards(2, 2, question).row_count == 0
+    assert shards.reduce_shards(2, 2, prototype).row_count == 0
 
 
 # A sketch keeps other values if it is given those of a block one by one, and not as a sketch of the block.
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "QuantileSketch"])
 def test_partials_of_python_are_merged_in_the_order_of_the_others(many, kind):
-    question = OTHERS[kind](4)
-    found, wrapped = many.reduce(question), many.reduce(Wrapped(question))
+    prototype = OTHERS[kind](4)
+    found, wrapped = many.reduce(prototype), many.reduce(Wrapped(prototype))
     assert isinstance(wrapped, Wrapped) and found.row_count == 1_130_000
     assert wrapped.own.to_bytes() == found.to_bytes()
-    assert many.reduce_shard(0, Wrapped(question)).own.to_bytes() == many.reduce_shard(0, question).to_bytes()
-    assert many.reduce_shards(1, 4, Wrapped(question)).own.to_bytes() == many.reduce_shards(1, 4, question).to_bytes()
-    assert many.runs(Wrapped(question)) == many.runs(question)
+    assert many.reduce_shard(0, Wrapped(prototype)).own.to_bytes() == many.reduce_shard(0, prototype).to_bytes()
+    assert many.reduce_shards(1, 4, Wrapped(prototype)).own.to_bytes() == many.reduce_shards(1, 4, prototype).to_bytes()
+    assert many.runs(Wrapped(prototype)) == many.runs(prototype)
 
 
 def blocks_of(rows, columns=4, block=128 << 10):
@@ -217,9 +217,9 @@ def test_a_partial_of_python_sees_blocks_parts_files_and_runs(many):
     for count in [1_060_000, 40_000, 0, 30_000]:
         parts = [min(unit, count - start) for start in range(0, count, unit)] or [0]
         expected.append([blocks_of(part) for part in parts])
-    question = Seen()
-    found = many.reduce(question)
-    assert found.story == expected and question.story == []
+    prototype = Seen()
+    found = many.reduce(prototype)
+    assert found.story == expected and prototype.story == []
     assert {thread for *_, thread in found.log} == {threading.get_ident()}
     assert many.reduce_shard(1, Seen()).story == expected[1]
     two = many.reduce_shards(1, 3, Seen()).story  # the result of the first file, to which that of the second is added
@@ -453,18 +453,18 @@ def test_shards_are_pickled_by_their_files(folder, monkeypatch):
 
 
 def test_another_process_computes_the_same_bits(folder):
-    shards, question = nt.Shards(folder), nt.Covariance(5)
+    shards, prototype = nt.Shards(folder), nt.Covariance(5)
     program = (
         "import pickle, sys\n"
-        "shards, runs, question = pickle.load(sys.stdin.buffer)\n"
-        "pickle.dump([shards.reduce_shards(*run, question) for run in runs], sys.stdout.buffer)\n"
+        "shards, runs, prototype = pickle.load(sys.stdin.buffer)\n"
+        "pickle.dump([shards.reduce_shards(*run, prototype) for run in runs], sys.stdout.buffer)\n"
     )
-    given = pickle.dumps((shards, shards.runs(question), question))
+    given = pickle.dumps((shards, shards.runs(prototype), prototype))
     run = subprocess.run([sys.executable, "-c", program], input=given, capture_output=True, check=True)
-    everything = question.empty()
+    everything = prototype.empty()
     for part in pickle.loads(run.stdout):
         everything.merge(part)
-    assert everything.to_bytes() == shards.reduce(question).to_bytes()
+    assert everything.to_bytes() == shards.reduce(prototype).to_bytes()
 
 
 def test_a_folder_of_flowers_is_learned(folder):

@@ -243,7 +243,7 @@ impl<T: 'static> Array<T> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn from_owner_mut<O: AsRef<[T]> + AsMut<[T]> + Send + Sync + 'static>(owner: O) -> Self {
-        Self::from_owner_in(owner, MemoryKind::Host)
+        Self::from_owner_with_kind(owner, MemoryKind::Host)
     }
 
     /// Does the same as [`from_owner_mut`](Self::from_owner_mut), for a given kind of memory, such as memory that the
@@ -252,10 +252,10 @@ impl<T: 'static> Array<T> {
     /// # Examples
     /// ```
     /// # use numeric_table::{Array, array::MemoryKind};
-    /// let array = Array::from_owner_in(vec![1.0_f32, 2.0], MemoryKind::Pinned);
+    /// let array = Array::from_owner_with_kind(vec![1.0_f32, 2.0], MemoryKind::Pinned);
     /// assert_eq!((array.memory_kind(), array[1]), (MemoryKind::Pinned, 2.0));
     /// ```
-    pub fn from_owner_in<O>(owner: O, kind: MemoryKind) -> Self
+    pub fn from_owner_with_kind<O>(owner: O, kind: MemoryKind) -> Self
     where
         O: AsRef<[T]> + AsMut<[T]> + Send + Sync + 'static,
     {

@@ -168,7 +168,7 @@ mod tests {
     }
 
     fn refusal(index: usize) -> Error {
-        Error::new(ErrorKind::LengthMismatch { expected: index, found: 0 })
+        Error::new(ErrorKind::LengthMismatch { expected: index, actual: 0 })
     }
 
     /// Work of varying duration.

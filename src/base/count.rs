@@ -9,7 +9,7 @@ use super::error::{Error, ErrorKind, Result};
 pub(crate) fn same_count(expected: usize, found: usize) -> Result<()> {
     match found == expected {
         true => Ok(()),
-        false => Err(Error::new(ErrorKind::LengthMismatch { expected, found })),
+        false => Err(Error::new(ErrorKind::LengthMismatch { expected, actual: found })),
     }
 }
 
@@ -22,7 +22,7 @@ pub(crate) fn rows_after(rows: u64, added: u64) -> Result<u64> {
     rows.checked_add(added).ok_or_else(|| {
         Error::new(ErrorKind::LimitExceeded {
             what: "counted rows",
-            found: u128::from(rows) + u128::from(added),
+            actual: u128::from(rows) + u128::from(added),
             limit: u64::MAX,
         })
     })

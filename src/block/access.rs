@@ -468,7 +468,7 @@ pub trait BlockAccess: NumericTable {
         let mut value = [U::default()];
         let region = Region::of_cell(self.shape(), row, column)?;
         let target = Target::new(AnySliceMut::new(&mut value), region.shape(), ConversionPolicy::Saturate)?;
-        self.read_region(&region, target.over())?;
+        self.read_region(&region, target.allow_partial_write())?;
         Ok(value[0])
     }
 

@@ -31,7 +31,7 @@ use crate::table::{NumericTable, Region, Shape};
 /// assert_eq!(&block[..], [4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
 /// assert_eq!((block.row(1), block.row_offset(), block.is_zero_copy()), (&[7.0, 8.0, 9.0][..], 1, false));
 /// let column = table.column::<i16>(2, ..)?;
-/// assert_eq!((&column[..], column.columns()), (&[3, 6, 9][..], 2..3));
+/// assert_eq!((&column[..], column.column_range()), (&[3, 6, 9][..], 2..3));
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 pub struct Block<'t, U: Element> {
@@ -139,12 +139,12 @@ macro_rules! block_facts {
         /// ```
         /// # use numeric_table::prelude::*;
         /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-        /// assert_eq!(table.rows::<f32>(1..3)?.rows(), 1..3);
-        /// assert_eq!(table.column::<f32>(1, 0..2)?.rows(), 0..2);
+        /// assert_eq!(table.rows::<f32>(1..3)?.row_range(), 1..3);
+        /// assert_eq!(table.column::<f32>(1, 0..2)?.row_range(), 0..2);
         /// # Ok::<(), numeric_table::Error>(())
         /// ```
         #[inline]
-        pub fn rows(&self) -> Range<usize> {
+        pub fn row_range(&self) -> Range<usize> {
             self.region.rows.clone()
         }
 
@@ -169,12 +169,12 @@ macro_rules! block_facts {
         /// ```
         /// # use numeric_table::prelude::*;
         /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
-        /// assert_eq!(table.rows::<f32>(1..3)?.columns(), 0..2);
-        /// assert_eq!(table.column::<f32>(1, ..)?.columns(), 1..2);
+        /// assert_eq!(table.rows::<f32>(1..3)?.column_range(), 0..2);
+        /// assert_eq!(table.column::<f32>(1, ..)?.column_range(), 1..2);
         /// # Ok::<(), numeric_table::Error>(())
         /// ```
         #[inline]
-        pub fn columns(&self) -> Range<usize> {
+        pub fn column_range(&self) -> Range<usize> {
             self.region.columns.clone()
         }
 

@@ -176,7 +176,7 @@ impl<U: Element> BlockDescriptor<U> {
     #[inline]
     pub fn as_mut_slice(&mut self) -> Result<&mut [U]> {
         match &mut self.held {
-            None => Err(Error::new(ErrorKind::WrongBlockKind { expected: BlockKind::Rows, found: None })),
+            None => Err(Error::new(ErrorKind::WrongBlockKind { expected: BlockKind::Rows, actual: None })),
             Some(held) if !held.mode.is_writable() => Err(Error::new(ErrorKind::NotWritable { mode: held.mode })),
             Some(Held { place: Place::Leased, .. }) => {
                 self.lease.values_mut().ok_or_else(|| Error::new(ErrorKind::ImmutableData { owner_count: 1 }))
@@ -214,10 +214,10 @@ impl<U: Element> BlockDescriptor<U> {
     /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
     /// let mut block = BlockDescriptor::<f32>::new();
     /// table.get_block_of_rows(1, 2, ReadWriteMode::ReadOnly, &mut block)?;
-    /// assert_eq!((block.rows(), BlockDescriptor::<f32>::new().rows()), (1..3, 0..0));
+    /// assert_eq!((block.row_range(), BlockDescriptor::<f32>::new().row_range()), (1..3, 0..0));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn rows(&self) -> Range<usize> {
+    pub fn row_range(&self) -> Range<usize> {
         self.held.as_ref().map_or(0..0, |held| held.region.rows.clone())
     }
 
@@ -229,10 +229,10 @@ impl<U: Element> BlockDescriptor<U> {
     /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
     /// let mut block = BlockDescriptor::<f32>::new();
     /// table.get_block_of_column_values(1, 0, 3, ReadWriteMode::ReadOnly, &mut block)?;
-    /// assert_eq!((block.columns(), BlockDescriptor::<f32>::new().columns()), (1..2, 0..0));
+    /// assert_eq!((block.column_range(), BlockDescriptor::<f32>::new().column_range()), (1..2, 0..0));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn columns(&self) -> Range<usize> {
+    pub fn column_range(&self) -> Range<usize> {
         self.held.as_ref().map_or(0..0, |held| held.region.columns.clone())
     }
 
@@ -248,7 +248,7 @@ impl<U: Element> BlockDescriptor<U> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn row_count(&self) -> usize {
-        self.rows().len()
+        self.row_range().len()
     }
 
     /// Returns the number of columns of the block. Source: DAAL `getNumberOfColumns`.
@@ -265,7 +265,7 @@ impl<U: Element> BlockDescriptor<U> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn column_count(&self) -> usize {
-        self.columns().len()
+        self.column_range().len()
     }
 
     /// Returns the first row of the table that the block covers. Source: DAAL `getRowsOffset`.
@@ -280,7 +280,7 @@ impl<U: Element> BlockDescriptor<U> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn row_offset(&self) -> usize {
-        self.rows().start
+        self.row_range().start
     }
 
     /// Returns the first column of the table that the block covers. Source: DAAL `getColumnsOffset`.
@@ -295,7 +295,7 @@ impl<U: Element> BlockDescriptor<U> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn column_offset(&self) -> usize {
-        self.columns().start
+        self.column_range().start
     }
 
     /// Returns the mode of the block; `None` without a block. Source: DAAL `getRWFlag`.
@@ -401,7 +401,7 @@ impl<U: Element> BlockDescriptor<U> {
             let (expected, found) = (region.shape().element_count()?, self.lease.values::<U>().map_or(0, <[U]>::len));
             if expected != found {
                 self.lease.end();
-                return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
+                return Err(Error::new(ErrorKind::LengthMismatch { expected, actual: found }));
             }
             self.held = Some(Held { table: table.id(), kind, mode, region, place: Place::Leased });
             return Ok(());
@@ -497,12 +497,12 @@ impl<U: Element> BlockDescriptor<U> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn release<N: NumericTable + ?Sized>(&mut self, table: &mut N, kind: BlockKind) -> Result<()> {
         let held =
-            self.held.as_mut().ok_or_else(|| Error::new(ErrorKind::WrongBlockKind { expected: kind, found: None }))?;
+            self.held.as_mut().ok_or_else(|| Error::new(ErrorKind::WrongBlockKind { expected: kind, actual: None }))?;
         if held.table != table.id() {
             return Err(Error::new(ErrorKind::WrongTable));
         }
         if held.kind != kind {
-            return Err(Error::new(ErrorKind::WrongBlockKind { expected: kind, found: Some(held.kind) }));
+            return Err(Error::new(ErrorKind::WrongBlockKind { expected: kind, actual: Some(held.kind) }));
         }
         if held.mode.is_writable() {
             if let Place::Buffer(count) = held.place {
@@ -558,8 +558,8 @@ impl<U: Element> fmt::Debug for BlockDescriptor<U> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BlockDescriptor")
             .field("mode", &self.mode())
-            .field("rows", &self.rows())
-            .field("columns", &self.columns())
+            .field("rows", &self.row_range())
+            .field("columns", &self.column_range())
             .field("is_zero_copy", &self.is_zero_copy())
             .finish_non_exhaustive()
     }

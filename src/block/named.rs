@@ -21,7 +21,7 @@ use crate::table::{NumericTable, Token};
 /// table.set_names(["age", "height"])?;
 /// assert_eq!(table.column_named::<f64>("height", ..)?[..], [170.0, 182.0]);
 /// table.rename("age", "years")?;
-/// assert_eq!(table.column_names(), [Some("years"), Some("height")]);
+/// assert_eq!(table.names(), [Some("years"), Some("height")]);
 /// let error = table.column_named::<f64>("hight", ..).unwrap_err();
 /// assert_eq!(error.to_string(), r#"no column has the name "hight"; similar names: "height""#);
 /// # Ok::<(), Error>(())
@@ -33,10 +33,10 @@ pub trait NamedColumns: NumericTable {
     /// ```
     /// # use numeric_table::prelude::*;
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2]])?;
-    /// assert_eq!(table.column_names(), [None, None]);
+    /// assert_eq!(table.names(), [None, None]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn column_names(&self) -> Vec<Option<&str>> {
+    fn names(&self) -> Vec<Option<&str>> {
         self.dictionary().names().collect()
     }
 
@@ -54,7 +54,7 @@ pub trait NamedColumns: NumericTable {
     /// # Ok::<(), Error>(())
     /// ```
     fn column_index(&self, name: &str) -> Result<usize> {
-        self.dictionary().find(name)
+        self.dictionary().try_index_of(name)
     }
 
     /// Borrows the values of a column, as [`BlockAccess::column`] does.
@@ -106,8 +106,8 @@ pub trait NamedColumns: NumericTable {
     /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2]])?;
     /// table.set_names(["a", "b"])?;
     /// let error = table.set_names(["a"]).unwrap_err();
-    /// assert!(matches!(error.kind(), ErrorKind::LengthMismatch { expected: 2, found: 1 }));
-    /// assert_eq!(table.column_names(), [Some("a"), Some("b")]);
+    /// assert!(matches!(error.kind(), ErrorKind::LengthMismatch { expected: 2, actual: 1 }));
+    /// assert_eq!(table.names(), [Some("a"), Some("b")]);
     /// # Ok::<(), Error>(())
     /// ```
     fn set_names<N: Into<String>>(&mut self, names: impl IntoIterator<Item = N>) -> Result<()> {

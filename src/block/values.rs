@@ -61,7 +61,7 @@ impl<U: Element> Buffer<U> {
         if self.capacity() >= count {
             let target = AnySliceMut::new(&mut self.as_mut_slice()[..count]);
             let target = Target::new(target, region.shape(), policy)?;
-            return table.read_region(region, if needed { target } else { target.over() });
+            return table.read_region(region, if needed { target } else { target.allow_partial_write() });
         }
         *self = Self::from_any(copy_of(table, region, U::TYPE, policy)?, count)?;
         Ok(())
@@ -84,7 +84,7 @@ pub(super) fn check_count<U>(values: &[U], expected: usize) -> Result<()> {
     if values.len() == expected {
         Ok(())
     } else {
-        Err(Error::new(ErrorKind::LengthMismatch { expected, found: values.len() }))
+        Err(Error::new(ErrorKind::LengthMismatch { expected, actual: values.len() }))
     }
 }
 

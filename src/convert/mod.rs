@@ -299,7 +299,7 @@ impl AnyValue {
 
 #[cold]
 fn other_length(expected: usize, found: usize) -> Error {
-    Error::new(ErrorKind::LengthMismatch { expected, found })
+    Error::new(ErrorKind::LengthMismatch { expected, actual: found })
 }
 
 /// Checks that a policy permits one value in a type known only at run time.

@@ -1,4 +1,4 @@
-//! The categories of a column: their number and their words.
+//! The categories of a column: their number and their labels.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -9,19 +9,19 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::room::with_room;
 use crate::base::text::excerpt;
 
-/// The categories of a column: their number and, if known, their words. The values of the column are indices of
+/// The categories of a column: their number and, if known, their labels. The values of the column are indices of
 /// categories.
 ///
-/// All words are distinct. Lists of the same words in different orders are not equal, because their indices mean
-/// different categories. Cloning shares the words: O(1).
+/// All labels are distinct. Lists of the same labels in different orders are not equal, because their indices mean
+/// different categories. Cloning shares the labels: O(1).
 ///
-/// Source: DAAL `getNumberOfCategories`, which has no words, and pandas `Categorical`, which has.
+/// Source: DAAL `getNumberOfCategories`, which has no labels, and pandas `Categorical`, which has.
 ///
 /// # Examples
 /// ```
 /// use numeric_table::{dictionary::Categories, prelude::*};
-/// let colours = Categories::from_words(["red", "green", "blue"])?;
-/// assert_eq!((colours.len(), colours.word(2), colours.index_of("green")), (3, Some("blue"), Some(1)));
+/// let colours = Categories::from_labels(["red", "green", "blue"])?;
+/// assert_eq!((colours.len(), colours.label(2), colours.index_of("green")), (3, Some("blue"), Some(1)));
 ///
 /// let mut table = HomogenNumericTable::from_rows(&[[2_u8], [0], [2]])?;
 /// table.set_dictionary([Feature::new(ElementType::U8).named("colour").categorical(colours)].into_iter().collect())?;
@@ -34,29 +34,29 @@ pub struct Categories(Kind);
 #[derive(Clone)]
 enum Kind {
     Count(usize),
-    /// Invariant: there is at least one word, and all words are distinct.
-    Words(Arc<Words>),
+    /// Invariant: there is at least one label, and all labels are distinct.
+    Labels(Arc<Labels>),
 }
 
-/// Words, stored one after the other.
+/// Labels, stored one after the other.
 #[derive(Default)]
-struct Words {
+struct Labels {
     text: String,
-    /// The end of each word in the text. Invariant: character boundaries in non-descending order.
+    /// The end of each label in the text. Invariant: character boundaries in non-descending order.
     ends: Vec<usize>,
 }
 
-impl Words {
-    /// Adds a word.
+impl Labels {
+    /// Adds a label.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
-    fn push(&mut self, word: &str) -> Result<()> {
-        let bytes = self.text.len().saturating_add(word.len());
-        self.text.try_reserve(word.len()).map_err(|_| Error::out_of_memory(bytes))?;
+    fn push(&mut self, label: &str) -> Result<()> {
+        let bytes = self.text.len().saturating_add(label.len());
+        self.text.try_reserve(label.len()).map_err(|_| Error::out_of_memory(bytes))?;
         let bytes = self.ends.len().saturating_add(1).saturating_mul(size_of::<usize>());
         self.ends.try_reserve(1).map_err(|_| Error::out_of_memory(bytes))?;
-        self.text.push_str(word);
+        self.text.push_str(label);
         self.ends.push(self.text.len());
         Ok(())
     }
@@ -67,104 +67,104 @@ impl Words {
         Some(&self.text[start..end])
     }
 
-    /// Creates categories of the words if they are distinct.
+    /// Creates categories of the labels if they are distinct.
     ///
     /// # Errors
-    /// [`ErrorKind::ParameterOutOfRange`] if two words are equal; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::ParameterOutOfRange`] if two labels are equal; [`ErrorKind::OutOfMemory`].
     fn finish_checked(mut self) -> Result<Categories> {
         self.text.shrink_to_fit();
         self.ends.shrink_to_fit();
         let mut indices = with_room(self.ends.len())?;
         indices.extend(0..self.ends.len());
-        let word = |index| self.get(index).unwrap_or_default().as_bytes();
-        match repeated(indices, &word) {
-            Some((first, second)) => Err(refusal(word(first), first, second)),
+        let label = |index| self.get(index).unwrap_or_default().as_bytes();
+        match repeated(indices, &label) {
+            Some((first, second)) => Err(refusal(label(first), first, second)),
             None => Ok(self.finish()),
         }
     }
 
-    /// Creates categories of the words, which must be distinct.
+    /// Creates categories of the labels, which must be distinct.
     fn finish(self) -> Categories {
-        if self.ends.is_empty() { Categories::new(0) } else { Categories(Kind::Words(Arc::new(self))) }
+        if self.ends.is_empty() { Categories::new(0) } else { Categories(Kind::Labels(Arc::new(self))) }
     }
 }
 
-/// Returns the positions of two equal words, the smaller position first.
-fn repeated<'a>(mut positions: Vec<usize>, word: &dyn Fn(usize) -> &'a [u8]) -> Option<(usize, usize)> {
-    positions.sort_unstable_by(|&one, &other| in_order(word, one, other));
-    positions.windows(2).find(|pair| word(pair[0]) == word(pair[1])).map(|pair| (pair[0], pair[1]))
+/// Returns the positions of two equal labels, the smaller position first.
+fn repeated<'a>(mut positions: Vec<usize>, label: &dyn Fn(usize) -> &'a [u8]) -> Option<(usize, usize)> {
+    positions.sort_unstable_by(|&one, &other| in_order(label, one, other));
+    positions.windows(2).find(|pair| label(pair[0]) == label(pair[1])).map(|pair| (pair[0], pair[1]))
 }
 
-/// Compares words, and the positions of equal words. Not inlined, because sorting calls it at hundreds of places.
+/// Compares labels, and the positions of equal labels. Not inlined, because sorting calls it at hundreds of places.
 #[inline(never)]
-fn in_order<'a>(word: &dyn Fn(usize) -> &'a [u8], one: usize, other: usize) -> Ordering {
-    word(one).cmp(word(other)).then(one.cmp(&other))
+fn in_order<'a>(label: &dyn Fn(usize) -> &'a [u8], one: usize, other: usize) -> Ordering {
+    label(one).cmp(label(other)).then(one.cmp(&other))
 }
 
-/// Returns the error of a word that has two indices.
-fn refusal(word: &[u8], first: usize, second: usize) -> Error {
+/// Returns the error of a label that has two indices.
+fn refusal(label: &[u8], first: usize, second: usize) -> Error {
     Error::new(ErrorKind::ParameterOutOfRange {
-        name: format!("the index of category {:?}", excerpt(word)).into(),
+        name: format!("the index of category {:?}", excerpt(label)).into(),
         value: second as f64,
-        allowed: format!("the word already has the index {first}").into(),
+        allowed: format!("the label already has the index {first}").into(),
     })
 }
 
 impl Categories {
-    /// Creates categories without words.
+    /// Creates categories without labels.
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::dictionary::Categories;
     /// let grades = Categories::new(6);
-    /// assert_eq!((grades.len(), grades.word(0)), (6, None));
+    /// assert_eq!((grades.len(), grades.label(0)), (6, None));
     /// ```
     pub const fn new(count: usize) -> Self {
         Self(Kind::Count(count))
     }
 
-    /// Creates categories with copies of the given words. The first word has index 0. O(words log words).
+    /// Creates categories with copies of the given labels. The first label has index 0. O(labels log labels).
     ///
     /// # Errors
-    /// [`ErrorKind::ParameterOutOfRange`] if two words are equal; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::ParameterOutOfRange`] if two labels are equal; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{Error, dictionary::Categories};
-    /// assert_eq!(Categories::from_words(["low", "high"])?.index_of("high"), Some(1));
-    /// let error = Categories::from_words(["low", "high", "low"]).unwrap_err();
-    /// assert_eq!(error.to_string(), r#"the index of category "low" is 2: the word already has the index 0"#);
+    /// assert_eq!(Categories::from_labels(["low", "high"])?.index_of("high"), Some(1));
+    /// let error = Categories::from_labels(["low", "high", "low"]).unwrap_err();
+    /// assert_eq!(error.to_string(), r#"the index of category "low" is 2: the label already has the index 0"#);
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn from_words<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> Result<Self> {
-        Self::try_from_words(words.into_iter().map(Ok), |error| error)
+    pub fn from_labels<W: AsRef<str>>(labels: impl IntoIterator<Item = W>) -> Result<Self> {
+        Self::try_from_labels(labels.into_iter().map(Ok), |error| error)
     }
 
-    /// Creates categories from an iterator of words that can fail.
+    /// Creates categories from an iterator of labels that can fail.
     ///
     /// # Errors
-    /// The first error of the iterator; the errors of [`from_words`](Self::from_words), passed through `refuse`.
-    pub(crate) fn try_from_words<W: AsRef<str>, E>(
-        words: impl Iterator<Item = Result<W, E>>,
+    /// The first error of the iterator; the errors of [`from_labels`](Self::from_labels), passed through `refuse`.
+    pub(crate) fn try_from_labels<W: AsRef<str>, E>(
+        labels: impl Iterator<Item = Result<W, E>>,
         refuse: impl Fn(Error) -> E,
     ) -> Result<Self, E> {
-        let mut list = Words::default();
-        for word in words {
-            list.push(word?.as_ref()).map_err(&refuse)?;
+        let mut list = Labels::default();
+        for label in labels {
+            list.push(label?.as_ref()).map_err(&refuse)?;
         }
         list.finish_checked().map_err(refuse)
     }
 
-    /// Creates categories with words that are known to be distinct.
+    /// Creates categories with labels that are known to be distinct.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
     #[cfg(feature = "csv")]
-    pub(crate) fn of_distinct(words: &[String]) -> Result<Self> {
-        let (mut text, bytes) = (String::new(), words.iter().map(String::len).sum());
+    pub(crate) fn of_distinct(labels: &[String]) -> Result<Self> {
+        let (mut text, bytes) = (String::new(), labels.iter().map(String::len).sum());
         text.try_reserve_exact(bytes).map_err(|_| Error::out_of_memory(bytes))?;
-        let mut list = Words { text, ends: with_room(words.len())? };
-        words.iter().try_for_each(|word| list.push(word))?;
+        let mut list = Labels { text, ends: with_room(labels.len())? };
+        labels.iter().try_for_each(|label| list.push(label))?;
         Ok(list.finish())
     }
 
@@ -178,7 +178,7 @@ impl Categories {
     pub fn len(&self) -> usize {
         match &self.0 {
             Kind::Count(count) => *count,
-            Kind::Words(words) => words.ends.len(),
+            Kind::Labels(labels) => labels.ends.len(),
         }
     }
 
@@ -193,75 +193,75 @@ impl Categories {
         self.len() == 0
     }
 
-    /// Returns whether the words are known.
+    /// Returns whether the labels are known.
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{Error, dictionary::Categories};
-    /// assert!(Categories::from_words(["yes", "no"])?.has_words() && !Categories::new(2).has_words());
+    /// assert!(Categories::from_labels(["yes", "no"])?.has_labels() && !Categories::new(2).has_labels());
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn has_words(&self) -> bool {
-        matches!(self.0, Kind::Words(_))
+    pub fn has_labels(&self) -> bool {
+        matches!(self.0, Kind::Labels(_))
     }
 
-    /// Returns the word of a category, if it is known. O(1).
+    /// Returns the label of a category, if it is known. O(1).
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{Error, dictionary::Categories};
-    /// let answers = Categories::from_words(["yes", "no"])?;
-    /// assert_eq!((answers.word(1), answers.word(2)), (Some("no"), None));
+    /// let answers = Categories::from_labels(["yes", "no"])?;
+    /// assert_eq!((answers.label(1), answers.label(2)), (Some("no"), None));
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn word(&self, index: usize) -> Option<&str> {
+    pub fn label(&self, index: usize) -> Option<&str> {
         self.list()?.get(index)
     }
 
-    /// Returns the words in the order of their indices, or an empty iterator if they are unknown.
+    /// Returns the labels in the order of their indices, or an empty iterator if they are unknown.
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{Error, dictionary::Categories};
-    /// assert_eq!(Categories::from_words(["yes", "no"])?.words().collect::<Vec<_>>(), ["yes", "no"]);
-    /// assert_eq!(Categories::new(2).words().len(), 0);
+    /// assert_eq!(Categories::from_labels(["yes", "no"])?.labels().collect::<Vec<_>>(), ["yes", "no"]);
+    /// assert_eq!(Categories::new(2).labels().len(), 0);
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn words(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
+    pub fn labels(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
         let list = self.list();
         (0..list.map_or(0, |list| list.ends.len()))
             .map(move |index| list.and_then(|list| list.get(index)).unwrap_or(""))
     }
 
-    /// Returns the index of a word. O(words). To look up many words, collect [`words`](Self::words) into a map.
+    /// Returns the index of a label. O(labels). To look up many labels, collect [`labels`](Self::labels) into a map.
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{Error, dictionary::Categories};
-    /// let answers = Categories::from_words(["yes", "no"])?;
+    /// let answers = Categories::from_labels(["yes", "no"])?;
     /// assert_eq!((answers.index_of("no"), answers.index_of("maybe")), (Some(1), None));
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn index_of(&self, word: &str) -> Option<usize> {
-        self.words().position(|known| known == word)
+    pub fn index_of(&self, label: &str) -> Option<usize> {
+        self.labels().position(|known| known == label)
     }
 
     pub(crate) fn view(&self) -> CategoriesView<'_> {
         match &self.0 {
             Kind::Count(count) => CategoriesView::Count(*count),
-            Kind::Words(_) => CategoriesView::Shared(self),
+            Kind::Labels(_) => CategoriesView::Shared(self),
         }
     }
 
-    fn list(&self) -> Option<&Words> {
+    fn list(&self) -> Option<&Labels> {
         match &self.0 {
             Kind::Count(_) => None,
-            Kind::Words(words) => Some(words),
+            Kind::Labels(labels) => Some(labels),
         }
     }
 }
 
-/// Categories without words.
+/// Categories without labels.
 impl From<usize> for Categories {
     fn from(count: usize) -> Self {
         Self::new(count)
@@ -272,7 +272,7 @@ impl PartialEq for Categories {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Kind::Count(mine), Kind::Count(theirs)) => mine == theirs,
-            (Kind::Words(mine), Kind::Words(theirs)) => {
+            (Kind::Labels(mine), Kind::Labels(theirs)) => {
                 Arc::ptr_eq(mine, theirs) || (mine.ends == theirs.ends && mine.text == theirs.text)
             }
             _ => false,
@@ -285,18 +285,18 @@ impl Eq for Categories {}
 impl Hash for Categories {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.len().hash(state);
-        if let Kind::Words(words) = &self.0 {
-            (&words.ends, &words.text).hash(state);
+        if let Kind::Labels(labels) = &self.0 {
+            (&labels.ends, &labels.text).hash(state);
         }
     }
 }
 
-/// Formats the number of categories, or the words.
+/// Formats the number of categories, or the labels.
 impl fmt::Debug for Categories {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Kind::Count(count) => f.debug_tuple("Categories").field(count).finish(),
-            Kind::Words(_) => f.debug_list().entries(self.words()).finish(),
+            Kind::Labels(_) => f.debug_list().entries(self.labels()).finish(),
         }
     }
 }
@@ -305,9 +305,9 @@ impl fmt::Debug for Categories {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CategoriesView<'a> {
     Count(usize),
-    /// Categories with words.
+    /// Categories with labels.
     Shared(&'a Categories),
-    Encoded(EncodedWords<'a>),
+    Encoded(EncodedLabels<'a>),
 }
 
 impl<'a> CategoriesView<'a> {
@@ -315,7 +315,7 @@ impl<'a> CategoriesView<'a> {
         match self {
             Self::Count(count) => Ok(Categories::new(count)),
             Self::Shared(categories) => Ok(categories.clone()),
-            Self::Encoded(words) => words.to_categories(),
+            Self::Encoded(labels) => labels.to_categories(),
         }
     }
 }
@@ -327,7 +327,7 @@ impl PartialEq for CategoriesView<'_> {
             (Self::Shared(mine), Self::Shared(theirs)) => mine == theirs,
             (Self::Encoded(mine), Self::Encoded(theirs)) => mine == theirs,
             (Self::Shared(mine), Self::Encoded(theirs)) | (Self::Encoded(theirs), Self::Shared(mine)) => {
-                mine.words().eq(theirs.iter())
+                mine.labels().eq(theirs.iter())
             }
             _ => false,
         }
@@ -336,27 +336,27 @@ impl PartialEq for CategoriesView<'_> {
 
 impl Eq for CategoriesView<'_> {}
 
-/// Words as stored in files and archives: for each, its length as a little-endian `u64`, followed by its bytes.
+/// Labels as stored in files and archives: for each, its length as a little-endian `u64`, followed by its bytes.
 ///
-/// Invariant: `bytes` contains exactly `count` words of UTF-8, at least one. They are distinct once that is checked.
+/// Invariant: `bytes` contains exactly `count` labels of UTF-8, at least one. They are distinct once that is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct EncodedWords<'a> {
+pub(crate) struct EncodedLabels<'a> {
     count: usize,
     bytes: &'a [u8],
 }
 
-/// The size in bytes of the length of a word.
+/// The size in bytes of the length of a label.
 const LENGTH_BYTES: usize = 8;
 
-impl<'a> EncodedWords<'a> {
-    /// Reads `count` words from the beginning of `bytes`. An error is the position of the fault.
+impl<'a> EncodedLabels<'a> {
+    /// Reads `count` labels from the beginning of `bytes`. An error is the position of the fault.
     pub(crate) fn new(count: u64, bytes: &'a [u8]) -> Result<Self, usize> {
         let most = bytes.len() / LENGTH_BYTES;
         let count = usize::try_from(count).ok().filter(|&count| count > 0 && count <= most).ok_or(0_usize)?;
         let mut at = 0;
         for _ in 0..count {
-            let (word, end) = first_word(&bytes[at..]).ok_or(at)?;
-            std::str::from_utf8(word).map_err(|error| at + LENGTH_BYTES + error.valid_up_to())?;
+            let (label, end) = first_label(&bytes[at..]).ok_or(at)?;
+            std::str::from_utf8(label).map_err(|error| at + LENGTH_BYTES + error.valid_up_to())?;
             at += end;
         }
         Ok(Self { count, bytes: &bytes[..at] })
@@ -366,64 +366,64 @@ impl<'a> EncodedWords<'a> {
         self.bytes.len()
     }
 
-    /// Checks that the words are distinct. Needs as much memory as their lengths.
+    /// Checks that the labels are distinct. Needs as much memory as their lengths.
     ///
     /// # Errors
     /// [`ErrorKind::ParameterOutOfRange`], [`ErrorKind::OutOfMemory`].
     pub(crate) fn check_distinct(self) -> Result<()> {
         let mut starts = with_room(self.count)?;
         starts.extend(self.starts());
-        let word = |start| self.word_at(start).map_or(&[][..], |(word, _)| word);
-        let Some((first, second)) = repeated(starts, &word) else { return Ok(()) };
+        let label = |start| self.label_at(start).map_or(&[][..], |(label, _)| label);
+        let Some((first, second)) = repeated(starts, &label) else { return Ok(()) };
         let index = |start| self.starts().take_while(|&other| other < start).count();
-        Err(refusal(word(first), index(first), index(second)))
+        Err(refusal(label(first), index(first), index(second)))
     }
 
-    /// Returns the start of each word.
+    /// Returns the start of each label.
     fn starts(self) -> impl Iterator<Item = usize> {
         let mut next = 0;
         std::iter::from_fn(move || {
             let start = next;
-            next += self.word_at(start)?.1;
+            next += self.label_at(start)?.1;
             Some(start)
         })
     }
 
-    fn word_at(self, start: usize) -> Option<(&'a [u8], usize)> {
-        first_word(&self.bytes[start..])
+    fn label_at(self, start: usize) -> Option<(&'a [u8], usize)> {
+        first_label(&self.bytes[start..])
     }
 
     fn iter(self) -> impl Iterator<Item = &'a str> {
-        self.starts().map_while(move |start| std::str::from_utf8(self.word_at(start)?.0).ok()) // the invariant
+        self.starts().map_while(move |start| std::str::from_utf8(self.label_at(start)?.0).ok()) // the invariant
     }
 
     fn to_categories(self) -> Result<Categories> {
-        let mut words = Words::default();
+        let mut labels = Labels::default();
         let text = self.bytes.len() - self.count * LENGTH_BYTES;
-        words.text.try_reserve_exact(text).map_err(|_| Error::out_of_memory(text))?;
-        words.ends = with_room(self.count)?;
-        for word in self.iter() {
-            words.push(word)?;
+        labels.text.try_reserve_exact(text).map_err(|_| Error::out_of_memory(text))?;
+        labels.ends = with_room(self.count)?;
+        for label in self.iter() {
+            labels.push(label)?;
         }
-        Ok(words.finish())
+        Ok(labels.finish())
     }
 
-    /// Returns the size in bytes of encoded words.
+    /// Returns the size in bytes of encoded labels.
     pub(crate) fn size_of(categories: &Categories) -> usize {
-        categories.words().map(|word| LENGTH_BYTES + word.len()).sum()
+        categories.labels().map(|label| LENGTH_BYTES + label.len()).sum()
     }
 
-    /// Appends words to bytes that have enough capacity.
+    /// Appends labels to bytes that have enough capacity.
     pub(crate) fn append(bytes: &mut Vec<u8>, categories: &Categories) {
-        for word in categories.words() {
-            bytes.extend((word.len() as u64).to_le_bytes());
-            bytes.extend(word.bytes());
+        for label in categories.labels() {
+            bytes.extend((label.len() as u64).to_le_bytes());
+            bytes.extend(label.bytes());
         }
     }
 }
 
-/// Returns the first word in the bytes and its end.
-fn first_word(bytes: &[u8]) -> Option<(&[u8], usize)> {
+/// Returns the first label in the bytes and its end.
+fn first_label(bytes: &[u8]) -> Option<(&[u8], usize)> {
     let (length, rest) = bytes.split_first_chunk::<LENGTH_BYTES>()?;
     let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
     Some((rest.get(..length)?, LENGTH_BYTES + length))

@@ -36,14 +36,14 @@ impl DataDictionary {
                 features,
                 columns,
                 element,
-                found: Some((column, found)),
+                actual: Some((column, found)),
             })),
             None => Ok(()),
         }
     }
 
     /// Checks that the rows of a table with another dictionary of the same length can be appended. No column may have
-    /// the name of a different column here. Columns with words or times must have the same words or unit here.
+    /// the name of a different column here. Columns with labels or times must have the same labels or unit here.
     /// O(columns).
     ///
     /// # Errors
@@ -53,17 +53,17 @@ impl DataDictionary {
     }
 
     /// Checks that results for the columns of another dictionary can be merged with results for these. Does the same as
-    /// [`check_follower`](Self::check_follower), except that one list of words may be a prefix of the other.
+    /// [`check_follower`](Self::check_follower), except that one list of labels may be a prefix of the other.
     ///
     /// # Errors
     /// Those of [`check_follower`](Self::check_follower), with the table index 1.
     pub(crate) fn check_addition(&self, other: &Self) -> Result<()> {
         self.check_columns(1, other, |mine, theirs| {
-            mine.words().zip(theirs.words()).all(|(mine, theirs)| mine == theirs)
+            mine.labels().zip(theirs.labels()).all(|(mine, theirs)| mine == theirs)
         })
     }
 
-    /// See [`check_follower`](Self::check_follower). `is_same` compares the words of categories that are not equal.
+    /// See [`check_follower`](Self::check_follower). `is_same` compares the labels of categories that are not equal.
     fn check_columns(
         &self,
         table: usize,
@@ -83,9 +83,9 @@ impl DataDictionary {
                     return Err(Error::named_elsewhere(table, column, name));
                 }
             }
-            if let Some(words) = theirs.categories.as_ref().filter(|words| words.has_words())
-                && mine.categories.as_ref() != Some(words)
-                && !mine.categories.as_ref().is_some_and(|mine| is_same(mine, words))
+            if let Some(labels) = theirs.categories.as_ref().filter(|labels| labels.has_labels())
+                && mine.categories.as_ref() != Some(labels)
+                && !mine.categories.as_ref().is_some_and(|mine| is_same(mine, labels))
             {
                 return Err(Error::unequal_categories(table, column));
             }

@@ -47,7 +47,7 @@ impl Feature {
         Self { name: None, element_type, feature_type: FeatureType::Continuous, categories: None }
     }
 
-    /// Copies the feature and its name, and shares its words. Fails if there is not enough memory.
+    /// Copies the feature and its name, and shares its labels. Fails if there is not enough memory.
     pub(crate) fn try_clone(&self) -> Result<Self> {
         self.view().to_feature()
     }
@@ -70,14 +70,14 @@ impl Feature {
     }
 
     /// Returns the feature as a categorical one, whose values are indices of categories. The categories are given as
-    /// words or as a number.
+    /// labels or as a number.
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{ElementType, Error, Feature, dictionary::Categories};
     /// assert_eq!(Feature::new(ElementType::U8).categorical(3).category_count(), Some(3));
-    /// let answer = Feature::new(ElementType::U8).categorical(Categories::from_words(["yes", "no"])?);
-    /// assert_eq!(answer.word(1), Some("no"));
+    /// let answer = Feature::new(ElementType::U8).categorical(Categories::from_labels(["yes", "no"])?);
+    /// assert_eq!(answer.label(1), Some("no"));
     /// # Ok::<(), Error>(())
     /// ```
     pub fn categorical(self, categories: impl Into<Categories>) -> Self {
@@ -96,17 +96,17 @@ impl Feature {
         self.categories.as_ref().map(Categories::len)
     }
 
-    /// Returns the word of a category, if it is known. O(1).
+    /// Returns the label of a category, if it is known. O(1).
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{ElementType, Error, Feature, dictionary::Categories};
-    /// let answer = Feature::new(ElementType::U8).categorical(Categories::from_words(["yes", "no"])?);
-    /// assert_eq!((answer.word(0), answer.word(2)), (Some("yes"), None));
+    /// let answer = Feature::new(ElementType::U8).categorical(Categories::from_labels(["yes", "no"])?);
+    /// assert_eq!((answer.label(0), answer.label(2)), (Some("yes"), None));
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn word(&self, category: usize) -> Option<&str> {
-        self.categories.as_ref()?.word(category)
+    pub fn label(&self, category: usize) -> Option<&str> {
+        self.categories.as_ref()?.label(category)
     }
 
     /// Returns the feature as an ordinal one: the order of values is meaningful, their differences are not.
@@ -160,7 +160,7 @@ impl Feature {
     }
 }
 
-/// A feature with a borrowed name and borrowed words, from a file or a [`Feature`].
+/// A feature with a borrowed name and borrowed labels, from a file or a [`Feature`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FeatureView<'a> {
     pub(crate) name: Option<&'a str>,
@@ -175,7 +175,7 @@ impl FeatureView<'_> {
         self.name.is_none() && self.categories.is_none()
     }
 
-    /// Copies the name, and words that are not shared yet. Fails if there is not enough memory.
+    /// Copies the name, and labels that are not shared yet. Fails if there is not enough memory.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].

@@ -1,6 +1,6 @@
 //! The data dictionary: the meaning of each column of a table.
 //!
-//! Features are defined in `feature`, the words of categories in `categories`. `columns` stores features that differ,
+//! Features are defined in `feature`, the labels of categories in `categories`. `columns` stores features that differ,
 //! `names` looks up their names, and `compare` compares two dictionaries. The **table** owns its shape: a dictionary
 //! only describes it, and a table rejects a dictionary that does not match. Semantics: DAAL `DataDictionary`; a uniform
 //! dictionary is DAAL's "features equal".
@@ -13,7 +13,7 @@ mod names;
 mod time_unit;
 
 pub use categories::Categories;
-pub(crate) use categories::{CategoriesView, EncodedWords};
+pub(crate) use categories::{CategoriesView, EncodedLabels};
 pub(crate) use columns::{collect_columns, from_views};
 pub(crate) use feature::FeatureView;
 pub use feature::{Feature, FeatureType, PmmlType};
@@ -34,7 +34,7 @@ use crate::base::text::excerpt;
 ///
 /// A dictionary in which all features are equal is *uniform*: it stores one feature and a count, so a million equal
 /// columns cost no more than one. Otherwise each column costs 4 bytes, and each stored feature 56 bytes plus its name
-/// and words. Equal features of neighboring columns are stored once, and so are equal features with neither a name nor
+/// and labels. Equal features of neighboring columns are stored once, and so are equal features with neither a name nor
 /// categories. Changing one feature of a uniform dictionary does not change the others (in DAAL it changes all of
 /// them). Cloning shares the features: O(1).
 ///
@@ -184,12 +184,12 @@ impl DataDictionary {
     /// ```
     /// # use numeric_table::{DataDictionary, ElementType, Feature};
     /// let dictionary = DataDictionary::from_features([Feature::new(ElementType::F32).named("width")]);
-    /// assert_eq!(dictionary.find("width")?, 0);
-    /// let error = dictionary.find("widht").unwrap_err();
+    /// assert_eq!(dictionary.try_index_of("width")?, 0);
+    /// let error = dictionary.try_index_of("widht").unwrap_err();
     /// assert_eq!(error.to_string(), r#"no column has the name "widht"; similar names: "width""#);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn find(&self, name: &str) -> Result<usize> {
+    pub fn try_index_of(&self, name: &str) -> Result<usize> {
         self.index_of(name).ok_or_else(|| {
             let names = self.listed().filter_map(|feature| feature.name.as_deref());
             Error::new(ErrorKind::UnknownName {
@@ -236,7 +236,7 @@ impl DataDictionary {
         let found = found + usize::from(names.next().is_some()); // there may be no end of them
         match named.len() == self.len() && found == self.len() {
             true => Ok(named),
-            false => Err(Error::new(ErrorKind::LengthMismatch { expected: self.len(), found })),
+            false => Err(Error::new(ErrorKind::LengthMismatch { expected: self.len(), actual: found })),
         }
     }
 
@@ -332,7 +332,7 @@ impl DataDictionary {
         let first = self.feature(0)?.element_type;
         let mut types = self.iter().map(|feature| feature.element_type).enumerate();
         let (column, found) = types.find(|&(_, found)| found != first).unwrap_or((0, first));
-        Err(Error::new(ErrorKind::MixedElementTypes { column, first, found }))
+        Err(Error::new(ErrorKind::MixedElementTypes { column, expected: first, actual: found }))
     }
 
     /// Appends the features of another dictionary. O(added columns) if this dictionary is not shared, O(1) if all
@@ -407,7 +407,7 @@ impl DataDictionary {
             return Ok(());
         }
         let element = element().unwrap_or(ElementType::F32);
-        Err(Error::new(ErrorKind::DictionaryMismatch { features: self.len(), columns, element, found: None }))
+        Err(Error::new(ErrorKind::DictionaryMismatch { features: self.len(), columns, element, actual: None }))
     }
 
     /// Returns the features as files list them: one if the dictionary is uniform, even without columns, otherwise one
@@ -417,9 +417,9 @@ impl DataDictionary {
         (0..count).map(|column| self.at(column))
     }
 
-    /// Returns whether any feature has words.
-    pub(crate) fn has_words(&self) -> bool {
-        self.listed().any(|feature| feature.categories.as_ref().is_some_and(Categories::has_words))
+    /// Returns whether any feature has labels.
+    pub(crate) fn has_labels(&self) -> bool {
+        self.listed().any(|feature| feature.categories.as_ref().is_some_and(Categories::has_labels))
     }
 
     /// Returns the feature of a column, which must exist.
@@ -448,7 +448,12 @@ impl DataDictionary {
         let types = self.listed().take(self.len()).map(|feature| feature.element_type);
         let found = types.enumerate().find(|&(_, found)| found != element);
         if self.len() != columns || found.is_some() {
-            return Err(Error::new(ErrorKind::DictionaryMismatch { features: self.len(), columns, element, found }));
+            return Err(Error::new(ErrorKind::DictionaryMismatch {
+                features: self.len(),
+                columns,
+                element,
+                actual: found,
+            }));
         }
         Ok(())
     }

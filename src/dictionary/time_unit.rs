@@ -13,14 +13,14 @@ use super::FeatureType;
 /// # Examples
 /// ```
 /// # #[cfg(feature = "csv")] {
-/// use numeric_table::{csv::{CsvKind, CsvOptions, CsvSource}, dictionary::TimeUnit, prelude::*};
+/// use numeric_table::{csv::{CsvColumnKind, CsvOptions, CsvSource}, dictionary::TimeUnit, prelude::*};
 /// let text = b"day,time\n1970-01-02,1970-01-01T00:00:01.5Z\n2024-02-29,2024-02-29 12:00+01:00\n";
 /// let options = CsvOptions::new()
-///     .kind("day", CsvKind::Time(TimeUnit::Days))
-///     .kind("time", CsvKind::Time(TimeUnit::Milliseconds));
+///     .kind("day", CsvColumnKind::Time(TimeUnit::Days))
+///     .kind("time", CsvColumnKind::Time(TimeUnit::Milliseconds));
 /// let table = CsvSource::from_bytes_with(&text[..], options)?.load_typed()?;
-/// assert_eq!(table.column_as::<i32>(0)?, [1, 19_782]);
-/// assert_eq!(table.column_as::<i64>(1)?, [1500, 1_709_204_400_000]);
+/// assert_eq!(table.column_slice::<i32>(0)?, [1, 19_782]);
+/// assert_eq!(table.column_slice::<i64>(1)?, [1500, 1_709_204_400_000]);
 /// assert_eq!(table.dictionary().feature(0)?.feature_type, FeatureType::Time(TimeUnit::Days));
 /// # }
 /// # Ok::<(), numeric_table::Error>(())

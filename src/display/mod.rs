@@ -51,7 +51,7 @@ use number::{DECIMALS_LIMIT, DisplayNumber, write_all};
 /// 1    4.90    NaN             0
 /// 2    6.25    3.4             2
 /// ".trim_matches('\n'));
-/// assert_eq!(table.display().rows(2).width(24).to_string(), "
+/// assert_eq!(table.display().max_rows(2).width(24).to_string(), "
 /// 3 x 3 f32, row major
 ///      length  ...
 /// 0      5.10  ...
@@ -83,11 +83,11 @@ impl<'t> TableDisplay<'t> {
     /// ```
     /// # use numeric_table::prelude::*;
     /// let table = HomogenNumericTable::<u8>::full(Shape { rows: 100, columns: 1 }, 7)?;
-    /// assert_eq!(table.display().rows(3).to_string().lines().count(), 1 + 1 + 2 + 1 + 1);
+    /// assert_eq!(table.display().max_rows(3).to_string().lines().count(), 1 + 1 + 2 + 1 + 1);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     #[must_use]
-    pub fn rows(self, rows: usize) -> Self {
+    pub fn max_rows(self, rows: usize) -> Self {
         Self { rows, ..self }
     }
 
@@ -139,7 +139,7 @@ impl<'t> TableDisplay<'t> {
             Ok(numbers) => {
                 let mut cells = write_all(&numbers, precision, kind != FeatureType::Continuous);
                 for (cell, number) in cells.iter_mut().zip(&numbers) {
-                    if let Some(word) = feature.zip(number.index()).and_then(|(feature, index)| feature.word(index)) {
+                    if let Some(word) = feature.zip(number.index()).and_then(|(feature, index)| feature.label(index)) {
                         *cell = label(word, NAME_LIMIT);
                     }
                 }
@@ -273,7 +273,7 @@ impl<T: Element> DisplaySource for TableView<'_, T> {
     }
 
     fn number(&self, row: usize, column: usize) -> Result<DisplayNumber> {
-        let value = self.rows(row..row + 1)?.columns(column..column + 1)?;
+        let value = self.slice_rows(row..row + 1)?.slice_columns(column..column + 1)?;
         Ok(DisplayNumber::new(value.value(0, 0).unwrap_or_default()))
     }
 }
@@ -285,8 +285,8 @@ impl<'t, T: Element> TableView<'t, T> {
     /// ```
     /// # use numeric_table::prelude::*;
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
-    /// let view = table.view()?.rows(1..3)?;
-    /// assert_eq!(view.display().rows(1).to_string(), "2 x 2 i32\n       0    1\n0      3    4\n...  ...  ...");
+    /// let view = table.view()?.slice_rows(1..3)?;
+    /// assert_eq!(view.display().max_rows(1).to_string(), "2 x 2 i32\n       0    1\n0      3    4\n...  ...  ...");
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn display(&self) -> TableDisplay<'t> {

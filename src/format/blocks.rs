@@ -37,7 +37,7 @@ impl TableReader {
     /// let reader = TableReader::open(&path)?;
     /// let mut blocks = reader.row_blocks::<f32>(2)?;
     /// assert_eq!(blocks.next_block()?.unwrap()[..], [1.0, 2.0, 3.0, 4.0]);
-    /// assert_eq!(blocks.next_block()?.unwrap().rows(), 2..3);
+    /// assert_eq!(blocks.next_block()?.unwrap().row_range(), 2..3);
     /// assert!(blocks.next_block()?.is_none());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -62,10 +62,10 @@ impl TableReader {
     /// Several threads read from the file and convert values at the same time.
     ///
     /// Blocks are ordered by index where that matters, as in `collect` or `enumerate`, and otherwise unordered;
-    /// [`rows`](BlockMut::rows) returns their position. Each block has its own buffer, which a later block reuses after
-    /// the block is dropped, so the number of buffers is the number of blocks that exist at the same time. Nothing is
-    /// written back to the file. Without the feature `rayon`, use [`row_blocks`](Self::row_blocks) with its single
-    /// buffer. For a column-major file, a few blocks of many rows are best.
+    /// [`row_range`](BlockMut::row_range) returns their position. Each block has its own buffer, which a later block
+    /// reuses after the block is dropped, so the number of buffers is the number of blocks that exist at the same time.
+    /// Nothing is written back to the file. Without the feature `rayon`, use [`row_blocks`](Self::row_blocks) with its
+    /// single buffer. For a column-major file, a few blocks of many rows are best.
     ///
     /// # Errors
     /// The errors of [`row_blocks`](Self::row_blocks). Each item can fail with the errors of
@@ -158,7 +158,7 @@ impl<U: Element> FileBlocks<'_, U> {
     /// let (reader, mut rows) = (TableReader::open(&path)?, 0);
     /// let mut blocks = reader.row_blocks::<i16>(2)?;
     /// while let Some(block) = blocks.next_block()? {
-    ///     rows += block.rows().len();
+    ///     rows += block.row_range().len();
     /// }
     /// assert_eq!(rows, 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -96,7 +96,7 @@ impl Front {
     /// [`ErrorKind::TableKindMismatch`].
     pub fn homogeneous(&self) -> Result<StoredValues> {
         let expected = TableKind::HOMOGENEOUS.name();
-        self.values().ok_or_else(|| Error::new(ErrorKind::TableKindMismatch { expected, found: self.kind() }))
+        self.values().ok_or_else(|| Error::new(ErrorKind::TableKindMismatch { expected, actual: self.kind() }))
     }
 
     fn kind(&self) -> &'static str {

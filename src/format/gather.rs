@@ -54,7 +54,7 @@ impl TableReader {
         match_element!(target.element_type(), U => {
             let table = HomogenNumericTable::internal(self.file.load::<U>(meter)?, shape, layout);
             let target = Target::new(target, shape, ConversionPolicy::Saturate)?;
-            table.read_region(&Region::whole(shape), target.over())
+            table.read_region(&Region::whole(shape), target.allow_partial_write())
         })
     }
 

@@ -12,7 +12,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::room::with_room;
 use crate::base::shape::Shape;
 use crate::dictionary::{
-    Categories, CategoriesView, DataDictionary, EncodedWords, Feature, FeatureType, FeatureView, from_views,
+    Categories, CategoriesView, DataDictionary, EncodedLabels, Feature, FeatureType, FeatureView, from_views,
 };
 use crate::table::{DataLayout, TableKind};
 
@@ -57,7 +57,7 @@ impl EncodedHeader {
         append_kind(&mut bytes, kind);
         append(&mut bytes);
         append_dictionary(&mut bytes, dictionary, have_types);
-        let major = if dictionary.has_words() { Major::WithWords } else { Major::WithKind };
+        let major = if dictionary.has_labels() { Major::WithWords } else { Major::WithKind };
         Ok(Self { bytes, major })
     }
 }
@@ -129,16 +129,16 @@ fn append_record(bytes: &mut Vec<u8>, feature: &Feature) {
     bytes.extend(name.unwrap_or_default().bytes());
     bytes.push(feature.feature_type.id());
     let categories = feature.categories.as_ref();
-    let flag = if categories.is_some_and(Categories::has_words) { WITH_WORDS } else { SOME };
+    let flag = if categories.is_some_and(Categories::has_labels) { WITH_WORDS } else { SOME };
     append_option(bytes, flag, feature.category_count());
     if let Some(categories) = categories {
-        EncodedWords::append(bytes, categories);
+        EncodedLabels::append(bytes, categories);
     }
 }
 
 fn size_of_record(feature: &Feature, has_type: bool) -> usize {
     let name = feature.name.as_ref().map_or(1, |name| 1 + 8 + name.len());
-    let categories = feature.categories.as_ref().map_or(1, |words| 1 + 8 + EncodedWords::size_of(words));
+    let categories = feature.categories.as_ref().map_or(1, |words| 1 + 8 + EncodedLabels::size_of(words));
     usize::from(has_type) + 1 + name + categories
 }
 
@@ -345,7 +345,7 @@ impl<'a> Fields<'a> {
         if self.major.has_words() && self.bytes.get(start) == Some(&WITH_WORDS) {
             self.at += 1;
             let count = self.number()?;
-            let words = EncodedWords::new(count, &self.bytes[self.at..]).map_err(|at| {
+            let words = EncodedLabels::new(count, &self.bytes[self.at..]).map_err(|at| {
                 refusal(self.at + at, "the header is damaged: the label of a category is not UTF-8".to_owned())
             })?;
             self.at += words.size();

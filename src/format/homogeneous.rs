@@ -55,7 +55,7 @@ impl HomogeneousFile {
         match self.element_type {
             found if found == expected => Ok(()),
             found => Err(Error::element_type_mismatch(expected, found)
-                .with_hint(Hint::new("load_as", "converts"))
+                .with_hint(Hint::new("load_cast", "converts"))
                 .in_file(self.parts.path())),
         }
     }

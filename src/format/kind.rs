@@ -159,7 +159,7 @@ pub(super) fn table_of(kind: &str, content: FoundContent) -> Result<Box<dyn Nume
 }
 
 fn mismatch(expected: TableKind, found: &'static str, file: &TableFile) -> Error {
-    Error::new(ErrorKind::TableKindMismatch { expected: expected.name(), found }).in_file(file.path())
+    Error::new(ErrorKind::TableKindMismatch { expected: expected.name(), actual: found }).in_file(file.path())
 }
 
 /// Appends the length and the bytes of a kind's name. A header begins with them.

@@ -54,10 +54,10 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("table.ntb");
     /// HomogenNumericTable::from_rows(&[[1.9_f64, -7.0], [300.0, 4.0]])?.save(&path)?;
-    /// assert_eq!(HomogenNumericTable::<u8>::load_as(&path)?.as_slice()?, [1, 0, 255, 4]);
+    /// assert_eq!(HomogenNumericTable::<u8>::load_cast(&path)?.as_slice()?, [1, 0, 255, 4]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn load_as(path: impl AsRef<Path>) -> Result<Self> {
+    pub fn load_cast(path: impl AsRef<Path>) -> Result<Self> {
         match FileContent::open(path.as_ref())? {
             FileContent::Homogeneous(file, header) => load(&file, |element_type| header.dictionary(element_type), None),
             other => other.load(None)?.convert(),
@@ -73,7 +73,7 @@ pub(super) fn load<T: Element>(
     meter: Option<&Meter>,
 ) -> Result<HomogenNumericTable<T>> {
     let array = file.load(meter)?;
-    HomogenNumericTable::internal(array, file.shape, file.layout).described_by(dictionary_of(T::TYPE)?)
+    HomogenNumericTable::internal(array, file.shape, file.layout).with_dictionary(dictionary_of(T::TYPE)?)
 }
 
 /// Loads a table in the element type of the file.

@@ -18,8 +18,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// when they are first accessed; the system may evict them from memory at any time.
     ///
     /// The memory is immutable: the first write to the table copies it. The mapping lives as long as any array that
-    /// shares it. The file's description is checked, but checksums of values are not; [`verify`](crate::files::verify) does
-    /// that. Big-endian machines load the file instead, because the bytes of values must be reversed.
+    /// shares it. The file's description is checked, but checksums of values are not; [`verify`](crate::files::verify)
+    /// does that. Big-endian machines load the file instead, because the bytes of values must be reversed.
     ///
     /// # Errors
     /// The errors of [`load`](Self::load).
@@ -68,8 +68,8 @@ impl<T: Element> HomogenNumericTable<T> {
         let bytes = unsafe { map_file(file.parts.file(), file.parts.path(), end) }?;
         // Values begin at a multiple of 4096 bytes, which is aligned for every element type.
         let values = bytes.slice(start..end)?.reinterpret::<T>()?;
-        let table = Self::from_array_in(values, file.shape, file.layout)?;
-        table.described_by(dictionary)
+        let table = Self::from_array_with_layout(values, file.shape, file.layout)?;
+        table.with_dictionary(dictionary)
     }
 }
 

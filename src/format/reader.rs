@@ -101,8 +101,8 @@ impl TableReader {
     }
 
     /// Sets whether [`load_rows`](Self::load_rows), [`row_blocks`](Self::row_blocks), `par_row_blocks`, and
-    /// [`TableWriter::copy_rows`](crate::files::TableWriter::copy_rows) from this reader compare values with their checksums
-    /// before use. [`load`](Self::load) always does.
+    /// [`TableWriter::copy_rows`](crate::files::TableWriter::copy_rows) from this reader compare values with their
+    /// checksums before use. [`load`](Self::load) always does.
     ///
     /// Each checksum covers a chunk of 1 MiB of values, unless [another size](crate::files::SaveOptions::checksums) was
     /// chosen. When a value of a chunk is first needed, the chunk is read and compared, once for each reader. The
@@ -240,13 +240,13 @@ impl TableReader {
     /// ```
     pub fn load<T: Element>(&self) -> Result<HomogenNumericTable<T>> {
         self.file.check_type(T::TYPE)?;
-        self.load_as()
+        self.load_cast()
     }
 
-    /// Loads the whole table, converted to `T`, like [`HomogenNumericTable::load_as`].
+    /// Loads the whole table, converted to `T`, like [`HomogenNumericTable::load_cast`].
     ///
     /// # Errors
-    /// The errors of [`HomogenNumericTable::load_as`].
+    /// The errors of [`HomogenNumericTable::load_cast`].
     ///
     /// # Examples
     /// ```
@@ -254,10 +254,10 @@ impl TableReader {
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(&path)?;
-    /// assert_eq!(TableReader::open(&path)?.load_as::<f32>()?.as_slice()?[5], 6.0);
+    /// assert_eq!(TableReader::open(&path)?.load_cast::<f32>()?.as_slice()?[5], 6.0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn load_as<T: Element>(&self) -> Result<HomogenNumericTable<T>> {
+    pub fn load_cast<T: Element>(&self) -> Result<HomogenNumericTable<T>> {
         load(&self.file, |element_type| self.dictionary.with_element_type(element_type), Some(&self.whole_meter()))
     }
 
@@ -303,7 +303,7 @@ impl TableReader {
         let (target, mut stored) = (AnySliceMut::new(array.mutable_data()?), Stored::new(self.file.element_type));
         self.read_into(rows, target, &mut stored, Some(&meter))?;
         let dictionary = self.dictionary.with_element_type(U::TYPE)?;
-        HomogenNumericTable::internal(array, shape, DataLayout::RowMajor).described_by(dictionary)
+        HomogenNumericTable::internal(array, shape, DataLayout::RowMajor).with_dictionary(dictionary)
     }
 
     /// Creates a reader of an open file with its dictionary.

@@ -114,14 +114,14 @@ impl<N: NumericTable + ?Sized> RowSource for TableSource<'_, N> {
         let Some((array, range)) = array_of(self.0, &region, element)? else { return Ok(None) };
         let (expected, found) = (region.shape().element_count()?, range.len());
         if expected != found {
-            return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
+            return Err(Error::new(ErrorKind::LengthMismatch { expected, actual: found }));
         }
         array.slice(range).map(Some)
     }
 
     fn read(&self, rows: &Range<usize>, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()> {
         let region = self.region(rows);
-        self.0.read_region(&region, Target::new(target, region.shape(), policy)?.over())
+        self.0.read_region(&region, Target::new(target, region.shape(), policy)?.allow_partial_write())
     }
 
     fn read_in(

@@ -367,8 +367,8 @@ impl<T: Element> TableWriter<T> {
 }
 
 impl<T: Element> TableWriter<T> {
-    /// Reserves `bytes` bytes before the values for names and labels of columns, which [`describe`](Self::describe) adds
-    /// later. Does nothing once there are rows.
+    /// Reserves `bytes` bytes before the values for names and labels of columns, which [`describe`](Self::describe)
+    /// adds later. Does nothing once there are rows.
     ///
     /// # Errors
     /// [`ErrorKind::Format`], [`ErrorKind::OutOfMemory`].
@@ -381,10 +381,10 @@ impl<T: Element> TableWriter<T> {
     /// let mut writer = TableWriter::<u8>::create(&path, 1, None)?;
     /// writer.reserve_words(1 << 10)?;
     /// writer.append(&[0_u8, 1, 0])?;
-    /// let color = Feature::new(ElementType::U8).categorical(Categories::from_words(["red", "blue"])?);
-    /// writer.describe([color].into_iter().collect())?; // the words are known at the end only
+    /// let color = Feature::new(ElementType::U8).categorical(Categories::from_labels(["red", "blue"])?);
+    /// writer.describe([color].into_iter().collect())?; // the labels are known at the end only
     /// writer.finish()?;
-    /// assert_eq!(files::load(&path)?.dictionary().feature(0)?.word(1), Some("blue"));
+    /// assert_eq!(files::load(&path)?.dictionary().feature(0)?.label(1), Some("blue"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn reserve_words(&mut self, bytes: u64) -> Result<()> {

@@ -183,7 +183,7 @@ fn reason<E: de::Error>(error: Error) -> E {
 /// let text = serde_json::to_string(&table)?;
 /// assert!(text.starts_with(r#"{"kind":"structure-of-arrays","rows":2,"columns":1"#));
 /// let back: Box<dyn NumericTable> = serde_json::from_str(&text)?;
-/// assert_eq!(back.downcast_ref::<SoaNumericTable>().unwrap().column_as::<u16>(0)?, [3, 1]);
+/// assert_eq!(back.downcast_ref::<SoaNumericTable>().unwrap().column_slice::<u16>(0)?, [3, 1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 impl Serialize for dyn NumericTable + '_ {

@@ -11,7 +11,7 @@ use super::either::AnyDictionary;
 use super::{Bytes, remember};
 use crate::base::element::ElementType;
 use crate::dictionary::{
-    Categories, CategoriesView, DataDictionary, EncodedWords, Feature, FeatureType, FeatureView, collect_columns,
+    Categories, CategoriesView, DataDictionary, EncodedLabels, Feature, FeatureType, FeatureView, collect_columns,
     from_views,
 };
 
@@ -84,15 +84,15 @@ impl Serialize for DataDictionary {
         for feature in listed {
             let name = feature.name.as_deref();
             let categories = feature.categories.as_ref();
-            let has_words = categories.is_some_and(Categories::has_words);
-            let flags = u8::from(name.is_some()) | u8::from(categories.is_some()) << 1 | u8::from(has_words) << 2;
+            let has_labels = categories.is_some_and(Categories::has_labels);
+            let flags = u8::from(name.is_some()) | u8::from(categories.is_some()) << 1 | u8::from(has_labels) << 2;
             records.extend([feature.element_type.id(), feature.feature_type.id(), flags, 0, 0, 0, 0, 0]);
             records.extend((feature.category_count().unwrap_or(0) as u64).to_le_bytes());
             records.extend((names.len() as u64).to_le_bytes());
             records.extend((name.unwrap_or("").len() as u64).to_le_bytes());
             names.extend(name.unwrap_or("").bytes());
             if let Some(categories) = categories {
-                EncodedWords::append(&mut names, categories);
+                EncodedLabels::append(&mut names, categories);
             }
         }
         let [records, names] = [records, names].map(|bytes| Bytes(Cow::Owned(bytes)));
@@ -172,14 +172,14 @@ fn read_feature<'a, E: de::Error>(
     let name = name.ok_or_else(|| E::custom("a feature's name does not begin where the previous one ends"))?;
     let name = std::str::from_utf8(name).map_err(E::custom)?;
     *end = start + length;
-    let (has_name, has_categories, has_words) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0);
+    let (has_name, has_categories, has_labels) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0);
     let contradicts =
-        (!has_name && !name.is_empty()) || (!has_categories && categories != 0) || (has_words && categories == 0);
+        (!has_name && !name.is_empty()) || (!has_categories && categories != 0) || (has_labels && categories == 0);
     if flags & !7 != 0 || contradicts {
         return Err(E::custom("a feature record contradicts itself"));
     }
-    let categories = if has_words {
-        let words = EncodedWords::new(categories as u64, &names[*end..])
+    let categories = if has_labels {
+        let words = EncodedLabels::new(categories as u64, &names[*end..])
             .map_err(|at| E::custom(format_args!("byte {} of the names is not part of a label", *end + at)))?;
         *end += words.size();
         Some(CategoriesView::Encoded(words))
@@ -191,14 +191,14 @@ fn read_feature<'a, E: de::Error>(
 
 /// Returns the size in bytes of the name and the labels of a feature in a binary format.
 pub(crate) fn size_of_texts(feature: &Feature) -> usize {
-    let words = feature.categories.as_ref().map_or(0, EncodedWords::size_of);
+    let words = feature.categories.as_ref().map_or(0, EncodedLabels::size_of);
     feature.name.as_ref().map_or(0, String::len).saturating_add(words)
 }
 
 /// Five fields; in a human-readable format four if the categories have no labels.
 impl Serialize for Feature {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let words = self.categories.as_ref().filter(|categories| categories.has_words()).map(Words);
+        let words = self.categories.as_ref().filter(|categories| categories.has_labels()).map(Words);
         let is_short = words.is_none() && serializer.is_human_readable();
         let mut fields = serializer.serialize_struct("Feature", if is_short { 4 } else { 5 })?;
         fields.serialize_field("name", &self.name)?;
@@ -218,7 +218,7 @@ struct Words<'a>(&'a Categories);
 
 impl Serialize for Words<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.words())
+        serializer.collect_seq(self.0.labels())
     }
 }
 
@@ -269,7 +269,7 @@ impl<'de> Deserialize<'de> for FoundWords {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<FoundWords, A::Error> {
                 let words = std::iter::from_fn(|| sequence.next_element::<Cow<'_, str>>().transpose());
-                Categories::try_from_words(words, remember).map(FoundWords)
+                Categories::try_from_labels(words, remember).map(FoundWords)
             }
         }
         deserializer.deserialize_seq(List)

@@ -67,7 +67,7 @@ impl Shards {
         let mut opened = OpenedTable::open(&entry.path).map_err(|error| error.in_file(&entry.path))?;
         let changed = |part, expected: u64, found: u64| match expected == found {
             true => Ok(()),
-            false => Err(Error::new(ErrorKind::ShardChanged { part, expected, found }).in_file(&entry.path)),
+            false => Err(Error::new(ErrorKind::ShardChanged { part, expected, actual: found }).in_file(&entry.path)),
         };
         changed("size in bytes", entry.bytes, opened.file_length())?;
         changed("number of rows", entry.rows as u64, opened.shape().rows as u64)?;
@@ -122,8 +122,8 @@ fn difference(first: &DataDictionary, table: usize, column: usize, mine: &Featur
     if mine.feature_type != theirs.feature_type {
         return unequal("feature type");
     }
-    let has_words = |feature: &Feature| feature.categories.as_ref().is_some_and(Categories::has_words);
-    match has_words(mine) || has_words(theirs) {
+    let has_labels = |feature: &Feature| feature.categories.as_ref().is_some_and(Categories::has_labels);
+    match has_labels(mine) || has_labels(theirs) {
         true => Error::unequal_categories(table, column),
         false => unequal("number of categories"),
     }

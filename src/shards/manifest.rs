@@ -94,12 +94,12 @@ impl Shards {
     /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2]])?;
     /// let [a, b] = ["a.ntb", "b.ntb"].map(|name| folder.join(name));
     /// [&a, &b].iter().try_for_each(|path| table.save(path))?;
-    /// let mut shards = Shards::of_files([&b])?;
+    /// let mut shards = Shards::from_paths([&b])?;
     /// shards.save_manifest(folder.join("shards.ntm"))?;
     /// assert_eq!(Shards::open(folder)?.shard_count(), 1); // the manifest defines the table
     /// shards.append([&a])?; // adds to the manifest
     /// assert_eq!(Shards::open(folder)?.shard_count(), 2);
-    /// assert!(Shards::of_files([&a])?.save_manifest(folder.join("shards.ntm")).is_err()); // it also lists b.ntb
+    /// assert!(Shards::from_paths([&a])?.save_manifest(folder.join("shards.ntm")).is_err()); // it also lists b.ntb
     /// let elsewhere = tempfile::tempdir()?;
     /// assert!(shards.save_manifest(elsewhere.path().join("shards.ntm")).is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -185,8 +185,8 @@ impl Shards {
     /// Cost: O(files x columns) for the new files, plus reading and writing the manifest.
     ///
     /// # Errors
-    /// The errors of [`of_files`](Self::of_files) and [`save_manifest`](Self::save_manifest), also if a file is already
-    /// in the manifest. On error, the table and the manifest are unchanged.
+    /// The errors of [`from_paths`](Self::from_paths) and [`save_manifest`](Self::save_manifest), also if a file is
+    /// already in the manifest. On error, the table and the manifest are unchanged.
     ///
     /// # Examples
     /// ```
@@ -195,7 +195,7 @@ impl Shards {
     /// # let folder = folder.path();
     /// let [a, b] = ["a.ntb", "b.ntb"].map(|name| folder.join(name));
     /// HomogenNumericTable::from_rows(&[[1_i16, 2]])?.save(&a)?;
-    /// Shards::of_files([&a])?.save_manifest(folder.join("shards.ntm"))?;
+    /// Shards::from_paths([&a])?.save_manifest(folder.join("shards.ntm"))?;
     /// let mut shards = Shards::open(folder)?;
     /// HomogenNumericTable::from_rows(&[[3_i16, 4]])?.save(&b)?;
     /// shards.append([&b])?;
@@ -220,7 +220,7 @@ impl Shards {
     /// let [a, b] = ["a.ntb", "b.ntb"].map(|name| folder.path().join(name));
     /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2]])?;
     /// [&a, &b].iter().try_for_each(|path| table.save(path))?;
-    /// let mut shards = Shards::of_files([&a])?;
+    /// let mut shards = Shards::from_paths([&a])?;
     /// shards.save_manifest(folder.path().join("shards.ntm"))?;
     /// shards.append_with([&b], SaveOptions::new().durable(false))?; // does not wait for the disk
     /// assert_eq!(Shards::open(folder.path())?.shape().rows, 2);
@@ -319,7 +319,7 @@ fn check_magic(start: &[u8]) -> Result<()> {
     let reason = match start {
         [0x89, b'N', b'T', b'B', ..] => {
             let error = Error::format(0, "this is a table file, not a manifest of several");
-            return Err(error.with_hint(Hint::new("Shards::of_files", "opens it")));
+            return Err(error.with_hint(Hint::new("Shards::from_paths", "opens it")));
         }
         _ if MAGIC.starts_with(start) => "the manifest is cut off within its first 8 bytes",
         _ => "this is not a manifest of table files",

@@ -66,7 +66,7 @@ impl Shards {
     /// # Safety
     /// As for [`map`](Self::map): during the call, and as long as any array that shares the memory of a file is alive,
     /// no file may be written to or truncated. The results in this library keep no such array. Your own may:
-    /// `update_table` receives the mapped tables, and any [clone](crate::Array) or slice of their arrays shares the
+    /// `update` receives the mapped tables, and any [clone](crate::Array) or slice of their arrays shares the
     /// file's memory, even after this call has returned, and also in the results that it was merged into.
     ///
     /// # Examples
@@ -77,8 +77,8 @@ impl Shards {
     /// # struct Rows(u64);
     /// # impl Partial for Rows {
     /// #     const NAME: &'static str = "rows";
-    /// #     fn empty(&self) -> Result<Self> { Ok(Self(0)) }
-    /// #     fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+    /// #     fn new_like(&self) -> Result<Self> { Ok(Self(0)) }
+    /// #     fn update(&mut self, rows: &dyn NumericTable) -> Result<()> {
     /// #         self.0 += rows.shape().rows as u64;
     /// #         Ok(())
     /// #     }

@@ -50,8 +50,8 @@ const FILE_BYTES: usize = 64 << 10;
 /// Number of files that are opened and described before they are compared.
 const FILES_AT_ONCE: usize = 64;
 
-/// A table stored in many table files ([`.ntb`](crate::files::TableWriter)), end to end: for tables that exceed memory, are
-/// written by several programs at once, or are too large for a single file.
+/// A table stored in many table files ([`.ntb`](crate::files::TableWriter)), end to end: for tables that exceed memory,
+/// are written by several programs at once, or are too large for a single file.
 ///
 /// All files have the same columns: element types, names, feature types and categories. They may differ in the number
 /// of rows, which may be 0, in layout, and in the kind of table. The files come from a folder, a pattern, the caller,
@@ -104,7 +104,7 @@ pub struct Shards {
 /// # let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("part-0.ntb");
 /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(&path)?;
-/// let shards = Shards::of_files([&path, &path])?;
+/// let shards = Shards::from_paths([&path, &path])?;
 /// let last = shards.files().last().unwrap();
 /// assert_eq!((last.path, last.rows, last.bytes), (&*path, 2..4, std::fs::metadata(&path)?.len()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -138,7 +138,7 @@ impl Shards {
     ///
     /// # Errors
     /// [`ErrorKind::Io`] with `path`, also if no such file exists; [`ErrorKind::Format`] if the file is damaged or
-    /// not a manifest; [`ErrorKind::OutOfMemory`]; for a folder, the errors of [`of_files`](Self::of_files).
+    /// not a manifest; [`ErrorKind::OutOfMemory`]; for a folder, the errors of [`from_paths`](Self::from_paths).
     ///
     /// # Examples
     /// ```
@@ -179,12 +179,12 @@ impl Shards {
     /// let [narrow, wide] = ["narrow.ntb", "wide.ntb"].map(|name| folder.path().join(name));
     /// HomogenNumericTable::from_rows(&[[1_i16, 2]])?.save(&narrow)?;
     /// HomogenNumericTable::from_rows(&[[3_i16, 4, 5]])?.save(&wide)?;
-    /// assert_eq!(Shards::of_files([&narrow])?.shape(), Shape { rows: 1, columns: 2 });
-    /// let error = Shards::of_files([&narrow, &wide]).unwrap_err().to_string();
+    /// assert_eq!(Shards::from_paths([&narrow])?.shape(), Shape { rows: 1, columns: 2 });
+    /// let error = Shards::from_paths([&narrow, &wide]).unwrap_err().to_string();
     /// assert!(error.ends_with("wide.ntb: table 1 does not fit the first: 3 columns instead of 2"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn of_files(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Self> {
+    pub fn from_paths(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Self> {
         Self::of_paths(paths.into_iter().map(|path| path.as_ref().to_owned()).collect())
     }
 
@@ -194,11 +194,11 @@ impl Shards {
     ///
     /// Every file with a matching name is part of the table, including complete files left by an earlier attempt of a
     /// killed program. If that can happen, write each attempt into a new folder, or list the files explicitly
-    /// ([`of_files`](Self::of_files)).
+    /// ([`from_paths`](Self::from_paths)).
     ///
     /// # Errors
-    /// The errors of [`of_files`](Self::of_files); [`ErrorKind::Io`] if no file matches, or if the pattern has no last
-    /// component.
+    /// The errors of [`from_paths`](Self::from_paths); [`ErrorKind::Io`] if no file matches, or if the pattern has no
+    /// last component.
     ///
     /// # Examples
     /// ```
@@ -206,12 +206,12 @@ impl Shards {
     /// # let folder = tempfile::tempdir()?;
     /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2]])?;
     /// ["part-7.ntb", "part-8.ntb", "other.ntb"].iter().try_for_each(|name| table.save(folder.path().join(name)))?;
-    /// let shards = Shards::matching(folder.path().join("part-*.ntb"))?;
+    /// let shards = Shards::from_glob(folder.path().join("part-*.ntb"))?;
     /// assert!(shards.files().map(|file| file.path.file_name().unwrap()).eq(["part-7.ntb", "part-8.ntb"]));
-    /// assert!(Shards::matching(folder.path().join("part-?.csv")).is_err());
+    /// assert!(Shards::from_glob(folder.path().join("part-?.csv")).is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn matching(pattern: impl AsRef<Path>) -> Result<Self> {
+    pub fn from_glob(pattern: impl AsRef<Path>) -> Result<Self> {
         Self::of_paths(names::matching(pattern.as_ref())?)
     }
 
@@ -252,7 +252,7 @@ impl Shards {
     /// Adds a file at the end.
     ///
     /// # Errors
-    /// The errors of [`of_files`](Self::of_files). On error, nothing has changed.
+    /// The errors of [`from_paths`](Self::from_paths). On error, nothing has changed.
     fn push(&mut self, next: Described) -> Result<()> {
         let Described { entry, dictionary } = next;
         let same = check_same(&self.dictionary, self.entries.len(), &dictionary);
@@ -296,14 +296,14 @@ impl Shards {
 
     /// Sets whether [`load_rows`](Self::load_rows), [`row_blocks`](Self::row_blocks), [`reduce`](Self::reduce) and its
     /// parts, and `map` compare all values with their checksums before use. By default, only [`load`](Self::load),
-    /// [`load_as`](Self::load_as) and [`verify`](Self::verify) do; the others return damaged values as they are stored.
-    /// [A table][many-files] lists which call compares what.
+    /// [`load_cast`](Self::load_cast) and [`verify`](Self::verify) do; the others return damaged values as they are
+    /// stored. [A table][many-files] lists which call compares what.
     ///
-    /// In each opened file, chunks of values (1 MiB each, unless [another size](crate::files::SaveOptions::checksums) was
-    /// chosen) are compared when one of their values is first needed, as by
-    /// [`TableReader::with_verification`](crate::files::TableReader::with_verification). Mapping reads and compares all files
-    /// completely. The checksums are themselves compared with those in the manifest, so a file with the same columns
-    /// and different values is also an error.
+    /// In each opened file, chunks of values (1 MiB each, unless [another size](crate::files::SaveOptions::checksums)
+    /// was chosen) are compared when one of their values is first needed, as by
+    /// [`TableReader::with_verification`](crate::files::TableReader::with_verification). Mapping reads and compares all
+    /// files completely. The checksums are themselves compared with those in the manifest, so a file with the same
+    /// columns and different values is also an error.
     ///
     /// Cost: each chunk is read once more, completely. Files must have checksums of values.
     ///
@@ -341,7 +341,7 @@ impl Shards {
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("part-0.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(&path)?;
-    /// assert_eq!(Shards::of_files([&path, &path])?.shape(), Shape { rows: 4, columns: 3 });
+    /// assert_eq!(Shards::from_paths([&path, &path])?.shape(), Shape { rows: 4, columns: 3 });
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn shape(&self) -> Shape {
@@ -402,7 +402,7 @@ impl Shards {
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("part-0.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?.save(&path)?;
-    /// let shards = Shards::of_files([&path, &path])?;
+    /// let shards = Shards::from_paths([&path, &path])?;
     /// assert!(shards.files().map(|file| file.rows).eq([0..2, 2..4]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

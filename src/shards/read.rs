@@ -32,7 +32,7 @@ impl Open {
             StoredRows::Table(table) => {
                 let region = Region { rows, columns: 0..table.shape().columns };
                 let target = Target::new(target, region.shape(), ConversionPolicy::Saturate)?;
-                table.read_region(&region, target.over())
+                table.read_region(&region, target.allow_partial_write())
             }
         }
     }
@@ -75,7 +75,8 @@ impl Shards {
     /// Loads the whole table from files that hold `T`, and compares the checksums of the values in the same pass.
     ///
     /// # Errors
-    /// The errors of [`load_as`](Self::load_as); [`ErrorKind::ElementTypeMismatch`]; [`ErrorKind::MixedElementTypes`].
+    /// The errors of [`load_cast`](Self::load_cast); [`ErrorKind::ElementTypeMismatch`];
+    /// [`ErrorKind::MixedElementTypes`].
     ///
     /// # Examples
     /// ```
@@ -92,10 +93,10 @@ impl Shards {
             found if found != T::TYPE && !self.dictionary.is_empty() => {
                 let (expected, path) = (T::TYPE, Some(self.entries[0].path.clone()));
                 Err(Error::element_type_mismatch(expected, found)
-                    .with_hint(Hint::new("load_as", "converts"))
+                    .with_hint(Hint::new("load_cast", "converts"))
                     .in_some_file(path))
             }
-            _ => self.load_as(),
+            _ => self.load_cast(),
         }
     }
 
@@ -112,10 +113,10 @@ impl Shards {
     /// # use numeric_table::{prelude::*, shards::Shards};
     /// # let folder = tempfile::tempdir()?;
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(folder.path().join("part-0.ntb"))?;
-    /// assert_eq!(Shards::open(folder.path())?.load_as::<f32>()?.as_slice()?, [1.0, 2.0, 3.0, 4.0]);
+    /// assert_eq!(Shards::open(folder.path())?.load_cast::<f32>()?.as_slice()?, [1.0, 2.0, 3.0, 4.0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn load_as<U: Element>(&self) -> Result<HomogenNumericTable<U>> {
+    pub fn load_cast<U: Element>(&self) -> Result<HomogenNumericTable<U>> {
         self.gather(0..self.row_count(), Check::Values)
     }
 
@@ -172,7 +173,7 @@ impl Shards {
         };
         outcomes?;
         let dictionary = self.dictionary.with_element_type(U::TYPE)?;
-        HomogenNumericTable::internal(array, shape, DataLayout::RowMajor).described_by(dictionary)
+        HomogenNumericTable::internal(array, shape, DataLayout::RowMajor).with_dictionary(dictionary)
     }
 
     /// Returns the files that contain some of these rows, and the rows within each file; with `all`, also files without
@@ -260,10 +261,10 @@ impl<U: Element> ShardBlocks<'_, U> {
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("part-0.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?.save(&path)?;
-    /// let shards = Shards::of_files([&path, &path])?;
+    /// let shards = Shards::from_paths([&path, &path])?;
     /// let (mut blocks, mut ranges) = (shards.row_blocks::<f32>(4)?, Vec::new());
     /// while let Some(block) = blocks.next_block()? {
-    ///     ranges.push(block.rows());
+    ///     ranges.push(block.row_range());
     /// }
     /// assert_eq!(ranges, [0..4, 4..6]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

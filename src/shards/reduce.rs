@@ -1,8 +1,8 @@
 //! Partial results of all rows: each file is processed in pieces, and results are merged in the order of the rows.
 //!
-//! The rows of a file are divided by their number alone, as [`Partial::compute`] divides those of a table. The results
-//! of these parts are merged in order into the result of the file, and the results of the files likewise. The result
-//! therefore does not depend on which thread or machine computes which part, or when.
+//! The rows of a file are divided by their number alone, as [`Partial::compute_over`] divides those of a table. The
+//! results of these parts are merged in order into the result of the file, and the results of the files likewise. The
+//! result therefore does not depend on which thread or machine computes which part, or when.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -49,8 +49,8 @@ struct Work<'a, P> {
 }
 
 impl Shards {
-    /// Computes a result of all rows: starts with [`empty`](Partial::empty) of the prototype `empty`, and adds the rows
-    /// of every file. With the feature `rayon`, large files and many small files are processed in parallel.
+    /// Computes a result of all rows: starts with [`new_like`](Partial::new_like) of the prototype `empty`, and adds
+    /// the rows of every file. With the feature `rayon`, large files and many small files are processed in parallel.
     ///
     /// The result of each file, as computed by [`reduce_shard`](Self::reduce_shard), is merged in the order of the
     /// files, first within each of the [`runs`](Self::runs). The result has **the same bits for any number of
@@ -63,7 +63,7 @@ impl Shards {
     ///
     /// # Errors
     /// The first error in the order of the rows: those of [`verify`](Self::verify) except for damaged values; those of
-    /// [`Partial::update_table`] and [`Partial::merge`], with the path of the file.
+    /// [`Partial::update`] and [`Partial::merge`], with the path of the file.
     ///
     /// # Examples
     /// ```
@@ -77,11 +77,11 @@ impl Shards {
     /// impl Partial for Largest {
     ///     const NAME: &'static str = "largest-value";
     ///
-    ///     fn empty(&self) -> Result<Self> {
+    ///     fn new_like(&self) -> Result<Self> {
     ///         Ok(Self(f64::NEG_INFINITY))
     ///     }
     ///
-    ///     fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+    ///     fn update(&mut self, rows: &dyn NumericTable) -> Result<()> {
     ///         self.0 = rows.rows::<f64>(..)?.iter().copied().fold(self.0, f64::max);
     ///         Ok(())
     ///     }
@@ -110,9 +110,9 @@ impl Shards {
         self.reduce_by(empty, &OpenedTable::into_rows)
     }
 
-    /// Computes the result of the rows of one file, the same as [`Partial::compute`] computes from its table, in the
-    /// same parts. ([`BasicStatistics`](crate::statistics::BasicStatistics) divides sparse tables differently there, and may differ
-    /// in the last digits.)
+    /// Computes the result of the rows of one file, the same as [`Partial::compute_over`] computes from its table, in
+    /// the same parts. ([`BasicStatistics`](crate::statistics::BasicStatistics) divides sparse tables differently
+    /// there, and may differ in the last digits.)
     ///
     /// # Errors
     /// [`ErrorKind::OutOfRange`]; the errors of [`reduce`](Self::reduce).
@@ -125,8 +125,8 @@ impl Shards {
     /// # struct Rows(u64);
     /// # impl Partial for Rows {
     /// #     const NAME: &'static str = "rows";
-    /// #     fn empty(&self) -> Result<Self> { Ok(Self(0)) }
-    /// #     fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+    /// #     fn new_like(&self) -> Result<Self> { Ok(Self(0)) }
+    /// #     fn update(&mut self, rows: &dyn NumericTable) -> Result<()> {
     /// #         self.0 += rows.shape().rows as u64;
     /// #         Ok(())
     /// #     }
@@ -150,7 +150,7 @@ impl Shards {
             own = Some(found);
             Ok(())
         })?;
-        own.map_or_else(|| empty.empty(), Ok)
+        own.map_or_else(|| empty.new_like(), Ok)
     }
 
     /// Computes the result of consecutive files by merging the results of the files in order. For all files of one of
@@ -167,7 +167,7 @@ impl Shards {
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(folder.join("part-0.ntb"))?;
     /// HomogenNumericTable::from_rows(&[[5_i16, 6]])?.save(folder.join("part-1.ntb"))?;
     /// let (shards, empty) = (Shards::open(folder)?, BasicStatistics::new(2)?);
-    /// let mut all = empty.empty()?;
+    /// let mut all = empty.new_like()?;
     /// for run in shards.runs(&empty) {
     ///     all.merge(&shards.reduce_shards(run, &empty)?)?; // on any machine
     /// }
@@ -181,7 +181,7 @@ impl Shards {
         }
         let mut run = None;
         self.fold(shards, empty, &OpenedTable::into_rows, |shard, own| self.extend(&mut run, shard, own))?;
-        run.map_or_else(|| empty.empty(), Ok)
+        run.map_or_else(|| empty.new_like(), Ok)
     }
 
     /// Divides the files into runs of consecutive files. The results within a run are merged before those of different
@@ -229,7 +229,7 @@ impl Shards {
 
     /// Computes a result of all rows. `rows_of` gives access to the rows of each file.
     pub(super) fn reduce_by<P: Partial>(&self, empty: &P, rows_of: &RowsOf<'_>) -> Result<P> {
-        let (mut all, mut run) = (empty.empty()?, None);
+        let (mut all, mut run) = (empty.new_like()?, None);
         let (count, length) = (self.entries.len(), self.run_length(empty));
         self.fold(0..count, empty, rows_of, |shard, own| {
             self.extend(&mut run, shard, own)?;
@@ -263,7 +263,7 @@ impl Shards {
             {
                 return own.merge(&found).map_err(named);
             }
-            let mut own = empty.empty()?;
+            let mut own = empty.new_like()?;
             own.merge(&found).map_err(named)?;
             match current.replace((shard, own)) {
                 Some((before, done)) => put(before, done),
@@ -334,7 +334,7 @@ impl<P: Partial> Work<'_, P> {
             let target = AnySliceMut::new(&mut buffer.mutable_data()?[..count]);
             reader.read_into(rows, target, &mut stored, None)?;
             let block = HomogenNumericTable::internal(buffer.slice(..count)?, shape, DataLayout::RowMajor);
-            Ok(block.described_by(reader.dictionary().clone())?.into_dyn())
+            Ok(block.with_dictionary(reader.dictionary().clone())?.into_dyn())
         };
         let done = |rows: usize| self.meter.add((rows * columns * size_of::<T>()) as u64);
         let found = of_unit(self.empty, rows, columns, rows_of, done);

@@ -8,9 +8,9 @@ use crate::base::progress::Meter;
 
 impl Shards {
     /// Checks all files in parallel, without keeping their content in memory. Each must be the file that the manifest
-    /// lists or that was opened, and every checksum is compared, as by [`verify`](crate::files::verify). If several files are
-    /// damaged, the error is about the first of them. Returns whether all files have checksums of values; without them,
-    /// damage to values cannot be detected.
+    /// lists or that was opened, and every checksum is compared, as by [`verify`](crate::files::verify). If several
+    /// files are damaged, the error is about the first of them. Returns whether all files have checksums of values;
+    /// without them, damage to values cannot be detected.
     ///
     /// # Errors
     /// [`ErrorKind::ShardChanged`](crate::ErrorKind::ShardChanged) if a file was replaced by another one;
@@ -25,7 +25,7 @@ impl Shards {
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("part-0.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.save(&path)?;
-    /// let shards = Shards::of_files([&path])?;
+    /// let shards = Shards::from_paths([&path])?;
     /// assert!(shards.verify()?);
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 5]])?.save(&path)?; // of the same shape
     /// assert!(shards.verify().unwrap_err().to_string().contains("part-0.ntb: the file was replaced"));

@@ -40,15 +40,15 @@ pub(super) const LAST: usize = 999_999;
 ///
 /// **Several programs** can write into one folder, each with a writer and different file numbers, without calling
 /// `finish`. When all of them have ended, one writes the manifest:
-/// `Shards::matching("folder/part-*.ntb")?.save_manifest("folder/shards.ntm")`. [`Shards::append`] adds files to an
+/// `Shards::from_glob("folder/part-*.ntb")?.save_manifest("folder/shards.ntm")`. [`Shards::append`] adds files to an
 /// existing table.
 ///
 /// **Files left by a killed attempt** are complete and have the names of shards. Until there is a manifest,
-/// [`Shards::open`] of the folder and [`Shards::matching`] use them as parts of the table, even those with numbers that
-/// the next attempt does not use. Remove `part-*.ntb` before another attempt, or use a new folder for each attempt. If
-/// several programs have written, open the files that they report as finished ([`Shards::of_files`]) instead of a
-/// pattern, because only the manifest defines which files belong to the table. Or [`resume`](Self::resume) the attempt,
-/// which keeps complete files and writes only the missing ones.
+/// [`Shards::open`] of the folder and [`Shards::from_glob`] use them as parts of the table, even those with numbers
+/// that the next attempt does not use. Remove `part-*.ntb` before another attempt, or use a new folder for each
+/// attempt. If several programs have written, open the files that they report as finished ([`Shards::from_paths`])
+/// instead of a pattern, because only the manifest defines which files belong to the table. Or [`resume`](Self::resume)
+/// the attempt, which keeps complete files and writes only the missing ones.
 ///
 /// # Examples
 /// ```

@@ -35,7 +35,7 @@ impl ValueSource for TableSource<'_> {
     }
 }
 
-/// Rows in memory that were passed to `update`.
+/// Rows in memory that were passed to `update_values`.
 pub(super) struct ViewSource<'t, U>(pub(super) TableView<'t, U>);
 
 impl<U: Element> ValueSource for ViewSource<'_, U> {

@@ -25,7 +25,7 @@ use crate::serde::numbers::Number;
 /// ```
 /// use numeric_table::{prelude::*, statistics::BasicStatistics};
 /// let table = HomogenNumericTable::from_rows(&[[2.0_f32], [4.0], [f32::NAN], [9.0]])?;
-/// let column = *BasicStatistics::of(&table)?.column(0)?;
+/// let column = *BasicStatistics::compute(&table)?.column(0)?;
 /// assert_eq!((column.count(), column.nan_count(), column.infinity_count()), (3, 1, 0));
 /// assert_eq!((column.minimum(), column.maximum(), column.sum(), column.mean()), (2.0, 9.0, 15.0, 5.0));
 /// assert_eq!((column.variance(), column.population_variance()), (13.0, 26.0 / 3.0));
@@ -143,7 +143,7 @@ impl ColumnStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[1.0], [f64::NAN], [f64::INFINITY]])?;
-    /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.count(), 2);
+    /// assert_eq!(BasicStatistics::compute(&table)?.column(0)?.count(), 2);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn count(&self) -> u64 {
@@ -157,7 +157,7 @@ impl ColumnStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[1.0], [f64::NAN], [3.0]])?;
-    /// let column = *BasicStatistics::of(&table)?.column(0)?;
+    /// let column = *BasicStatistics::compute(&table)?.column(0)?;
     /// assert_eq!((column.nan_count(), column.mean()), (1, 2.0));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -171,7 +171,7 @@ impl ColumnStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[1.0], [f64::NEG_INFINITY], [3.0]])?;
-    /// let column = *BasicStatistics::of(&table)?.column(0)?;
+    /// let column = *BasicStatistics::compute(&table)?.column(0)?;
     /// assert_eq!((column.infinity_count(), column.minimum(), column.maximum()), (1, f64::NEG_INFINITY, 3.0));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -185,7 +185,7 @@ impl ColumnStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[3_i16], [-7], [5]])?;
-    /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.minimum(), -7.0);
+    /// assert_eq!(BasicStatistics::compute(&table)?.column(0)?.minimum(), -7.0);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn minimum(&self) -> f64 {
@@ -202,7 +202,7 @@ impl ColumnStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[3_i16], [-7], [5]])?;
-    /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.maximum(), 5.0);
+    /// assert_eq!(BasicStatistics::compute(&table)?.column(0)?.maximum(), 5.0);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn maximum(&self) -> f64 {
@@ -224,7 +224,7 @@ impl ColumnStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[1e16], [1.0], [-1e16]])?;
-    /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.sum(), 1.0);
+    /// assert_eq!(BasicStatistics::compute(&table)?.column(0)?.sum(), 1.0);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn sum(&self) -> f64 {
@@ -237,7 +237,7 @@ impl ColumnStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[3_i8], [-4]])?;
-    /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.sum_squares(), 25.0);
+    /// assert_eq!(BasicStatistics::compute(&table)?.column(0)?.sum_squares(), 25.0);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn sum_squares(&self) -> f64 {
@@ -254,7 +254,7 @@ impl ColumnStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[1e9 + 1.0], [1e9 + 3.0]])?;
-    /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.sum_squares_centered(), 2.0);
+    /// assert_eq!(BasicStatistics::compute(&table)?.column(0)?.sum_squares_centered(), 2.0);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn sum_squares_centered(&self) -> f64 {
@@ -267,7 +267,7 @@ impl ColumnStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[0.1], [0.1], [0.1]])?;
-    /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.mean(), 0.1);
+    /// assert_eq!(BasicStatistics::compute(&table)?.column(0)?.mean(), 0.1);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn mean(&self) -> f64 {
@@ -280,7 +280,7 @@ impl ColumnStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[3_i8], [-4]])?;
-    /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.second_order_raw_moment(), 12.5);
+    /// assert_eq!(BasicStatistics::compute(&table)?.column(0)?.second_order_raw_moment(), 12.5);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn second_order_raw_moment(&self) -> f64 {
@@ -296,7 +296,7 @@ impl ColumnStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8], [3], [5]])?;
-    /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.variance(), 4.0);
+    /// assert_eq!(BasicStatistics::compute(&table)?.column(0)?.variance(), 4.0);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn variance(&self) -> f64 {
@@ -309,7 +309,7 @@ impl ColumnStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8], [5]])?;
-    /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.population_variance(), 4.0);
+    /// assert_eq!(BasicStatistics::compute(&table)?.column(0)?.population_variance(), 4.0);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn population_variance(&self) -> f64 {
@@ -322,7 +322,7 @@ impl ColumnStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8], [3], [5]])?;
-    /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.standard_deviation(), 2.0);
+    /// assert_eq!(BasicStatistics::compute(&table)?.column(0)?.standard_deviation(), 2.0);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn standard_deviation(&self) -> f64 {
@@ -336,7 +336,7 @@ impl ColumnStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8], [5]])?;
-    /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.population_standard_deviation(), 2.0);
+    /// assert_eq!(BasicStatistics::compute(&table)?.column(0)?.population_standard_deviation(), 2.0);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn population_standard_deviation(&self) -> f64 {
@@ -349,10 +349,10 @@ impl ColumnStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[2_u8], [4], [6]])?;
-    /// assert_eq!(BasicStatistics::of(&table)?.column(0)?.variation(), 0.5);
+    /// assert_eq!(BasicStatistics::compute(&table)?.column(0)?.coefficient_of_variation(), 0.5);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn variation(&self) -> f64 {
+    pub fn coefficient_of_variation(&self) -> f64 {
         self.report(self.variance_of(1).square_root().divided_by(self.mean()).value())
     }
 

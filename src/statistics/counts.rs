@@ -17,7 +17,7 @@ use crate::serde::numbers::{Numbers, list_of};
 /// ```
 /// use numeric_table::{prelude::*, statistics::{Histogram, HistogramBins}};
 /// let table = HomogenNumericTable::from_rows(&[[1_u8], [2], [2], [9]])?;
-/// let histogram = Histogram::of(&table, &HistogramBins::with_edges([0.0, 2.0, 3.0])?)?;
+/// let histogram = Histogram::compute(&table, &HistogramBins::with_edges([0.0, 2.0, 3.0])?)?;
 /// let column = histogram.column(0)?;
 /// assert_eq!((column.bins().edges(), column.counts(), column.above()), (&[0.0, 2.0, 3.0][..], &[1, 2][..], 1));
 /// # Ok::<(), numeric_table::Error>(())
@@ -55,7 +55,7 @@ impl ColumnHistogram {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::{Histogram, HistogramBins}};
     /// let table = HomogenNumericTable::from_rows(&[[0], [1], [1]])?;
-    /// assert_eq!(Histogram::of(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?.column(0)?.counts(), [1, 2]);
+    /// assert_eq!(Histogram::compute(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?.column(0)?.counts(), [1, 2]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn counts(&self) -> &[u64] {
@@ -68,7 +68,7 @@ impl ColumnHistogram {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::{Histogram, HistogramBins}};
     /// let table = HomogenNumericTable::from_rows(&[[0], [-1], [1]])?;
-    /// assert_eq!(Histogram::of(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?.column(0)?.below(), 1);
+    /// assert_eq!(Histogram::compute(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?.column(0)?.below(), 1);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn below(&self) -> u64 {
@@ -81,7 +81,7 @@ impl ColumnHistogram {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::{Histogram, HistogramBins}};
     /// let table = HomogenNumericTable::from_rows(&[[0], [2], [3]])?;
-    /// assert_eq!(Histogram::of(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?.column(0)?.above(), 1);
+    /// assert_eq!(Histogram::compute(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?.column(0)?.above(), 1);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn above(&self) -> u64 {
@@ -94,7 +94,7 @@ impl ColumnHistogram {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::{Histogram, HistogramBins}};
     /// let table = HomogenNumericTable::from_rows(&[[0.0], [f64::NAN]])?;
-    /// assert_eq!(Histogram::of(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?.column(0)?.nan_count(), 1);
+    /// assert_eq!(Histogram::compute(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?.column(0)?.nan_count(), 1);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn nan_count(&self) -> u64 {

@@ -6,7 +6,7 @@ use serde::ser::{Serialize, Serializer};
 use super::double::Double;
 use super::named_products::{Fields, NamedProducts};
 use super::options::StatisticsOptions;
-use super::product::Centre;
+use super::product::Center;
 use crate::base::element::Element;
 use crate::base::error::Result;
 use crate::base::room::filled;
@@ -43,8 +43,8 @@ use crate::table::packed::PackedSymmetricMatrix;
 /// use numeric_table::{prelude::*, statistics::Covariance};
 /// let names = ["length", "width"].map(|name| Feature::new(ElementType::F32).named(name));
 /// let table = Table::from_rows(&[[1.0_f32, 10.0], [2.0, 30.0], [3.0, 20.0]])?;
-/// let table = table.described_by(names.into_iter().collect())?;
-/// let covariance = Covariance::of(&table)?;
+/// let table = table.with_dictionary(names.into_iter().collect())?;
+/// let covariance = Covariance::compute(&table)?;
 /// assert_eq!(covariance.means(), [2.0, 20.0]);
 /// let matrix = covariance.covariance()?; // symmetric, one half is stored; it keeps the names
 /// assert_eq!(matrix.rows::<f64>(..)?[..], [1.0, 5.0, 5.0, 100.0]);
@@ -52,8 +52,8 @@ use crate::table::packed::PackedSymmetricMatrix;
 /// assert_eq!(covariance.correlation()?.value::<f64>(0, 1)?, 0.5);
 ///
 /// // Several tables, or one that is larger than memory: merge partial results.
-/// let mut all = Covariance::of(&table.slice_rows(0..1)?)?;
-/// all.merge(&Covariance::of(&table.slice_rows(1..3)?)?)?;
+/// let mut all = Covariance::compute(&table.slice_rows(0..1)?)?;
+/// all.merge(&Covariance::compute(&table.slice_rows(1..3)?)?)?;
 /// assert_eq!(all.covariance()?.packed::<f64>()?, matrix.packed::<f64>()?);
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
@@ -77,7 +77,7 @@ impl Covariance {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn new(columns: usize) -> Result<Self> {
-        Ok(Self { sums: NamedProducts::new(columns, Centre::Means)? })
+        Ok(Self { sums: NamedProducts::new(columns, Center::Means)? })
     }
 
     /// Computes the covariance of the columns of a table of any kind. O(rows * columns²).
@@ -91,28 +91,28 @@ impl Covariance {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::Covariance};
     /// let table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9], [5, 5]])?);
-    /// assert_eq!(Covariance::of(&*table)?.covariance()?.packed::<f64>()?, [4.0, -2.0, 4.0]);
+    /// assert_eq!(Covariance::compute(&*table)?.covariance()?.packed::<f64>()?, [4.0, -2.0, 4.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn of(table: &dyn NumericTable) -> Result<Self> {
-        Self::of_with(table, StatisticsOptions::new())
+    pub fn compute(table: &dyn NumericTable) -> Result<Self> {
+        Self::compute_with(table, StatisticsOptions::new())
     }
 
     /// Computes the covariance of the columns of a table of any kind, with a callback for progress.
     ///
     /// # Errors
-    /// The errors of [`of`](Self::of).
+    /// The errors of [`compute`](Self::compute).
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::{Covariance, StatisticsOptions}};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9], [5, 5]])?;
     /// let options = StatisticsOptions::new().on_progress(|progress| eprintln!("{} bytes", progress.done));
-    /// assert_eq!(Covariance::of_with(&table, options)?.covariance()?.value::<f64>(1, 1)?, 4.0);
+    /// assert_eq!(Covariance::compute_with(&table, options)?.covariance()?.value::<f64>(1, 1)?, 4.0);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn of_with(table: &dyn NumericTable, options: StatisticsOptions) -> Result<Self> {
-        Ok(Self { sums: NamedProducts::of_with(table, Centre::Means, &options)? })
+    pub fn compute_with(table: &dyn NumericTable, options: StatisticsOptions) -> Result<Self> {
+        Ok(Self { sums: NamedProducts::compute_with(table, Center::Means, &options)? })
     }
 
     /// Adds rows, given as a row block or any other slice of complete, contiguous rows. O(rows * columns²), plus
@@ -127,13 +127,13 @@ impl Covariance {
     /// ```
     /// # use numeric_table::statistics::Covariance;
     /// let mut covariance = Covariance::new(2)?;
-    /// covariance.update(&[1_i16, 7, 3, 9])?; // two rows
-    /// covariance.update(&[5.0, 5.0])?;
+    /// covariance.update_values(&[1_i16, 7, 3, 9])?; // two rows
+    /// covariance.update_values(&[5.0, 5.0])?;
     /// assert_eq!(covariance.covariance()?.packed::<f64>()?, [4.0, -2.0, 4.0]);
-    /// assert!(covariance.update(&[1.0]).is_err());
+    /// assert!(covariance.update_values(&[1.0]).is_err());
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn update<U: Element>(&mut self, rows: &[U]) -> Result<()> {
+    pub fn update_values<U: Element>(&mut self, rows: &[U]) -> Result<()> {
         self.sums.merge_rows(rows)
     }
 
@@ -147,8 +147,8 @@ impl Covariance {
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::Covariance};
-    /// let mut all = Covariance::of(&HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9]])?)?;
-    /// all.merge(&Covariance::of(&HomogenNumericTable::from_rows(&[[5.0_f64, 5.0]])?)?)?;
+    /// let mut all = Covariance::compute(&HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9]])?)?;
+    /// all.merge(&Covariance::compute(&HomogenNumericTable::from_rows(&[[5.0_f64, 5.0]])?)?)?;
     /// assert_eq!((all.row_count(), all.covariance()?.value::<f64>(0, 1)?), (3, -2.0));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -162,7 +162,7 @@ impl Covariance {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::Covariance};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
-    /// assert_eq!(Covariance::of(&table)?.row_count(), 3);
+    /// assert_eq!(Covariance::compute(&table)?.row_count(), 3);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn row_count(&self) -> u64 {
@@ -175,7 +175,7 @@ impl Covariance {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::Covariance};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
-    /// assert_eq!(Covariance::of(&table)?.column_count(), 2);
+    /// assert_eq!(Covariance::compute(&table)?.column_count(), 2);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn column_count(&self) -> usize {
@@ -188,7 +188,7 @@ impl Covariance {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::Covariance};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 9]])?;
-    /// assert_eq!(Covariance::of(&table)?.means(), [3.0, 5.0]);
+    /// assert_eq!(Covariance::compute(&table)?.means(), [3.0, 5.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn means(&self) -> Vec<f64> {
@@ -205,7 +205,7 @@ impl Covariance {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::Covariance};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9], [5, 5]])?;
-    /// assert_eq!(Covariance::of(&table)?.cross_product()?.packed::<f64>()?, [8.0, -4.0, 8.0]);
+    /// assert_eq!(Covariance::compute(&table)?.cross_product()?.packed::<f64>()?, [8.0, -4.0, 8.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn cross_product(&self) -> Result<PackedSymmetricMatrix> {
@@ -222,7 +222,7 @@ impl Covariance {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::Covariance};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9], [5, 5]])?;
-    /// let matrix = Covariance::of(&table)?.covariance()?;
+    /// let matrix = Covariance::compute(&table)?.covariance()?;
     /// assert_eq!(matrix.rows::<f64>(1..2)?[..], [-2.0, 4.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -239,7 +239,7 @@ impl Covariance {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::Covariance};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 3]])?;
-    /// assert_eq!(Covariance::of(&table)?.population_covariance()?.packed::<f64>()?, [1.0, -2.0, 4.0]);
+    /// assert_eq!(Covariance::compute(&table)?.population_covariance()?.packed::<f64>()?, [1.0, -2.0, 4.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn population_covariance(&self) -> Result<PackedSymmetricMatrix> {
@@ -257,7 +257,7 @@ impl Covariance {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::Covariance};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 7, 0], [3, 9, 0], [5, 5, 0]])?;
-    /// let matrix = Covariance::of(&table)?.correlation()?;
+    /// let matrix = Covariance::compute(&table)?.correlation()?;
     /// assert_eq!(matrix.rows::<f64>(0..1)?[..2], [1.0, -0.5]);
     /// assert!(matrix.value::<f64>(0, 2)?.is_nan()); // the last column is constant
     /// # Ok::<(), numeric_table::Error>(())
@@ -290,13 +290,13 @@ impl Partial for Covariance {
     const NAME: &'static str = "covariance";
 
     /// Keeps the number of columns. Names come from the tables.
-    fn empty(&self) -> Result<Self> {
+    fn new_like(&self) -> Result<Self> {
         Self::new(self.column_count())
     }
 
     /// Adds a few rows directly to the sums, so that large matrices are not merged for each block of rows.
-    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
-        self.sums.add_table(rows)
+    fn update(&mut self, rows: &dyn NumericTable) -> Result<()> {
+        self.sums.update_with(rows)
     }
 
     fn merge(&mut self, other: &Self) -> Result<()> {
@@ -330,6 +330,6 @@ impl<'de> Deserialize<'de> for Covariance {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let Parts { rows, means, products, dictionary } = Parts::deserialize(deserializer)?;
         let fields = Fields { rows, means, products, dictionary };
-        Ok(Self { sums: NamedProducts::from_fields(fields, Centre::Means)? })
+        Ok(Self { sums: NamedProducts::from_fields(fields, Center::Means)? })
     }
 }

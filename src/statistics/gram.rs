@@ -6,7 +6,7 @@ use serde::ser::{Serialize, Serializer};
 use super::double::Double;
 use super::named_products::{Fields, NamedProducts};
 use super::options::StatisticsOptions;
-use super::product::Centre;
+use super::product::Center;
 use crate::base::element::Element;
 use crate::base::error::Result;
 use crate::base::room::with_room;
@@ -20,9 +20,9 @@ use crate::table::packed::PackedSymmetricMatrix;
 /// The Gram matrix `X'X` of the columns of one or several tables, and the sums of the columns, in `f64`.
 ///
 /// Columns are not centered, unlike the [`cross_product`](crate::statistics::Covariance::cross_product) of
-/// [`Covariance`](crate::statistics::Covariance), which subtracts the means. NumPy computes the Gram matrix as `X.T @ X`. For
-/// variances, correlations and regression use `Covariance`, which loses no digits where values are large compared to
-/// their deviations.
+/// [`Covariance`](crate::statistics::Covariance), which subtracts the means. NumPy computes the Gram matrix as
+/// `X.T @ X`. For variances, correlations and regression use `Covariance`, which loses no digits where values are large
+/// compared to their deviations.
 ///
 /// Reads the table once, on several threads if that is faster, with `n²/2` multiplications for each row of `n`
 /// columns. Only one half of the matrix is computed. Memory: `4 n²` bytes for the sums and half a MiB for each thread;
@@ -48,12 +48,12 @@ use crate::table::packed::PackedSymmetricMatrix;
 /// ```
 /// use numeric_table::{prelude::*, statistics::GramMatrix};
 /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4], [5, 6]])?;
-/// let gram = GramMatrix::of(&table)?;
+/// let gram = GramMatrix::compute(&table)?;
 /// assert_eq!(gram.matrix()?.rows::<f64>(..)?[..], [35.0, 44.0, 44.0, 56.0]); // symmetric; one half is stored
 /// assert_eq!((gram.sums()?, gram.row_count()), (vec![9.0, 12.0], 3));
 ///
-/// let mut all = GramMatrix::of(&table.slice_rows(..1)?)?;
-/// all.merge(&GramMatrix::of(&table.slice_rows(1..)?)?)?;
+/// let mut all = GramMatrix::compute(&table.slice_rows(..1)?)?;
+/// all.merge(&GramMatrix::compute(&table.slice_rows(1..)?)?)?;
 /// assert_eq!(all.matrix()?.packed::<f64>()?, gram.matrix()?.packed::<f64>()?);
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
@@ -77,7 +77,7 @@ impl GramMatrix {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn new(columns: usize) -> Result<Self> {
-        Ok(Self { sums: NamedProducts::new(columns, Centre::Zero)? })
+        Ok(Self { sums: NamedProducts::new(columns, Center::Zero)? })
     }
 
     /// Computes the matrix of the columns of a table of any kind. O(rows * columns²).
@@ -91,28 +91,28 @@ impl GramMatrix {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::GramMatrix};
     /// let table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1_i16, 7], [3, -9]])?);
-    /// assert_eq!(GramMatrix::of(&*table)?.matrix()?.packed::<f64>()?, [10.0, -20.0, 130.0]);
+    /// assert_eq!(GramMatrix::compute(&*table)?.matrix()?.packed::<f64>()?, [10.0, -20.0, 130.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn of(table: &dyn NumericTable) -> Result<Self> {
-        Self::of_with(table, StatisticsOptions::new())
+    pub fn compute(table: &dyn NumericTable) -> Result<Self> {
+        Self::compute_with(table, StatisticsOptions::new())
     }
 
     /// Computes the matrix of the columns of a table of any kind, with a callback for progress.
     ///
     /// # Errors
-    /// The errors of [`of`](Self::of).
+    /// The errors of [`compute`](Self::compute).
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::{GramMatrix, StatisticsOptions}};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9]])?;
     /// let options = StatisticsOptions::new().on_progress(|progress| eprintln!("{} bytes", progress.done));
-    /// assert_eq!(GramMatrix::of_with(&table, options)?.matrix()?.value::<f64>(0, 1)?, 34.0);
+    /// assert_eq!(GramMatrix::compute_with(&table, options)?.matrix()?.value::<f64>(0, 1)?, 34.0);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn of_with(table: &dyn NumericTable, options: StatisticsOptions) -> Result<Self> {
-        Ok(Self { sums: NamedProducts::of_with(table, Centre::Zero, &options)? })
+    pub fn compute_with(table: &dyn NumericTable, options: StatisticsOptions) -> Result<Self> {
+        Ok(Self { sums: NamedProducts::compute_with(table, Center::Zero, &options)? })
     }
 
     /// Adds rows, given as a row block or any other slice of complete, contiguous rows. O(rows * columns²), plus
@@ -127,13 +127,13 @@ impl GramMatrix {
     /// ```
     /// # use numeric_table::statistics::GramMatrix;
     /// let mut gram = GramMatrix::new(2)?;
-    /// gram.update(&[1_i16, 7, 3, 9])?; // two rows
-    /// gram.update(&[0.5, 0.0])?;
+    /// gram.update_values(&[1_i16, 7, 3, 9])?; // two rows
+    /// gram.update_values(&[0.5, 0.0])?;
     /// assert_eq!(gram.matrix()?.packed::<f64>()?, [10.25, 34.0, 130.0]);
-    /// assert!(gram.update(&[1.0]).is_err());
+    /// assert!(gram.update_values(&[1.0]).is_err());
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn update<U: Element>(&mut self, rows: &[U]) -> Result<()> {
+    pub fn update_values<U: Element>(&mut self, rows: &[U]) -> Result<()> {
         self.sums.add_rows(rows)
     }
 
@@ -147,8 +147,8 @@ impl GramMatrix {
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::GramMatrix};
-    /// let mut all = GramMatrix::of(&HomogenNumericTable::from_rows(&[[1_u8, 7]])?)?;
-    /// all.merge(&GramMatrix::of(&HomogenNumericTable::from_rows(&[[2.0, 0.5]])?)?)?;
+    /// let mut all = GramMatrix::compute(&HomogenNumericTable::from_rows(&[[1_u8, 7]])?)?;
+    /// all.merge(&GramMatrix::compute(&HomogenNumericTable::from_rows(&[[2.0, 0.5]])?)?)?;
     /// assert_eq!((all.row_count(), all.matrix()?.packed::<f64>()?), (2, &[5.0, 8.0, 49.25][..]));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -161,7 +161,7 @@ impl GramMatrix {
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::GramMatrix};
-    /// assert_eq!(GramMatrix::of(&HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?)?.row_count(), 3);
+    /// assert_eq!(GramMatrix::compute(&HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?)?.row_count(), 3);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn row_count(&self) -> u64 {
@@ -173,7 +173,7 @@ impl GramMatrix {
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::GramMatrix};
-    /// assert_eq!(GramMatrix::of(&HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?)?.column_count(), 2);
+    /// assert_eq!(GramMatrix::compute(&HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?)?.column_count(), 2);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn column_count(&self) -> usize {
@@ -188,7 +188,7 @@ impl GramMatrix {
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::GramMatrix};
-    /// assert_eq!(GramMatrix::of(&HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?)?.sums()?, [9.0, 12.0]);
+    /// assert_eq!(GramMatrix::compute(&HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?)?.sums()?, [9.0, 12.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn sums(&self) -> Result<Vec<f64>> {
@@ -205,7 +205,7 @@ impl GramMatrix {
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::GramMatrix};
-    /// let matrix = GramMatrix::of(&HomogenNumericTable::from_rows(&[[1, 2, 0], [3, 4, 1]])?)?.matrix()?;
+    /// let matrix = GramMatrix::compute(&HomogenNumericTable::from_rows(&[[1, 2, 0], [3, 4, 1]])?)?.matrix()?;
     /// assert_eq!(matrix.rows::<f64>(1..2)?[..], [14.0, 20.0, 4.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -218,13 +218,13 @@ impl Partial for GramMatrix {
     const NAME: &'static str = "gram-matrix";
 
     /// Keeps the number of columns. Names come from the tables.
-    fn empty(&self) -> Result<Self> {
+    fn new_like(&self) -> Result<Self> {
         Self::new(self.column_count())
     }
 
     /// Adds a few rows directly to the sums, so that large matrices are not merged for each block of rows.
-    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
-        self.sums.add_table(rows)
+    fn update(&mut self, rows: &dyn NumericTable) -> Result<()> {
+        self.sums.update_with(rows)
     }
 
     fn merge(&mut self, other: &Self) -> Result<()> {
@@ -258,6 +258,6 @@ impl<'de> Deserialize<'de> for GramMatrix {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let Parts { rows, sums: means, products, dictionary } = Parts::deserialize(deserializer)?;
         let fields = Fields { rows, means, products, dictionary };
-        Ok(Self { sums: NamedProducts::from_fields(fields, Centre::Zero)? })
+        Ok(Self { sums: NamedProducts::from_fields(fields, Center::Zero)? })
     }
 }

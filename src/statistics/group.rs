@@ -60,8 +60,8 @@ type Found = BTreeMap<usize, (u64, Vec<ColumnStatistics>)>;
 /// use numeric_table::{prelude::*, statistics::GroupStatistics};
 /// let names = ["species", "length", "width"].map(|name| Feature::new(ElementType::F32).named(name));
 /// let table = Table::from_rows(&[[1.0_f32, 5.0, 2.0], [0.0, 3.0, 1.0], [1.0, 7.0, 4.0]])?;
-/// let table = table.described_by(names.into_iter().collect())?;
-/// let groups = GroupStatistics::of(&table, "species", 3)?;
+/// let table = table.with_dictionary(names.into_iter().collect())?;
+/// let groups = GroupStatistics::compute(&table, "species", 3)?;
 /// assert_eq!((groups.row_count_of(1)?, groups.column(1, "width")?.mean()), (2, 3.0));
 ///
 /// let means = groups.means()?; // a row for each category, with the columns of the table
@@ -124,36 +124,36 @@ impl GroupStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::GroupStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[7.0, 0.0], [9.0, 2.0], [5.0, 0.0], [3.0, 1.5]])?;
-    /// let groups = GroupStatistics::of(&table.slice_rows(..3)?, 1, 3)?;
+    /// let groups = GroupStatistics::compute(&table.slice_rows(..3)?, 1, 3)?;
     /// assert_eq!((groups.column(0, 0)?.mean(), groups.column(2, 0)?.maximum()), (6.0, 9.0));
-    /// let error = GroupStatistics::of(&table, 1, 3).unwrap_err();
+    /// let error = GroupStatistics::compute(&table, 1, 3).unwrap_err();
     /// assert!(error.to_string().starts_with("the value 1.5 at row 3, column 1 is not a valid category: "));
     ///
     /// let answer = Feature::new(ElementType::F64).named("answer").categorical(3);
     /// let features = [Feature::new(ElementType::F64), answer].into_iter().collect();
-    /// let described = table.slice_rows(..3)?.described_by(features)?;
-    /// assert_eq!(GroupStatistics::of(&described, "answer", None)?.column(2, 0)?.mean(), 9.0);
-    /// assert!(matches!(GroupStatistics::of(&described, 0, None).unwrap_err().kind(), ErrorKind::NotSolvable { .. }));
+    /// let described = table.slice_rows(..3)?.with_dictionary(features)?;
+    /// assert_eq!(GroupStatistics::compute(&described, "answer", None)?.column(2, 0)?.mean(), 9.0);
+    /// assert!(matches!(GroupStatistics::compute(&described, 0, None).unwrap_err().kind(), ErrorKind::NotSolvable { .. }));
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn of(table: &dyn NumericTable, by: impl ColumnKey, categories: impl Into<Option<usize>>) -> Result<Self> {
-        Self::of_with(table, by, categories, StatisticsOptions::new())
+    pub fn compute(table: &dyn NumericTable, by: impl ColumnKey, categories: impl Into<Option<usize>>) -> Result<Self> {
+        Self::compute_with(table, by, categories, StatisticsOptions::new())
     }
 
     /// Computes the statistics of a table of any kind, with a callback for progress.
     ///
     /// # Errors
-    /// The errors of [`of`](Self::of).
+    /// The errors of [`compute`](Self::compute).
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::{GroupStatistics, StatisticsOptions}};
     /// let table = HomogenNumericTable::from_rows(&[[0_u8, 7], [1, 9], [0, 5]])?;
     /// let options = StatisticsOptions::new().on_progress(|progress| eprintln!("{} bytes", progress.done));
-    /// assert_eq!(GroupStatistics::of_with(&table, 0, 2, options)?.column(0, 1)?.mean(), 6.0);
+    /// assert_eq!(GroupStatistics::compute_with(&table, 0, 2, options)?.column(0, 1)?.mean(), 6.0);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn of_with(
+    pub fn compute_with(
         table: &dyn NumericTable,
         by: impl ColumnKey,
         categories: impl Into<Option<usize>>,
@@ -161,7 +161,7 @@ impl GroupStatistics {
     ) -> Result<Self> {
         let (by, categories) = Self::categories_of(table, by, categories.into())?;
         let mut all = Self::new(table.column_count(), by, categories)?;
-        all.add_table(table, &options)?;
+        all.update_with(table, &options)?;
         Ok(all)
     }
 
@@ -195,8 +195,8 @@ impl GroupStatistics {
     ///
     /// # Errors
     /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; the errors of [`merge`](Self::merge) about
-    /// columns; the errors of [`update`](Self::update) and of reading. On error, nothing is added.
-    pub(super) fn add_table(&mut self, table: &dyn NumericTable, options: &StatisticsOptions) -> Result<()> {
+    /// columns; the errors of [`update_values`](Self::update_values) and of reading. On error, nothing is added.
+    pub(super) fn update_with(&mut self, table: &dyn NumericTable, options: &StatisticsOptions) -> Result<()> {
         let source = TableSource(table);
         let work = Work::on_columns(self.column_count, table, &source, options)?;
         check_addition(self.dictionary.as_ref(), Some(table.dictionary()))?;
@@ -233,13 +233,13 @@ impl GroupStatistics {
     /// ```
     /// # use numeric_table::{Error, ErrorKind, statistics::GroupStatistics};
     /// let mut groups = GroupStatistics::new(2, 0, 2)?;
-    /// groups.update(&[1_i16, 7, 0, 9])?; // two rows
-    /// groups.update(&[1.0, 9.0])?;
+    /// groups.update_values(&[1_i16, 7, 0, 9])?; // two rows
+    /// groups.update_values(&[1.0, 9.0])?;
     /// assert_eq!(groups.column(1, 1)?.mean(), 8.0);
-    /// assert!(matches!(groups.update(&[0, 1, 2, 1]).unwrap_err().kind(), ErrorKind::ValueNotAllowed { .. }));
+    /// assert!(matches!(groups.update_values(&[0, 1, 2, 1]).unwrap_err().kind(), ErrorKind::ValueNotAllowed { .. }));
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn update<U: Element>(&mut self, rows: &[U]) -> Result<()> {
+    pub fn update_values<U: Element>(&mut self, rows: &[U]) -> Result<()> {
         let found = with_rows(rows, self.column_count, |work| {
             rows_after(self.row_count() + self.skipped, work.shape.rows as u64)?;
             self.found_in(work)
@@ -258,8 +258,8 @@ impl GroupStatistics {
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::GroupStatistics};
-    /// let mut all = GroupStatistics::of(&HomogenNumericTable::from_rows(&[[0_u8, 1], [1, 4]])?, 0, 2)?;
-    /// all.merge(&GroupStatistics::of(&HomogenNumericTable::from_rows(&[[0.0, 3.0]])?, 0, 2)?)?;
+    /// let mut all = GroupStatistics::compute(&HomogenNumericTable::from_rows(&[[0_u8, 1], [1, 4]])?, 0, 2)?;
+    /// all.merge(&GroupStatistics::compute(&HomogenNumericTable::from_rows(&[[0.0, 3.0]])?, 0, 2)?)?;
     /// assert_eq!((all.row_count(), all.column(0, 1)?.mean()), (3, 2.0));
     /// assert!(all.merge(&GroupStatistics::new(2, 0, 3)?).is_err());
     /// # Ok::<(), numeric_table::Error>(())
@@ -267,7 +267,7 @@ impl GroupStatistics {
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         let shape = |groups: &Self| Shape { rows: groups.rows.len(), columns: groups.column_count };
         if shape(self) != shape(other) {
-            return Err(Error::new(ErrorKind::ShapeMismatch { expected: shape(self), found: shape(other) }));
+            return Err(Error::new(ErrorKind::ShapeMismatch { expected: shape(self), actual: shape(other) }));
         }
         if self.by != other.by {
             return Err(Error::not_combinable(format!(
@@ -308,7 +308,7 @@ impl GroupStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::GroupStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[0, 2], [3, 4], [0, 6]])?;
-    /// assert_eq!(GroupStatistics::of(&table, 0, 4)?.row_count(), 3);
+    /// assert_eq!(GroupStatistics::compute(&table, 0, 4)?.row_count(), 3);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn row_count(&self) -> u64 {
@@ -324,7 +324,7 @@ impl GroupStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::GroupStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[0, 2], [3, 4], [0, 6]])?;
-    /// assert_eq!(GroupStatistics::of(&table, 0, 4)?.row_count_of(0)?, 2);
+    /// assert_eq!(GroupStatistics::compute(&table, 0, 4)?.row_count_of(0)?, 2);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn row_count_of(&self, category: usize) -> Result<u64> {
@@ -338,7 +338,7 @@ impl GroupStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::GroupStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[0, 2], [3, 4], [0, 6]])?;
-    /// assert_eq!(GroupStatistics::of(&table, 0, 4)?.row_counts(), [2, 0, 0, 1]);
+    /// assert_eq!(GroupStatistics::compute(&table, 0, 4)?.row_counts(), [2, 0, 0, 1]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn row_counts(&self) -> &[u64] {
@@ -379,7 +379,7 @@ impl GroupStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::GroupStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[0, 2], [3, 4], [0, 9]])?;
-    /// let groups = GroupStatistics::of(&table, 0, 4)?;
+    /// let groups = GroupStatistics::compute(&table, 0, 4)?;
     /// assert_eq!(groups.column_of_all(1)?.mean(), 5.0);
     /// assert!(groups.column_of_all(2).is_err());
     /// # Ok::<(), numeric_table::Error>(())
@@ -405,7 +405,7 @@ impl GroupStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::GroupStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[20, 1, 5], [40, 0, 6], [60, 1, 7]])?;
-    /// let groups = GroupStatistics::of(&table, 1, 2)?;
+    /// let groups = GroupStatistics::compute(&table, 1, 2)?;
     /// assert_eq!((groups.column(1, 0)?.mean(), groups.column(1, 2)?.maximum()), (40.0, 7.0));
     /// assert!(groups.column(1, 3).is_err());
     /// # Ok::<(), numeric_table::Error>(())
@@ -423,7 +423,7 @@ impl GroupStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::GroupStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[20, 1, 5], [40, 0, 6], [60, 1, 7]])?;
-    /// let group = GroupStatistics::of(&table, 1, 2)?.group(1)?;
+    /// let group = GroupStatistics::compute(&table, 1, 2)?.group(1)?;
     /// assert_eq!((group.row_count(), group.column(0)?.standard_deviation()), (2, 800.0_f64.sqrt()));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```

@@ -41,7 +41,7 @@ const HELD_COUNTS: usize = 1 << 20;
 /// ```
 /// use numeric_table::{prelude::*, statistics::{Histogram, HistogramBins}};
 /// let table = HomogenNumericTable::from_rows(&[[0.5, 7.0], [1.0, -1.0], [2.0, 2.5], [f64::NAN, 1.0]])?;
-/// let histogram = Histogram::of(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?;
+/// let histogram = Histogram::compute(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?;
 /// assert_eq!(histogram.column(0)?.counts(), [1, 2]); // the last bin includes its upper edge
 /// assert_eq!(histogram.column(0)?.nan_count(), 1);
 /// let second = histogram.column(1)?;
@@ -86,7 +86,7 @@ impl Histogram {
     /// # use numeric_table::statistics::{Histogram, HistogramBins};
     /// let bins = [HistogramBins::uniform(0.0, 1.0, 4)?, HistogramBins::with_edges([0.0, 10.0, 1000.0])?];
     /// let mut histogram = Histogram::with_bins(bins)?;
-    /// histogram.update(&[0.3, 20.0, 0.9, 5.0])?; // two rows
+    /// histogram.update_values(&[0.3, 20.0, 0.9, 5.0])?; // two rows
     /// assert_eq!(histogram.column(0)?.counts(), [0, 1, 0, 1]);
     /// assert_eq!(histogram.column(1)?.counts(), [1, 1]);
     /// # Ok::<(), numeric_table::Error>(())
@@ -97,7 +97,7 @@ impl Histogram {
     }
 
     /// Computes the histograms of a table of any kind, all with the same bins. For different bins, use
-    /// [`with_bins`](Self::with_bins) and [`add_table`](Self::add_table).
+    /// [`with_bins`](Self::with_bins) and [`update_with`](Self::update_with).
     ///
     /// # Errors
     /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`], [`ErrorKind::OutOfMemory`].
@@ -106,31 +106,31 @@ impl Histogram {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::{Histogram, HistogramBins}};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9]])?;
-    /// let histogram = Histogram::of(&table, &HistogramBins::uniform(0.0, 10.0, 5)?)?;
+    /// let histogram = Histogram::compute(&table, &HistogramBins::uniform(0.0, 10.0, 5)?)?;
     /// assert_eq!(histogram.column(1)?.counts(), [0, 0, 0, 1, 1]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn of(table: &dyn NumericTable, bins: &HistogramBins) -> Result<Self> {
-        Self::of_with(table, bins, StatisticsOptions::new())
+    pub fn compute(table: &dyn NumericTable, bins: &HistogramBins) -> Result<Self> {
+        Self::compute_with(table, bins, StatisticsOptions::new())
     }
 
     /// Computes the histograms of a table of any kind, with a callback for progress.
     ///
     /// # Errors
-    /// The errors of [`of`](Self::of).
+    /// The errors of [`compute`](Self::compute).
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::{Histogram, HistogramBins, StatisticsOptions}};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9]])?;
     /// let options = StatisticsOptions::new().on_progress(|progress| eprintln!("{} bytes", progress.done));
-    /// let histogram = Histogram::of_with(&table, &HistogramBins::uniform(0.0, 10.0, 5)?, options)?;
+    /// let histogram = Histogram::compute_with(&table, &HistogramBins::uniform(0.0, 10.0, 5)?, options)?;
     /// assert_eq!(histogram.column(0)?.counts(), [1, 1, 0, 0, 0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn of_with(table: &dyn NumericTable, bins: &HistogramBins, options: StatisticsOptions) -> Result<Self> {
+    pub fn compute_with(table: &dyn NumericTable, bins: &HistogramBins, options: StatisticsOptions) -> Result<Self> {
         let mut all = Self::new(table.column_count(), bins)?;
-        all.add_table(table, options)?;
+        all.update_with(table, options)?;
         Ok(all)
     }
 
@@ -138,7 +138,7 @@ impl Histogram {
     ///
     /// # Errors
     /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; [`ErrorKind::LimitExceeded`]; the errors of
-    /// [`of`](Self::of). On error, nothing is added.
+    /// [`compute`](Self::compute). On error, nothing is added.
     ///
     /// # Examples
     /// ```
@@ -146,11 +146,11 @@ impl Histogram {
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 90]])?;
     /// let bins = [10.0, 100.0].map(|upper| HistogramBins::uniform(0.0, upper, 2));
     /// let mut histogram = Histogram::with_bins(bins.into_iter().collect::<Result<Vec<_>, _>>()?)?;
-    /// histogram.add_table(&table, StatisticsOptions::new())?;
+    /// histogram.update_with(&table, StatisticsOptions::new())?;
     /// assert_eq!((histogram.column(0)?.counts(), histogram.column(1)?.counts()), (&[2, 0][..], &[1, 1][..]));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn add_table(&mut self, table: &dyn NumericTable, options: StatisticsOptions) -> Result<()> {
+    pub fn update_with(&mut self, table: &dyn NumericTable, options: StatisticsOptions) -> Result<()> {
         let source = TableSource(table);
         self.add_work(&Work::on_columns(self.columns.len(), table, &source, &options)?)
     }
@@ -165,12 +165,12 @@ impl Histogram {
     /// ```
     /// # use numeric_table::statistics::{Histogram, HistogramBins};
     /// let mut histogram = Histogram::new(2, &HistogramBins::uniform(0.0, 10.0, 2)?)?;
-    /// histogram.update(&[1_i16, 7, 3, 9])?; // two rows
+    /// histogram.update_values(&[1_i16, 7, 3, 9])?; // two rows
     /// assert_eq!(histogram.column(1)?.counts(), [0, 2]);
-    /// assert!(histogram.update(&[1]).is_err());
+    /// assert!(histogram.update_values(&[1]).is_err());
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn update<U: Element>(&mut self, rows: &[U]) -> Result<()> {
+    pub fn update_values<U: Element>(&mut self, rows: &[U]) -> Result<()> {
         with_rows(rows, self.columns.len(), |work| self.add_work(work))
     }
 
@@ -185,8 +185,8 @@ impl Histogram {
     /// # use numeric_table::{Error, ErrorKind, statistics::{Histogram, HistogramBins}};
     /// let mut all = Histogram::new(1, &HistogramBins::uniform(0.0, 10.0, 2)?)?;
     /// let mut other = all.clone();
-    /// all.update(&[1.0, 6.0])?;
-    /// other.update(&[7_u8])?;
+    /// all.update_values(&[1.0, 6.0])?;
+    /// other.update_values(&[7_u8])?;
     /// all.merge(&other)?;
     /// assert_eq!((all.row_count(), all.column(0)?.counts()), (3, &[1, 2][..]));
     /// let finer = Histogram::new(1, &HistogramBins::uniform(0.0, 10.0, 4)?)?;
@@ -210,7 +210,7 @@ impl Histogram {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::{Histogram, HistogramBins}};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
-    /// assert_eq!(Histogram::of(&table, &HistogramBins::uniform(0.0, 1.0, 1)?)?.row_count(), 3);
+    /// assert_eq!(Histogram::compute(&table, &HistogramBins::uniform(0.0, 1.0, 1)?)?.row_count(), 3);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn row_count(&self) -> u64 {
@@ -223,11 +223,11 @@ impl Histogram {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::{Histogram, HistogramBins}};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
-    /// let histogram = Histogram::of(&table, &HistogramBins::uniform(0.0, 4.0, 1)?)?;
-    /// assert_eq!(histogram.columns().iter().map(|column| column.counts()[0]).collect::<Vec<_>>(), [2, 2]);
+    /// let histogram = Histogram::compute(&table, &HistogramBins::uniform(0.0, 4.0, 1)?)?;
+    /// assert_eq!(histogram.per_column().iter().map(|column| column.counts()[0]).collect::<Vec<_>>(), [2, 2]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn columns(&self) -> &[ColumnHistogram] {
+    pub fn per_column(&self) -> &[ColumnHistogram] {
         &self.columns
     }
 
@@ -240,7 +240,7 @@ impl Histogram {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::{Histogram, HistogramBins}};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
-    /// let histogram = Histogram::of(&table, &HistogramBins::uniform(0.0, 4.0, 2)?)?;
+    /// let histogram = Histogram::compute(&table, &HistogramBins::uniform(0.0, 4.0, 2)?)?;
     /// assert_eq!(histogram.column(1)?.counts(), [0, 2]);
     /// assert!(histogram.column(2).is_err());
     /// # Ok::<(), numeric_table::Error>(())
@@ -271,7 +271,7 @@ impl Histogram {
     /// block of rows.
     ///
     /// # Errors
-    /// The errors of [`add_table`](Self::add_table).
+    /// The errors of [`update_with`](Self::update_with).
     pub(super) fn add_block(&mut self, table: &dyn NumericTable) -> Result<()> {
         let (source, options) = (TableSource(table), StatisticsOptions::new());
         let work = Work::on_columns(self.columns.len(), table, &source, &options)?;

@@ -92,8 +92,9 @@ const RESULTS: usize = 64 << 10;
 /// opt-level = 3
 /// ```
 ///
-/// [`of_file`](Self::of_file) computes them from a table file without loading it. As a [`Partial`](crate::Partial)
-/// result, they can be merged, sent between processes and stored as bytes. They can be serialized with serde.
+/// [`compute_file`](Self::compute_file) computes them from a table file without loading it. As a
+/// [`Partial`](crate::Partial) result, they can be merged, sent between processes and stored as bytes. They can be
+/// serialized with serde.
 ///
 /// Source: DAAL `low_order_moments`, oneDAL `basic_statistics`.
 ///
@@ -101,12 +102,12 @@ const RESULTS: usize = 64 << 10;
 /// ```
 /// use numeric_table::{prelude::*, statistics::BasicStatistics};
 /// let table = HomogenNumericTable::from_rows(&[[1_i16, 10], [2, 20], [3, 60]])?;
-/// let statistics = BasicStatistics::of(&table)?;
-/// assert_eq!(statistics.columns().iter().map(|column| column.mean()).collect::<Vec<_>>(), [2.0, 30.0]);
+/// let statistics = BasicStatistics::compute(&table)?;
+/// assert_eq!(statistics.per_column().iter().map(|column| column.mean()).collect::<Vec<_>>(), [2.0, 30.0]);
 ///
 /// // Several tables: merge partial results.
-/// let mut all = BasicStatistics::of(&table.slice_rows(0..1)?)?;
-/// all.merge(&BasicStatistics::of(&table.slice_rows(1..3)?)?)?;
+/// let mut all = BasicStatistics::compute(&table.slice_rows(0..1)?)?;
+/// all.merge(&BasicStatistics::compute(&table.slice_rows(1..3)?)?)?;
 /// assert_eq!(all.column(1)?.variance(), statistics.column(1)?.variance());
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
@@ -117,7 +118,7 @@ const RESULTS: usize = 64 << 10;
 /// let mut table = HomogenNumericTable::from_rows(&[[1.5, 10.0], [2.0, f64::NAN], [4.0, 60.0]])?;
 /// let names = ["size", "weight"].map(|name| Feature::new(ElementType::F64).named(name));
 /// table.set_dictionary(DataDictionary::from_features(names))?;
-/// assert_eq!(BasicStatistics::of(&table)?.to_string(), "
+/// assert_eq!(BasicStatistics::compute(&table)?.to_string(), "
 ///         count  NaN  inf  minimum  maximum  mean  standard deviation
 /// size        3    0    0      1.5      4.0   2.5              1.3229
 /// weight      2    1    0     10.0     60.0  35.0             35.3553
@@ -158,27 +159,27 @@ impl BasicStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table: Box<dyn NumericTable> = Box::new(HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9]])?);
-    /// assert_eq!(BasicStatistics::of(&*table)?.column(1)?.mean(), 8.0);
+    /// assert_eq!(BasicStatistics::compute(&*table)?.column(1)?.mean(), 8.0);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn of(table: &dyn NumericTable) -> Result<Self> {
-        Self::of_with(table, StatisticsOptions::new())
+    pub fn compute(table: &dyn NumericTable) -> Result<Self> {
+        Self::compute_with(table, StatisticsOptions::new())
     }
 
     /// Computes the statistics of a table of any kind, with a callback for progress.
     ///
     /// # Errors
-    /// The errors of [`of`](Self::of).
+    /// The errors of [`compute`](Self::compute).
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::{BasicStatistics, StatisticsOptions}};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 7], [3, 9]])?;
     /// let options = StatisticsOptions::new().on_progress(|progress| eprintln!("{} bytes", progress.done));
-    /// assert_eq!(BasicStatistics::of_with(&table, options)?.column(1)?.mean(), 8.0);
+    /// assert_eq!(BasicStatistics::compute_with(&table, options)?.column(1)?.mean(), 8.0);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn of_with(table: &dyn NumericTable, options: StatisticsOptions) -> Result<Self> {
+    pub fn compute_with(table: &dyn NumericTable, options: StatisticsOptions) -> Result<Self> {
         let panel = match table.data_layout() {
             DataLayout::RowMajor => PANEL,
             DataLayout::ColumnMajor => 1, // values of a column are contiguous
@@ -205,16 +206,16 @@ impl BasicStatistics {
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("table.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?.save(&path)?;
-    /// let reader = TableReader::open(&path)?; // `of_file` is shorter if you need the blocks for nothing else
+    /// let reader = TableReader::open(&path)?; // `compute_file` is shorter if you need the blocks for nothing else
     /// let mut statistics = BasicStatistics::new(reader.shape().columns)?;
     /// let mut blocks = reader.row_blocks::<i16>(2)?;
     /// while let Some(block) = blocks.next_block()? {
-    ///     statistics.update(&block)?;
+    ///     statistics.update_values(&block)?;
     /// }
     /// assert_eq!((statistics.row_count(), statistics.column(0)?.mean()), (3, 3.0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn update<U: Element>(&mut self, rows: &[U]) -> Result<()> {
+    pub fn update_values<U: Element>(&mut self, rows: &[U]) -> Result<()> {
         let found = with_rows(rows, self.columns.len(), |work| {
             Ok((compute(PANEL, work)?, rows_after(self.rows, work.shape.rows as u64)?))
         })?;
@@ -251,8 +252,8 @@ impl BasicStatistics {
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
-    /// let mut all = BasicStatistics::of(&HomogenNumericTable::from_rows(&[[1_u8], [2]])?)?;
-    /// all.merge(&BasicStatistics::of(&HomogenNumericTable::from_rows(&[[0.5_f64]])?)?)?;
+    /// let mut all = BasicStatistics::compute(&HomogenNumericTable::from_rows(&[[1_u8], [2]])?)?;
+    /// all.merge(&BasicStatistics::compute(&HomogenNumericTable::from_rows(&[[0.5_f64]])?)?)?;
     /// assert_eq!((all.row_count(), all.column(0)?.minimum(), all.column(0)?.sum()), (3, 0.5, 3.5));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -273,7 +274,7 @@ impl BasicStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[1.0, 1.0], [f64::NAN, 3.0]])?;
-    /// let statistics = BasicStatistics::of(&table)?.propagate_nan(true);
+    /// let statistics = BasicStatistics::compute(&table)?.propagate_nan(true);
     /// assert!(statistics.column(0)?.mean().is_nan());
     /// assert_eq!(statistics.column(1)?.mean(), 2.0);
     /// # Ok::<(), numeric_table::Error>(())
@@ -290,7 +291,7 @@ impl BasicStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
-    /// assert_eq!(BasicStatistics::of(&table)?.row_count(), 3);
+    /// assert_eq!(BasicStatistics::compute(&table)?.row_count(), 3);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn row_count(&self) -> u64 {
@@ -303,11 +304,11 @@ impl BasicStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?;
-    /// let maxima: Vec<f64> = BasicStatistics::of(&table)?.columns().iter().map(|column| column.maximum()).collect();
+    /// let maxima: Vec<f64> = BasicStatistics::compute(&table)?.per_column().iter().map(|column| column.maximum()).collect();
     /// assert_eq!(maxima, [5.0, 6.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn columns(&self) -> &[ColumnStatistics] {
+    pub fn per_column(&self) -> &[ColumnStatistics] {
         &self.columns
     }
 
@@ -320,8 +321,8 @@ impl BasicStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
     /// let names = ["length", "width"].map(|name| Feature::new(ElementType::I32).named(name));
-    /// let table = Table::from_rows(&[[1, 2], [3, 4], [5, 6]])?.described_by(names.into_iter().collect())?;
-    /// let statistics = BasicStatistics::of(&table)?;
+    /// let table = Table::from_rows(&[[1, 2], [3, 4], [5, 6]])?.with_dictionary(names.into_iter().collect())?;
+    /// let statistics = BasicStatistics::compute(&table)?;
     /// assert_eq!((statistics.column(1)?.sum(), statistics.column("length")?.sum()), (12.0, 9.0));
     /// assert!(matches!(statistics.column("height").unwrap_err().kind(), ErrorKind::UnknownName { .. }));
     /// # Ok::<(), Error>(())

@@ -13,7 +13,7 @@ use serde::de;
 use super::blocks::{TableSource, Work, cut, dictionary_of, fits, names_of, with_rows};
 use super::double::Double;
 use super::options::StatisticsOptions;
-use super::product::{BLOCK_ROWS, Block, Centre, Products, cost, lower_half};
+use super::product::{BLOCK_ROWS, Block, Center, Products, cost, lower_half};
 use crate::base::count::{rows_after, same_count};
 use crate::base::element::Element;
 #[cfg(doc)]
@@ -24,8 +24,9 @@ use crate::base::room::with_room;
 use crate::dictionary::DataDictionary;
 use crate::serde::numbers::{List, Numbers};
 use crate::serde::remember;
+use crate::table::DataLayout;
 use crate::table::NumericTable;
-use crate::table::packed::{PackedOrder, PackedSymmetricMatrix, Triangle};
+use crate::table::packed::{PackedSymmetricMatrix, Triangle};
 
 /// The largest number of columns for which several sets of sums are computed at a time, 68 KiB each.
 const FEW_COLUMNS: usize = 128;
@@ -55,17 +56,17 @@ impl NamedProducts {
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
-    pub(super) fn new(columns: usize, centre: Centre) -> Result<Self> {
-        Ok(Self { products: Products::new(columns, centre)?, dictionary: None })
+    pub(super) fn new(columns: usize, center: Center) -> Result<Self> {
+        Ok(Self { products: Products::new(columns, center)?, dictionary: None })
     }
 
     /// Computes the sums of a table.
     ///
     /// # Errors
     /// The errors of reading the table; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
-    pub(super) fn of_with(table: &dyn NumericTable, centre: Centre, options: &StatisticsOptions) -> Result<Self> {
+    pub(super) fn compute_with(table: &dyn NumericTable, center: Center, options: &StatisticsOptions) -> Result<Self> {
         let source = TableSource(table);
-        let products = compute(&Work::on_table(table, &source, options), centre)?;
+        let products = compute(&Work::on_table(table, &source, options), center)?;
         let dictionary = dictionary_of(table, products.columns);
         Ok(Self { products, dictionary })
     }
@@ -76,7 +77,7 @@ impl NamedProducts {
     /// # Errors
     /// [`ErrorKind::LengthMismatch`](crate::ErrorKind::LengthMismatch) if the numbers of columns differ; the errors of
     /// [`add_rows`](Self::add_rows) and of reading the table. On error, nothing is added.
-    pub(super) fn add_table(&mut self, table: &dyn NumericTable) -> Result<()> {
+    pub(super) fn update_with(&mut self, table: &dyn NumericTable) -> Result<()> {
         let (source, options) = (TableSource(table), StatisticsOptions::new());
         add(&Work::on_columns(self.products.columns, table, &source, &options)?, &mut self.products)?;
         if self.dictionary.is_none() {
@@ -85,7 +86,7 @@ impl NamedProducts {
         Ok(())
     }
 
-    /// Adds complete rows, as [`add_table`](Self::add_table) does.
+    /// Adds complete rows, as [`update_with`](Self::update_with) does.
     ///
     /// # Errors
     /// [`ErrorKind::NotWholeRows`](crate::ErrorKind::NotWholeRows);
@@ -102,7 +103,7 @@ impl NamedProducts {
     pub(super) fn merge_rows<U: Element>(&mut self, rows: &[U]) -> Result<()> {
         let found = with_rows(rows, self.products.columns, |work| {
             rows_after(self.products.rows, work.shape.rows as u64)?;
-            compute(work, self.products.centre())
+            compute(work, self.products.center())
         })?;
         self.products.merge(&found)
     }
@@ -136,7 +137,7 @@ impl NamedProducts {
         let (products, columns) = (&self.products, self.products.columns);
         let mut values = with_room(columns * (columns + 1) / 2)?; // in range, as are the sums
         values.extend(lower_half(columns).map(|(row, column)| value(products.get(row, column), row, column)));
-        let matrix = PackedSymmetricMatrix::from_packed(values, Triangle::Lower, PackedOrder::Rows);
+        let matrix = PackedSymmetricMatrix::from_packed(values, Triangle::Lower, DataLayout::RowMajor);
         let mut matrix = matrix?;
         matrix.set_dictionary(names_of(self.dictionary.as_ref(), columns))?;
         Ok(matrix)
@@ -159,7 +160,7 @@ impl NamedProducts {
     ///
     /// # Errors
     /// A description of the mismatch, or [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
-    pub(super) fn from_fields<E: de::Error>(fields: Fields<'_>, centre: Centre) -> std::result::Result<Self, E> {
+    pub(super) fn from_fields<E: de::Error>(fields: Fields<'_>, center: Center) -> std::result::Result<Self, E> {
         let Fields { rows, means, products, dictionary } = fields;
         let (means, sums) = (&means.0, &products.0);
         let (columns, found) = (means.len(), sums.len());
@@ -167,9 +168,9 @@ impl NamedProducts {
             return Err(E::custom(format_args!("{found} sums of products do not match {columns} columns")));
         }
         if !means.iter().all(|mean| mean.is_sum()) {
-            return Err(E::custom(match centre {
-                Centre::Means => "the mean of a column is larger than any mean of values",
-                Centre::Zero => "the sum of a column is larger than any sum of values",
+            return Err(E::custom(match center {
+                Center::Means => "the mean of a column is larger than any mean of values",
+                Center::Zero => "the sum of a column is larger than any sum of values",
             }));
         }
         let is_zero = means.iter().all(|&mean| mean == Double::ZERO) && sums.iter().all(|&sum| sum == 0.0);
@@ -177,7 +178,7 @@ impl NamedProducts {
             return Err(E::custom("there are no rows, but sums that are not zero"));
         }
         fits(dictionary.as_ref(), columns).map_err(E::custom)?;
-        Ok(Self { products: Products::from_packed(rows, means, sums, centre).map_err(remember)?, dictionary })
+        Ok(Self { products: Products::from_packed(rows, means, sums, center).map_err(remember)?, dictionary })
     }
 }
 
@@ -187,18 +188,18 @@ impl NamedProducts {
 /// [`ErrorKind::LimitExceeded`], and the errors of reading the rows. On error, nothing is added.
 fn add(work: &Work<'_>, products: &mut Products) -> Result<()> {
     rows_after(products.rows, work.shape.rows as u64)?;
-    let centre = products.centre();
+    let center = products.center();
     match work.shape {
         shape if shape.is_empty() => products.rows += shape.rows as u64,
-        shape if shape.rows <= rows_at_once(shape.columns) => products.add(&read(work, 0..shape.rows, centre)?)?,
-        _ => products.merge(&compute(work, centre)?)?,
+        shape if shape.rows <= rows_at_once(shape.columns) => products.add(&read(work, 0..shape.rows, center)?)?,
+        _ => products.merge(&compute(work, center)?)?,
     }
     Ok(())
 }
 
 /// Computes the products of rows.
-fn compute(work: &Work<'_>, centre: Centre) -> Result<Products> {
-    let mut all = Products::new(work.shape.columns, centre)?;
+fn compute(work: &Work<'_>, center: Center) -> Result<Products> {
+    let mut all = Products::new(work.shape.columns, center)?;
     if work.shape.is_empty() {
         all.rows = work.shape.rows as u64;
         return Ok(all);
@@ -212,10 +213,10 @@ fn compute(work: &Work<'_>, centre: Centre) -> Result<Products> {
 
 /// Multiplies groups of rows, several at a time, each with its own sums.
 fn by_groups(work: &Work<'_>, all: &mut Products) -> Result<()> {
-    let (columns, centre) = (work.shape.columns, all.centre());
+    let (columns, center) = (work.shape.columns, all.center());
     let group = |rows: Range<usize>| {
-        let mut products = Products::new(columns, centre)?;
-        let mut block = [Block::new(columns, rows.len().min(BLOCK_ROWS), centre)?];
+        let mut products = Products::new(columns, center)?;
+        let mut block = [Block::new(columns, rows.len().min(BLOCK_ROWS), center)?];
         let mut buffer = Vec::new();
         for rows in cut(rows.clone(), BLOCK_ROWS) {
             block[0].read(rows, columns, work.source, &mut buffer)?;
@@ -232,7 +233,7 @@ fn by_groups(work: &Work<'_>, all: &mut Products) -> Result<()> {
 /// Multiplies several blocks at a time. Each thread computes some of the tiles of all of them.
 fn by_tiles(work: &Work<'_>, all: &mut Products) -> Result<()> {
     for rows in cut(0..work.shape.rows, rows_at_once(work.shape.columns)) {
-        all.add(&read(work, rows.clone(), all.centre())?)?;
+        all.add(&read(work, rows.clone(), all.center())?)?;
         work.rows_done(rows.len());
     }
     Ok(())
@@ -245,10 +246,10 @@ fn rows_at_once(columns: usize) -> usize {
 }
 
 /// Reads several blocks, in parallel if that is faster.
-fn read(work: &Work<'_>, rows: Range<usize>, centre: Centre) -> Result<Vec<Block>> {
+fn read(work: &Work<'_>, rows: Range<usize>, center: Center) -> Result<Vec<Block>> {
     let columns = work.shape.columns;
     let read = |rows: Range<usize>| {
-        let mut block = Block::new(columns, rows.len(), centre)?;
+        let mut block = Block::new(columns, rows.len(), center)?;
         block.read(rows, columns, work.source, &mut Vec::new())?;
         Ok(block)
     };

@@ -12,7 +12,7 @@ use crate::base::progress::{Hook, Progress};
 /// let told = Arc::new(Mutex::new(Vec::new()));
 /// let hears = told.clone();
 /// let options = StatisticsOptions::new().on_progress(move |progress| hears.lock().unwrap().push(progress.done));
-/// assert_eq!(BasicStatistics::of_with(&table, options)?.column(0)?.mean(), 2.5);
+/// assert_eq!(BasicStatistics::compute_with(&table, options)?.column(0)?.mean(), 2.5);
 /// assert_eq!(*told.lock().unwrap(), [0, 16]); // bytes of values
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
@@ -29,7 +29,7 @@ impl StatisticsOptions {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::{BasicStatistics, StatisticsOptions}};
     /// let table = HomogenNumericTable::from_rows(&[[1.0], [3.0]])?;
-    /// let statistics = BasicStatistics::of_with(&table, StatisticsOptions::new())?; // the same as `of`
+    /// let statistics = BasicStatistics::compute_with(&table, StatisticsOptions::new())?; // the same as `compute`
     /// assert_eq!(statistics.column(0)?.sum(), 4.0);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -52,7 +52,7 @@ impl StatisticsOptions {
     ///     let percent = progress.total.map(|total| progress.done * 100 / total.max(1));
     ///     eprint!("\r{} %", percent.unwrap_or(0));
     /// });
-    /// let medians = Quantiles::of_with(&table, &[0.5], options)?;
+    /// let medians = Quantiles::compute_with(&table, &[0.5], options)?;
     /// assert_eq!(medians.value(0, 0)?, 2.0);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```

@@ -12,7 +12,7 @@ impl Partial for BasicStatistics {
 
     /// Keeps the number of columns and whether NaN [propagates](BasicStatistics::propagate_nan). Names come from the
     /// tables.
-    fn empty(&self) -> Result<Self> {
+    fn new_like(&self) -> Result<Self> {
         let mut empty = Self::new(self.columns.len())?;
         for (empty, column) in empty.columns.iter_mut().zip(&self.columns) {
             empty.propagates_nan = column.propagates_nan;
@@ -20,17 +20,17 @@ impl Partial for BasicStatistics {
         Ok(empty)
     }
 
-    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+    fn update(&mut self, rows: &dyn NumericTable) -> Result<()> {
         same_count(self.columns.len(), rows.column_count())?;
-        self.merge(&Self::of(rows)?)
+        self.merge(&Self::compute(rows)?)
     }
 
     /// Processes a sparse table in a single call, which reads only its stored values.
-    fn compute(&self, table: &dyn NumericTable) -> Result<Self> {
+    fn compute_over(&self, table: &dyn NumericTable) -> Result<Self> {
         self.compute_hooked(table, Hook::default())
     }
 
-    fn compute_with_progress(
+    fn compute_over_with_progress(
         &self,
         table: &dyn NumericTable,
         hook: impl Fn(Progress) + Send + Sync + 'static,
@@ -52,9 +52,9 @@ impl BasicStatistics {
         if sparse_of(table).is_none() {
             return in_units(self, table, &hook);
         }
-        let mut all = self.empty()?;
+        let mut all = self.new_like()?;
         same_count(all.columns.len(), table.column_count())?;
-        all.merge(&Self::of_with(table, StatisticsOptions::of_hook(hook))?)?;
+        all.merge(&Self::compute_with(table, StatisticsOptions::of_hook(hook))?)?;
         Ok(all)
     }
 }
@@ -63,11 +63,11 @@ impl Partial for Histogram {
     const NAME: &'static str = "histogram";
 
     /// Keeps the bins.
-    fn empty(&self) -> Result<Self> {
+    fn new_like(&self) -> Result<Self> {
         self.without_rows()
     }
 
-    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+    fn update(&mut self, rows: &dyn NumericTable) -> Result<()> {
         self.add_block(rows)
     }
 
@@ -76,7 +76,7 @@ impl Partial for Histogram {
     }
 
     fn size_in_bytes(&self) -> usize {
-        self.columns().iter().map(|column| size_of_val(column.counts()) + size_of_val(column)).sum()
+        self.per_column().iter().map(|column| size_of_val(column.counts()) + size_of_val(column)).sum()
     }
 }
 
@@ -85,11 +85,11 @@ impl Partial for QuantileSketch {
     const VERSION: u32 = 2; // since columns have names
 
     /// Keeps the number of columns and the capacity.
-    fn empty(&self) -> Result<Self> {
+    fn new_like(&self) -> Result<Self> {
         self.without_rows()
     }
 
-    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+    fn update(&mut self, rows: &dyn NumericTable) -> Result<()> {
         self.add_block(rows)
     }
 
@@ -107,12 +107,12 @@ impl Partial for GroupStatistics {
     const VERSION: u32 = 2; // since they have all columns
 
     /// Keeps the numbers of columns and categories and the column that holds the category. Names come from the tables.
-    fn empty(&self) -> Result<Self> {
+    fn new_like(&self) -> Result<Self> {
         self.without_rows()
     }
 
-    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
-        self.add_table(rows, &StatisticsOptions::new())
+    fn update(&mut self, rows: &dyn NumericTable) -> Result<()> {
+        self.update_with(rows, &StatisticsOptions::new())
     }
 
     fn merge(&mut self, other: &Self) -> Result<()> {

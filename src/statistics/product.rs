@@ -32,7 +32,7 @@ type Lanes = [f64; STRIP];
 
 /// The values subtracted from columns before they are multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Centre {
+pub(super) enum Center {
     /// The means of the columns: in a block, those of its rows; in results, those of all rows.
     Means,
     /// Nothing.
@@ -41,7 +41,7 @@ pub(super) enum Centre {
 
 /// Some rows, centered and divided into strips.
 pub(super) struct Block {
-    centre: Centre,
+    center: Center,
     rows: usize,
     /// The values, strip by strip and row by row. Columns past the last are zeros.
     strips: Vec<Lanes>,
@@ -57,11 +57,11 @@ impl Block {
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
-    pub(super) fn new(columns: usize, rows: usize, centre: Centre) -> Result<Self> {
+    pub(super) fn new(columns: usize, rows: usize, center: Center) -> Result<Self> {
         let count = columns.div_ceil(STRIP);
         let zeros = |count| filled(count, [0.0; STRIP]);
         let (strips, shifts, rests) = (zeros(count.saturating_mul(rows))?, zeros(count)?, zeros(count)?);
-        Ok(Self { centre, rows: 0, strips, shifts, rests })
+        Ok(Self { center, rows: 0, strips, shifts, rests })
     }
 
     /// Reads rows. `buffer` is used if their values have to be converted.
@@ -102,7 +102,7 @@ impl Block {
         let part = 1.0 / rows as f64;
         let places = self.strips.chunks_exact_mut(rows).zip(&mut self.shifts).zip(&mut self.rests);
         for ((strip, shift), rest) in places {
-            if self.centre == Centre::Zero {
+            if self.center == Center::Zero {
                 *shift = sum_by_lanes(strip, |_, value| value);
                 continue;
             }
@@ -167,7 +167,7 @@ struct Step {
 /// the columns: their sums, and the sums of their products.
 #[derive(Clone, Debug)]
 pub(super) struct Products {
-    centre: Centre,
+    center: Center,
     pub(super) columns: usize,
     pub(super) rows: u64,
     /// Means or sums, one for each column. Additional columns fill the last strip.
@@ -181,16 +181,16 @@ impl Products {
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
-    pub(super) fn new(columns: usize, centre: Centre) -> Result<Self> {
+    pub(super) fn new(columns: usize, center: Center) -> Result<Self> {
         let strips = columns.div_ceil(STRIP);
         let tiles = strips.checked_add(1).and_then(|next| strips.checked_mul(next)).map(|twice| twice / 2);
         let count = tiles.and_then(|tiles| tiles.checked_mul(TILE)).ok_or(Error::out_of_memory(usize::MAX))?;
         let tiles = filled(count, 0.0)?;
-        Ok(Self { centre, columns, rows: 0, means: filled(strips * STRIP, Double::ZERO)?, tiles })
+        Ok(Self { center, columns, rows: 0, means: filled(strips * STRIP, Double::ZERO)?, tiles })
     }
 
-    pub(super) fn centre(&self) -> Centre {
-        self.centre
+    pub(super) fn center(&self) -> Center {
+        self.center
     }
 
     /// Returns the number of bytes that the sums of the given number of columns need.
@@ -258,9 +258,9 @@ impl Products {
     /// Merges the means or sums of `added` rows. Stores the differences of the means in `deltas` and returns their
     /// weight.
     fn merge_means(&mut self, others: impl Iterator<Item = Double>, added: u64, deltas: &mut [f64]) -> f64 {
-        match self.centre {
-            Centre::Means => merge_means(&mut self.means, self.rows, others, added, deltas),
-            Centre::Zero => {
+        match self.center {
+            Center::Means => merge_means(&mut self.means, self.rows, others, added, deltas),
+            Center::Zero => {
                 self.means.iter_mut().zip(others).for_each(|(sum, other)| *sum = sum.add(other));
                 0.0
             }
@@ -293,8 +293,8 @@ impl Products {
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
-    pub(super) fn from_packed(rows: u64, means: &[Double], sums: &[f64], centre: Centre) -> Result<Self> {
-        let mut all = Self::new(means.len(), centre)?;
+    pub(super) fn from_packed(rows: u64, means: &[Double], sums: &[f64], center: Center) -> Result<Self> {
+        let mut all = Self::new(means.len(), center)?;
         all.rows = rows;
         all.means[..means.len()].copy_from_slice(means);
         for ((row, column), &sum) in lower_half(means.len()).zip(sums) {

@@ -25,7 +25,7 @@ const TOGETHER: usize = 8;
 /// ```
 /// use numeric_table::{prelude::*, statistics::{QuantileMethod, Quantiles}};
 /// let table = HomogenNumericTable::from_rows(&[[1.0], [2.0], [4.0], [8.0]])?;
-/// let thirds = Quantiles::of(&table, &[0.4])?; // 1.2 of 3 steps from the first value
+/// let thirds = Quantiles::compute(&table, &[0.4])?; // 1.2 of 3 steps from the first value
 /// let of = |method| thirds.clone().method(method).value(0, 0);
 /// assert_eq!((of(QuantileMethod::Lower)?, of(QuantileMethod::Higher)?), (2.0, 4.0));
 /// assert_eq!((of(QuantileMethod::Nearest)?, of(QuantileMethod::Midpoint)?), (2.0, 3.0));
@@ -94,9 +94,10 @@ fn between(lower: f64, higher: f64, fraction: f64) -> f64 {
 ///
 /// The quantile `q` of `n` values is `q * (n - 1)` steps from the smallest value. Between two values it is interpolated
 /// linearly, like NumPy's default; [`method`](Self::method) selects another rule. NaN values are skipped and counted,
-/// as in [`BasicStatistics`](crate::statistics::BasicStatistics) and NumPy's `nanquantile`. Infinities are ordinary values;
-/// interpolation between a finite and an infinite value gives the infinite one. The quantiles of a column without
-/// values are NaN. Values of types other than `f64` are converted, exactly except for 64-bit integers beyond 2^53.
+/// as in [`BasicStatistics`](crate::statistics::BasicStatistics) and NumPy's `nanquantile`. Infinities are ordinary
+/// values; interpolation between a finite and an infinite value gives the infinite one. The quantiles of a column
+/// without values are NaN. Values of types other than `f64` are converted, exactly except for 64-bit integers beyond
+/// 2^53.
 ///
 /// O(rows) for each column on average, plus a little for each quantile. Uses several threads if that is faster. Each
 /// thread copies up to 8 columns at a time, 8 bytes per value. For streams and tables larger than memory,
@@ -108,7 +109,7 @@ fn between(lower: f64, higher: f64, fraction: f64) -> f64 {
 /// ```
 /// use numeric_table::{prelude::*, statistics::Quantiles};
 /// let table = HomogenNumericTable::from_rows(&[[1.0_f32, 50.0], [2.0, 10.0], [3.0, 20.0], [10.0, f32::NAN]])?;
-/// let quartiles = Quantiles::of(&table, &[0.25, 0.5, 0.75])?;
+/// let quartiles = Quantiles::compute(&table, &[0.25, 0.5, 0.75])?;
 /// assert_eq!(quartiles.column(0)?, [1.75, 2.5, 4.75]);
 /// assert_eq!(quartiles.column(1)?, [15.0, 20.0, 35.0]);
 /// assert_eq!((quartiles.count(1)?, quartiles.nan_count(1)?), (3, 1));
@@ -142,29 +143,29 @@ impl Quantiles {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::Quantiles};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 30], [2, 10], [3, 20]])?;
-    /// let medians = Quantiles::of(&table, &[0.5])?;
+    /// let medians = Quantiles::compute(&table, &[0.5])?;
     /// assert_eq!((medians.value(0, 0)?, medians.value(1, 0)?), (2.0, 20.0));
-    /// assert!(matches!(Quantiles::of(&table, &[50.0]).unwrap_err().kind(), ErrorKind::ParameterOutOfRange { .. }));
+    /// assert!(matches!(Quantiles::compute(&table, &[50.0]).unwrap_err().kind(), ErrorKind::ParameterOutOfRange { .. }));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn of(table: &dyn NumericTable, probabilities: &[f64]) -> Result<Self> {
-        Self::of_with(table, probabilities, StatisticsOptions::new())
+    pub fn compute(table: &dyn NumericTable, probabilities: &[f64]) -> Result<Self> {
+        Self::compute_with(table, probabilities, StatisticsOptions::new())
     }
 
     /// Computes quantiles of every column of a table of any kind, with a callback for progress.
     ///
     /// # Errors
-    /// The errors of [`of`](Self::of).
+    /// The errors of [`compute`](Self::compute).
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::{Quantiles, StatisticsOptions}};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 30], [2, 10], [3, 20]])?;
     /// let options = StatisticsOptions::new().on_progress(|progress| eprintln!("{} bytes", progress.done));
-    /// assert_eq!(Quantiles::of_with(&table, &[0.0, 1.0], options)?.column(1)?, [10.0, 30.0]);
+    /// assert_eq!(Quantiles::compute_with(&table, &[0.0, 1.0], options)?.column(1)?, [10.0, 30.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn of_with(table: &dyn NumericTable, probabilities: &[f64], options: StatisticsOptions) -> Result<Self> {
+    pub fn compute_with(table: &dyn NumericTable, probabilities: &[f64], options: StatisticsOptions) -> Result<Self> {
         check_probabilities(probabilities)?;
         let source = TableSource(table);
         let work = Work::on_table(table, &source, &options);
@@ -192,7 +193,7 @@ impl Quantiles {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::{QuantileMethod, Quantiles}};
     /// let table = HomogenNumericTable::from_rows(&[[1.0], [2.0]])?;
-    /// let median = Quantiles::of(&table, &[0.5])?;
+    /// let median = Quantiles::compute(&table, &[0.5])?;
     /// assert_eq!(median.value(0, 0)?, 1.5);
     /// assert_eq!(median.method(QuantileMethod::Higher).value(0, 0)?, 2.0);
     /// # Ok::<(), numeric_table::Error>(())
@@ -208,7 +209,7 @@ impl Quantiles {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::Quantiles};
     /// let table = HomogenNumericTable::from_rows(&[[1.0], [2.0]])?;
-    /// assert_eq!(Quantiles::of(&table, &[0.5, 0.9])?.probabilities(), [0.5, 0.9]);
+    /// assert_eq!(Quantiles::compute(&table, &[0.5, 0.9])?.probabilities(), [0.5, 0.9]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn probabilities(&self) -> &[f64] {
@@ -224,7 +225,7 @@ impl Quantiles {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::Quantiles};
     /// let table = HomogenNumericTable::from_rows(&[[1.0, 7.0], [2.0, 9.0]])?;
-    /// assert_eq!(Quantiles::of(&table, &[1.0, 0.5])?.column(1)?, [9.0, 8.0]);
+    /// assert_eq!(Quantiles::compute(&table, &[1.0, 0.5])?.column(1)?, [9.0, 8.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn column(&self, column: impl ColumnKey) -> Result<Vec<f64>> {
@@ -240,7 +241,7 @@ impl Quantiles {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::Quantiles};
     /// let table = HomogenNumericTable::from_rows(&[[1.0, 7.0], [2.0, 9.0]])?;
-    /// let quantiles = Quantiles::of(&table, &[0.0, 0.5])?;
+    /// let quantiles = Quantiles::compute(&table, &[0.0, 0.5])?;
     /// assert_eq!(quantiles.value(1, 0)?, 7.0);
     /// assert!(quantiles.value(0, 2).is_err());
     /// # Ok::<(), numeric_table::Error>(())
@@ -260,7 +261,7 @@ impl Quantiles {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::Quantiles};
     /// let table = HomogenNumericTable::from_rows(&[[1.0], [f64::NAN], [f64::INFINITY]])?;
-    /// assert_eq!(Quantiles::of(&table, &[0.5])?.count(0)?, 2);
+    /// assert_eq!(Quantiles::compute(&table, &[0.5])?.count(0)?, 2);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn count(&self, column: impl ColumnKey) -> Result<u64> {
@@ -276,7 +277,7 @@ impl Quantiles {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::Quantiles};
     /// let table = HomogenNumericTable::from_rows(&[[1.0], [f64::NAN], [3.0]])?;
-    /// assert_eq!(Quantiles::of(&table, &[0.5])?.nan_count(0)?, 1);
+    /// assert_eq!(Quantiles::compute(&table, &[0.5])?.nan_count(0)?, 1);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn nan_count(&self, column: impl ColumnKey) -> Result<u64> {
@@ -293,14 +294,14 @@ impl Quantiles {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::Quantiles};
     /// let table = HomogenNumericTable::from_rows(&[[1.0, 7.0], [3.0, 9.0]])?;
-    /// let quartiles = Quantiles::of(&table, &[0.25, 0.5, 0.75])?.to_table()?;
+    /// let quartiles = Quantiles::compute(&table, &[0.25, 0.5, 0.75])?.to_table()?;
     /// assert_eq!(quartiles.as_slice()?, [1.5, 7.5, 2.0, 8.0, 2.5, 8.5]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn to_table(&self) -> Result<HomogenNumericTable<f64>> {
         let shape = Shape { rows: self.probabilities.len(), columns: self.columns.len() };
         let value = |row: usize, column: usize| self.columns[column].places[row].value(self.method);
-        HomogenNumericTable::from_fn(shape, value)?.described_by(names_of(Some(&self.dictionary), shape.columns))
+        HomogenNumericTable::from_fn(shape, value)?.with_dictionary(names_of(Some(&self.dictionary), shape.columns))
     }
 
     fn of_column(&self, column: impl ColumnKey) -> Result<&Column> {

@@ -59,7 +59,7 @@ const HELD: usize = 64;
 /// let mut sketch = QuantileSketch::new(2)?;
 /// for block in 0..100 {
 ///     let rows: Vec<f32> = (0..2000).map(|value| (block * 2000 + value) as f32).collect();
-///     sketch.update(&rows)?; // 1000 rows
+///     sketch.update_values(&rows)?; // 1000 rows
 /// }
 /// let (median, error) = (sketch.quantile(0, 0.5)?, sketch.rank_error(0)?);
 /// assert!(error < 500); // ranks out of 100,000
@@ -109,7 +109,7 @@ impl QuantileSketch {
     /// let values: Vec<f64> = (0..100_000).map(f64::from).collect();
     /// let error_of = |capacity| {
     ///     let mut sketch = QuantileSketch::with_capacity(1, capacity)?;
-    ///     sketch.update(&values)?;
+    ///     sketch.update_values(&values)?;
     ///     sketch.rank_error(0)
     /// };
     /// assert!(error_of(1 << 8)? > 4 * error_of(1 << 11)?);
@@ -130,29 +130,29 @@ impl QuantileSketch {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::QuantileSketch};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 30], [2, 10], [3, 20]])?;
-    /// assert_eq!(QuantileSketch::of(&table)?.quantile(1, 0.5)?, 20.0);
+    /// assert_eq!(QuantileSketch::compute(&table)?.quantile(1, 0.5)?, 20.0);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn of(table: &dyn NumericTable) -> Result<Self> {
-        Self::of_with(table, StatisticsOptions::new())
+    pub fn compute(table: &dyn NumericTable) -> Result<Self> {
+        Self::compute_with(table, StatisticsOptions::new())
     }
 
     /// Computes a sketch of a table of any kind, with a callback for progress.
     ///
     /// # Errors
-    /// The errors of [`of`](Self::of).
+    /// The errors of [`compute`](Self::compute).
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::{QuantileSketch, StatisticsOptions}};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 30], [2, 10], [3, 20]])?;
     /// let options = StatisticsOptions::new().on_progress(|progress| eprintln!("{} bytes", progress.done));
-    /// assert_eq!(QuantileSketch::of_with(&table, options)?.quantile(0, 1.0)?, 3.0);
+    /// assert_eq!(QuantileSketch::compute_with(&table, options)?.quantile(0, 1.0)?, 3.0);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn of_with(table: &dyn NumericTable, options: StatisticsOptions) -> Result<Self> {
+    pub fn compute_with(table: &dyn NumericTable, options: StatisticsOptions) -> Result<Self> {
         let mut all = Self::new(table.column_count())?;
-        all.add_table(table, options)?;
+        all.update_with(table, options)?;
         Ok(all)
     }
 
@@ -160,18 +160,18 @@ impl QuantileSketch {
     ///
     /// # Errors
     /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; [`ErrorKind::UnequalTables`];
-    /// [`ErrorKind::LimitExceeded`]; the errors of [`of`](Self::of). On error, nothing is added.
+    /// [`ErrorKind::LimitExceeded`]; the errors of [`compute`](Self::compute). On error, nothing is added.
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::{QuantileSketch, StatisticsOptions}};
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 30], [2, 10], [3, 20]])?;
     /// let mut sketch = QuantileSketch::with_capacity(2, 10_000)?;
-    /// sketch.add_table(&table, StatisticsOptions::new())?;
+    /// sketch.update_with(&table, StatisticsOptions::new())?;
     /// assert_eq!(sketch.quantile(1, 0.9)?, 30.0);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn add_table(&mut self, table: &dyn NumericTable, options: StatisticsOptions) -> Result<()> {
+    pub fn update_with(&mut self, table: &dyn NumericTable, options: StatisticsOptions) -> Result<()> {
         check_addition(self.dictionary.as_ref(), Some(table.dictionary()))?;
         let source = TableSource(table);
         self.add_work(&Work::on_columns(self.columns.len(), table, &source, &options)?)?;
@@ -189,13 +189,13 @@ impl QuantileSketch {
     /// ```
     /// # use numeric_table::statistics::QuantileSketch;
     /// let mut sketch = QuantileSketch::new(2)?;
-    /// sketch.update(&[1_i16, 7, 3, 9])?; // two rows
-    /// sketch.update(&[2.5, f64::NAN])?;
+    /// sketch.update_values(&[1_i16, 7, 3, 9])?; // two rows
+    /// sketch.update_values(&[2.5, f64::NAN])?;
     /// assert_eq!((sketch.quantile(0, 0.5)?, sketch.nan_count(1)?), (2.5, 1));
-    /// assert!(sketch.update(&[1]).is_err());
+    /// assert!(sketch.update_values(&[1]).is_err());
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn update<U: Element>(&mut self, rows: &[U]) -> Result<()> {
+    pub fn update_values<U: Element>(&mut self, rows: &[U]) -> Result<()> {
         with_rows(rows, self.columns.len(), |work| match work.shape.rows <= GROUP_ROWS {
             true => self.add_few(work),
             false => self.add_work(work),
@@ -214,8 +214,8 @@ impl QuantileSketch {
     /// ```
     /// # use numeric_table::{Error, ErrorKind, statistics::QuantileSketch};
     /// let (mut all, mut other) = (QuantileSketch::new(1)?, QuantileSketch::new(1)?);
-    /// all.update(&[1.0, 6.0])?;
-    /// other.update(&[3_u8])?;
+    /// all.update_values(&[1.0, 6.0])?;
+    /// other.update_values(&[3_u8])?;
     /// all.merge(&other)?;
     /// assert_eq!((all.row_count(), all.quantile(0, 0.5)?), (3, 3.0));
     /// let finer = QuantileSketch::with_capacity(1, 10_000)?;
@@ -253,7 +253,7 @@ impl QuantileSketch {
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::QuantileSketch};
-    /// let sketch = QuantileSketch::of(&HomogenNumericTable::from_rows(&[[3.0], [1.0], [2.0], [5.0]])?)?;
+    /// let sketch = QuantileSketch::compute(&HomogenNumericTable::from_rows(&[[3.0], [1.0], [2.0], [5.0]])?)?;
     /// assert_eq!((sketch.quantile(0, 0.5)?, sketch.quantile(0, 0.75)?), (2.0, 3.0));
     /// assert!(sketch.quantile(0, 75.0).is_err());
     /// # Ok::<(), numeric_table::Error>(())
@@ -270,7 +270,7 @@ impl QuantileSketch {
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::QuantileSketch};
-    /// let sketch = QuantileSketch::of(&HomogenNumericTable::from_rows(&[[3.0], [1.0], [2.0], [5.0]])?)?;
+    /// let sketch = QuantileSketch::compute(&HomogenNumericTable::from_rows(&[[3.0], [1.0], [2.0], [5.0]])?)?;
     /// assert_eq!(sketch.quantiles(0, &[0.25, 0.5, 1.0])?, [1.0, 2.0, 5.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -288,7 +288,7 @@ impl QuantileSketch {
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::QuantileSketch};
-    /// let sketch = QuantileSketch::of(&HomogenNumericTable::from_rows(&[[3.0], [1.0], [2.0], [5.0]])?)?;
+    /// let sketch = QuantileSketch::compute(&HomogenNumericTable::from_rows(&[[3.0], [1.0], [2.0], [5.0]])?)?;
     /// assert_eq!((sketch.rank(0, 3.0)?, sketch.rank(0, 0.5)?), (3, 0));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -305,7 +305,7 @@ impl QuantileSketch {
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::QuantileSketch};
-    /// let sketch = QuantileSketch::of(&HomogenNumericTable::from_rows(&[[3.0], [1.0], [2.0], [5.0]])?)?;
+    /// let sketch = QuantileSketch::compute(&HomogenNumericTable::from_rows(&[[3.0], [1.0], [2.0], [5.0]])?)?;
     /// assert_eq!(sketch.rank_error(0)?, 0); // a few values are kept exactly
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -321,7 +321,7 @@ impl QuantileSketch {
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::QuantileSketch};
-    /// let sketch = QuantileSketch::of(&HomogenNumericTable::from_rows(&[[3.0], [1.0], [2.0], [5.0]])?)?;
+    /// let sketch = QuantileSketch::compute(&HomogenNumericTable::from_rows(&[[3.0], [1.0], [2.0], [5.0]])?)?;
     /// assert_eq!(sketch.extremes(0)?, Some((1.0, 5.0)));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -337,7 +337,7 @@ impl QuantileSketch {
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::QuantileSketch};
-    /// let sketch = QuantileSketch::of(&HomogenNumericTable::from_rows(&[[3.0], [f64::NAN], [2.0]])?)?;
+    /// let sketch = QuantileSketch::compute(&HomogenNumericTable::from_rows(&[[3.0], [f64::NAN], [2.0]])?)?;
     /// assert_eq!(sketch.count(0)?, 2);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -353,7 +353,7 @@ impl QuantileSketch {
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::QuantileSketch};
-    /// let sketch = QuantileSketch::of(&HomogenNumericTable::from_rows(&[[3.0], [f64::NAN], [2.0]])?)?;
+    /// let sketch = QuantileSketch::compute(&HomogenNumericTable::from_rows(&[[3.0], [f64::NAN], [2.0]])?)?;
     /// assert_eq!(sketch.nan_count(0)?, 1);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -366,7 +366,7 @@ impl QuantileSketch {
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::QuantileSketch};
-    /// assert_eq!(QuantileSketch::of(&HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?)?.row_count(), 3);
+    /// assert_eq!(QuantileSketch::compute(&HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?)?.row_count(), 3);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn row_count(&self) -> u64 {
@@ -378,7 +378,7 @@ impl QuantileSketch {
     /// # Examples
     /// ```
     /// # use numeric_table::{prelude::*, statistics::QuantileSketch};
-    /// assert_eq!(QuantileSketch::of(&HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?)?.column_count(), 2);
+    /// assert_eq!(QuantileSketch::compute(&HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?)?.column_count(), 2);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn column_count(&self) -> usize {
@@ -406,13 +406,13 @@ impl QuantileSketch {
     /// Adds the rows of a table. If they are few, reads them first and adds value by value.
     ///
     /// # Errors
-    /// The errors of [`add_table`](Self::add_table).
+    /// The errors of [`update_with`](Self::update_with).
     pub(super) fn add_block(&mut self, table: &dyn NumericTable) -> Result<()> {
         check_addition(self.dictionary.as_ref(), Some(table.dictionary()))?;
         let (source, options) = (TableSource(table), StatisticsOptions::new());
         let work = Work::on_columns(self.columns.len(), table, &source, &options)?;
         match work.are_few() && !work.shape.is_empty() {
-            true => self.update(work.read_all(&mut Vec::new())?),
+            true => self.update_values(work.read_all(&mut Vec::new())?),
             false => self.add_work(&work),
         }?;
         self.take_names(table);

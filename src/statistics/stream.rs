@@ -30,8 +30,8 @@ impl BasicStatistics {
     /// Computes the statistics of a table file, with the names of its columns, without loading the table, which may be
     /// larger than memory.
     ///
-    /// The results are bit-identical to those of [`of`](Self::of) on the loaded table. Reads the file once, in parallel
-    /// from 4 MiB on, with a few MiB of memory for each thread. Checksums of values are not compared;
+    /// The results are bit-identical to those of [`compute`](Self::compute) on the loaded table. Reads the file once,
+    /// in parallel from 4 MiB on, with a few MiB of memory for each thread. Checksums of values are not compared;
     /// [`verify`](TableReader::verify) does that. Calls the reader's progress callback.
     ///
     /// # Errors
@@ -46,12 +46,12 @@ impl BasicStatistics {
     /// let mut table = HomogenNumericTable::from_rows(&[[1_i16, 10], [2, 20], [3, 60]])?;
     /// table.set_dictionary(table.dictionary().with_names(["size", "weight"])?)?;
     /// table.save(&path)?;
-    /// let statistics = BasicStatistics::of_file(&TableReader::open(&path)?)?;
+    /// let statistics = BasicStatistics::compute_file(&TableReader::open(&path)?)?;
     /// assert_eq!((statistics.row_count(), statistics.column(1)?.mean()), (3, 30.0));
     /// assert!(statistics.to_string().contains("\nweight "));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn of_file(reader: &TableReader) -> Result<Self> {
+    pub fn compute_file(reader: &TableReader) -> Result<Self> {
         let (shape, meter) = (reader.shape(), reader.whole_meter());
         let tiles = Tiles::of(shape, reader.data_layout());
         let group = |rows, columns| tiles.group(reader, &meter, rows, columns);

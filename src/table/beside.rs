@@ -6,7 +6,7 @@ use super::borrow::by_ref;
 use super::part::TablePart;
 use super::tiling::copy_of;
 use super::{
-    HomogenNumericTable, MemoryStatus, MergedNumericTable, NumericTable, Refused, Region, SoaNumericTable, lend,
+    HomogenNumericTable, MemoryStatus, MergedNumericTable, NumericTable, Region, Rejected, SoaNumericTable, lend,
 };
 use crate::array::AnyArray;
 use crate::base::element::match_element;
@@ -20,7 +20,7 @@ pub(super) fn with_column<'t>(
     table: &'t (dyn NumericTable + 't),
     name: impl Into<String>,
     array: impl Into<AnyArray>,
-) -> Result<MergedNumericTable<'t>, Refused<AnyArray>> {
+) -> Result<MergedNumericTable<'t>, Rejected<AnyArray>> {
     let array = array.into();
     with_feature(table, Feature::new(array.element_type()).named(name), array)
 }
@@ -30,15 +30,15 @@ pub(super) fn with_feature<'t>(
     table: &'t (dyn NumericTable + 't),
     feature: Feature,
     array: impl Into<AnyArray>,
-) -> Result<MergedNumericTable<'t>, Refused<AnyArray>> {
+) -> Result<MergedNumericTable<'t>, Rejected<AnyArray>> {
     let array = array.into();
-    beside(table, feature, array.clone()).map_err(|error| Refused::new(array, error))
+    beside(table, feature, array.clone()).map_err(|error| Rejected::new(array, error))
 }
 
 fn beside<'t>(table: &'t (dyn NumericTable + 't), feature: Feature, array: AnyArray) -> Result<MergedNumericTable<'t>> {
     let (shape, found) = (table.shape(), array.len());
     if found != shape.rows {
-        return Err(Error::new(ErrorKind::LengthMismatch { expected: shape.rows, found }));
+        return Err(Error::new(ErrorKind::LengthMismatch { expected: shape.rows, actual: found }));
     }
     let replaced = feature.name.as_deref().and_then(|name| table.dictionary().index_of(name));
     let new = table_of(feature, array);
@@ -77,7 +77,7 @@ pub(super) fn to_columns(table: &(dyn NumericTable + '_)) -> Result<SoaNumericTa
             // Memory from a user's kind of table is not trusted.
             Some((array, range)) if array.element_type() == element => match range.len() {
                 found if found == shape.rows => array.slice(range)?,
-                found => return Err(Error::new(ErrorKind::LengthMismatch { expected: shape.rows, found })),
+                found => return Err(Error::new(ErrorKind::LengthMismatch { expected: shape.rows, actual: found })),
             },
             _ => copy_of(table, &region, element, ConversionPolicy::Saturate)?,
         });

@@ -30,7 +30,7 @@ use crate::dictionary::{DataDictionary, Feature};
 /// let table = BorrowedTable::new(&values, Shape { rows: 3, columns: 2 })?;
 /// assert!(table.rows::<f32>(1..)?.is_zero_copy());
 /// assert_eq!(table.rows::<f64>(1..)?[..], [3.0, 4.0, 5.0, 6.0]);
-/// assert_eq!(BasicStatistics::of(&table)?.columns()[1].mean(), 4.0);
+/// assert_eq!(BasicStatistics::compute(&table)?.per_column()[1].mean(), 4.0);
 /// # Ok::<(), Error>(())
 /// ```
 pub struct BorrowedTable<'t, T> {

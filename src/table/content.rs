@@ -49,7 +49,7 @@ impl Column<'_> {
         match rows == self.rows {
             true if element == self.element => Ok(()),
             true => Err(Error::element_type_mismatch(self.element, element)),
-            false => Err(Error::new(ErrorKind::LengthMismatch { expected: self.rows, found: rows })),
+            false => Err(Error::new(ErrorKind::LengthMismatch { expected: self.rows, actual: rows })),
         }
     }
 }
@@ -201,9 +201,9 @@ impl FoundContent {
             let other = |array: AnyArray| Error::element_type_mismatch(T::TYPE, array.element_type());
             let array = array.downcast::<T>().map_err(other)?;
             if expected != found {
-                return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
+                return Err(Error::new(ErrorKind::LengthMismatch { expected, actual: found }));
             }
-            Ok(HomogenNumericTable::internal(array, shape, layout).described_by(dictionary)?.into_dyn())
+            Ok(HomogenNumericTable::internal(array, shape, layout).with_dictionary(dictionary)?.into_dyn())
         }
         match_element!(array.element_type(), T => table::<T>(array, shape, layout, self.dictionary))
             .map_err(|error| as_format(kind, error))
@@ -336,7 +336,7 @@ impl Stored for SoaNumericTable {
         }
         let (expected, arrays) = (found.shape.rows, found.arrays);
         if let Some(array) = arrays.iter().find(|array| array.len() != expected) {
-            return Err(Error::new(ErrorKind::LengthMismatch { expected, found: array.len() }));
+            return Err(Error::new(ErrorKind::LengthMismatch { expected, actual: array.len() }));
         }
         let plain = arrays.iter().map(|array| Feature::new(array.element_type())).collect();
         Ok(Self::of_arrays(plain, expected, arrays, MemoryStatus::InternallyAllocated))

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use super::region_mut::RegionMut;
 use super::{
-    DataLayout, Lease, Lend, MemoryStatus, NumericTable, Piece, PieceMut, Refused, Region, Shape, TableId, Target,
+    DataLayout, Lease, Lend, MemoryStatus, NumericTable, Piece, PieceMut, Region, Rejected, Shape, TableId, Target,
     Token,
 };
 use super::{lend, tiling};
@@ -99,15 +99,15 @@ impl<'t> Joined<'t> {
     /// # Errors
     /// [`ErrorKind::UnequalTables`] or [`ErrorKind::SizeOverflow`], each with the table. The joined tables are
     /// unchanged.
-    pub(super) fn push(&mut self, table: Member<'t>) -> Result<(), Refused<Member<'t>>> {
+    pub(super) fn push(&mut self, table: Member<'t>) -> Result<(), Rejected<Member<'t>>> {
         let shape = match self.shape_with(&*table) {
             Ok(shape) => shape,
-            Err(error) => return Err(Refused::new(table, error)),
+            Err(error) => return Err(Rejected::new(table, error)),
         };
         if self.axis == Axis::Columns
             && let Err(error) = self.dictionary.append(table.dictionary())
         {
-            return Err(Refused::new(table, error));
+            return Err(Rejected::new(table, error));
         }
         if self.shape.columns == 0 {
             self.uniform_type = self.dictionary.uniform_type();

@@ -5,7 +5,7 @@ use std::fmt;
 use super::borrow::{forwards_reading, forwards_writing};
 use super::joined::{Axis, Joined};
 use super::numeric_table::describe;
-use super::{NumericTable, Refused, TableKind};
+use super::{NumericTable, Rejected, TableKind};
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
@@ -104,7 +104,7 @@ macro_rules! joined_tables {
             pub fn new(tables: impl IntoIterator<Item = Box<dyn NumericTable + 't>>) -> Result<Self> {
                 let mut tables = tables.into_iter();
                 let mut joined = Self(Joined::of($axis, tables.next().ok_or_else(Error::no_tables)?)?);
-                tables.try_for_each(|table| joined.push(table).map_err(Refused::into_error))?;
+                tables.try_for_each(|table| joined.push(table).map_err(Rejected::into_error))?;
                 Ok(joined)
             }
 
@@ -117,7 +117,7 @@ macro_rules! joined_tables {
             pub fn push(
                 &mut self,
                 table: Box<dyn NumericTable + 't>,
-            ) -> Result<(), Refused<Box<dyn NumericTable + 't>>> {
+            ) -> Result<(), Rejected<Box<dyn NumericTable + 't>>> {
                 self.0.push(table)
             }
 

@@ -8,8 +8,8 @@
 //! | include a borrowed table in another one | [`by_ref`], [`by_mut`] |
 //! | view the values of a homogeneous table | [`TableView`], [`TableViewMut`] |
 //! | name columns in calls | [`ColumnKey`], [`ColumnChoice`] |
-//! | recover rejected arguments | [`Refused`]; [`CsrParts`], [`CooParts`] |
-//! | describe packed matrices | [`Triangle`], [`PackedOrder`] |
+//! | recover rejected arguments | [`Rejected`]; [`CsrParts`], [`CooParts`] |
+//! | describe packed matrices | [`Triangle`] |
 //! | write your own kind of table | [`spi`] |
 
 // The trait is in `numeric_table`, pieces in `piece`, generic code over pieces in `tiling` and `region_mut`, the
@@ -56,11 +56,11 @@ mod part;
 #[forbid(unsafe_code)]
 mod piece;
 #[forbid(unsafe_code)]
-mod refused;
-#[forbid(unsafe_code)]
 mod region;
 #[forbid(unsafe_code)]
 mod region_mut;
+#[forbid(unsafe_code)]
+mod rejected;
 #[forbid(unsafe_code)]
 mod sample;
 #[forbid(unsafe_code)]
@@ -87,13 +87,13 @@ pub(crate) use downcast::Token;
 pub use homogen::FloatTable;
 pub(crate) use lease::Lease;
 pub(crate) use lend::{Lend, array_of};
-pub use packed::{PackedOrder, Triangle};
+pub use packed::Triangle;
 pub use part::{ColumnChoice, ColumnKey};
 pub(crate) use piece::{Piece, PieceMut};
-pub use refused::Refused;
 pub(crate) use region::Region;
 pub(crate) use region::{row_bytes, rows_of};
 pub(crate) use region_mut::RegionMut;
+pub use rejected::Rejected;
 pub(crate) use state::{TableId, TableKind};
 pub(crate) use target::Target;
 pub(crate) use tiling::{copy_of, lent_or_read};

@@ -106,7 +106,7 @@ use crate::window::{AnySlice, AnySliceMut};
 /// assert_eq!(&columns.rows::<f64>(1..)?[..], [2.5, 2.0, 3.5, 3.0]);
 /// assert!(columns.column::<u8>(1, ..)?.is_zero_copy());
 ///
-/// assert_eq!(BasicStatistics::of(&columns)?.columns()[0].mean(), 2.5);
+/// assert_eq!(BasicStatistics::compute(&columns)?.per_column()[0].mean(), 2.5);
 /// let copy: Table<f32> = columns.convert()?; // one type for all columns
 /// assert_eq!(copy.as_slice()?, [1.5, 1.0, 2.5, 2.0, 3.5, 3.0]);
 /// # Ok::<(), Error>(())
@@ -385,7 +385,7 @@ pub trait NumericTable: Send + Sync {
     /// [`ErrorKind::RowsOutOfRange`], [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::OutOfRange`],
     /// [`ErrorKind::ShapeMismatch`]; those of [`piece`](Self::piece); [`ErrorKind::NotInMemory`] if no piece exists;
     /// [`ErrorKind::ValueNotRepresentable`] under a checking policy, for the first such value in row-major order. On an
-    /// error the target is unchanged, except after [`Target::over`].
+    /// error the target is unchanged, except after [`Target::allow_partial_write`].
     ///
     /// # Examples
     /// ```

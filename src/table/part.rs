@@ -141,13 +141,13 @@ impl ColumnKey for usize {
 
 impl ColumnKey for str {
     fn column_in(&self, dictionary: &DataDictionary) -> Result<usize> {
-        dictionary.find(self)
+        dictionary.try_index_of(self)
     }
 }
 
 impl ColumnKey for String {
     fn column_in(&self, dictionary: &DataDictionary) -> Result<usize> {
-        dictionary.find(self)
+        dictionary.try_index_of(self)
     }
 }
 

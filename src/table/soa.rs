@@ -12,7 +12,7 @@ use std::fmt;
 
 use super::lease::Memory;
 use super::numeric_table::describe;
-use super::{AllocationFlag, MemoryStatus, Refused, Shape, TableId};
+use super::{AllocationFlag, MemoryStatus, Rejected, Shape, TableId};
 use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, ErrorKind, Hint, Result};
@@ -28,11 +28,11 @@ use crate::dictionary::{DataDictionary, Feature};
 ///  "share"  ── Array<f64>   0.4  0.2  0.1
 /// ```
 ///
-/// A column in its own type is borrowed, as a slice ([`column_as`](Self::column_as)) or as a block. A block of rows is
-/// a converted copy, gathered from the columns in bands of rows. Cloning shares the arrays, O(columns). The first write
-/// to a column copies that column if it is shared. A writable block of one column in its own type locks the column
-/// until the block is released. Any other block is a copy, and locks nothing: releasing it overwrites values that were
-/// written to the table in the meantime, where the block's values differ.
+/// A column in its own type is borrowed, as a slice ([`column_slice`](Self::column_slice)) or as a block. A block of
+/// rows is a converted copy, gathered from the columns in bands of rows. Cloning shares the arrays, O(columns). The
+/// first write to a column copies that column if it is shared. A writable block of one column in its own type locks the
+/// column until the block is released. Any other block is a copy, and locks nothing: releasing it overwrites values
+/// that were written to the table in the meantime, where the block's values differ.
 ///
 /// Files and archives store it unchanged, each column in its own type.
 ///
@@ -45,14 +45,14 @@ use crate::dictionary::{DataDictionary, Feature};
 /// table.push_column("length", vec![5.1_f32, 4.9, 6.2])?;
 /// table.push_column("count", vec![3_u16, 1, 2])?;
 /// assert_eq!(table.shape(), Shape { rows: 3, columns: 2 });
-/// assert_eq!(table.column_as::<u16>(1)?, [3, 1, 2]);
+/// assert_eq!(table.column_slice::<u16>(1)?, [3, 1, 2]);
 /// assert_eq!(table.rows::<f32>(1..)?[..], [4.9, 1.0, 6.2, 2.0]);
 ///
 /// table.update_rows::<f64, _>(.., |block| {
 ///     (0..block.row_count()).for_each(|row| block.row_mut(row)[1] += 1.0);
 ///     Ok(())
 /// })?;
-/// assert_eq!(table.column_as::<u16>(1)?, [4, 2, 3]);
+/// assert_eq!(table.column_slice::<u16>(1)?, [4, 2, 3]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct SoaNumericTable {
@@ -115,12 +115,13 @@ impl SoaNumericTable {
     /// ```
     /// use numeric_table::{SoaNumericTable, prelude::*};
     /// let features = [Feature::new(ElementType::F64).named("x"), Feature::new(ElementType::U8).named("kind")];
-    /// let mut table = SoaNumericTable::with_dictionary(features.into_iter().collect(), 2, AllocationFlag::DoAllocate)?;
-    /// table.column_as_mut::<u8>(1)?[1] = 7;
+    /// let dictionary = features.into_iter().collect();
+    /// let mut table = SoaNumericTable::from_dictionary(dictionary, 2, AllocationFlag::DoAllocate)?;
+    /// table.column_slice_mut::<u8>(1)?[1] = 7;
     /// assert_eq!(table.rows::<i32>(..)?[..], [0, 0, 0, 7]);
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn with_dictionary(dictionary: DataDictionary, row_count: usize, allocation: AllocationFlag) -> Result<Self> {
+    pub fn from_dictionary(dictionary: DataDictionary, row_count: usize, allocation: AllocationFlag) -> Result<Self> {
         let (allocates, count) = (allocation == AllocationFlag::DoAllocate, dictionary.len());
         Shape { rows: row_count, columns: count }.element_count()?;
         let mut columns = Vec::new();
@@ -172,10 +173,10 @@ impl SoaNumericTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{SoaNumericTable, prelude::*, table::Refused};
+    /// use numeric_table::{SoaNumericTable, prelude::*, table::Rejected};
     /// let mut table = SoaNumericTable::from_columns([("a", vec![1, 2])])?;
-    /// let Refused { given, error } = table.push_column("b", vec![0.5, 1.5, 2.5]).unwrap_err();
-    /// assert_eq!(given.len(), 3); // nothing is lost
+    /// let Rejected { value, error } = table.push_column("b", vec![0.5, 1.5, 2.5]).unwrap_err();
+    /// assert_eq!(value.len(), 3); // nothing is lost
     /// assert_eq!(error.to_string(), "column 1 (b) has 3 values, but the first has 2");
     /// # Ok::<(), Error>(())
     /// ```
@@ -183,7 +184,7 @@ impl SoaNumericTable {
         &mut self,
         name: impl Into<String>,
         array: impl Into<AnyArray>,
-    ) -> Result<(), Refused<AnyArray>> {
+    ) -> Result<(), Rejected<AnyArray>> {
         let array = array.into();
         let feature = Feature::new(array.element_type()).named(name);
         self.push_feature(feature, array)
@@ -203,20 +204,20 @@ impl SoaNumericTable {
     /// assert_eq!(table.category_count(0)?, Some(3));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn push_feature(&mut self, feature: Feature, array: impl Into<AnyArray>) -> Result<(), Refused<AnyArray>> {
+    pub fn push_feature(&mut self, feature: Feature, array: impl Into<AnyArray>) -> Result<(), Rejected<AnyArray>> {
         let array = array.into();
         let feature = Feature { element_type: array.element_type(), ..feature };
         let is_first = self.columns.is_empty() && self.row_count == 0;
-        let refused = |error, given| Err(Refused::new(given, error));
+        let rejected = |error, value| Err(Rejected::new(value, error));
         if !is_first && array.len() != self.row_count {
-            return refused(self.unequal(&feature, array.len()), array);
+            return rejected(self.unequal(&feature, array.len()), array);
         }
         let bytes = size_of::<Option<Memory<AnyArray>>>();
         if self.columns.try_reserve(1).is_err() {
-            return refused(Error::out_of_memory(bytes), array);
+            return rejected(Error::out_of_memory(bytes), array);
         }
         if let Err(error) = self.dictionary.append(&DataDictionary::uniform(feature, 1)) {
-            return refused(error, array);
+            return rejected(error, array);
         }
         if is_first {
             self.row_count = array.len();
@@ -241,17 +242,17 @@ impl SoaNumericTable {
     /// let mut table = SoaNumericTable::from_columns([("a", vec![1.5_f32, 2.5])])?;
     /// let old = table.set_column(0, vec![7_i64, 8])?.unwrap();
     /// assert_eq!(old.downcast::<f32>().unwrap()[..], [1.5, 2.5]);
-    /// assert_eq!((table.column_type(0)?, table.column_as::<i64>(0)?), (ElementType::I64, &[7, 8][..]));
+    /// assert_eq!((table.column_type(0)?, table.column_slice::<i64>(0)?), (ElementType::I64, &[7, 8][..]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn set_column(
         &mut self,
         column: usize,
         array: impl Into<AnyArray>,
-    ) -> Result<Option<AnyArray>, Refused<AnyArray>> {
+    ) -> Result<Option<AnyArray>, Rejected<AnyArray>> {
         let array = array.into();
         if let Err(error) = self.describe_as(column, &array) {
-            return Err(Refused::new(array, error));
+            return Err(Rejected::new(array, error));
         }
         let old = self.columns[column].replace(Memory::new(array));
         self.owner = MemoryStatus::UserAllocated;
@@ -263,7 +264,7 @@ impl SoaNumericTable {
         let feature = self.dictionary.feature(column)?;
         if array.len() != self.row_count {
             let (expected, found) = (self.row_count, array.len());
-            return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
+            return Err(Error::new(ErrorKind::LengthMismatch { expected, actual: found }));
         }
         if feature.element_type != array.element_type() {
             let feature = Feature { element_type: array.element_type(), ..feature.clone() };
@@ -283,12 +284,12 @@ impl SoaNumericTable {
     /// ```
     /// use numeric_table::{SoaNumericTable, prelude::*};
     /// let mut table = SoaNumericTable::from_columns([("a", vec![1, 2]), ("b", vec![3, 4])])?;
-    /// let (feature, array) = table.take_column(0)?;
+    /// let (feature, array) = table.remove_column(0)?;
     /// assert_eq!((feature.name.as_deref(), array.len()), (Some("a"), 2));
     /// assert_eq!(table.rows::<i32>(..)?[..], [3, 4]);
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn take_column(&mut self, column: usize) -> Result<(Feature, AnyArray)> {
+    pub fn remove_column(&mut self, column: usize) -> Result<(Feature, AnyArray)> {
         let feature = self.dictionary.feature(column)?.clone();
         let array = self.array(column)?.clone();
         let mut dictionary = self.dictionary.part(0..column)?;
@@ -313,12 +314,12 @@ impl SoaNumericTable {
     /// assert_eq!((columns[0].0.name.as_deref(), columns[0].1.len()), (Some("a"), 2));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn into_columns(self) -> Result<Vec<(Feature, AnyArray)>, Refused<Self>> {
+    pub fn into_columns(self) -> Result<Vec<(Feature, AnyArray)>, Rejected<Self>> {
         let columns = self.dictionary.iter().enumerate();
         let all = columns.map(|(column, feature)| Ok((feature.clone(), self.array(column)?.clone()))).collect();
         match all {
             Ok(all) => Ok(all), // the table is dropped, and its shares with it
-            Err(error) => Err(Refused::new(self, error)),
+            Err(error) => Err(Rejected::new(self, error)),
         }
     }
 
@@ -350,11 +351,11 @@ impl SoaNumericTable {
     /// ```
     /// use numeric_table::{SoaNumericTable, prelude::*};
     /// let table = SoaNumericTable::from_columns([("a", vec![1_u8, 2])])?;
-    /// assert_eq!(table.column_as::<u8>(0)?, [1, 2]);
-    /// assert!(table.column_as::<i8>(0).is_err()); // `column` converts
+    /// assert_eq!(table.column_slice::<u8>(0)?, [1, 2]);
+    /// assert!(table.column_slice::<i8>(0).is_err()); // `column` converts
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn column_as<T: Element>(&self, column: usize) -> Result<&[T]> {
+    pub fn column_slice<T: Element>(&self, column: usize) -> Result<&[T]> {
         let array = self.array(column)?;
         let values = array.downcast_ref::<T>().map(Array::as_slice);
         values.ok_or_else(|| other_type(column, T::TYPE, array.element_type()))
@@ -363,18 +364,18 @@ impl SoaNumericTable {
     /// Borrows the values of a column for writing. Shared or immutable memory is copied first.
     ///
     /// # Errors
-    /// Those of [`column_as`](Self::column_as); [`ErrorKind::OutOfMemory`].
+    /// Those of [`column_slice`](Self::column_slice); [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
     /// use numeric_table::{SoaNumericTable, prelude::*};
     /// let mut table = SoaNumericTable::from_columns([("a", vec![1_u8, 2])])?;
     /// let before = table.clone();
-    /// table.column_as_mut::<u8>(0)?.fill(9);
-    /// assert_eq!((table.column_as::<u8>(0)?, before.column_as::<u8>(0)?), (&[9, 9][..], &[1, 2][..]));
+    /// table.column_slice_mut::<u8>(0)?.fill(9);
+    /// assert_eq!((table.column_slice::<u8>(0)?, before.column_slice::<u8>(0)?), (&[9, 9][..], &[1, 2][..]));
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn column_as_mut<T: Element>(&mut self, column: usize) -> Result<&mut [T]> {
+    pub fn column_slice_mut<T: Element>(&mut self, column: usize) -> Result<&mut [T]> {
         let array = self.array_mut(column)?;
         let found = array.element_type();
         let array = array.downcast_mut::<T>().ok_or_else(|| other_type(column, T::TYPE, found))?;
@@ -387,8 +388,8 @@ impl SoaNumericTable {
         let (index, expected) = (self.columns.len(), self.row_count);
         let name = feature.name.as_deref().map(|name| excerpt(name.as_bytes()));
         Error::new(match index {
-            0 => ErrorKind::LengthMismatch { expected, found },
-            _ => ErrorKind::UnequalLengths { what: "column", index, name, expected, found },
+            0 => ErrorKind::LengthMismatch { expected, actual: found },
+            _ => ErrorKind::UnequalLengths { what: "column", index, name, expected, actual: found },
         })
     }
 
@@ -430,6 +431,6 @@ impl fmt::Debug for SoaNumericTable {
 /// Returns the error for borrowing a column's values in a type that is not its own.
 #[cold]
 fn other_type(column: usize, expected: ElementType, found: ElementType) -> Error {
-    Error::new(ErrorKind::ElementTypeMismatch { expected, found, column: Some(column) })
+    Error::new(ErrorKind::ElementTypeMismatch { expected, actual: found, column: Some(column) })
         .with_hint(Hint::new("column", "converts"))
 }

@@ -1,4 +1,4 @@
-//! Tables end to end, without a copy. Categorical columns must have the same words, or are recoded so that they do.
+//! Tables end to end, without a copy. Categorical columns must have the same labels, or are recoded so that they do.
 //!
 //! Tables side by side are in `beside`; both are shown by the types in `merged`.
 
@@ -25,8 +25,8 @@ pub(super) fn vstack<'s>(
     RowMergedNumericTable::new(std::iter::once(by_ref(table)).chain(others.iter().copied().map(by_ref)))
 }
 
-/// Stacks tables end to end, with one list of words for each categorical column.
-pub(super) fn vstack_recoded<'s>(
+/// Stacks tables end to end, with one list of labels for each categorical column.
+pub(super) fn vstack_unified<'s>(
     first: &'s (dyn NumericTable + 's),
     others: &[&'s (dyn NumericTable + 's)],
 ) -> Result<RowMergedNumericTable<'s>> {
@@ -39,7 +39,7 @@ pub(super) fn vstack_recoded<'s>(
     }
     let mut replaced = tables.iter().map(|_| Vec::new()).collect::<Vec<_>>();
     let are_one = tables.iter().all(|table| table.dictionary() == first.dictionary());
-    if !are_one && tables.iter().any(|table| table.dictionary().has_words()) {
+    if !are_one && tables.iter().any(|table| table.dictionary().has_labels()) {
         for column in 0..expected {
             let features = tables.iter().map(|table| table.dictionary().feature(column));
             let Some(union) = Union::of(column, &features.collect::<Result<Vec<_>>>()?)? else { continue };
@@ -58,20 +58,20 @@ pub(super) fn vstack_recoded<'s>(
 /// The combined categories of a column of all tables.
 struct Union {
     column: usize,
-    /// The column of the result, with the words of all tables.
+    /// The column of the result, with the labels of all tables.
     feature: Feature,
     /// For each table and each of its categories, the index in the result.
     indices: Vec<Vec<usize>>,
 }
 
 impl Union {
-    /// Collects the words of a column of all tables. Returns `None` if nothing needs recoding.
+    /// Collects the labels of a column of all tables. Returns `None` if nothing needs recoding.
     ///
     /// # Errors
-    /// [`ErrorKind::UnequalTables`] if one table has no words, and others have different ones;
+    /// [`ErrorKind::UnequalTables`] if one table has no labels, and others have different ones;
     /// [`ErrorKind::OutOfMemory`].
     fn of(column: usize, features: &[&Feature]) -> Result<Option<Self>> {
-        let words = |feature: &Feature| feature.categories.clone().filter(Categories::has_words);
+        let words = |feature: &Feature| feature.categories.clone().filter(Categories::has_labels);
         let known = features.iter().map(|feature| words(feature)).collect::<Vec<_>>();
         let Some(some) = known.iter().flatten().next() else { return Ok(None) };
         let is_one_type = features.iter().all(|feature| feature.element_type == features[0].element_type);
@@ -90,10 +90,10 @@ impl Union {
                     all.len() - 1
                 })
             };
-            indices.push(words.words().map(index).collect());
+            indices.push(words.labels().map(index).collect());
         }
         let element_type = type_for(features, all.len());
-        let categories = Some(Categories::from_words(all)?);
+        let categories = Some(Categories::from_labels(all)?);
         let feature = Feature { element_type, categories, ..features[0].clone() };
         Ok(Some(Self { column, feature, indices }))
     }

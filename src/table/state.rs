@@ -35,7 +35,7 @@ pub enum AllocationFlag {
 ///
 /// ```text
 ///   new(.., DoNotAllocate)        from_array          new(.., DoAllocate), full,
-///   with_dictionary, default      map                 from_rows, load, from_bytes
+///   from_dictionary, default      map                 from_rows, load, from_bytes
 ///            │                          │                          │
 ///            ▼                          ▼                          ▼
 ///     ┌──────────────┐ set_array ┌───────────────┐ (*)  ┌─────────────────────┐

@@ -33,7 +33,7 @@ pub(super) fn take_rows(table: &(dyn NumericTable + '_), rows: &[usize]) -> Resu
 pub(super) fn filter_rows(table: &(dyn NumericTable + '_), is_kept: &[bool]) -> Result<Box<dyn NumericTable>> {
     let (expected, found) = (table.shape().rows, is_kept.len());
     if expected != found {
-        return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
+        return Err(Error::new(ErrorKind::LengthMismatch { expected, actual: found }));
     }
     choose(table, Wanted::Flagged(is_kept))
 }
@@ -59,7 +59,7 @@ pub(super) fn filter_by_column<U: Element>(
 }
 
 /// Copies all rows in ascending order of a column.
-pub(super) fn sort_by_column(table: &(dyn NumericTable + '_), column: impl ColumnKey) -> Result<Box<dyn NumericTable>> {
+pub(super) fn sort_by(table: &(dyn NumericTable + '_), column: impl ColumnKey) -> Result<Box<dyn NumericTable>> {
     let rows = Sorted::by(table, column.column_in(table.dictionary())?)?.rows()?; // the keys are freed here
     take_rows(table, &rows)
 }
@@ -180,7 +180,7 @@ fn choose(table: &(dyn NumericTable + '_), wanted: Wanted<'_>) -> Result<Box<dyn
             let array = array.downcast::<T>().map_err(|other| {
                 Error::element_type_mismatch(T::TYPE, other.element_type())
             })?;
-            Ok(HomogenNumericTable::internal(array, new, layout).described_by(dictionary)?.into_dyn())
+            Ok(HomogenNumericTable::internal(array, new, layout).with_dictionary(dictionary)?.into_dyn())
         });
     }
     let row_bytes = dictionary.iter().map(|feature| feature.type_size()).sum();
@@ -250,7 +250,7 @@ fn copy_chosen(
             let place = done..done + region.rows.len() * shape.columns;
             done = place.end;
             let target = Target::new(values.reborrow().range(place), region.shape(), ConversionPolicy::Saturate)?;
-            table.read_region(&region, target.over())
+            table.read_region(&region, target.allow_partial_write())
         })
     });
     read.into_iter().collect::<Result<()>>()?;

@@ -50,7 +50,7 @@ impl<'t> Target<'t> {
     pub fn new(values: AnySliceMut<'t>, shape: Shape, policy: ConversionPolicy) -> Result<Self> {
         let (expected, found) = (shape.element_count()?, values.len());
         if expected != found {
-            return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
+            return Err(Error::new(ErrorKind::LengthMismatch { expected, actual: found }));
         }
         let values = AnyRows::new(values.into_room(), shape.rows, shape.columns);
         Ok(Self { values, policy, old: OldValues::Kept })
@@ -64,12 +64,12 @@ impl<'t> Target<'t> {
     /// # use numeric_table::{array::AnySliceMut, prelude::*, table::spi::Target};
     /// let mut values = [0_u8; 6];
     /// let target = Target::new(AnySliceMut::new(&mut values), Shape { rows: 3, columns: 2 }, ConversionPolicy::Exact)?;
-    /// assert_eq!(target.over().shape(), Shape { rows: 3, columns: 2 });
+    /// assert_eq!(target.allow_partial_write().shape(), Shape { rows: 3, columns: 2 });
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[must_use]
-    pub fn over(self) -> Self {
+    pub fn allow_partial_write(self) -> Self {
         Self { old: OldValues::Lost, ..self }
     }
 
@@ -116,7 +116,7 @@ impl<'t> Target<'t> {
     pub(super) fn check(&self, region: &Region, table: Shape) -> Result<()> {
         region.check(table)?;
         let (expected, found) = (region.shape(), self.shape());
-        if expected == found { Ok(()) } else { Err(Error::new(ErrorKind::ShapeMismatch { expected, found })) }
+        if expected == found { Ok(()) } else { Err(Error::new(ErrorKind::ShapeMismatch { expected, actual: found })) }
     }
 
     /// Converts the values of a view, which contains the values of the region.
@@ -137,7 +137,7 @@ impl<'t> Target<'t> {
     pub fn read<T: Element>(self, region: &Region, values: TableView<'_, T>) -> Result<()> {
         let (expected, found) = (self.shape(), values.shape());
         if expected != found {
-            return Err(Error::new(ErrorKind::ShapeMismatch { expected, found }));
+            return Err(Error::new(ErrorKind::ShapeMismatch { expected, actual: found }));
         }
         kernel::read_rows(AnyWindow::new(values.window()), self.values, self.policy, region.origin(), self.old)
     }
@@ -147,7 +147,7 @@ impl<'t> Target<'t> {
     pub(super) fn read_rows(self, region: &Region, values: AnySlice<'_>) -> Result<()> {
         let (expected, found) = (region.shape(), self.shape());
         if expected != found {
-            return Err(Error::new(ErrorKind::ShapeMismatch { expected, found }));
+            return Err(Error::new(ErrorKind::ShapeMismatch { expected, actual: found }));
         }
         let window = AnyWindow::of_rows(values, expected.rows, expected.columns);
         kernel::read_rows(window, self.values, self.policy, region.origin(), self.old)
@@ -172,7 +172,7 @@ impl<'t> Target<'t> {
     pub fn fill_with<S: Element>(self, region: &Region, value: impl Fn(usize, usize) -> S + Sync) -> Result<()> {
         let (expected, found) = (region.shape(), self.shape());
         if expected != found {
-            return Err(Error::new(ErrorKind::ShapeMismatch { expected, found }));
+            return Err(Error::new(ErrorKind::ShapeMismatch { expected, actual: found }));
         }
         if found.is_empty() {
             return Ok(()); // rows without columns may be too numerous to iterate

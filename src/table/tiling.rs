@@ -76,7 +76,7 @@ pub(super) fn earlier(mine: Result<()>, theirs: Result<()>) -> Result<()> {
         Err(
             ErrorKind::ValueNotRepresentable { row, column, .. }
             | ErrorKind::NotStored { row, column, .. }
-            | ErrorKind::UnequalMirror { row, column, .. },
+            | ErrorKind::AsymmetricValue { row, column, .. },
         ) => (1, *row, *column),
         Err(_) => (0, 0, 0),
         Ok(()) => (2, 0, 0),
@@ -285,7 +285,7 @@ pub fn lent_or_read<'a, T: Element>(
     }
     let room = room()?;
     let target = Target::new(AnySliceMut::new(&mut *room), region.shape(), ConversionPolicy::Saturate)?;
-    table.read_region(region, target.over())?;
+    table.read_region(region, target.allow_partial_write())?;
     Ok(room)
 }
 
@@ -298,7 +298,7 @@ pub(super) fn new_array(
 ) -> Result<AnyArray> {
     let shape = region.shape();
     let mut array = AnyArray::zeros(element_type, shape.element_count_of(element_type)?)?;
-    read(Target::new(array.need_mutable_data()?, shape, policy)?.over())?;
+    read(Target::new(array.need_mutable_data()?, shape, policy)?.allow_partial_write())?;
     Ok(array)
 }
 
@@ -369,7 +369,7 @@ pub(super) fn check_parts(parts: &[Part<'_>], region: &Region, values: AnySlice<
 pub(super) fn new_values<'s>(region: &Region, values: AnySlice<'s>) -> Result<AnyWindow<'s>> {
     let (expected, found) = (region.shape().element_count()?, values.len());
     if expected != found {
-        return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
+        return Err(Error::new(ErrorKind::LengthMismatch { expected, actual: found }));
     }
     Ok(AnyWindow::of_rows(values, region.rows.len(), region.columns.len()))
 }

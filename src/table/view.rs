@@ -25,7 +25,7 @@ use crate::window::{AnySliceMut, AnyWindow, Geometry, Window, WindowMut};
 /// let values = [1, 2, 3, 4, 5, 6];
 /// let view = TableView::new(&values, Shape { rows: 2, columns: 3 }, DataLayout::RowMajor)?;
 /// assert_eq!(view.value(1, 0), Some(4));
-/// assert_eq!(view.columns(1..3)?.row(1), Some(&[5, 6][..]));
+/// assert_eq!(view.slice_columns(1..3)?.row(1), Some(&[5, 6][..]));
 /// assert_eq!(view.transposed().value(0, 1), Some(4));
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
@@ -156,7 +156,7 @@ impl<'t, T: Element> TableView<'t, T> {
     /// # use numeric_table::{prelude::*, table::TableView};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
     /// assert_eq!(table.view()?.as_slice(), Some(&[1, 2, 3, 4][..]));
-    /// assert_eq!(table.view()?.columns(0..1)?.as_slice(), None);
+    /// assert_eq!(table.view()?.slice_columns(0..1)?.as_slice(), None);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -173,10 +173,10 @@ impl<'t, T: Element> TableView<'t, T> {
     /// ```
     /// # use numeric_table::{prelude::*, table::TableView};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
-    /// assert_eq!(table.view()?.rows(1..2)?.value(0, 0), Some(3));
+    /// assert_eq!(table.view()?.slice_rows(1..2)?.value(0, 0), Some(3));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn rows(&self, rows: impl RangeBounds<usize>) -> Result<Self> {
+    pub fn slice_rows(&self, rows: impl RangeBounds<usize>) -> Result<Self> {
         let rows = rows_of(self.shape(), rows)?;
         self.region(&Region { rows, columns: 0..self.window.columns() })
     }
@@ -190,10 +190,10 @@ impl<'t, T: Element> TableView<'t, T> {
     /// ```
     /// # use numeric_table::{prelude::*, table::TableView};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
-    /// assert_eq!(table.view()?.columns(1..2)?.value(1, 0), Some(4));
+    /// assert_eq!(table.view()?.slice_columns(1..2)?.value(1, 0), Some(4));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn columns(&self, columns: impl RangeBounds<usize>) -> Result<Self> {
+    pub fn slice_columns(&self, columns: impl RangeBounds<usize>) -> Result<Self> {
         let columns = columns_of(self.shape(), columns)?;
         self.region(&Region { rows: 0..self.window.rows(), columns })
     }
@@ -394,7 +394,7 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// ```
     /// # use numeric_table::prelude::*;
     /// let mut table = HomogenNumericTable::from_rows(&[[1, 2, 3]])?;
-    /// table.view_mut()?.columns(1..3)?.fill(0);
+    /// table.view_mut()?.slice_columns(1..3)?.fill(0);
     /// assert_eq!(table.as_slice()?, [1, 0, 0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -411,11 +411,11 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// ```
     /// # use numeric_table::prelude::*;
     /// let mut table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
-    /// table.view_mut()?.rows(1..2)?.fill(0);
+    /// table.view_mut()?.slice_rows(1..2)?.fill(0);
     /// assert_eq!(table.as_slice()?, [1, 2, 0, 0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn rows(self, rows: impl RangeBounds<usize>) -> Result<Self> {
+    pub fn slice_rows(self, rows: impl RangeBounds<usize>) -> Result<Self> {
         let rows = rows_of(self.shape(), rows)?;
         let columns = 0..self.window.columns();
         self.region(&Region { rows, columns })
@@ -430,11 +430,11 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// ```
     /// # use numeric_table::prelude::*;
     /// let mut table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
-    /// table.view_mut()?.columns(0..1)?.fill(0);
+    /// table.view_mut()?.slice_columns(0..1)?.fill(0);
     /// assert_eq!(table.as_slice()?, [0, 2, 0, 4]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn columns(self, columns: impl RangeBounds<usize>) -> Result<Self> {
+    pub fn slice_columns(self, columns: impl RangeBounds<usize>) -> Result<Self> {
         let columns = columns_of(self.shape(), columns)?;
         let rows = 0..self.window.rows();
         self.region(&Region { rows, columns })
@@ -514,13 +514,13 @@ impl<'t, T: Element> TableViewMut<'t, T> {
     /// # use numeric_table::{prelude::*, table::TableView};
     /// let mut table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
     /// let row = TableView::new(&[7, 8], Shape { rows: 1, columns: 2 }, DataLayout::RowMajor)?;
-    /// table.view_mut()?.rows(1..2)?.copy_from(row)?;
+    /// table.view_mut()?.slice_rows(1..2)?.copy_from(row)?;
     /// assert_eq!(table.as_slice()?, [1, 2, 7, 8]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn copy_from(&mut self, other: TableView<'_, T>) -> Result<()> {
         if self.shape() != other.shape() {
-            return Err(Error::new(ErrorKind::ShapeMismatch { expected: self.shape(), found: other.shape() }));
+            return Err(Error::new(ErrorKind::ShapeMismatch { expected: self.shape(), actual: other.shape() }));
         }
         self.window.reborrow().copy_from(other.window);
         Ok(())

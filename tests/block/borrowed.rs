@@ -132,6 +132,6 @@ fn read_rows_returns_the_rows_and_reuses_the_buffer() {
         for row in 0..4 {
             assert_eq!(table.read_rows(row..row + 2, &mut block).unwrap(), numbers::<f32>(2, row..row + 2));
         }
-        assert_eq!((block.capacity(), block.rows(), block.mode()), (4, 3..5, Some(ReadOnly)));
+        assert_eq!((block.capacity(), block.row_range(), block.mode()), (4, 3..5, Some(ReadOnly)));
     }
 }

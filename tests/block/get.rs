@@ -14,7 +14,10 @@ fn get_cuts_the_count_at_the_last_row() {
         for (first, count, rows) in [(3, 2, 3..5), (3, 3, 3..5), (4, 100, 4..5), (1, usize::MAX, 1..5), (0, 5, 0..5)] {
             for mode in MODES {
                 table.get_block_of_rows(first, count, mode, &mut block).unwrap();
-                assert_eq!((block.rows(), block.row_count(), block.columns()), (rows.clone(), rows.len(), 0..2));
+                assert_eq!(
+                    (block.row_range(), block.row_count(), block.column_range()),
+                    (rows.clone(), rows.len(), 0..2)
+                );
                 table.release_block_of_rows(&mut block).unwrap();
                 table.set_array(vec![1.0; 10], 5).unwrap();
             }
@@ -28,7 +31,7 @@ fn get_of_column_values_cuts_the_count_at_the_last_row() {
     let mut block = BlockDescriptor::<f32>::new();
     for (first, count, rows) in [(3, 3, 3..5), (1, usize::MAX, 1..5), (2, 2, 2..4)] {
         table.get_block_of_column_values(1, first, count, ReadOnly, &mut block).unwrap();
-        assert_eq!((block.rows(), block.columns(), block.column_count()), (rows, 1..2, 1));
+        assert_eq!((block.row_range(), block.column_range(), block.column_count()), (rows, 1..2, 1));
     }
 }
 
@@ -61,10 +64,10 @@ fn get_from_the_last_row_on_is_an_empty_block() {
         let (mut same, mut other) = (BlockDescriptor::<f32>::new(), BlockDescriptor::<f64>::new());
         for mode in MODES {
             table.get_block_of_rows(3, usize::MAX, mode, &mut same).unwrap();
-            assert_eq!((same.as_slice().len(), same.rows(), same.column_count()), (0, 3..3, 2));
+            assert_eq!((same.as_slice().len(), same.row_range(), same.column_count()), (0, 3..3, 2));
             table.release_block_of_rows(&mut same).unwrap();
             table.get_block_of_column_values(1, 3, 7, mode, &mut other).unwrap();
-            assert_eq!((other.as_slice().len(), other.rows(), other.columns()), (0, 3..3, 1..2));
+            assert_eq!((other.as_slice().len(), other.row_range(), other.column_range()), (0, 3..3, 1..2));
             table.release_block_of_column_values(&mut other).unwrap();
         }
         assert_eq!(values_of(&table), numbers::<f32>(2, 0..3));

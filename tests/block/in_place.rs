@@ -184,7 +184,7 @@ fn offsets_and_counts_are_those_of_the_table() {
     assert_eq!((block.row_offset(), block.column_offset(), block.row_count(), block.column_count()), (1, 2, 3, 1));
     assert_eq!(block.row(2), [12.0]);
     let rows = table.rows::<f64>(2..4).unwrap();
-    assert_eq!((rows.row_offset(), rows.rows(), rows.row_count(), rows.column_count()), (2, 2..4, 2, 3));
+    assert_eq!((rows.row_offset(), rows.row_range(), rows.row_count(), rows.column_count()), (2, 2..4, 2, 3));
     let column = table.column::<f64>(2, 1..4).unwrap();
     assert_eq!((column.row_offset(), column.column_offset(), column.row_count(), column.column_count()), (1, 2, 3, 1));
 }

@@ -12,7 +12,8 @@ use ReadWriteMode::{ReadWrite, WriteOnly};
 fn untouched_after_a_converted_write<T: SmallNumber, U: SmallNumber>(first: T) -> Vec<T> {
     let mut found = Vec::new();
     for layout in LAYOUTS {
-        let fresh = || HomogenNumericTable::from_array_in(vec![first, T::small(1)], shape(2, 1), layout).unwrap();
+        let fresh =
+            || HomogenNumericTable::from_array_with_layout(vec![first, T::small(1)], shape(2, 1), layout).unwrap();
 
         let mut table = fresh();
         let mut block = BlockDescriptor::<U>::new();

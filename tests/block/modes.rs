@@ -12,7 +12,7 @@ fn rows_in_mode<T: SmallNumber, U: SmallNumber>(mode: ReadWriteMode, layout: Dat
     let mut table = numbered::<T>(4, 2, layout);
     let mut block = BlockDescriptor::<U>::new();
     table.get_block_of_rows(1, 2, mode, &mut block).unwrap();
-    assert_eq!((block.mode(), block.rows(), block.columns()), (Some(mode), 1..3, 0..2));
+    assert_eq!((block.mode(), block.row_range(), block.column_range()), (Some(mode), 1..3, 0..2));
     let shown = block.as_slice().to_vec();
     if mode.is_writable() {
         block.as_mut_slice().unwrap()[2..].fill(U::small(9));
@@ -68,7 +68,7 @@ fn column_in_mode<T: SmallNumber, U: SmallNumber>(mode: ReadWriteMode, layout: D
     let mut table = numbered::<T>(4, 2, layout);
     let mut block = BlockDescriptor::<U>::new();
     table.get_block_of_column_values(1, 1, 3, mode, &mut block).unwrap();
-    assert_eq!((block.mode(), block.rows(), block.columns()), (Some(mode), 1..4, 1..2));
+    assert_eq!((block.mode(), block.row_range(), block.column_range()), (Some(mode), 1..4, 1..2));
     let shown = block.as_slice().to_vec();
     if mode.is_writable() {
         block.as_mut_slice().unwrap()[2] = U::small(9);

@@ -39,8 +39,8 @@ fn release_twice_is_an_error() {
     for mode in MODES {
         table.get_block_of_rows(0, 1, mode, &mut block).unwrap();
         table.release_block_of_rows(&mut block).unwrap();
-        assert_error!(table.release_block_of_rows(&mut block), ErrorKind::WrongBlockKind { found: None, .. });
-        assert_error!(table.release_block_of_column_values(&mut block), ErrorKind::WrongBlockKind { found: None, .. });
+        assert_error!(table.release_block_of_rows(&mut block), ErrorKind::WrongBlockKind { actual: None, .. });
+        assert_error!(table.release_block_of_column_values(&mut block), ErrorKind::WrongBlockKind { actual: None, .. });
     }
 }
 
@@ -52,13 +52,13 @@ fn release_as_the_wrong_kind_is_an_error_and_the_block_is_still_held() {
         table.get_block_of_rows(0, 2, mode, &mut block).unwrap();
         assert_error!(
             table.release_block_of_column_values(&mut block),
-            ErrorKind::WrongBlockKind { expected: BlockKind::ColumnValues, found: Some(BlockKind::Rows), .. }
+            ErrorKind::WrongBlockKind { expected: BlockKind::ColumnValues, actual: Some(BlockKind::Rows), .. }
         );
         table.release_block_of_rows(&mut block).unwrap();
         table.get_block_of_column_values(0, 0, 2, mode, &mut block).unwrap();
         assert_error!(
             table.release_block_of_rows(&mut block),
-            ErrorKind::WrongBlockKind { expected: BlockKind::Rows, found: Some(BlockKind::ColumnValues), .. }
+            ErrorKind::WrongBlockKind { expected: BlockKind::Rows, actual: Some(BlockKind::ColumnValues), .. }
         );
         table.release_block_of_column_values(&mut block).unwrap();
     }
@@ -69,12 +69,12 @@ fn release_after_a_failed_get_is_an_error() {
     let mut table = numbered::<f32>(3, 2, RowMajor);
     let mut block = BlockDescriptor::<f64>::new();
     assert_error!(table.get_block_of_rows(4, 1, ReadWrite, &mut block), ErrorKind::RowsOutOfRange { .. });
-    assert_error!(table.release_block_of_rows(&mut block), ErrorKind::WrongBlockKind { found: None, .. });
-    assert_error!(block.as_mut_slice(), ErrorKind::WrongBlockKind { found: None, .. });
+    assert_error!(table.release_block_of_rows(&mut block), ErrorKind::WrongBlockKind { actual: None, .. });
+    assert_error!(block.as_mut_slice(), ErrorKind::WrongBlockKind { actual: None, .. });
     let mut exact = BlockDescriptor::<i32>::with_policy(ConversionPolicy::Exact);
     table.set_value(1, 1, 0.5).unwrap();
     assert_error!(table.get_block_of_rows(0, 3, ReadWrite, &mut exact), ErrorKind::ValueNotRepresentable { .. });
-    assert_error!(table.release_block_of_rows(&mut exact), ErrorKind::WrongBlockKind { found: None, .. });
+    assert_error!(table.release_block_of_rows(&mut exact), ErrorKind::WrongBlockKind { actual: None, .. });
     assert!(table.as_slice().is_ok()); // not leased
 }
 
@@ -84,10 +84,10 @@ fn a_descriptor_that_never_had_a_block_is_empty() {
     assert_eq!((block.as_slice().len(), block.row_count(), block.column_count()), (0, 0, 0));
     assert_eq!((block.row_offset(), block.column_offset(), block.mode(), block.capacity()), (0, 0, None, 0));
     assert!(!block.is_zero_copy());
-    assert_error!(block.as_mut_slice(), ErrorKind::WrongBlockKind { found: None, .. });
+    assert_error!(block.as_mut_slice(), ErrorKind::WrongBlockKind { actual: None, .. });
     assert_error!(
         numbered::<f32>(1, 1, RowMajor).release_block_of_rows(&mut block),
-        ErrorKind::WrongBlockKind { found: None, .. }
+        ErrorKind::WrongBlockKind { actual: None, .. }
     );
 }
 
@@ -98,7 +98,7 @@ fn a_released_descriptor_is_empty() {
     let mut block = BlockDescriptor::<f64>::new();
     table.get_block_of_rows(1, 2, ReadWrite, &mut block).unwrap();
     table.release_block_of_rows(&mut block).unwrap();
-    assert_eq!((block.as_slice().len(), block.rows(), block.columns(), block.mode()), (0, 0..0, 0..0, None));
+    assert_eq!((block.as_slice().len(), block.row_range(), block.column_range(), block.mode()), (0, 0..0, 0..0, None));
 }
 
 #[test]

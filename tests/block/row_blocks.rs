@@ -24,7 +24,7 @@ fn row_blocks_are_counted_and_walked_backwards() {
     let table = numbered::<u8>(7, 2, RowMajor);
     let mut blocks = table.row_blocks::<u8>(3).unwrap();
     assert_eq!(blocks.len(), 3);
-    assert_eq!(blocks.next_back().unwrap().unwrap().rows(), 6..7);
+    assert_eq!(blocks.next_back().unwrap().unwrap().row_range(), 6..7);
     assert_eq!(blocks.len(), 2);
 }
 
@@ -49,8 +49,8 @@ fn mutable_row_blocks_cover_every_row_once() {
             let mut next_row = 0_usize;
             for block in table.row_blocks_mut::<f32>(rows_per_block).unwrap() {
                 let mut block = block.unwrap();
-                assert_eq!(block.rows(), next_row..next_row.saturating_add(rows_per_block).min(7));
-                next_row = block.rows().end;
+                assert_eq!(block.row_range(), next_row..next_row.saturating_add(rows_per_block).min(7));
+                next_row = block.row_range().end;
                 block.iter_mut().for_each(|value| *value += 10.0);
                 block.release().unwrap();
             }
@@ -96,7 +96,7 @@ mod parallel {
             RowMajor => value(i / 3, i % 3),
             _ => value(i % ROWS, i / ROWS),
         });
-        HomogenNumericTable::from_array_in(array.unwrap(), shape(ROWS, 3), layout).unwrap()
+        HomogenNumericTable::from_array_with_layout(array.unwrap(), shape(ROWS, 3), layout).unwrap()
     }
 
     fn value(row: usize, column: usize) -> i32 {

@@ -113,14 +113,14 @@ fn an_update_shows_the_values_and_the_place_of_its_block() {
     let mut table = numbered::<u8>(4, 2, RowMajor);
     table
         .update_rows::<f32, _>(1..3, |block| {
-            assert_eq!((&block[..], block.rows(), block.column_count()), (&[3.0, 4.0, 5.0, 6.0][..], 1..3, 2));
+            assert_eq!((&block[..], block.row_range(), block.column_count()), (&[3.0, 4.0, 5.0, 6.0][..], 1..3, 2));
             assert_eq!((block.row(1), block.row_offset()), (&[5.0, 6.0][..], 1));
             Ok(())
         })
         .unwrap();
     table
         .update_column::<u8, _>(1, 2.., |column| {
-            assert_eq!((&column[..], column.rows(), column.column_offset()), (&[6, 8][..], 2..4, 1));
+            assert_eq!((&column[..], column.row_range(), column.column_offset()), (&[6, 8][..], 2..4, 1));
             Ok(())
         })
         .unwrap();
@@ -142,13 +142,14 @@ fn only_an_update_in_place_hands_out_the_memory_of_the_table() {
 #[test]
 fn every_kind_of_range_means_its_rows() {
     let mut table = numbered::<u8>(4, 1, RowMajor);
-    let mut rows = |rows: (Bound<usize>, Bound<usize>)| table.update_rows::<f32, _>(rows, |block| Ok(block.rows()));
+    let mut rows =
+        |rows: (Bound<usize>, Bound<usize>)| table.update_rows::<f32, _>(rows, |block| Ok(block.row_range()));
     use Bound::{Excluded, Included, Unbounded};
     assert_eq!(rows((Unbounded, Unbounded)).unwrap(), 0..4);
     assert_eq!(rows((Included(1), Unbounded)).unwrap(), 1..4);
     assert_eq!(rows((Unbounded, Included(2))).unwrap(), 0..3);
     assert_eq!(rows((Excluded(0), Excluded(2))).unwrap(), 1..2);
-    assert_eq!(table.update_column_in_place::<f32, _>(0, 1..=2, |column| Ok(column.rows())).unwrap(), 1..3);
+    assert_eq!(table.update_column_in_place::<f32, _>(0, 1..=2, |column| Ok(column.row_range())).unwrap(), 1..3);
 }
 
 #[test]
@@ -163,7 +164,7 @@ fn an_update_of_no_values_calls_its_closure_once() {
         }
         for (rows, columns) in [(0, 3), (3, 0), (0, 0)] {
             let flag = AllocationFlag::DoAllocate;
-            let mut table = HomogenNumericTable::<u8>::new_in(shape(rows, columns), flag, layout).unwrap();
+            let mut table = HomogenNumericTable::<u8>::new_with_layout(shape(rows, columns), flag, layout).unwrap();
             assert_eq!(table.update_rows::<f64, _>(.., |block| Ok(block.row_count())).unwrap(), rows);
         }
     }
@@ -398,7 +399,7 @@ fn every_block_of_rows_is_updated_once() {
             for rows_per_block in [1, 2, 3, 7, 8, usize::MAX] {
                 let mut table = numbered::<u8>(7, 3, layout);
                 update(&mut table, rows_per_block, &|block| {
-                    assert!(block.row_count() <= rows_per_block && block.rows().end <= 7);
+                    assert!(block.row_count() <= rows_per_block && block.row_range().end <= 7);
                     block.iter_mut().for_each(|value| *value += 100.0);
                     Ok(())
                 })

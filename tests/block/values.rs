@@ -75,7 +75,7 @@ fn every_value_can_be_assigned_to_a_table_without_values() {
     for layout in LAYOUTS {
         for (rows, columns) in [(0, 3), (3, 0), (0, 0), (usize::MAX, 0)] {
             let flag = AllocationFlag::DoAllocate;
-            let mut table = HomogenNumericTable::<u8>::new_in(shape(rows, columns), flag, layout).unwrap();
+            let mut table = HomogenNumericTable::<u8>::new_with_layout(shape(rows, columns), flag, layout).unwrap();
             for value in [300.0, -1.0, f64::NAN] {
                 table.fill(value).unwrap();
                 assert_error!(table.set_value(rows, 0, value), ErrorKind::RowsOutOfRange { .. });
@@ -94,7 +94,7 @@ fn a_region_without_values_takes_none_and_no_more() {
             let region = Region { rows, columns };
             table.write_region(&region, AnySlice::new::<f64>(&[]), rule).unwrap();
             let one_too_many = table.write_region(&region, AnySlice::new(&[300.0]), rule);
-            assert_error!(one_too_many, ErrorKind::LengthMismatch { expected: 0, found: 1 });
+            assert_error!(one_too_many, ErrorKind::LengthMismatch { expected: 0, actual: 1 });
         }
         assert_eq!(values_of(&table), numbers::<u8>(2, 0..3));
     }
@@ -115,7 +115,7 @@ fn a_table_without_values_is_converted_under_every_policy() {
     for layout in LAYOUTS {
         for (rows, columns) in [(0, 3), (3, 0), (0, 0)] {
             let flag = AllocationFlag::DoAllocate;
-            let mut table = HomogenNumericTable::<f64>::new_in(shape(rows, columns), flag, layout).unwrap();
+            let mut table = HomogenNumericTable::<f64>::new_with_layout(shape(rows, columns), flag, layout).unwrap();
             for policy in POLICIES {
                 assert_eq!(table.convert_with::<u8>(policy).unwrap().shape(), shape(rows, columns));
                 assert!(table.rows_with::<u8>(0..rows, policy).unwrap().is_empty());

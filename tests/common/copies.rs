@@ -49,5 +49,5 @@ pub fn check(source: &str, reason: Option<CopyReason>, pass: impl Fn(CopyPolicy)
 /// Returns a table of 4 x 3 values.
 pub fn table(layout: DataLayout) -> HomogenNumericTable<f32> {
     let values: Vec<f32> = (0..12).map(|value| value as f32).collect();
-    HomogenNumericTable::from_array_in(values, Shape { rows: 4, columns: 3 }, layout).unwrap()
+    HomogenNumericTable::from_array_with_layout(values, Shape { rows: 4, columns: 3 }, layout).unwrap()
 }

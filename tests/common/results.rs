@@ -25,7 +25,7 @@ pub fn kinds(table: &HomogenNumericTable<f64>) -> Vec<Box<dyn NumericTable>> {
     let columns = table.column_count();
     let dictionary = table.dictionary().clone();
     let mut soa =
-        SoaNumericTable::with_dictionary(dictionary, table.row_count(), AllocationFlag::DoNotAllocate).unwrap();
+        SoaNumericTable::from_dictionary(dictionary, table.row_count(), AllocationFlag::DoNotAllocate).unwrap();
     for column in 0..columns {
         soa.set_column(column, table.column::<f64>(column, ..).unwrap().to_vec()).unwrap();
     }
@@ -50,22 +50,22 @@ pub fn bytes<P: Partial>(result: &P) -> Vec<u8> {
 /// Checks what every result promises: bytes lead back to it, an error adds nothing, and the number of threads changes
 /// no bit. The table has values for it.
 pub fn check_promises<P: Partial>(empty: &P, table: &dyn NumericTable) {
-    let found = empty.compute(table).unwrap();
+    let found = empty.compute_over(table).unwrap();
     assert_ne!(bytes(&found), bytes(empty));
     assert_eq!(bytes(&P::from_bytes(&bytes(&found)).unwrap()), bytes(&found));
     let text = serde_json::to_string(&found).unwrap();
     assert_eq!(bytes(&serde_json::from_str::<P>(&text).unwrap()), bytes(&found));
-    assert_eq!(bytes(&found.empty().unwrap()), bytes(empty));
-    let mut again = empty.empty().unwrap();
+    assert_eq!(bytes(&found.new_like().unwrap()), bytes(empty));
+    let mut again = empty.new_like().unwrap();
     again.merge(&found).unwrap();
     assert_eq!(bytes(&again), bytes(&found));
     let one_more = table.select_columns((0..table.column_count()).chain([0]).collect::<Vec<_>>()).unwrap();
     let expected = table.column_count();
     crate::tables::assert_error!(
-        again.update_table(&one_more),
-        ErrorKind::LengthMismatch { expected: e, found: f } if *e == expected && *f == expected + 1
+        again.update(&one_more),
+        ErrorKind::LengthMismatch { expected: e, actual: f } if *e == expected && *f == expected + 1
     );
-    again.update_table(&*table.select_rows(0..0).unwrap()).unwrap();
+    again.update(&*table.select_rows(0..0).unwrap()).unwrap();
     assert_eq!(bytes(&again), bytes(&found));
 }
 

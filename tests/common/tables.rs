@@ -56,7 +56,7 @@ pub fn numbered<T: SmallNumber>(rows: usize, columns: usize, layout: DataLayout)
         DataLayout::RowMajor => (0..rows * columns).map(|i| number(columns, i / columns, i % columns)).collect(),
         _ => (0..rows * columns).map(|i| number(columns, i % rows, i / rows)).collect(),
     };
-    HomogenNumericTable::from_array_in(values, shape(rows, columns), layout).unwrap()
+    HomogenNumericTable::from_array_with_layout(values, shape(rows, columns), layout).unwrap()
 }
 
 /// The values of [`numbered`] in some rows, row by row.

@@ -87,7 +87,7 @@ fn a_stored_nan_keeps_a_payload_that_the_block_cannot_hold() {
     for layout in LAYOUTS {
         for policy in POLICIES {
             let shape = Shape { rows: 2, columns: 2 };
-            let mut table = Table::from_array_in(stored.map(f64::from_bits).to_vec(), shape, layout).unwrap();
+            let mut table = Table::from_array_with_layout(stored.map(f64::from_bits).to_vec(), shape, layout).unwrap();
             let mut block = BlockDescriptor::<f32>::with_policy(policy);
             table.get_block_of_rows(0, 2, ReadWriteMode::ReadWrite, &mut block).unwrap();
             table.release_block_of_rows(&mut block).unwrap();
@@ -115,7 +115,7 @@ fn a_payload_that_is_cut_off_is_no_loss_to_a_report_or_a_policy() {
 fn a_signalling_nan_keeps_its_bits_in_the_same_type() {
     let signalling = f32::from_bits(0x7F80_0001);
     for layout in LAYOUTS {
-        let table = Table::from_array_in(vec![signalling; 4], Shape { rows: 2, columns: 2 }, layout).unwrap();
+        let table = Table::from_array_with_layout(vec![signalling; 4], Shape { rows: 2, columns: 2 }, layout).unwrap();
         for policy in POLICIES {
             let rows = table.rows_with::<f32>(0..2, policy).unwrap();
             assert!(rows.iter().all(|value| value.to_bits() == 0x7F80_0001));

@@ -86,7 +86,7 @@ impl Case {
                 (0..self.columns).flat_map(|column| values.iter().copied().skip(column).step_by(self.columns)).collect()
             }
         };
-        Table::from_array_in(values, shape, layout).unwrap()
+        Table::from_array_with_layout(values, shape, layout).unwrap()
     }
 
     /// Compares values, or the error, with what rows and columns of the table must be under a policy.

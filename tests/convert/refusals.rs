@@ -8,7 +8,8 @@ use super::{LAYOUTS, POLICIES, Table};
 
 /// Puts `-1` into a large table of zeros at two places and converts it to a type without negative numbers.
 fn first_refused_of_two(layout: DataLayout, places: [(usize, usize); 2]) -> (usize, usize) {
-    let mut table = Table::new_in(Shape { rows: 60_000, columns: 5 }, AllocationFlag::DoAllocate, layout).unwrap();
+    let mut table =
+        Table::new_with_layout(Shape { rows: 60_000, columns: 5 }, AllocationFlag::DoAllocate, layout).unwrap();
     let mut view = table.view_mut().unwrap();
     places.iter().for_each(|&(row, column)| view.set_value(row, column, -1.0_f64).unwrap());
     match table.convert_with::<u16>(ConversionPolicy::Checked).map_err(Error::into_kind) {
@@ -54,7 +55,7 @@ fn slices_of_different_lengths_are_refused_and_the_target_stays_as_it_was() {
     let mut target = [7_u8; 3];
     for policy in POLICIES {
         let error = convert_slice(&[1.0_f32, 2.0], &mut target, policy).unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::LengthMismatch { expected: 3, found: 2 }));
+        assert!(matches!(error.kind(), ErrorKind::LengthMismatch { expected: 3, actual: 2 }));
         assert!(convert_slice(&[1_u8, 2], &mut target, policy).is_err());
     }
     assert_eq!(target, [7; 3]);
@@ -99,7 +100,7 @@ fn a_table_without_values_is_converted_to_its_shape() {
     for (rows, columns) in [(0, 0), (0, 3), (3, 0), (usize::MAX, 0), (0, usize::MAX)] {
         for layout in LAYOUTS {
             let shape = Shape { rows, columns };
-            let table = Table::<f32>::new_in(shape, AllocationFlag::DoAllocate, layout).unwrap();
+            let table = Table::<f32>::new_with_layout(shape, AllocationFlag::DoAllocate, layout).unwrap();
             for policy in POLICIES {
                 assert_eq!(table.convert_with::<u8>(policy).unwrap().shape(), shape);
             }

@@ -68,7 +68,7 @@ fn a_report_of_a_view_counts_only_what_the_view_shows() {
     for layout in LAYOUTS {
         let table = Table::from_rows(&[[0.5, 1.0, 2.0], [3.0, 4.0, 5.5], [300.0, 6.0, 7.0]]).unwrap();
         let table = table.to_layout(layout).unwrap();
-        let view = table.view().unwrap().columns(1..3).unwrap().rows(0..2).unwrap();
+        let view = table.view().unwrap().slice_columns(1..3).unwrap().slice_rows(0..2).unwrap();
         let report = view.conversion_report::<u8>();
         assert_eq!((report.values, report.lost(), report.first), (4, 1, Some((1, 1))));
         let report = table.slice_rows(1..3).unwrap().conversion_report::<u8>().unwrap();

@@ -18,7 +18,7 @@ fn a_converted_table_keeps_names_and_meanings() {
 #[test]
 fn a_table_converted_to_its_own_type_shares_its_memory() {
     for layout in LAYOUTS {
-        let table = Table::full_in(Shape { rows: 4, columns: 3 }, 1.5_f64, layout).unwrap();
+        let table = Table::full_with_layout(Shape { rows: 4, columns: 3 }, 1.5_f64, layout).unwrap();
         for policy in POLICIES {
             let same = table.slice_rows(1..3).unwrap().convert_with::<f64>(policy).unwrap();
             assert!(same.array().unwrap().shares_memory_with(table.array().unwrap()));

@@ -2,7 +2,7 @@
 
 use numeric_table::{
     AnyValue,
-    csv::{CsvColumnDescription, CsvKind, CsvMissing, CsvOptions, CsvSample},
+    csv::{CsvColumnDescription, CsvColumnKind, CsvMissing, CsvOptions, CsvSample},
     dictionary::TimeUnit,
     prelude::*,
 };
@@ -21,11 +21,11 @@ fn every_kind_of_column_is_described() {
                 7,NA,blue,y,1969-12-31,5%,0,\n";
     let percent = |text: &str| text.trim_end_matches('%').parse().map_err(|_| "is no percentage".to_owned());
     let options = nan()
-        .kind("hot", CsvKind::OneHot)
-        .kind("day", CsvKind::Time(TimeUnit::Days))
-        .kind("share", CsvKind::custom(percent))
+        .kind("hot", CsvColumnKind::OneHot)
+        .kind("day", CsvColumnKind::Time(TimeUnit::Days))
+        .kind("share", CsvColumnKind::custom(percent))
         .missing_texts(["NA", ""])
-        .without("id");
+        .exclude_columns("id");
     let shown = source(text, options).unwrap().describe().unwrap().to_string();
     let expected = "\
 2 rows, 8 columns
@@ -54,7 +54,10 @@ fn the_line_that_decides_is_named() {
         reason("1\n2.5\n", CsvOptions::new().column_type(0, ElementType::F32)),
         "\"1\" on line 1; type set by the options"
     );
-    assert_eq!(reason("1\n2\n", CsvOptions::new().kind(0, CsvKind::Ordinal)), "kind set by the options; only integers");
+    assert_eq!(
+        reason("1\n2\n", CsvOptions::new().kind(0, CsvColumnKind::Ordinal)),
+        "kind set by the options; only integers"
+    );
     let sampled = CsvOptions::new().sample(CsvSample::First(1));
     assert_eq!(reason("1\n2\n", sampled), "the sample; \"1\" on line 1");
     let huge = "-1\n18446744073709551615\n";

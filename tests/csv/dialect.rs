@@ -1,7 +1,7 @@
 //! What people's files are like: comments after fields, decimal commas, separators of thousands.
 
 use numeric_table::{
-    csv::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions},
+    csv::{CsvColumnKind, CsvHeader, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions},
     prelude::*,
 };
 use test_support::SmallNumber;
@@ -43,7 +43,7 @@ fn a_comment_ends_a_line_unless_it_is_in_quotes() {
     // Only at the beginning of a line, unless the option says otherwise.
     let lines = options().comment(b'#');
     assert_eq!(source("w\n#x\na#b\n", lines.clone()).unwrap().categories(0).unwrap().unwrap(), ["a#b"]);
-    assert!(error("1,2 # x\n", lines.kind(.., CsvKind::Continuous)).contains("\"2 # x\" is not a number"));
+    assert!(error("1,2 # x\n", lines.kind(.., CsvColumnKind::Continuous)).contains("\"2 # x\" is not a number"));
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_line_of_spaces_and_a_comment_is_a_gap_in_a_single_column() {
 
 #[test]
 fn errors_after_comments_name_their_lines() {
-    let options = CsvOptions::new().inline_comment(b'#').kind(.., CsvKind::Continuous);
+    let options = CsvOptions::new().inline_comment(b'#').kind(.., CsvColumnKind::Continuous);
     assert_eq!(error("1,2 # x\n3,y # z\n", options.clone()), "line 2, column 1: \"y\" is not a number");
     assert_eq!(error("1,2 # x\n3 # 4,5\n", options.clone()), "line 2: \"3 # 4,5\" has 1 field, not 2");
     let long = format!("1,2 #{}\n", "x".repeat(100));
@@ -170,11 +170,12 @@ fn decimal_commas_are_written_and_read_back_bit_for_bit() {
         let mut values = special_values::<T>();
         values.extend(Random::new(T::TYPE.id().into()).values::<T>(300));
         values.truncate(values.len() / 3 * 3);
-        let table = Table::from_array_in(values.clone(), shape(values.len() / 3, 3), DataLayout::RowMajor).unwrap();
+        let table =
+            Table::from_array_with_layout(values.clone(), shape(values.len() / 3, 3), DataLayout::RowMajor).unwrap();
         let text = written(&table, CsvWriteOptions::new().delimiter(b';').decimal(','));
         assert!(!text.contains('.'));
         let options = CsvOptions::new().delimiter(b';').decimal(',').header(CsvHeader::No);
-        let back = load::<T>(&text, options.kind(.., CsvKind::Continuous)).unwrap();
+        let back = load::<T>(&text, options.kind(.., CsvColumnKind::Continuous)).unwrap();
         assert_values(&back, &values_of(&table));
     }
     for_each_element!(check);

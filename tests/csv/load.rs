@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use numeric_table::{
     bf16,
-    csv::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions},
+    csv::{CsvColumnKind, CsvHeader, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions},
     dictionary::Categories,
     f16,
     prelude::*,
@@ -96,9 +96,9 @@ fn columns_are_chosen_by_name_index_and_range() {
     check(options().columns([3, 0]), "da", &[4, 1, 8, 5]);
     check(options().columns(1..3), "bc", &[2, 3, 6, 7]);
     check(options().columns(2..), "cd", &[3, 4, 7, 8]);
-    check(options().without("b").without(2), "ad", &[1, 4, 5, 8]);
-    check(options().columns(["c", "b"]).without("b"), "c", &[3, 7]);
-    let none = select(options().without(..));
+    check(options().exclude_columns("b").exclude_columns(2), "ad", &[1, 4, 5, 8]);
+    check(options().columns(["c", "b"]).exclude_columns("b"), "c", &[3, 7]);
+    let none = select(options().exclude_columns(..));
     assert_eq!(none.shape(), shape(2, 0));
 
     for (wrong, reason) in [
@@ -108,7 +108,7 @@ fn columns_are_chosen_by_name_index_and_range() {
         (options().columns(2..5), "columns 2..5 were requested, but the file has 4"),
         (options().columns([1, 1]), "column 1 was requested twice"),
         (
-            options().kind("e", CsvKind::Ordinal),
+            options().kind("e", CsvColumnKind::Ordinal),
             "no column has the name \"e\"; available names: \"a\", \"b\", \"c\", ...",
         ),
         (options().categories(0, ["x", "x"]), "a category occurs twice"),
@@ -147,15 +147,15 @@ fn words_become_indices_in_the_order_in_which_they_appear() {
 #[test]
 fn kinds_decide_what_columns_become() {
     let text = "grade,code,colour,day\n1,10,red,mon\n3,20,blue,tue\n2,10,red,mon\n";
-    let day = CsvKind::custom(|text| match text {
+    let day = CsvColumnKind::custom(|text| match text {
         "mon" => Ok(1.0),
         "tue" => Ok(2.0),
         _ => Err("is no day".to_owned()),
     });
     let options = CsvOptions::new()
-        .kind("grade", CsvKind::Ordinal)
-        .kind("code", CsvKind::Categorical)
-        .kind("colour", CsvKind::OneHot)
+        .kind("grade", CsvColumnKind::Ordinal)
+        .kind("code", CsvColumnKind::Categorical)
+        .kind("colour", CsvColumnKind::OneHot)
         .kind("day", day);
     let source = source(text, options.clone()).unwrap();
     let table = source.load::<f32>().unwrap();
@@ -164,7 +164,7 @@ fn kinds_decide_what_columns_become() {
     let feature = |name: &str| Feature::new(ElementType::F32).named(name);
     let expected = [
         feature("grade").ordinal(),
-        feature("code").categorical(Categories::from_words(["10", "20"]).unwrap()),
+        feature("code").categorical(Categories::from_labels(["10", "20"]).unwrap()),
         feature("colour=red").categorical(2),
         feature("colour=blue").categorical(2),
         feature("day"),
@@ -178,7 +178,7 @@ fn kinds_decide_what_columns_become() {
     assert_eq!(error.to_string(), "line 3, column 3 (day): \"wed\" is no day");
     let table = load::<f32>(text, options.columns(["colour", "grade"])).unwrap();
     assert_values(&table, &[1., 0., 1., 0., 1., 3., 1., 0., 2.]);
-    let huge = CsvOptions::new().kind(.., CsvKind::custom(|_| Ok(300.0)));
+    let huge = CsvOptions::new().kind(.., CsvColumnKind::custom(|_| Ok(300.0)));
     let error = load::<u8>("a\n1\n", huge).unwrap_err();
     assert_eq!(error.to_string(), "line 2, column 0 (a): \"1\" became 300, which u8 does not hold");
 }
@@ -191,9 +191,9 @@ fn stated_categories_have_the_indices_that_are_stated() {
     assert_eq!(table.category_count(0).unwrap(), Some(3));
     let error = load::<u8>("level\nhigh\nnone\n", options.clone()).unwrap_err();
     assert_eq!(error.to_string(), "line 3, column 0 (level): \"none\" is not one of the categories");
-    let one_hot = load::<u8>("level\nhigh\nlow\n", options.kind("level", CsvKind::OneHot)).unwrap();
+    let one_hot = load::<u8>("level\nhigh\nlow\n", options.kind("level", CsvColumnKind::OneHot)).unwrap();
     assert_values(&one_hot, &[0, 0, 1, 1, 0, 0]);
-    let wrong = CsvOptions::new().kind(0, CsvKind::Ordinal).categories(0, ["low"]);
+    let wrong = CsvOptions::new().kind(0, CsvColumnKind::Ordinal).categories(0, ["low"]);
     assert_error!(source("level\nlow\n", wrong), ErrorKind::CsvOption { .. });
 }
 
@@ -215,7 +215,7 @@ fn missing_values_become_what_is_asked_for() {
 
     let mixed = CsvOptions::new().missing(CsvMissing::SkipRow).missing_in("a", CsvMissing::Value(9.0));
     assert_values(&load::<f64>(text, mixed).unwrap(), &[1., 0., 9., 1., 5., 0.]);
-    let one_hot = CsvOptions::new().missing(CsvMissing::Value(0.0)).kind("b", CsvKind::OneHot);
+    let one_hot = CsvOptions::new().missing(CsvMissing::Value(0.0)).kind("b", CsvColumnKind::OneHot);
     assert_values(&load::<u8>(text, one_hot).unwrap(), &[1, 1, 0, 0, 0, 1, 3, 0, 0, 5, 1, 0]);
     let texts = CsvOptions::new().missing_texts(["-999", "nan", "x"]).missing(CsvMissing::Value(0.0));
     let numbers = "-999,1\n\"-999\",nan\nx,-999.0\n";
@@ -251,10 +251,10 @@ fn blocks_hold_the_rows_of_the_whole_table() {
         let (mut blocks, mut next) = (source.row_blocks::<f32>(size).unwrap(), 0_usize);
         let mut address = None;
         while let Some(block) = blocks.next_block().unwrap() {
-            assert_eq!(block.rows(), next..57.min(next.saturating_add(size)));
-            assert_eq!(block[..], whole[2 * next..2 * block.rows().end]);
+            assert_eq!(block.row_range(), next..57.min(next.saturating_add(size)));
+            assert_eq!(block[..], whole[2 * next..2 * block.row_range().end]);
             assert_eq!(*address.get_or_insert(block.as_ptr()), block.as_ptr(), "one buffer");
-            next = block.rows().end;
+            next = block.row_range().end;
         }
         assert_eq!(next, 57);
         assert!(blocks.next_block().unwrap().is_none());
@@ -272,7 +272,7 @@ fn an_error_in_a_block_stays_an_error() {
         let mut rows = 0;
         let error = loop {
             match blocks.next_block() {
-                Ok(block) => rows += block.unwrap().rows().len(),
+                Ok(block) => rows += block.unwrap().row_range().len(),
                 Err(error) => break error,
             }
         };
@@ -331,8 +331,8 @@ fn neither_threads_nor_the_place_of_the_text_decide_anything() {
     let file = CsvSource::open(&path).unwrap();
     let (mut blocks, mut rows) = (file.row_blocks::<f64>(1777).unwrap(), 0);
     while let Some(block) = blocks.next_block().unwrap() {
-        assert_eq!(block[..], table.as_slice().unwrap()[3 * rows..3 * block.rows().end]);
-        rows = block.rows().end;
+        assert_eq!(block[..], table.as_slice().unwrap()[3 * rows..3 * block.row_range().end]);
+        rows = block.row_range().end;
     }
     assert_eq!(rows, 120_000);
 

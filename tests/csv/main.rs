@@ -17,7 +17,7 @@ mod words;
 mod write;
 
 use numeric_table::{
-    csv::{CsvHeader, CsvKind, CsvOptions, CsvSource, CsvWriteOptions},
+    csv::{CsvColumnKind, CsvHeader, CsvOptions, CsvSource, CsvWriteOptions},
     prelude::*,
 };
 use test_support::bits::is_same;
@@ -35,7 +35,7 @@ fn load<T: Element>(text: &str, options: CsvOptions) -> Result<Table<T>, Error> 
 
 /// Loads numbers without a header.
 fn numbers<T: Element>(text: &str) -> Result<Table<T>, Error> {
-    load(text, CsvOptions::new().header(CsvHeader::No).kind(.., CsvKind::Continuous))
+    load(text, CsvOptions::new().header(CsvHeader::No).kind(.., CsvColumnKind::Continuous))
 }
 
 #[track_caller]

@@ -2,7 +2,7 @@
 //! points, the file, and names that nobody should have to see.
 
 use numeric_table::{
-    csv::{CsvKind, CsvMissing, CsvOptions, CsvSource},
+    csv::{CsvColumnKind, CsvMissing, CsvOptions, CsvSource},
     prelude::*,
 };
 use test_support::tables::values_of;
@@ -35,13 +35,13 @@ fn one_word_in_a_column_of_numbers_is_an_error_unless_one_says_what_the_column_i
 
     let text = "a\n1\n2.5\nx\n1\n";
     let options = |kind| CsvOptions::new().kind(0, kind);
-    let source = source(text, options(CsvKind::Categorical)).unwrap();
+    let source = source(text, options(CsvColumnKind::Categorical)).unwrap();
     assert_values(&source.load::<u8>().unwrap(), &[0, 1, 2, 0]);
     assert_eq!(source.categories(0).unwrap().unwrap(), ["1", "2.5", "x"]);
-    assert_values(&load::<u8>(text, options(CsvKind::OneHot)).unwrap(), &[1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0]);
+    assert_values(&load::<u8>(text, options(CsvColumnKind::OneHot)).unwrap(), &[1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0]);
     let stated = CsvOptions::new().categories(0, ["x", "1", "2.5"]);
     assert_values(&load::<u8>(text, stated).unwrap(), &[1, 2, 0, 1]);
-    let error = load::<f64>(text, options(CsvKind::Continuous)).unwrap_err();
+    let error = load::<f64>(text, options(CsvColumnKind::Continuous)).unwrap_err();
     assert_eq!(error.to_string(), "line 4, column 0 (a): \"x\" is not a number");
 }
 
@@ -56,15 +56,15 @@ fn texts_that_others_take_for_numbers_are_no_words() {
     let expected = format!("line 2, column 1 (b): \"1,5\" {comma}");
     assert_eq!(error("a;b\n1;1,5\n2;2,5\n", semicolons()), expected);
     assert_eq!(error("a;b\n1;1,5\n2;x\n", semicolons()), expected);
-    assert_eq!(error("a;b\n1;1,5\n2;x\n", semicolons().kind(.., CsvKind::Continuous)), expected);
+    assert_eq!(error("a;b\n1;1,5\n2;x\n", semicolons().kind(.., CsvColumnKind::Continuous)), expected);
     assert_eq!(error("1,5;2,5\n3,5;4,5\n", semicolons()), format!("line 1, column 0: \"1,5\" {comma}")); // no header
     assert_eq!(
         error("a\n\"-1,234.5e3\"\n", CsvOptions::new()),
         format!("line 2, column 0 (a): \"-1,234.5e3\" {comma}")
     );
-    let words = semicolons().kind("b", CsvKind::Categorical);
+    let words = semicolons().kind("b", CsvColumnKind::Categorical);
     assert_values(&load::<u8>("a;b\n1;1,5\n2;2,5\n", words).unwrap(), &[1, 0, 2, 1]);
-    let german = CsvKind::custom(|text| text.replace(',', ".").parse().map_err(|_| "is not a number".to_owned()));
+    let german = CsvColumnKind::custom(|text| text.replace(',', ".").parse().map_err(|_| "is not a number".to_owned()));
     assert_values(&load::<f32>("1,5;2,5\n", semicolons().kind(.., german)).unwrap(), &[1.5, 2.5]);
 
     // Semicolons where commas are expected, and commas as points: the numbers are in the wrong columns.
@@ -98,7 +98,7 @@ fn a_delimiter_in_every_line_of_the_only_column_is_an_error() {
              read it as words"
         );
         assert_eq!(error, expected);
-        assert_values(&load::<u8>(&text, options().kind(0, CsvKind::Categorical)).unwrap(), &[0, 1, 2]);
+        assert_values(&load::<u8>(&text, options().kind(0, CsvColumnKind::Categorical)).unwrap(), &[0, 1, 2]);
     }
     // Not in the header, not in all words, or in quotes, it is a character of words.
     for text in ["name\na;b\nc;d\n", "a;b\nc;d\ne\n", "a;b\n\"c;d\"\n\"e;f\"\n"] {
@@ -187,7 +187,7 @@ fn errors_name_a_pipe() {
 fn names_and_reasons_in_errors_are_short_and_do_no_harm_to_a_terminal() {
     let error = |name: &str| {
         let text = format!("\"{name}\"\n1\nx\n");
-        load::<f64>(&text, CsvOptions::new().kind(0, CsvKind::Continuous)).unwrap_err()
+        load::<f64>(&text, CsvOptions::new().kind(0, CsvColumnKind::Continuous)).unwrap_err()
     };
     let expected = "line 4, column 0 (\\u{1b}[31mred\\nline): \"x\" is not a number";
     assert_eq!(error("\x1b[31mred\nline").to_string(), expected);
@@ -201,7 +201,7 @@ fn names_and_reasons_in_errors_are_short_and_do_no_harm_to_a_terminal() {
         let error = load::<f64>(&format!("{name},{name}\n1,2\n"), options).unwrap_err().to_string();
         assert!(error.len() < 1000 && !error.contains('\x1b'), "{error}");
     }
-    let echo = CsvOptions::new().kind(0, CsvKind::custom(|text| Err(format!("may not be {text}"))));
+    let echo = CsvOptions::new().kind(0, CsvColumnKind::custom(|text| Err(format!("may not be {text}"))));
     let error = load::<f64>(&format!("a\n{name}\n"), echo).unwrap_err().to_string();
     assert!(error.len() < 1000 && !error.contains('\x1b') && error.contains("may not be \\u{1b}"), "{error}");
 }

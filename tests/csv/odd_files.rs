@@ -1,7 +1,7 @@
 //! Odd CSV files: what comes of each of them is written out here. What Python makes of others is in `python`.
 
 use numeric_table::{
-    csv::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvTrailing},
+    csv::{CsvColumnKind, CsvHeader, CsvMissing, CsvOptions, CsvSource, CsvTrailing},
     prelude::*,
 };
 
@@ -18,7 +18,7 @@ fn check(text: impl AsRef<[u8]>, options: CsvOptions, names: &[&str], rows: usiz
     let shown = String::from_utf8_lossy(text).into_owned();
     let source = CsvSource::from_bytes_with(text.to_vec(), options).unwrap();
     let table = source.load::<f64>().unwrap_or_else(|error| panic!("{shown:?}: {error}"));
-    let found: Vec<&str> = source.column_names().map(Option::unwrap_or_default).collect();
+    let found: Vec<&str> = source.names().map(Option::unwrap_or_default).collect();
     assert_eq!((found, table.row_count()), (names.to_vec(), rows), "{shown:?}");
     let is_same = |found: &[f64], expected: &[f64]| {
         let mut pairs = found.iter().zip(expected);
@@ -91,7 +91,7 @@ fn a_mark_of_utf_8_is_no_text() {
 fn the_first_record_is_a_header_if_none_of_its_fields_is_a_number() {
     check("a,b\n1,2\n", options(), &["a", "b"], 1, &[1., 2.]);
     check("a,1\nb,2\n", options(), &["", ""], 2, &[0., 1., 1., 2.]);
-    check("a,b\n1,2\n", no_header().kind(.., CsvKind::Categorical), &["", ""], 2, &[0., 0., 1., 1.]);
+    check("a,b\n1,2\n", no_header().kind(.., CsvColumnKind::Categorical), &["", ""], 2, &[0., 0., 1., 1.]);
     check("2023,2024\n1,2\n", options().header(CsvHeader::Yes), &["2023", "2024"], 1, &[1., 2.]);
     check("a,,a\n1,2,3\n", options(), &["a", "", "a"], 1, &[1., 2., 3.]);
     check(" a ,\" b \"\n1,2\n", options(), &["a", " b "], 1, &[1., 2.]);
@@ -111,7 +111,7 @@ fn quotes_protect_what_is_in_them() {
     let names = ["a,b", "a\nb", "say \"so\"", "a\"b", "ab", "\""];
     assert_eq!(source.categories(1).unwrap().unwrap(), names);
     check(text, options(), &["n", "w"], 7, &[1., 0., 2., 1., 3., 2., 4., 3., 5., 4., 6., 0., 7., 5.]);
-    let unquoted = options().quote(None).kind(0, CsvKind::Categorical);
+    let unquoted = options().quote(None).kind(0, CsvColumnKind::Categorical);
     check("a\n\"1\n", unquoted, &["a"], 1, &[0.0]);
     check_error(
         "a\n1\n\"2\n3\n",
@@ -131,7 +131,11 @@ fn rows_of_another_length_are_errors() {
     check_error("a,b\n1,2\n3\n", strict(), "line 3: \"3\" has 1 field, not 2");
     check_error("a,b\n1,2\n3,4,5\n", strict(), "line 3: \"3,4,5\" has 3 fields, not 2");
     check_error("a,b\r\n\r\n1,2\r\n3,4,5,\r\n", strict(), "line 4: \"3,4,5,\" has 4 fields, not 2");
-    check_error("a,b\n\"1\n2\",3\n4\n", strict().kind(0, CsvKind::Categorical), "line 4: \"4\" has 1 field, not 2");
+    check_error(
+        "a,b\n\"1\n2\",3\n4\n",
+        strict().kind(0, CsvColumnKind::Categorical),
+        "line 4: \"4\" has 1 field, not 2",
+    );
     check_error("a,b\r1,2\r\r3", strict(), "line 4: \"3\" has 1 field, not 2");
     let long = format!("a,b\n{}\n", "1".repeat(100));
     check_error(long, strict(), &format!("line 2: \"{}...\" has 1 field, not 2", "1".repeat(37)));
@@ -142,7 +146,7 @@ fn rows_of_another_length_are_errors() {
 
 #[test]
 fn the_first_error_in_the_file_is_the_one_that_is_given() {
-    let numbers = || CsvOptions::new().kind(.., CsvKind::Continuous);
+    let numbers = || CsvOptions::new().kind(.., CsvColumnKind::Continuous);
     check_error("a,b\n1,x\ny,2\n", numbers(), "line 2, column 1 (b): \"x\" is not a number");
     check_error("a,b\n1,2\n1,2,3\ny,2\n", numbers(), "line 3: \"1,2,3\" has 3 fields, not 2");
     check_error(
@@ -222,15 +226,15 @@ fn numbers_may_be_written_in_every_way() {
         ("0e999999999999999999999", 0.),
     ];
     for (text, value) in cases {
-        check(format!("{text},1\n"), no_header().kind(.., CsvKind::Continuous), &["", ""], 1, &[value, 1.]);
-        check(format!("1\r\n{text}"), no_header().kind(.., CsvKind::Continuous), &[""], 2, &[1., value]);
+        check(format!("{text},1\n"), no_header().kind(.., CsvColumnKind::Continuous), &["", ""], 1, &[value, 1.]);
+        check(format!("1\r\n{text}"), no_header().kind(.., CsvColumnKind::Continuous), &[""], 2, &[1., value]);
     }
     for text in [
         "1e", "1e+", "e5", ".", "+", "-", "--1", "1-", "1 2", "1.2.3", "0x10", "1_000", "infinit", "nano", "1f", "١",
         "1,5e",
     ] {
         let field = text.split(',').next_back().unwrap();
-        let error = load(format!("{text}\n").as_bytes(), no_header().kind(.., CsvKind::Continuous)).unwrap_err();
+        let error = load(format!("{text}\n").as_bytes(), no_header().kind(.., CsvColumnKind::Continuous)).unwrap_err();
         assert!(error.to_string().contains(&format!("{field:?} is not a number")), "{error}");
     }
 }
@@ -244,7 +248,7 @@ fn very_long_lines_are_lines() {
     check(text, no_header().max_columns(columns), &vec![""; columns], 3, &values);
     let word = "w".repeat(3_000_000);
     check(format!("a,b\n1,\"{word}\n\"\n2,{word}\n3,{word}\n"), options(), &["a", "b"], 3, &[1., 0., 2., 1., 3., 1.]);
-    let error = load(format!("a\n{word}\n").as_bytes(), options().kind(0, CsvKind::Continuous)).unwrap_err();
+    let error = load(format!("a\n{word}\n").as_bytes(), options().kind(0, CsvColumnKind::Continuous)).unwrap_err();
     assert_eq!(error.to_string(), format!("line 2, column 0 (a): \"{}...\" is not a number", &word[..37]));
 }
 
@@ -262,7 +266,8 @@ fn comments_and_other_delimiters_are_what_one_says() {
 fn a_file_whose_size_the_system_gives_as_0_is_read_to_its_end() {
     let path = "/proc/self/status";
     assert_eq!(std::fs::metadata(path).unwrap().len(), 0);
-    let options = CsvOptions::new().delimiter(b'\t').header(CsvHeader::No).columns(0).kind(.., CsvKind::Categorical);
+    let options =
+        CsvOptions::new().delimiter(b'\t').header(CsvHeader::No).columns(0).kind(.., CsvColumnKind::Categorical);
     let first_line = CsvSource::open_with("/proc/self/statm", CsvOptions::new().delimiter(b' ')).unwrap();
     assert_eq!(first_line.load::<u64>().unwrap().shape(), test_support::tables::shape(1, 7));
     // Lines have different numbers of fields: that is an error, not an empty table.

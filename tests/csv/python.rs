@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use numeric_table::{
-    csv::{CsvHeader, CsvKind, CsvOptions, CsvSource},
+    csv::{CsvColumnKind, CsvHeader, CsvOptions, CsvSource},
     prelude::*,
 };
 use test_support::bits::Random;
@@ -57,14 +57,14 @@ fn has_python() -> bool {
 }
 
 /// The options under which everything is a word, and those under which it is a number.
-fn options(kind: CsvKind) -> CsvOptions {
+fn options(kind: CsvColumnKind) -> CsvOptions {
     let options = CsvOptions::new().header(CsvHeader::No).missing_texts::<String>([]);
     options.kind(.., kind).policy(ConversionPolicy::Saturate)
 }
 
 /// The fields that the library sees, as words, without the spaces and tabs around them.
 fn words(text: &[u8]) -> Vec<Vec<String>> {
-    let source = CsvSource::from_bytes_with(text.to_vec(), options(CsvKind::Categorical)).unwrap();
+    let source = CsvSource::from_bytes_with(text.to_vec(), options(CsvColumnKind::Categorical)).unwrap();
     let table = source.load::<f64>().unwrap();
     let word = |(column, &index): (usize, &f64)| {
         source.categories(column).unwrap().unwrap()[index as usize].trim_matches([' ', '\t']).to_owned()
@@ -88,7 +88,7 @@ fn assert_same_fields(text: &str) -> Vec<Vec<Field>> {
 /// What the library makes of a field: the bits of its number, if it is one.
 fn number(field: &str) -> Option<u64> {
     let quoted = format!("\"{}\"", field.replace('"', "\"\""));
-    match CsvSource::from_bytes_with(quoted.into_bytes(), options(CsvKind::Continuous)).unwrap().load::<f64>() {
+    match CsvSource::from_bytes_with(quoted.into_bytes(), options(CsvColumnKind::Continuous)).unwrap().load::<f64>() {
         Ok(table) => Some(table.value::<f64>(0, 0).unwrap().to_bits()),
         Err(error) => {
             assert!(error.to_string().contains(" is not a number"), "{error}");

@@ -2,7 +2,7 @@
 
 use numeric_table::{
     ElementType,
-    csv::{CsvKind, CsvMissing, CsvOptions, CsvSample},
+    csv::{CsvColumnKind, CsvMissing, CsvOptions, CsvSample},
     prelude::*,
 };
 
@@ -50,7 +50,7 @@ fn what_fits_the_sample_is_read_as_it_says() {
     assert_eq!(types(&typed("1.5\n2\n", first(5)).unwrap()), [F64]);
     assert_eq!(types(&typed("2.0\n2\n", first(1)).unwrap()), [F64]);
     assert_eq!(types(&typed("18446744073709551615\n2\n", first(1)).unwrap()), [ElementType::U64]);
-    let numbers = source("a\nx\n3\n", first(1).kind("a", CsvKind::Categorical)).unwrap();
+    let numbers = source("a\nx\n3\n", first(1).kind("a", CsvColumnKind::Categorical)).unwrap();
     assert_eq!(numbers.categories(0).unwrap().unwrap(), ["x", "3"]); // a stated kind needs no sample
 }
 
@@ -77,7 +77,7 @@ fn numbers_by_a_sample_are_streamed_without_a_scan_of_the_file() {
     let text = format!("a,b\n{}1,2\n", "NA,1\n".repeat(150));
     let source = source(&text, first(1).missing(CsvMissing::Nan)).unwrap();
     let mut blocks = source.row_blocks::<f64>(1000).unwrap();
-    assert_eq!(blocks.next_block().unwrap().unwrap().rows(), 0..151);
+    assert_eq!(blocks.next_block().unwrap().unwrap().row_range(), 0..151);
 }
 
 #[test]

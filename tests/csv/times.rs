@@ -1,7 +1,7 @@
 //! Dates and times as whole numbers since 1970.
 
 use numeric_table::{
-    csv::{CsvHeader, CsvKind, CsvMissing, CsvOptions},
+    csv::{CsvColumnKind, CsvHeader, CsvMissing, CsvOptions},
     dictionary::TimeUnit,
     prelude::*,
 };
@@ -10,7 +10,7 @@ use super::typed::{F64, I64, assert_column, typed, types};
 use super::{assert_values, load, source};
 
 fn times(unit: TimeUnit) -> CsvOptions {
-    CsvOptions::new().header(CsvHeader::No).kind(.., CsvKind::Time(unit))
+    CsvOptions::new().header(CsvHeader::No).kind(.., CsvColumnKind::Time(unit))
 }
 
 fn error(text: &str, unit: TimeUnit) -> String {
@@ -146,9 +146,9 @@ fn gaps_among_times_follow_the_options() {
 
 #[test]
 fn the_first_line_is_no_header_if_it_has_a_date_where_dates_are_stated() {
-    let options = |columns: usize| CsvOptions::new().kind(columns, CsvKind::Time(TimeUnit::Days));
+    let options = |columns: usize| CsvOptions::new().kind(columns, CsvColumnKind::Time(TimeUnit::Days));
     assert_eq!(typed("2024-01-01,red\n2024-01-02,blue\n", options(0)).unwrap().row_count(), 2);
-    let named = CsvOptions::new().kind("day", CsvKind::Time(TimeUnit::Days));
+    let named = CsvOptions::new().kind("day", CsvColumnKind::Time(TimeUnit::Days));
     assert_eq!(typed("day,colour\n2024-01-01,red\n", named).unwrap().row_count(), 1);
     // Dates are fine names of columns of numbers.
     assert_eq!(typed("2024-01-01,2024-01-02\n1,2\n", CsvOptions::new()).unwrap().row_count(), 1);

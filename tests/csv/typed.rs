@@ -3,7 +3,7 @@
 
 use numeric_table::{
     SoaNumericTable,
-    csv::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource},
+    csv::{CsvColumnKind, CsvHeader, CsvMissing, CsvOptions, CsvSource},
     dictionary::Categories,
     prelude::*,
 };
@@ -36,7 +36,7 @@ pub(crate) fn types(table: &SoaNumericTable) -> Vec<ElementType> {
 
 #[track_caller]
 pub(crate) fn assert_column<T: Element>(table: &SoaNumericTable, column: usize, expected: &[T]) {
-    let values = table.column_as::<T>(column).unwrap();
+    let values = table.column_slice::<T>(column).unwrap();
     assert_eq!(values.len(), expected.len(), "{values:?}");
     for (row, (&value, &expected)) in values.iter().zip(expected).enumerate() {
         assert!(is_same(value, expected), "row {row} is {value:?}, not {expected:?}");
@@ -49,7 +49,7 @@ fn assert_same(one: &SoaNumericTable, other: &SoaNumericTable) {
     assert_eq!((one.shape(), one.dictionary()), (other.shape(), other.dictionary()));
     for column in 0..one.column_count() {
         for_each_element!(T => if one.column_type(column).unwrap() == T::TYPE {
-            assert_column(one, column, other.column_as::<T>(column).unwrap());
+            assert_column(one, column, other.column_slice::<T>(column).unwrap());
         });
     }
 }
@@ -73,12 +73,12 @@ fn each_column_has_the_type_that_suits_it() {
     let expected = [
         Feature::new(I64).named("id"),
         Feature::new(F64).named("size"),
-        Feature::new(U8).named("colour").categorical(Categories::from_words(["red", "blue"]).unwrap()),
+        Feature::new(U8).named("colour").categorical(Categories::from_labels(["red", "blue"]).unwrap()),
         Feature::new(I64).named("count"),
     ];
     assert_eq!(features, expected);
     let mut table = table; // its memory is its own
-    table.column_as_mut::<i64>(0).unwrap()[0] = 5;
+    table.column_slice_mut::<i64>(0).unwrap()[0] = 5;
     assert_column(&table, 0, &[5_i64, 2]);
 }
 
@@ -113,14 +113,14 @@ fn all_rows_decide_and_not_only_the_first() {
     assert_eq!(types(&table), [F64, I64]);
     assert_column(&table, 0, &expected);
     let table = plain(&(whole.clone() + "9223372036854775808,1\n"));
-    assert_eq!((types(&table), table.column_as::<u64>(0).unwrap()[1000]), (vec![U64, I64], 1 << 63));
+    assert_eq!((types(&table), table.column_slice::<u64>(0).unwrap()[1000]), (vec![U64, I64], 1 << 63));
     let table = plain(&(whole.clone() + "-1,1\n9223372036854775808,1\n"));
     assert_eq!(
-        (types(&table), table.column_as::<f64>(0).unwrap()[1001]),
+        (types(&table), table.column_slice::<f64>(0).unwrap()[1001]),
         (vec![F64, I64], 9_223_372_036_854_775_808.0)
     );
     let table = typed(&(whole.clone() + "NA,1\n"), nan()).unwrap();
-    assert!(table.column_as::<f64>(0).unwrap()[1000].is_nan());
+    assert!(table.column_slice::<f64>(0).unwrap()[1000].is_nan());
     // The other way round: what the first rows seem to be is no reason either.
     let large = "9223372036854775808\n".repeat(300) + "-9223372036854775808\n";
     assert_eq!(types(&plain(&large)), [F64]);
@@ -147,15 +147,15 @@ fn words_have_the_smallest_type_that_holds_their_indices() {
 #[test]
 fn kinds_decide_as_for_tables_of_one_type() {
     let text = "grade,code,colour,day\n1,10,red,mon\n3,20,blue,tue\n2,10,red,mon\n";
-    let day = CsvKind::custom(|text| match text {
+    let day = CsvColumnKind::custom(|text| match text {
         "mon" => Ok(1.0),
         "tue" => Ok(2.0),
         _ => Err("is no day".to_owned()),
     });
     let options = CsvOptions::new()
-        .kind("grade", CsvKind::Ordinal)
-        .kind("code", CsvKind::Categorical)
-        .kind("colour", CsvKind::OneHot)
+        .kind("grade", CsvColumnKind::Ordinal)
+        .kind("code", CsvColumnKind::Categorical)
+        .kind("colour", CsvColumnKind::OneHot)
         .kind("day", day);
     let table = typed(text, options.clone()).unwrap();
     assert_eq!(types(&table), [I64, U8, U8, U8, F64]);
@@ -186,7 +186,7 @@ fn files_may_be_empty_or_a_header_or_a_column_of_nothing() {
     assert_column(&empty, 1, &[f64::NAN, f64::NAN]);
     let skipped = typed("a,b\n1,\n2,\n", CsvOptions::new().missing(CsvMissing::SkipRow)).unwrap();
     assert_eq!((skipped.shape(), types(&skipped)), (shape(0, 2), vec![F64, F64]));
-    let none = typed("1,2\n3,4\n", CsvOptions::new().without(..)).unwrap();
+    let none = typed("1,2\n3,4\n", CsvOptions::new().exclude_columns(..)).unwrap();
     assert_eq!(none.shape(), shape(2, 0));
     let one = plain("5");
     assert_column(&one, 0, &[5_i64]);
@@ -196,7 +196,7 @@ fn files_may_be_empty_or_a_header_or_a_column_of_nothing() {
 
 #[test]
 fn one_hot_encodings_without_categories_are_no_columns() {
-    let options = nan().kind(0, CsvKind::OneHot);
+    let options = nan().kind(0, CsvColumnKind::OneHot);
     let table = typed("a,b\nNA,1\n,2\n", options).unwrap();
     assert_eq!((table.shape(), types(&table)), (shape(2, 1), vec![I64]));
 }
@@ -234,7 +234,7 @@ fn missing_values_become_what_is_asked_for() {
     assert_eq!(types(&typed("1,x\n2,y\n", CsvOptions::new().missing(CsvMissing::Value(0.5))).unwrap()), [I64, U8]);
     let large = "1\n9223372036854775808\n";
     assert_eq!(types(&typed(large, CsvOptions::new().missing(CsvMissing::Value(-1.0))).unwrap()), [U64]);
-    let one_hot = typed(text, nan().kind("b", CsvKind::OneHot)).unwrap();
+    let one_hot = typed(text, nan().kind("b", CsvColumnKind::OneHot)).unwrap();
     assert_eq!(types(&one_hot), [F64, F64, F64]);
     assert_column(&one_hot, 1, &[1.0, 0.0, f64::NAN, 1.0]);
 }
@@ -260,7 +260,7 @@ fn a_row_that_is_left_out_says_nothing_about_its_columns() {
     assert_eq!((table.shape(), types(&table)), (shape(201, 2), vec![I64, F64]));
     assert_eq!((table.value::<f64>(200, 0).unwrap(), table.value::<f64>(200, 1).unwrap()), (2.0, 0.5));
     // The ones of rows that are left out do not stay.
-    let hot = skip().kind("w", CsvKind::OneHot);
+    let hot = skip().kind("w", CsvColumnKind::OneHot);
     let table = typed("w,b\nx,1\ny,NA\nx,2\nNA,3\ny,4\n", hot).unwrap();
     assert_column(&table, 0, &[1_u8, 1, 0]);
     assert_column(&table, 1, &[0_u8, 0, 1]);

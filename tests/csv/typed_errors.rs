@@ -2,7 +2,7 @@
 
 use numeric_table::{
     bf16,
-    csv::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource},
+    csv::{CsvColumnKind, CsvHeader, CsvMissing, CsvOptions, CsvSource},
     f16,
     prelude::*,
 };
@@ -49,13 +49,16 @@ fn numbers_beyond_f64_and_words_among_numbers_are_errors() {
     let found = error(&format!("a,b\n{rows}x,1\n"), nan());
     assert!(found.starts_with("line 302, column 0 (a): \"x\" is not a number in a column of numbers"), "{found}");
     assert_eq!(error(&format!("a,b\n{rows}1\n"), nan()), "line 302: \"1\" has 1 field, not 2");
-    assert_eq!(error("a\n1\nx\n", nan().kind(0, CsvKind::Continuous)), "line 3, column 0 (a): \"x\" is not a number");
+    assert_eq!(
+        error("a\n1\nx\n", nan().kind(0, CsvColumnKind::Continuous)),
+        "line 3, column 0 (a): \"x\" is not a number"
+    );
 }
 
 #[test]
 fn the_first_error_in_the_file_is_the_one_that_is_given() {
     let id = "9007199254740993";
-    let numbers = || nan().kind(.., CsvKind::Continuous);
+    let numbers = || nan().kind(.., CsvColumnKind::Continuous);
     let first = |text: &str| error(text, numbers());
     assert!(first(&format!("{id},1\n0.5,2\nx,3\n")).starts_with("line 1, column 0"));
     assert!(first(&format!("1,{id}\n{id},0.5\n0.5,2\nx,3\n")).starts_with("line 1, column 1"));
@@ -82,10 +85,10 @@ fn very_many_columns_and_categories_are_columns() {
     let table = plain(&(row("1") + &row("2.5")));
     assert_eq!((table.shape(), table.uniform_type()), (shape(2, columns), Some(F64)));
     let text: String = "w\n".to_owned() + &(0..4096).map(|word| format!("w{word}\n")).collect::<String>();
-    let table = typed(&text, CsvOptions::new().kind(0, CsvKind::OneHot)).unwrap();
+    let table = typed(&text, CsvOptions::new().kind(0, CsvColumnKind::OneHot)).unwrap();
     assert_eq!((table.shape(), table.uniform_type()), (shape(4096, 4096), Some(U8)));
     assert_eq!(table.rows::<u8>(77..78).unwrap().iter().position(|&value| value == 1), Some(77));
-    let too_many = error(&(text + "more\n"), CsvOptions::new().kind(0, CsvKind::OneHot));
+    let too_many = error(&(text + "more\n"), CsvOptions::new().kind(0, CsvColumnKind::OneHot));
     assert!(too_many.contains("is one category more than 4096"), "{too_many}");
 }
 
@@ -119,9 +122,9 @@ fn every_type_can_be_stated() {
         assert_column(&table, 0, &T::counting(3));
         assert_column(&table, 2, &[0, 1, 0].map(T::small));
         assert_column(&typed("+0,1,2\n 1 ,1,2\n20e-1,1,2\n", options()).unwrap(), 0, &T::counting(3));
-        let hot = typed("0,7,x\n1,8,y\n", options().kind(2, CsvKind::OneHot)).unwrap();
+        let hot = typed("0,7,x\n1,8,y\n", options().kind(2, CsvColumnKind::OneHot)).unwrap();
         assert_column(&hot, 3, &[0, 1].map(T::small));
-        let custom = CsvKind::custom(|text| Ok(text.len() as f64));
+        let custom = CsvColumnKind::custom(|text| Ok(text.len() as f64));
         assert_column(&typed("a,1,2\naa,1,2\n", options().kind(0, custom)).unwrap(), 0, &[1, 2].map(T::small));
         let missing = options().missing(CsvMissing::Value(3.0));
         assert_column(&typed("NA,1,2\n1,1,2\n", missing).unwrap(), 0, &[3, 1].map(T::small));
@@ -161,7 +164,10 @@ fn what_a_stated_type_does_not_hold_is_an_error_under_the_policy() {
         ErrorKind::CsvOption { .. },
         "similar names: \"age\""
     );
-    assert_eq!(types(&typed("a,b\n1,2\n", CsvOptions::new().column_type("b", U8).without("b")).unwrap()), [I64]);
+    assert_eq!(
+        types(&typed("a,b\n1,2\n", CsvOptions::new().column_type("b", U8).exclude_columns("b")).unwrap()),
+        [I64]
+    );
     // Other calls do not ask for it.
     assert_eq!(
         source("300\n", CsvOptions::new().column_type(0, U8)).unwrap().load::<i16>().unwrap().as_slice().unwrap(),

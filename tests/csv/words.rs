@@ -2,7 +2,7 @@
 
 use numeric_table::{
     AnyArray, SoaNumericTable,
-    csv::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvWriteOptions},
+    csv::{CsvColumnKind, CsvHeader, CsvMissing, CsvOptions, CsvWriteOptions},
     dictionary::{Categories, TimeUnit},
     prelude::*,
 };
@@ -13,7 +13,7 @@ use super::{source, written};
 fn words(table: &dyn NumericTable, column: usize) -> Vec<Option<String>> {
     let feature = table.dictionary().feature(column).unwrap().clone();
     let codes = table.column::<f64>(column, ..).unwrap().to_vec();
-    codes.into_iter().map(|code| (!code.is_nan()).then(|| feature.word(code as usize).unwrap().to_owned())).collect()
+    codes.into_iter().map(|code| (!code.is_nan()).then(|| feature.label(code as usize).unwrap().to_owned())).collect()
 }
 
 fn table_of(columns: Vec<(&str, AnyArray)>, features: Vec<Feature>) -> SoaNumericTable {
@@ -38,7 +38,7 @@ const WORDS: [&str; 8] = ["", "NA", "NaN", "a,b", "say \"a\"", "two\nlines", "\u
 
 #[test]
 fn words_that_a_reader_takes_for_missing_are_written_so_that_they_are_words() {
-    let categories = || Categories::from_words(WORDS).unwrap();
+    let categories = || Categories::from_labels(WORDS).unwrap();
     let codes: Vec<f64> = (0..WORDS.len()).map(|code| code as f64).chain([f64::NAN, 1.0]).collect();
     for is_only in [true, false] {
         let mut columns = vec![("word", AnyArray::from(codes.clone()))];
@@ -54,7 +54,7 @@ fn words_that_a_reader_takes_for_missing_are_written_so_that_they_are_words() {
         {
             let text = text_of(&table, options);
             assert!(text.contains("\"\"\n") && text.contains("\"NA\"\n"), "{text}");
-            let source = source(&text, nan().kind("word", CsvKind::Categorical)).unwrap();
+            let source = source(&text, nan().kind("word", CsvColumnKind::Categorical)).unwrap();
             for back in [&source.load_typed().unwrap() as &dyn NumericTable, &source.load::<f32>().unwrap()] {
                 assert_eq!(words(back, at), words(&table, at), "{text}");
             }
@@ -75,10 +75,10 @@ fn a_text_that_means_missing_is_a_word_in_quotes_unless_the_column_has_numbers()
     assert_eq!(named("w,n\n\"\",1\n\"NA\",2\n"), [some(""), some("NA")], "nothing but such words");
     // Numbers have no words: a file may have quotes around every field.
     let numbers = load("a,b\n\"1\",\"\"\n\"\",\"2\"\n\"NA\",\"3\"\n", nan());
-    assert_eq!(numbers.column_as::<f64>(0).unwrap()[0], 1.0);
-    assert!(numbers.column_as::<f64>(0).unwrap()[1..].iter().all(|value| value.is_nan()));
-    let time = nan().kind(0, CsvKind::Time(TimeUnit::Days));
-    assert!(load("d\n\"2024-02-29\"\n\"\"\n", time).column_as::<f64>(0).unwrap()[1].is_nan());
+    assert_eq!(numbers.column_slice::<f64>(0).unwrap()[0], 1.0);
+    assert!(numbers.column_slice::<f64>(0).unwrap()[1..].iter().all(|value| value.is_nan()));
+    let time = nan().kind(0, CsvColumnKind::Time(TimeUnit::Days));
+    assert!(load("d\n\"2024-02-29\"\n\"\"\n", time).column_slice::<f64>(0).unwrap()[1].is_nan());
     let all = nan().quoted_missing(true);
     assert_eq!(words(&load("w,n\nred,1\n\"\",2\n", all), 0), [some("red"), None]);
 }
@@ -90,7 +90,7 @@ fn what_a_text_in_quotes_is_depends_on_all_fields_of_the_column_and_not_on_the_f
         let source = source(&text, nan()).unwrap();
         let table = source.load_typed().unwrap();
         assert_eq!(table.category_count(0).unwrap(), Some(1), "{text:?}");
-        assert_eq!(table.column_as::<f64>(0).unwrap()[150], 0.0);
+        assert_eq!(table.column_slice::<f64>(0).unwrap()[150], 0.0);
         let mut blocks = source.row_blocks::<f64>(151).unwrap();
         assert_eq!(blocks.next_block().unwrap().unwrap()[300], 0.0);
         assert_eq!(self::source(&text, nan()).unwrap().describe().unwrap().columns[0].gaps, 150);
@@ -99,7 +99,7 @@ fn what_a_text_in_quotes_is_depends_on_all_fields_of_the_column_and_not_on_the_f
         let text = late(last);
         let table = source(&text, nan()).unwrap().load_typed().unwrap();
         assert_eq!(table.category_count(0).unwrap(), None, "{text:?}");
-        assert_eq!(table.column_as::<f64>(0).unwrap().iter().filter(|value| value.is_nan()).count(), 151);
+        assert_eq!(table.column_slice::<f64>(0).unwrap().iter().filter(|value| value.is_nan()).count(), 151);
     }
     // A row that is left out has no words.
     let skip = CsvOptions::new().missing(CsvMissing::SkipRow);
@@ -114,7 +114,7 @@ fn what_a_text_in_quotes_is_depends_on_all_fields_of_the_column_and_not_on_the_f
 
 #[test]
 fn a_missing_word_is_never_an_empty_line_nor_a_trailing_delimiter() {
-    let word = || Feature::new(ElementType::F64).categorical(Categories::from_words(["a"]).unwrap());
+    let word = || Feature::new(ElementType::F64).categorical(Categories::from_labels(["a"]).unwrap());
     let mut table = HomogenNumericTable::from_rows(&[[1.0, f64::NAN], [2.0, 0.0]]).unwrap();
     table.set_dictionary([Feature::new(ElementType::F64).named("n"), word()].into_iter().collect()).unwrap();
     let text = written(&table, CsvWriteOptions::new().missing(""));
@@ -136,10 +136,10 @@ fn dates_are_written_as_they_were_read() {
                 -000044-03-15,1969-12-31T23:59:59Z,2262-04-11T00:00:00.000000000Z,NA\n";
     let options = nan()
         .header(CsvHeader::Yes)
-        .kind(0, CsvKind::Time(TimeUnit::Days))
-        .kind(1, CsvKind::Time(TimeUnit::Seconds))
-        .kind(2, CsvKind::Time(TimeUnit::Nanoseconds))
-        .kind(3, CsvKind::Time(TimeUnit::Days));
+        .kind(0, CsvColumnKind::Time(TimeUnit::Days))
+        .kind(1, CsvColumnKind::Time(TimeUnit::Seconds))
+        .kind(2, CsvColumnKind::Time(TimeUnit::Nanoseconds))
+        .kind(3, CsvColumnKind::Time(TimeUnit::Days));
     let table = source(text, options.clone()).unwrap().load_typed().unwrap();
     let days = table.dictionary().feature(0).unwrap();
     assert_eq!((days.feature_type, days.element_type), (FeatureType::Time(TimeUnit::Days), ElementType::I32));
@@ -148,7 +148,7 @@ fn dates_are_written_as_they_were_read() {
     assert!(numbers.starts_with("day,second,nano,gap\n19782,1709210096,-1,10957\n"), "{numbers}");
     // In tables of one type as well.
     let dates = "a,b\n2024-02-29,1\n1969-12-31,2\n";
-    let options = CsvOptions::new().kind("a", CsvKind::Time(TimeUnit::Days));
+    let options = CsvOptions::new().kind("a", CsvColumnKind::Time(TimeUnit::Days));
     assert_eq!(written(&source(dates, options).unwrap().load::<f32>().unwrap(), CsvWriteOptions::new()), dates);
 }
 
@@ -172,7 +172,8 @@ fn a_number_that_is_no_date_is_refused_with_its_place() {
 
 #[test]
 fn dates_stay_dates_in_files_archives_and_json() {
-    let source = source("d,n\n2024-02-29,1\n", CsvOptions::new().kind("d", CsvKind::Time(TimeUnit::Days))).unwrap();
+    let source =
+        source("d,n\n2024-02-29,1\n", CsvOptions::new().kind("d", CsvColumnKind::Time(TimeUnit::Days))).unwrap();
     let table = source.load_typed().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("dates.ntb");

@@ -2,7 +2,7 @@
 
 use numeric_table::{
     AnyArray, SoaNumericTable,
-    csv::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions},
+    csv::{CsvColumnKind, CsvHeader, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions},
     dictionary::Categories,
     prelude::*,
 };
@@ -19,7 +19,7 @@ fn what_is_written_is_read_back_bit_for_bit() {
         values.extend(Random::new(T::TYPE.id().into()).values::<T>(2000));
         values.truncate(values.len() / 3 * 3);
         for layout in LAYOUTS {
-            let table = Table::from_array_in(values.clone(), shape(values.len() / 3, 3), layout).unwrap();
+            let table = Table::from_array_with_layout(values.clone(), shape(values.len() / 3, 3), layout).unwrap();
             for table in [table.slice_rows(5..77).unwrap(), table.slice_rows(3..3).unwrap(), table] {
                 let text = written(&table, CsvWriteOptions::new());
                 let back = numbers::<T>(&text).unwrap();
@@ -41,7 +41,7 @@ fn tables_are_written_as_they_should_be_read() {
     assert_eq!(text, "\"a,\"\"b\"\"\",\" c\"\n1.5,x\nNA,y z\n-0,\"\n\"\n");
     let source = CsvSource::from_bytes_with(text.into_bytes(), CsvOptions::new().missing(CsvMissing::Nan)).unwrap();
     assert_values(&source.load::<f64>().unwrap(), &values_of(&table));
-    assert_eq!(source.column_names().collect::<Vec<_>>(), [Some("a,\"b\""), Some(" c")]);
+    assert_eq!(source.names().collect::<Vec<_>>(), [Some("a,\"b\""), Some(" c")]);
 
     let single = Table::from_rows(&[[f64::NAN], [1.0]]).unwrap();
     let text = written(&single, CsvWriteOptions::new().missing("").header(true));
@@ -81,28 +81,28 @@ fn words_of_the_dictionary_are_written_and_read_back_as_the_same_table() {
     let text = "size,colour,shape\n1,\"light, blue\",round\n2,red,\" flat\"\n3,\"light, blue\",round\n";
     let source = CsvSource::from_bytes(text.as_bytes().to_vec()).unwrap();
     let table = source.load::<u8>().unwrap();
-    assert_eq!(table.dictionary().feature(1).unwrap().word(0), Some("light, blue"));
+    assert_eq!(table.dictionary().feature(1).unwrap().label(0), Some("light, blue"));
     assert_eq!(written(&table, CsvWriteOptions::new()), text);
     assert_eq!(load::<u8>(&written(&table, CsvWriteOptions::new()), CsvOptions::new()).unwrap(), table);
     let stated = written(&table, CsvWriteOptions::new().header(false).categories(1, ["x", "y"]));
     assert_eq!(stated, "1,x,round\n2,y,\" flat\"\n3,x,round\n");
-    assert_eq!(written(&table, CsvWriteOptions::new().words(false).header(false)), "1,0,0\n2,1,1\n3,0,0\n");
+    assert_eq!(written(&table, CsvWriteOptions::new().labels(false).header(false)), "1,0,0\n2,1,1\n3,0,0\n");
 }
 
 #[test]
 fn an_index_without_a_word_is_an_error_unless_indices_are_asked_for() {
-    let words = Categories::from_words(["a", "b"]).unwrap();
+    let words = Categories::from_labels(["a", "b"]).unwrap();
     let uniform = DataDictionary::uniform(Feature::new(ElementType::F32).categorical(words), 2);
     for value in [2.0, -1.0, 0.5, f32::INFINITY] {
-        let table = Table::from_rows(&[[0.0, 1.0], [1.0, value]]).unwrap().described_by(uniform.clone()).unwrap();
+        let table = Table::from_rows(&[[0.0, 1.0], [1.0, value]]).unwrap().with_dictionary(uniform.clone()).unwrap();
         let error = table.write_csv_to(Vec::new(), CsvWriteOptions::new()).unwrap_err().to_string();
         assert!(error.ends_with(&format!("{value} at row 1, column 1 is not an index of 2 categories")), "{error}");
-        assert_eq!(written(&table, CsvWriteOptions::new().words(false)), format!("0,1\n1,{value}\n"));
+        assert_eq!(written(&table, CsvWriteOptions::new().labels(false)), format!("0,1\n1,{value}\n"));
     }
-    let gap = Table::from_rows(&[[0.0, f32::NAN]]).unwrap().described_by(uniform).unwrap();
+    let gap = Table::from_rows(&[[0.0, f32::NAN]]).unwrap().with_dictionary(uniform).unwrap();
     assert_eq!(written(&gap, CsvWriteOptions::new().missing("NA")), "a,NA\n");
     let none = DataDictionary::uniform(Feature::new(ElementType::U8).categorical(2), 1 << 40);
-    let wide = Table::<u8>::zeros(shape(0, 1 << 40)).unwrap().described_by(none).unwrap();
+    let wide = Table::<u8>::zeros(shape(0, 1 << 40)).unwrap().with_dictionary(none).unwrap();
     assert_eq!(written(&wide, CsvWriteOptions::new()), ""); // no column is looked at
 }
 
@@ -112,7 +112,7 @@ fn a_first_field_that_begins_with_a_mark_of_utf_8_keeps_it() {
     let names = ["\u{FEFF}a", "b"];
     let text = written(&table, CsvWriteOptions::new().categories(0, names));
     assert_eq!(text, "\"\u{FEFF}a\",1\nb,0\n");
-    let options = CsvOptions::new().header(CsvHeader::No).kind(0, CsvKind::Categorical);
+    let options = CsvOptions::new().header(CsvHeader::No).kind(0, CsvColumnKind::Categorical);
     let source = CsvSource::from_bytes_with(text.into_bytes(), options).unwrap();
     assert_eq!(source.categories(0).unwrap().unwrap(), names);
 }
@@ -130,7 +130,10 @@ fn mixed_tables_are_written_each_column_by_its_type_and_read_back() {
     let source = CsvSource::from_bytes(text.as_bytes().to_vec()).unwrap();
     let table = source.load_typed().unwrap();
     assert_eq!(written_any(&table, CsvWriteOptions::new()), text);
-    assert_eq!(written_any(&table, CsvWriteOptions::new().words(false)), text.replace("red", "0").replace("blue", "1"));
+    assert_eq!(
+        written_any(&table, CsvWriteOptions::new().labels(false)),
+        text.replace("red", "0").replace("blue", "1")
+    );
     let gaps = CsvWriteOptions::new().header(false).missing("NA").delimiter(b';');
     let mut table = SoaNumericTable::new();
     table.push_column("a", vec![f32::NAN, 0.1, 3.0]).unwrap();
@@ -149,7 +152,7 @@ fn mixed_tables_are_written_each_column_by_its_type_and_read_back() {
 
 #[test]
 fn every_value_of_a_mixed_table_is_read_back_bit_for_bit() {
-    let (mut table, mut options) = (SoaNumericTable::new(), CsvOptions::new().kind(.., CsvKind::Continuous));
+    let (mut table, mut options) = (SoaNumericTable::new(), CsvOptions::new().kind(.., CsvColumnKind::Continuous));
     for_each_element!(T => {
         let mut values = special_values::<T>();
         values.extend(Random::new(T::TYPE.id().into()).values::<T>(20_000 - values.len()));
@@ -162,7 +165,7 @@ fn every_value_of_a_mixed_table_is_read_back_bit_for_bit() {
     assert_eq!(back.dictionary(), table.dictionary());
     for column in 0..table.column_count() {
         for_each_element!(T => if table.column_type(column).unwrap() == T::TYPE {
-            let (values, expected) = (back.column_as::<T>(column).unwrap(), table.column_as::<T>(column).unwrap());
+            let (values, expected) = (back.column_slice::<T>(column).unwrap(), table.column_slice::<T>(column).unwrap());
             assert!(values.len() == 20_000 && values.iter().zip(expected).all(|(&one, &other)| is_same(one, other)));
         });
     }

@@ -13,7 +13,7 @@ fn foreign_bytes_and_other_types_are_refused() {
     let mut bytes = numbered::<f32>(2, 2, RowMajor).to_bytes().unwrap();
     assert_error!(
         HomogenNumericTable::<f64>::from_bytes(&bytes),
-        ErrorKind::ElementTypeMismatch { expected: ElementType::F64, found: ElementType::F32, .. }
+        ErrorKind::ElementTypeMismatch { expected: ElementType::F64, actual: ElementType::F32, .. }
     );
     for position in 0..8 {
         bytes[position] ^= 1;
@@ -77,7 +77,7 @@ fn an_archive_of_any_type_is_read_as_that_type_only() {
         } else {
             assert_error!(
                 read,
-                ErrorKind::ElementTypeMismatch { expected, found, .. } if (*expected, *found) == (T::TYPE, S::TYPE)
+                ErrorKind::ElementTypeMismatch { expected, actual: found, .. } if (*expected, *found) == (T::TYPE, S::TYPE)
             );
         }
         assert_eq!(files::from_bytes(&bytes).unwrap().uniform_type(), Some(S::TYPE));

@@ -119,7 +119,7 @@ fn a_wrong_release_is_an_error_and_writes_nothing() {
     assert_error!(other.release_block_of_rows(&mut block), ErrorKind::WrongTable);
     assert_error!(
         table.release_block_of_column_values(&mut block),
-        ErrorKind::WrongBlockKind { expected: BlockKind::ColumnValues, found: Some(BlockKind::Rows), .. }
+        ErrorKind::WrongBlockKind { expected: BlockKind::ColumnValues, actual: Some(BlockKind::Rows), .. }
     );
     drop(block);
     assert_eq!((values_of(&table), values_of(&other)), (numbers::<f32>(2, 0..3), numbers::<f32>(3, 0..2)));
@@ -132,7 +132,7 @@ fn release_after_a_failed_get_is_an_error() {
     let mut block = BlockDescriptor::<f64>::new();
     assert_error!(table.get_block_of_rows(0, 3, ReadWrite, &mut block), ErrorKind::NotAllocated);
     assert_eq!((block.row_count(), block.column_count(), block.as_slice().len()), (0, 0, 0));
-    assert_error!(table.release_block_of_rows(&mut block), ErrorKind::WrongBlockKind { found: None, .. });
+    assert_error!(table.release_block_of_rows(&mut block), ErrorKind::WrongBlockKind { actual: None, .. });
 }
 
 /// Fault 12: a block for reading can be written if the types are the same.

@@ -22,7 +22,7 @@ fn a_feature_of_another_type_is_refused() {
     dictionary.set_feature(1, feature::<i32>().categorical(4)).unwrap();
     assert_error!(
         table.set_dictionary(dictionary),
-        ErrorKind::DictionaryMismatch { found: Some((1, ElementType::I32)), .. }
+        ErrorKind::DictionaryMismatch { actual: Some((1, ElementType::I32)), .. }
     );
 }
 
@@ -31,7 +31,7 @@ fn a_feature_of_another_type_is_refused() {
 fn equal_features_of_no_columns_are_an_ordinary_dictionary() {
     let dictionary = DataDictionary::uniform(feature::<f32>(), 0);
     assert_error!(dictionary.feature(0), ErrorKind::ColumnOutOfRange { column: 0, column_count: 0 });
-    let table = HomogenNumericTable::<f32>::with_dictionary(dictionary).unwrap();
+    let table = HomogenNumericTable::<f32>::from_dictionary(dictionary).unwrap();
     let bytes = table.to_bytes().unwrap();
     assert_eq!(HomogenNumericTable::<f32>::from_bytes(&bytes).unwrap(), table);
 }

@@ -81,6 +81,7 @@ fn the_layout_goes_where_the_values_go() {
     let read = HomogenNumericTable::<f32>::from_bytes(&table.to_bytes().unwrap()).unwrap();
     assert_eq!((read.data_layout(), values_of(&read)), (ColumnMajor, numbers::<f32>(2, 0..3)));
     let layout = table.data_layout();
-    let rebuilt = HomogenNumericTable::from_array_in(table.into_array().unwrap(), shape(3, 2), layout).unwrap();
+    let rebuilt =
+        HomogenNumericTable::from_array_with_layout(table.into_array().unwrap(), shape(3, 2), layout).unwrap();
     assert_eq!((rebuilt.data_layout(), values_of(&rebuilt)), (ColumnMajor, numbers::<f32>(2, 0..3)));
 }

@@ -46,7 +46,7 @@ fn adding_a_table_keeps_the_features_and_the_rows_of_the_others() {
         "{:?}",
         refused.error
     );
-    assert_eq!(refused.given.row_count(), 2);
+    assert_eq!(refused.value.row_count(), 2);
     assert!(merged.tables().iter().all(|table| table.row_count() == 3));
     assert_eq!(merged.column_count(), 3);
 }
@@ -94,7 +94,7 @@ fn a_table_of_records_has_memory_and_fields_end_inside_the_record() {
 fn a_column_that_was_not_set_is_an_error_until_it_is_set() {
     let features = [feature::<f64>(), feature::<u8>()];
     let mut soa =
-        SoaNumericTable::with_dictionary(features.into_iter().collect(), 2, AllocationFlag::DoNotAllocate).unwrap();
+        SoaNumericTable::from_dictionary(features.into_iter().collect(), 2, AllocationFlag::DoNotAllocate).unwrap();
     soa.set_column(0, vec![1.5, 2.5]).unwrap();
     assert_error!(soa.rows::<f64>(..), ErrorKind::ColumnNotSet { column: 1 });
     assert_eq!(soa.column::<f64>(0, ..).unwrap()[..], [1.5, 2.5]);
@@ -149,7 +149,11 @@ fn a_row_appended_to_a_clone_does_not_show_in_the_original() {
 fn a_column_of_another_length_is_refused_and_given_back() {
     let mut soa = SoaNumericTable::from_columns([("a", vec![1.5, 2.5])]).unwrap();
     let refused = soa.set_column(0, vec![1.5]).unwrap_err();
-    assert!(matches!(refused.error.kind(), ErrorKind::LengthMismatch { expected: 2, found: 1 }), "{:?}", refused.error);
-    assert_eq!(refused.given.len(), 1);
+    assert!(
+        matches!(refused.error.kind(), ErrorKind::LengthMismatch { expected: 2, actual: 1 }),
+        "{:?}",
+        refused.error
+    );
+    assert_eq!(refused.value.len(), 1);
     assert_eq!(soa.column::<f64>(0, ..).unwrap()[..], [1.5, 2.5]);
 }

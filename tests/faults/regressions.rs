@@ -55,7 +55,7 @@ fn a_failed_get_leaves_the_block_that_was_held_for_reading() {
     for mode in [ReadOnly, ReadWrite] {
         assert!(table.get_block_of_rows(0, 1, mode, &mut block).is_err()); // 2.5 is no i32
         assert!(empty.get_block_of_rows(0, 1, mode, &mut block).is_err());
-        assert_eq!((block.as_slice(), block.mode(), block.columns()), (&[1][..], Some(ReadOnly), 0..1));
+        assert_eq!((block.as_slice(), block.mode(), block.column_range()), (&[1][..], Some(ReadOnly), 0..1));
     }
 }
 
@@ -87,7 +87,7 @@ fn a_panic_writes_no_half_edited_block_back() {
 fn a_range_of_columns_that_runs_backwards_is_shown_as_it_is() {
     let table = HomogenNumericTable::from_rows(&[[1, 2, 3, 4]]).unwrap();
     #[expect(clippy::reversed_empty_ranges, reason = "that is the fault")]
-    let error = table.view().unwrap().columns(3..1).unwrap_err();
+    let error = table.view().unwrap().slice_columns(3..1).unwrap_err();
     assert_eq!(error.to_string(), "columns 3..1 are out of range: there are 4 columns");
 }
 
@@ -145,7 +145,8 @@ fn writable_blocks_can_be_looked_at_from_several_threads() {
 fn a_nan_keeps_its_payload_through_a_strided_block_of_the_stored_type() {
     fn check<T: Element + PartialEq>(quiet: T, other: T, bits: fn(T) -> u64) {
         for layout in LAYOUTS {
-            let mut table = HomogenNumericTable::full_in(Shape { rows: 3, columns: 2 }, quiet, layout).unwrap();
+            let mut table =
+                HomogenNumericTable::full_with_layout(Shape { rows: 3, columns: 2 }, quiet, layout).unwrap();
             let mut column = table.column_mut::<T>(1, 0..3).unwrap();
             column[1] = other;
             column.release().unwrap();

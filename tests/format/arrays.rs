@@ -159,7 +159,7 @@ fn a_loaded_table_is_of_the_kind_that_was_asked_for_or_an_error_names_both() {
     let homogeneous = HomogenNumericTable::from_rows(&[[1_u8, 2]]).unwrap();
     assert!(SoaNumericTable::from_bytes(&homogeneous.to_bytes().unwrap()).is_err_and(|error| matches!(
         error.kind(),
-        ErrorKind::TableKindMismatch { expected: "structure-of-arrays", found: "homogeneous", .. }
+        ErrorKind::TableKindMismatch { expected: "structure-of-arrays", actual: "homogeneous", .. }
     )
         && error.path().is_none()));
     homogeneous.save(scratch.path()).unwrap();
@@ -319,7 +319,7 @@ fn padding_is_saved_as_zeros_and_records_come_back_as_what_they_were() {
 fn a_column_that_is_not_set_or_is_lent_is_not_saved() {
     let scratch = Scratch::new();
     let types = [ElementType::U8, ElementType::F32].map(Feature::new).into_iter().collect();
-    let table = SoaNumericTable::with_dictionary(types, 2, AllocationFlag::DoNotAllocate).unwrap();
+    let table = SoaNumericTable::from_dictionary(types, 2, AllocationFlag::DoNotAllocate).unwrap();
     assert_error!(table.save(scratch.path()), ErrorKind::ColumnNotSet { column: 0 });
     assert_error!(table.to_bytes(), ErrorKind::ColumnNotSet { column: 0 });
     assert!(serde_json::to_string(&table).is_err() && !scratch.path().exists());

@@ -139,7 +139,8 @@ fn rows_of_empty_files_are_copied() {
     let (folder, path) = scratch();
     for (rows, columns) in [(0, 0), (0, 4), (5, 0), (usize::MAX, 0)] {
         for layout in LAYOUTS {
-            let table = Table::<f32>::new_in(shape(rows, columns), AllocationFlag::DoAllocate, layout).unwrap();
+            let table =
+                Table::<f32>::new_with_layout(shape(rows, columns), AllocationFlag::DoAllocate, layout).unwrap();
             let reader = file_of(folder.path(), "source.ntb", &table, fast());
             let mut writer = TableWriter::<u8>::create_with(&path, columns, None, fast()).unwrap();
             writer.copy_rows(&reader, ..).unwrap();

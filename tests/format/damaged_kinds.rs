@@ -72,7 +72,7 @@ fn refusal_of_file(scratch: &Scratch, bytes: &[u8]) -> (u64, String) {
         verify(path).map(drop),
         Table::<i16>::load(path).map(drop),
         Table::<f32>::load(path).map(drop), // the type is never looked at
-        Table::<f64>::load_as(path).map(drop),
+        Table::<f64>::load_cast(path).map(drop),
         // SAFETY: nobody else knows the file, and it is written to when no map is left.
         #[cfg(feature = "mmap")]
         unsafe { Table::<i16>::map(path) }.map(drop),

@@ -13,7 +13,7 @@ use crate::support::{Table, fast, scratch};
 
 /// All numbers of all columns, digit by digit, and what is printed.
 fn digits(statistics: &BasicStatistics) -> String {
-    format!("{:?} {} {statistics:#}", statistics.columns(), statistics.row_count())
+    format!("{:?} {} {statistics:#}", statistics.per_column(), statistics.row_count())
 }
 
 #[test]
@@ -25,8 +25,8 @@ fn of_any_type_and_layout_they_are_those_of_the_table() {
             let features = ["a", "b", "c"].map(|name| feature::<T>().named(name));
             table.set_dictionary(DataDictionary::from_features(features)).unwrap();
             table.save_with(&path, fast()).unwrap();
-            let statistics = BasicStatistics::of_file(&TableReader::open(&path).unwrap()).unwrap();
-            assert_eq!(digits(&statistics), digits(&BasicStatistics::of(&table).unwrap()));
+            let statistics = BasicStatistics::compute_file(&TableReader::open(&path).unwrap()).unwrap();
+            assert_eq!(digits(&statistics), digits(&BasicStatistics::compute(&table).unwrap()));
             assert!(statistics.to_string().contains("\nb "), "{statistics}");
         }
     }
@@ -52,10 +52,10 @@ fn of_files_of_any_size_they_are_the_bits_of_the_tables_statistics() {
         [(1, 1), (1024, 2), (1025, 2), (40_000, 1), (70_000, 35), (33_000, 16), (5000, 600), (3, 30_000), (2500, 1100)]
     {
         let table = rough(&mut random, rows, columns);
-        let expected = digits(&BasicStatistics::of(&table).unwrap());
+        let expected = digits(&BasicStatistics::compute(&table).unwrap());
         for layout in LAYOUTS {
             table.to_layout(layout).unwrap().save_with(&path, fast()).unwrap();
-            let found = digits(&BasicStatistics::of_file(&TableReader::open(&path).unwrap()).unwrap());
+            let found = digits(&BasicStatistics::compute_file(&TableReader::open(&path).unwrap()).unwrap());
             assert!(found == expected, "{rows} x {columns} {layout:?}");
         }
     }
@@ -66,12 +66,12 @@ fn of_files_of_any_size_they_are_the_bits_of_the_tables_statistics() {
 fn they_are_the_same_bits_on_any_number_of_threads() {
     let (_folder, path) = scratch();
     let table = rough(&mut Random::new(18), 70_000, 35);
-    let expected = digits(&BasicStatistics::of(&table).unwrap());
+    let expected = digits(&BasicStatistics::compute(&table).unwrap());
     table.save_with(&path, fast()).unwrap();
     let reader = TableReader::open(&path).unwrap();
     for threads in [1, 2, 3, 8] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        assert!(digits(&pool.install(|| BasicStatistics::of_file(&reader).unwrap())) == expected);
+        assert!(digits(&pool.install(|| BasicStatistics::compute_file(&reader).unwrap())) == expected);
     }
 }
 
@@ -80,9 +80,9 @@ fn of_empty_files_they_count_the_rows() {
     let (_folder, path) = scratch();
     for (rows, columns) in [(0, 0), (0, 4), (5, 0), (usize::MAX, 0)] {
         Table::<f32>::new(shape(rows, columns), AllocationFlag::DoAllocate).unwrap().save_with(&path, fast()).unwrap();
-        let statistics = BasicStatistics::of_file(&TableReader::open(&path).unwrap()).unwrap();
-        assert_eq!((statistics.row_count(), statistics.columns().len()), (rows as u64, columns));
-        assert!(statistics.columns().iter().all(|column| column.count() == 0));
+        let statistics = BasicStatistics::compute_file(&TableReader::open(&path).unwrap()).unwrap();
+        assert_eq!((statistics.row_count(), statistics.per_column().len()), (rows as u64, columns));
+        assert!(statistics.per_column().iter().all(|column| column.count() == 0));
     }
 }
 
@@ -93,7 +93,7 @@ fn a_file_that_has_become_shorter_is_an_error() {
         rough(&mut Random::new(19), 70_000, 35).to_layout(layout).unwrap().save_with(&path, fast()).unwrap();
         let reader = TableReader::open(&path).unwrap();
         fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(9_000_000).unwrap();
-        let refused = BasicStatistics::of_file(&reader);
+        let refused = BasicStatistics::compute_file(&reader);
         assert_error!(refused, ErrorKind::Format { .. }, "shorter");
     }
 }
@@ -107,7 +107,7 @@ fn progress_ends_at_the_bytes_of_the_file() {
         let told = done.clone();
         let reader = TableReader::open(&path).unwrap();
         let reader = reader.on_progress(move |progress| told.store(progress.done, Ordering::SeqCst));
-        BasicStatistics::of_file(&reader).unwrap();
+        BasicStatistics::compute_file(&reader).unwrap();
         assert_eq!(done.load(Ordering::SeqCst), 70_000 * 35 * 4);
     }
 }

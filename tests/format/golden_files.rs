@@ -34,7 +34,7 @@ fn path_of<T: Element>(version: u8, layout: DataLayout, extension: &str) -> Path
 /// 3 x 3 values, limits among them, and a name, a feature type and categories here and there.
 fn golden<T: SmallNumber>(layout: DataLayout) -> Table<T> {
     let values = special_values::<T>()[..9].to_vec();
-    let mut table = Table::from_array_in(values, shape(3, 3), layout).unwrap();
+    let mut table = Table::from_array_with_layout(values, shape(3, 3), layout).unwrap();
     let features = match layout {
         DataLayout::RowMajor => DataDictionary::from_features([
             feature::<T>().named("länge"),
@@ -88,7 +88,7 @@ fn the_golden_files_of_every_version_are_read_by_every_reader() {
             let path = path_of::<T>(version, layout, "ntb");
             assert_eq!(std::fs::read(&path).unwrap()[8..12], [version, 0, 0, 0]);
             assert_golden(&Table::<T>::load(&path).unwrap(), layout);
-            assert_golden(&Table::<T>::load_as(&path).unwrap(), layout);
+            assert_golden(&Table::<T>::load_cast(&path).unwrap(), layout);
             assert_golden_of_any::<T>(&*files::load(&path).unwrap(), layout);
             assert!(verify(&path).unwrap());
             #[cfg(feature = "mmap")]

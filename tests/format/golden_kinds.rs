@@ -10,7 +10,7 @@ use numeric_table::{
     AosNumericTable, CsrNumericTable, PackedSymmetricMatrix, PackedTriangularMatrix, SoaNumericTable, bf16, f16,
     files::{self, SaveOptions, verify},
     prelude::*,
-    table::{PackedOrder, RecordLayout, Triangle},
+    table::{RecordLayout, Triangle},
 };
 
 /// The tables, with the names of their files and what they show.
@@ -36,7 +36,7 @@ fn tables() -> Vec<(&'static str, Box<dyn NumericTable>, Vec<f64>)> {
         CsrNumericTable::try_new(shape, vec![0_u64, 2, 2, 3], vec![0_i32, 3, 1], vec![1.5_f32, -2.0, 0.0]).unwrap();
 
     let lower = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-    let symmetric = PackedSymmetricMatrix::from_packed(lower.to_vec(), Triangle::Lower, PackedOrder::Rows).unwrap();
+    let symmetric = PackedSymmetricMatrix::from_packed(lower.to_vec(), Triangle::Lower, DataLayout::RowMajor).unwrap();
     let upper = lower.map(bf16::from_f64).to_vec();
     let triangular = PackedTriangularMatrix::from_lapack(Triangle::Upper, upper).unwrap();
     vec![

@@ -8,7 +8,7 @@ use std::path::Path;
 use numeric_table::{
     AosNumericTable, PackedSymmetricMatrix, SoaNumericTable,
     prelude::*,
-    table::{PackedOrder, RecordLayout, Triangle},
+    table::{RecordLayout, Triangle},
 };
 use tempfile::TempDir;
 use test_support::bits::Random;
@@ -58,7 +58,7 @@ fn any_number_of_threads_writes_the_same_bytes_at_the_ends_of_chunks_pieces_and_
 #[test]
 fn any_number_of_threads_writes_the_same_bytes_of_tables_of_every_kind() {
     let values: Vec<f32> = Random::quiet(1).values(3 * 700_001);
-    let columns = Table::from_array_in(values.clone(), shape(700_001, 3), DataLayout::ColumnMajor).unwrap();
+    let columns = Table::from_array_with_layout(values.clone(), shape(700_001, 3), DataLayout::ColumnMajor).unwrap();
     check("columns", &columns, &fast());
     check("strided rows of columns", &columns.slice_rows(17..700_000).unwrap(), &fast());
     let rows = Table::from_array(values, shape(700_001, 3)).unwrap();
@@ -78,7 +78,8 @@ fn any_number_of_threads_writes_the_same_bytes_of_tables_of_every_kind() {
     records.update_rows::<f64, _>(.., count).unwrap();
     check("records", &records, &fast());
     let values: Vec<f32> = Random::quiet(4).values(1700 * 1701 / 2);
-    let packed = PackedSymmetricMatrix::from_packed(Array::from(values), Triangle::Upper, PackedOrder::Rows).unwrap();
+    let packed =
+        PackedSymmetricMatrix::from_packed(Array::from(values), Triangle::Upper, DataLayout::RowMajor).unwrap();
     check("half of a matrix", &packed, &fast());
 }
 

@@ -32,13 +32,13 @@ fn blocks_are_those_of_the_sequential_reader_in_their_order() {
             let mut expected = Vec::new();
             let mut blocks = reader.row_blocks::<f64>(rows_per_block).unwrap();
             while let Some(block) = blocks.next_block().unwrap() {
-                expected.push((block.rows(), block.to_vec()));
+                expected.push((block.row_range(), block.to_vec()));
             }
             for threads in [1, 2, 5] {
                 let blocks = reader.par_row_blocks::<f64>(rows_per_block).unwrap();
                 assert_eq!(blocks.len(), expected.len());
                 let found: Result<Vec<_>, Error> = on_threads(threads, || {
-                    blocks.map(|block| block.map(|block| (block.rows(), block.to_vec()))).collect()
+                    blocks.map(|block| block.map(|block| (block.row_range(), block.to_vec()))).collect()
                 });
                 assert!(found.unwrap() == expected);
             }
@@ -133,7 +133,7 @@ fn blocks_of_no_rows_are_refused_and_empty_files_have_empty_blocks() {
     let (_folder, path) = scratch();
     for layout in LAYOUTS {
         for shape in [shape(0, 0), shape(0, 4), shape(4, 0)] {
-            let table = Table::<f32>::new_in(shape, AllocationFlag::DoAllocate, layout).unwrap();
+            let table = Table::<f32>::new_with_layout(shape, AllocationFlag::DoAllocate, layout).unwrap();
             table.save_with(&path, fast()).unwrap();
             let reader = TableReader::open(&path).unwrap();
             assert_error!(reader.par_row_blocks::<f32>(0), ErrorKind::ParameterOutOfRange { .. }, "rows of a block");

@@ -51,7 +51,7 @@ fn whole_tables_are_counted_in_bytes_of_the_file() {
     let told = Told::default();
     for layout in LAYOUTS {
         for rows in [0, 5, 3 << 20] {
-            let table = Table::<u16>::new_in(shape(rows, 3), AllocationFlag::DoAllocate, layout).unwrap();
+            let table = Table::<u16>::new_with_layout(shape(rows, 3), AllocationFlag::DoAllocate, layout).unwrap();
             let length = rows as u64 * 6;
             table.save_with(&path, options(&told)).unwrap();
             let saved = told.check(length, Some(length));
@@ -64,7 +64,7 @@ fn whole_tables_are_counted_in_bytes_of_the_file() {
             assert!(told.0.lock().unwrap().is_empty()); // opening is no such call
             assert_eq!(reader.load::<u16>().unwrap(), table);
             told.check(length, Some(length));
-            assert_eq!(reader.load_as::<f32>().unwrap().shape(), table.shape());
+            assert_eq!(reader.load_cast::<f32>().unwrap().shape(), table.shape());
             told.check(length, Some(length));
             assert_eq!(reader.load_any().unwrap().shape(), table.shape());
             told.check(length, Some(length));
@@ -88,7 +88,7 @@ fn calls_on_a_file_without_checksums_end_at_the_total_too() {
         assert_eq!(told.check(length, Some(length)), if length == 0 { 1 } else { 2 });
         reader.load::<u16>().unwrap();
         told.check(length, Some(length));
-        reader.load_as::<f64>().unwrap();
+        reader.load_cast::<f64>().unwrap();
         told.check(length, Some(length));
         let mut blocks = reader.row_blocks::<f32>(7).unwrap();
         while blocks.next_block().unwrap().is_some() {}
@@ -102,7 +102,7 @@ fn streams_are_counted_in_bytes_of_the_file() {
     let told = Told::default();
     for layout in LAYOUTS {
         let rows = 700_000;
-        let table = Table::<u16>::new_in(shape(rows, 3), AllocationFlag::DoAllocate, layout).unwrap();
+        let table = Table::<u16>::new_with_layout(shape(rows, 3), AllocationFlag::DoAllocate, layout).unwrap();
         table.save_with(&path, SaveOptions::new().durable(false)).unwrap();
         let reader = TableReader::open(&path).unwrap().on_progress(told.hook());
 

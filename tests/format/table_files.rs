@@ -49,7 +49,7 @@ fn round_trip<T: Element>(table: &Table<T>) {
     table.save_with(&path, fast()).unwrap();
     assert!(verify(&path).unwrap());
     assert_same(&Table::<T>::load(&path).unwrap(), table);
-    assert_same(&Table::<T>::load_as(&path).unwrap(), table);
+    assert_same(&Table::<T>::load_cast(&path).unwrap(), table);
     assert_same(files::load(&path).unwrap().downcast_ref::<Table<T>>().unwrap(), table);
     #[cfg(feature = "mmap")]
     {
@@ -67,7 +67,7 @@ fn every_element_type_comes_back_bit_for_bit() {
             let columns = 3;
             let rows = values.len() / columns;
             let whole_rows = values[..rows * columns].to_vec();
-            round_trip(&Table::from_array_in(whole_rows, shape(rows, columns), layout).unwrap());
+            round_trip(&Table::from_array_with_layout(whole_rows, shape(rows, columns), layout).unwrap());
         }
     }
     for_each_element!(check);
@@ -78,7 +78,7 @@ fn tables_without_rows_or_columns_come_back() {
     fn check<T: SmallNumber>() {
         for layout in LAYOUTS {
             for shape in [shape(0, 0), shape(0, 3), shape(3, 0), shape(1, 1), shape(0, 1 << 60)] {
-                round_trip(&Table::<T>::new_in(shape, AllocationFlag::DoAllocate, layout).unwrap());
+                round_trip(&Table::<T>::new_with_layout(shape, AllocationFlag::DoAllocate, layout).unwrap());
             }
         }
         round_trip(&Table::<T>::default());
@@ -91,9 +91,12 @@ fn rows_without_columns_are_only_counted() {
     let (_folder, path) = scratch();
     let shape = shape(isize::MAX as usize, 0);
     for layout in LAYOUTS {
-        Table::<f32>::new_in(shape, AllocationFlag::DoAllocate, layout).unwrap().save_with(&path, fast()).unwrap();
+        Table::<f32>::new_with_layout(shape, AllocationFlag::DoAllocate, layout)
+            .unwrap()
+            .save_with(&path, fast())
+            .unwrap();
         assert_eq!(Table::<f32>::load(&path).unwrap().shape(), shape);
-        assert_eq!(Table::<f64>::load_as(&path).unwrap().shape(), shape);
+        assert_eq!(Table::<f64>::load_cast(&path).unwrap().shape(), shape);
     }
 }
 
@@ -125,11 +128,13 @@ fn room_for_further_rows_is_not_saved() {
 fn long_columns_of_a_slice_are_gathered_in_pieces() {
     let mut random = Random::new(7);
     let table =
-        Table::<f32>::from_array_in(random.values(3 * 400_000), shape(400_000, 3), DataLayout::ColumnMajor).unwrap();
+        Table::<f32>::from_array_with_layout(random.values(3 * 400_000), shape(400_000, 3), DataLayout::ColumnMajor)
+            .unwrap();
     let slice = table.slice_rows(1234..399_999).unwrap(); // 4.8 MB: several tasks
     round_trip(&slice);
     let wide =
-        Table::<u8>::from_array_in(random.values(300_000 * 20), shape(20, 300_000), DataLayout::ColumnMajor).unwrap();
+        Table::<u8>::from_array_with_layout(random.values(300_000 * 20), shape(20, 300_000), DataLayout::ColumnMajor)
+            .unwrap();
     round_trip(&wide.slice_rows(3..17).unwrap());
 }
 
@@ -197,7 +202,7 @@ fn large_tables_come_back_and_chunks_may_lie_across_tasks() {
         assert!(verify(&path).unwrap());
         assert_same(&Table::load(&path).unwrap(), &table);
     }
-    let converted = Table::<f32>::load_as(&path).unwrap();
+    let converted = Table::<f32>::load_cast(&path).unwrap();
     assert_same(&converted, &table.convert().unwrap());
 }
 
@@ -208,11 +213,11 @@ fn loading_as_another_type_is_loading_and_then_converting() {
         let values = special_values::<S>();
         for layout in LAYOUTS {
             let rows = values.len() / 3;
-            let mut table = Table::from_array_in(values[..rows * 3].to_vec(), shape(rows, 3), layout).unwrap();
+            let mut table = Table::from_array_with_layout(values[..rows * 3].to_vec(), shape(rows, 3), layout).unwrap();
             let features = ["a", "b", "c"].map(|name| feature::<S>().named(name).categorical(9));
             table.set_dictionary(DataDictionary::from_features(features)).unwrap();
             table.save_with(&path, fast()).unwrap();
-            for_each_element!(T => assert_same(&Table::<T>::load_as(&path).unwrap(), &table.convert::<T>().unwrap()));
+            for_each_element!(T => assert_same(&Table::<T>::load_cast(&path).unwrap(), &table.convert::<T>().unwrap()));
         }
     }
     for_each_element!(from);
@@ -225,7 +230,7 @@ fn another_element_type_is_refused() {
     let (expected, found) = (ElementType::U16, ElementType::I16);
     assert_error!(
         Table::<u16>::load(&path),
-        ErrorKind::ElementTypeMismatch { expected: e, found: f, .. } if (*e, *f) == (expected, found)
+        ErrorKind::ElementTypeMismatch { expected: e, actual: f, .. } if (*e, *f) == (expected, found)
     );
     #[cfg(feature = "mmap")]
     {
@@ -239,10 +244,10 @@ fn another_element_type_is_refused() {
 fn the_error_about_another_element_type_names_the_file_and_the_call_that_converts() {
     let (_folder, path) = scratch();
     numbered::<f32>(2, 2, DataLayout::RowMajor).save_with(&path, fast()).unwrap();
-    let expected = format!("{}: the element type is f32, not f64: `load_as` converts", path.display());
+    let expected = format!("{}: the element type is f32, not f64: `load_cast` converts", path.display());
     assert_eq!(Table::<f64>::load(&path).unwrap_err().to_string(), expected);
     assert_eq!(TableReader::open(&path).unwrap().load::<f64>().unwrap_err().to_string(), expected);
-    assert_eq!(Table::<f64>::load_as(&path).unwrap().as_slice().unwrap(), [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(Table::<f64>::load_cast(&path).unwrap().as_slice().unwrap(), [1.0, 2.0, 3.0, 4.0]);
 }
 
 #[test]
@@ -253,7 +258,7 @@ fn an_error_about_a_damaged_file_begins_with_its_path() {
     assert_eq!(files::load(&path).unwrap_err().to_string(), expected);
     assert_eq!(verify(&path).unwrap_err().to_string(), expected);
     assert_eq!(TableReader::open(&path).unwrap_err().to_string(), expected);
-    assert_eq!(Table::<u8>::load_as(&path).unwrap_err().to_string(), expected);
+    assert_eq!(Table::<u8>::load_cast(&path).unwrap_err().to_string(), expected);
 }
 
 #[test]

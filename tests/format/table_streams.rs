@@ -65,7 +65,7 @@ fn blocks_of_a_file_are_the_blocks_of_the_table() {
             let mut addresses = Vec::new();
             while let Some(block) = blocks.next_block().unwrap() {
                 let expected = expected.next().unwrap().unwrap();
-                assert_eq!((block.rows(), &block[..]), (expected.rows(), &expected[..]));
+                assert_eq!((block.row_range(), &block[..]), (expected.row_range(), &expected[..]));
                 assert!(block.iter_rows().eq(expected.iter_rows()));
                 addresses.push(block.as_ptr());
             }
@@ -103,7 +103,8 @@ fn a_block_of_many_columns_takes_one_read_of_each_and_whole_columns_fewer() {
     }
     let (_folder, path) = scratch();
     let (rows, columns) = (250, 20_000);
-    let table = Table::<u8>::new_in(shape(rows, columns), AllocationFlag::DoAllocate, DataLayout::ColumnMajor).unwrap();
+    let table = Table::<u8>::new_with_layout(shape(rows, columns), AllocationFlag::DoAllocate, DataLayout::ColumnMajor)
+        .unwrap();
     table.save_with(&path, fast()).unwrap();
     let reader = TableReader::open(&path).unwrap();
     for (rows, most) in [(0..rows, 100), (0..rows - 1, columns + 100)] {
@@ -131,14 +132,14 @@ fn empty_files_have_no_blocks() {
     let (_folder, path) = scratch();
     for layout in LAYOUTS {
         for shape in [shape(0, 0), shape(0, 4), shape(4, 0)] {
-            let table = Table::<f32>::new_in(shape, AllocationFlag::DoAllocate, layout).unwrap();
+            let table = Table::<f32>::new_with_layout(shape, AllocationFlag::DoAllocate, layout).unwrap();
             table.save_with(&path, fast()).unwrap();
             let reader = TableReader::open(&path).unwrap();
             assert_eq!(reader.load_rows::<f64>(0..shape.rows).unwrap().shape(), shape);
             let (mut blocks, mut rows) = (reader.row_blocks::<f64>(3).unwrap(), 0);
             while let Some(block) = blocks.next_block().unwrap() {
-                assert!(block.is_empty() && block.iter_rows().len() == block.rows().len());
-                rows += block.rows().len();
+                assert!(block.is_empty() && block.iter_rows().len() == block.row_range().len());
+                rows += block.row_range().len();
             }
             assert_eq!(rows, shape.rows);
         }

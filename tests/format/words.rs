@@ -20,7 +20,7 @@ use crate::support::with_header;
 type Table = HomogenNumericTable<u8>;
 
 fn colours() -> Categories {
-    Categories::from_words(["red", "grün", "", "light, blue"]).unwrap()
+    Categories::from_labels(["red", "grün", "", "light, blue"]).unwrap()
 }
 
 fn homogeneous() -> Table {
@@ -30,7 +30,7 @@ fn homogeneous() -> Table {
 fn with_colours(colours: Categories) -> Table {
     let feature = Feature::new(ElementType::U8);
     let features = [feature.clone().named("colour").categorical(colours), feature.categorical(9)];
-    Table::from_rows(&[[3, 0], [1, 7], [0, 255]]).unwrap().described_by(features.into_iter().collect()).unwrap()
+    Table::from_rows(&[[3, 0], [1, 7], [0, 255]]).unwrap().with_dictionary(features.into_iter().collect()).unwrap()
 }
 
 fn columns() -> SoaNumericTable {
@@ -109,7 +109,7 @@ fn words_survive_every_way_through_a_file() {
     let table = homogeneous();
     table.save(&path).unwrap();
     assert_eq!(Table::load(&path).unwrap(), table);
-    assert_eq!(HomogenNumericTable::<f64>::load_as(&path).unwrap(), table.convert::<f64>().unwrap());
+    assert_eq!(HomogenNumericTable::<f64>::load_cast(&path).unwrap(), table.convert::<f64>().unwrap());
     let reader = TableReader::open(&path).unwrap();
     assert_eq!(reader.dictionary(), table.dictionary());
     #[cfg(feature = "mmap")]
@@ -123,7 +123,7 @@ fn words_survive_every_way_through_a_file() {
     assert_eq!(fs::read(&path).unwrap()[8], 3);
 
     let uniform = DataDictionary::uniform(Feature::new(ElementType::U8).categorical(colours()), 2);
-    let table = table.described_by(uniform).unwrap();
+    let table = table.with_dictionary(uniform).unwrap();
     table.save(&path).unwrap();
     assert_eq!(Table::load(&path).unwrap(), table);
     assert_eq!(Table::from_bytes(&table.to_bytes().unwrap()).unwrap(), table);
@@ -132,7 +132,7 @@ fn words_survive_every_way_through_a_file() {
 #[test]
 fn the_same_words_in_another_order_are_another_table() {
     let table = homogeneous();
-    let other = Categories::from_words(["grün", "red", "", "light, blue"]).unwrap();
+    let other = Categories::from_labels(["grün", "red", "", "light, blue"]).unwrap();
     assert_ne!(with_colours(other), table);
     assert_ne!(with_colours(Categories::new(4)), table); // the words are not known
     assert_eq!(with_colours(colours()), table);
@@ -142,11 +142,11 @@ fn the_same_words_in_another_order_are_another_table() {
 fn rows_of_other_words_are_not_appended_to_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let [path, source] = ["table.ntb", "source.ntb"].map(|name| folder.path().join(name));
-    let turned = with_colours(Categories::from_words(["grün", "red", "", "light, blue"]).unwrap());
+    let turned = with_colours(Categories::from_labels(["grün", "red", "", "light, blue"]).unwrap());
     turned.save(&source).unwrap();
     let (same, reader) = (homogeneous(), TableReader::open(&source).unwrap());
     for dictionary in [Some(same.dictionary().clone()), None] {
-        let has_words = dictionary.is_some();
+        let has_labels = dictionary.is_some();
         let mut writer = TableWriter::<u8>::create(&path, 2, dictionary).unwrap();
         assert_error!(
             writer.append_table(&turned),
@@ -159,7 +159,7 @@ fn rows_of_other_words_are_not_appended_to_a_file() {
             "categories"
         );
         assert_eq!(writer.shape().rows, 0);
-        assert_eq!(writer.append_table(&same).is_ok(), has_words); // as for a table in memory
+        assert_eq!(writer.append_table(&same).is_ok(), has_labels); // as for a table in memory
         writer.append(&[1_u8, 2]).unwrap(); // values without a dictionary mean what the file's says
         writer.finish().unwrap();
     }
@@ -180,7 +180,7 @@ fn words_survive_serde() {
         assert_eq!(bincode::serde::decode_from_slice::<Feature, _>(&bytes, config).unwrap().0, *feature);
     }
     let only = r#"{"element_type":"u8","feature_type":"categorical","categories":["a","b"]}"#;
-    assert_eq!(serde_json::from_str::<Feature>(only).unwrap().word(1), Some("b"));
+    assert_eq!(serde_json::from_str::<Feature>(only).unwrap().label(1), Some("b"));
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn json_that_contradicts_itself_is_refused() {
     let found = error(r#"{"element_type":"u8","category_count":3,"categories":["a","b"]}"#);
     assert!(found.starts_with("3 categories are stated, but 2 are listed"), "{found}");
     let found = error(r#"{"element_type":"u8","categories":["a","b","a"]}"#);
-    assert!(found.starts_with(r#"the index of category "a" is 2: the word already has the index 0"#), "{found}");
+    assert!(found.starts_with(r#"the index of category "a" is 2: the label already has the index 0"#), "{found}");
 }
 
 /// Where a part of bytes begins, which is there once.
@@ -218,7 +218,7 @@ fn damaged_words_are_refused_and_no_damage_is_anything_but_an_error() {
         });
         assert_error!(load(&twice), ErrorKind::Format { .. });
         let reason = load(&twice).unwrap_err().to_string();
-        assert!(reason.contains(r#"the index of category "red" is 1: the word already has the index 0"#), "{reason}");
+        assert!(reason.contains(r#"the index of category "red" is 1: the label already has the index 0"#), "{reason}");
 
         let no_text = with_header(&file, |header| header[red] = 0xFF);
         let reason = load(&no_text).unwrap_err().to_string();
@@ -253,7 +253,7 @@ fn damaged_words_are_refused_and_no_damage_is_anything_but_an_error() {
 fn words_that_do_not_fit_the_header_are_refused_before_anything_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.ntb");
-    let table = with_colours(Categories::from_words([&"w".repeat(17 << 20)]).unwrap());
+    let table = with_colours(Categories::from_labels([&"w".repeat(17 << 20)]).unwrap());
     assert_error!(table.save(&path), ErrorKind::Format { .. });
     assert!(!path.exists());
     assert_eq!(Table::from_bytes(&table.to_bytes().unwrap()).unwrap(), table); // archives have no such limit

@@ -45,10 +45,10 @@ fn arrays(columns: usize) -> SoaNumericTable {
 fn words(columns: usize, word: &str) -> Table<u8> {
     let feature = |column: usize| {
         let words = if column.is_multiple_of(2) { [word, "both"] } else { ["yes", "no"] };
-        Feature::new(ElementType::U8).named(name(column)).categorical(Categories::from_words(words).unwrap())
+        Feature::new(ElementType::U8).named(name(column)).categorical(Categories::from_labels(words).unwrap())
     };
     let table = Table::full(Shape { rows: ROWS, columns }, 1_u8).unwrap();
-    table.described_by((0..columns).map(feature).collect()).unwrap()
+    table.with_dictionary((0..columns).map(feature).collect()).unwrap()
 }
 
 /// What does not depend on the number of columns, or looks at each of them once.
@@ -93,7 +93,7 @@ const CALLS: &[Call] = &[
     ("with_column, replaced", Each, |table| drop(table.with_column(name(7), vec![1.5_f32; ROWS]).unwrap())),
     ("hstack", Each, |table| drop(table.hstack(&[&*table]).unwrap())),
     ("vstack", Each, |table| drop(table.vstack(&[&*table]).unwrap())),
-    ("vstack_recoded", Each, |table| drop(table.vstack_recoded(&[&*table]).unwrap())),
+    ("vstack_unified", Each, |table| drop(table.vstack_unified(&[&*table]).unwrap())),
     ("to_table", Each, |table| drop(table.to_table().unwrap())),
     ("to_columns", Each, |table| drop(table.to_columns().unwrap())),
     ("convert", Each, |table| drop(table.convert::<f64>().unwrap())),
@@ -101,7 +101,7 @@ const CALLS: &[Call] = &[
     ("filter_rows", Each, |table| drop(table.filter_rows(&[true, false, true]).unwrap())),
     ("filter_rows_by", Each, |table| drop(table.filter_rows_by::<f32>(|row| row[0] > 0.0).unwrap())),
     ("filter_by_column", Each, |table| drop(table.filter_by_column::<f32>(5, |value| value > 0.0).unwrap())),
-    ("sort_by_column", Each, |table| drop(table.sort_by_column(5).unwrap())),
+    ("sort_by", Each, |table| drop(table.sort_by(5).unwrap())),
     ("sample_rows, shuffle_rows, split_rows", Each, |table| {
         drop((table.sample_rows(2, 1).unwrap(), table.shuffle_rows(1).unwrap(), table.split_rows(0.5, 1).unwrap()));
     }),
@@ -131,7 +131,7 @@ const CALLS: &[Call] = &[
             table.release_block_of_column_values(&mut block).unwrap();
         }
     }),
-    ("column_names", Each, |table| drop(table.column_names())),
+    ("names", Each, |table| drop(table.names())),
     ("column_index of all columns", Each, |table| {
         for column in 0..table.column_count() {
             assert_eq!(table.column_index(&name(column)).unwrap(), column);
@@ -166,7 +166,7 @@ const CALLS: &[Call] = &[
     }),
     ("display", Each, |table| drop(table.to_string())),
     ("to_bytes", Each, |table| drop(table.to_bytes().unwrap())),
-    ("BasicStatistics", Each, |table| drop(BasicStatistics::of(table).unwrap())),
+    ("BasicStatistics", Each, |table| drop(BasicStatistics::compute(table).unwrap())),
 ];
 
 #[test]
@@ -214,10 +214,10 @@ fn columns_that_are_not_neighbours_are_chosen_and_dropped_in_linear_time() {
 #[test]
 fn columns_whose_words_differ_are_recoded_in_linear_time() {
     let make = |columns| (words(columns, "first"), words(columns, "second"));
-    check("vstack_recoded", Each, 2 * LEAST, make, |(one, other), columns| {
-        let both = one.vstack_recoded(&[other]).unwrap();
+    check("vstack_unified", Each, 2 * LEAST, make, |(one, other), columns| {
+        let both = one.vstack_unified(&[other]).unwrap();
         assert_eq!(both.dictionary().feature(columns - 2).unwrap().category_count(), Some(3));
-        drop(one.vstack_recoded(&[one]).unwrap());
+        drop(one.vstack_unified(&[one]).unwrap());
     });
 }
 
@@ -254,13 +254,13 @@ fn an_array_for_each_column_is_built_and_changed_in_linear_time() {
             table.set_column(column, vec![2.5_f32; ROWS]).unwrap();
         }
     });
-    check("column_as_mut", Each, LEAST, arrays, |table, columns| {
+    check("column_slice_mut", Each, LEAST, arrays, |table, columns| {
         for column in (0..columns).step_by(2) {
-            table.column_as_mut::<f32>(column).unwrap()[0] = 1.0;
+            table.column_slice_mut::<f32>(column).unwrap()[0] = 1.0;
         }
     });
-    check("take_column", Each, LEAST, arrays, |table, columns| {
-        let (feature, array) = table.take_column(columns / 2).unwrap();
+    check("remove_column", Each, LEAST, arrays, |table, columns| {
+        let (feature, array) = table.remove_column(columns / 2).unwrap();
         table.push_feature(feature, array).unwrap();
     });
     check("resize", Each, LEAST, arrays, |table, _| {

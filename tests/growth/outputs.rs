@@ -38,26 +38,26 @@ const CALLS: &[Call] = &[
         drop(table.head(1));
     }),
     ("BasicStatistics and its bytes", Each, |table| {
-        let found = BasicStatistics::of(table).unwrap();
+        let found = BasicStatistics::compute(table).unwrap();
         drop(BasicStatistics::from_bytes(&found.to_bytes().unwrap()).unwrap());
     }),
     ("Histogram", Each, |table| {
         let bins = HistogramBins::uniform(0.0, 2.0, 4).unwrap();
-        drop(Histogram::of(table, &bins).unwrap());
+        drop(Histogram::compute(table, &bins).unwrap());
     }),
-    ("Quantiles", Each, |table| drop(Quantiles::of(table, &[0.25, 0.5]).unwrap())),
-    ("QuantileSketch", Each, |table| drop(QuantileSketch::of(table).unwrap())),
-    ("GroupStatistics", Each, |table| drop(GroupStatistics::of(table, 0, 2).unwrap())),
+    ("Quantiles", Each, |table| drop(Quantiles::compute(table, &[0.25, 0.5]).unwrap())),
+    ("QuantileSketch", Each, |table| drop(QuantileSketch::compute(table).unwrap())),
+    ("GroupStatistics", Each, |table| drop(GroupStatistics::compute(table, 0, 2).unwrap())),
 ];
 
 /// What takes the square of the number of columns.
 const SQUARES: &[Call] = &[
-    ("Covariance", Each, |table| drop(Covariance::of(table).unwrap())),
-    ("GramMatrix", Each, |table| drop(GramMatrix::of(table).unwrap())),
+    ("Covariance", Each, |table| drop(Covariance::compute(table).unwrap())),
+    ("GramMatrix", Each, |table| drop(GramMatrix::compute(table).unwrap())),
 ];
 
 fn filled(rows: usize, columns: usize, layout: DataLayout) -> Table<f32> {
-    Table::full_in(Shape { rows, columns }, 1.0_f32, layout).unwrap()
+    Table::full_with_layout(Shape { rows, columns }, 1.0_f32, layout).unwrap()
 }
 
 fn arrays(rows: usize, columns: usize) -> SoaNumericTable {

@@ -10,7 +10,7 @@ use numeric_table::table::{
 use numeric_table::{
     AosNumericTable, CsrNumericTable, PackedSymmetricMatrix, SoaNumericTable,
     statistics::BasicStatistics,
-    table::{PackedOrder, RecordLayout, Triangle},
+    table::{RecordLayout, Triangle},
 };
 
 use super::meter::{
@@ -24,7 +24,7 @@ const LEAST: usize = 60;
 const COLUMNS: usize = 3;
 
 fn homogeneous(rows: usize, layout: DataLayout) -> Table<f32> {
-    let mut table = Table::full_in(Shape { rows, columns: COLUMNS }, 1.0_f32, layout).unwrap();
+    let mut table = Table::full_with_layout(Shape { rows, columns: COLUMNS }, 1.0_f32, layout).unwrap();
     table.set_names(["a", "b", "c"]).unwrap();
     table
 }
@@ -99,9 +99,9 @@ const CALLS: &[Call] = &[
         drop((table.head(2).unwrap(), table.tail(2).unwrap(), table.select_rows(1..table.row_count()).unwrap()));
         drop((table.select_columns(["c", "a"]).unwrap(), table.drop_columns([1]).unwrap(), by_ref(table)));
     }),
-    ("hstack, vstack, vstack_recoded", Fixed, |table| {
+    ("hstack, vstack, vstack_unified", Fixed, |table| {
         drop((table.hstack(&[&*table]).unwrap(), table.vstack(&[&*table]).unwrap()));
-        drop(table.vstack_recoded(&[&*table]).unwrap());
+        drop(table.vstack_unified(&[&*table]).unwrap());
     }),
     ("with_column", Each, |table| {
         drop(table.with_column("new", vec![1_u8; table.row_count()]).unwrap());
@@ -110,7 +110,7 @@ const CALLS: &[Call] = &[
     ("names", Fixed, |table| {
         table.rename("a", "d").unwrap();
         table.set_names(["a", "b", "c"]).unwrap();
-        assert_eq!((table.column_index("b").unwrap(), table.column_names().len()), (1, COLUMNS));
+        assert_eq!((table.column_index("b").unwrap(), table.names().len()), (1, COLUMNS));
         let dictionary = table.dictionary().clone();
         table.set_dictionary(dictionary).unwrap();
     }),
@@ -141,10 +141,10 @@ const CALLS: &[Call] = &[
     ("blocks that are skipped", Fixed, |table| {
         let blocks = || table.row_blocks::<f64>(1).unwrap();
         let count = table.row_count();
-        assert_eq!(blocks().nth(count - 1).unwrap().unwrap().rows(), count - 1..count);
-        assert_eq!(blocks().nth_back(count - 1).unwrap().unwrap().rows(), 0..1);
-        assert_eq!(blocks().rev().nth(count - 2).unwrap().unwrap().rows(), 1..2);
-        assert_eq!(blocks().last().unwrap().unwrap().rows(), count - 1..count);
+        assert_eq!(blocks().nth(count - 1).unwrap().unwrap().row_range(), count - 1..count);
+        assert_eq!(blocks().nth_back(count - 1).unwrap().unwrap().row_range(), 0..1);
+        assert_eq!(blocks().rev().nth(count - 2).unwrap().unwrap().row_range(), 1..2);
+        assert_eq!(blocks().last().unwrap().unwrap().row_range(), count - 1..count);
         assert_eq!(blocks().skip(count - 3).take(2).count(), 2);
         assert_eq!((blocks().count(), blocks().len(), blocks().size_hint()), (count, count, (count, Some(count))));
         assert!(blocks().nth(count).is_none() && blocks().nth_back(usize::MAX).is_none());
@@ -176,14 +176,14 @@ const CALLS: &[Call] = &[
         drop(table.filter_rows_by::<f64>(|row| row[0] > 0.0).unwrap());
         drop(table.filter_by_column::<f64>("b", |value| value > 0.0).unwrap());
     }),
-    ("sort_by_column", Each, |table| drop(table.sort_by_column("b").unwrap())),
+    ("sort_by", Each, |table| drop(table.sort_by("b").unwrap())),
     ("sample_rows, shuffle_rows, split_rows", Each, |table| {
         drop((table.sample_rows(9, 1).unwrap(), table.shuffle_rows(1).unwrap(), table.split_rows(0.5, 1).unwrap()));
         drop(table.split_rows_by("b", 0.5, 1).unwrap());
     }),
     ("display", Fixed, |table| drop(table.head(2).unwrap().to_string())),
     ("to_bytes", Each, |table| drop(table.to_bytes().unwrap())),
-    ("BasicStatistics", Each, |table| drop(BasicStatistics::of(table).unwrap())),
+    ("BasicStatistics", Each, |table| drop(BasicStatistics::compute(table).unwrap())),
 ];
 
 #[cfg(feature = "rayon")]
@@ -321,8 +321,9 @@ fn a_sparse_table_is_made_of_a_sparse_one_without_a_look_at_its_zeros() {
 
 #[test]
 fn cells_of_half_a_matrix_are_found_in_constant_time() {
-    let make =
-        |side: usize| PackedSymmetricMatrix::zeros(side, ElementType::F32, Triangle::Lower, PackedOrder::Rows).unwrap();
+    let make = |side: usize| {
+        PackedSymmetricMatrix::zeros(side, ElementType::F32, Triangle::Lower, DataLayout::RowMajor).unwrap()
+    };
     check("one cell", Fixed, 10, make, |table, side| {
         table.set_value(side - 1, 2, 3.0_f32).unwrap();
         assert_eq!(table.value::<f32>(2, side - 1).unwrap(), 3.0);

@@ -174,10 +174,10 @@ const CALLS: &[Call] = &[
     ("row_blocks_mut, skipped", Each, |table| {
         let count = table.row_count().div_ceil(3);
         let last = table.row_blocks_mut::<f64>(3).unwrap().nth(count - 1).unwrap().unwrap();
-        assert_eq!(last.rows().end, last.row_offset() + last.row_count());
+        assert_eq!(last.row_range().end, last.row_offset() + last.row_count());
         last.discard();
         let last = table.row_blocks_mut::<f64>(3).unwrap().last().unwrap().unwrap();
-        assert_eq!(last.rows().start, 3 * (count - 1));
+        assert_eq!(last.row_range().start, 3 * (count - 1));
         last.discard();
         assert_eq!(table.row_blocks_mut::<f64>(3).unwrap().count(), count);
     }),
@@ -190,14 +190,14 @@ const CALLS: &[Call] = &[
         table.update_rows::<f32, _>(.., begin_with(1.0)).unwrap();
         drop((table.to_table().unwrap(), table.to_columns().unwrap(), table.convert::<f64>().unwrap()));
     }),
-    ("take_rows, filter_rows, sort_by_column", Each, |table| {
+    ("take_rows, filter_rows, sort_by", Each, |table| {
         let rows = table.row_count();
         drop((table.take_rows(&every_second(rows)).unwrap(), table.filter_rows(&vec![true; rows]).unwrap()));
-        drop((table.filter_rows_by::<f64>(|row| row[0] > 0.0).unwrap(), table.sort_by_column(1).unwrap()));
+        drop((table.filter_rows_by::<f64>(|row| row[0] > 0.0).unwrap(), table.sort_by(1).unwrap()));
         drop((table.sample_rows(9, 1).unwrap(), table.shuffle_rows(1).unwrap(), table.split_rows(0.5, 1).unwrap()));
     }),
     ("display, to_bytes, BasicStatistics", Each, |table| {
-        drop((table.to_string(), table.to_bytes().unwrap(), BasicStatistics::of(table).unwrap()));
+        drop((table.to_string(), table.to_bytes().unwrap(), BasicStatistics::compute(table).unwrap()));
     }),
     ("names", Fixed, |table| {
         table.set_names((0..table.column_count()).map(|column| column.to_string())).unwrap();
@@ -250,7 +250,7 @@ fn tables_are_joined_in_linear_time() {
             let others: Vec<&dyn NumericTable> = (0..tables).map(|_| &whole as &dyn NumericTable).collect();
             drop(whole.vstack(&others).unwrap());
             drop(whole.hstack(&others).unwrap());
-            drop(whole.vstack_recoded(&others).unwrap());
+            drop(whole.vstack_unified(&others).unwrap());
         },
     );
 }
@@ -341,7 +341,7 @@ fn a_table_that_is_borrowed_again_and_again_is_read_and_written_as_one_that_is_b
         table = Box::leak(by_ref(table));
     }
     assert_eq!(table.rows::<f32>(..).unwrap()[..], [1.0, 2.0, 3.0, 3.0]);
-    assert_eq!(table.column_names(), [Some("a"), Some("c")]);
+    assert_eq!(table.names(), [Some("a"), Some("c")]);
     assert_eq!(RowMergedNumericTable::new([by_ref(table)]).unwrap().value::<u8>(1, 1).unwrap(), 3);
     let mut table = by_mut(Box::leak(by_ref(table)));
     assert!(table.set_value(0, 0, 9_u8).is_err_and(|error| matches!(error.kind(), ErrorKind::ReadOnlyTable)));

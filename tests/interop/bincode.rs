@@ -34,7 +34,7 @@ fn arrays_dictionaries_and_tables_are_encoded_as_through_serde() {
     check(&Array::from(vec![1_i16, -2, 3]));
     check(&Feature::new(ElementType::F32).named("width"));
     for layout in LAYOUTS {
-        let table = HomogenNumericTable::from_array_in(
+        let table = HomogenNumericTable::from_array_with_layout(
             vec![1.5_f64, 2.5, -0.5, 4.0, 5.0, 6.0],
             Shape { rows: 3, columns: 2 },
             layout,

@@ -93,7 +93,8 @@ mod ndarray {
             assert_eq!((table.as_slice().unwrap().as_ptr(), table.data_layout()), (first, layout));
             drop(other);
             assert_eq!(Array2::try_from(table).unwrap().as_ptr(), first);
-            let library = HomogenNumericTable::full_in(Shape { rows: 4, columns: 3 }, 1.0_f32, layout).unwrap();
+            let library =
+                HomogenNumericTable::full_with_layout(Shape { rows: 4, columns: 3 }, 1.0_f32, layout).unwrap();
             assert_eq!(Array2::try_from(library).unwrap_err().as_slice().unwrap(), [1.0; 12]);
         }
     }

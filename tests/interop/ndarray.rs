@@ -18,7 +18,7 @@ type Table<T> = HomogenNumericTable<T>;
 
 /// `rows x 3`, counting in memory order.
 fn three_columns<T: SmallNumber>(rows: u8, layout: DataLayout) -> Table<T> {
-    Table::from_array_in(T::counting(rows * 3), Shape { rows: rows.into(), columns: 3 }, layout).unwrap()
+    Table::from_array_with_layout(T::counting(rows * 3), Shape { rows: rows.into(), columns: 3 }, layout).unwrap()
 }
 
 /// Compares a table with an array, value by value.
@@ -81,7 +81,7 @@ fn a_slice_of_rows_is_an_array_inside_the_memory_of_the_table() {
 fn some_columns_of_a_table_are_a_strided_array() {
     for (layout, offset) in LAYOUTS.into_iter().zip([1, 4]) {
         let table = three_columns::<u16>(4, layout);
-        let view = table.view().unwrap().columns(1..3).unwrap();
+        let view = table.view().unwrap().slice_columns(1..3).unwrap();
         let array = view.as_ndarray().unwrap();
         assert_same_values(&view, &array);
         assert_eq!(array.as_ptr(), table.as_slice().unwrap()[offset..].as_ptr());
@@ -111,7 +111,8 @@ fn a_table_with_spare_capacity_is_an_array_of_the_rows_that_it_has() {
 fn tables_without_values_are_arrays_of_their_shape() {
     for (rows, columns) in [(0, 0), (0, 3), (3, 0)] {
         for layout in LAYOUTS {
-            let table = Table::<f64>::new_in(Shape { rows, columns }, AllocationFlag::DoAllocate, layout).unwrap();
+            let table =
+                Table::<f64>::new_with_layout(Shape { rows, columns }, AllocationFlag::DoAllocate, layout).unwrap();
             assert_eq!(table.view().unwrap().as_ndarray().unwrap().dim(), (rows, columns));
             assert_eq!(table.rows::<f32>(0..rows).unwrap().as_ndarray().unwrap().dim(), (rows, columns));
         }
@@ -135,7 +136,7 @@ fn one_row_and_one_column_are_arrays_in_both_layouts() {
     for layout in LAYOUTS {
         for shape in [Shape { rows: 1, columns: 4 }, Shape { rows: 4, columns: 1 }, Shape { rows: 1, columns: 1 }] {
             let values = [1_u32, 2, 3, 4][..shape.element_count().unwrap()].to_vec();
-            let table = Table::from_array_in(values, shape, layout).unwrap();
+            let table = Table::from_array_with_layout(values, shape, layout).unwrap();
             let view = table.view().unwrap();
             let array = view.as_ndarray().unwrap();
             assert_same_values(&view, &array);
@@ -312,7 +313,7 @@ fn an_array_that_lends_some_columns_for_writing_writes_those_only() {
     for layout in LAYOUTS {
         let mut table = three_columns::<i16>(4, layout);
         let mut expected = table.view().unwrap().as_ndarray().unwrap().to_owned();
-        let view = table.view_mut().unwrap().rows(1..3).unwrap().columns(1..2).unwrap();
+        let view = table.view_mut().unwrap().slice_rows(1..3).unwrap().slice_columns(1..2).unwrap();
         view.into_ndarray().unwrap().fill(-1);
         expected.slice_mut(s![1..3, 1..2]).fill(-1);
         assert_eq!(table.view().unwrap().as_ndarray().unwrap(), expected);
@@ -373,13 +374,13 @@ fn values_keep_their_bits_on_the_way_in_and_out() {
 fn tables_without_rows_or_columns_are_lent_for_writing() {
     for layout in LAYOUTS {
         for (rows, columns) in [(0, 0), (0, 1), (0, 3), (1, 0), (3, 0)] {
-            let mut table = Table::from_array_in(Vec::<u16>::new(), Shape { rows, columns }, layout).unwrap();
+            let mut table = Table::from_array_with_layout(Vec::<u16>::new(), Shape { rows, columns }, layout).unwrap();
             assert_eq!(table.view_mut().unwrap().into_ndarray().unwrap().dim(), (rows, columns));
         }
         let mut table = three_columns::<u16>(4, layout);
         for (rows, columns) in [(0..4, 1..1), (2..2, 0..3), (1..4, 3..3), (4..4, 3..3)] {
             let lengths = (rows.len(), columns.len());
-            let view = table.view_mut().unwrap().rows(rows).unwrap().columns(columns).unwrap();
+            let view = table.view_mut().unwrap().slice_rows(rows).unwrap().slice_columns(columns).unwrap();
             assert_eq!(view.into_ndarray().unwrap().dim(), lengths);
         }
     }
@@ -449,16 +450,16 @@ proptest! {
     ) {
         let layout = if is_by_rows { DataLayout::RowMajor } else { DataLayout::ColumnMajor };
         let shape = Shape { rows, columns };
-        let mut table = Table::from_array_in((0..(rows * columns) as i32).collect::<Vec<_>>(), shape, layout).unwrap();
+        let mut table = Table::from_array_with_layout((0..(rows * columns) as i32).collect::<Vec<_>>(), shape, layout).unwrap();
         let range = |one: usize, other: usize, length: usize| {
             let (one, other) = (cuts[one].index(length + 1), cuts[other].index(length + 1));
             one.min(other)..one.max(other)
         };
         let (row_range, column_range) = (range(0, 1, rows), range(2, 3, columns));
         let mut expected = table.to_ndarray().unwrap();
-        let view = table.view().unwrap().rows(row_range.clone()).unwrap().columns(column_range.clone()).unwrap();
+        let view = table.view().unwrap().slice_rows(row_range.clone()).unwrap().slice_columns(column_range.clone()).unwrap();
         prop_assert_eq!(view.as_ndarray().unwrap(), expected.slice(s![row_range.clone(), column_range.clone()]));
-        let view = table.view_mut().unwrap().rows(row_range.clone()).unwrap().columns(column_range.clone()).unwrap();
+        let view = table.view_mut().unwrap().slice_rows(row_range.clone()).unwrap().slice_columns(column_range.clone()).unwrap();
         view.into_ndarray().unwrap().mapv_inplace(|value| -1 - value);
         expected.slice_mut(s![row_range, column_range]).mapv_inplace(|value| -1 - value);
         prop_assert_eq!(table.to_ndarray().unwrap(), expected);

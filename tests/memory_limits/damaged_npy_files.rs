@@ -19,7 +19,7 @@ impl Scratch {
         let _ = fs::remove_file(&self.path); // some file systems bring a file to the disk that is written over
         fs::write(&self.path, bytes).unwrap();
         let loaded = in_limits(bytes, name, &|| npy::load(&self.path));
-        let converted = in_limits(bytes, name, &|| Ok(Box::new(Table::<u8>::load_npy_as(&self.path)?)));
+        let converted = in_limits(bytes, name, &|| Ok(Box::new(Table::<u8>::load_npy_cast(&self.path)?)));
         let streamed = in_limits(bytes, name, &|| npy::read(bytes));
         let shared =
             |policy| in_limits(bytes, name, &|| Ok(Box::new(Table::<i16>::from_npy(Array::copy_of(bytes)?, policy)?)));

@@ -6,7 +6,7 @@ use numeric_table::{
     CsrNumericTable,
     npz::NpzOptions,
     prelude::*,
-    sparse::{Svmlight, SvmlightIndices, SvmlightOptions},
+    sparse::{LabeledRows, SvmlightIndices, SvmlightOptions},
 };
 
 use super::counting::measured;
@@ -48,14 +48,14 @@ fn the_shortest_texts_of_rows_and_values_take_a_bounded_multiple_of_their_length
     let _alone = alone();
     let from_zero = || SvmlightOptions::new().indices(SvmlightIndices::FromZero);
     let rows = "1\n".repeat(2 << 20);
-    let read = in_limits("rows", rows.len(), 30, || Svmlight::read_with::<f64>(rows.as_bytes(), from_zero()));
+    let read = in_limits("rows", rows.len(), 30, || LabeledRows::read_with::<f64>(rows.as_bytes(), from_zero()));
     assert_eq!(read.unwrap().features.row_count(), 2 << 20);
     let mut values = "1".to_owned();
     (0..1 << 19).for_each(|index| values += &format!(" {index}:1"));
-    let read = in_limits("values", values.len(), 30, || Svmlight::read_with::<f64>(values.as_bytes(), from_zero()));
+    let read = in_limits("values", values.len(), 30, || LabeledRows::read_with::<f64>(values.as_bytes(), from_zero()));
     assert_eq!(read.unwrap().features.nnz(), 1 << 19);
     let line = "x".repeat(16 << 20);
-    let read = in_limits("line", line.len(), 4, || Svmlight::read_with::<f64>(line.as_bytes(), from_zero()));
+    let read = in_limits("line", line.len(), 4, || LabeledRows::read_with::<f64>(line.as_bytes(), from_zero()));
     assert!(read.as_ref().is_err_and(|error| matches!(error.kind(), ErrorKind::Text { .. })));
 }
 

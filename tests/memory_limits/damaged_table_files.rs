@@ -31,7 +31,7 @@ fn read(path: &Path, bytes: &[u8], name: &str) -> Option<(u64, String)> {
     };
     let loaded = in_limits(&|| files::load(path).map(drop));
     let verified = in_limits(&|| verify(path).map(drop));
-    let converted = in_limits(&|| Table::<u8>::load_as(path).map(drop)); // no larger than the file
+    let converted = in_limits(&|| Table::<u8>::load_cast(path).map(drop)); // no larger than the file
     match (loaded, verified, converted) {
         (Ok(()), Ok(()), Ok(())) => None,
         (Err(one), Err(two), Err(three)) => {

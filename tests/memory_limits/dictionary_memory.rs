@@ -64,7 +64,7 @@ fn reading_a_dictionary_from_a_file_takes_a_small_multiple_of_the_file() {
         assert_eq!(&opened, table.dictionary(), "{name}");
         assert_eq!(check("load", &|| Table::<u8>::load(path).unwrap().dictionary().clone()), opened, "{name}");
         assert_eq!(check("load_any", &|| files::load(path).unwrap().dictionary().clone()), opened, "{name}");
-        let converted = check("load_as", &|| Table::<f32>::load_as(path).unwrap().dictionary().clone());
+        let converted = check("load_cast", &|| Table::<f32>::load_cast(path).unwrap().dictionary().clone());
         assert_eq!(converted, opened.with_element_type(ElementType::F32).unwrap(), "{name}");
     }
 }
@@ -156,7 +156,7 @@ fn be_a_child(path: &Path) {
     let line = status.lines().find(|line| line.starts_with("VmSize:")).unwrap();
     println!("\nstart {}", line.split_whitespace().nth(1).unwrap());
     println!("\nload {}", verdict(Table::<u8>::load(path)));
-    println!("\nload_as {}", verdict(Table::<f64>::load_as(path)));
+    println!("\nload_cast {}", verdict(Table::<f64>::load_cast(path)));
     println!("\nopen {}", verdict(TableReader::open(path)));
 }
 
@@ -199,12 +199,12 @@ fn a_dictionary_that_memory_has_no_room_for_is_an_error_and_not_the_end_of_the_p
     };
     // So little that the system's allocator does without the 64 MiB that it reserves for each thread where it can.
     let said = run_child(test, &scratch.path, 60 << 10);
-    assert_eq!(["load", "load_as", "open"].map(|call| word(&said, call)), ["fits"; 3]);
+    assert_eq!(["load", "load_cast", "open"].map(|call| word(&said, call)), ["fits"; 3]);
     let start: u64 = word(&said, "start").parse().unwrap();
     let mut refused = [0; 3];
     for more in (4..40).step_by(4) {
         let said = run_child(test, &scratch.path, start + (more << 10));
-        for (count, call) in refused.iter_mut().zip(["load", "load_as", "open"]) {
+        for (count, call) in refused.iter_mut().zip(["load", "load_cast", "open"]) {
             *count += u32::from(word(&said, call) == "refused");
         }
     }

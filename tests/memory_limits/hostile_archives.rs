@@ -97,7 +97,7 @@ fn named_columns(columns: usize) -> Table<f32> {
 /// Archives that are in order: small, with names, with many columns, with a large payload.
 fn good_archives() -> Vec<(&'static str, Vec<u8>)> {
     let small = Table::from_rows(&[[1.5_f32, -2.0], [f32::NAN, 4.0]]).unwrap();
-    let large = Table::full_in(Shape { rows: 128, columns: 128 }, 0.5_f32, DataLayout::ColumnMajor).unwrap(); // 64 KiB
+    let large = Table::full_with_layout(Shape { rows: 128, columns: 128 }, 0.5_f32, DataLayout::ColumnMajor).unwrap(); // 64 KiB
     let tables = [("small", small), ("named", named_columns(5)), ("wide", named_columns(1000)), ("large", large)];
     tables.map(|(name, table)| (name, table.to_bytes().unwrap())).into()
 }

@@ -39,9 +39,9 @@ fn manifest_of(dictionary: &DataDictionary, files: usize) -> (Vec<u8>, usize) {
     let folder = tempfile::tempdir().unwrap();
     let (file, path) = (folder.path().join("a.ntb"), folder.path().join("shards.ntm"));
     let table = HomogenNumericTable::<f32>::from_array(Vec::new(), Shape { rows: 0, columns: dictionary.len() });
-    let table = table.and_then(|table| table.described_by(dictionary.clone())).unwrap();
+    let table = table.and_then(|table| table.with_dictionary(dictionary.clone())).unwrap();
     table.save_with(&file, SaveOptions::new().durable(false)).unwrap();
-    Shards::of_files([&file]).unwrap().save_manifest_with(&path, SaveOptions::new().durable(false)).unwrap();
+    Shards::from_paths([&file]).unwrap().save_manifest_with(&path, SaveOptions::new().durable(false)).unwrap();
     let mut bytes = fs::read(&path).unwrap();
     let start = bytes.len() - 4 - (32 + "a.ntb".len());
     bytes.truncate(start);

@@ -26,12 +26,12 @@ fn reading_a_partial_result_takes_at_most_four_times_its_bytes() {
     }
     // One value on the last of many levels, in each of many columns.
     let mut sketch = QuantileSketch::with_capacity(3, 2).unwrap();
-    sketch.update(&(0..3 << 12).map(f64::from).collect::<Vec<_>>()).unwrap();
+    sketch.update_values(&(0..3 << 12).map(f64::from).collect::<Vec<_>>()).unwrap();
     for _ in 0..40 {
         sketch.merge(&sketch.clone()).unwrap();
     }
     check(&sketch);
     let names = (0..2000).map(|column| Feature::new(ElementType::F64).named(format!("{column}"))).collect();
     let table = HomogenNumericTable::from_array(vec![1.0; 2000], Shape { rows: 1, columns: 2000 }).unwrap();
-    check(&BasicStatistics::of(&table.described_by(names).unwrap()).unwrap());
+    check(&BasicStatistics::compute(&table.with_dictionary(names).unwrap()).unwrap());
 }

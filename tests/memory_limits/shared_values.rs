@@ -24,7 +24,7 @@ fn check<I>(call: &str, make: impl Fn(Shape) -> I, pass: impl Fn(I)) {
 }
 
 fn table(layout: DataLayout) -> impl Fn(Shape) -> HomogenNumericTable<f32> {
-    move |shape| HomogenNumericTable::full_in(shape, 1.5, layout).unwrap()
+    move |shape| HomogenNumericTable::full_with_layout(shape, 1.5, layout).unwrap()
 }
 
 #[test]

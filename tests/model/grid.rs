@@ -32,7 +32,7 @@ impl From<&Error> for Fault {
                 Self::Value(row, column)
             }
             &ErrorKind::NotStored { row, column, value: None } => Self::NotStored(row, column),
-            &ErrorKind::UnequalMirror { row, column, mirror, .. } if mirror == (column, row) => {
+            &ErrorKind::AsymmetricValue { row, column, mirror, .. } if mirror == (column, row) => {
                 Self::Mirror(row, column)
             }
             &ErrorKind::NotStored { row, column, value: Some(_) } => Self::Outside(row, column),

@@ -8,7 +8,7 @@ use numeric_table::prelude::*;
 use numeric_table::{
     AnyArray, AosNumericTable, CsrNumericTable, MergedNumericTable, PackedSymmetricMatrix, PackedTriangularMatrix,
     RowMergedNumericTable, SoaNumericTable, files,
-    table::{PackedOrder, RecordLayout, Triangle},
+    table::{RecordLayout, Triangle},
 };
 use proptest::prelude::{Just, Strategy, any, prop};
 use proptest::prop_oneof;
@@ -27,8 +27,8 @@ enum Kind {
     Columns,
     Records,
     Sparse(u64),
-    Symmetric(Triangle, PackedOrder),
-    Triangular(Triangle, PackedOrder),
+    Symmetric(Triangle, DataLayout),
+    Triangular(Triangle, DataLayout),
     SideBySide(usize),
     /// A structure of arrays, and sparse rows from this column on.
     BesideSparse(usize, u64),
@@ -162,11 +162,11 @@ fn sparse(grid: &Grid, columns: Range<usize>, is_stored: &[Vec<bool>]) -> CsrNum
 }
 
 /// The values of a triangle, in the order in which they are packed.
-fn packed(grid: &Grid, triangle: Triangle, order: PackedOrder) -> AnyArray {
+fn packed(grid: &Grid, triangle: Triangle, order: DataLayout) -> AnyArray {
     let n = grid.cells.len();
     let mut places = (0..n).flat_map(|row| (0..n).map(move |column| (row, column))).collect::<Vec<_>>();
     places.retain(|&(row, column)| is_inside(triangle, row, column));
-    if order == PackedOrder::Columns {
+    if order == DataLayout::ColumnMajor {
         places.sort_by_key(|&(row, column)| (column, row));
     }
     let element = grid.types.first().copied().unwrap_or(ElementType::F64);
@@ -409,7 +409,7 @@ fn same(found: &[Number], expected: &[Number]) -> Result<(), String> {
 fn creation() -> impl Strategy<Value = Creation> + Clone {
     let layout = prop_oneof![Just(DataLayout::RowMajor), Just(DataLayout::ColumnMajor)];
     let triangle = prop::sample::select(&[Triangle::Upper, Triangle::Lower][..]);
-    let order = prop::sample::select(&[PackedOrder::Rows, PackedOrder::Columns][..]);
+    let order = prop::sample::select(&[DataLayout::RowMajor, DataLayout::ColumnMajor][..]);
     let kind = prop_oneof![
         1 => layout.prop_map(Kind::Homogeneous),
         2 => Just(Kind::Columns),

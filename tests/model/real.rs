@@ -204,15 +204,15 @@ pub(crate) fn new_table(
     flag: AllocationFlag,
     layout: DataLayout,
 ) -> Result<AnyTable> {
-    with_type!(element, T => Ok(Box::new(HomogenNumericTable::<T>::new_in(shape, flag, layout)?)))
+    with_type!(element, T => Ok(Box::new(HomogenNumericTable::<T>::new_with_layout(shape, flag, layout)?)))
 }
 
 pub(crate) fn full_table(element: ElementType, shape: Shape, value: Number, layout: DataLayout) -> Result<AnyTable> {
-    with_type!(element, T => Ok(Box::new(HomogenNumericTable::full_in(shape, T::from_number(value), layout)?)))
+    with_type!(element, T => Ok(Box::new(HomogenNumericTable::full_with_layout(shape, T::from_number(value), layout)?)))
 }
 
 pub(crate) fn table_from_dictionary(element: ElementType, dictionary: DataDictionary) -> Result<AnyTable> {
-    with_type!(element, T => Ok(Box::new(HomogenNumericTable::<T>::with_dictionary(dictionary)?)))
+    with_type!(element, T => Ok(Box::new(HomogenNumericTable::<T>::from_dictionary(dictionary)?)))
 }
 
 /// Copies rows of `COLUMNS` values each.
@@ -237,7 +237,7 @@ pub(crate) fn table_from_array(
             DataLayout::RowMajor if may_have_spare_rows => {
                 HomogenNumericTable::from_array_with_spare_rows(array, shape)?
             }
-            _ => HomogenNumericTable::from_array_in(array, shape, layout)?,
+            _ => HomogenNumericTable::from_array_with_layout(array, shape, layout)?,
         }))
     })
 }
@@ -255,7 +255,7 @@ pub(crate) fn read(table: &dyn NumericTable, element: ElementType, cut: Cut, row
             let block = $block?;
             Shown {
                 values: numbers(&block),
-                rows: block.rows(),
+                rows: block.row_range(),
                 columns: columns_of(cut, block.column_count()),
                 is_zero_copy: block.is_zero_copy(),
             }
@@ -283,7 +283,7 @@ pub(crate) fn write(
             let mut block = $block?;
             let shown = Shown {
                 values: numbers(&block),
-                rows: block.rows(),
+                rows: block.row_range(),
                 columns: columns_of(cut, block.column_count()),
                 is_zero_copy: block.is_zero_copy(),
             };

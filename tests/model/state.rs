@@ -43,7 +43,7 @@ impl From<Error> for Fault {
             ErrorKind::NotAllocated => Self::NotAllocated,
             ErrorKind::BlockOutstanding { .. } => Self::Outstanding,
             ErrorKind::WrongTable => Self::WrongTable,
-            ErrorKind::WrongBlockKind { found: None, .. } => Self::NoBlock,
+            ErrorKind::WrongBlockKind { actual: None, .. } => Self::NoBlock,
             ErrorKind::WrongBlockKind { .. } => Self::WrongKind,
             ErrorKind::NotWritable { .. } => Self::NotWritable,
             ErrorKind::ArrayLength { have, need } if have < need => Self::TooShort,

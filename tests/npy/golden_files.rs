@@ -45,7 +45,7 @@ fn golden_files_of_every_type_order_and_byte_order_are_read() {
             let bytes = fs::read(&path).unwrap();
             let tables = [
                 Table::<T>::load_npy(&path).unwrap(),
-                Table::<T>::load_npy_as(&path).unwrap(),
+                Table::<T>::load_npy_cast(&path).unwrap(),
                 Table::<T>::read_npy(&bytes[..]).unwrap(),
                 Table::<T>::from_npy(bytes.clone(), CopyPolicy::IfNeeded).unwrap(),
             ];
@@ -56,7 +56,7 @@ fn golden_files_of_every_type_order_and_byte_order_are_read() {
             for any in [npy::load(&path).unwrap(), npy::read(&bytes[..]).unwrap()] {
                 assert_eq!((any.uniform_type(), any.data_layout()), (Some(T::TYPE), layout));
             }
-            let converted = Table::<f64>::load_npy_as(&path).unwrap();
+            let converted = Table::<f64>::load_npy_cast(&path).unwrap();
             let expected = Table::from_array(golden_values::<T>(), shape(3, 2)).unwrap();
             let expected = expected.convert::<f64>().unwrap();
             let pairs = values_of(&converted).into_iter().zip(expected.as_slice().unwrap().to_vec());
@@ -97,7 +97,7 @@ fn what_tables_do_not_hold_is_refused_with_a_reason() {
         let errors = [
             npy::load(&path).map(drop),
             Table::<f32>::load_npy(&path).map(drop),
-            Table::<f32>::load_npy_as(&path).map(drop),
+            Table::<f32>::load_npy_cast(&path).map(drop),
             npy::read(&bytes[..]).map(drop),
             Table::<f32>::from_npy(bytes.clone(), CopyPolicy::IfNeeded).map(drop),
         ];
@@ -112,9 +112,9 @@ fn an_error_about_a_file_begins_with_its_path_and_one_about_its_type_names_the_c
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("array.npy");
     numbered::<f32>(2, 2, DataLayout::RowMajor).save_npy(&path).unwrap();
-    let expected = format!("{}: the element type is f32, not f64: `load_npy_as` converts", path.display());
+    let expected = format!("{}: the element type is f32, not f64: `load_npy_cast` converts", path.display());
     assert_eq!(Table::<f64>::load_npy(&path).unwrap_err().to_string(), expected);
-    assert_eq!(Table::<f64>::load_npy_as(&path).unwrap().as_slice().unwrap(), [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(Table::<f64>::load_npy_cast(&path).unwrap().as_slice().unwrap(), [1.0, 2.0, 3.0, 4.0]);
     let bytes = fs::read(&path).unwrap();
     let in_memory = "the element type is f32, not f64";
     assert_eq!(Table::<f64>::read_npy(&bytes[..]).unwrap_err().to_string(), in_memory);
@@ -123,7 +123,7 @@ fn an_error_about_a_file_begins_with_its_path_and_one_about_its_type_names_the_c
     fs::write(&path, "1,2\n").unwrap();
     let expected = format!("{}: bad format at byte 0: this is not a .npy file", path.display());
     assert_eq!(Table::<f64>::load_npy(&path).unwrap_err().to_string(), expected);
-    assert_eq!(Table::<f64>::load_npy_as(&path).unwrap_err().to_string(), expected);
+    assert_eq!(Table::<f64>::load_npy_cast(&path).unwrap_err().to_string(), expected);
     assert_eq!(npy::load(&path).unwrap_err().to_string(), expected);
     #[cfg(feature = "mmap")]
     {

@@ -46,7 +46,7 @@ for path in sys.argv[1:]:
         if has_no_bf16::<T>() {
             for layout in LAYOUTS {
                 let values = special_values::<T>()[..9].to_vec();
-                let table = Table::from_array_in(values, shape(3, 3), layout).unwrap();
+                let table = Table::from_array_with_layout(values, shape(3, 3), layout).unwrap();
                 let order = if size_of::<T>() == 1 { "|" } else { "<" };
                 let name = format!("{order}{}", numpy_name::<T>());
                 let is_c = layout == DataLayout::RowMajor;

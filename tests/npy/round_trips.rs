@@ -24,7 +24,7 @@ fn every_value_layout_slice_and_empty_table_comes_back_bit_for_bit() {
         for layout in LAYOUTS {
             let counted = numbered::<T>(7, 5, layout);
             tables.extend([0..7, 2..5, 6..7, 3..3].map(|rows| counted.slice_rows(rows).unwrap()));
-            tables.push(Table::full_in(shape(4, 0), T::small(1), layout).unwrap());
+            tables.push(Table::full_with_layout(shape(4, 0), T::small(1), layout).unwrap());
             tables.push(counted);
         }
         for table in tables {
@@ -53,7 +53,7 @@ fn large_tables_come_back_as_well() {
     let path = folder.path().join("array.npy");
     let values = Random::new(1).values::<u16>(3_000_001 * 3);
     for layout in LAYOUTS {
-        let table = Table::from_array_in(values.clone(), shape(3_000_001, 3), layout).unwrap();
+        let table = Table::from_array_with_layout(values.clone(), shape(3_000_001, 3), layout).unwrap();
         let table = table.slice_rows(1..3_000_000).unwrap();
         table.save_npy_with(&path, SaveOptions::new().durable(false)).unwrap();
         let mut bytes = fs::read(&path).unwrap();
@@ -61,7 +61,7 @@ fn large_tables_come_back_as_well() {
         let expected = values_of(&table);
         assert_eq!(values_of(&Table::<u16>::load_npy(&path).unwrap()), expected);
         assert_eq!(values_of(&Table::<u16>::read_npy(&bytes[..]).unwrap()), expected);
-        let wide = Table::<f64>::load_npy_as(&path).unwrap();
+        let wide = Table::<f64>::load_npy_cast(&path).unwrap();
         assert!(values_of(&wide).iter().zip(&expected).all(|(&wide, &narrow)| wide == f64::from(narrow)));
         // The same, big-endian.
         let at = bytes.iter().position(|&byte| byte == b'<').unwrap();
@@ -71,7 +71,7 @@ fn large_tables_come_back_as_well() {
         assert_eq!(values_of(&Table::<u16>::read_npy(&bytes[..]).unwrap()), expected);
         fs::write(&path, &bytes).unwrap();
         assert_eq!(values_of(&Table::<u16>::load_npy(&path).unwrap()), expected);
-        assert_eq!(values_of(&Table::<f64>::load_npy_as(&path).unwrap()), values_of(&wide));
+        assert_eq!(values_of(&Table::<f64>::load_npy_cast(&path).unwrap()), values_of(&wide));
     }
 }
 

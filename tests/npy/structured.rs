@@ -113,7 +113,7 @@ fn a_structure_is_refused_where_one_number_is_asked_for_and_the_other_way_round(
     let bytes = fs::read(&path).unwrap();
     for error in [
         Table::<f32>::load_npy(&path).map(drop),
-        Table::<f32>::load_npy_as(&path).map(drop),
+        Table::<f32>::load_npy_cast(&path).map(drop),
         Table::<f32>::read_npy(&bytes[..]).map(drop),
         Table::<f32>::from_npy(bytes.clone(), CopyPolicy::IfNeeded).map(drop),
     ] {

@@ -25,7 +25,7 @@ fn walk<U: Element>(table: &mut HomogenNumericTable<f32>, mode: ReadWriteMode, b
 }
 
 fn never_allocates_again<U: Element>(layout: DataLayout) {
-    let mut table = HomogenNumericTable::full_in(Shape { rows: 95, columns: 4 }, 1.5_f32, layout).unwrap();
+    let mut table = HomogenNumericTable::full_with_layout(Shape { rows: 95, columns: 4 }, 1.5_f32, layout).unwrap();
     for mode in [ReadWriteMode::ReadOnly, ReadWriteMode::WriteOnly, ReadWriteMode::ReadWrite] {
         let mut block = BlockDescriptor::<U>::new();
         walk(&mut table, mode, &mut block);

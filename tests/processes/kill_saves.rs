@@ -57,7 +57,7 @@ impl Pair {
         let values: Vec<i16> = count(second).map(|i| (i.wrapping_mul(0x85EB_CA6B) >> 16) as i16).collect();
         let features = (0..second.columns).map(|i| Feature::new(ElementType::I16).named(format!("column {i}")));
         let dictionary = DataDictionary::from_features(features);
-        let mut second = Table::from_array_in(values, second, DataLayout::ColumnMajor).unwrap();
+        let mut second = Table::from_array_with_layout(values, second, DataLayout::ColumnMajor).unwrap();
         second.set_dictionary(dictionary).unwrap();
         Self { first, second }
     }

@@ -139,7 +139,7 @@ fn what_killed_writers_of_any_format_leave_is_listed_when_they_are_dead_and_remo
         assert!(!left.remove().unwrap());
     }
     assert_eq!(fs::read_dir(folder).unwrap().count(), before);
-    assert_eq!(Shards::of_files([folder.join("a.ntb")]).unwrap().shape(), old.shape());
+    assert_eq!(Shards::from_paths([folder.join("a.ntb")]).unwrap().shape(), old.shape());
 }
 
 #[test]

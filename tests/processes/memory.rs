@@ -140,7 +140,7 @@ fn new_tables_that_are_refused_memory_are_an_error() {
         assert_refused(Array::<u8>::copy_of(table.as_slice().unwrap()), &table);
         assert_refused(HomogenNumericTable::<i64>::new(table.shape(), DoAllocate), &table);
         assert_refused(HomogenNumericTable::full(table.shape(), 7_u8), &table);
-        assert_refused(HomogenNumericTable::full_in(table.shape(), 7_u64, ColumnMajor), &table);
+        assert_refused(HomogenNumericTable::full_with_layout(table.shape(), 7_u64, ColumnMajor), &table);
         let mut unallocated = HomogenNumericTable::<u16>::new(table.shape(), AllocationFlag::DoNotAllocate).unwrap();
         assert_refused(unallocated.allocate_data_memory(), &table);
         assert_eq!(unallocated.data_memory_status(), MemoryStatus::NotAllocated);
@@ -176,7 +176,7 @@ fn blocks_that_are_refused_memory_are_an_error_and_the_table_is_not_lent() {
         for mode in [ReadOnly, WriteOnly, ReadWrite] {
             let result = table.get_block_of_rows(0, ROWS, mode, &mut block);
             assert_refused(result, &table);
-            assert_error!(table.release_block_of_rows(&mut block), ErrorKind::WrongBlockKind { found: None, .. });
+            assert_error!(table.release_block_of_rows(&mut block), ErrorKind::WrongBlockKind { actual: None, .. });
         }
         let result = table.read_rows(0..ROWS, &mut block).map(<[f64]>::len);
         assert_refused(result, &table);
@@ -256,7 +256,7 @@ fn words_that_there_is_no_memory_for_are_an_error() {
     };
     alone("words_that_there_is_no_memory_for_are_an_error", SMALL_SPACE, || {
         let word = "w".repeat(3 * LEFT);
-        let categories = Categories::from_words([&word]).unwrap();
+        let categories = Categories::from_labels([&word]).unwrap();
         let mut table = SoaNumericTable::new();
         table.push_feature(Feature::new(ElementType::U8).categorical(categories), vec![0_u8]).unwrap();
         let text = || CsvSource::from_bytes_with(word.clone().into_bytes(), CsvOptions::new().header(CsvHeader::No));
@@ -270,7 +270,7 @@ fn words_that_there_is_no_memory_for_are_an_error() {
         refused(source.load_typed().map(drop));
         refused(table.write_csv_to(std::io::sink(), CsvWriteOptions::new()));
         drop((ballast, source));
-        assert_eq!(again.load::<u8>().unwrap().dictionary().feature(0).unwrap().word(0), Some(&word[..]));
+        assert_eq!(again.load::<u8>().unwrap().dictionary().feature(0).unwrap().label(0), Some(&word[..]));
     });
 }
 
@@ -322,7 +322,7 @@ fn files_are_written_and_read_in_little_more_memory_than_the_table() {
         let options = || SaveOptions::new().durable(false);
         let (rows, size) = (1 << 20, 64 << 20);
         for layout in LAYOUTS {
-            let table = HomogenNumericTable::full_in(shape(rows, 16), 1.5_f32, layout).unwrap();
+            let table = HomogenNumericTable::full_with_layout(shape(rows, 16), 1.5_f32, layout).unwrap();
             let grown = peak_of(|| table.save_with(&path, options()).unwrap());
             assert!(grown < MORE, "save: {grown}");
             let slice = table.slice_rows(1..rows - 1).unwrap(); // gathered, if column-major
@@ -335,8 +335,8 @@ fn files_are_written_and_read_in_little_more_memory_than_the_table() {
 
             let grown = peak_of(|| HomogenNumericTable::<f32>::load(&path).unwrap());
             assert!((size..size + MORE).contains(&grown), "load: {grown}");
-            let grown = peak_of(|| HomogenNumericTable::<u8>::load_as(&path).unwrap());
-            assert!((size / 4..size / 4 + MORE).contains(&grown), "load_as: {grown}");
+            let grown = peak_of(|| HomogenNumericTable::<u8>::load_cast(&path).unwrap());
+            assert!((size / 4..size / 4 + MORE).contains(&grown), "load_cast: {grown}");
             let grown = peak_of(|| verify(&path).unwrap());
             assert!(grown < MORE, "verify: {grown}");
             #[cfg(feature = "mmap")]
@@ -371,8 +371,8 @@ fn files_are_written_and_read_in_little_more_memory_than_the_table() {
                 let grown = peak_of(blocks);
                 assert!(grown < MORE, "par_row_blocks: {grown}");
             }
-            let grown = peak_of(|| BasicStatistics::of_file(&reader).unwrap());
-            assert!(grown < MORE, "of_file: {grown}");
+            let grown = peak_of(|| BasicStatistics::compute_file(&reader).unwrap());
+            assert!(grown < MORE, "compute_file: {grown}");
             let copy = path.with_extension("copy");
             let copy_rows = || {
                 let mut writer = TableWriter::<f64>::create_with(&copy, 16, None, options()).unwrap();

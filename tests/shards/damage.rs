@@ -97,9 +97,9 @@ fn the_first_damaged_file_is_the_one_that_is_named() {
 fn files_without_checksums_are_told_of() {
     let folder = tempfile::tempdir().unwrap();
     let paths = counted_parts(folder.path(), &[2, 3], 2);
-    assert!(Shards::of_files(&paths).unwrap().verify().unwrap());
+    assert!(Shards::from_paths(&paths).unwrap().verify().unwrap());
     counting(0, 2, 2).save_with(&paths[0], fast().checksums(None)).unwrap();
-    let shards = Shards::of_files(&paths).unwrap();
+    let shards = Shards::from_paths(&paths).unwrap();
     assert!(!shards.verify().unwrap());
     assert_eq!(shards.reduce(&Trace::default()).unwrap().rows, 5);
 }
@@ -136,16 +136,16 @@ fn every_error_about_a_damaged_file_names_it() {
             fs::write(&paths[1], bytes).unwrap();
             let mut blocks = shards.row_blocks::<f64>(4).unwrap();
             let mut all = vec![
-                Shards::of_files(&paths).map(drop),
-                Shards::matching(folder.path().join("part-*.ntb")).map(drop),
+                Shards::from_paths(&paths).map(drop),
+                Shards::from_glob(folder.path().join("part-*.ntb")).map(drop),
                 blocks.next_block().map(drop),
                 shards.load_rows::<f32>(..).map(drop),
-                shards.load_as::<f32>().map(drop),
+                shards.load_cast::<f32>().map(drop),
                 shards.reduce(&Trace::default()).map(drop),
                 shards.verify().map(drop),
                 shards.clone().with_verification(true).load_rows::<f64>(4..).map(drop),
             ];
-            if let Ok(found) = Shards::of_files(&paths) {
+            if let Ok(found) = Shards::from_paths(&paths) {
                 all.extend([found.load::<f64>().map(drop), found.load_rows::<f64>(..).map(drop)]);
                 all.push(Shards::open(folder.path()).unwrap().append([&paths[1]])); // it is there
             }

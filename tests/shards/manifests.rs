@@ -12,7 +12,7 @@ fn example(folder: &Path) -> Vec<u8> {
     fs::create_dir(folder.join("b")).unwrap();
     counting(0, 3, 2).convert::<f32>().unwrap().save_with(folder.join("a.ntb"), fast()).unwrap();
     counting(0, 0, 2).convert::<f32>().unwrap().save_with(folder.join("b/c.ntb"), fast()).unwrap();
-    let mut shards = Shards::of_files([folder.join("a.ntb"), folder.join("b/c.ntb")]).unwrap();
+    let mut shards = Shards::from_paths([folder.join("a.ntb"), folder.join("b/c.ntb")]).unwrap();
     let path = folder.join(Shards::MANIFEST);
     shards.save_manifest(&path).unwrap();
     fs::read(path).unwrap()
@@ -72,7 +72,7 @@ fn the_golden_manifest_is_read_for_ever() {
     assert_eq!(shards.shape(), Shape { rows: 5, columns: 2 });
     assert_eq!(shards.load::<i16>().unwrap().as_slice().unwrap(), [0, 0, 1, -1, 0, -2, 1, -3, 0, -4]);
     let kind = shards.dictionary().feature(0).unwrap();
-    assert_eq!((kind.name.as_deref(), kind.word(1)), (Some("kind"), Some("yes")));
+    assert_eq!((kind.name.as_deref(), kind.label(1)), (Some("kind"), Some("yes")));
     assert!(shards.verify().unwrap());
     assert!(shards.files().map(|file| file.rows).eq([0..2, 2..2, 2..5]));
 }
@@ -81,7 +81,8 @@ fn the_golden_manifest_is_read_for_ever() {
 #[ignore = "makes the golden files, once"]
 fn make_the_golden_manifest() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/golden/shards");
-    let kind = Feature::new(ElementType::I16).named("kind").categorical(Categories::from_words(["no", "yes"]).unwrap());
+    let kind =
+        Feature::new(ElementType::I16).named("kind").categorical(Categories::from_labels(["no", "yes"]).unwrap());
     let names = DataDictionary::from_features([kind, Feature::new(ElementType::I16).named("size")]);
     let writer = numeric_table::shards::ShardsWriter::<i16>::create(&folder, 2, names).unwrap();
     for (index, rows) in [0..2, 2..2, 2..5].into_iter().enumerate() {
@@ -114,7 +115,7 @@ fn a_manifest_is_opened_without_the_files_and_after_its_folder_was_moved() {
 fn files_that_a_manifest_does_not_list_are_not_in_the_table() {
     let folder = tempfile::tempdir().unwrap();
     let paths = counted_parts(folder.path(), &[1, 2, 3], 1);
-    Shards::of_files([&paths[2], &paths[0]]).unwrap().save_manifest(folder.path().join("shards.ntm")).unwrap();
+    Shards::from_paths([&paths[2], &paths[0]]).unwrap().save_manifest(folder.path().join("shards.ntm")).unwrap();
     let shards = Shards::open(folder.path()).unwrap();
     assert_eq!(shards.load::<f64>().unwrap().as_slice().unwrap(), [3.0, 4.0, 5.0, 0.0]);
     assert_eq!(folded(&shards).rows, 4);
@@ -127,7 +128,7 @@ fn a_manifest_that_is_a_link_is_that_of_the_folder_where_it_is() {
     let data = folder.path().join("data");
     fs::create_dir(&data).unwrap();
     let paths = counted_parts(&data, &[1, 2], 1);
-    Shards::of_files([&paths[0]]).unwrap().save_manifest(data.join("shards.ntm")).unwrap();
+    Shards::from_paths([&paths[0]]).unwrap().save_manifest(data.join("shards.ntm")).unwrap();
     let link = folder.path().join("link.ntm");
     std::os::unix::fs::symlink("data/shards.ntm", &link).unwrap();
     let mut shards = Shards::open(&link).unwrap();
@@ -148,11 +149,11 @@ fn a_manifest_that_is_a_link_is_that_of_the_folder_where_it_is() {
 fn files_elsewhere_and_files_that_are_there_twice_are_refused() {
     let [folder, elsewhere] = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let paths = counted_parts(folder.path(), &[1, 2], 1);
-    let mut shards = Shards::of_files(&paths).unwrap();
+    let mut shards = Shards::from_paths(&paths).unwrap();
     let found = text(shards.save_manifest(elsewhere.path().join("shards.ntm")));
     assert!(found.ends_with("part-0000.ntb: the file is not in the folder of the manifest"), "{found}");
     assert!(!elsewhere.path().join("shards.ntm").exists());
-    let mut twice = Shards::of_files([&paths[0], &paths[1], &paths[1]]).unwrap();
+    let mut twice = Shards::from_paths([&paths[0], &paths[1], &paths[1]]).unwrap();
     let found = text(twice.save_manifest(folder.path().join("shards.ntm")));
     assert!(found.ends_with("part-0001.ntb: the file is in the manifest already"), "{found}");
     assert!(
@@ -250,7 +251,7 @@ fn rows_that_no_file_has_are_found_before_they_are_worked_on() {
     let shards = Shards::open(folder.path()).unwrap();
     assert_eq!(shards.shape().rows, 1 << 60);
     let changed =
-        |found: Error| matches!(found.kind(), ErrorKind::ShardChanged { part: "number of rows", found: 3, .. });
+        |found: Error| matches!(found.kind(), ErrorKind::ShardChanged { part: "number of rows", actual: 3, .. });
     assert!(changed(shards.reduce(&crate::support::Trace::default()).unwrap_err()));
     assert!(changed(shards.load_rows::<f32>(5..7).unwrap_err()));
     assert!(changed(shards.verify().unwrap_err()));

@@ -46,7 +46,7 @@ fn append_one(folder: &Path, name: &str) {
 
 fn table(folder: &Path) {
     let paths = counted_parts(folder, &[ROWS], 2);
-    Shards::of_files(&paths).unwrap().save_manifest(folder.join("shards.ntm")).unwrap();
+    Shards::from_paths(&paths).unwrap().save_manifest(folder.join("shards.ntm")).unwrap();
 }
 
 #[test]

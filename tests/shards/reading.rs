@@ -31,7 +31,7 @@ proptest! {
             }
             paths.push(path);
         }
-        let shards = Shards::of_files(&paths).unwrap();
+        let shards = Shards::from_paths(&paths).unwrap();
         let rows: usize = parts.iter().map(|part| part.0).sum();
         prop_assert_eq!(shards.shape(), Shape { rows, columns });
         let whole = shards.load::<f64>().unwrap();
@@ -46,8 +46,8 @@ proptest! {
         }
         let (mut blocks, mut found, mut next) = (shards.row_blocks::<f64>(step).unwrap(), Vec::new(), 0);
         while let Some(block) = blocks.next_block().unwrap() {
-            prop_assert_eq!(block.rows(), next..rows.min(next + step));
-            next = block.rows().end;
+            prop_assert_eq!(block.row_range(), next..rows.min(next + step));
+            next = block.row_range().end;
             found.extend_from_slice(&block);
         }
         prop_assert_eq!((next, found), (rows, model.clone()));
@@ -74,7 +74,7 @@ fn files_of_every_element_type_are_loaded_and_converted() {
         assert_eq!(shards.uniform_type(), Some(T::TYPE));
         assert_eq!(shards.load::<T>().unwrap().as_slice().unwrap(), values);
         assert_eq!(shards.load_rows::<i32>(1..3).unwrap().as_slice().unwrap(), [3, 4, 5, 6, 7, 8]);
-        assert_eq!(shards.load_as::<u8>().unwrap().as_slice().unwrap(), (0..12).collect::<Vec<u8>>());
+        assert_eq!(shards.load_cast::<u8>().unwrap().as_slice().unwrap(), (0..12).collect::<Vec<u8>>());
     }
     for_each_element!(check);
 }
@@ -83,7 +83,7 @@ fn files_of_every_element_type_are_loaded_and_converted() {
 fn what_is_loaded_has_the_names_of_the_columns() {
     let folder = tempfile::tempdir().unwrap();
     let names = ["a", "b"].map(|name| Feature::new(ElementType::F64).named(name));
-    let table = counting(0, 2, 2).described_by(DataDictionary::from_features(names)).unwrap();
+    let table = counting(0, 2, 2).with_dictionary(DataDictionary::from_features(names)).unwrap();
     table.save_with(folder.path().join("a.ntb"), fast()).unwrap();
     let shards = Shards::open(folder.path()).unwrap();
     assert_eq!((shards.dictionary(), &shards.load::<f64>().unwrap()), (table.dictionary(), &table));
@@ -106,7 +106,7 @@ fn columns_of_several_types_are_read_in_one_type() {
     assert!(
         shards.load::<f64>().is_err_and(|error| matches!(error.kind(), ErrorKind::MixedElementTypes { column: 1, .. }))
     );
-    assert_eq!(shards.load_as::<f64>().unwrap().shape(), Shape { rows: 4, columns: 2 });
+    assert_eq!(shards.load_cast::<f64>().unwrap().shape(), Shape { rows: 4, columns: 2 });
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn ranges_and_types_that_are_not_there_are_errors() {
     assert!(backwards.as_ref().is_err_and(|error| matches!(error.kind(), ErrorKind::RowsOutOfRange { .. })));
     let error = shards.load::<f32>().unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::ElementTypeMismatch { .. }));
-    assert!(error.to_string().ends_with(": `load_as` converts"));
+    assert!(error.to_string().ends_with(": `load_cast` converts"));
     assert!(shards.row_blocks::<f64>(0).is_err_and(
         |error| matches!(error.kind(), ErrorKind::ParameterOutOfRange { name, .. } if name.contains("rows of a block"))
     ));

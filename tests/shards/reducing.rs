@@ -34,7 +34,7 @@ fn a_result_is_that_of_each_file_merged_in_order_on_any_number_of_threads() {
         // SAFETY: nobody else knows the files.
         assert_eq!(unsafe { shards.reduce_mapped(&Trace::default()) }.unwrap(), expected);
     }
-    // What the question has counted already does not matter.
+    // What the prototype has counted already does not matter.
     assert_eq!(shards.reduce(&Trace { rows: 7, sum: 1.0, tree: 3 }).unwrap(), expected);
 }
 
@@ -44,7 +44,7 @@ fn the_result_of_a_file_is_that_of_its_table() {
     let shards = large(folder.path());
     for (shard, file) in shards.files().enumerate() {
         let table = files::load(file.path).unwrap();
-        let expected = Trace::default().compute(&*table).unwrap();
+        let expected = Trace::default().compute_over(&*table).unwrap();
         assert_eq!(shards.reduce_shard(shard, &Trace::default()).unwrap(), expected);
     }
     let past = shards.reduce_shard(5, &Trace::default());
@@ -96,7 +96,7 @@ fn an_error_of_the_result_names_the_first_file() {
     let paths = counted_parts(folder.path(), &[3; 40], 2);
     let bad = Table::from_rows(&[[1.0_f64, 2.0], [-1.0, 0.0]]).unwrap();
     [30, 17, 18].iter().for_each(|&index: &usize| bad.save_with(&paths[index], fast()).unwrap());
-    let shards = Shards::of_files(&paths).unwrap();
+    let shards = Shards::from_paths(&paths).unwrap();
     let found = shards.reduce(&Trace::default());
     assert!(found.as_ref().is_err_and(|error| error.path() == Some(paths[17].as_path())), "{found:?}");
     assert_eq!(text(found), format!("{}: -1 at position 2 of a block", paths[17].display()));
@@ -109,10 +109,10 @@ fn a_result_may_keep_what_it_is_given() {
     struct Keeps(#[serde(skip)] Vec<numeric_table::Array<f64>>);
     impl Partial for Keeps {
         const NAME: &'static str = "keeps";
-        fn empty(&self) -> Result<Self, Error> {
+        fn new_like(&self) -> Result<Self, Error> {
             Ok(Self(Vec::new()))
         }
-        fn update_table(&mut self, rows: &dyn NumericTable) -> Result<(), Error> {
+        fn update(&mut self, rows: &dyn NumericTable) -> Result<(), Error> {
             let table = rows.downcast_ref::<Table<f64>>().expect("a block of a homogeneous file");
             self.0.push(table.array()?.clone());
             Ok(())
@@ -136,12 +136,12 @@ struct Stated<const BYTES: usize>(Trace);
 impl<const BYTES: usize> Partial for Stated<BYTES> {
     const NAME: &'static str = "stated";
 
-    fn empty(&self) -> Result<Self, Error> {
+    fn new_like(&self) -> Result<Self, Error> {
         Ok(Self::default())
     }
 
-    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<(), Error> {
-        self.0.update_table(rows)
+    fn update(&mut self, rows: &dyn NumericTable) -> Result<(), Error> {
+        self.0.update(rows)
     }
 
     fn merge(&mut self, other: &Self) -> Result<(), Error> {
@@ -191,7 +191,7 @@ fn manifest_of(files: usize) -> Vec<u8> {
 fn the_results_of_a_run_are_merged_before_those_of_different_runs() {
     let folder = tempfile::tempdir().unwrap();
     let paths = counted_parts(folder.path(), &[1, 2, 3], 1);
-    let shards = Shards::of_files((0..4099).map(|index| &paths[index % 3])).unwrap();
+    let shards = Shards::from_paths((0..4099).map(|index| &paths[index % 3])).unwrap();
     let own: Vec<Large> = (0..3).map(|shard| shards.reduce_shard(shard, &Large::default()).unwrap()).collect();
     let mut expected = Trace::default();
     for start in (0..4099).step_by(2) {

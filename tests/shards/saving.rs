@@ -24,7 +24,7 @@ fn what_another_one_has_appended_is_not_lost_when_a_manifest_is_saved() {
     let folder = tempfile::tempdir().unwrap();
     let paths = counted_parts(folder.path(), &[1, 2, 3], 1);
     let manifest = folder.path().join("shards.ntm");
-    let mut one = Shards::of_files([&paths[0]]).unwrap();
+    let mut one = Shards::from_paths([&paths[0]]).unwrap();
     one.save_manifest(&manifest).unwrap();
     let mut other = Shards::open(folder.path()).unwrap();
     other.append([&paths[1]]).unwrap();
@@ -34,12 +34,12 @@ fn what_another_one_has_appended_is_not_lost_when_a_manifest_is_saved() {
     assert!(found.ends_with(expected), "{found}");
     assert_eq!(fs::read(&manifest).unwrap(), before);
     // More files, or the same in another order, lose nothing.
-    Shards::of_files([&paths[2], &paths[1], &paths[0]]).unwrap().save_manifest(&manifest).unwrap();
+    Shards::from_paths([&paths[2], &paths[1], &paths[0]]).unwrap().save_manifest(&manifest).unwrap();
     let expected = [3.0, 4.0, 5.0, 1.0, 2.0, 0.0];
     assert_eq!(Shards::open(folder.path()).unwrap().load::<f64>().unwrap().as_slice().unwrap(), expected);
     // Fewer, by intent.
     let new = folder.path().join("new.ntm");
-    Shards::of_files([&paths[2]]).unwrap().save_manifest(&new).unwrap();
+    Shards::from_paths([&paths[2]]).unwrap().save_manifest(&new).unwrap();
     fs::rename(&new, &manifest).unwrap();
     assert_eq!(Shards::open(folder.path()).unwrap().shard_count(), 1);
 }
@@ -49,7 +49,7 @@ fn of_tables_that_are_saved_at_the_same_time_one_is_there_as_a_whole() {
     let folder = tempfile::tempdir().unwrap();
     let paths = counted_parts(folder.path(), &[1; 8], 1);
     let save = |paths: &[std::path::PathBuf]| {
-        let mut shards = Shards::of_files(paths).unwrap();
+        let mut shards = Shards::from_paths(paths).unwrap();
         shards.save_manifest_with(folder.path().join("shards.ntm"), fast()).map(|()| shards)
     };
     let saved: Vec<_> = std::thread::scope(|scope| {
@@ -65,7 +65,7 @@ fn of_tables_that_are_saved_at_the_same_time_one_is_there_as_a_whole() {
 fn after_a_manifest_was_saved_files_are_appended_to_it() {
     let folder = tempfile::tempdir().unwrap();
     let paths = counted_parts(folder.path(), &[1, 2, 3], 1);
-    let mut shards = Shards::of_files([&paths[0]]).unwrap();
+    let mut shards = Shards::from_paths([&paths[0]]).unwrap();
     shards.append([&paths[1]]).unwrap(); // in memory
     assert!(!folder.path().join("shards.ntm").exists());
     shards.save_manifest(folder.path().join("first.ntm")).unwrap();
@@ -85,9 +85,9 @@ fn a_refused_save_leaves_nothing_behind() {
     #[cfg(unix)]
     std::os::unix::fs::symlink("nowhere.ntm", folder.path().join("link.ntm")).unwrap();
     let before = names(folder.path());
-    let mut shards = Shards::of_files(&paths).unwrap();
-    let twice = Shards::of_files([&paths[0], &paths[0]]).unwrap();
-    for mut refused in [Shards::of_files(&other).unwrap(), twice] {
+    let mut shards = Shards::from_paths(&paths).unwrap();
+    let twice = Shards::from_paths([&paths[0], &paths[0]]).unwrap();
+    for mut refused in [Shards::from_paths(&other).unwrap(), twice] {
         assert!(
             refused
                 .save_manifest(folder.path().join("shards.ntm"))
@@ -137,7 +137,7 @@ fn a_manifest_is_written_in_place_where_the_options_say_so() {
     let paths = counted_parts(folder.path(), &[1, 2], 1);
     let manifest = folder.path().join("shards.ntm");
     let number = || fs::metadata(&manifest).unwrap().ino();
-    let mut shards = Shards::of_files([&paths[0]]).unwrap();
+    let mut shards = Shards::from_paths([&paths[0]]).unwrap();
     shards.save_manifest_with(&manifest, in_place()).unwrap();
     let first = number();
     shards.save_manifest_with(&manifest, in_place()).unwrap();

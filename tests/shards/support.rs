@@ -71,11 +71,11 @@ impl Trace {
 impl Partial for Trace {
     const NAME: &'static str = "trace";
 
-    fn empty(&self) -> Result<Self> {
+    fn new_like(&self) -> Result<Self> {
         Ok(Self::default())
     }
 
-    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+    fn update(&mut self, rows: &dyn NumericTable) -> Result<()> {
         let block = rows.rows::<f64>(..)?;
         if let Some(place) = block.iter().position(|&value| value == -1.0) {
             return Err(Error::other(format!("-1 at position {place} of a block")));

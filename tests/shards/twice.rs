@@ -120,12 +120,12 @@ fn a_file_that_was_replaced_since_it_was_looked_at_is_not_listed() {
     let folder = tempfile::tempdir().unwrap();
     let paths = counted_parts(folder.path(), &[2, 2], 2);
     let manifest = folder.path().join(Shards::MANIFEST);
-    let mut shards = Shards::of_files([&paths[0]]).unwrap();
+    let mut shards = Shards::from_paths([&paths[0]]).unwrap();
     counting(5, 2, 2).save_with(&paths[0], fast()).unwrap();
     let found = text(shards.save_manifest(&manifest));
     assert!(found.contains("part-0000.ntb: the file was replaced"), "{found}");
     assert!(!manifest.exists());
-    let mut shards = Shards::of_files([&paths[0]]).unwrap();
+    let mut shards = Shards::from_paths([&paths[0]]).unwrap();
     shards.save_manifest(&manifest).unwrap();
     // A listed file that is missing by now does not keep others from being added.
     fs::remove_file(&paths[0]).unwrap();

@@ -59,7 +59,7 @@ fn outcomes(shards: &Shards) -> Vec<Result<(), Error>> {
         (0..2).try_for_each(|shard| shards.reduce_shard(shard, &Trace::default()).map(drop)),
         shards.reduce_shards(0..2, &Trace::default()).map(drop),
         shards.load::<f64>().map(drop),
-        shards.load_as::<f32>().map(drop),
+        shards.load_cast::<f32>().map(drop),
         shards.verify().map(drop),
     ];
     #[cfg(feature = "mmap")]
@@ -137,13 +137,13 @@ fn with_verification_files_without_checksums_are_refused_unless_they_have_no_val
     let [none, empty] = ["none.ntb", "empty.ntb"].map(|name| folder.path().join(name));
     counting(0, 5, 3).save_with(&none, fast().checksums(None)).unwrap();
     counting(0, 0, 3).save_with(&empty, fast().checksums(None)).unwrap();
-    let shards = Shards::of_files([&empty]).unwrap().with_verification(true);
-    assert!(outcomes(&Shards::of_files([&empty, &empty]).unwrap().with_verification(true)).iter().all(Result::is_ok));
+    let shards = Shards::from_paths([&empty]).unwrap().with_verification(true);
+    assert!(outcomes(&Shards::from_paths([&empty, &empty]).unwrap().with_verification(true)).iter().all(Result::is_ok));
     assert_eq!(shards.load_rows::<f64>(..).unwrap().shape(), Shape { rows: 0, columns: 3 });
     let columns = folder.path().join("columns.ntb");
     in_columns(&counting(0, 5, 3)).save_with(&columns, fast().checksums(None)).unwrap();
     for path in [&none, &columns] {
-        let shards = Shards::of_files([&empty, path]).unwrap().with_verification(true);
+        let shards = Shards::from_paths([&empty, path]).unwrap().with_verification(true);
         for found in [text(shards.load_rows::<f64>(..)), text(blocks(&shards, 2)), text(shards.load::<f64>())] {
             assert!(found.contains(&*path.to_string_lossy()), "{found}");
             assert!(found.ends_with("the file has no checksums of its values"), "{found}");
@@ -158,7 +158,7 @@ fn tables_of_other_kinds_are_compared_as_they_are_loaded() {
     let path = folder.path().join("columns.ntb");
     in_columns(&counting(0, 50, 3)).save_with(&path, options()).unwrap();
     for is_verified in [false, true] {
-        let shards = Shards::of_files([&path]).unwrap().with_verification(is_verified);
+        let shards = Shards::from_paths([&path]).unwrap().with_verification(is_verified);
         assert_eq!(blocks(&shards, 7).unwrap(), counting(0, 50, 3).as_slice().unwrap());
         flip(&path, 5);
         for found in [text(shards.load_rows::<f64>(3..4)), text(shards.reduce(&Trace::default()))] {
@@ -194,7 +194,7 @@ fn large_rows_that_several_threads_read_are_compared_in_all_element_types() {
     let values: Vec<f32> = (0..3 << 20).map(|i| i as f32).collect();
     let shape = Shape { rows: 3 << 14, columns: 64 };
     Table::from_array(values, shape).unwrap().save_with(&path, fast()).unwrap();
-    let shards = Shards::of_files([&path]).unwrap().with_verification(true);
+    let shards = Shards::from_paths([&path]).unwrap().with_verification(true);
     let table = shards.load_rows::<f64>(1..).unwrap();
     assert_eq!((table.value::<f64>(0, 0).unwrap(), table.row_count()), (64.0, shape.rows - 1));
     flip(&path, (12 << 20) - 1); // the last byte

@@ -105,7 +105,7 @@ fn all_files_are_appended_or_none() {
     let wide = folder.path().join("wide.ntb");
     counting(0, 1, 3).save_with(&wide, fast()).unwrap();
     let manifest = folder.path().join("shards.ntm");
-    Shards::of_files([&paths[0]]).unwrap().save_manifest(&manifest).unwrap();
+    Shards::from_paths([&paths[0]]).unwrap().save_manifest(&manifest).unwrap();
     let before = fs::read(&manifest).unwrap();
     let mut shards = Shards::open(folder.path()).unwrap();
     let missing = folder.path().join("missing.ntb");
@@ -125,7 +125,7 @@ fn all_files_are_appended_or_none() {
 fn what_others_have_appended_since_stays() {
     let folder = tempfile::tempdir().unwrap();
     let paths = counted_parts(folder.path(), &[1, 2, 3], 1);
-    Shards::of_files([&paths[0]]).unwrap().save_manifest(folder.path().join("shards.ntm")).unwrap();
+    Shards::from_paths([&paths[0]]).unwrap().save_manifest(folder.path().join("shards.ntm")).unwrap();
     let [mut one, mut other] = [(); 2].map(|()| Shards::open(folder.path()).unwrap());
     one.append([&paths[1]]).unwrap();
     other.append([&paths[2]]).unwrap();
@@ -137,7 +137,7 @@ fn what_others_have_appended_since_stays() {
 fn without_a_manifest_files_are_appended_in_memory() {
     let folder = tempfile::tempdir().unwrap();
     let paths = counted_parts(folder.path(), &[1, 2], 1);
-    let mut shards = Shards::of_files([&paths[1]]).unwrap();
+    let mut shards = Shards::from_paths([&paths[1]]).unwrap();
     shards.append([&paths[0], &paths[0]]).unwrap();
     assert_eq!(shards.load::<f64>().unwrap().as_slice().unwrap(), [1.0, 2.0, 0.0, 0.0]);
     assert!(!folder.path().join("shards.ntm").exists());

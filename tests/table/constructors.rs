@@ -49,7 +49,7 @@ fn a_table_of_columns_only_gets_its_rows_by_resize() {
 
 fn allocated_memory_is_zero<T: SmallNumber>() {
     for layout in LAYOUTS {
-        let table = HomogenNumericTable::<T>::new_in(shape(3, 2), DoAllocate, layout).unwrap();
+        let table = HomogenNumericTable::<T>::new_with_layout(shape(3, 2), DoAllocate, layout).unwrap();
         assert_eq!((table.data_layout(), table.element_type()), (layout, T::TYPE));
         assert_eq!(values_of(&table), [T::small(0); 6]);
     }
@@ -63,7 +63,7 @@ fn memory_that_a_constructor_allocates_is_zero_in_every_type() {
 
 fn full_is_one_value<T: SmallNumber>() {
     for layout in LAYOUTS {
-        let table = HomogenNumericTable::full_in(shape(2, 3), T::small(7), layout).unwrap();
+        let table = HomogenNumericTable::full_with_layout(shape(2, 3), T::small(7), layout).unwrap();
         assert_eq!((table.data_layout(), values_of(&table)), (layout, vec![T::small(7); 6]));
     }
     assert_eq!(HomogenNumericTable::full(shape(1, 2), T::small(9)).unwrap().as_slice().unwrap(), [T::small(9); 2]);
@@ -116,7 +116,7 @@ fn a_shared_array_becomes_a_table_without_a_copy() {
 
 #[test]
 fn a_column_major_array_is_read_column_by_column() {
-    let table = HomogenNumericTable::from_array_in(vec![1, 2, 3, 4, 5, 6], shape(2, 3), ColumnMajor).unwrap();
+    let table = HomogenNumericTable::from_array_with_layout(vec![1, 2, 3, 4, 5, 6], shape(2, 3), ColumnMajor).unwrap();
     assert_eq!(values_of(&table), [1, 3, 5, 2, 4, 6]);
 }
 
@@ -124,7 +124,9 @@ fn a_column_major_array_is_read_column_by_column() {
 #[test]
 fn an_array_is_as_long_as_the_shape_needs() {
     for layout in LAYOUTS {
-        let from = |count: u8| HomogenNumericTable::from_array_in((0..count).collect::<Vec<_>>(), shape(3, 2), layout);
+        let from = |count: u8| {
+            HomogenNumericTable::from_array_with_layout((0..count).collect::<Vec<_>>(), shape(3, 2), layout)
+        };
         assert_error!(from(5), ErrorKind::ArrayLength { have: 5, need: 6, .. });
         assert_eq!(from(6).unwrap().as_slice().unwrap(), [0, 1, 2, 3, 4, 5]);
         assert_error!(from(7), ErrorKind::ArrayLength { have: 7, need: 6, .. });
@@ -140,7 +142,8 @@ fn an_array_is_as_long_as_the_shape_needs() {
 fn no_array_but_an_empty_one_holds_rows_of_no_columns() {
     for (rows, columns) in [(2, 0), (0, 3), (0, 0), (usize::MAX, 0)] {
         for layout in LAYOUTS {
-            let from = |values: Vec<i32>| HomogenNumericTable::from_array_in(values, shape(rows, columns), layout);
+            let from =
+                |values: Vec<i32>| HomogenNumericTable::from_array_with_layout(values, shape(rows, columns), layout);
             assert_eq!(from(Vec::new()).unwrap().shape(), shape(rows, columns));
             assert_error!(from(vec![1]), ErrorKind::ArrayLength { have: 1, need: 0, .. });
         }
@@ -187,7 +190,7 @@ fn rows_without_columns_are_an_ordinary_table() {
 #[test]
 fn a_dictionary_has_the_columns_of_a_table_and_no_rows() {
     let dictionary = DataDictionary::from_features(["length", "width"].map(|name| feature::<f64>().named(name)));
-    let mut table = HomogenNumericTable::<f64>::with_dictionary(dictionary.clone()).unwrap();
+    let mut table = HomogenNumericTable::<f64>::from_dictionary(dictionary.clone()).unwrap();
     assert_eq!((table.shape(), table.data_memory_status()), (shape(0, 2), NotAllocated));
     assert_eq!((table.data_layout(), table.dictionary()), (RowMajor, &dictionary));
     table.resize(3).unwrap();
@@ -199,8 +202,8 @@ fn a_dictionary_has_the_columns_of_a_table_and_no_rows() {
 fn a_dictionary_of_another_type_makes_no_table() {
     let dictionary = DataDictionary::from_features([feature::<f64>(), feature::<i32>()]);
     assert_error!(
-        HomogenNumericTable::<f64>::with_dictionary(dictionary),
-        ErrorKind::DictionaryMismatch { found: Some((1, ElementType::I32)), .. }
+        HomogenNumericTable::<f64>::from_dictionary(dictionary),
+        ErrorKind::DictionaryMismatch { actual: Some((1, ElementType::I32)), .. }
     );
 }
 
@@ -244,7 +247,7 @@ fn a_dictionary_comes_with_rows_memory_and_layout_in_one_call() {
         |element| ["a", "b"].map(|name| Feature::new(element).named(name)).into_iter().collect::<DataDictionary>();
     for layout in LAYOUTS {
         let make = |dictionary, rows, allocation| {
-            HomogenNumericTable::<i16>::with_dictionary_in(dictionary, rows, allocation, layout)
+            HomogenNumericTable::<i16>::from_dictionary_with_layout(dictionary, rows, allocation, layout)
         };
         let mut table = make(named(ElementType::I16), 3, DoAllocate).unwrap();
         assert_eq!((table.shape(), table.data_layout()), (shape(3, 2), layout));
@@ -256,7 +259,7 @@ fn a_dictionary_comes_with_rows_memory_and_layout_in_one_call() {
         assert_eq!(table.dictionary().index_of("a"), Some(0));
         assert_error!(
             make(named(ElementType::U16), 3, DoAllocate),
-            ErrorKind::DictionaryMismatch { found: Some((0, _)), .. }
+            ErrorKind::DictionaryMismatch { actual: Some((0, _)), .. }
         );
         assert_error!(make(named(ElementType::I16), usize::MAX, DoAllocate), ErrorKind::SizeOverflow { .. });
         let wide = DataDictionary::uniform(feature::<i16>(), usize::MAX);
@@ -273,9 +276,10 @@ fn a_dictionary_comes_with_rows_memory_and_layout_in_one_call() {
         assert_error!(from(named(ElementType::F32), 3), ErrorKind::DictionaryMismatch { .. });
         assert_error!(from(DataDictionary::from_features([]), 3), ErrorKind::ArrayLength { have: 6, need: 0, .. });
     }
-    let table = HomogenNumericTable::full(shape(2, 2), 1.5_f32).unwrap().described_by(named(ElementType::F32)).unwrap();
+    let table =
+        HomogenNumericTable::full(shape(2, 2), 1.5_f32).unwrap().with_dictionary(named(ElementType::F32)).unwrap();
     assert_eq!(table.dictionary().index_of("b"), Some(1));
-    assert_error!(table.described_by(named(ElementType::F64)), ErrorKind::DictionaryMismatch { .. });
+    assert_error!(table.with_dictionary(named(ElementType::F64)), ErrorKind::DictionaryMismatch { .. });
 }
 
 /// DAAL's guide: "the constructor with default values and sizes"; the columns and the memory come later.
@@ -283,41 +287,44 @@ fn a_dictionary_comes_with_rows_memory_and_layout_in_one_call() {
 fn a_table_without_memory_gets_its_columns_later() {
     let named = |count: usize| (0..count).map(|i| feature::<f32>().named(format!("n{i}"))).collect::<DataDictionary>();
     let mut table = HomogenNumericTable::<f32>::default();
-    table.set_columns(named(3)).unwrap();
+    table.set_dictionary_and_allocate(named(3)).unwrap();
     assert_eq!((table.shape(), table.data_memory_status()), (shape(0, 3), NotAllocated));
-    table.set_columns(named(2)).unwrap(); // still without memory
+    table.set_dictionary_and_allocate(named(2)).unwrap(); // still without memory
     table.set_array(vec![1.0, 2.0, 3.0, 4.0], 2).unwrap();
     assert_eq!((values_of(&table), table.dictionary().index_of("n1")), (vec![1.0, 2.0, 3.0, 4.0], Some(1)));
     let before = state_of(&table);
-    assert_error!(table.set_columns(named(3)), ErrorKind::DictionaryMismatch { features: 3, columns: 2, .. });
-    assert_error!(table.set_columns(named(0)), ErrorKind::DictionaryMismatch { .. });
+    assert_error!(
+        table.set_dictionary_and_allocate(named(3)),
+        ErrorKind::DictionaryMismatch { features: 3, columns: 2, .. }
+    );
+    assert_error!(table.set_dictionary_and_allocate(named(0)), ErrorKind::DictionaryMismatch { .. });
     assert_eq!(state_of(&table), before);
-    table.set_columns(DataDictionary::uniform(feature::<f32>(), 2)).unwrap(); // as many: only the description
+    table.set_dictionary_and_allocate(DataDictionary::uniform(feature::<f32>(), 2)).unwrap(); // as many: only the description
     assert_eq!((state_of(&table), table.dictionary().index_of("n1")), (before, None));
     table.free_data_memory().unwrap();
-    table.set_columns(named(1)).unwrap();
+    table.set_dictionary_and_allocate(named(1)).unwrap();
     assert_eq!(table.shape(), shape(2, 1));
     table.allocate_data_memory().unwrap();
     assert_eq!(values_of(&table), [0.0; 2]);
 
-    let mut table = HomogenNumericTable::<f32>::new_in(shape(4, 0), DoNotAllocate, ColumnMajor).unwrap();
+    let mut table = HomogenNumericTable::<f32>::new_with_layout(shape(4, 0), DoNotAllocate, ColumnMajor).unwrap();
     assert_error!(
-        table.set_columns(DataDictionary::uniform(feature::<f64>(), 2)),
+        table.set_dictionary_and_allocate(DataDictionary::uniform(feature::<f64>(), 2)),
         ErrorKind::DictionaryMismatch { .. }
     );
     assert_error!(
-        table.set_columns(DataDictionary::uniform(feature::<f32>(), usize::MAX)),
+        table.set_dictionary_and_allocate(DataDictionary::uniform(feature::<f32>(), usize::MAX)),
         ErrorKind::SizeOverflow { .. }
     );
     assert_eq!(table.shape(), shape(4, 0));
-    table.set_columns(named(2)).unwrap();
+    table.set_dictionary_and_allocate(named(2)).unwrap();
     table.resize(4).unwrap();
     assert_eq!((table.shape(), table.data_layout(), values_of(&table)), (shape(4, 2), ColumnMajor, vec![0.0; 8]));
 
     let mut table = HomogenNumericTable::<f32>::new(shape(2, 2), DoAllocate).unwrap();
     let mut block = BlockDescriptor::<f32>::new();
     table.get_block_of_rows(0, 2, ReadWriteMode::ReadWrite, &mut block).unwrap();
-    assert_error!(table.set_columns(named(2)), ErrorKind::BlockOutstanding { .. });
+    assert_error!(table.set_dictionary_and_allocate(named(2)), ErrorKind::BlockOutstanding { .. });
 }
 
 #[test]
@@ -341,9 +348,9 @@ fn rows_of_any_kind_are_copied_and_a_ragged_one_is_named() {
     for_each_element!(T => check::<T>());
     let ragged = [vec![1, 2], vec![3, 4], vec![5], vec![6, 7, 8]];
     let refused = HomogenNumericTable::<i32>::from_row_iter(&ragged);
-    assert_error!(refused, ErrorKind::UnequalLengths { what: "row", index: 2, expected: 2, found: 1, .. });
+    assert_error!(refused, ErrorKind::UnequalLengths { what: "row", index: 2, expected: 2, actual: 1, .. });
     let refused = HomogenNumericTable::<i32>::from_row_iter([&[][..], &[1]]);
-    assert_error!(refused, ErrorKind::UnequalLengths { what: "row", index: 1, expected: 0, found: 1, .. });
+    assert_error!(refused, ErrorKind::UnequalLengths { what: "row", index: 1, expected: 0, actual: 1, .. });
     let none = HomogenNumericTable::<f64>::from_row_iter(Vec::<Vec<f64>>::new()).unwrap();
     assert_eq!((none.shape(), none.data_memory_status()), (shape(0, 0), InternallyAllocated));
     assert_eq!(HomogenNumericTable::<f64>::from_row_iter([[]; 3]).unwrap().shape(), shape(3, 0));

@@ -46,7 +46,7 @@ fn conversion_saturates_unless_told_otherwise() {
 #[test]
 fn a_refused_value_is_the_first_in_row_major_order_whatever_the_layout() {
     for layout in LAYOUTS {
-        let mut table = HomogenNumericTable::<f32>::new_in(shape(3, 3), DoAllocate, layout).unwrap();
+        let mut table = HomogenNumericTable::<f32>::new_with_layout(shape(3, 3), DoAllocate, layout).unwrap();
         table.set_value(2, 0, 1000.0_f32).unwrap(); // first in memory if column-major
         table.set_value(1, 2, f32::NAN).unwrap(); // first in row-major order
         assert_error!(
@@ -59,7 +59,7 @@ fn a_refused_value_is_the_first_in_row_major_order_whatever_the_layout() {
 
 #[test]
 fn an_unallocated_table_converts_to_an_unallocated_table() {
-    let table = HomogenNumericTable::<f32>::new_in(shape(0, 3), DoNotAllocate, ColumnMajor).unwrap();
+    let table = HomogenNumericTable::<f32>::new_with_layout(shape(0, 3), DoNotAllocate, ColumnMajor).unwrap();
     let converted = table.convert::<i32>().unwrap();
     assert_eq!((converted.shape(), converted.data_layout()), (shape(0, 3), ColumnMajor));
     let table = HomogenNumericTable::<f32>::new(shape(2, 3), DoNotAllocate).unwrap();

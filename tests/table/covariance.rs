@@ -9,7 +9,7 @@ use test_support::tables::{LAYOUTS, assert_error, numbered, shape};
 use test_support::{SmallNumber, for_each_element};
 
 fn of(table: &dyn NumericTable) -> Covariance {
-    Covariance::of(table).unwrap()
+    Covariance::compute(table).unwrap()
 }
 
 fn packed(matrix: &PackedSymmetricMatrix) -> &[f64] {
@@ -179,14 +179,14 @@ fn what_no_row_defines_is_nan() {
     let all_nan = |matrix: PackedSymmetricMatrix| packed(&matrix).iter().all(|value| value.is_nan());
     assert!(covariance.means().iter().all(|mean| mean.is_nan()));
     assert!(all_nan(covariance.covariance().unwrap()) && all_nan(covariance.population_covariance().unwrap()));
-    covariance.update(&[1_u8, 2]).unwrap();
+    covariance.update_values(&[1_u8, 2]).unwrap();
     assert_eq!(covariance.means(), [1.0, 2.0]);
     assert!(all_nan(covariance.covariance().unwrap()) && all_nan(covariance.correlation().unwrap()));
     assert_eq!(packed(&covariance.population_covariance().unwrap()), [0.0; 3]);
     for layout in LAYOUTS {
-        let no_columns = of(&HomogenNumericTable::full_in(shape(3, 0), 1.0_f32, layout).unwrap());
+        let no_columns = of(&HomogenNumericTable::full_with_layout(shape(3, 0), 1.0_f32, layout).unwrap());
         assert_eq!((no_columns.row_count(), packed(&no_columns.covariance().unwrap()).len()), (3, 0));
-        let no_rows = of(&HomogenNumericTable::full_in(shape(0, 3), 1.0_f32, layout).unwrap());
+        let no_rows = of(&HomogenNumericTable::full_with_layout(shape(0, 3), 1.0_f32, layout).unwrap());
         assert_eq!((no_rows.row_count(), no_rows.column_count()), (0, 3));
     }
 }
@@ -203,12 +203,12 @@ fn merged_and_updated_results_are_those_of_all_rows() {
         let mut updated = Covariance::new(columns).unwrap();
         let mut merged = Covariance::new(columns).unwrap();
         for part in values.chunks(step * columns) {
-            updated.update(part).unwrap();
+            updated.update_values(part).unwrap();
             let table = HomogenNumericTable::from_array(part.to_vec(), shape(part.len() / columns, columns)).unwrap();
             merged.merge(&of(&table)).unwrap();
         }
         merged.merge(&Covariance::new(columns).unwrap()).unwrap();
-        updated.update::<f32>(&[]).unwrap();
+        updated.update_values::<f32>(&[]).unwrap();
         for found in [updated, merged] {
             assert_eq!(found.row_count(), 2000);
             let error = error(packed(&found.covariance().unwrap()), &expected, columns);
@@ -220,7 +220,7 @@ fn merged_and_updated_results_are_those_of_all_rows() {
 #[test]
 fn matrices_have_the_names_of_the_columns() {
     let features = [Feature::new(ElementType::U8).named("a").categorical(9), Feature::new(ElementType::U8).named("b")];
-    let table = numbered::<u8>(4, 2, DataLayout::RowMajor).described_by(features.into_iter().collect()).unwrap();
+    let table = numbered::<u8>(4, 2, DataLayout::RowMajor).with_dictionary(features.into_iter().collect()).unwrap();
     let mut merged = Covariance::new(2).unwrap();
     merged.merge(&of(&table)).unwrap();
     for matrix in [of(&table).covariance().unwrap(), merged.correlation().unwrap()] {
@@ -234,20 +234,20 @@ fn matrices_have_the_names_of_the_columns() {
 #[test]
 fn errors_name_what_is_wrong_and_leave_everything_as_it_was() {
     let mut table = HomogenNumericTable::<f32>::new(shape(3, 2), AllocationFlag::DoNotAllocate).unwrap();
-    assert_error!(Covariance::of(&table), ErrorKind::NotAllocated);
+    assert_error!(Covariance::compute(&table), ErrorKind::NotAllocated);
     table.allocate_data_memory().unwrap();
     let mut block = BlockDescriptor::<f32>::new();
     table.get_block_of_rows(1, 1, ReadWriteMode::ReadWrite, &mut block).unwrap();
-    assert_error!(Covariance::of(&table), ErrorKind::BlockOutstanding { rows } if *rows == (1..2));
+    assert_error!(Covariance::compute(&table), ErrorKind::BlockOutstanding { rows } if *rows == (1..2));
     drop(block);
     let mut covariance = of(&numbered::<u8>(4, 2, DataLayout::RowMajor));
     let before = bits_of(&covariance);
-    assert_error!(covariance.update(&[1.0, 2.0, 3.0]), ErrorKind::NotWholeRows { values: 3, columns: 2 });
-    assert_error!(covariance.merge(&Covariance::new(3).unwrap()), ErrorKind::LengthMismatch { expected: 2, found: 3 });
+    assert_error!(covariance.update_values(&[1.0, 2.0, 3.0]), ErrorKind::NotWholeRows { values: 3, columns: 2 });
+    assert_error!(covariance.merge(&Covariance::new(3).unwrap()), ErrorKind::LengthMismatch { expected: 2, actual: 3 });
     assert_eq!((covariance.row_count(), bits_of(&covariance)), (4, before));
     assert_error!(Covariance::new(usize::MAX), ErrorKind::OutOfMemory);
     assert_error!(
-        Covariance::of(&HomogenNumericTable::<u8>::full(shape(0, 1 << 60), 0).unwrap()),
+        Covariance::compute(&HomogenNumericTable::<u8>::full(shape(0, 1 << 60), 0).unwrap()),
         ErrorKind::OutOfMemory
     );
     let mut many = Covariance::new(0).unwrap();
@@ -280,7 +280,7 @@ fn results_are_the_same_bits_in_both_layouts_and_of_other_kinds_and_types() {
         assert_eq!(bits_of(&of(&SoaNumericTable::from_columns(columns).unwrap())), expected);
         assert_eq!(bits_of(&of(&CsrNumericTable::from_dense::<f32>(&table).unwrap())), expected);
         let mut updated = Covariance::new(table.column_count()).unwrap();
-        updated.update(table.as_slice().unwrap()).unwrap();
+        updated.update_values(table.as_slice().unwrap()).unwrap();
         assert_eq!(bits_of(&updated), expected);
     }
 }

@@ -310,7 +310,7 @@ fn a_dictionary_of_another_length_is_refused_and_nothing_changes() {
         for count in [0, 2, 4, usize::MAX] {
             assert_error!(
                 table.set_dictionary(DataDictionary::uniform(feature::<f32>(), count)),
-                ErrorKind::DictionaryMismatch { features, columns: 3, element: ElementType::F32, found: None }
+                ErrorKind::DictionaryMismatch { features, columns: 3, element: ElementType::F32, actual: None }
                     if *features == count
             );
         }
@@ -325,11 +325,11 @@ fn a_dictionary_of_another_element_type_is_refused_and_nothing_changes() {
     wrong.set_feature(1, feature::<i32>()).unwrap();
     assert_error!(
         table.set_dictionary(wrong),
-        ErrorKind::DictionaryMismatch { features: 3, columns: 3, found: Some((1, ElementType::I32)), .. }
+        ErrorKind::DictionaryMismatch { features: 3, columns: 3, actual: Some((1, ElementType::I32)), .. }
     );
     assert_error!(
         table.set_dictionary(DataDictionary::uniform(feature::<f64>(), 3)),
-        ErrorKind::DictionaryMismatch { found: Some((0, ElementType::F64)), .. }
+        ErrorKind::DictionaryMismatch { actual: Some((0, ElementType::F64)), .. }
     );
     assert_eq!(*table.dictionary(), mixed::<f32>());
 }

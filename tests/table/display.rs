@@ -7,7 +7,7 @@ use numeric_table::{
     dictionary::Categories,
     f16, impl_record,
     prelude::*,
-    table::{BorrowedTable, BorrowedTableMut, PackedOrder, TableView, Triangle},
+    table::{BorrowedTable, BorrowedTableMut, TableView, Triangle},
 };
 use test_support::tables::{LAYOUTS, numbered, shape};
 use test_support::{SmallNumber, for_each_element};
@@ -34,7 +34,7 @@ fn counted(rows: usize, columns: usize) -> Table<u32> {
 
 #[test]
 fn categories_with_words_show_them_and_other_values_stay_numbers() {
-    let words = Categories::from_words(["red", "light\u{202E}\nblue", &"long ".repeat(9)]).unwrap();
+    let words = Categories::from_labels(["red", "light\u{202E}\nblue", &"long ".repeat(9)]).unwrap();
     let feature = Feature::new(ElementType::F32).named("colour").categorical(words);
     let table = Table::from_rows(&[[0.0_f32], [1.0], [2.0], [3.0], [0.5], [-1.0], [f32::NAN]]).unwrap();
     let table = described(table, [feature]);
@@ -77,7 +77,7 @@ fn a_table_shows_shape_type_names_kinds_and_values() {
     assert_text(Box::new(table.clone()) as Box<dyn NumericTable>, text);
     assert_text(table.to_layout(DataLayout::ColumnMajor).unwrap(), &text.replace("row major", "column major"));
     assert_text(
-        table.view().unwrap().columns(0..2).unwrap(),
+        table.view().unwrap().slice_columns(0..2).unwrap(),
         "
 3 x 2 f64
       0     1
@@ -139,9 +139,9 @@ fn rows_in_the_middle_are_left_out() {
 998  1996  1997
 999  1998  1999",
     );
-    assert_text(counted(3, 1).display().rows(2), "\n3 x 1 u32, row major\n       0\n0      0\n...  ...\n2      2");
-    assert_text(counted(3, 1).display().rows(1), "\n3 x 1 u32, row major\n       0\n0      0\n...  ...");
-    assert_text(counted(3, 1).display().rows(0), "\n3 x 1 u32, row major\n       0\n...  ...");
+    assert_text(counted(3, 1).display().max_rows(2), "\n3 x 1 u32, row major\n       0\n0      0\n...  ...\n2      2");
+    assert_text(counted(3, 1).display().max_rows(1), "\n3 x 1 u32, row major\n       0\n0      0\n...  ...");
+    assert_text(counted(3, 1).display().max_rows(0), "\n3 x 1 u32, row major\n       0\n...  ...");
     assert_eq!(counted(10, 1).to_string().lines().count(), 2 + 10);
     assert_eq!(counted(11, 1).to_string().lines().count(), 2 + 5 + 1 + 5);
     assert_eq!(format!("{:#}", counted(300, 1)).lines().count(), 2 + 300);
@@ -275,22 +275,22 @@ fn everything_of_a_table_that_nobody_could_look_at_is_a_part_of_it() {
 fn however_much_is_asked_for_work_and_text_have_a_limit() {
     let wide = Table::<f64>::new(shape(0, 1 << 62), AllocationFlag::DoNotAllocate).unwrap();
     assert!(wide.display().width(usize::MAX).to_string().len() < 3 << 20);
-    assert!(wide.display().width(usize::MAX).rows(usize::MAX).precision(usize::MAX).to_string().len() < 3 << 20);
+    assert!(wide.display().width(usize::MAX).max_rows(usize::MAX).precision(usize::MAX).to_string().len() < 3 << 20);
     let long = Table::<u8>::new(shape(usize::MAX, 0), AllocationFlag::DoNotAllocate).unwrap();
-    let text = long.display().rows(usize::MAX).width(usize::MAX).to_string();
+    let text = long.display().max_rows(usize::MAX).width(usize::MAX).to_string();
     assert_eq!(text, format!("{} x 0 u8, row major, not allocated", usize::MAX));
 
     let long = Table::<u8>::new(shape(1 << 22, 1), AllocationFlag::DoAllocate).unwrap();
-    assert_eq!(long.display().rows(usize::MAX).to_string().lines().count(), 2 + (1 << 20) + 1);
+    assert_eq!(long.display().max_rows(usize::MAX).to_string().lines().count(), 2 + (1 << 20) + 1);
     // Ten numbers at least of every column that is shown, however many decimals they have.
     let exact = Table::<f64>::full(shape(1 << 20, 1), 0.5).unwrap();
-    let text = exact.display().rows(usize::MAX).precision(usize::MAX).to_string();
+    let text = exact.display().max_rows(usize::MAX).precision(usize::MAX).to_string();
     assert!(text.len() < 32 << 20 && text.lines().count() > 10_000);
-    assert_eq!(exact.display().rows(1 << 20).precision(2).to_string().lines().count(), 2 + (1 << 20));
+    assert_eq!(exact.display().max_rows(1 << 20).precision(2).to_string().lines().count(), 2 + (1 << 20));
     // What is asked for and below the limit is what is shown.
     let both = Table::<u8>::full(shape(5000, 26), 1).unwrap();
-    assert_eq!(both.display().rows(5000).to_string().lines().count(), 2 + 5000);
-    assert_eq!(both.display().rows(usize::MAX).width(usize::MAX).to_string().lines().count(), 2 + 5000);
+    assert_eq!(both.display().max_rows(5000).to_string().lines().count(), 2 + 5000);
+    assert_eq!(both.display().max_rows(usize::MAX).width(usize::MAX).to_string().lines().count(), 2 + 5000);
 }
 
 #[test]
@@ -309,8 +309,8 @@ fn tables_of_every_kind_print_themselves() {
         &SoaNumericTable::from_columns([("0", vec![2.5_f32, 0.0]), ("1", vec![0.0, 4.0])]).unwrap(),
         &AosNumericTable::from_records(vec![Pair { a: 2.5, b: 0.0 }, Pair { a: 0.0, b: 4.0 }]).unwrap(),
         &CsrNumericTable::from_dense::<f32>(&dense).unwrap(),
-        &PackedSymmetricMatrix::from_full(&dense, Triangle::Lower, PackedOrder::Rows).unwrap(),
-        &PackedTriangularMatrix::from_full(&dense, Triangle::Upper, PackedOrder::Columns).unwrap(),
+        &PackedSymmetricMatrix::from_full(&dense, Triangle::Lower, DataLayout::RowMajor).unwrap(),
+        &PackedTriangularMatrix::from_full(&dense, Triangle::Upper, DataLayout::ColumnMajor).unwrap(),
         &RowMergedNumericTable::new([other]).unwrap(),
         &BorrowedTable::new(&values, shape(2, 2)).unwrap(),
         &BorrowedTableMut::new(&mut written, shape(2, 2)).unwrap(),

@@ -21,10 +21,10 @@ fn constructors_follow_the_size<T: SmallNumber>() {
     for (rows, columns) in EXTENTS.iter().flat_map(|&rows| EXTENTS.map(|columns| (rows, columns))) {
         let shape = shape(rows, columns);
         for layout in LAYOUTS {
-            let unallocated = HomogenNumericTable::<T>::new_in(shape, DoNotAllocate, layout);
-            let allocated = HomogenNumericTable::<T>::new_in(shape, DoAllocate, layout);
-            let full = HomogenNumericTable::<T>::full_in(shape, T::small(1), layout);
-            let wrapped = HomogenNumericTable::<T>::from_array_in(vec![T::small(1); 9], shape, layout);
+            let unallocated = HomogenNumericTable::<T>::new_with_layout(shape, DoNotAllocate, layout);
+            let allocated = HomogenNumericTable::<T>::new_with_layout(shape, DoAllocate, layout);
+            let full = HomogenNumericTable::<T>::full_with_layout(shape, T::small(1), layout);
+            let wrapped = HomogenNumericTable::<T>::from_array_with_layout(vec![T::small(1); 9], shape, layout);
             match bytes_of::<T>(shape) {
                 None => {
                     assert_error!(unallocated, ErrorKind::SizeOverflow { .. });
@@ -69,7 +69,7 @@ fn every_call_answers<T: SmallNumber>(table: HomogenNumericTable<T>) {
             view.column(0),
             view.column(columns),
         );
-        let _ = (view.rows(0..rows).is_ok(), view.columns(0..columns).is_ok());
+        let _ = (view.slice_rows(0..rows).is_ok(), view.slice_columns(0..columns).is_ok());
         #[cfg(feature = "ndarray")]
         let _ = view.as_ndarray();
     }

@@ -22,7 +22,7 @@ fn without_memory() -> Table<u8> {
 
 fn tables_without_values() -> Vec<Table<u8>> {
     let shapes = [shape(MOST, 0), shape(0, MOST), shape(1 << 62, 0), shape(0, 1 << 62)];
-    let table = |(shape, layout)| Table::full_in(shape, 0, layout).unwrap();
+    let table = |(shape, layout)| Table::full_with_layout(shape, 0, layout).unwrap();
     shapes.into_iter().flat_map(|shape| LAYOUTS.map(|layout| (shape, layout))).map(table).collect()
 }
 
@@ -199,15 +199,15 @@ mod csv {
 #[test]
 fn tables_of_equal_columns_beyond_number_follow_each_other() {
     let table = |words: [&str; 2]| {
-        let categories = numeric_table::dictionary::Categories::from_words(words).unwrap();
+        let categories = numeric_table::dictionary::Categories::from_labels(words).unwrap();
         let feature = Feature::new(ElementType::U8).named("answer").categorical(categories);
-        Table::<u8>::full_in(shape(0, MOST), 0, DataLayout::RowMajor)
-            .and_then(|table| table.described_by(DataDictionary::uniform(feature, MOST)))
+        Table::<u8>::full_with_layout(shape(0, MOST), 0, DataLayout::RowMajor)
+            .and_then(|table| table.with_dictionary(DataDictionary::uniform(feature, MOST)))
             .unwrap()
     };
     let [first, same, other] = [["no", "yes"], ["no", "yes"], ["yes", "no"]].map(table);
     assert_eq!(first.vstack(&[&same]).unwrap().shape(), shape(0, MOST));
-    assert_eq!(first.vstack_recoded(&[&same]).unwrap().shape(), shape(0, MOST));
+    assert_eq!(first.vstack_unified(&[&same]).unwrap().shape(), shape(0, MOST));
     let refused = first.vstack(&[&other]).map(|both| both.shape());
     assert_error!(refused, ErrorKind::UnequalTables { table: 1, column: Some(0), .. }, "categories");
 }

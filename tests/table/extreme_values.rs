@@ -32,10 +32,10 @@ fn statistics_of_extreme_values_are_those_of_the_same_values_scaled_down() {
         let table = of_extremes(&mut random, rows, columns);
         let small =
             Matrix::from_fn(table.shape(), |row, column| table.as_slice().unwrap()[row * columns + column] * down);
-        let small = BasicStatistics::of(&small.unwrap()).unwrap();
-        let large = BasicStatistics::of(&table).unwrap();
-        let means = Covariance::of(&table).unwrap().means();
-        let groups = GroupStatistics::of(
+        let small = BasicStatistics::compute(&small.unwrap()).unwrap();
+        let large = BasicStatistics::compute(&table).unwrap();
+        let means = Covariance::compute(&table).unwrap().means();
+        let groups = GroupStatistics::compute(
             &Matrix::from_fn(shape(rows, columns + 1), |row, column| match column {
                 0 => (row % 2) as f64,
                 _ => table.as_slice().unwrap()[row * columns + column - 1],
@@ -45,10 +45,10 @@ fn statistics_of_extreme_values_are_those_of_the_same_values_scaled_down() {
             2,
         )
         .unwrap();
-        for (index, (large, small)) in large.columns().iter().zip(small.columns()).enumerate() {
+        for (index, (large, small)) in large.per_column().iter().zip(small.per_column()).enumerate() {
             assert!(near(large.mean(), small.mean() / down, MAX), "{rows} {index}");
             assert!(near(large.standard_deviation() * down, small.standard_deviation(), small.standard_deviation()));
-            assert_eq!(large.variation().is_finite(), small.variation().is_finite());
+            assert_eq!(large.coefficient_of_variation().is_finite(), small.coefficient_of_variation().is_finite());
             assert!(near(means[index], large.mean(), MAX), "{rows} {index} {:e} {:e}", means[index], large.mean());
         }
         for (category, index) in [(0, 0), (1, columns - 1)] {
@@ -63,9 +63,9 @@ fn quantiles_of_extreme_values_lie_between_them() {
     let probabilities = [0.0, 0.1, 1.0 / 3.0, 0.5, 0.77, 1.0];
     for rows in [1, 2, 3, 10, 101] {
         let table = of_extremes(&mut random, rows, 1);
-        let sketch = QuantileSketch::new(1).unwrap().compute(&table).unwrap();
+        let sketch = QuantileSketch::new(1).unwrap().compute_over(&table).unwrap();
         for method in [QuantileMethod::Linear, QuantileMethod::Midpoint, QuantileMethod::Nearest] {
-            let found = Quantiles::of(&table, &probabilities).unwrap().method(method);
+            let found = Quantiles::compute(&table, &probabilities).unwrap().method(method);
             let found = (0..probabilities.len()).map(|at| found.value(0, at).unwrap()).collect::<Vec<_>>();
             assert!(found.iter().all(|value| value.is_finite()) && found.is_sorted(), "{found:?}");
         }

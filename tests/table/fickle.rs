@@ -140,7 +140,7 @@ fn a_table_is_asked_for_its_shape_once_and_again_when_it_has_been_read() {
             |result, _| {
                 assert_error!(
                     result,
-                    ErrorKind::ShapeMismatch { expected, found } if (*expected, *found) == (first, last)
+                    ErrorKind::ShapeMismatch { expected, actual: found } if (*expected, *found) == (first, last)
                 )
             },
         );
@@ -189,7 +189,7 @@ fn a_table_of_another_type_when_it_has_been_read_is_refused() {
         |result, _| {
             assert_error!(
                 result,
-                ErrorKind::ElementTypeMismatch { expected: ElementType::I16, found: ElementType::F64, .. }
+                ErrorKind::ElementTypeMismatch { expected: ElementType::I16, actual: ElementType::F64, .. }
             );
         },
     );
@@ -259,12 +259,12 @@ fn statistics_of_a_table_whose_number_of_columns_changes_are_refused() {
     for (first, last) in [(2, 3), (2, 0), (3, 2)] {
         let table = || Fickle::new([shape(4, first), shape(4, last)]);
         let found = [
-            Histogram::of(&table(), &bins).map(drop),
-            QuantileSketch::of(&table()).map(drop),
-            GroupStatistics::of(&table(), 0, 8).map(drop),
+            Histogram::compute(&table(), &bins).map(drop),
+            QuantileSketch::compute(&table()).map(drop),
+            GroupStatistics::compute(&table(), 0, 8).map(drop),
         ];
         for found in found {
-            assert_error!(found, ErrorKind::LengthMismatch { expected, found } if (*expected, *found) == (first, last));
+            assert_error!(found, ErrorKind::LengthMismatch { expected, actual: found } if (*expected, *found) == (first, last));
         }
     }
 }
@@ -277,14 +277,14 @@ fn rows_and_statistics_of_a_table_that_changes_are_answers_or_errors() {
     let calls: [Call<'_>; 10] = [
         &|table| table.filter_rows_by(|_: &[f64]| true).map(drop),
         &|table| table.filter_by_column(0, |_: f64| true).map(drop),
-        &|table| table.sort_by_column(0).map(drop),
+        &|table| table.sort_by(0).map(drop),
         &|table| table.sample_rows(1, 1).map(drop),
         &|table| table.shuffle_rows(1).map(drop),
         &|table| table.split_rows(0.5, 1).map(drop),
         &|table| table.split_rows_by(0, 0.5, 1).map(drop),
-        &|table| numeric_table::statistics::GroupStatistics::of(table, 0, 8).map(drop),
-        &|table| numeric_table::statistics::Histogram::of(table, &bins).map(drop),
-        &|table| numeric_table::statistics::Covariance::of(table).map(drop),
+        &|table| numeric_table::statistics::GroupStatistics::compute(table, 0, 8).map(drop),
+        &|table| numeric_table::statistics::Histogram::compute(table, &bins).map(drop),
+        &|table| numeric_table::statistics::Covariance::compute(table).map(drop),
     ];
     for (first, last) in shapes.iter().flat_map(|first| shapes.map(|last| (*first, last))) {
         for (times, call) in (1..5).flat_map(|times| calls.map(|call| (times, call))) {
@@ -294,6 +294,6 @@ fn rows_and_statistics_of_a_table_that_changes_are_answers_or_errors() {
         }
     }
     let changed = Fickle::new([shape(3, 2), shape(3, 0)]);
-    let groups = numeric_table::statistics::GroupStatistics::of(&changed, 0, 8);
-    assert_error!(groups, ErrorKind::LengthMismatch { expected: 2, found: 0 });
+    let groups = numeric_table::statistics::GroupStatistics::compute(&changed, 0, 8);
+    assert_error!(groups, ErrorKind::LengthMismatch { expected: 2, actual: 0 });
 }

@@ -33,19 +33,19 @@ fn whole_numbers_are_exact_however_rows_are_dealt_out() {
         let table = HomogenNumericTable::from_array(values, shape(rows.len(), columns)).unwrap();
         let expected = exact(&rows, columns);
         for layout in LAYOUTS {
-            assert_eq!(numbers(&GramMatrix::of(&table.to_layout(layout).unwrap()).unwrap()), expected);
+            assert_eq!(numbers(&GramMatrix::compute(&table.to_layout(layout).unwrap()).unwrap()), expected);
         }
         let (mut updated, mut merged) = (GramMatrix::new(columns).unwrap(), GramMatrix::new(columns).unwrap());
         if columns > 0 {
             for part in table.as_slice().unwrap().chunks(columns * 100) {
-                updated.update(part).unwrap();
-                let mut other = merged.empty().unwrap();
-                other.update(part).unwrap();
+                updated.update_values(part).unwrap();
+                let mut other = merged.new_like().unwrap();
+                other.update_values(part).unwrap();
                 merged.merge(&other).unwrap();
             }
             assert_eq!((numbers(&updated), numbers(&merged)), (expected.clone(), expected.clone()));
         }
-        let computed = GramMatrix::new(columns).unwrap().compute(&table).unwrap();
+        let computed = GramMatrix::new(columns).unwrap().compute_over(&table).unwrap();
         assert_eq!((numbers(&computed), computed.row_count()), (expected, rows.len() as u64));
     }
 }
@@ -54,21 +54,22 @@ fn whole_numbers_are_exact_however_rows_are_dealt_out() {
 fn every_type_and_kind_of_table_gives_the_same_bits() {
     fn check<T: SmallNumber>() {
         for layout in LAYOUTS {
-            let gram = GramMatrix::of(&numbered::<T>(3, 2, layout)).unwrap();
+            let gram = GramMatrix::compute(&numbered::<T>(3, 2, layout)).unwrap();
             assert_eq!(numbers(&gram), [35.0, 44.0, 56.0, 9.0, 12.0]);
             assert_eq!((gram.row_count(), gram.column_count()), (3, 2));
         }
     }
     for_each_element!(check);
     let (wine, _) = data("wine.csv");
-    let expected = bytes(&GramMatrix::of(&wine).unwrap());
+    let expected = bytes(&GramMatrix::compute(&wine).unwrap());
     let empty = GramMatrix::new(13).unwrap();
     for kind in kinds(&wine) {
-        assert_eq!(numbers(&empty.compute(&*kind).unwrap()), numbers(&GramMatrix::from_bytes(&expected).unwrap()));
+        assert_eq!(numbers(&empty.compute_over(&*kind).unwrap()), numbers(&GramMatrix::from_bytes(&expected).unwrap()));
         check_promises(&empty, &*kind);
     }
     // Beside the covariance: X'X = cross product + n * mean * mean'.
-    let (gram, covariance) = (GramMatrix::of(&wine).unwrap().matrix().unwrap(), Covariance::of(&wine).unwrap());
+    let (gram, covariance) =
+        (GramMatrix::compute(&wine).unwrap().matrix().unwrap(), Covariance::compute(&wine).unwrap());
     let (centred, means) = (covariance.cross_product().unwrap(), covariance.means());
     for (i, j) in [(0, 0), (5, 2), (12, 12), (12, 0)] {
         let expected = centred.value::<f64>(i, j).unwrap() + 178.0 * means[i] * means[j];
@@ -82,15 +83,15 @@ fn the_number_of_threads_changes_no_bit() {
     let values: Vec<f32> = (0..4_800_000).map(value).collect();
     let table = HomogenNumericTable::from_array(values, shape(600_000, 8)).unwrap();
     let empty = GramMatrix::new(8).unwrap();
-    with_any_threads(|| bytes(&empty.compute(&table).unwrap()));
+    with_any_threads(|| bytes(&empty.compute_over(&table).unwrap()));
     let some = table.slice_rows(..100_000).unwrap();
-    with_any_threads(|| bytes(&GramMatrix::of(&some).unwrap()));
+    with_any_threads(|| bytes(&GramMatrix::compute(&some).unwrap()));
 }
 
 #[test]
 fn values_that_are_not_finite_reach_their_own_products_only() {
     let rows = [[1.0, f64::NAN, 2.0, f64::INFINITY], [3.0, 1.0, -2.0, 1.0]];
-    let gram = GramMatrix::of(&HomogenNumericTable::from_rows(&rows).unwrap()).unwrap();
+    let gram = GramMatrix::compute(&HomogenNumericTable::from_rows(&rows).unwrap()).unwrap();
     let matrix = gram.matrix().unwrap();
     let at = |i, j| matrix.value::<f64>(i, j).unwrap();
     assert_eq!((at(0, 0), at(2, 0), at(2, 2), at(3, 0), at(3, 3)), (10.0, -4.0, 8.0, f64::INFINITY, f64::INFINITY));
@@ -101,17 +102,17 @@ fn values_that_are_not_finite_reach_their_own_products_only() {
 
 #[test]
 fn what_does_not_fit_is_refused_and_nothing_is_added() {
-    let mut gram = GramMatrix::of(&HomogenNumericTable::from_rows(&[[1.0, 2.0]]).unwrap()).unwrap();
+    let mut gram = GramMatrix::compute(&HomogenNumericTable::from_rows(&[[1.0, 2.0]]).unwrap()).unwrap();
     let before = bytes(&gram);
-    assert_error!(gram.update(&[1.0, 2.0, 3.0]), ErrorKind::NotWholeRows { values: 3, columns: 2 });
-    assert_error!(gram.merge(&GramMatrix::new(3).unwrap()), ErrorKind::LengthMismatch { expected: 2, found: 3 });
+    assert_error!(gram.update_values(&[1.0, 2.0, 3.0]), ErrorKind::NotWholeRows { values: 3, columns: 2 });
+    assert_error!(gram.merge(&GramMatrix::new(3).unwrap()), ErrorKind::LengthMismatch { expected: 2, actual: 3 });
     let absent = HomogenNumericTable::<f64>::new(shape(4, 2), AllocationFlag::DoNotAllocate).unwrap();
-    assert_error!(gram.update_table(&absent), ErrorKind::NotAllocated);
-    assert_error!(GramMatrix::of(&absent), ErrorKind::NotAllocated);
+    assert_error!(gram.update(&absent), ErrorKind::NotAllocated);
+    assert_error!(GramMatrix::compute(&absent), ErrorKind::NotAllocated);
     assert_error!(GramMatrix::new(usize::MAX), ErrorKind::OutOfMemory);
     assert_eq!(bytes(&gram), before);
     let table = HomogenNumericTable::from_rows(&[[1.0, 0.0], [-1.0, 0.0]]).unwrap(); // zero sums, but one product
-    for found in [GramMatrix::of(&table).unwrap(), gram.clone()] {
+    for found in [GramMatrix::compute(&table).unwrap(), gram.clone()] {
         let mut lie = serde_json::to_value(&found).unwrap();
         assert!(serde_json::from_value::<GramMatrix>(lie.clone()).is_ok());
         lie["rows"] = 0.into();
@@ -125,10 +126,10 @@ fn what_does_not_fit_is_refused_and_nothing_is_added() {
 #[test]
 fn changed_bytes_of_a_gram_matrix_are_refused_or_a_matrix() {
     let table = HomogenNumericTable::from_rows(&[[1.0, 2.0, 0.0], [30.0, 4.0, 1.0], [5.0, 0.5, 1.0]]).unwrap();
-    let gram = GramMatrix::of(&table).unwrap();
+    let gram = GramMatrix::compute(&table).unwrap();
     let read = change(&gram, |mut read| {
         let _ = (read.row_count(), read.matrix().unwrap(), read.sums().unwrap());
-        let _ = (read.update_table(&table), Partial::merge(&mut read, &gram), read.compute(&table));
+        let _ = (read.update(&table), Partial::merge(&mut read, &gram), read.compute_over(&table));
         let _ = read.clone().merge(&read);
         GramMatrix::from_bytes(&read.to_bytes().unwrap()).unwrap();
     });

@@ -6,7 +6,7 @@ use test_support::tables::{LAYOUTS, assert_error, numbered, numbers, shape};
 use test_support::{SmallNumber, for_each_element};
 
 fn empty<T: Element>(columns: usize, layout: DataLayout) -> Table<T> {
-    HomogenNumericTable::from_array_in(Vec::new(), shape(0, columns), layout).unwrap()
+    HomogenNumericTable::from_array_with_layout(Vec::new(), shape(0, columns), layout).unwrap()
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn what_is_refused_leaves_the_table_and_its_memory_as_they_were() {
         let mut table = numbered::<u8>(2, 3, layout);
         let share = table.clone();
         let memory = table.array().unwrap().as_ptr();
-        assert_error!(table.push_row(&[1.0, 2.0]), ErrorKind::LengthMismatch { expected: 3, found: 2 });
+        assert_error!(table.push_row(&[1.0, 2.0]), ErrorKind::LengthMismatch { expected: 3, actual: 2 });
         assert_error!(table.append(&[1_u8; 7]), ErrorKind::NotWholeRows { values: 7, columns: 3 });
         assert_error!(
             table.append(&[1.0, 2.0, 3.0, 4.0, 256.0, 6.0]),

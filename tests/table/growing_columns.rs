@@ -27,8 +27,8 @@ fn rows_are_added_to_columns_of_any_type() {
     let mut table = mixed();
     table.push_row(&[0.25, 7.0, -9.0]).unwrap();
     table.append_table(&mixed()).unwrap();
-    assert_eq!(table.column_as::<f32>(0).unwrap(), [1.5, 0.25, 1.5]);
-    assert_eq!(table.column_as::<i64>(2).unwrap(), [3, -9, 3]);
+    assert_eq!(table.column_slice::<f32>(0).unwrap(), [1.5, 0.25, 1.5]);
+    assert_eq!(table.column_slice::<i64>(2).unwrap(), [3, -9, 3]);
     assert_eq!(table.data_memory_status(), MemoryStatus::InternallyAllocated);
 }
 
@@ -37,16 +37,17 @@ fn columns_move_seldom() {
     let (mut table, mut moves, mut before) = (mixed(), 0, [std::ptr::null(); 2]);
     for row in 0..33_000 {
         table.push_row(&[f64::from(row), 1.0, f64::from(-row)]).unwrap();
-        let now = [table.column_as::<u8>(1).unwrap().as_ptr(), table.column_as::<i64>(2).unwrap().as_ptr().cast()];
+        let now =
+            [table.column_slice::<u8>(1).unwrap().as_ptr(), table.column_slice::<i64>(2).unwrap().as_ptr().cast()];
         moves += usize::from(now != before);
         before = now;
     }
     assert!(moves < 60, "{moves}");
     assert_eq!(table.rows::<i32>(33_000..).unwrap()[..], [32_999, 1, -32_999]);
     table.reserve_rows(10_000).unwrap();
-    let reserved = table.column_as::<i64>(2).unwrap().as_ptr();
+    let reserved = table.column_slice::<i64>(2).unwrap().as_ptr();
     table.append(&vec![1_u8; 30_000]).unwrap();
-    assert_eq!((table.column_as::<i64>(2).unwrap().as_ptr(), table.row_count()), (reserved, 43_001));
+    assert_eq!((table.column_slice::<i64>(2).unwrap().as_ptr(), table.row_count()), (reserved, 43_001));
 }
 
 #[test]
@@ -66,7 +67,7 @@ fn what_one_column_refuses_changes_none() {
     assert_error!(table.append(&values), ErrorKind::ValueNotRepresentable { row: 1, column: 2, .. });
     let theirs = HomogenNumericTable::from_array(values.to_vec(), shape(2, 3)).unwrap();
     assert_error!(table.append_table(&theirs), ErrorKind::ValueNotRepresentable { row: 1, column: 2, .. });
-    assert_error!(table.push_row(&[1, 2]), ErrorKind::LengthMismatch { expected: 3, found: 2 });
+    assert_error!(table.push_row(&[1, 2]), ErrorKind::LengthMismatch { expected: 3, actual: 2 });
     assert_error!(table.append(&[1, 2]), ErrorKind::NotWholeRows { values: 2, columns: 3 });
     assert_error!(table.reserve_rows(usize::MAX), ErrorKind::SizeOverflow { .. });
     assert_error!(table.reserve_rows(usize::MAX / 16), ErrorKind::SizeOverflow { .. } | ErrorKind::OutOfMemory);
@@ -80,9 +81,9 @@ fn what_one_column_refuses_changes_none() {
     table.get_block_of_column_values(2, 0, 2, ReadWriteMode::ReadWrite, &mut block).unwrap();
     assert_error!(table.push_row(&[1, 2, 3]), ErrorKind::BlockOutstanding { .. });
     table.release_block_of_column_values(&mut block).unwrap();
-    assert_eq!(table.column_as::<f32>(0).unwrap(), [1.5, 4.0]);
+    assert_eq!(table.column_slice::<f32>(0).unwrap(), [1.5, 4.0]);
     let dictionary = DataDictionary::uniform(Feature::new(ElementType::F32), 2);
-    let mut unset = SoaNumericTable::with_dictionary(dictionary, 1, AllocationFlag::DoNotAllocate).unwrap();
+    let mut unset = SoaNumericTable::from_dictionary(dictionary, 1, AllocationFlag::DoNotAllocate).unwrap();
     assert_error!(unset.push_row(&[1, 2]), ErrorKind::ColumnNotSet { column: 0 });
     let mut none = SoaNumericTable::new();
     none.push_row::<f32>(&[]).unwrap();
@@ -104,7 +105,7 @@ fn rows_that_were_cut_off_and_shares_do_not_come_back() {
     let mut slices = mixed();
     slices.set_column(0, Array::from(vec![1.5_f32, 2.5, 3.5]).slice(1..2).unwrap()).unwrap();
     slices.push_row(&[9, 9, 9]).unwrap();
-    assert_eq!(slices.column_as::<f32>(0).unwrap(), [2.5, 9.0]);
+    assert_eq!(slices.column_slice::<f32>(0).unwrap(), [2.5, 9.0]);
 }
 
 fn sparse() -> CsrNumericTable {
@@ -139,7 +140,7 @@ fn a_sparse_row_that_is_refused_changes_nothing() {
     let same = |table: &CsrNumericTable| {
         assert_eq!((table.shape(), table.nnz(), table.offsets().len(), table.indices().len()), (shape(2, 4), 2, 3, 2));
     };
-    assert_error!(table.push_row(&[0, 1], &[1]), ErrorKind::LengthMismatch { expected: 2, found: 1 });
+    assert_error!(table.push_row(&[0, 1], &[1]), ErrorKind::LengthMismatch { expected: 2, actual: 1 });
     assert_error!(
         table.push_row(&[1, 4], &[1, 2]),
         ErrorKind::SparseStructure { row: Some(2), position: Some(1), .. },

@@ -37,7 +37,7 @@ fn columns_of_every_type_and_layout_are_counted() {
         for layout in LAYOUTS {
             // Columns are 1, 4, 7, 10, 13; 2, 5, 8 ...; 3, 6, 9 ...
             let bins = HistogramBins::uniform(4.0, 12.0, 2).unwrap();
-            let histogram = Histogram::of(&numbered::<T>(5, 3, layout), &bins).unwrap();
+            let histogram = Histogram::compute(&numbered::<T>(5, 3, layout), &bins).unwrap();
             assert_eq!(histogram.row_count(), 5);
             assert_eq!(found(&histogram, 0), (1, vec![2, 1], 1, 0));
             assert_eq!(found(&histogram, 1), (1, vec![1, 2], 1, 0));
@@ -52,7 +52,7 @@ fn counts_are_those_of_numpy() {
     // numpy.histogram([0.1 * i for i in range(-3, 14)], bins=10, range=(0, 1))
     let values: Vec<f64> = (-3..14).map(|tenth| 0.1 * f64::from(tenth)).collect();
     let table = HomogenNumericTable::from_array(values, shape(17, 1)).unwrap();
-    let histogram = Histogram::of(&table, &HistogramBins::uniform(0.0, 1.0, 10).unwrap()).unwrap();
+    let histogram = Histogram::compute(&table, &HistogramBins::uniform(0.0, 1.0, 10).unwrap()).unwrap();
     assert_eq!(found(&histogram, 0), (3, vec![1, 1, 1, 1, 1, 1, 1, 1, 1, 2], 3, 0));
 }
 
@@ -126,7 +126,7 @@ proptest! {
         let expected = by_definition(values.iter().copied(), uniform.edges());
         let table = HomogenNumericTable::from_array(values.clone(), shape(values.len(), 1)).unwrap();
         for bins in [uniform, same] {
-            prop_assert_eq!(&found(&Histogram::of(&table, &bins).unwrap(), 0), &expected);
+            prop_assert_eq!(&found(&Histogram::compute(&table, &bins).unwrap(), 0), &expected);
         }
     }
 }
@@ -138,7 +138,7 @@ fn merged_and_updated_counts_are_those_of_all_rows_on_any_number_of_threads() {
     let table = HomogenNumericTable::from_array(values, shape(40_000, 35)).unwrap();
     let bins = || (1..=35).map(|bins| HistogramBins::uniform(1000.0, 1_000_000.0, bins).unwrap());
     let mut expected = Histogram::with_bins(bins()).unwrap();
-    expected.add_table(&table.to_layout(DataLayout::ColumnMajor).unwrap(), StatisticsOptions::new()).unwrap();
+    expected.update_with(&table.to_layout(DataLayout::ColumnMajor).unwrap(), StatisticsOptions::new()).unwrap();
     for column in [0, 17, 34] {
         let values = table.column::<f64>(column, ..).unwrap();
         let edges = expected.column(column).unwrap().bins().edges();
@@ -147,7 +147,7 @@ fn merged_and_updated_counts_are_those_of_all_rows_on_any_number_of_threads() {
     let mut merged = Histogram::with_bins(bins()).unwrap();
     for rows in [0..1, 1..20_000, 20_000..20_000, 20_000..40_000] {
         let mut part = Histogram::with_bins(bins()).unwrap();
-        part.update(&table.rows::<f64>(rows).unwrap()).unwrap();
+        part.update_values(&table.rows::<f64>(rows).unwrap()).unwrap();
         merged.merge(&part).unwrap();
     }
     assert_eq!(merged, expected);
@@ -155,7 +155,7 @@ fn merged_and_updated_counts_are_those_of_all_rows_on_any_number_of_threads() {
     for threads in [1, 2, 8] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let mut found = Histogram::with_bins(bins()).unwrap();
-        pool.install(|| found.add_table(&table, StatisticsOptions::new())).unwrap();
+        pool.install(|| found.update_with(&table, StatisticsOptions::new())).unwrap();
         assert_eq!(found, expected);
     }
 }
@@ -164,23 +164,23 @@ fn merged_and_updated_counts_are_those_of_all_rows_on_any_number_of_threads() {
 fn histograms_that_do_not_fit_are_refused_and_nothing_is_added() {
     let bins = HistogramBins::uniform(0.0, 10.0, 2).unwrap();
     let table = numbered::<u8>(4, 2, DataLayout::RowMajor);
-    let mut histogram = Histogram::of(&table, &bins).unwrap();
+    let mut histogram = Histogram::compute(&table, &bins).unwrap();
     let before = histogram.clone();
-    assert_error!(histogram.update(&[1.0, 2.0, 3.0]), ErrorKind::NotWholeRows { values: 3, columns: 2 });
+    assert_error!(histogram.update_values(&[1.0, 2.0, 3.0]), ErrorKind::NotWholeRows { values: 3, columns: 2 });
     assert_error!(
         histogram.merge(&Histogram::new(3, &bins).unwrap()),
-        ErrorKind::LengthMismatch { expected: 2, found: 3 }
+        ErrorKind::LengthMismatch { expected: 2, actual: 3 }
     );
     let other = [bins.clone(), HistogramBins::uniform(0.0, 11.0, 2).unwrap()];
     assert_error!(histogram.merge(&Histogram::with_bins(other).unwrap()), ErrorKind::NotCombinable { .. }, "edges");
     let wider = numbered::<u8>(4, 3, DataLayout::RowMajor);
     assert_error!(
-        histogram.add_table(&wider, StatisticsOptions::new()),
-        ErrorKind::LengthMismatch { expected: 2, found: 3 }
+        histogram.update_with(&wider, StatisticsOptions::new()),
+        ErrorKind::LengthMismatch { expected: 2, actual: 3 }
     );
     assert_error!(histogram.column(2), ErrorKind::ColumnOutOfRange { column: 2, column_count: 2 });
     let empty = HomogenNumericTable::<f32>::new(shape(3, 2), AllocationFlag::DoNotAllocate).unwrap();
-    assert_error!(histogram.add_table(&empty, StatisticsOptions::new()), ErrorKind::NotAllocated);
+    assert_error!(histogram.update_with(&empty, StatisticsOptions::new()), ErrorKind::NotAllocated);
     assert_error!(Histogram::new(usize::MAX, &bins), ErrorKind::OutOfMemory);
     assert_eq!(histogram, before);
 }

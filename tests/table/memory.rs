@@ -63,13 +63,13 @@ fn a_view_outside_the_table_is_an_error() {
     let mut table = numbered::<u8>(2, 3, RowMajor);
     let view = table.view().unwrap();
     let backwards = std::ops::Range { start: 2, end: 1 };
-    assert_error!(view.rows(1..3), ErrorKind::RowsOutOfRange { row_count: 2, .. });
-    assert_error!(view.rows(backwards.clone()), ErrorKind::RowsOutOfRange { .. });
+    assert_error!(view.slice_rows(1..3), ErrorKind::RowsOutOfRange { row_count: 2, .. });
+    assert_error!(view.slice_rows(backwards.clone()), ErrorKind::RowsOutOfRange { .. });
     assert_error!(
-        view.columns(0..4),
+        view.slice_columns(0..4),
         ErrorKind::OutOfRange { what: "columns", range: std::ops::Range { start: 0, end: 4 }, count: 3, .. }
     );
-    assert_error!(view.columns(backwards), ErrorKind::OutOfRange { what: "columns", .. });
+    assert_error!(view.slice_columns(backwards), ErrorKind::OutOfRange { what: "columns", .. });
     assert_error!(table.view_mut().unwrap().set_value(2, 0, 1), ErrorKind::RowsOutOfRange { .. });
     assert_error!(table.view_mut().unwrap().set_value(usize::MAX, usize::MAX, 1), ErrorKind::RowsOutOfRange { .. });
     assert_error!(table.view_mut().unwrap().split_at_row(3), ErrorKind::RowsOutOfRange { .. });
@@ -81,7 +81,7 @@ fn a_mutable_view_writes_the_table_in_place() {
         let mut table = numbered::<u8>(2, 3, layout);
         let place = address(table.array().unwrap());
         let view: TableViewMut<'_, u8> = table.view_mut().unwrap();
-        view.columns(1..2).unwrap().fill(0);
+        view.slice_columns(1..2).unwrap().fill(0);
         assert_eq!((values_of(&table), address(table.array().unwrap())), (vec![1, 0, 3, 4, 0, 6], place));
     }
 }

@@ -18,7 +18,7 @@ fn a_column_is_read_and_written_by_its_name() {
     let mut block = table.column_named_mut::<i64>("age", ..1).unwrap();
     block[0] = 37;
     block.release().unwrap();
-    assert_eq!(table.column_as::<u8>(0).unwrap(), [37, 41]);
+    assert_eq!(table.column_slice::<u8>(0).unwrap(), [37, 41]);
     let table: &mut dyn NumericTable = &mut table;
     assert_eq!(table.column_index("height").unwrap(), 1);
     assert_error!(table.column_named::<f64>("age", 1..9), ErrorKind::RowsOutOfRange { .. });
@@ -40,7 +40,7 @@ fn an_unknown_name_says_which_are_near_and_changes_nothing() {
     }
     let long = "x".repeat(1 << 20);
     assert!(table.column_index(&long).unwrap_err().to_string().len() < 100);
-    assert_eq!(table.column_names(), [Some("age"), Some("height")]);
+    assert_eq!(table.names(), [Some("age"), Some("height")]);
 }
 
 #[test]
@@ -50,15 +50,15 @@ fn names_are_set_for_all_columns_or_none() {
     for (names, found) in [(&[][..], 0), (&["a"], 1), (&["a", "b", "c"], 3), (&["a"; 9], 3)] {
         assert_error!(
             table.set_names(names.iter().copied()),
-            ErrorKind::LengthMismatch { expected: 2, found: f } if *f == found
+            ErrorKind::LengthMismatch { expected: 2, actual: f } if *f == found
         );
     }
     assert_error!(table.set_names(std::iter::repeat("endless")), ErrorKind::LengthMismatch { .. });
-    assert_eq!(table.column_names(), [Some("age"), Some("height")]);
+    assert_eq!(table.names(), [Some("age"), Some("height")]);
     table.set_names(["same", "same"]).unwrap();
     assert_eq!((table.column_index("same").unwrap(), table.feature_type(1).unwrap()), (0, FeatureType::Ordinal));
     table.rename("same", "first").unwrap();
-    assert_eq!(table.column_names(), [Some("first"), Some("same")]);
+    assert_eq!(table.names(), [Some("first"), Some("same")]);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn tables_of_every_kind_have_names_and_those_that_are_read_only_refuse_new_ones(
     let mut joined = MergedNumericTable::new([by_ref(&homogeneous), by_ref(&homogeneous)]).unwrap();
     joined.rename("b", "second").unwrap();
     let names = ["a", "second", "c", "a", "b", "c"].map(Some);
-    assert_eq!((joined.column_names(), homogeneous.column_index("b").unwrap()), (names.to_vec(), 1));
+    assert_eq!((joined.names(), homogeneous.column_index("b").unwrap()), (names.to_vec(), 1));
 
     let shape = Shape { rows: 1, columns: 1 << 40 };
     let sparse = CsrNumericTable::try_new(shape, vec![0, 1], vec![7_u64], vec![1.5]).unwrap();

@@ -33,7 +33,7 @@ fn row_major_float_table_keeps_pointer_layout_type_and_metadata() {
 fn column_major_double_table_keeps_pointer_layout_type_and_metadata() {
     let values = vec![1.0_f64, 2.0, 3.0, 4.0, 5.0, 6.0];
     let place = address(&values);
-    let table = HomogenNumericTable::from_array_in(values, shape(2, 3), ColumnMajor).unwrap();
+    let table = HomogenNumericTable::from_array_with_layout(values, shape(2, 3), ColumnMajor).unwrap();
     assert_eq!(
         (table.shape(), table.data_layout(), table.element_type()),
         (shape(2, 3), ColumnMajor, ElementType::F64)

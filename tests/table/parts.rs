@@ -2,9 +2,7 @@
 
 use numeric_table::prelude::*;
 use numeric_table::{
-    AnyArray, CsrNumericTable, PackedSymmetricMatrix, SoaNumericTable,
-    statistics::BasicStatistics,
-    table::{PackedOrder, Triangle},
+    AnyArray, CsrNumericTable, PackedSymmetricMatrix, SoaNumericTable, statistics::BasicStatistics, table::Triangle,
 };
 use test_support::tables::{LAYOUTS, assert_error, numbered, numbers, shape};
 
@@ -22,7 +20,7 @@ fn columns_are_chosen_by_number_name_and_range_in_any_order() {
     let table = mixed();
     let all = |chosen: Result<numeric_table::MergedNumericTable<'_>, Error>| {
         let chosen = chosen.unwrap();
-        (chosen.column_names().into_iter().flatten().collect::<String>(), chosen.rows::<f64>(2..).unwrap().to_vec())
+        (chosen.names().into_iter().flatten().collect::<String>(), chosen.rows::<f64>(2..).unwrap().to_vec())
     };
     assert_eq!(all(table.select_columns(["c", "a"])), ("ca".to_owned(), vec![2.5, 3.0]));
     assert_eq!(all(table.select_columns(vec!["b".to_owned(), "b".to_owned()])), ("bb".to_owned(), vec![30.0, 30.0]));
@@ -59,7 +57,7 @@ fn rows_are_those_of_the_table_in_any_layout_and_type() {
         assert_error!(middle.rows::<f32>(1..4), ErrorKind::RowsOutOfRange { row_count: 3, .. });
         let corner = middle.select_columns([2, 0]).unwrap();
         assert_eq!(corner.rows::<f64>(..).unwrap()[..], [9.0, 7.0, 12.0, 10.0, 15.0, 13.0]);
-        assert_eq!(BasicStatistics::of(&corner).unwrap().columns()[0].mean(), 12.0);
+        assert_eq!(BasicStatistics::compute(&corner).unwrap().per_column()[0].mean(), 12.0);
         let kept: Table<f32> = corner.convert().unwrap();
         assert_eq!(kept.as_slice().unwrap(), [9.0, 7.0, 12.0, 10.0, 15.0, 13.0]);
     }
@@ -103,7 +101,7 @@ fn tables_that_compute_or_store_few_values_have_parts_too() {
     let few = sparse.select_columns([1 << 39, 7]).unwrap();
     assert_eq!(few.rows::<f32>(..).unwrap()[..], [0.0, 1.5, 0.0, 0.0, 2.5, 0.0]);
     let packed = vec![1, 2, 3, 4, 5, 6];
-    let packed = PackedSymmetricMatrix::from_packed(packed, Triangle::Lower, PackedOrder::Rows).unwrap();
+    let packed = PackedSymmetricMatrix::from_packed(packed, Triangle::Lower, DataLayout::RowMajor).unwrap();
     let part = packed.select_columns([2, 0]).unwrap();
     assert_eq!(part.rows::<i64>(1..).unwrap()[..], [5, 2, 6, 4]);
 }

@@ -41,7 +41,7 @@ fn by_definition(sorted: &[f64], quantile: f64, method: QuantileMethod) -> f64 {
 fn quantiles_are_those_of_numpy() {
     // numpy.nanquantile([3, 1, nan, 4, 1, 5, 9, 2, 6], [0, .1, .25, .5, 0.9, 1], method=...)
     let table = column_of(&[3.0, 1.0, f64::NAN, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0]);
-    let quantiles = Quantiles::of(&table, &[0.0, 0.1, 0.25, 0.5, 0.9, 1.0]).unwrap();
+    let quantiles = Quantiles::compute(&table, &[0.0, 0.1, 0.25, 0.5, 0.9, 1.0]).unwrap();
     let of = |method| quantiles.clone().method(method).column(0).unwrap();
     let linear = of(QuantileMethod::Linear);
     for (found, expected) in linear.iter().zip([1.0, 1.0, 1.75, 3.5, 6.9, 9.0]) {
@@ -58,7 +58,7 @@ fn quantiles_are_those_of_numpy() {
 fn columns_of_every_type_and_layout_have_quantiles() {
     fn check<T: SmallNumber>() {
         for layout in LAYOUTS {
-            let quantiles = Quantiles::of(&numbered::<T>(5, 11, layout), &[0.5, 0.0, 1.0]).unwrap();
+            let quantiles = Quantiles::compute(&numbered::<T>(5, 11, layout), &[0.5, 0.0, 1.0]).unwrap();
             for column in 0..11 {
                 let first = column as f64 + 1.0;
                 assert_eq!(quantiles.column(column).unwrap(), [first + 22.0, first, first + 44.0]);
@@ -71,8 +71,9 @@ fn columns_of_every_type_and_layout_have_quantiles() {
 #[test]
 fn nan_is_left_out_and_infinities_and_zeros_are_in_order() {
     let (infinity, nan) = (f64::INFINITY, f64::NAN);
-    let of =
-        |values: &[f64], quantile: f64| Quantiles::of(&column_of(values), &[quantile]).unwrap().value(0, 0).unwrap();
+    let of = |values: &[f64], quantile: f64| {
+        Quantiles::compute(&column_of(values), &[quantile]).unwrap().value(0, 0).unwrap()
+    };
     assert!(of(&[nan, nan], 0.5).is_nan() && of(&[], 0.5).is_nan());
     assert_eq!(of(&[nan, -nan, 7.0], 0.3), 7.0);
     assert_eq!((of(&[infinity, 1.0, -infinity], 0.5), of(&[infinity, infinity], 0.5)), (1.0, infinity));
@@ -89,8 +90,8 @@ fn many_quantiles_at_once_are_those_of_one_after_another_on_any_number_of_thread
     let values: Vec<f32> = (0..60_000 * 9).map(|_| random.below(50_000) as f32 - 25_000.0).collect();
     let table = HomogenNumericTable::from_array(values, shape(60_000, 9)).unwrap();
     let quantiles: Vec<f64> = (0..200).map(|at| f64::from(at * 37 % 200) / 199.0).collect();
-    let at_once = Quantiles::of(&table, &quantiles).unwrap();
-    let by_columns = Quantiles::of(&table.to_layout(DataLayout::ColumnMajor).unwrap(), &quantiles).unwrap();
+    let at_once = Quantiles::compute(&table, &quantiles).unwrap();
+    let by_columns = Quantiles::compute(&table.to_layout(DataLayout::ColumnMajor).unwrap(), &quantiles).unwrap();
     for column in 0..9 {
         let mut sorted: Vec<f64> = table.column::<f64>(column, ..).unwrap().to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -112,14 +113,14 @@ fn many_quantiles_at_once_are_those_of_one_after_another_on_any_number_of_thread
 fn errors_of_quantiles_name_what_is_wrong() {
     let table = numbered::<u8>(4, 2, DataLayout::RowMajor);
     for quantile in [-0.1, 1.000001, f64::NAN, f64::INFINITY] {
-        assert_error!(Quantiles::of(&table, &[0.5, quantile]), ErrorKind::ParameterOutOfRange { .. }, "quantile");
+        assert_error!(Quantiles::compute(&table, &[0.5, quantile]), ErrorKind::ParameterOutOfRange { .. }, "quantile");
         assert_error!(
-            QuantileSketch::of(&table).unwrap().quantile(0, quantile),
+            QuantileSketch::compute(&table).unwrap().quantile(0, quantile),
             ErrorKind::ParameterOutOfRange { .. },
             "quantile"
         );
     }
-    let quantiles = Quantiles::of(&table, &[0.5]).unwrap();
+    let quantiles = Quantiles::compute(&table, &[0.5]).unwrap();
     assert_error!(quantiles.column(2), ErrorKind::ColumnOutOfRange { column: 2, column_count: 2 });
     assert_error!(quantiles.count(2), ErrorKind::ColumnOutOfRange { column: 2, column_count: 2 });
     assert_error!(quantiles.nan_count(9), ErrorKind::ColumnOutOfRange { column: 9, column_count: 2 });
@@ -129,12 +130,12 @@ fn errors_of_quantiles_name_what_is_wrong() {
         ErrorKind::OutOfRange { what: "quantiles", range, count: 1, .. } if *range == (1..2)
     );
     let empty = HomogenNumericTable::<f32>::new(shape(3, 2), AllocationFlag::DoNotAllocate).unwrap();
-    assert_error!(Quantiles::of(&empty, &[0.5]), ErrorKind::NotAllocated);
-    assert_error!(QuantileSketch::of(&empty), ErrorKind::NotAllocated);
+    assert_error!(Quantiles::compute(&empty, &[0.5]), ErrorKind::NotAllocated);
+    assert_error!(QuantileSketch::compute(&empty), ErrorKind::NotAllocated);
     let many = HomogenNumericTable::<u8>::full(shape(0, 1 << 60), 0).unwrap();
-    assert_error!(Quantiles::of(&many, &[0.5]), ErrorKind::OutOfMemory);
-    assert_error!(QuantileSketch::of(&many), ErrorKind::OutOfMemory);
-    assert!(Quantiles::of(&table, &[]).unwrap().column(1).unwrap().is_empty());
+    assert_error!(Quantiles::compute(&many, &[0.5]), ErrorKind::OutOfMemory);
+    assert_error!(QuantileSketch::compute(&many), ErrorKind::OutOfMemory);
+    assert!(Quantiles::compute(&table, &[]).unwrap().column(1).unwrap().is_empty());
 }
 
 // --- sketches ------------------------------------------------------------------------------------------------------
@@ -187,9 +188,9 @@ fn sketches_keep_what_they_promise_in_any_order_of_values() {
         let zigzag: Vec<f64> =
             (0..count).map(|value| if value % 2 == 0 { value as f64 } else { -(value as f64) }).collect();
         for values in [shuffled, ascending, descending, saw, zigzag, vec![5.0; count]] {
-            let whole = QuantileSketch::of(&column_of(&values)).unwrap();
+            let whole = QuantileSketch::compute(&column_of(&values)).unwrap();
             let mut updated = QuantileSketch::new(1).unwrap();
-            values.chunks(777).for_each(|rows| updated.update(rows).unwrap());
+            values.chunks(777).for_each(|rows| updated.update_values(rows).unwrap());
             for sketch in [whole, updated] {
                 check(&sketch, 0, &values);
                 let error = sketch.rank_error(0).unwrap();
@@ -217,7 +218,7 @@ proptest! {
         for part in &parts {
             let mut sketch = QuantileSketch::with_capacity(1, capacity).unwrap();
             let values: Vec<f64> = part.iter().map(value).collect();
-            sketch.update(&values).unwrap();
+            sketch.update_values(&values).unwrap();
             check(&sketch, 0, &values);
             sketches.push(sketch);
         }
@@ -243,7 +244,7 @@ fn the_same_calls_make_the_same_sketch_on_any_number_of_threads() {
     let mut random = Random::new(4);
     let values: Vec<f32> = (0..70_000 * 10).map(|_| random.below(1 << 24) as f32).collect();
     let table = HomogenNumericTable::from_array(values, shape(70_000, 10)).unwrap();
-    let state = |table: &dyn NumericTable| format!("{:?}", QuantileSketch::of(table).unwrap());
+    let state = |table: &dyn NumericTable| format!("{:?}", QuantileSketch::compute(table).unwrap());
     let expected = state(&table);
     for layout in LAYOUTS {
         assert!(state(&table.convert::<f64>().unwrap().to_layout(layout).unwrap()) == expected);
@@ -253,27 +254,27 @@ fn the_same_calls_make_the_same_sketch_on_any_number_of_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         assert!(pool.install(|| state(&table)) == expected);
     }
-    let sketch = QuantileSketch::of(&table).unwrap();
+    let sketch = QuantileSketch::compute(&table).unwrap();
     for column in 0..10 {
         check(&sketch, column, &table.column::<f64>(column, ..).unwrap());
     }
     let mut updated = QuantileSketch::new(10).unwrap();
-    updated.update(table.as_slice().unwrap()).unwrap();
+    updated.update_values(table.as_slice().unwrap()).unwrap();
     assert!(format!("{updated:?}") == expected);
 }
 
 #[test]
 fn sketches_that_do_not_fit_are_refused_and_nothing_is_added() {
     let table = numbered::<u8>(4, 2, DataLayout::RowMajor);
-    let mut sketch = QuantileSketch::of(&table).unwrap();
-    assert_error!(sketch.update(&[1.0]), ErrorKind::NotWholeRows { values: 1, .. });
-    assert_error!(sketch.merge(&QuantileSketch::new(3).unwrap()), ErrorKind::LengthMismatch { expected: 2, found: 3 });
+    let mut sketch = QuantileSketch::compute(&table).unwrap();
+    assert_error!(sketch.update_values(&[1.0]), ErrorKind::NotWholeRows { values: 1, .. });
+    assert_error!(sketch.merge(&QuantileSketch::new(3).unwrap()), ErrorKind::LengthMismatch { expected: 2, actual: 3 });
     let finer = QuantileSketch::with_capacity(2, 5000).unwrap();
     assert_error!(sketch.merge(&finer), ErrorKind::NotCombinable { .. }, "sketch");
     let other = numbered::<u8>(4, 3, DataLayout::RowMajor);
     assert_error!(
-        sketch.add_table(&other, StatisticsOptions::new()),
-        ErrorKind::LengthMismatch { expected: 2, found: 3 }
+        sketch.update_with(&other, StatisticsOptions::new()),
+        ErrorKind::LengthMismatch { expected: 2, actual: 3 }
     );
     for found in [sketch.rank(2, 0.0), sketch.rank_error(2), sketch.count(2), sketch.nan_count(2)] {
         assert_error!(found, ErrorKind::ColumnOutOfRange { column: 2, column_count: 2 });
@@ -283,14 +284,14 @@ fn sketches_that_do_not_fit_are_refused_and_nothing_is_added() {
     assert_error!(QuantileSketch::new(usize::MAX), ErrorKind::OutOfMemory);
     // A capacity beyond all memory costs nothing before there are as many values.
     let mut exact = QuantileSketch::with_capacity(1, usize::MAX).unwrap();
-    exact.update(&[3_u8, 1, 2]).unwrap();
+    exact.update_values(&[3_u8, 1, 2]).unwrap();
     assert_eq!(exact.quantile(0, 0.5).unwrap(), 2.0);
 }
 
 #[test]
 fn sketches_of_the_largest_capacity_are_merged() {
     let mut sketch = QuantileSketch::with_capacity(1, usize::MAX).unwrap();
-    sketch.update(&[3.0, 1.0, 2.0]).unwrap();
+    sketch.update_values(&[3.0, 1.0, 2.0]).unwrap();
     sketch.merge(&sketch.clone()).unwrap();
     assert_eq!((sketch.quantile(0, 0.5).unwrap(), sketch.rank_error(0).unwrap()), (2.0, 0));
 }
@@ -299,19 +300,19 @@ fn sketches_of_the_largest_capacity_are_merged() {
 fn quantiles_and_statistics_are_found_by_the_names_of_columns() {
     let names = ["length", "width"].map(|name| Feature::new(ElementType::F64).named(name));
     let table = HomogenNumericTable::from_rows(&[[1.0, 10.0], [2.0, 30.0], [3.0, 20.0]]).unwrap();
-    let table = table.described_by(names.into_iter().collect()).unwrap();
-    let exact = Quantiles::of(&table, &[0.5, 1.0]).unwrap();
+    let table = table.with_dictionary(names.into_iter().collect()).unwrap();
+    let exact = Quantiles::compute(&table, &[0.5, 1.0]).unwrap();
     assert_eq!((exact.column("width").unwrap(), exact.value("length", 0).unwrap()), (vec![20.0, 30.0], 2.0));
     assert_eq!((exact.count("width").unwrap(), exact.nan_count(1).unwrap()), (3, 0));
     assert_error!(exact.column("height"), ErrorKind::UnknownName { what: "column", .. });
     assert_error!(exact.column(2), ErrorKind::ColumnOutOfRange { column: 2, column_count: 2 });
     let mut sketch = QuantileSketch::new(2).unwrap();
     assert_error!(sketch.quantile("width", 0.5), ErrorKind::UnknownName { what: "column", .. });
-    sketch.merge(&QuantileSketch::of(&table).unwrap()).unwrap();
+    sketch.merge(&QuantileSketch::compute(&table).unwrap()).unwrap();
     let sketch = QuantileSketch::from_bytes(&sketch.to_bytes().unwrap()).unwrap();
     assert_eq!((sketch.quantile("width", 0.5).unwrap(), sketch.extremes("length").unwrap()), (20.0, Some((1.0, 3.0))));
-    let computed = QuantileSketch::new(2).unwrap().compute(&table).unwrap();
+    let computed = QuantileSketch::new(2).unwrap().compute_over(&table).unwrap();
     assert_eq!(computed.quantiles("length", &[0.0, 1.0]).unwrap(), [1.0, 3.0]);
-    let statistics = BasicStatistics::of(&table).unwrap();
+    let statistics = BasicStatistics::compute(&table).unwrap();
     assert_eq!((statistics.column("width").unwrap().mean(), statistics.column(0).unwrap().mean()), (20.0, 2.0));
 }

@@ -14,7 +14,7 @@ use MemoryStatus::{InternallyAllocated, NotAllocated, UserAllocated};
 #[test]
 fn resize_of_an_unallocated_table_allocates_zeros() {
     for layout in LAYOUTS {
-        let mut table = HomogenNumericTable::<i32>::new_in(shape(7, 2), DoNotAllocate, layout).unwrap();
+        let mut table = HomogenNumericTable::<i32>::new_with_layout(shape(7, 2), DoNotAllocate, layout).unwrap();
         table.resize(3).unwrap();
         assert_eq!((table.data_memory_status(), table.data_layout()), (InternallyAllocated, layout));
         assert_eq!(values_of(&table), [0; 6]);
@@ -36,7 +36,7 @@ fn resize_to_no_rows_works_on_every_table() {
 #[test]
 fn a_larger_library_buffer_keeps_the_values_and_shows_zeros_after_them() {
     for layout in LAYOUTS {
-        let mut table = HomogenNumericTable::full_in(shape(2, 3), 5_i16, layout).unwrap();
+        let mut table = HomogenNumericTable::full_with_layout(shape(2, 3), 5_i16, layout).unwrap();
         table.resize(4).unwrap();
         assert_eq!(table.data_memory_status(), InternallyAllocated);
         assert_eq!(values_of(&table), [5, 5, 5, 5, 5, 5, 0, 0, 0, 0, 0, 0]);
@@ -63,7 +63,7 @@ fn resize_keeps_every_value_in_every_type_and_layout() {
 fn user_memory_that_is_too_small_is_left_alone_and_let_go_of() {
     for layout in LAYOUTS {
         let user: Arc<[i32]> = Arc::from([1, 2, 3, 4]);
-        let mut table = HomogenNumericTable::from_array_in(Arc::clone(&user), shape(2, 2), layout).unwrap();
+        let mut table = HomogenNumericTable::from_array_with_layout(Arc::clone(&user), shape(2, 2), layout).unwrap();
         assert_eq!(Arc::strong_count(&user), 2);
         table.resize(3).unwrap();
         assert_eq!((table.data_memory_status(), Arc::strong_count(&user)), (InternallyAllocated, 1));
@@ -120,7 +120,7 @@ fn fewer_rows_change_nothing_but_the_count() {
 #[test]
 fn capacity_decides_and_not_the_old_row_count() {
     for layout in LAYOUTS {
-        let mut table = HomogenNumericTable::full_in(shape(10, 2), 3_u8, layout).unwrap();
+        let mut table = HomogenNumericTable::full_with_layout(shape(10, 2), 3_u8, layout).unwrap();
         let place = address(table.array().unwrap());
         table.resize(2).unwrap();
         table.resize(5).unwrap();
@@ -194,7 +194,7 @@ fn rows_of_no_columns_need_no_memory() {
 fn a_resize_that_fails_leaves_the_table_as_it_was() {
     for layout in LAYOUTS {
         for mut table in
-            [numbered::<f64>(3, 2, layout), HomogenNumericTable::full_in(shape(3, 2), 1.5, layout).unwrap()]
+            [numbered::<f64>(3, 2, layout), HomogenNumericTable::full_with_layout(shape(3, 2), 1.5, layout).unwrap()]
         {
             let before = state_of(&table);
             assert_error!(table.resize(usize::MAX), ErrorKind::SizeOverflow { .. });
@@ -309,5 +309,5 @@ fn a_clone_of_a_table_that_grows_in_place_sees_nothing_of_it() {
     table.resize(2).unwrap();
     table.resize(4).unwrap();
     table.fill(9_u8).unwrap();
-    assert_eq!(clone.column_as::<u16>(0).unwrap(), [1, 2, 0]);
+    assert_eq!(clone.column_slice::<u16>(0).unwrap(), [1, 2, 0]);
 }

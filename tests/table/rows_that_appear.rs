@@ -76,7 +76,7 @@ fn assert_all_show(steps: &[Step], expected: &[u8]) {
     for layout in LAYOUTS {
         let make = || numbered::<u8>(4, 2, layout);
         let in_layout_order = || make().into_array().unwrap().to_vec();
-        let from = |array: Array<u8>| Table::from_array_in(array, shape(4, 2), layout).unwrap();
+        let from = |array: Array<u8>| Table::from_array_with_layout(array, shape(4, 2), layout).unwrap();
         assert_shows("a vec", &make, steps, expected);
         assert_shows("an arc", &|| from(Arc::<[u8]>::from(in_layout_order()).into()), steps, expected);
         assert_shows("an owner", &|| from(Array::from_owner(in_layout_order())), steps, expected);
@@ -172,7 +172,7 @@ fn an_array_with_spare_rows_is_a_whole_number_of_rows() {
 
 #[test]
 fn a_column_major_table_has_no_spare_rows() {
-    let mut table = Table::new_in(shape(2, 2), AllocationFlag::DoAllocate, DataLayout::ColumnMajor).unwrap();
+    let mut table = Table::new_with_layout(shape(2, 2), AllocationFlag::DoAllocate, DataLayout::ColumnMajor).unwrap();
     assert_error!(table.set_array_with_spare_rows(vec![1; 6], 2), ErrorKind::ArrayLength { have: 6, need: 4, .. });
     table.set_array_with_spare_rows(vec![1, 2, 3, 4], 2).unwrap();
     assert_eq!(values_of(&table), [1, 3, 2, 4]);

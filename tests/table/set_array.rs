@@ -13,7 +13,7 @@ use MemoryStatus::UserAllocated;
 #[test]
 fn set_array_replaces_memory_and_row_count_and_keeps_the_columns() {
     for layout in LAYOUTS {
-        let mut table = HomogenNumericTable::<i32>::new_in(shape(5, 2), DoAllocate, layout).unwrap();
+        let mut table = HomogenNumericTable::<i32>::new_with_layout(shape(5, 2), DoAllocate, layout).unwrap();
         let values = vec![1, 2, 3, 4, 5, 6];
         let place = address(&values);
         table.set_array(values, 3).unwrap();
@@ -46,7 +46,7 @@ fn set_array_refuses_an_array_that_is_too_long() {
 #[test]
 fn a_table_of_no_columns_takes_no_array_with_values() {
     for layout in LAYOUTS {
-        let mut table = HomogenNumericTable::<i32>::new_in(shape(5, 0), DoAllocate, layout).unwrap();
+        let mut table = HomogenNumericTable::<i32>::new_with_layout(shape(5, 0), DoAllocate, layout).unwrap();
         assert_error!(table.set_array(vec![1, 2, 3, 4, 5, 6], 2), ErrorKind::ArrayLength { have: 6, need: 0, .. });
         assert_error!(table.set_array_with_spare_rows(vec![1, 2], 2), ErrorKind::ArrayLength { have: 2, need: 0, .. });
         assert_eq!(table.shape(), shape(5, 0));

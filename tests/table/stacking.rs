@@ -8,14 +8,14 @@ use test_support::tables::assert_error;
 type Table<T> = HomogenNumericTable<T>;
 
 fn words(list: &[&str]) -> Categories {
-    Categories::from_words(list).unwrap()
+    Categories::from_labels(list).unwrap()
 }
 
 /// A column without words, and one with.
 fn table<T: Element>(values: &[[T; 2]], list: &[&str]) -> Table<T> {
     let features =
         [Feature::new(T::TYPE).named("size"), Feature::new(T::TYPE).named("colour").categorical(words(list))];
-    Table::from_rows(values).unwrap().described_by(features.into_iter().collect()).unwrap()
+    Table::from_rows(values).unwrap().with_dictionary(features.into_iter().collect()).unwrap()
 }
 
 #[test]
@@ -105,14 +105,14 @@ fn recoding_keeps_the_words_of_the_first_table_and_adds_new_ones_in_order() {
     let first = table(&[[10_u8, 1], [11, 0]], &["red", "blue"]);
     let second = table(&[[12_u8, 0], [13, 2]], &["green", "", "red"]);
     let third = table(&[[14_u8, 1]], &["red", "blue"]);
-    let all = first.vstack_recoded(&[&second, &third]).unwrap();
+    let all = first.vstack_unified(&[&second, &third]).unwrap();
     assert_eq!(all.rows::<u8>(..).unwrap()[..], [10, 1, 11, 0, 12, 2, 13, 0, 14, 1]);
     let feature = all.dictionary().feature(1).unwrap();
     assert_eq!(feature.categories, Some(words(&["red", "blue", "green", ""])));
     assert_eq!((feature.name.as_deref(), all.uniform_type()), (Some("colour"), Some(ElementType::U8)));
-    assert_eq!(all.column_names(), [Some("size"), Some("colour")]);
+    assert_eq!(all.names(), [Some("size"), Some("colour")]);
     // Nothing is recoded where nothing differs: the tables are shown as they are.
-    let same = first.vstack_recoded(&[&third]).unwrap();
+    let same = first.vstack_unified(&[&third]).unwrap();
     assert!(same.rows::<u8>(..2).unwrap().is_zero_copy());
 }
 
@@ -128,12 +128,12 @@ fn a_word_means_the_same_before_and_after_recoding() {
         })
         .collect();
     let others: Vec<_> = tables[1..].iter().map(|table| table as &dyn NumericTable).collect();
-    let all = tables[0].vstack_recoded(&others).unwrap();
+    let all = tables[0].vstack_unified(&others).unwrap();
     let feature = all.dictionary().feature(1).unwrap();
     for row in 0..all.row_count() {
         let (table, own) = (&tables[row / 50], row % 50);
-        let word = table.dictionary().feature(1).unwrap().word(table.value::<u16>(own, 1).unwrap() as usize);
-        assert_eq!(feature.word(all.value::<u16>(row, 1).unwrap() as usize), word);
+        let word = table.dictionary().feature(1).unwrap().label(table.value::<u16>(own, 1).unwrap() as usize);
+        assert_eq!(feature.label(all.value::<u16>(row, 1).unwrap() as usize), word);
         assert_eq!(all.value::<i16>(row, 0).unwrap(), own as i16);
     }
 }
@@ -142,9 +142,9 @@ fn a_word_means_the_same_before_and_after_recoding() {
 fn a_type_that_does_not_hold_all_indices_gives_way_to_a_larger_one() {
     let names = |prefix: &str| (0..200).map(|word| format!("{prefix}{word}")).collect::<Vec<_>>();
     let of = |prefix: &str, element| {
-        let feature = Feature::new(element).categorical(Categories::from_words(names(prefix)).unwrap());
+        let feature = Feature::new(element).categorical(Categories::from_labels(names(prefix)).unwrap());
         let mut table =
-            SoaNumericTable::with_dictionary(DataDictionary::uniform(feature, 1), 2, AllocationFlag::DoAllocate)
+            SoaNumericTable::from_dictionary(DataDictionary::uniform(feature, 1), 2, AllocationFlag::DoAllocate)
                 .unwrap();
         table.set_value(1, 0, 199.0_f64).unwrap();
         table
@@ -158,7 +158,7 @@ fn a_type_that_does_not_hold_all_indices_gives_way_to_a_larger_one() {
         (ElementType::F16, ElementType::F16, ElementType::F16),
     ] {
         let (one, other) = (of("a", one), of("b", other));
-        let all = one.vstack_recoded(&[&other]).unwrap();
+        let all = one.vstack_unified(&[&other]).unwrap();
         assert_eq!(all.column_type(0).unwrap(), expected);
         assert_eq!(all.column::<f64>(0, ..).unwrap()[..], [0.0, 199.0, 200.0, 399.0]);
     }
@@ -168,12 +168,12 @@ fn a_type_that_does_not_hold_all_indices_gives_way_to_a_larger_one() {
 fn values_without_a_word_are_refused_with_their_row_in_the_result_and_nan_stays() {
     let first = table(&[[1.0_f32, 0.0], [2.0, f32::NAN]], &["red"]);
     let good = table(&[[3.0_f32, f32::NAN], [4.0, 0.0]], &["blue"]);
-    let all = first.vstack_recoded(&[&good]).unwrap();
+    let all = first.vstack_unified(&[&good]).unwrap();
     let column = all.column::<f32>(1, ..).unwrap();
     assert!(column[1].is_nan() && column[2].is_nan() && column[0] == 0.0 && column[3] == 1.0);
     for value in [1.0, -1.0, 0.5, f32::INFINITY] {
         let bad = table(&[[3.0, 0.0], [4.0, value]], &["blue"]);
-        let error = first.vstack_recoded(&[&bad]).unwrap_err();
+        let error = first.vstack_unified(&[&bad]).unwrap_err();
         assert!(
             matches!(
                 error.kind(),
@@ -184,21 +184,21 @@ fn values_without_a_word_are_refused_with_their_row_in_the_result_and_nan_stays(
     }
     let plain = Table::from_rows(&[[1.0_f32, 0.0]]).unwrap();
     assert_error!(
-        first.vstack_recoded(&[&good, &plain]),
+        first.vstack_unified(&[&good, &plain]),
         ErrorKind::UnequalTables { table: 2, column: Some(1), .. },
         "categories"
     );
     let narrow = Table::from_rows(&[[1.0_f32]]).unwrap();
-    assert_error!(first.vstack_recoded(&[&narrow]), ErrorKind::UnequalTables { table: 1, .. }, "columns");
+    assert_error!(first.vstack_unified(&[&narrow]), ErrorKind::UnequalTables { table: 1, .. }, "columns");
 }
 
 #[test]
 fn tables_without_rows_bring_their_words() {
     let none: [[u8; 2]; 0] = [];
     let (first, second) = (table(&none, &["red"]), table(&[[1_u8, 0]], &["blue"]));
-    let all = first.vstack_recoded(&[&second]).unwrap();
+    let all = first.vstack_unified(&[&second]).unwrap();
     assert_eq!(all.rows::<u8>(..).unwrap()[..], [1, 1]);
-    let back = second.vstack_recoded(&[&first]).unwrap();
+    let back = second.vstack_unified(&[&first]).unwrap();
     assert_eq!(back.dictionary().feature(1).unwrap().categories, Some(words(&["blue", "red"])));
 }
 

@@ -16,7 +16,7 @@ use test_support::{SmallNumber, for_each_element};
 type Table<T> = HomogenNumericTable<T>;
 
 fn of<T: Element>(table: &Table<T>) -> BasicStatistics {
-    BasicStatistics::of(table).unwrap()
+    BasicStatistics::compute(table).unwrap()
 }
 
 fn of_column(values: &[f64]) -> ColumnStatistics {
@@ -79,7 +79,7 @@ fn certified_values_are_reached_in_every_layout_and_number_of_columns() {
             let rows: Vec<f64> = values.iter().flat_map(|&value| vec![value; columns]).collect();
             let table = Table::from_array(rows, shape(values.len(), columns)).unwrap();
             for layout in LAYOUTS {
-                for column in of(&table.to_layout(layout).unwrap()).columns() {
+                for column in of(&table.to_layout(layout).unwrap()).per_column() {
                     let found = [column.mean(), column.standard_deviation()];
                     let agreeing = [digits(found[0], mean), digits(found[1], deviation)];
                     println!("{name}: mean {:.1} digits, standard deviation {:.1}", agreeing[0], agreeing[1]);
@@ -101,7 +101,7 @@ fn certified_values_are_reached_however_rows_are_dealt_out() {
             let mut updated = BasicStatistics::new(1).unwrap();
             let mut merged = BasicStatistics::new(1).unwrap();
             for part in values.chunks(rows) {
-                updated.update(part).unwrap();
+                updated.update_values(part).unwrap();
                 merged.merge(&of(&Table::from_array(part.to_vec(), shape(part.len(), 1)).unwrap())).unwrap();
             }
             for statistics in [updated, merged] {
@@ -123,15 +123,15 @@ fn every_number_of_a_small_column_is_right() {
     fn check<T: SmallNumber>() {
         let values = [1, 3, 5, 7, 9, 11].map(T::small).to_vec();
         for layout in LAYOUTS {
-            let table = Table::from_array_in(values.clone(), shape(3, 2), layout).unwrap();
+            let table = Table::from_array_with_layout(values.clone(), shape(3, 2), layout).unwrap();
             let expected = if layout == DataLayout::RowMajor {
                 [[1.0, 5.0, 9.0], [3.0, 7.0, 11.0]]
             } else {
                 [[1.0, 3.0, 5.0], [7.0, 9.0, 11.0]]
             };
             let statistics = of(&table);
-            assert_eq!((statistics.row_count(), statistics.columns().len()), (3, 2));
-            for (column, [a, b, c]) in statistics.columns().iter().zip(expected) {
+            assert_eq!((statistics.row_count(), statistics.per_column().len()), (3, 2));
+            for (column, [a, b, c]) in statistics.per_column().iter().zip(expected) {
                 let squares = (b - a) * (b - a) + (c - b) * (c - b);
                 assert_eq!((column.count(), column.nan_count(), column.infinity_count()), (3, 0, 0));
                 assert_eq!((column.minimum(), column.maximum(), column.mean()), (a, c, b));
@@ -141,7 +141,7 @@ fn every_number_of_a_small_column_is_right() {
                 assert_eq!((column.variance(), column.population_variance()), (squares / 2.0, squares / 3.0));
                 assert_eq!(column.standard_deviation(), (squares / 2.0).sqrt());
                 assert_eq!(column.population_standard_deviation(), (squares / 3.0).sqrt());
-                assert_eq!(column.variation(), (squares / 2.0).sqrt() / b);
+                assert_eq!(column.coefficient_of_variation(), (squares / 2.0).sqrt() / b);
             }
         }
     }
@@ -157,7 +157,7 @@ fn random_columns_agree_with_exact_arithmetic() {
         let mut value = || (random.below(1 << 20) as f64 - 5e5) / 1024.0 + offset;
         let values: Vec<f64> = (0..rows * columns).map(|_| value()).collect();
         let statistics = of(&Table::from_array(values.clone(), shape(rows, columns)).unwrap());
-        for (column, found) in statistics.columns().iter().enumerate() {
+        for (column, found) in statistics.per_column().iter().enumerate() {
             let values: Vec<f64> = values[column..].iter().step_by(columns).copied().collect();
             let (mean, variance) = exact(&values);
             let sum = values.iter().map(|value| (value * 1024.0) as i64).sum::<i64>() as f64 / 1024.0;
@@ -218,7 +218,7 @@ fn one_value_that_is_not_finite_changes_nothing_for_the_others() {
     values[3 * 2500 + 1] = f64::NAN;
     others.remove(2500);
     let found = of(&Table::from_array(values, shape(rows, 3)).unwrap());
-    assert_eq!([found.columns()[0], found.columns()[2]], [clean.columns()[0], clean.columns()[2]]);
+    assert_eq!([found.per_column()[0], found.per_column()[2]], [clean.per_column()[0], clean.per_column()[2]]);
     let (mean, variance) = exact(&others);
     let middle = found.column(1).unwrap();
     assert_eq!((middle.count(), middle.nan_count(), middle.mean()), (4999, 1, mean));
@@ -229,9 +229,9 @@ fn one_value_that_is_not_finite_changes_nothing_for_the_others() {
     assert!(numbers.iter().chain(&[column.variance(), column.sum_squares_centered()]).all(|number| number.is_nan()));
     assert_eq!(
         (column.count(), column.nan_count(), propagated.column(0).unwrap().mean()),
-        (4999, 1, clean.columns()[0].mean())
+        (4999, 1, clean.per_column()[0].mean())
     );
-    assert_eq!(propagated.propagate_nan(false).columns(), found.columns());
+    assert_eq!(propagated.propagate_nan(false).per_column(), found.per_column());
 }
 
 #[test]
@@ -243,7 +243,10 @@ fn what_no_value_defines_is_nan() {
         let numbers =
             [column.minimum(), column.maximum(), column.mean(), column.variance(), column.population_variance()];
         assert!(
-            numbers.iter().chain(&[column.variation(), column.second_order_raw_moment()]).all(|number| number.is_nan())
+            numbers
+                .iter()
+                .chain(&[column.coefficient_of_variation(), column.second_order_raw_moment()])
+                .all(|number| number.is_nan())
         );
     }
     let one = of_column(&[7.5]);
@@ -275,7 +278,7 @@ fn sums_that_leave_the_range_become_infinite_and_what_is_in_the_range_does_not()
     assert_eq!((column.sum_squares(), column.variance(), column.population_variance()), (inf, inf, inf));
     assert_eq!((column.population_standard_deviation(), column.mean()), (1e200, 0.0));
     let column = of_column(&[2e200, 4e200]);
-    assert!(digits(column.variation(), 2.0_f64.sqrt() / 3.0) > 14.5);
+    assert!(digits(column.coefficient_of_variation(), 2.0_f64.sqrt() / 3.0) > 14.5);
     // The deviation of a sample is larger than any f64, that of the population is the largest.
     let column = of_column(&[max, -max]);
     assert_eq!((column.sum(), column.mean(), column.standard_deviation()), (0.0, 0.0, inf));
@@ -294,8 +297,8 @@ fn sums_that_leave_the_range_on_the_way_come_back_wherever_blocks_and_tables_beg
         assert_eq!(of_column(&turned).mean(), max / 3.0);
         for cut in [1, rows / 3, rows / 2 + 1, rows - 1] {
             let mut merged = BasicStatistics::new(1).unwrap();
-            merged.update(&values[..cut]).unwrap();
-            merged.update(&values[cut..]).unwrap();
+            merged.update_values(&values[..cut]).unwrap();
+            merged.update_values(&values[cut..]).unwrap();
             let merged = merged.column(0).unwrap();
             assert_eq!((merged.mean(), merged.minimum(), merged.maximum()), (max / 3.0, -max, max));
             // Deviations are 2/3, 2/3 and -4/3 of the largest value; the mean of their squares is 8/9.
@@ -305,7 +308,7 @@ fn sums_that_leave_the_range_on_the_way_come_back_wherever_blocks_and_tables_beg
     }
     let mut pairs = BasicStatistics::new(1).unwrap();
     for value in [max, max, -max, -max, 3.0] {
-        pairs.update(&[value]).unwrap();
+        pairs.update_values(&[value]).unwrap();
     }
     assert_eq!((pairs.column(0).unwrap().sum(), pairs.column(0).unwrap().count()), (3.0, 5));
 }
@@ -313,7 +316,7 @@ fn sums_that_leave_the_range_on_the_way_come_back_wherever_blocks_and_tables_beg
 #[test]
 fn rows_that_cannot_be_counted_are_refused_and_nothing_is_added() {
     let mut all = BasicStatistics::new(3).unwrap();
-    all.update(&[1.0, f64::NAN, f64::INFINITY]).unwrap();
+    all.update_values(&[1.0, f64::NAN, f64::INFINITY]).unwrap();
     for _ in 0..63 {
         let same = all.clone();
         all.merge(&same).unwrap();
@@ -329,13 +332,13 @@ fn rows_that_cannot_be_counted_are_refused_and_nothing_is_added() {
     let same = all.clone();
     assert_error!(
         all.merge(&same),
-        ErrorKind::LimitExceeded { what: "counted rows", found, limit: u64::MAX } if *found == 2 * u128::from(half)
+        ErrorKind::LimitExceeded { what: "counted rows", actual: found, limit: u64::MAX } if *found == 2 * u128::from(half)
     );
     check(&all);
     let mut rest = all.clone();
     for rows in (0..63).rev() {
         let mut piece = BasicStatistics::new(3).unwrap();
-        piece.update(&[1.0, f64::NAN, f64::INFINITY]).unwrap();
+        piece.update_values(&[1.0, f64::NAN, f64::INFINITY]).unwrap();
         for _ in 0..rows {
             let same = piece.clone();
             piece.merge(&same).unwrap();
@@ -343,7 +346,7 @@ fn rows_that_cannot_be_counted_are_refused_and_nothing_is_added() {
         rest.merge(&piece).unwrap();
     }
     assert_eq!(rest.row_count(), u64::MAX);
-    let error = rest.update(&[1.0, 2.0, 3.0]).unwrap_err();
+    let error = rest.update_values(&[1.0, 2.0, 3.0]).unwrap_err();
     let text = "18446744073709551616 counted rows exceed the limit of 18446744073709551615";
     assert_eq!(error.to_string(), text);
     assert_eq!((rest.row_count(), rest.column(0).unwrap().count()), (u64::MAX, u64::MAX));
@@ -365,7 +368,7 @@ fn fewer_rows_than_lanes_are_summed_up_like_many() {
         for columns in [1, 2, 33] {
             let values: Vec<f64> = (0..rows * columns).map(|i| (i * i) as f64 - 100.0).collect();
             let statistics = of(&Table::from_array(values.clone(), shape(rows, columns)).unwrap());
-            for (column, found) in statistics.columns().iter().enumerate() {
+            for (column, found) in statistics.per_column().iter().enumerate() {
                 let values: Vec<f64> = values[column..].iter().step_by(columns).copied().collect();
                 let squares: f64 = values.iter().map(|value| value * value).sum();
                 assert_eq!(found.sum(), values.iter().sum::<f64>(), "column {column} of {rows} x {columns}");
@@ -379,34 +382,37 @@ fn fewer_rows_than_lanes_are_summed_up_like_many() {
 #[test]
 fn tables_without_rows_or_columns_are_ordinary() {
     for layout in LAYOUTS {
-        let no_rows = of(&Table::full_in(shape(0, 3), 1.0_f32, layout).unwrap());
-        assert_eq!((no_rows.row_count(), no_rows.columns().len(), no_rows.columns()[2].count()), (0, 3, 0));
-        let no_columns = of(&Table::full_in(shape(3, 0), 1.0_f32, layout).unwrap());
-        assert_eq!((no_columns.row_count(), no_columns.columns().len()), (3, 0));
+        let no_rows = of(&Table::full_with_layout(shape(0, 3), 1.0_f32, layout).unwrap());
+        assert_eq!((no_rows.row_count(), no_rows.per_column().len(), no_rows.per_column()[2].count()), (0, 3, 0));
+        let no_columns = of(&Table::full_with_layout(shape(3, 0), 1.0_f32, layout).unwrap());
+        assert_eq!((no_columns.row_count(), no_columns.per_column().len()), (3, 0));
     }
     let many = Table::<u8>::full(shape(0, 1 << 60), 0).unwrap();
-    assert_error!(BasicStatistics::of(&many), ErrorKind::OutOfMemory);
+    assert_error!(BasicStatistics::compute(&many), ErrorKind::OutOfMemory);
     assert_error!(BasicStatistics::new(usize::MAX), ErrorKind::OutOfMemory);
 }
 
 #[test]
 fn errors_name_what_is_wrong() {
     let mut table = Table::<f32>::new(shape(3, 2), AllocationFlag::DoNotAllocate).unwrap();
-    assert_error!(BasicStatistics::of(&table), ErrorKind::NotAllocated);
+    assert_error!(BasicStatistics::compute(&table), ErrorKind::NotAllocated);
     table.allocate_data_memory().unwrap();
     let mut block = BlockDescriptor::<f32>::new();
     table.get_block_of_rows(1, 1, ReadWriteMode::ReadWrite, &mut block).unwrap();
-    assert_error!(BasicStatistics::of(&table), ErrorKind::BlockOutstanding { rows } if *rows == (1..2));
+    assert_error!(BasicStatistics::compute(&table), ErrorKind::BlockOutstanding { rows } if *rows == (1..2));
     drop(block);
-    let mut statistics = BasicStatistics::of(&table).unwrap();
-    assert_error!(statistics.update(&[1.0, 2.0, 3.0]), ErrorKind::NotWholeRows { values: 3, columns: 2 });
+    let mut statistics = BasicStatistics::compute(&table).unwrap();
+    assert_error!(statistics.update_values(&[1.0, 2.0, 3.0]), ErrorKind::NotWholeRows { values: 3, columns: 2 });
     assert_error!(
         statistics.merge(&BasicStatistics::new(3).unwrap()),
-        ErrorKind::LengthMismatch { expected: 2, found: 3 }
+        ErrorKind::LengthMismatch { expected: 2, actual: 3 }
     );
     assert_error!(statistics.column(2), ErrorKind::ColumnOutOfRange { column: 2, column_count: 2 });
     assert_eq!(statistics.row_count(), 3);
-    assert_error!(BasicStatistics::new(0).unwrap().update(&[1.0]), ErrorKind::NotWholeRows { values: 1, columns: 0 });
+    assert_error!(
+        BasicStatistics::new(0).unwrap().update_values(&[1.0]),
+        ErrorKind::NotWholeRows { values: 1, columns: 0 }
+    );
 }
 
 // --- the order of the work -----------------------------------------------------------------------------------------
@@ -428,14 +434,14 @@ fn results_are_the_same_bits_in_both_layouts_and_of_slices_and_other_types() {
     let expected = of(&table);
     let wide = table.convert::<f64>().unwrap();
     for layout in LAYOUTS {
-        assert_eq!(of(&table.to_layout(layout).unwrap()).columns(), expected.columns());
-        assert_eq!(of(&wide.to_layout(layout).unwrap()).columns(), expected.columns());
+        assert_eq!(of(&table.to_layout(layout).unwrap()).per_column(), expected.per_column());
+        assert_eq!(of(&wide.to_layout(layout).unwrap()).per_column(), expected.per_column());
         let slice = wide.to_layout(layout).unwrap().slice_rows(1000..50_001).unwrap();
-        assert_eq!(of(&slice).columns(), of(&table.slice_rows(1000..50_001).unwrap()).columns());
+        assert_eq!(of(&slice).per_column(), of(&table.slice_rows(1000..50_001).unwrap()).per_column());
     }
     let mut updated = BasicStatistics::new(35).unwrap();
-    updated.update(table.as_slice().unwrap()).unwrap();
-    assert_eq!(updated.columns(), expected.columns());
+    updated.update_values(table.as_slice().unwrap()).unwrap();
+    assert_eq!(updated.per_column(), expected.per_column());
 }
 
 #[cfg(feature = "rayon")]
@@ -448,7 +454,7 @@ fn results_are_the_same_bits_on_any_number_of_threads() {
     };
     let expected = of_threads(1);
     for threads in [2, 3, 8] {
-        assert_eq!(of_threads(threads).columns(), expected.columns());
+        assert_eq!(of_threads(threads).per_column(), expected.per_column());
     }
 }
 
@@ -460,8 +466,8 @@ fn wide_tables_have_statistics_of_every_column() {
             DataLayout::RowMajor => (0..30 * 3001).map(|i| (i % 3001) as u16 + (i / 3001) as u16).collect(),
             _ => (0..30 * 3001).map(|i| (i / 30) as u16 + (i % 30) as u16).collect(),
         };
-        let table = Table::from_array_in(values, shape, layout).unwrap();
-        for (index, column) in of(&table).columns().iter().enumerate() {
+        let table = Table::from_array_with_layout(values, shape, layout).unwrap();
+        for (index, column) in of(&table).per_column().iter().enumerate() {
             let first = index as f64;
             assert_eq!((column.minimum(), column.maximum(), column.mean()), (first, first + 29.0, first + 14.5));
             assert_eq!(column.sum_squares_centered(), 30.0 * 899.0 / 12.0);

@@ -52,20 +52,20 @@ fn check(table: &dyn NumericTable, length: u64, least: usize) {
     let bins = HistogramBins::uniform(0.0, 5.0, 3).unwrap();
     let columns = table.column_count();
     let calls: [(&str, &dyn Fn()); 8] = [
-        ("partial statistics", &|| drop(statistics(columns).compute_with_progress(table, told.hook()).unwrap())),
+        ("partial statistics", &|| drop(statistics(columns).compute_over_with_progress(table, told.hook()).unwrap())),
         ("partial histogram", &|| {
             let partial = Histogram::new(columns, &bins).unwrap();
             assert_eq!(
-                partial.compute_with_progress(table, told.hook()).unwrap().to_bytes().unwrap(),
-                partial.compute(table).unwrap().to_bytes().unwrap()
+                partial.compute_over_with_progress(table, told.hook()).unwrap().to_bytes().unwrap(),
+                partial.compute_over(table).unwrap().to_bytes().unwrap()
             );
         }),
-        ("basic", &|| drop(BasicStatistics::of_with(table, told.options()).unwrap())),
-        ("covariance", &|| drop(Covariance::of_with(table, told.options()).unwrap())),
-        ("quantiles", &|| drop(Quantiles::of_with(table, &[0.5], told.options()).unwrap())),
-        ("sketch", &|| drop(QuantileSketch::of_with(table, told.options()).unwrap())),
-        ("histogram", &|| drop(Histogram::of_with(table, &bins, told.options()).unwrap())),
-        ("groups", &|| drop(GroupStatistics::of_with(table, 0, 2, told.options()).unwrap())),
+        ("basic", &|| drop(BasicStatistics::compute_with(table, told.options()).unwrap())),
+        ("covariance", &|| drop(Covariance::compute_with(table, told.options()).unwrap())),
+        ("quantiles", &|| drop(Quantiles::compute_with(table, &[0.5], told.options()).unwrap())),
+        ("sketch", &|| drop(QuantileSketch::compute_with(table, told.options()).unwrap())),
+        ("histogram", &|| drop(Histogram::compute_with(table, &bins, told.options()).unwrap())),
+        ("groups", &|| drop(GroupStatistics::compute_with(table, 0, 2, told.options()).unwrap())),
     ];
     for (what, call) in calls {
         call();
@@ -77,9 +77,13 @@ fn check(table: &dyn NumericTable, length: u64, least: usize) {
 #[test]
 fn every_kind_of_statistics_counts_the_bytes_of_the_values() {
     for layout in LAYOUTS {
-        check(&HomogenNumericTable::<u16>::full_in(shape(5, 3), 1, layout).unwrap(), 30, 2);
-        check(&HomogenNumericTable::<f64>::full_in(shape(40_000, 33), 1.0, layout).unwrap(), 40_000 * 33 * 8, 3);
-        check(&HomogenNumericTable::<u16>::full_in(shape(0, 3), 1, layout).unwrap(), 0, 1);
+        check(&HomogenNumericTable::<u16>::full_with_layout(shape(5, 3), 1, layout).unwrap(), 30, 2);
+        check(
+            &HomogenNumericTable::<f64>::full_with_layout(shape(40_000, 33), 1.0, layout).unwrap(),
+            40_000 * 33 * 8,
+            3,
+        );
+        check(&HomogenNumericTable::<u16>::full_with_layout(shape(0, 3), 1, layout).unwrap(), 0, 1);
     }
     let wide = HomogenNumericTable::<u8>::full(shape(70, 300), 1).unwrap();
     check(&wide, 70 * 300, 2);
@@ -104,9 +108,9 @@ fn columns_of_several_types_are_counted_in_their_own() {
 fn a_hook_that_panics_ends_the_call() {
     let table = HomogenNumericTable::<u8>::full(shape(100, 3), 1).unwrap();
     let options = StatisticsOptions::new().on_progress(|progress| assert!(progress.done == 0, "enough"));
-    let call = || Covariance::of_with(&table, options).map(drop);
+    let call = || Covariance::compute_with(&table, options).map(drop);
     assert!(catch_unwind(AssertUnwindSafe(call)).is_err());
     let hook = |progress: Progress| assert!(progress.done == 0, "enough");
-    let call = || statistics(3).compute_with_progress(&table, hook).map(drop);
+    let call = || statistics(3).compute_over_with_progress(&table, hook).map(drop);
     assert!(catch_unwind(AssertUnwindSafe(call)).is_err());
 }

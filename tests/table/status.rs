@@ -55,11 +55,11 @@ fn copy_on_write_of_user_memory_makes_it_internally_allocated() {
 }
 
 #[test]
-fn new_default_and_with_dictionary_without_memory_are_not_allocated() {
+fn new_default_and_from_dictionary_without_memory_are_not_allocated() {
     let tables = [
         HomogenNumericTable::<f32>::new(shape(2, 2), DoNotAllocate).unwrap(),
         HomogenNumericTable::default(),
-        HomogenNumericTable::with_dictionary(DataDictionary::uniform(feature::<f32>(), 3)).unwrap(),
+        HomogenNumericTable::from_dictionary(DataDictionary::uniform(feature::<f32>(), 3)).unwrap(),
     ];
     for table in tables {
         assert_eq!(table.data_memory_status(), NotAllocated);

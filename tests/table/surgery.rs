@@ -1,11 +1,11 @@
 //! Tables cut, filtered, sampled and put beside each other, compared with rows in plain vectors.
 
 use numeric_table::prelude::*;
-use numeric_table::table::{Refused, by_ref, spi::TableKind};
+use numeric_table::table::{Rejected, by_ref, spi::TableKind};
 use numeric_table::{
     AnyArray, AosNumericTable, CsrNumericTable, MergedNumericTable, PackedSymmetricMatrix, RowMergedNumericTable,
     SoaNumericTable,
-    table::{BorrowedTable, PackedOrder, RecordLayout, Triangle},
+    table::{BorrowedTable, RecordLayout, Triangle},
 };
 use proptest::prelude::*;
 use test_support::tables::{LAYOUTS, assert_error, numbered, shape};
@@ -40,7 +40,7 @@ fn every_kind(check: &dyn Fn(&dyn NumericTable)) {
     let (offsets, indices) = (vec![0_u32, 1, 1, 3, 3, 4, 5, 5], vec![3_i64, 0, 2, 1, 3]);
     check(&CsrNumericTable::try_new(shape(7, 4), offsets, indices, vec![1.5_f32, 2.5, 3.5, 4.5, 5.5]).unwrap());
     let packed = (1..=28).collect::<Vec<i32>>();
-    check(&PackedSymmetricMatrix::from_packed(packed, Triangle::Lower, PackedOrder::Columns).unwrap());
+    check(&PackedSymmetricMatrix::from_packed(packed, Triangle::Lower, DataLayout::ColumnMajor).unwrap());
     let values = (0_u16..14).collect::<Vec<_>>();
     check(&BorrowedTable::new(&values, shape(7, 2)).unwrap());
 }
@@ -124,10 +124,10 @@ fn a_column_takes_the_place_of_the_first_one_of_its_name() {
         }));
     }
     let unnamed = table.with_feature(Feature::new(ElementType::F64).ordinal(), vec![1_u16, 2, 3]).unwrap();
-    assert_eq!((unnamed.column_names()[4], unnamed.column_type(4).unwrap()), (None, ElementType::U16));
+    assert_eq!((unnamed.names()[4], unnamed.column_type(4).unwrap()), (None, ElementType::U16));
     let given = AnyArray::from(vec![1.5_f32, 2.5]);
-    let Refused { given, error } = table.with_column("a", given).unwrap_err();
-    assert!(matches!(*error.kind(), ErrorKind::LengthMismatch { expected: 3, found: 2 }) && given.len() == 2);
+    let Rejected { value, error } = table.with_column("a", given).unwrap_err();
+    assert!(matches!(*error.kind(), ErrorKind::LengthMismatch { expected: 3, actual: 2 }) && value.len() == 2);
     let short = numbered::<i32>(2, 1, DataLayout::RowMajor);
     assert_error!(table.hstack(&[&short]), ErrorKind::UnequalTables { table: 1, .. }, "rows");
     let none = HomogenNumericTable::<f32>::zeros(shape(2, 0)).unwrap();
@@ -196,7 +196,7 @@ fn a_sparse_table_stays_sparse() {
     let taken = taken.downcast_ref::<CsrNumericTable>().unwrap();
     assert_eq!(taken.offsets().iter().collect::<Vec<_>>(), [0, 2, 3, 5, 5]);
     assert_eq!(taken.indices().iter().collect::<Vec<_>>(), [5, 6, 1 << 40, 5, 6]);
-    assert_eq!(taken.values_as::<f32>().unwrap(), [2.5, 3.5, 1.5, 2.5, 3.5]);
+    assert_eq!(taken.values_slice::<f32>().unwrap(), [2.5, 3.5, 1.5, 2.5, 3.5]);
     let (training, test) = table.split_rows(1.0, 1).unwrap();
     assert_eq!((training.kind(), training.shape(), test.row_count()), (TableKind::CSR, wide, 0));
     assert_error!(table.take_rows(&[1, 3]), ErrorKind::RowsOutOfRange { rows, row_count: 3 } if *rows == (3..4));
@@ -281,8 +281,8 @@ fn a_column_of_another_length_is_given_back_and_columns_without_memory_are_not_c
     let table = HomogenNumericTable::from_rows(&[[1_u8], [2]]).unwrap();
     let feature = Feature::new(ElementType::F32).named("b");
     let refused = table.with_feature(feature, vec![1.5_f32]).unwrap_err();
-    assert!(matches!(refused.error.kind(), ErrorKind::LengthMismatch { expected: 2, found: 1 }), "{refused:?}");
-    assert_eq!(refused.given.as_slice().downcast::<f32>(), Some(&[1.5][..]));
+    assert!(matches!(refused.error.kind(), ErrorKind::LengthMismatch { expected: 2, actual: 1 }), "{refused:?}");
+    assert_eq!(refused.value.as_slice().downcast::<f32>(), Some(&[1.5][..]));
     let none = HomogenNumericTable::<u8>::new(Shape { rows: 2, columns: 1 }, AllocationFlag::DoNotAllocate).unwrap();
     assert_error!(none.to_columns(), ErrorKind::NotAllocated);
     assert_error!(none.to_table(), ErrorKind::NotAllocated);

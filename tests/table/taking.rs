@@ -4,7 +4,7 @@ use numeric_table::prelude::*;
 use numeric_table::table::{by_ref, spi::TableKind};
 use numeric_table::{
     AnyArray, AosNumericTable, CsrNumericTable, MergedNumericTable, PackedSymmetricMatrix, SoaNumericTable, bf16, f16,
-    table::{PackedOrder, RecordLayout, Triangle},
+    table::{RecordLayout, Triangle},
 };
 use test_support::tables::{LAYOUTS, assert_error, numbered, shape};
 use test_support::{SmallNumber, for_each_element};
@@ -51,7 +51,7 @@ fn rows_of_every_kind_and_type_are_taken_in_any_order() {
     records.set_value(1, 0, 2.5).unwrap();
     let sparse = CsrNumericTable::try_new(shape(3, 4), vec![0, 1, 1, 2], vec![3, 0], vec![1.5_f32, 2.5]).unwrap();
     let packed = vec![1, 2, 3, 4, 5, 6];
-    let packed = PackedSymmetricMatrix::from_packed(packed, Triangle::Upper, PackedOrder::Rows).unwrap();
+    let packed = PackedSymmetricMatrix::from_packed(packed, Triangle::Upper, DataLayout::RowMajor).unwrap();
     let boxes: [Box<dyn NumericTable>; 2] = [Box::new(soa()), Box::new(numbered::<f16>(3, 2, DataLayout::ColumnMajor))];
     let merged = MergedNumericTable::new(boxes).unwrap();
     for rows in ORDERS {
@@ -86,7 +86,7 @@ fn rows_are_kept_by_their_flags() {
     let kept = table.filter_rows(&[true, false, true]).unwrap();
     assert_eq!(kept.column::<u8>(0, ..).unwrap()[..], [1, 3]);
     assert_eq!(table.filter_rows(&[false; 3]).unwrap().shape(), shape(0, 3));
-    assert_error!(table.filter_rows(&[true; 2]), ErrorKind::LengthMismatch { expected: 3, found: 2 });
+    assert_error!(table.filter_rows(&[true; 2]), ErrorKind::LengthMismatch { expected: 3, actual: 2 });
 }
 
 /// Sorts a column of some values, each several times, and compares the order with that of the values: NaN last.
@@ -100,7 +100,7 @@ fn assert_sorted<T: Element>(values: &[T]) {
     });
     let places = (0..column.len() as u32).collect::<Vec<_>>();
     let columns = [("key", AnyArray::from(column)), ("place", AnyArray::from(places))];
-    let sorted = SoaNumericTable::from_columns(columns).unwrap().sort_by_column("key").unwrap();
+    let sorted = SoaNumericTable::from_columns(columns).unwrap().sort_by("key").unwrap();
     let places = sorted.column_named::<u64>("place", ..).unwrap();
     assert!(places.iter().map(|&place| place as usize).eq(expected), "{}", T::TYPE);
 }
@@ -139,13 +139,13 @@ fn rows_are_sorted_by_what_is_stored_and_equal_ones_stay_in_order() {
     let columns = [("key", AnyArray::from(vec![big + 1, -1, big, big + 1])), ("place", vec![0_u8, 1, 2, 3].into())];
     let table = SoaNumericTable::from_columns(columns).unwrap();
     let places = |table: Box<dyn NumericTable>| table.column::<u8>(1, ..).unwrap().to_vec();
-    assert_eq!(places(table.sort_by_column("key").unwrap()), [1, 2, 0, 3]);
+    assert_eq!(places(table.sort_by("key").unwrap()), [1, 2, 0, 3]);
     let floats = [f64::NAN, 0.0, f64::INFINITY, -0.0, f64::NEG_INFINITY, f64::from_bits(0xFFF8_0000_0000_0001), 1e-300];
     let columns = [("key", AnyArray::from(floats.to_vec())), ("place", (0_u8..7).collect::<Vec<_>>().into())];
     let table = SoaNumericTable::from_columns(columns).unwrap();
-    assert_eq!(places(table.sort_by_column(0).unwrap()), [4, 1, 3, 6, 2, 0, 5]);
-    assert_error!(table.sort_by_column("kay"), ErrorKind::UnknownName { what: "column", .. });
-    assert_error!(table.sort_by_column(2), ErrorKind::ColumnOutOfRange { .. });
+    assert_eq!(places(table.sort_by(0).unwrap()), [4, 1, 3, 6, 2, 0, 5]);
+    assert_error!(table.sort_by("kay"), ErrorKind::UnknownName { what: "column", .. });
+    assert_error!(table.sort_by(2), ErrorKind::ColumnOutOfRange { .. });
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub(crate) fn run(bench: &mut Bench) -> Result<(), Error> {
     save(bench, "files/save_without_checksums/f32", options.checksums(None))?;
     save(bench, "files/save_durable/f32", SaveOptions::new())?;
     load(bench)?;
-    load_as(bench)?;
+    load_cast(bench)?;
     verify_file(bench)?;
     {
         map(bench, "files/map/first_row/f32/64_MiB", 1)?;
@@ -136,13 +136,13 @@ fn load(bench: &mut Bench) -> Result<(), Error> {
     time_load(bench, job, &table, || HomogenNumericTable::<f32>::load(&path).expect(DISK))
 }
 
-fn load_as(bench: &mut Bench) -> Result<(), Error> {
-    let job = "files/load_as/f32_to_f64";
+fn load_cast(bench: &mut Bench) -> Result<(), Error> {
+    let job = "files/load_cast/f32_to_f64";
     if !bench.wants(job) {
         return Ok(());
     }
     let (table, path, _folder) = saved(bench)?;
-    time_load(bench, job, &table, || HomogenNumericTable::<f64>::load_as(&path).expect(DISK))
+    time_load(bench, job, &table, || HomogenNumericTable::<f64>::load_cast(&path).expect(DISK))
 }
 
 fn verify_file(bench: &mut Bench) -> Result<(), Error> {

@@ -149,7 +149,7 @@ pub(crate) fn check<U: Element>(
 ) {
     let mut seen = 0;
     walk::<U>(table, rows, ReadWriteMode::ReadOnly, &mut BlockDescriptor::new(), &mut |block| {
-        for (row, values) in block.rows().zip(0..) {
+        for (row, values) in block.row_range().zip(0..) {
             for (column, &found) in block.row(values).iter().enumerate() {
                 assert!(found == cast::<f64, U>(expected(row, column)), "{job}: row {row}, column {column}");
                 seen += 1;

@@ -31,8 +31,8 @@ fn k_means(bench: &mut Bench, clusters: usize) -> Result<(), Error> {
     let table =
         HomogenNumericTable::from_fn(Shape { rows, columns: COLUMNS }, |row, column| value(row, column) as f32)?;
     let step = KMeansStep::new(&table.slice_rows(..clusters)?)?;
-    assert_eq!(step.compute(&table)?.counts(), plain_counts(&table, clusters)?, "{job}");
-    let mut ours = || drop(black_box(step.compute(&table).and_then(|step| step.centroids())));
+    assert_eq!(step.compute_over(&table)?.counts(), plain_counts(&table, clusters)?, "{job}");
+    let mut ours = || drop(black_box(step.compute_over(&table).and_then(|step| step.centroids())));
     bench.compare(&job, 1, &mut [("ours", &mut ours)]);
     Ok(())
 }
@@ -64,12 +64,12 @@ fn gram(bench: &mut Bench, rows: usize, columns: usize) -> Result<(), Error> {
     }
     let rows = if bench.is_small() { 1000 } else { rows };
     let table = HomogenNumericTable::from_fn(Shape { rows, columns }, value)?;
-    let found = GramMatrix::of(&table)?.matrix()?;
+    let found = GramMatrix::compute(&table)?.matrix()?;
     for (i, j) in [(0, 0), (1, 0), (columns - 1, columns / 2)] {
         let expected: f64 = (0..rows).map(|row| value(row, i) * value(row, j)).sum();
         assert!((found.value::<f64>(i, j)? / expected - 1.0).abs() < 1e-12, "{job}");
     }
-    let mut ours = || drop(black_box(GramMatrix::of(&table).and_then(|gram| gram.matrix())));
+    let mut ours = || drop(black_box(GramMatrix::compute(&table).and_then(|gram| gram.matrix())));
     bench.compare(&job, 1, &mut [("ours", &mut ours)]);
     Ok(())
 }

@@ -4,11 +4,8 @@
 use std::hint::black_box;
 
 use numeric_table::prelude::*;
-use numeric_table::table::Refused;
-use numeric_table::{
-    PackedSymmetricMatrix,
-    table::{PackedOrder, Triangle},
-};
+use numeric_table::table::Rejected;
+use numeric_table::{PackedSymmetricMatrix, table::Triangle};
 
 use crate::kinds::{check, name, walk};
 use crate::measure::Bench;
@@ -33,8 +30,8 @@ where
     }
     let dimension = bench.values().isqrt();
     let packed = sample_values::<f32>(start(dimension))?;
-    let mut matrix = PackedSymmetricMatrix::from_packed(packed.clone(), Triangle::Lower, PackedOrder::Rows)
-        .map_err(Refused::into_error)?;
+    let mut matrix = PackedSymmetricMatrix::from_packed(packed.clone(), Triangle::Lower, DataLayout::RowMajor)
+        .map_err(Rejected::into_error)?;
     let expected = |row: usize, column: usize| packed[start(row.max(column)) + row.min(column)];
     check::<U>(&job, &mut matrix, ROWS, |row, column| expected(row, column).into());
 

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use numeric_table::convert::cast;
 use numeric_table::prelude::*;
-use numeric_table::{CsrNumericTable, table::Refused};
+use numeric_table::{CsrNumericTable, table::Rejected};
 
 use crate::kinds::{self, check, name, walk};
 use crate::measure::Bench;
@@ -41,7 +41,7 @@ fn table(bench: &Bench) -> Result<CsrNumericTable, Error> {
     let offsets = Array::from_fn(shape.rows + 1, |row| (row * STORED) as u64)?;
     let indices = Array::from_fn(shape.rows * STORED, |index| at(index).1 as u64)?;
     let values = Array::from_fn(shape.rows * STORED, |index| kinds::value(at(index).0, at(index).1) as f32)?;
-    CsrNumericTable::try_new(shape, offsets, indices, values).map_err(Refused::into_error)
+    CsrNumericTable::try_new(shape, offsets, indices, values).map_err(Rejected::into_error)
 }
 
 /// Reads blocks of rows with their zeros.
@@ -73,7 +73,7 @@ fn sparse<U: Element>(bench: &mut Bench) -> Result<(), Error> {
     let blocks = || (0..row_count).step_by(ROWS).map(|first| first..row_count.min(first + ROWS));
     let mut rows = 0;
     for block in blocks().map(|rows| table.sparse_rows::<U>(rows).expect(IN_RANGE)) {
-        for (row, (indices, values)) in block.rows().zip(block.iter_rows()) {
+        for (row, (indices, values)) in block.row_range().zip(block.iter_rows()) {
             assert!(indices.iter().eq((0..STORED).map(|group| column(row, group))), "{job}: row {row}");
             let expected = indices.iter().map(|column| cast::<f64, U>(value(row, column)));
             assert!(expected.eq(values.iter().copied()), "{job}: row {row}");

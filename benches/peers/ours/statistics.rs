@@ -26,12 +26,12 @@ fn covariance(bench: &mut Bench, rows: usize, columns: usize) -> Result<(), Erro
     }
     let rows = if bench.is_small() { 1000 } else { rows };
     let table = HomogenNumericTable::from_fn(Shape { rows, columns }, value)?;
-    let found = Covariance::of(&table)?.covariance()?;
+    let found = Covariance::compute(&table)?.covariance()?;
     for (i, j) in [(0, 0), (1, 0), (columns - 1, columns / 2), (columns - 1, columns - 1)] {
         let (found, expected) = (found.value::<f64>(i, j)?, plain(rows, i, j));
         assert!((found - expected).abs() < 1e-6, "{job}: {found} at {i}, {j}, not {expected}");
     }
-    let mut ours = || drop(black_box(Covariance::of(&table).and_then(|sums| sums.covariance())));
+    let mut ours = || drop(black_box(Covariance::compute(&table).and_then(|sums| sums.covariance())));
     bench.compare(&job, 1, &mut [("ours", &mut ours)]);
     Ok(())
 }
@@ -53,8 +53,8 @@ fn quantiles(bench: &mut Bench) -> Result<(), Error> {
     let table = HomogenNumericTable::from_fn(Shape { rows, columns: 16 }, value)?;
     let mut column: Vec<f64> = (0..rows).map(|row| value(row, 3)).collect();
     column.sort_by(f64::total_cmp);
-    assert_eq!(Quantiles::of(&table, &[0.25, 0.5, 0.75])?.value(3, 1)?, column[rows / 2], "{job}");
-    let mut ours = || drop(black_box(Quantiles::of(&table, &[0.25, 0.5, 0.75])));
+    assert_eq!(Quantiles::compute(&table, &[0.25, 0.5, 0.75])?.value(3, 1)?, column[rows / 2], "{job}");
+    let mut ours = || drop(black_box(Quantiles::compute(&table, &[0.25, 0.5, 0.75])));
     bench.compare(job, 1, &mut [("ours", &mut ours)]);
     Ok(())
 }

@@ -62,7 +62,7 @@ fn columns_one_after_another(bench: &mut Bench) -> Result<(), Error> {
 fn transposed(table: &HomogenNumericTable<f32>) -> Result<HomogenNumericTable<f32>, Error> {
     let Shape { rows, columns } = table.shape();
     let shape = Shape { rows: columns, columns: rows };
-    HomogenNumericTable::from_array_in(table.array()?.clone(), shape, DataLayout::ColumnMajor)
+    HomogenNumericTable::from_array_with_layout(table.array()?.clone(), shape, DataLayout::ColumnMajor)
 }
 
 /// Reads all columns into one block, in column-major order: transposed and converted in one pass.

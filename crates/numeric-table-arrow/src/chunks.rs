@@ -232,7 +232,7 @@ pub(crate) fn assemble_table<T: Element>(
     shape: Shape,
     layout: DataLayout,
 ) -> Result<HomogenNumericTable<T>> {
-    let mut table = HomogenNumericTable::new_in(shape, AllocationFlag::DoAllocate, layout)?;
+    let mut table = HomogenNumericTable::new_with_layout(shape, AllocationFlag::DoAllocate, layout)?;
     if !shape.is_empty() {
         let values = table.as_mut_slice()?;
         fill_all(chunks, 0..columns, values.len() / columns, values, layout)?; // some columns, or it would be empty
@@ -374,7 +374,7 @@ impl<T: Element> ChunkPart<'_, '_, T> {
                 errors.extend(chunk.columns[column].read(rows.clone(), lane, Origin { row, column }).err());
             }
             let by_columns = TableView::new(by_columns, tile_shape, DataLayout::ColumnMajor)?;
-            target.reborrow().columns(some)?.copy_from(by_columns)?;
+            target.reborrow().slice_columns(some)?.copy_from(by_columns)?;
         }
         errors.into_iter().min_by_key(place).map_or(Ok(()), Err)
     }

@@ -23,7 +23,7 @@ pub(crate) fn failed(source: ArrowError) -> Error {
 
 /// Returns the error of values that do not have the element type that was expected.
 pub(crate) fn type_mismatch(expected: ElementType, found: ElementType) -> Error {
-    Error::new(ErrorKind::ElementTypeMismatch { expected, found, column: None })
+    Error::new(ErrorKind::ElementTypeMismatch { expected, actual: found, column: None })
 }
 
 /// Returns the error of a value that a conversion refuses.

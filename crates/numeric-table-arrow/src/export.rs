@@ -115,7 +115,7 @@ pub trait ArrowTables: AsTable {
     /// let batch = table.to_record_batch()?;
     /// let count: &UInt16Array = batch.column(1).as_primitive();
     /// assert_eq!(count.values()[..], [3, 1]);
-    /// assert_eq!(count.values().as_ptr(), table.column_as::<u16>(1)?.as_ptr()); // the memory of the table
+    /// assert_eq!(count.values().as_ptr(), table.column_slice::<u16>(1)?.as_ptr()); // the memory of the table
     ///
     /// let labels = HomogenNumericTable::from_rows(&[[0_u8], [2]])?;
     /// let table = MergedNumericTable::new([Box::new(table) as Box<dyn NumericTable>, Box::new(labels)])?;
@@ -237,6 +237,7 @@ fn copy_of_view<T: Element>(view: TableView<'_, T>) -> Result<Array<T>> {
 fn copy_of<T: Element>(table: &(dyn NumericTable + '_), region: &Region) -> Result<Array<T>> {
     let mut values = Array::zeros(region.shape().element_count_of(T::TYPE)?)?;
     let target = AnySliceMut::new(values.mutable_data()?);
-    table.read_region(region, Target::new(target, region.shape(), ConversionPolicy::Saturate)?.over())?;
+    table
+        .read_region(region, Target::new(target, region.shape(), ConversionPolicy::Saturate)?.allow_partial_write())?;
     Ok(values)
 }

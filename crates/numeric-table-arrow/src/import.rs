@@ -25,7 +25,9 @@ pub(crate) fn from_record_batches<T: Element, B: Borrow<RecordBatch>>(
     let batches: Vec<B> = batches.into_iter().collect();
     let parts: Vec<Part<'_>> = batches.iter().map(|batch| Part::of_batch(batch.borrow())).collect();
     match parts.first() {
-        None => HomogenNumericTable::<T>::from_array_in(Vec::new(), Shape { rows: 0, columns: 0 }, options.layout),
+        None => {
+            HomogenNumericTable::<T>::from_array_with_layout(Vec::new(), Shape { rows: 0, columns: 0 }, options.layout)
+        }
         Some(first) => from_parts(&mut Plan::new(first.fields, &options, "batch")?, Parts::all(&parts)),
     }
 }
@@ -130,7 +132,7 @@ pub(crate) fn from_parts<T: Element>(plan: &mut Plan<'_>, parts: Parts<'_>) -> R
         Some(shared) => shared,
         None => assemble_table(&chunks, columns, shape, layout)?,
     };
-    table.described_by(dictionary)
+    table.with_dictionary(dictionary)
 }
 
 /// Returns a table that shares the memory of an Arrow array, if that is possible and permitted.
@@ -158,5 +160,5 @@ fn shared<T: Element>(
         }
         _ => numeric_table::Array::new(),
     };
-    Ok(Some(HomogenNumericTable::from_array_in(values, shape, options.layout)?))
+    Ok(Some(HomogenNumericTable::from_array_with_layout(values, shape, options.layout)?))
 }

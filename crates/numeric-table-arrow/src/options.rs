@@ -84,7 +84,7 @@ impl ArrowOptions {
     /// Converts values of other element types, under a policy. By default, they are an error.
     ///
     /// Decimals are rounded once, and the policy treats them as it treats a float of the same value. Booleans, as 0 and
-    /// 1, and indices of words need no conversion: they take the type of the table, which must hold all of them.
+    /// 1, and indices of labels need no conversion: they take the type of the table, which must hold all of them.
     ///
     /// # Examples
     /// ```
@@ -133,7 +133,7 @@ impl ArrowOptions {
     /// let column: ArrayRef = Arc::new(Int16Array::from(vec![Some(1), None]));
     /// let batch = RecordBatch::try_from_iter([("a", column)]).unwrap();
     /// let table = SoaNumericTable::from_record_batches([&batch], ArrowOptions::new().nulls_to(-1))?;
-    /// assert_eq!(table.column_as::<i16>(0)?, [1, -1]);
+    /// assert_eq!(table.column_slice::<i16>(0)?, [1, -1]);
     /// assert!(SoaNumericTable::from_record_batches([batch], ArrowOptions::new().nulls_to(0.5)).is_err());
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -204,8 +204,8 @@ impl ArrowOptions {
     /// let batch = RecordBatch::try_from_iter([("count", count), ("price", Arc::new(price))]).unwrap();
     /// let options = ArrowOptions::new().column_type("count", ElementType::U8).column_type("price", ElementType::F32);
     /// let table = SoaNumericTable::from_record_batches([batch], options)?;
-    /// assert_eq!(table.column_as::<u8>(0)?, [3, 4]);
-    /// assert_eq!(table.column_as::<f32>(1)?, [19.99, -0.5]);
+    /// assert_eq!(table.column_slice::<u8>(0)?, [3, 4]);
+    /// assert_eq!(table.column_slice::<f32>(1)?, [19.99, -0.5]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn column_type(mut self, column: impl ColumnKey + Send + Sync + 'static, element_type: ElementType) -> Self {
@@ -277,11 +277,11 @@ impl Default for ArrowOptions {
 pub struct ArrowExportOptions {
     pub(crate) copy: CopyPolicy,
     pub(crate) has_null_for_nan: bool,
-    pub(crate) has_words: bool,
+    pub(crate) has_labels: bool,
 }
 
 impl ArrowExportOptions {
-    /// Creates the default options: values are copied only if needed, NaN stays a value, and categories become words.
+    /// Creates the default options: values are copied only if needed, NaN stays a value, and categories become labels.
     ///
     /// # Examples
     /// ```
@@ -293,7 +293,7 @@ impl ArrowExportOptions {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn new() -> Self {
-        Self { copy: CopyPolicy::IfNeeded, has_null_for_nan: false, has_words: true }
+        Self { copy: CopyPolicy::IfNeeded, has_null_for_nan: false, has_labels: true }
     }
 
     /// Sets whether values are copied.
@@ -333,23 +333,24 @@ impl ArrowExportOptions {
 }
 
 impl ArrowExportOptions {
-    /// Sets whether columns whose categories have words become dictionaries of these words, with copied keys of 32
-    /// bits. Every value must then be the index of a word, or NaN, which stands for a missing word and becomes null. If
-    /// off, the columns are numbers, and the words are lost. On by default.
+    /// Sets whether columns whose categories have labels become dictionaries of these labels, with copied keys of 32
+    /// bits. Every value must then be the index of a label, or NaN, which stands for a missing label and becomes null.
+    /// If off, the columns are numbers, and the labels are lost. On by default.
     ///
     /// # Examples
     /// ```
     /// # use numeric_table::{dictionary::Categories, prelude::*};
     /// # use numeric_table_arrow::prelude::*;
-    /// let colour = Feature::new(ElementType::U8).categorical(Categories::from_words(["red", "blue"])?);
-    /// let table = HomogenNumericTable::from_rows(&[[1_u8], [0], [1]])?.described_by([colour].into_iter().collect())?;
+    /// let colour = Feature::new(ElementType::U8).categorical(Categories::from_labels(["red", "blue"])?);
+    /// let dictionary = [colour].into_iter().collect();
+    /// let table = HomogenNumericTable::from_rows(&[[1_u8], [0], [1]])?.with_dictionary(dictionary)?;
     /// assert_eq!(table.to_record_batch()?.column(0).data_type().to_string(), "Dictionary(Int32, Utf8)");
-    /// let numbers = table.to_record_batch_with(ArrowExportOptions::new().words(false))?;
+    /// let numbers = table.to_record_batch_with(ArrowExportOptions::new().labels(false))?;
     /// assert_eq!(numbers.column(0).data_type().to_string(), "UInt8");
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn words(self, has_words: bool) -> Self {
-        Self { has_words, ..self }
+    pub fn labels(self, has_labels: bool) -> Self {
+        Self { has_labels, ..self }
     }
 }
 

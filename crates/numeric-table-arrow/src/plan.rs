@@ -120,7 +120,7 @@ impl<'o> Plan<'o> {
     }
 
     /// Returns whether columns have words.
-    pub(crate) fn has_words(&self) -> bool {
+    pub(crate) fn has_labels(&self) -> bool {
         self.columns.iter().any(|column| column.words.is_some())
     }
 

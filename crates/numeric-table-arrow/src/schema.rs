@@ -108,7 +108,7 @@ fn time_unit(data_type: &DataType) -> Option<TimeUnit> {
 
 /// Returns the categories of a column that is exported as words.
 pub(crate) fn words_of(feature: &Feature, options: ArrowExportOptions) -> Option<&Categories> {
-    feature.categories.as_ref().filter(|categories| options.has_words && categories.has_words())
+    feature.categories.as_ref().filter(|categories| options.has_labels && categories.has_labels())
 }
 
 /// Returns the element type of a column of words in the table that it was exported from, if the schema has it.

@@ -46,7 +46,7 @@ pub(crate) fn read_record_batches<T: Element>(
             None => {
                 options.copy.copies(Some(CopyReason::Layout))?;
                 plan.grows = true;
-                let mut table = HomogenNumericTable::<T>::new_in(
+                let mut table = HomogenNumericTable::<T>::new_with_layout(
                     Shape { rows: 0, columns },
                     AllocationFlag::DoAllocate,
                     options.layout,
@@ -61,7 +61,7 @@ pub(crate) fn read_record_batches<T: Element>(
         Ok(())
     })?;
     match growing {
-        Some(table) if plan.grows => table.described_by(plan.dictionary(|_| T::TYPE)?),
+        Some(table) if plan.grows => table.with_dictionary(plan.dictionary(|_| T::TYPE)?),
         Some(table) => Ok(table),
         None => from_parts(&mut plan, Parts::all(&[])), // never: the last group is passed on if it is empty
     }
@@ -99,12 +99,12 @@ pub(crate) fn save_record_batches_with<T: Element>(
     let mut plan = Plan::new(reader.schema().fields(), &options, "batch")?;
     let columns = plan.column_count();
     let mut writer = TableWriter::<T>::create_with(path, columns, plan.dictionary(|_| T::TYPE)?, save)?;
-    if plan.has_words() {
+    if plan.has_labels() {
         writer.reserve_words(WORD_BYTES)?;
     }
     in_groups(reader, columns, |parts, _| {
         write(&mut writer, &plan.chunks(parts, Some(T::TYPE))?)?;
-        if plan.has_words() { writer.describe(plan.dictionary(|_| T::TYPE)?) } else { Ok(()) }
+        if plan.has_labels() { writer.describe(plan.dictionary(|_| T::TYPE)?) } else { Ok(()) }
     })?;
     let shape = writer.shape();
     writer.finish()?;
@@ -170,7 +170,7 @@ fn append<T: Element>(table: &mut HomogenNumericTable<T>, chunks: &[Chunk<'_>]) 
         return Ok(());
     }
     let layout = table.data_layout();
-    let rows = table.view_mut()?.rows(first..)?;
+    let rows = table.view_mut()?.slice_rows(first..)?;
     let room = match layout {
         DataLayout::RowMajor => {
             // They are contiguous.

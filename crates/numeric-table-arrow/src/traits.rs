@@ -245,7 +245,7 @@ pub trait ArrowSoaTable: sealed::Sealed + Sized {
     ///
     /// let table = SoaNumericTable::from_record_batch(&batch)?;
     /// assert_eq!((table.column_type(0)?, table.column_type(1)?), (ElementType::I32, ElementType::F64));
-    /// assert_eq!(table.column_as::<f64>(1)?.as_ptr(), address); // Arrow's memory
+    /// assert_eq!(table.column_slice::<f64>(1)?.as_ptr(), address); // Arrow's memory
     /// assert_eq!(table.rows::<f64>(..)?[..], [31.0, 1.75, 27.0, 1.6]);
     /// # Ok::<(), Error>(())
     /// ```
@@ -280,8 +280,8 @@ pub trait ArrowSoaTable: sealed::Sealed + Sized {
     /// let batch = RecordBatch::try_from_iter(columns).unwrap();
     /// let options = ArrowOptions::new().nulls_to_nan(true);
     /// let table = SoaNumericTable::from_record_batches([&batch, &batch.slice(0, 1)], options)?;
-    /// assert_eq!(table.column_as::<u8>(0)?, [1, 2, 1]);
-    /// assert!(table.column_as::<f32>(1)?[1].is_nan());
+    /// assert_eq!(table.column_slice::<u8>(0)?, [1, 2, 1]);
+    /// assert!(table.column_slice::<f32>(1)?[1].is_nan());
     /// # Ok::<(), Error>(())
     /// ```
     fn from_record_batches<B: Borrow<RecordBatch>>(
@@ -303,7 +303,7 @@ pub trait ArrowSoaTable: sealed::Sealed + Sized {
     /// let table = SoaNumericTable::from_columns([("a", vec![1_u8, 2])])?;
     /// let array = StructArray::from(table.to_record_batch()?);
     /// let same = SoaNumericTable::from_struct_array(&array)?;
-    /// assert_eq!(same.column_as::<u8>(0)?.as_ptr(), table.column_as::<u8>(0)?.as_ptr());
+    /// assert_eq!(same.column_slice::<u8>(0)?.as_ptr(), table.column_slice::<u8>(0)?.as_ptr());
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     fn from_struct_array(array: &StructArray) -> Result<Self> {
@@ -325,7 +325,7 @@ pub trait ArrowSoaTable: sealed::Sealed + Sized {
     /// let (fields, values, _) = StructArray::try_from(vec![("a", values)]).unwrap().into_parts();
     /// let array = StructArray::new(fields, values, Some(vec![true, true, false].into()));
     /// let table = SoaNumericTable::from_struct_arrays([array], ArrowOptions::new().nulls_to(-1))?;
-    /// assert_eq!(table.column_as::<i16>(0)?, [1, -1, -1]);
+    /// assert_eq!(table.column_slice::<i16>(0)?, [1, -1, -1]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     fn from_struct_arrays<A: Borrow<StructArray>>(
@@ -350,7 +350,7 @@ pub trait ArrowSoaTable: sealed::Sealed + Sized {
     /// let batch = SoaNumericTable::from_columns([("a", vec![1_u8, 2])])?.to_record_batch()?;
     /// let reader = RecordBatchIterator::new([Ok(batch.clone()), Ok(batch.clone())], batch.schema());
     /// let table = SoaNumericTable::read_record_batches(reader, ArrowOptions::new())?;
-    /// assert_eq!(table.column_as::<u8>(0)?, [1, 2, 1, 2]);
+    /// assert_eq!(table.column_slice::<u8>(0)?, [1, 2, 1, 2]);
     /// # Ok::<(), Error>(())
     /// ```
     fn read_record_batches(reader: impl RecordBatchReader, options: ArrowOptions) -> Result<Self>;

@@ -103,7 +103,7 @@ impl Words {
         for (word, &index) in &self.indices {
             words[index as usize] = word; // indices are those below the number of words
         }
-        Categories::from_words(words)
+        Categories::from_labels(words)
     }
 
     /// Creates the words of categories. New words are refused.
@@ -112,7 +112,7 @@ impl Words {
     /// [`ErrorKind::OutOfMemory`].
     pub(crate) fn of(categories: &Categories) -> Result<Self> {
         let mut words = Self::default();
-        for word in categories.words() {
+        for word in categories.labels() {
             words.index_of(word).map_err(|refusal| match refusal {
                 Refusal::Error(error) => error,
                 Refusal::Reason(_) => Error::out_of_memory(usize::MAX), // never: 2^32 of them
@@ -242,7 +242,7 @@ pub(crate) fn words_type(categories: &Categories) -> DataType {
 
 /// Returns whether the total length of the words exceeds 32 bits.
 fn is_long(categories: &Categories) -> bool {
-    let bytes = categories.words().fold(0_usize, |sum, word| sum.saturating_add(word.len()));
+    let bytes = categories.labels().fold(0_usize, |sum, word| sum.saturating_add(word.len()));
     i32::try_from(bytes).is_err()
 }
 
@@ -251,11 +251,11 @@ fn is_long(categories: &Categories) -> bool {
 /// # Errors
 /// [`ErrorKind::OutOfMemory`].
 fn text_of<O: OffsetSizeTrait>(categories: &Categories) -> Result<GenericStringArray<O>> {
-    let bytes = categories.words().fold(0_usize, |sum, word| sum.saturating_add(word.len()));
+    let bytes = categories.labels().fold(0_usize, |sum, word| sum.saturating_add(word.len()));
     let mut text = with_room::<u8>(bytes)?;
     let mut offsets = with_room(categories.len().saturating_add(1))?;
     offsets.push(O::usize_as(0));
-    for word in categories.words() {
+    for word in categories.labels() {
         text.extend_from_slice(word.as_bytes());
         offsets.push(O::usize_as(text.len()));
     }

@@ -315,7 +315,8 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
                 array
             }
         };
-        let table = HomogenNumericTable::internal(array, shape, self.layout).described_by(self.dictionary.clone())?;
+        let table =
+            HomogenNumericTable::internal(array, shape, self.layout).with_dictionary(self.dictionary.clone())?;
         table.convert_with(policy).map_err(|error| in_rows_from(rows.start, error))
     }
 
@@ -327,7 +328,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     ) -> Result<HomogenNumericTable<U>, HandleError> {
         let values = self.convert_region(region, self.layout, policy)?;
         let table = HomogenNumericTable::internal(values.into_container()?, region.shape(), self.layout);
-        Ok(table.described_by(self.dictionary.with_element_type(U::TYPE)?)?)
+        Ok(table.with_dictionary(self.dictionary.with_element_type(U::TYPE)?)?)
     }
 
     fn convert_region<U: Element>(
@@ -381,7 +382,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn convert<U: Element>(&self, policy: ConversionPolicy) -> Result<DeviceTable<U, D>, HandleError> {
-        self.convert_in(self.layout, policy)
+        self.convert_with_layout(self.layout, policy)
     }
 
     /// Converts the table on the device under a policy, into a layout: in one pass.
@@ -394,11 +395,11 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// use numeric_table::prelude::*;
     /// use numeric_table_execution::{Detached, ToDevice};
     /// let there = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.to_device::<i16, _>(&Detached::new())?;
-    /// let columns = there.convert_in::<f64>(DataLayout::ColumnMajor, ConversionPolicy::Exact)?;
+    /// let columns = there.convert_with_layout::<f64>(DataLayout::ColumnMajor, ConversionPolicy::Exact)?;
     /// assert_eq!(columns.to_table()?.as_slice()?, [1.0, 3.0, 2.0, 4.0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn convert_in<U: Element>(
+    pub fn convert_with_layout<U: Element>(
         &self,
         layout: DataLayout,
         policy: ConversionPolicy,
@@ -425,7 +426,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         if layout == self.layout {
             return Ok(self.clone());
         }
-        self.convert_in(layout, ConversionPolicy::Saturate)
+        self.convert_with_layout(layout, ConversionPolicy::Saturate)
     }
 
     /// Returns a table of some of the columns, copied on the device; a column may be selected more than once.

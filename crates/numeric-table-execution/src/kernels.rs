@@ -81,8 +81,8 @@ pub trait Kernels: DeviceAdapter {
     ///
     /// # Errors
     /// Those of the trait; [`ErrorKind::RowsOutOfRange`], [`ErrorKind::OutOfRange`], [`ErrorKind::ColumnOutOfRange`] in
-    /// [`HandleError::Library`]; [`ErrorKind::ValueNotRepresentable`] in it, with the first refused value in row-major order,
-    /// at its position in the table.
+    /// [`HandleError::Library`]; [`ErrorKind::ValueNotRepresentable`] in it, with the first refused value in row-major
+    /// order, at its position in the table.
     ///
     /// # Examples
     /// ```
@@ -244,17 +244,18 @@ impl<D: Launch> Kernels for D {
         let converted = self.launch([input.clone()], output, lines, |lines, [values], target| {
             let view = part_of(TableView::new(values, shape, layout)?, region)?;
             match order {
-                DataLayout::RowMajor => {
-                    view.rows(lines.clone())?.convert_into(target, policy).map_err(|error| moved(error, lines.start))
-                }
-                DataLayout::ColumnMajor => view.columns(lines)?.transposed().convert_into(target, policy),
+                DataLayout::RowMajor => view
+                    .slice_rows(lines.clone())?
+                    .convert_into(target, policy)
+                    .map_err(|error| moved(error, lines.start)),
+                DataLayout::ColumnMajor => view.slice_columns(lines)?.transposed().convert_into(target, policy),
             }
         });
         match converted {
             Err(HandleError::Library(error)) if order == DataLayout::ColumnMajor && is_refused_value(&error) => {
                 // The first column with such a value need not have the first one in row-major order.
                 self.launch([input], (), rows, |rows, [values], ()| {
-                    let view = part_of(TableView::new(values, shape, layout)?, region)?.rows(rows.clone())?;
+                    let view = part_of(TableView::new(values, shape, layout)?, region)?.slice_rows(rows.clone())?;
                     view.check_conversion::<T>(policy).map_err(|error| moved(error, rows.start))
                 })?;
                 Err(error.into())
@@ -323,8 +324,8 @@ impl<D: Launch> Kernels for D {
         check_moments::<T, D>(&input, shape, &outputs)?;
         let [plain, scaled] = outputs;
         self.launch([input], (plain, scaled), shape.columns, |columns, [values], (plain, scaled)| {
-            let view = TableView::new(values, shape, layout)?.columns(columns)?;
-            let found = BasicStatistics::of(&BorrowedTable::from(view))?;
+            let view = TableView::new(values, shape, layout)?.slice_columns(columns)?;
+            let found = BasicStatistics::compute(&BorrowedTable::from(view))?;
             plain.iter_mut().zip(found.to_words(false)).for_each(|(word, found)| *word = found);
             scaled.iter_mut().zip(found.to_words(true)).for_each(|(word, found)| *word = found);
             Ok::<_, Error>(())
@@ -334,7 +335,7 @@ impl<D: Launch> Kernels for D {
 
 /// Returns a region of a view.
 fn part_of<'t, T: Element>(view: TableView<'t, T>, region: &Region) -> Result<TableView<'t, T>, Error> {
-    view.rows(region.rows.clone())?.columns(region.columns.clone())
+    view.slice_rows(region.rows.clone())?.slice_columns(region.columns.clone())
 }
 
 /// Checks the arguments of [`Kernels::moments`].

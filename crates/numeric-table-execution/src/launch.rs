@@ -109,8 +109,8 @@ pub trait Launch: DeviceAdapter {
     ) -> Result<(), HandleError>;
 }
 
-/// A kernel as a device sees it: called with items, the bytes of each input, and the bytes of each output that belong to
-/// the items.
+/// A kernel as a device sees it: called with items, the bytes of each input, and the bytes of each output that belong
+/// to the items.
 pub type BytesKernel<'k> = dyn Fn(Range<usize>, &[&[u8]], Vec<&mut [u8]>) -> Result<(), HandleError> + Sync + 'k;
 
 /// What a kernel may return: nothing, or a `Result`.

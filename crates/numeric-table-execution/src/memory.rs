@@ -61,8 +61,8 @@ pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
     /// Returns a part of a view; the range is clamped to the view.
     fn part<'a, T: Element>(view: Self::View<'a, T>, range: Range<usize>) -> Self::View<'a, T>;
 
-    /// Returns the same bytes as values of another type: as many as there are whole ones. `None` if they are not aligned
-    /// for it.
+    /// Returns the same bytes as values of another type: as many as there are whole ones. `None` if they are not
+    /// aligned for it.
     fn cast<'a, T: Element, U: Element>(view: Self::View<'a, T>) -> Option<Self::View<'a, U>>;
 
     /// Makes the values readable in execution memory.

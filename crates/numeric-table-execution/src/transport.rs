@@ -9,9 +9,10 @@ use super::DeviceError;
 
 /// Moves bytes between the program's memory and a device's, independently of element types and handles.
 ///
-/// This is all that a new device with separate memory needs for its memory; [`SeparateSpace`](crate::memory::SeparateSpace)
-/// turns it into execution memory, with caching, counting and error handling. Every bit pattern is a value of every
-/// element type, so that a faulty transport leads to wrong numbers and nothing worse.
+/// This is all that a new device with separate memory needs for its memory;
+/// [`SeparateSpace`](crate::memory::SeparateSpace) turns it into execution memory, with caching, counting and error
+/// handling. Every bit pattern is a value of every element type, so that a faulty transport leads to wrong numbers and
+/// nothing worse.
 ///
 /// # Errors
 /// A failed call has no effect, except that the content of a buffer that it was writing to is arbitrary; the buffer can

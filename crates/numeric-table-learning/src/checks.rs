@@ -9,7 +9,7 @@ use numeric_table::{Error, ErrorKind, Result};
 pub(crate) fn same_count(expected: usize, found: usize) -> Result<()> {
     match found == expected {
         true => Ok(()),
-        false => Err(Error::new(ErrorKind::LengthMismatch { expected, found })),
+        false => Err(Error::new(ErrorKind::LengthMismatch { expected, actual: found })),
     }
 }
 
@@ -19,7 +19,7 @@ pub(crate) fn same_count(expected: usize, found: usize) -> Result<()> {
 /// [`ErrorKind::LimitExceeded`].
 pub(crate) fn rows_after(rows: u64, added: u64) -> Result<u64> {
     let found = u128::from(rows) + u128::from(added);
-    let limit = || Error::new(ErrorKind::LimitExceeded { what: "counted rows", found, limit: u64::MAX });
+    let limit = || Error::new(ErrorKind::LimitExceeded { what: "counted rows", actual: found, limit: u64::MAX });
     rows.checked_add(added).ok_or_else(limit)
 }
 

@@ -34,7 +34,7 @@ use crate::gaussian_model::GaussianNaiveBayesModel;
 /// use numeric_table_learning::GaussianNaiveBayes;
 /// // Length and width of four leaves; the last column is the class.
 /// let table = HomogenNumericTable::from_rows(&[[1.0, 5.0, 0.0], [2.0, 7.0, 0.0], [8.0, 5.5, 1.0], [9.0, 6.0, 1.0]])?;
-/// let statistics = GaussianNaiveBayes::of(&table, 2, 2)?; // in parallel if the table is large
+/// let statistics = GaussianNaiveBayes::compute(&table, 2, 2)?; // in parallel if the table is large
 /// let model = statistics.model(1e-9)?;
 /// assert_eq!(model.means()?.as_slice()?, [1.5, 6.0, 8.5, 5.75]); // a row for each class
 ///
@@ -42,9 +42,9 @@ use crate::gaussian_model::GaussianNaiveBayesModel;
 /// assert_eq!(model.predict(&leaves)?.as_slice()?, [1, 0]);
 ///
 /// let mut all = GaussianNaiveBayes::new(3, 2, 2)?; // a part at a time
-/// all.update_table(&table.slice_rows(..2)?)?;
-/// all.update_table(&table.slice_rows(2..)?)?;
-/// assert_eq!(all.to_bytes()?, GaussianNaiveBayes::new(3, 2, 2)?.compute(&table)?.to_bytes()?);
+/// all.update(&table.slice_rows(..2)?)?;
+/// all.update(&table.slice_rows(2..)?)?;
+/// assert_eq!(all.to_bytes()?, GaussianNaiveBayes::new(3, 2, 2)?.compute_over(&table)?.to_bytes()?);
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -88,15 +88,15 @@ impl GaussianNaiveBayes {
     /// # use numeric_table_learning::GaussianNaiveBayes;
     /// let names = ["length", "class"].map(|name| Feature::new(ElementType::F64).named(name));
     /// let table = HomogenNumericTable::from_rows(&[[2.0, 1.0], [0.5, 0.0], [-1.0, 0.5]])?;
-    /// let table = table.described_by(names.into_iter().collect())?;
-    /// assert_eq!(GaussianNaiveBayes::of(&table.slice_rows(..2)?, "class", 2)?.class_rows(), [1, 1]);
-    /// let error = GaussianNaiveBayes::of(&table, "class", 2).unwrap_err();
+    /// let table = table.with_dictionary(names.into_iter().collect())?;
+    /// assert_eq!(GaussianNaiveBayes::compute(&table.slice_rows(..2)?, "class", 2)?.class_rows(), [1, 1]);
+    /// let error = GaussianNaiveBayes::compute(&table, "class", 2).unwrap_err();
     /// assert!(error.to_string().starts_with("the value 0.5 at row 2, column 1 is not a valid category: "));
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn of(table: &dyn NumericTable, by: impl ColumnKey, classes: impl Into<Option<usize>>) -> Result<Self> {
+    pub fn compute(table: &dyn NumericTable, by: impl ColumnKey, classes: impl Into<Option<usize>>) -> Result<Self> {
         let (by, classes) = classes::column_and_count(table, by, classes.into())?;
-        Self::new(table.column_count(), by, classes)?.compute(table)
+        Self::new(table.column_count(), by, classes)?.compute_over(table)
     }
 
     /// Returns the number of features: the number of columns without the class column. O(1).
@@ -130,7 +130,7 @@ impl GaussianNaiveBayes {
     /// # use numeric_table::prelude::*;
     /// # use numeric_table_learning::GaussianNaiveBayes;
     /// let table = HomogenNumericTable::from_rows(&[[2.5, 1.0], [3.0, 0.0], [5.0, 1.0]])?;
-    /// assert_eq!(GaussianNaiveBayes::of(&table, 1, 2)?.row_count(), 3);
+    /// assert_eq!(GaussianNaiveBayes::compute(&table, 1, 2)?.row_count(), 3);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn row_count(&self) -> u64 {
@@ -144,7 +144,7 @@ impl GaussianNaiveBayes {
     /// # use numeric_table::prelude::*;
     /// # use numeric_table_learning::GaussianNaiveBayes;
     /// let table = HomogenNumericTable::from_rows(&[[2.5, 1.0], [3.0, 0.0], [5.0, 1.0]])?;
-    /// assert_eq!(GaussianNaiveBayes::of(&table, 1, 3)?.class_rows(), [1, 2, 0]);
+    /// assert_eq!(GaussianNaiveBayes::compute(&table, 1, 3)?.class_rows(), [1, 2, 0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn class_rows(&self) -> &[u64] {
@@ -158,7 +158,7 @@ impl GaussianNaiveBayes {
     /// # use numeric_table::prelude::*;
     /// # use numeric_table_learning::GaussianNaiveBayes;
     /// let table = HomogenNumericTable::from_rows(&[[2.5, 1.0], [3.0, 0.0], [5.5, 1.0]])?;
-    /// let statistics = GaussianNaiveBayes::of(&table, 1, 2)?;
+    /// let statistics = GaussianNaiveBayes::compute(&table, 1, 2)?;
     /// let column = *statistics.statistics().column(1, 0)?;
     /// assert_eq!((column.mean(), column.population_variance(), column.maximum()), (4.0, 2.25, 5.5));
     /// # Ok::<(), numeric_table::Error>(())
@@ -183,7 +183,7 @@ impl GaussianNaiveBayes {
     /// # use numeric_table::prelude::*;
     /// # use numeric_table_learning::GaussianNaiveBayes;
     /// let table = HomogenNumericTable::from_rows(&[[1.0, 0.0], [3.0, 0.0], [6.0, 1.0]])?;
-    /// let statistics = GaussianNaiveBayes::of(&table, 1, 2)?;
+    /// let statistics = GaussianNaiveBayes::compute(&table, 1, 2)?;
     /// let model = statistics.model(0.5)?; // the variance of all rows is 38 / 9
     /// assert_eq!(model.log_priors(), [(2.0_f64 / 3.0).ln(), (1.0_f64 / 3.0).ln()]);
     /// let variances = model.variances()?;
@@ -207,7 +207,7 @@ impl GaussianNaiveBayes {
     /// # use numeric_table::prelude::*;
     /// # use numeric_table_learning::GaussianNaiveBayes;
     /// let table = HomogenNumericTable::from_rows(&[[1.0, 0.0], [3.0, 0.0], [4.0, 1.0], [6.0, 1.0]])?;
-    /// let statistics = GaussianNaiveBayes::of(&table, 1, 2)?;
+    /// let statistics = GaussianNaiveBayes::compute(&table, 1, 2)?;
     /// let asked = HomogenNumericTable::from_rows(&[[3.25]])?;
     /// assert_eq!(statistics.model(1e-9)?.predict(&asked)?.as_slice()?, [0]);
     /// assert_eq!(statistics.model_with_priors(&[0.1, 0.9], 1e-9)?.predict(&asked)?.as_slice()?, [1]);
@@ -220,17 +220,17 @@ impl GaussianNaiveBayes {
     }
 }
 
-/// `update_table` and `merge` are those of [`GroupStatistics`]. An error adds nothing.
+/// `update` and `merge` are those of [`GroupStatistics`]. An error adds nothing.
 impl Partial for GaussianNaiveBayes {
     const NAME: &'static str = "gaussian-naive-bayes";
     const VERSION: u32 = 2; // as that of statistics of groups
 
-    fn empty(&self) -> Result<Self> {
-        Ok(Self { groups: self.groups.empty()? })
+    fn new_like(&self) -> Result<Self> {
+        Ok(Self { groups: self.groups.new_like()? })
     }
 
-    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
-        self.groups.update_table(rows)
+    fn update(&mut self, rows: &dyn NumericTable) -> Result<()> {
+        self.groups.update(rows)
     }
 
     fn merge(&mut self, other: &Self) -> Result<()> {

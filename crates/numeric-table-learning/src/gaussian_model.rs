@@ -23,7 +23,7 @@ use crate::room::with_room;
 /// use numeric_table::prelude::*;
 /// use numeric_table_learning::GaussianNaiveBayes;
 /// let table = HomogenNumericTable::from_rows(&[[1.0, 0.0], [3.0, 0.0], [7.0, 1.0], [9.0, 1.0]])?;
-/// let model = GaussianNaiveBayes::of(&table, 1, 2)?.model(1e-9)?;
+/// let model = GaussianNaiveBayes::compute(&table, 1, 2)?.model(1e-9)?;
 /// let asked = HomogenNumericTable::from_rows(&[[2.5], [8.0], [f64::NAN]])?;
 /// assert_eq!(model.predict(&asked)?.as_slice()?, [0, 1, 0]);
 /// # Ok::<(), numeric_table::Error>(())
@@ -110,7 +110,7 @@ impl GaussianNaiveBayesModel {
     /// # use numeric_table::prelude::*;
     /// # use numeric_table_learning::GaussianNaiveBayes;
     /// let table = HomogenNumericTable::from_rows(&[[2.0, 1.0, 0.0], [3.0, 0.0, 0.0]])?;
-    /// assert_eq!(GaussianNaiveBayes::of(&table, 2, 4)?.model(1e-9)?.feature_count(), 2);
+    /// assert_eq!(GaussianNaiveBayes::compute(&table, 2, 4)?.model(1e-9)?.feature_count(), 2);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn feature_count(&self) -> usize {
@@ -124,7 +124,7 @@ impl GaussianNaiveBayesModel {
     /// # use numeric_table::prelude::*;
     /// # use numeric_table_learning::GaussianNaiveBayes;
     /// let table = HomogenNumericTable::from_rows(&[[2.0, 1.0, 0.0], [3.0, 0.0, 0.0]])?;
-    /// assert_eq!(GaussianNaiveBayes::of(&table, 2, 4)?.model(1e-9)?.class_count(), 4);
+    /// assert_eq!(GaussianNaiveBayes::compute(&table, 2, 4)?.model(1e-9)?.class_count(), 4);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn class_count(&self) -> usize {
@@ -139,7 +139,7 @@ impl GaussianNaiveBayesModel {
     /// # use numeric_table::prelude::*;
     /// # use numeric_table_learning::GaussianNaiveBayes;
     /// let table = HomogenNumericTable::from_rows(&[[2.0, 0.0], [3.0, 0.0], [0.0, 1.0], [1.0, 1.0]])?;
-    /// let model = GaussianNaiveBayes::of(&table, 1, 3)?.model(1e-9)?;
+    /// let model = GaussianNaiveBayes::compute(&table, 1, 3)?.model(1e-9)?;
     /// assert_eq!(model.log_priors(), [0.5_f64.ln(), 0.5_f64.ln(), f64::NEG_INFINITY]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -158,7 +158,7 @@ impl GaussianNaiveBayesModel {
     /// # use numeric_table::prelude::*;
     /// # use numeric_table_learning::GaussianNaiveBayes;
     /// let table = HomogenNumericTable::from_rows(&[[2.0, 5.0, 0.0], [3.0, 6.0, 0.0], [0.0, 7.0, 1.0]])?;
-    /// let model = GaussianNaiveBayes::of(&table, 2, 2)?.model(1e-9)?;
+    /// let model = GaussianNaiveBayes::compute(&table, 2, 2)?.model(1e-9)?;
     /// assert_eq!(model.means()?.as_slice()?, [2.5, 5.5, 0.0, 7.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -178,7 +178,7 @@ impl GaussianNaiveBayesModel {
     /// # use numeric_table_learning::GaussianNaiveBayes;
     /// let rows = [[2.0, 5.0, 0.0], [4.0, 6.0, 0.0], [0.0, 9.0, 1.0], [6.0, 9.5, 1.0]];
     /// let table = HomogenNumericTable::from_rows(&rows)?;
-    /// let model = GaussianNaiveBayes::of(&table, 2, 2)?.model(0.0)?;
+    /// let model = GaussianNaiveBayes::compute(&table, 2, 2)?.model(0.0)?;
     /// assert_eq!(model.variances()?.as_slice()?, [1.0, 0.25, 9.0, 0.0625]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -198,7 +198,7 @@ impl GaussianNaiveBayesModel {
     /// # use numeric_table::prelude::*;
     /// # use numeric_table_learning::GaussianNaiveBayes;
     /// let table = HomogenNumericTable::from_rows(&[[3.0, 1.0, 0.0], [0.0, 2.0, 1.0], [1.0, 2.0, 1.0]])?;
-    /// let model = GaussianNaiveBayes::of(&table, 2, 2)?.model(0.1)?;
+    /// let model = GaussianNaiveBayes::compute(&table, 2, 2)?.model(0.1)?;
     /// let classes = model.predict(&table.drop_columns([2])?)?;
     /// assert_eq!((classes.shape().columns, classes.as_slice()?), (1, &[0, 1, 1][..]));
     /// assert!(model.predict(&table).is_err()); // one column too many
@@ -220,7 +220,7 @@ impl GaussianNaiveBayesModel {
     /// # use numeric_table::prelude::*;
     /// # use numeric_table_learning::GaussianNaiveBayes;
     /// let table = HomogenNumericTable::from_rows(&[[1.0, 0.0], [3.0, 0.0], [4.0, 1.0], [6.0, 1.0]])?;
-    /// let model = GaussianNaiveBayes::of(&table, 1, 2)?.model(0.0)?;
+    /// let model = GaussianNaiveBayes::compute(&table, 1, 2)?.model(0.0)?;
     /// let logarithms = model.predict_log_probabilities(&HomogenNumericTable::from_rows(&[[3.5]])?)?;
     /// assert!(logarithms.as_slice()?.iter().all(|logarithm| (logarithm.exp() - 0.5).abs() < 1e-15)); // in the middle
     /// # Ok::<(), Error>(())

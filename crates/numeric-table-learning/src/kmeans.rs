@@ -22,10 +22,10 @@ use crate::sum::{self, DOWN, Sum};
 /// with the values. If several centroids are equally near, the row belongs to the first. Rows and the inertia are
 /// summed in blocks, and the sums of blocks are added with compensation.
 ///
-/// A row with a NaN or an infinity is skipped and counted by [`left_out`](Self::left_out). A cluster without rows keeps
-/// its centroid; DAAL moves it to the farthest row.
+/// A row with a NaN or an infinity is skipped and counted by [`non_finite_rows`](Self::non_finite_rows). A cluster
+/// without rows keeps its centroid; DAAL moves it to the farthest row.
 ///
-/// Cost: O(rows * clusters * columns) for a step, and O(clusters * columns) for each call of `update_table` and
+/// Cost: O(rows * clusters * columns) for a step, and O(clusters * columns) for each call of `update` and
 /// `merge`. Memory: 32 bytes for each value of the centroids, and about the same again during a call.
 ///
 /// Source: DAAL `kmeans` (`step1Local`, `step2Master`), scikit-learn `KMeans` (`algorithm="lloyd"`).
@@ -37,7 +37,7 @@ use crate::sum::{self, DOWN, Sum};
 /// let table = HomogenNumericTable::from_rows(&[[0.0_f32, 1.0], [0.0, 3.0], [9.0, 9.0], [11.0, 9.0]])?;
 /// let mut centroids = table.slice_rows(1..3)?.convert::<f64>()?; // start with any two rows
 /// loop {
-///     let step = KMeansStep::new(&centroids)?.compute(&table)?; // in parallel if the table is large
+///     let step = KMeansStep::new(&centroids)?.compute_over(&table)?; // in parallel if the table is large
 ///     centroids = step.centroids()?;
 ///     if step.shift() == 0.0 {
 ///         break;
@@ -61,17 +61,17 @@ struct Totals {
     /// The sum of the rows of each cluster.
     sums: Vec<Sum>,
     inertia: Sum,
-    left_out: u64,
+    non_finite_rows: u64,
 }
 
 impl Totals {
     fn new(clusters: usize, columns: usize) -> Result<Self> {
         let sums = filled(clusters.saturating_mul(columns), Sum::default())?;
-        Ok(Self { counts: filled(clusters, 0)?, sums, inertia: Sum::default(), left_out: 0 })
+        Ok(Self { counts: filled(clusters, 0)?, sums, inertia: Sum::default(), non_finite_rows: 0 })
     }
 
     fn rows(&self) -> u64 {
-        self.counts.iter().sum::<u64>() + self.left_out
+        self.counts.iter().sum::<u64>() + self.non_finite_rows
     }
 }
 
@@ -151,8 +151,8 @@ impl KMeansStep {
     /// # use numeric_table::{Partial, prelude::*};
     /// # use numeric_table_learning::KMeansStep;
     /// let step = KMeansStep::new(&HomogenNumericTable::from_rows(&[[0.0], [10.0]])?)?;
-    /// let step = step.compute(&HomogenNumericTable::from_rows(&[[1.0], [f64::NAN], [12.0]])?)?;
-    /// assert_eq!((step.row_count(), step.counts(), step.left_out()), (3, &[1, 1][..], 1));
+    /// let step = step.compute_over(&HomogenNumericTable::from_rows(&[[1.0], [f64::NAN], [12.0]])?)?;
+    /// assert_eq!((step.row_count(), step.counts(), step.non_finite_rows()), (3, &[1, 1][..], 1));
     /// # Ok::<(), Error>(())
     /// ```
     pub fn row_count(&self) -> u64 {
@@ -166,7 +166,7 @@ impl KMeansStep {
     /// # use numeric_table::{Partial, prelude::*};
     /// # use numeric_table_learning::KMeansStep;
     /// let step = KMeansStep::new(&HomogenNumericTable::from_rows(&[[0, 0], [9, 9], [99, 99]])?)?;
-    /// let step = step.compute(&HomogenNumericTable::from_rows(&[[1_u8, 2], [10, 8], [2, 0]])?)?;
+    /// let step = step.compute_over(&HomogenNumericTable::from_rows(&[[1_u8, 2], [10, 8], [2, 0]])?)?;
     /// assert_eq!(step.counts(), [2, 1, 0]);
     /// # Ok::<(), Error>(())
     /// ```
@@ -181,12 +181,12 @@ impl KMeansStep {
     /// # use numeric_table::{Partial, prelude::*};
     /// # use numeric_table_learning::KMeansStep;
     /// let step = KMeansStep::new(&HomogenNumericTable::from_rows(&[[0.0, 0.0]])?)?;
-    /// let step = step.compute(&HomogenNumericTable::from_rows(&[[1.0, 2.0], [3.0, f64::INFINITY]])?)?;
-    /// assert_eq!((step.left_out(), step.inertia()), (1, 5.0));
+    /// let step = step.compute_over(&HomogenNumericTable::from_rows(&[[1.0, 2.0], [3.0, f64::INFINITY]])?)?;
+    /// assert_eq!((step.non_finite_rows(), step.inertia()), (1, 5.0));
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn left_out(&self) -> u64 {
-        self.totals.left_out
+    pub fn non_finite_rows(&self) -> u64 {
+        self.totals.non_finite_rows
     }
 
     /// Returns the sums of the rows of each cluster, one row per cluster. O(clusters * columns). Sums beyond the range
@@ -200,7 +200,7 @@ impl KMeansStep {
     /// # use numeric_table::{Partial, prelude::*};
     /// # use numeric_table_learning::KMeansStep;
     /// let step = KMeansStep::new(&HomogenNumericTable::from_rows(&[[0, 0], [9, 9], [99, 99]])?)?;
-    /// let step = step.compute(&HomogenNumericTable::from_rows(&[[1_u8, 2], [10, 8], [2, 0]])?)?;
+    /// let step = step.compute_over(&HomogenNumericTable::from_rows(&[[1_u8, 2], [10, 8], [2, 0]])?)?;
     /// assert_eq!(step.sums()?.as_slice()?, [3.0, 2.0, 10.0, 8.0, 0.0, 0.0]);
     /// # Ok::<(), Error>(())
     /// ```
@@ -216,7 +216,7 @@ impl KMeansStep {
     /// # use numeric_table::{Partial, prelude::*};
     /// # use numeric_table_learning::KMeansStep;
     /// let step = KMeansStep::new(&HomogenNumericTable::from_rows(&[[0, 0], [9, 9]])?)?;
-    /// let step = step.compute(&HomogenNumericTable::from_rows(&[[1_u8, 2], [10, 8]])?)?;
+    /// let step = step.compute_over(&HomogenNumericTable::from_rows(&[[1_u8, 2], [10, 8]])?)?;
     /// assert_eq!(step.inertia(), 5.0 + 2.0);
     /// # Ok::<(), Error>(())
     /// ```
@@ -235,7 +235,7 @@ impl KMeansStep {
     /// # use numeric_table::{Partial, prelude::*};
     /// # use numeric_table_learning::KMeansStep;
     /// let step = KMeansStep::new(&HomogenNumericTable::from_rows(&[[0, 0], [9, 9], [99, 99]])?)?;
-    /// let step = step.compute(&HomogenNumericTable::from_rows(&[[1_u8, 2], [10, 8], [2, 0]])?)?;
+    /// let step = step.compute_over(&HomogenNumericTable::from_rows(&[[1_u8, 2], [10, 8], [2, 0]])?)?;
     /// assert_eq!(step.centroids()?.as_slice()?, [1.5, 1.0, 10.0, 8.0, 99.0, 99.0]);
     /// # Ok::<(), Error>(())
     /// ```
@@ -252,7 +252,7 @@ impl KMeansStep {
     /// # use numeric_table::{Partial, prelude::*};
     /// # use numeric_table_learning::KMeansStep;
     /// let step = KMeansStep::new(&HomogenNumericTable::from_rows(&[[0, 0], [9, 9]])?)?;
-    /// let step = step.compute(&HomogenNumericTable::from_rows(&[[1_u8, 2], [10, 8], [3, 0]])?)?;
+    /// let step = step.compute_over(&HomogenNumericTable::from_rows(&[[1_u8, 2], [10, 8], [3, 0]])?)?;
     /// assert_eq!(step.shift(), 2.0 * 2.0 + 1.0 + 2.0); // to (2, 1) and to (10, 8)
     /// # Ok::<(), Error>(())
     /// ```
@@ -326,7 +326,7 @@ impl KMeansStep {
                 let places = found.sums[places.clone()].iter_mut().zip(&mut sums[places]);
                 places.for_each(|(total, sum)| total.add(std::mem::take(sum)));
             }
-            found.left_out += count as u64 - (found.rows() - before);
+            found.non_finite_rows += count as u64 - (found.rows() - before);
         }
         Ok(found)
     }
@@ -351,7 +351,7 @@ impl KMeansStep {
         totals.counts.iter_mut().zip(&found.counts).for_each(|(mine, theirs)| *mine += theirs);
         totals.sums.iter_mut().zip(&found.sums).for_each(|(mine, theirs)| mine.merge(*theirs));
         totals.inertia.merge(found.inertia);
-        totals.left_out += found.left_out;
+        totals.non_finite_rows += found.non_finite_rows;
         Ok(())
     }
 
@@ -368,20 +368,20 @@ impl KMeansStep {
     }
 }
 
-/// `update_table` reads the table once, in O(rows * clusters * columns). An error adds nothing. `merge` takes
+/// `update` reads the table once, in O(rows * clusters * columns). An error adds nothing. `merge` takes
 /// O(clusters * columns). Different centroids are [`ErrorKind::ShapeMismatch`] or [`ErrorKind::NotCombinable`]. If the
 /// same rows are divided among calls differently, the last digits of the sums and of the inertia may differ.
 impl Partial for KMeansStep {
     const NAME: &'static str = "k-means-step";
     const VERSION: u32 = 2; // since sums beyond the range of `f64` are kept
 
-    fn empty(&self) -> Result<Self> {
+    fn new_like(&self) -> Result<Self> {
         let mut values = filled(self.centroids.values().len(), 0.0)?;
         values.copy_from_slice(self.centroids.values());
         Self::from_values(values, self.column_count())
     }
 
-    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+    fn update(&mut self, rows: &dyn NumericTable) -> Result<()> {
         let shape = shape_with(rows, self.column_count())?;
         let found = match fits_f32(rows) {
             true => self.found::<f32>(rows, shape)?,
@@ -393,7 +393,7 @@ impl Partial for KMeansStep {
     fn merge(&mut self, other: &Self) -> Result<()> {
         let shape = |step: &Self| Shape { rows: step.cluster_count(), columns: step.column_count() };
         if shape(self) != shape(other) {
-            return Err(Error::new(ErrorKind::ShapeMismatch { expected: shape(self), found: shape(other) }));
+            return Err(Error::new(ErrorKind::ShapeMismatch { expected: shape(self), actual: shape(other) }));
         }
         let mut pairs = self.centroids.values().iter().zip(other.centroids.values());
         if let Some(place) = pairs.position(|(mine, theirs)| mine != theirs) {
@@ -442,12 +442,12 @@ struct Parts<'a> {
     counts: Numbers<'a, u64>,
     sums: sum::Parts<'a>,
     inertia: sum::Parts<'a>,
-    left_out: u64,
+    non_finite_rows: u64,
 }
 
 impl Serialize for KMeansStep {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Totals { counts, sums, inertia, left_out } = &self.totals;
+        let Totals { counts, sums, inertia, non_finite_rows } = &self.totals;
         let parts = |sums: &[Sum]| sum::Parts::of(sums).map_err(refused);
         let parts = Parts {
             columns: self.column_count(),
@@ -455,7 +455,7 @@ impl Serialize for KMeansStep {
             counts: Numbers(Cow::Borrowed(counts)),
             sums: parts(sums)?,
             inertia: parts(&[*inertia])?,
-            left_out: *left_out,
+            non_finite_rows: *non_finite_rows,
         };
         parts.serialize(serializer)
     }
@@ -475,10 +475,10 @@ impl Parts<'_> {
         check_shape(shape)?;
         let expected = shape.element_count()?;
         same_count(expected, centroids.len())?;
-        counts.iter().try_fold(self.left_out, |rows, &added| rows_after(rows, added))?;
+        counts.iter().try_fold(self.non_finite_rows, |rows, &added| rows_after(rows, added))?;
         let (sums, inertia) = (self.sums.join(expected)?, self.inertia.join(1)?[0]);
         let empty = KMeansStep::from_values(centroids, self.columns)?;
-        Ok(KMeansStep { totals: Totals { counts, sums, inertia, left_out: self.left_out }, ..empty })
+        Ok(KMeansStep { totals: Totals { counts, sums, inertia, non_finite_rows: self.non_finite_rows }, ..empty })
     }
 }
 

@@ -11,7 +11,7 @@
 //! let table = HomogenNumericTable::from_rows(&[[0.0_f32, 1.0], [9.0, 19.0], [1.0, 3.0], [8.0, 17.0]])?; // 4 x 2
 //! let mut step = KMeansStep::new(&table.slice_rows(..2)?)?; // the centroids to begin with: the first two rows
 //! loop {
-//!     step = step.compute(&table)?; // in parallel if the table is large
+//!     step = step.compute_over(&table)?; // in parallel if the table is large
 //!     if step.shift() == 0.0 {
 //!         break;
 //!     }
@@ -19,7 +19,7 @@
 //! }
 //! assert_eq!(step.centroids()?.as_slice()?, [0.5, 2.0, 8.5, 18.0]);
 //!
-//! let line = LinearRegression::new(1, 1)?.compute(&table)?.solve()?; // the last column from the first: y = 2 x + 1
+//! let line = LinearRegression::new(1, 1)?.compute_over(&table)?.solve()?; // the last column from the first: y = 2 x + 1
 //! assert!((line.intercepts()[0] - 1.0).abs() < 1e-12);
 //! # Ok::<(), numeric_table::Error>(())
 //! ```

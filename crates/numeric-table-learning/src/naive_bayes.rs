@@ -38,7 +38,7 @@ use crate::sum::{self, Sum};
 /// use numeric_table_learning::NaiveBayes;
 /// // The counts of three words in each of four texts. The last column is the class.
 /// let table = HomogenNumericTable::from_rows(&[[2_u8, 1, 0, 0], [1, 0, 0, 0], [0, 1, 3, 1], [0, 0, 2, 1]])?;
-/// let counts = NaiveBayes::of(&table, 3, 2)?; // in parallel if the table is large
+/// let counts = NaiveBayes::compute(&table, 3, 2)?; // in parallel if the table is large
 /// assert_eq!(counts.counts()?.as_slice()?, [3.0, 1.0, 0.0, 0.0, 1.0, 5.0]); // a row for each class
 ///
 /// let model = counts.model(1.0)?;
@@ -46,8 +46,8 @@ use crate::sum::{self, Sum};
 /// assert_eq!(model.predict(&texts)?.as_slice()?, [0, 1]);
 ///
 /// let mut all = NaiveBayes::new(4, 3, 2)?; // a part at a time
-/// all.update_table(&table.slice_rows(..1)?)?;
-/// all.update_table(&table.slice_rows(1..)?)?;
+/// all.update(&table.slice_rows(..1)?)?;
+/// all.update(&table.slice_rows(1..)?)?;
 /// assert_eq!(all, counts);
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
@@ -93,7 +93,7 @@ impl NaiveBayes {
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`] for `by`; [`ErrorKind::NotSolvable`] if the number
-    /// of classes is unknown; those of [`new`](Self::new), and those of `update_table`: [`ErrorKind::ValueNotAllowed`]
+    /// of classes is unknown; those of [`new`](Self::new), and those of `update`: [`ErrorKind::ValueNotAllowed`]
     /// for a value of that column that is not a class, or for any other value that is negative or not finite.
     ///
     /// # Examples
@@ -102,16 +102,16 @@ impl NaiveBayes {
     /// # use numeric_table_learning::NaiveBayes;
     /// let names = ["word", "class"].map(|name| Feature::new(ElementType::F64).named(name));
     /// let table = HomogenNumericTable::from_rows(&[[2.0, 1.0], [0.5, 0.0], [-1.0, 0.0]])?;
-    /// let table = table.described_by(names.into_iter().collect())?;
-    /// let counts = NaiveBayes::of(&table.slice_rows(..2)?, "class", 2)?;
+    /// let table = table.with_dictionary(names.into_iter().collect())?;
+    /// let counts = NaiveBayes::compute(&table.slice_rows(..2)?, "class", 2)?;
     /// assert_eq!(counts.counts()?.as_slice()?, [0.5, 2.0]);
-    /// let error = NaiveBayes::of(&table, "class", 2).unwrap_err();
+    /// let error = NaiveBayes::compute(&table, "class", 2).unwrap_err();
     /// assert!(error.to_string().starts_with("the value -1 at row 2, column 0 is not a valid count: expected a finite"));
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn of(table: &dyn NumericTable, by: impl ColumnKey, classes: impl Into<Option<usize>>) -> Result<Self> {
+    pub fn compute(table: &dyn NumericTable, by: impl ColumnKey, classes: impl Into<Option<usize>>) -> Result<Self> {
         let (by, classes) = classes::column_and_count(table, by, classes.into())?;
-        Self::new(table.column_count(), by, classes)?.compute(table)
+        Self::new(table.column_count(), by, classes)?.compute_over(table)
     }
 
     /// Returns the number of features: the number of columns without the class column. O(1).
@@ -145,7 +145,7 @@ impl NaiveBayes {
     /// # use numeric_table::prelude::*;
     /// # use numeric_table_learning::NaiveBayes;
     /// let table = HomogenNumericTable::from_rows(&[[2_u8, 1], [3, 0], [5, 1]])?;
-    /// assert_eq!(NaiveBayes::of(&table, 1, 2)?.row_count(), 3);
+    /// assert_eq!(NaiveBayes::compute(&table, 1, 2)?.row_count(), 3);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn row_count(&self) -> u64 {
@@ -159,7 +159,7 @@ impl NaiveBayes {
     /// # use numeric_table::prelude::*;
     /// # use numeric_table_learning::NaiveBayes;
     /// let table = HomogenNumericTable::from_rows(&[[2_u8, 1], [3, 0], [5, 1]])?;
-    /// assert_eq!(NaiveBayes::of(&table, 1, 3)?.class_rows(), [1, 2, 0]);
+    /// assert_eq!(NaiveBayes::compute(&table, 1, 3)?.class_rows(), [1, 2, 0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn class_rows(&self) -> &[u64] {
@@ -176,7 +176,7 @@ impl NaiveBayes {
     /// # use numeric_table::prelude::*;
     /// # use numeric_table_learning::NaiveBayes;
     /// let table = HomogenNumericTable::from_rows(&[[2_u8, 1, 7], [3, 0, 0], [5, 1, 1]])?;
-    /// assert_eq!(NaiveBayes::of(&table, 1, 2)?.counts()?.as_slice()?, [3.0, 0.0, 7.0, 8.0]);
+    /// assert_eq!(NaiveBayes::compute(&table, 1, 2)?.counts()?.as_slice()?, [3.0, 0.0, 7.0, 8.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn counts(&self) -> Result<HomogenNumericTable<f64>> {
@@ -199,7 +199,7 @@ impl NaiveBayes {
     /// # use numeric_table::prelude::*;
     /// # use numeric_table_learning::NaiveBayes;
     /// let table = HomogenNumericTable::from_rows(&[[2_u8, 1, 0], [3, 0, 0], [0, 1, 1]])?;
-    /// let model = NaiveBayes::of(&table, 2, 2)?.model(1.0)?;
+    /// let model = NaiveBayes::compute(&table, 2, 2)?.model(1.0)?;
     /// assert_eq!(model.log_priors(), [(2.0_f64 / 3.0).ln(), (1.0_f64 / 3.0).ln()]);
     /// assert_eq!(model.log_probabilities()?.rows::<f64>(0..1)?[..], [(6.0_f64 / 8.0).ln(), (2.0_f64 / 8.0).ln()]);
     /// assert!(NaiveBayes::new(3, 2, 2)?.model(1.0).is_err()); // no rows
@@ -267,18 +267,18 @@ fn not_a_class(row: usize, column: usize, value: f64, classes: usize) -> Error {
     Error::new(ErrorKind::ValueNotAllowed { row, column, value, reason })
 }
 
-/// `update_table` reads the table once, in O(rows * columns). An error adds nothing. `merge` takes O(classes *
+/// `update` reads the table once, in O(rows * columns). An error adds nothing. `merge` takes O(classes *
 /// features). A different number of classes or columns is [`ErrorKind::ShapeMismatch`], a different class column
 /// [`ErrorKind::NotCombinable`].
 impl Partial for NaiveBayes {
     const NAME: &'static str = "naive-bayes-counts";
     const VERSION: u32 = 2; // since sums beyond the range of `f64` are kept
 
-    fn empty(&self) -> Result<Self> {
+    fn new_like(&self) -> Result<Self> {
         Self::new(self.columns, self.by, self.class_count())
     }
 
-    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+    fn update(&mut self, rows: &dyn NumericTable) -> Result<()> {
         let found = self.found(rows)?;
         rows_after(self.row_count(), found.values().map(|(rows, _)| rows).sum())?;
         let features = self.feature_count();
@@ -293,7 +293,7 @@ impl Partial for NaiveBayes {
     fn merge(&mut self, other: &Self) -> Result<()> {
         let shape = |counts: &Self| Shape { rows: counts.class_count(), columns: counts.columns };
         if shape(self) != shape(other) {
-            return Err(Error::new(ErrorKind::ShapeMismatch { expected: shape(self), found: shape(other) }));
+            return Err(Error::new(ErrorKind::ShapeMismatch { expected: shape(self), actual: shape(other) }));
         }
         if self.by != other.by {
             return Err(not_combinable(format!("rows are grouped by column {}, not by column {}", other.by, self.by)));

@@ -26,7 +26,7 @@ use crate::sum::{DOWN, Sum, UP};
 /// use numeric_table::prelude::*;
 /// use numeric_table_learning::NaiveBayes;
 /// let table = HomogenNumericTable::from_rows(&[[2_u8, 1, 0], [3, 0, 0], [0, 1, 1]])?; // the last column is the class
-/// let model = NaiveBayes::of(&table, 2, 2)?.model(1.0)?;
+/// let model = NaiveBayes::compute(&table, 2, 2)?.model(1.0)?;
 /// assert_eq!(model.predict(&HomogenNumericTable::from_rows(&[[0.5, 0.0], [0.0, 4.0]])?)?.as_slice()?, [0, 1]);
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
@@ -73,7 +73,7 @@ impl NaiveBayesModel {
     /// # use numeric_table::prelude::*;
     /// # use numeric_table_learning::NaiveBayes;
     /// let table = HomogenNumericTable::from_rows(&[[2_u8, 1, 0], [3, 0, 0], [0, 1, 1]])?;
-    /// assert_eq!(NaiveBayes::of(&table, 0, 4)?.model(1.0)?.feature_count(), 2);
+    /// assert_eq!(NaiveBayes::compute(&table, 0, 4)?.model(1.0)?.feature_count(), 2);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn feature_count(&self) -> usize {
@@ -87,7 +87,7 @@ impl NaiveBayesModel {
     /// # use numeric_table::prelude::*;
     /// # use numeric_table_learning::NaiveBayes;
     /// let table = HomogenNumericTable::from_rows(&[[2_u8, 1, 0], [3, 0, 0], [0, 1, 1]])?;
-    /// assert_eq!(NaiveBayes::of(&table, 0, 4)?.model(1.0)?.class_count(), 4);
+    /// assert_eq!(NaiveBayes::compute(&table, 0, 4)?.model(1.0)?.class_count(), 4);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn class_count(&self) -> usize {
@@ -102,7 +102,7 @@ impl NaiveBayesModel {
     /// # use numeric_table::prelude::*;
     /// # use numeric_table_learning::NaiveBayes;
     /// let table = HomogenNumericTable::from_rows(&[[2_u8, 0], [3, 0], [0, 1], [1, 1]])?;
-    /// let model = NaiveBayes::of(&table, 1, 3)?.model(1.0)?;
+    /// let model = NaiveBayes::compute(&table, 1, 3)?.model(1.0)?;
     /// assert_eq!(model.log_priors(), [0.5_f64.ln(), 0.5_f64.ln(), f64::NEG_INFINITY]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -121,7 +121,7 @@ impl NaiveBayesModel {
     /// # use numeric_table::prelude::*;
     /// # use numeric_table_learning::NaiveBayes;
     /// let table = HomogenNumericTable::from_rows(&[[3_u8, 1, 0], [0, 2, 1]])?;
-    /// let logarithms = NaiveBayes::of(&table, 2, 2)?.model(0.0)?.log_probabilities()?;
+    /// let logarithms = NaiveBayes::compute(&table, 2, 2)?.model(0.0)?.log_probabilities()?;
     /// assert_eq!(logarithms.as_slice()?, [0.75_f64.ln(), 0.25_f64.ln(), f64::NEG_INFINITY, 0.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -143,7 +143,7 @@ impl NaiveBayesModel {
     /// # use numeric_table::prelude::*;
     /// # use numeric_table_learning::NaiveBayes;
     /// let table = HomogenNumericTable::from_rows(&[[3_u8, 1, 0], [0, 2, 1]])?;
-    /// let model = NaiveBayes::of(&table, 2, 2)?.model(1.0)?;
+    /// let model = NaiveBayes::compute(&table, 2, 2)?.model(1.0)?;
     /// let classes = model.predict(&table.drop_columns([2])?)?;
     /// assert_eq!((classes.shape().columns, classes.as_slice()?), (1, &[0, 1][..]));
     /// assert!(model.predict(&table).is_err()); // one column too many
@@ -165,7 +165,7 @@ impl NaiveBayesModel {
     /// # use numeric_table::prelude::*;
     /// # use numeric_table_learning::NaiveBayes;
     /// let table = HomogenNumericTable::from_rows(&[[3_u8, 1, 0], [1, 3, 1]])?;
-    /// let model = NaiveBayes::of(&table, 2, 2)?.model(0.0)?;
+    /// let model = NaiveBayes::compute(&table, 2, 2)?.model(0.0)?;
     /// let logarithms = model.predict_log_probabilities(&HomogenNumericTable::from_rows(&[[1_u8, 0]])?)?;
     /// assert!((logarithms.value::<f64>(0, 0)?.exp() - 0.75).abs() < 1e-15);
     /// assert!((logarithms.value::<f64>(0, 1)?.exp() - 0.25).abs() < 1e-15);

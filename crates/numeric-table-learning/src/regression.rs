@@ -41,7 +41,7 @@ use crate::room::with_room;
 /// use numeric_table_learning::LinearRegression;
 /// // Two features x and y, and the target 1 + 2 x - y.
 /// let table = HomogenNumericTable::from_rows(&[[0.0, 0.0, 1.0], [1.0, 0.0, 3.0], [0.0, 2.0, -1.0], [3.0, 1.0, 6.0]])?;
-/// let model = LinearRegression::new(2, 1)?.compute(&table)?.solve()?; // in parallel if the table is large
+/// let model = LinearRegression::new(2, 1)?.compute_over(&table)?.solve()?; // in parallel if the table is large
 /// let coefficients = model.coefficients()?; // a row for each target
 /// assert!((model.intercepts()[0] - 1.0).abs() < 1e-14);
 /// assert!((coefficients.value::<f64>(0, 0)? - 2.0).abs() < 1e-14);
@@ -67,7 +67,7 @@ pub struct LinearRegression {
 /// use numeric_table::{Partial, prelude::*};
 /// use numeric_table_learning::{LinearRegression, RegressionOptions};
 /// let table = HomogenNumericTable::from_rows(&[[1.0, 2.0], [2.0, 4.0], [3.0, 7.0]])?;
-/// let model = LinearRegression::new(1, 1)?.compute(&table)?.solve_with(RegressionOptions::new().intercept(false))?;
+/// let model = LinearRegression::new(1, 1)?.compute_over(&table)?.solve_with(RegressionOptions::new().intercept(false))?;
 /// assert_eq!(model.intercepts(), [0.0]);
 /// assert!((model.coefficients()?.value::<f64>(0, 0)? - 31.0 / 14.0).abs() < 1e-14);
 /// # Ok::<(), numeric_table::Error>(())
@@ -103,7 +103,7 @@ impl RegressionOptions {
     /// ```
     /// # use numeric_table::{Partial, prelude::*};
     /// # use numeric_table_learning::{LinearRegression, RegressionOptions};
-    /// let equations = LinearRegression::new(1, 1)?.compute(&HomogenNumericTable::from_rows(&[[1, 1], [-1, -1]])?)?;
+    /// let equations = LinearRegression::new(1, 1)?.compute_over(&HomogenNumericTable::from_rows(&[[1, 1], [-1, -1]])?)?;
     /// let model = equations.solve_with(RegressionOptions::new().ridge(2.0).intercept(false))?;
     /// assert_eq!(model.coefficients()?.as_slice()?, [0.5]);
     /// # Ok::<(), Error>(())
@@ -161,9 +161,9 @@ impl LinearRegression {
     /// // The second feature differs from the first in the sixth digit. The target is their difference.
     /// let rows = (1..40).map(|i| f64::from(i)).map(|x| [x, x + 1e-6 * x * x, 1e-6 * x * x]);
     /// let table = HomogenNumericTable::from_row_iter(rows)?;
-    /// let error = LinearRegression::new(2, 1)?.compute(&table)?.solve().unwrap_err();
+    /// let error = LinearRegression::new(2, 1)?.compute_over(&table)?.solve().unwrap_err();
     /// assert!(matches!(error.kind(), ErrorKind::NotSolvable { .. }));
-    /// let model = LinearRegression::with_extended_precision(2, 1)?.compute(&table)?.solve()?;
+    /// let model = LinearRegression::with_extended_precision(2, 1)?.compute_over(&table)?.solve()?;
     /// assert!((model.coefficients()?.value::<f64>(0, 1)? - 1.0).abs() < 1e-6);
     /// # Ok::<(), Error>(())
     /// ```
@@ -216,7 +216,7 @@ impl LinearRegression {
     /// # use numeric_table::{Partial, prelude::*};
     /// # use numeric_table_learning::LinearRegression;
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 7]])?;
-    /// assert_eq!(LinearRegression::new(1, 1)?.compute(&table)?.row_count(), 3);
+    /// assert_eq!(LinearRegression::new(1, 1)?.compute_over(&table)?.row_count(), 3);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn row_count(&self) -> u64 {
@@ -230,7 +230,7 @@ impl LinearRegression {
     /// # use numeric_table::{Partial, prelude::*};
     /// # use numeric_table_learning::LinearRegression;
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 9]])?;
-    /// assert_eq!(LinearRegression::new(1, 1)?.compute(&table)?.covariance().means(), [3.0, 5.0]);
+    /// assert_eq!(LinearRegression::new(1, 1)?.compute_over(&table)?.covariance().means(), [3.0, 5.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn covariance(&self) -> &Covariance {
@@ -252,11 +252,11 @@ impl LinearRegression {
     /// # use numeric_table::{Partial, prelude::*};
     /// # use numeric_table_learning::LinearRegression;
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [2, 4], [3, 9]])?;
-    /// let model = LinearRegression::new(1, 1)?.compute(&table)?.solve()?;
+    /// let model = LinearRegression::new(1, 1)?.compute_over(&table)?.solve()?;
     /// assert_eq!((model.intercepts(), model.coefficients()?.as_slice()?), (&[-2.0][..], &[3.5][..]));
     ///
     /// let doubled = HomogenNumericTable::from_rows(&[[1, 2, 5], [2, 4, 5], [4, 8, 6], [3, 6, 1]])?;
-    /// let error = LinearRegression::new(2, 1)?.compute(&doubled)?.solve().unwrap_err();
+    /// let error = LinearRegression::new(2, 1)?.compute_over(&doubled)?.solve().unwrap_err();
     /// assert!(matches!(error.kind(), ErrorKind::NotSolvable { .. }));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -278,7 +278,7 @@ impl LinearRegression {
     /// # use numeric_table::{Partial, prelude::*};
     /// # use numeric_table_learning::LinearRegression;
     /// let doubled = HomogenNumericTable::from_rows(&[[-1, -1, 0], [1, 1, 6]])?;
-    /// let model = LinearRegression::new(2, 1)?.compute(&doubled)?.solve_ridge(2.0)?;
+    /// let model = LinearRegression::new(2, 1)?.compute_over(&doubled)?.solve_ridge(2.0)?;
     /// assert_eq!(model.intercepts(), [3.0]);
     /// assert!(model.coefficients()?.as_slice()?.iter().all(|coefficient| (coefficient - 1.0).abs() < 1e-14));
     /// # Ok::<(), numeric_table::Error>(())
@@ -360,21 +360,21 @@ fn about_zero(sums: &[f64], means: &[f64], rows: u64) -> Result<Vec<f64>> {
     Ok(all)
 }
 
-/// `update_table` and `merge` are those of [`Covariance`]. A different number of columns is
+/// `update` and `merge` are those of [`Covariance`]. A different number of columns is
 /// [`ErrorKind::LengthMismatch`].
 impl Partial for LinearRegression {
     const NAME: &'static str = "linear-regression";
     const VERSION: u32 = 2; // since sums may have extended precision
 
-    fn empty(&self) -> Result<Self> {
+    fn new_like(&self) -> Result<Self> {
         let extended = self.extended.as_ref().map(|_| Extended::new(self.covariance.column_count())).transpose()?;
-        Ok(Self { covariance: self.covariance.empty()?, features: self.features, extended })
+        Ok(Self { covariance: self.covariance.new_like()?, features: self.features, extended })
     }
 
-    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+    fn update(&mut self, rows: &dyn NumericTable) -> Result<()> {
         let columns = self.covariance.column_count();
         let found = self.extended.as_ref().map(|_| Extended::of(rows, columns)).transpose()?;
-        self.covariance.update_table(rows)?;
+        self.covariance.update(rows)?;
         if let (Some(mine), Some(found)) = (&mut self.extended, found) {
             mine.merge(&found);
         }

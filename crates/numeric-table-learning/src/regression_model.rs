@@ -49,7 +49,7 @@ fn deviation_of(left: f64, degrees: u64) -> f64 {
 /// use numeric_table::{Partial, prelude::*};
 /// use numeric_table_learning::LinearRegression;
 /// let table = HomogenNumericTable::from_rows(&[[1.0, 2.0], [2.0, 4.0], [3.0, 9.0], [4.0, 7.0]])?;
-/// let model = LinearRegression::new(1, 1)?.compute(&table)?.solve()?;
+/// let model = LinearRegression::new(1, 1)?.compute_over(&table)?.solve()?;
 /// assert!((model.r_squared()[0] - 20.0 / 29.0).abs() < 1e-14);
 /// # Ok::<(), Error>(())
 /// ```
@@ -114,7 +114,7 @@ impl RegressionModel {
     /// # use numeric_table::{Partial, prelude::*};
     /// # use numeric_table_learning::LinearRegression;
     /// let table = HomogenNumericTable::from_rows(&[[0.0, 1.0, 9.0], [1.0, 3.0, 8.0], [2.0, 5.5, 7.0]])?;
-    /// assert_eq!(LinearRegression::new(1, 2)?.compute(&table)?.solve()?.feature_count(), 1);
+    /// assert_eq!(LinearRegression::new(1, 2)?.compute_over(&table)?.solve()?.feature_count(), 1);
     /// # Ok::<(), Error>(())
     /// ```
     pub fn feature_count(&self) -> usize {
@@ -128,7 +128,7 @@ impl RegressionModel {
     /// # use numeric_table::{Partial, prelude::*};
     /// # use numeric_table_learning::LinearRegression;
     /// let table = HomogenNumericTable::from_rows(&[[0.0, 1.0, 9.0], [1.0, 3.0, 8.0], [2.0, 5.5, 7.0]])?;
-    /// assert_eq!(LinearRegression::new(1, 2)?.compute(&table)?.solve()?.target_count(), 2);
+    /// assert_eq!(LinearRegression::new(1, 2)?.compute_over(&table)?.solve()?.target_count(), 2);
     /// # Ok::<(), Error>(())
     /// ```
     pub fn target_count(&self) -> usize {
@@ -142,7 +142,7 @@ impl RegressionModel {
     /// # use numeric_table::{Partial, prelude::*};
     /// # use numeric_table_learning::LinearRegression;
     /// let table = HomogenNumericTable::from_rows(&[[0.0, 1.0, 9.0], [1.0, 3.0, 8.0], [2.0, 5.0, 7.0]])?;
-    /// assert_eq!(LinearRegression::new(1, 2)?.compute(&table)?.solve()?.intercepts(), [1.0, 9.0]);
+    /// assert_eq!(LinearRegression::new(1, 2)?.compute_over(&table)?.solve()?.intercepts(), [1.0, 9.0]);
     /// # Ok::<(), Error>(())
     /// ```
     pub fn intercepts(&self) -> &[f64] {
@@ -159,7 +159,7 @@ impl RegressionModel {
     /// # use numeric_table::{Partial, prelude::*};
     /// # use numeric_table_learning::LinearRegression;
     /// let table = HomogenNumericTable::from_rows(&[[0.0, 1.0, 9.0], [1.0, 3.0, 8.0], [2.0, 5.0, 7.0]])?;
-    /// let coefficients = LinearRegression::new(1, 2)?.compute(&table)?.solve()?.coefficients()?;
+    /// let coefficients = LinearRegression::new(1, 2)?.compute_over(&table)?.solve()?.coefficients()?;
     /// assert_eq!((coefficients.shape().rows, coefficients.as_slice()?), (2, &[2.0, -1.0][..]));
     /// # Ok::<(), Error>(())
     /// ```
@@ -176,7 +176,7 @@ impl RegressionModel {
     /// # use numeric_table::{Partial, prelude::*};
     /// # use numeric_table_learning::LinearRegression;
     /// let table = HomogenNumericTable::from_rows(&[[-1.0, 1.0], [0.0, 4.0], [1.0, 1.0]])?;
-    /// assert_eq!(LinearRegression::new(1, 1)?.compute(&table)?.solve()?.r_squared(), [0.0]);
+    /// assert_eq!(LinearRegression::new(1, 1)?.compute_over(&table)?.solve()?.r_squared(), [0.0]);
     /// # Ok::<(), Error>(())
     /// ```
     pub fn r_squared(&self) -> &[f64] {
@@ -191,7 +191,7 @@ impl RegressionModel {
     /// # use numeric_table::{Partial, prelude::*};
     /// # use numeric_table_learning::LinearRegression;
     /// let table = HomogenNumericTable::from_rows(&[[-1.0, 1.0], [0.0, 4.0], [1.0, 1.0]])?;
-    /// let model = LinearRegression::new(1, 1)?.compute(&table)?.solve()?;
+    /// let model = LinearRegression::new(1, 1)?.compute_over(&table)?.solve()?;
     /// assert_eq!(model.residual_standard_deviations(), [6.0_f64.sqrt()]); // of residuals -1, 2, -1
     /// # Ok::<(), Error>(())
     /// ```
@@ -213,7 +213,7 @@ impl RegressionModel {
     /// # use numeric_table::{Partial, prelude::*};
     /// # use numeric_table_learning::LinearRegression;
     /// let table = HomogenNumericTable::from_rows(&[[0.0, 1.0, 9.0], [1.0, 3.0, 8.0], [2.0, 5.0, 7.0]])?;
-    /// let model = LinearRegression::new(1, 2)?.compute(&table)?.solve()?;
+    /// let model = LinearRegression::new(1, 2)?.compute_over(&table)?.solve()?;
     /// let predicted = model.predict(&HomogenNumericTable::from_rows(&[[3_u8], [10]])?)?;
     /// assert_eq!(predicted.as_slice()?, [7.0, 6.0, 21.0, -1.0]);
     /// assert!(model.predict(&table).is_err()); // two columns too many

@@ -144,7 +144,7 @@ impl<U: Element> RemoteBlocks<'_, U> {
     /// let (remote, mut rows) = (RemoteTable::open(store, &path).await?, Vec::new());
     /// let mut blocks = remote.row_blocks::<i16>(2)?;
     /// while let Some(block) = blocks.next_block().await? {
-    ///     rows.push(block.rows());
+    ///     rows.push(block.row_range());
     /// }
     /// assert_eq!(rows, [0..2, 2..3]);
     /// # Ok::<(), numeric_table::Error>(())

@@ -181,8 +181,8 @@ impl RemoteTable {
     }
 
     /// Sets a callback for the progress of each call that reads values, as
-    /// [`TableReader::on_progress`](numeric_table::files::TableReader::on_progress) does. It is called at the beginning,
-    /// after every piece that arrives, and at the end.
+    /// [`TableReader::on_progress`](numeric_table::files::TableReader::on_progress) does. It is called at the
+    /// beginning, after every piece that arrives, and at the end.
     ///
     /// # Examples
     /// ```
@@ -322,8 +322,9 @@ impl RemoteTable {
     }
 
     /// Reads consecutive rows of a homogeneous table into a new row-major table of `U`, converted under
-    /// [`ConversionPolicy::Saturate`](numeric_table::ConversionPolicy::Saturate) if the object holds another type. As with
-    /// [`TableReader::load_rows`](numeric_table::files::TableReader::load_rows), checksums of values are not compared.
+    /// [`ConversionPolicy::Saturate`](numeric_table::ConversionPolicy::Saturate) if the object holds another type. As
+    /// with [`TableReader::load_rows`](numeric_table::files::TableReader::load_rows), checksums of values are not
+    /// compared.
     ///
     /// For a row-major object, this requests only the bytes of these rows. For a column-major object, it requests the
     /// bytes of these rows in each column, and combines requests for columns with few bytes between them. Prefer few
@@ -360,13 +361,13 @@ impl RemoteTable {
         let mut table = HomogenNumericTable::zeros(shape)?;
         let read = self.read_rows(values, rows, table.as_mut_slice()?, &meter).await;
         read.map_err(|error| self.object.name(error))?;
-        table.described_by(self.dictionary().with_element_type(U::TYPE)?)
+        table.with_dictionary(self.dictionary().with_element_type(U::TYPE)?)
     }
 
     /// Loads all of a homogeneous table of `T`, and compares the checksums of its values.
     ///
     /// # Errors
-    /// Those of [`load_as`](Self::load_as); [`ErrorKind::ElementTypeMismatch`]; [`ErrorKind::TableKindMismatch`].
+    /// Those of [`load_cast`](Self::load_cast); [`ErrorKind::ElementTypeMismatch`]; [`ErrorKind::TableKindMismatch`].
     ///
     /// # Examples
     /// ```
@@ -387,8 +388,8 @@ impl RemoteTable {
         let values = self.homogeneous()?;
         match values.element_type {
             found if found == T::TYPE => self.load_values(values).await,
-            found => Err(Error::new(ErrorKind::ElementTypeMismatch { expected: T::TYPE, found, column: None })
-                .with_hint(Hint::new("load_as", "converts"))
+            found => Err(Error::new(ErrorKind::ElementTypeMismatch { expected: T::TYPE, actual: found, column: None })
+                .with_hint(Hint::new("load_cast", "converts"))
                 .in_file(self.path().as_ref())),
         }
     }
@@ -409,11 +410,11 @@ impl RemoteTable {
     /// # pollster::block_on(async {
     /// # let (store, path) = (Arc::new(InMemory::new()), Path::from("table.ntb"));
     /// # save_to_store(&store, &path, &HomogenNumericTable::from_rows(&[[1_i16, 2, 3]])?, StoreOptions::new()).await?;
-    /// assert_eq!(RemoteTable::open(store, &path).await?.load_as::<f32>().await?.as_slice()?, [1.0, 2.0, 3.0]);
+    /// assert_eq!(RemoteTable::open(store, &path).await?.load_cast::<f32>().await?.as_slice()?, [1.0, 2.0, 3.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// # }).unwrap();
     /// ```
-    pub async fn load_as<T: Element>(&self) -> Result<HomogenNumericTable<T>> {
+    pub async fn load_cast<T: Element>(&self) -> Result<HomogenNumericTable<T>> {
         match self.front.values() {
             Some(values) => self.load_values(values).await,
             None => self.load_any().await?.convert(),
@@ -423,7 +424,7 @@ impl RemoteTable {
     /// Loads the whole table as its own kind and element types, and compares the checksums of its values.
     ///
     /// # Errors
-    /// Those of [`load_as`](Self::load_as).
+    /// Those of [`load_cast`](Self::load_cast).
     ///
     /// # Examples
     /// ```
@@ -478,10 +479,10 @@ impl RemoteTable {
 
     async fn load_values<T: Element>(&self, values: StoredValues) -> Result<HomogenNumericTable<T>> {
         let meter = self.whole_meter();
-        let mut table = HomogenNumericTable::new_in(values.shape, AllocationFlag::DoAllocate, values.layout)?;
+        let mut table = HomogenNumericTable::new_with_layout(values.shape, AllocationFlag::DoAllocate, values.layout)?;
         let read = self.read_all(values, table.as_mut_slice()?, &meter).await;
         read.map_err(|error| self.object.name(error))?;
-        table.described_by(self.dictionary().with_element_type(T::TYPE)?)
+        table.with_dictionary(self.dictionary().with_element_type(T::TYPE)?)
     }
 
     /// Returns the position of the values, if the table is homogeneous.

@@ -52,7 +52,7 @@ fn make(folder: &Path) -> Outcome<()> {
             _ => ((row * 7 + shard) % GROUPS) as f64 + (row % 1009) as f64 / 1009.0,
         })?;
         let layout = if shard % 2 == 0 { DataLayout::ColumnMajor } else { DataLayout::RowMajor };
-        let table = values.described_by(names.iter().cloned().collect())?.to_layout(layout)?;
+        let table = values.with_dictionary(names.iter().cloned().collect())?.to_layout(layout)?;
         table.save(folder.join(format!("part-{shard}.ntb")))?;
     }
     Ok(())

@@ -30,7 +30,7 @@ pub(crate) enum Access {
 /// [`ErrorKind::ShardChanged`]; [`ErrorKind::Io`]; [`ErrorKind::Format`]; [`ErrorKind::OutOfMemory`]. All but the last
 /// name the file.
 pub(crate) fn open(file: &ShardInfo<'_>) -> Result<Shards> {
-    let own = Shards::of_files([file.path])?;
+    let own = Shards::from_paths([file.path])?;
     for found in own.files() {
         let [header, values] = [0, 1].map(|part| (file.checksums[part].into(), found.checksums[part].into()));
         let facts = [
@@ -40,7 +40,7 @@ pub(crate) fn open(file: &ShardInfo<'_>) -> Result<Shards> {
             ("checksum of the values", values),
         ];
         if let Some((part, (expected, found))) = facts.into_iter().find(|(_, (expected, found))| expected != found) {
-            return Err(Error::new(ErrorKind::ShardChanged { part, expected, found }).in_file(&file.path));
+            return Err(Error::new(ErrorKind::ShardChanged { part, expected, actual: found }).in_file(file.path));
         }
     }
     Ok(own)

@@ -29,7 +29,7 @@ fn grouped(folder: &Path, rows: &[usize]) -> Shards {
             _ => (first + row) as f64 * 0.1 - 7.0,
         });
         first += rows;
-        let table = table.unwrap().described_by(names.iter().cloned().collect()).unwrap();
+        let table = table.unwrap().with_dictionary(names.iter().cloned().collect()).unwrap();
         save_as(&table, shard, &folder.join(format!("part-{shard:03}.ntb")));
     }
     Shards::open(folder).unwrap()
@@ -303,7 +303,7 @@ fn columns_of_the_same_name_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let names = ["a", "a"].map(|name| Feature::new(ElementType::F64).named(name));
     let table = Table::<f64>::zeros(Shape { rows: 1, columns: 2 }).unwrap();
-    let table = table.described_by(names.into_iter().collect()).unwrap();
+    let table = table.with_dictionary(names.into_iter().collect()).unwrap();
     table.save(folder.path().join("part-0.ntb")).unwrap();
     let error = ShardsTable::new(Shards::open(folder.path()).unwrap()).unwrap_err().to_string();
     assert!(error.ends_with("column 1 is not the first with the name \"a\""), "{error}");

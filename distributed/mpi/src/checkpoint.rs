@@ -1,7 +1,7 @@
 //! Results of single shards, saved in a folder until the job has ended.
 //!
-//! A file contains the question (the empty result), the identity of the shard, and the answer. It is written
-//! atomically, and used only if question and shard match bit for bit. Files of other jobs are ignored and replaced. A
+//! A file contains the prototype (the empty result), the identity of the shard, and the answer. It is written
+//! atomically, and used only if prototype and shard match bit for bit. Files of other jobs are ignored and replaced. A
 //! shard without checksums of its values cannot be distinguished from another one of the same shape, so its result is
 //! not saved.
 
@@ -20,8 +20,8 @@ const MAGIC: &[u8; 8] = b"NTSHARD\n";
 /// A folder of results.
 pub(crate) struct Checkpoint<'a> {
     folder: &'a Path,
-    /// The serialized question.
-    question: Vec<u8>,
+    /// The serialized prototype.
+    prototype: Vec<u8>,
     /// The identity of each shard, if it has one.
     identities: Vec<Option<Vec<u8>>>,
 }
@@ -31,7 +31,7 @@ impl<'a> Checkpoint<'a> {
         fs::create_dir_all(folder).map_err(|source| Error::io(folder, source))?;
         Ok(Self {
             folder,
-            question: empty.empty()?.to_bytes()?,
+            prototype: empty.new_like()?.to_bytes()?,
             identities: shards.files().map(|file| known(shards, &file)).collect(),
         })
     }
@@ -53,7 +53,7 @@ impl<'a> Checkpoint<'a> {
                 None => all = Some(own),
             }
         }
-        all.map_or_else(|| empty.empty(), Ok)
+        all.map_or_else(|| empty.new_like(), Ok)
     }
 
     fn path(&self, shard: usize) -> PathBuf {
@@ -71,7 +71,7 @@ impl<'a> Checkpoint<'a> {
     fn head(&self, shard: usize) -> Option<Vec<u8>> {
         let identity = self.identities[shard].as_ref()?;
         let mut head = MAGIC.to_vec();
-        for part in [&self.question, identity] {
+        for part in [&self.prototype, identity] {
             head.extend((part.len() as u64).to_le_bytes());
             head.extend(part);
         }

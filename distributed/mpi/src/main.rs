@@ -109,13 +109,13 @@ struct Panic {
 impl Partial for Panic {
     const NAME: &'static str = "panic";
 
-    fn empty(&self) -> Result<Self> {
-        Ok(Self { moments: self.moments.empty()?, panics: self.panics })
+    fn new_like(&self) -> Result<Self> {
+        Ok(Self { moments: self.moments.new_like()?, panics: self.panics })
     }
 
-    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+    fn update(&mut self, rows: &dyn NumericTable) -> Result<()> {
         assert!(!self.panics, "this process panics");
-        self.moments.update_table(rows)
+        self.moments.update(rows)
     }
 
     fn merge(&mut self, other: &Self) -> Result<()> {
@@ -130,13 +130,13 @@ struct Slow(BasicStatistics);
 impl Partial for Slow {
     const NAME: &'static str = "slow-moments";
 
-    fn empty(&self) -> Result<Self> {
-        self.0.empty().map(Self)
+    fn new_like(&self) -> Result<Self> {
+        self.0.new_like().map(Self)
     }
 
-    fn update_table(&mut self, rows: &dyn NumericTable) -> Result<()> {
+    fn update(&mut self, rows: &dyn NumericTable) -> Result<()> {
         std::thread::sleep(std::time::Duration::from_millis(150));
-        self.0.update_table(rows)
+        self.0.update(rows)
     }
 
     fn merge(&mut self, other: &Self) -> Result<()> {

@@ -51,7 +51,7 @@ impl ReduceOptions {
     }
 
     /// Sets a folder, shared by all processes, in which the result of each shard is saved. If a killed job runs again
-    /// with the same shards and the same question, it does not compute these results again. The final result is the
+    /// with the same shards and the same prototype, it does not compute these results again. The final result is the
     /// same, bit for bit. The folder is created if it does not exist, and stays. Only one job at a time may use it.
     pub fn checkpoint(self, folder: impl Into<PathBuf>) -> Self {
         Self { checkpoint: Some(folder.into()) }
@@ -100,12 +100,12 @@ pub fn reduce<P: Partial, C: Communicator>(
     let world = &world.duplicate(); // separates these messages from the caller's
     let _guard = AbortOnPanic(world);
     let opened = options.checkpoint.as_deref().map(|folder| Checkpoint::open(folder, shards, empty)).transpose();
-    let same = all_or_none(world, opened.and_then(|opened| Ok((opened, question_of(shards, empty)?))));
-    let (checkpoint, question) = same?;
-    let asked = broadcast(world, ROOT, Some(question.clone()));
-    let is_same = asked.and_then(|asked| match asked == question {
+    let same = all_or_none(world, opened.and_then(|opened| Ok((opened, prototype_of(shards, empty)?))));
+    let (checkpoint, prototype) = same?;
+    let asked = broadcast(world, ROOT, Some(prototype.clone()));
+    let is_same = asked.and_then(|asked| match asked == prototype {
         true => Ok(()),
-        false => Err(Error::other("this rank has different shards or a different question than rank 0")),
+        false => Err(Error::other("this rank has different shards or a different prototype than rank 0")),
     });
     if world.rank() == ROOT {
         checkpoint.iter().for_each(Checkpoint::clean);
@@ -164,8 +164,8 @@ pub fn reduce_all<P: Partial, C: Communicator>(
 }
 
 /// Returns the bytes that all ranks must agree on.
-fn question_of<P: Partial>(shards: &Shards, empty: &P) -> Result<Vec<u8>> {
-    let mut bytes = empty.empty()?.to_bytes()?;
+fn prototype_of<P: Partial>(shards: &Shards, empty: &P) -> Result<Vec<u8>> {
+    let mut bytes = empty.new_like()?.to_bytes()?;
     shards.files().for_each(|file| bytes.extend(identity(&file)));
     Ok(bytes)
 }
@@ -192,7 +192,7 @@ fn merge<P: Partial, C: Communicator>(
             }
         });
         let merged = (|| {
-            let (mut all, mut mine) = (empty.empty()?, VecDeque::new());
+            let (mut all, mut mine) = (empty.new_like()?, VecDeque::new());
             for run in 0..count {
                 let rank = run % size;
                 while rank == 0 && mine.is_empty() {

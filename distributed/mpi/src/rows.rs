@@ -46,7 +46,7 @@ impl<T: Transfer> Head<T> {
     /// Creates a table from the given number of received rows.
     fn into_table(self, rows: usize, values: Array<T>) -> Result<HomogenNumericTable<T>> {
         let shape = Shape { rows, columns: self.table.column_count() };
-        HomogenNumericTable::from_array(values, shape)?.described_by(self.table.dictionary().clone())
+        HomogenNumericTable::from_array(values, shape)?.with_dictionary(self.table.dictionary().clone())
     }
 }
 
@@ -187,7 +187,7 @@ pub fn gather_rows<T: Transfer, C: Communicator>(
             let found = Head::<T>::from_bytes(&bytes?)?;
             let (expected, columns) = (head.table.column_count(), found.table.column_count());
             if expected != columns {
-                return Err(Error::new(ErrorKind::LengthMismatch { expected, found: columns }));
+                return Err(Error::new(ErrorKind::LengthMismatch { expected, actual: columns }));
             }
             if found.table.dictionary() != head.table.dictionary() {
                 return Err(Error::other(format!(

@@ -276,7 +276,7 @@ fn process_of_last_rank(errors: &mut impl std::io::BufRead, ranks: usize) -> Str
 }
 
 #[test]
-fn kept_results_of_other_shards_and_questions_are_not_used() {
+fn kept_results_of_other_shards_and_prototypes_are_not_used() {
     let folder = tempfile::tempdir().unwrap();
     let shards = shards_in(folder.path(), 5);
     let (kept_in, out) = (folder.path().join("kept"), folder.path().join("out"));

@@ -115,13 +115,13 @@ class TableCollection(DaskMethodsMixin):
         bits on any workers, even if some files are computed twice. If a worker dies, another one repeats its files.
         """
         reduce_shard, merged = delayed(_reduced, pure=True), delayed(_merged, pure=True)
-        question = delayed(partial, pure=False)
-        found = delayed(_empty, pure=True)(question)
+        prototype = delayed(partial, pure=False)
+        found = delayed(_empty, pure=True)(prototype)
         runs = iter(self.shards.runs(partial))
         while batch := list(itertools.islice(runs, MERGED_AT_ONCE)):
             results = []
             for start, stop in batch:
-                own = [reduce_shard(self._opened, shard, question) for shard in range(start, stop)]
+                own = [reduce_shard(self._opened, shard, prototype) for shard in range(start, stop)]
                 while len(own) > 1:
                     own[:MERGED_AT_ONCE] = [merged(*own[:MERGED_AT_ONCE])]
                 results += own
@@ -225,12 +225,12 @@ def _frame(shard: int, first: int, shards: Shards) -> Any:
     return frame
 
 
-def _reduced(shards: Shards, shard: int, question: _P) -> _P:
-    return shards.reduce_shard(shard, question)
+def _reduced(shards: Shards, shard: int, prototype: _P) -> _P:
+    return shards.reduce_shard(shard, prototype)
 
 
-def _empty(question: _P) -> _P:
-    return question.empty()
+def _empty(prototype: _P) -> _P:
+    return prototype.empty()
 
 
 def _merged(first: _P, *others: _P) -> _P:

@@ -22,7 +22,7 @@ pub enum Difference {
     ElementType,
     /// The name of a column: it belongs to another column of the first table.
     Name,
-    /// The words of the categories of a column, or their order.
+    /// The labels of the categories of a column, or their order.
     Categories,
     /// The feature type, the name or the number of categories of a column.
     Description,
@@ -60,7 +60,7 @@ pub enum SparseFault {
 /// ```
 /// use numeric_table::{error::Unsolvable, prelude::*, statistics::GroupStatistics};
 /// let table = HomogenNumericTable::from_rows(&[[0.0, 5.0], [1.0, 6.0]])?;
-/// let error = GroupStatistics::of(&table, 0, None).unwrap_err();
+/// let error = GroupStatistics::compute(&table, 0, None).unwrap_err();
 /// assert!(matches!(error.kind(), ErrorKind::NotSolvable { cause: Unsolvable::UnknownCategories, .. }));
 /// # Ok::<(), numeric_table::Error>(())
 /// ```

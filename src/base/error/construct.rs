@@ -62,9 +62,9 @@ impl Error {
         unequal(table, Some(column), Difference::Name, reason)
     }
 
-    /// Returns the error of a column whose categories have different words, or the same words in a different order.
+    /// Returns the error of a column whose categories have different labels, or the same labels in a different order.
     pub(crate) fn unequal_categories(table: usize, column: usize) -> Self {
-        let reason = format!("column {column} has categories without words or with different words");
+        let reason = format!("column {column} has categories without labels or with different labels");
         unequal(table, Some(column), Difference::Categories, reason)
     }
 
@@ -75,7 +75,7 @@ impl Error {
 
     /// Returns a [`LimitExceeded`](ErrorKind::LimitExceeded).
     pub(crate) fn limit(what: &'static str, found: usize, limit: usize) -> Self {
-        Self::new(ErrorKind::LimitExceeded { what, found: found as u128, limit: limit as u64 })
+        Self::new(ErrorKind::LimitExceeded { what, actual: found as u128, limit: limit as u64 })
     }
 
     /// Returns a [`RecordLayout`](ErrorKind::RecordLayout).

@@ -83,12 +83,12 @@ pub enum ErrorKind {
         element: Option<ElementType>,
     },
     /// A number is larger than this library, a format or a counter supports.
-    #[error("{found} {what} exceed the limit of {limit}")]
+    #[error("{actual} {what} exceed the limit of {limit}")]
     LimitExceeded {
         /// What was counted, in the plural: `columns`, `counted rows`.
         what: &'static str,
         /// The number that was needed.
-        found: u128,
+        actual: u128,
         /// The largest number allowed.
         limit: u64,
     },
@@ -105,12 +105,12 @@ pub enum ErrorKind {
         need: usize,
     },
     /// Two slices that must have the same length do not.
-    #[error("lengths differ: got {found} values, expected {expected}")]
+    #[error("lengths differ: got {actual} values, expected {expected}")]
     LengthMismatch {
         /// The number of values that was needed.
         expected: usize,
         /// The number of values that was given.
-        found: usize,
+        actual: usize,
     },
     /// A slice of rows ends in the middle of a row.
     #[error("{values} values do not form complete rows of {columns} columns")]
@@ -121,15 +121,15 @@ pub enum ErrorKind {
         columns: usize,
     },
     /// Two tables that must have the same shape do not.
-    #[error("shapes differ: got {found}, expected {expected}")]
+    #[error("shapes differ: got {actual}, expected {expected}")]
     ShapeMismatch {
         /// The shape that was needed.
         expected: Shape,
         /// The shape that was given.
-        found: Shape,
+        actual: Shape,
     },
     /// A row or column copied into a new table has a different number of values than the first one.
-    #[error("{what} {index}{} has {found} values, but the first has {expected}", in_brackets(name.as_deref()))]
+    #[error("{what} {index}{} has {actual} values, but the first has {expected}", in_brackets(name.as_deref()))]
     UnequalLengths {
         /// What has the values: `row` or `column`.
         what: &'static str,
@@ -140,7 +140,7 @@ pub enum ErrorKind {
         /// The number of values of the first row or column.
         expected: usize,
         /// The number of values of this row or column.
-        found: usize,
+        actual: usize,
     },
     /// There are too few rows to compute a result.
     #[error("{rows} rows are too few: {needed} are needed")]
@@ -213,7 +213,7 @@ pub enum ErrorKind {
          symmetric",
         mirror.0, mirror.1
     )]
-    UnequalMirror {
+    AsymmetricValue {
         /// The row of the cell above the diagonal.
         row: usize,
         /// The column of the cell above the diagonal.
@@ -259,7 +259,7 @@ pub enum ErrorKind {
     /// A dictionary and a table differ in the number of columns or in an element type.
     #[error(
         "the dictionary describes {features} features and the table has {columns} columns of {element}{}",
-        found.map(|(feature, found)| format!("; feature {feature} is {found}")).unwrap_or_default()
+        actual.map(|(feature, actual)| format!("; feature {feature} is {actual}")).unwrap_or_default()
     )]
     DictionaryMismatch {
         /// The number of features in the dictionary.
@@ -269,29 +269,29 @@ pub enum ErrorKind {
         /// The element type of the table.
         element: ElementType,
         /// The first feature with a different element type, and that type.
-        found: Option<(usize, ElementType)>,
+        actual: Option<(usize, ElementType)>,
     },
     // Types.
     /// Columns have different element types where a single type is needed.
-    #[error("column {column} is {found} and column 0 is {first}: one element type is needed")]
+    #[error("column {column} is {actual} and column 0 is {expected}: one element type is needed")]
     MixedElementTypes {
         /// The first column of a different type.
         column: usize,
         /// The type of column 0.
-        first: ElementType,
+        expected: ElementType,
         /// The type of that column.
-        found: ElementType,
+        actual: ElementType,
     },
     /// The element type of the given values differs from the stored one.
     #[error(
-        "the element type{} is {found}, not {expected}",
+        "the element type{} is {actual}, not {expected}",
         column.map_or(String::new(), |column| format!(" of column {column}"))
     )]
     ElementTypeMismatch {
         /// The expected element type.
         expected: ElementType,
         /// The actual element type.
-        found: ElementType,
+        actual: ElementType,
         /// The column, if the error is about one.
         column: Option<usize>,
     },
@@ -304,12 +304,12 @@ pub enum ErrorKind {
         target: &'static str,
     },
     /// An archive or a file holds a different kind of table.
-    #[error("the table is of kind {found}, not {expected}")]
+    #[error("the table is of kind {actual}, not {expected}")]
     TableKindMismatch {
         /// The name of the requested kind.
         expected: &'static str,
         /// The name of the kind that was found.
-        found: &'static str,
+        actual: &'static str,
     },
     // State of a table.
     /// The table has rows but no memory yet.
@@ -359,12 +359,12 @@ pub enum ErrorKind {
     #[error("the block belongs to another table")]
     WrongTable,
     /// A descriptor holds no block, or its block is of a different kind than the call releases.
-    #[error("{}", held(*found, *expected))]
+    #[error("{}", held(*actual, *expected))]
     WrongBlockKind {
         /// The kind that the call releases.
         expected: BlockKind,
         /// The kind that the descriptor holds; `None` if it holds no block.
-        found: Option<BlockKind>,
+        actual: Option<BlockKind>,
     },
     /// A block taken for reading is written.
     #[error("the block is not writable: its mode is {mode}")]
@@ -466,7 +466,7 @@ pub enum ErrorKind {
         reason: String,
     },
     /// A file differs from the one that shards were opened with, or that their manifest lists: it was replaced.
-    #[error("the file was replaced: its {part} is {found}, and should be {expected}")]
+    #[error("the file was replaced: its {part} is {actual}, and should be {expected}")]
     ShardChanged {
         /// What differs, in words: `size in bytes`, `number of rows`, `checksum of the header`, `checksum of the
         /// values`.
@@ -474,7 +474,7 @@ pub enum ErrorKind {
         /// The previous value.
         expected: u64,
         /// The current value.
-        found: u64,
+        actual: u64,
     },
     /// Another library or format cannot express something that a table holds, or the other way round.
     #[error("{target}{}: {}", what_of(*column, name.as_deref()), label(reason, REASON_LIMIT))]

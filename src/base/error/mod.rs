@@ -286,7 +286,7 @@ impl Error {
 
     /// Returns an [`ElementTypeMismatch`](ErrorKind::ElementTypeMismatch) of an entire table.
     pub(crate) fn element_type_mismatch(expected: ElementType, found: ElementType) -> Self {
-        Self::new(ErrorKind::ElementTypeMismatch { expected, found, column: None })
+        Self::new(ErrorKind::ElementTypeMismatch { expected, actual: found, column: None })
     }
 }
 

@@ -32,7 +32,7 @@ impl Error {
             | ErrorKind::NotInMemory { row, column }
             | ErrorKind::MisplacedPiece { row, column, .. }
             | ErrorKind::ValueNotAllowed { row, column, .. }
-            | ErrorKind::UnequalMirror { row, column, .. }
+            | ErrorKind::AsymmetricValue { row, column, .. }
             | ErrorKind::NotStored { row, column, .. } => (Some(*row), Some(*column)),
             ErrorKind::UnequalLengths { what: "row", index, .. } => (Some(*index), None),
             ErrorKind::UnequalLengths { index: column, .. }
@@ -46,7 +46,7 @@ impl Error {
             | ErrorKind::ElementTypeMismatch { column, .. }
             | ErrorKind::Text { column, .. } => (None, *column),
             ErrorKind::Unsupported { row, column, .. } => (*row, *column),
-            ErrorKind::DictionaryMismatch { found: Some((column, _)), .. } => (None, Some(*column)),
+            ErrorKind::DictionaryMismatch { actual: Some((column, _)), .. } => (None, Some(*column)),
             ErrorKind::SparseStructure { row, .. } => (*row, None),
             _ => (None, None),
         };
@@ -100,7 +100,7 @@ impl Error {
             | ErrorKind::NotInMemory { row, column }
             | ErrorKind::ValueNotAllowed { row, column, .. }
             | ErrorKind::NotStored { row, column, .. } => (*row, *column) = (row_of(*row), column_of(*column)),
-            ErrorKind::UnequalMirror { row, column, mirror, .. } => {
+            ErrorKind::AsymmetricValue { row, column, mirror, .. } => {
                 (*row, *column) = (row_of(*row), column_of(*column));
                 *mirror = (row_of(mirror.0), column_of(mirror.1));
             }

@@ -185,7 +185,7 @@ fn read_room(
 ) -> Result<()> {
     let expected = window.rows() * window.columns();
     if target.len() != expected {
-        return Err(Error::new(ErrorKind::LengthMismatch { expected, found: target.len() }));
+        return Err(Error::new(ErrorKind::LengthMismatch { expected, actual: target.len() }));
     }
     read_window(window, AnyRows::new(target, window.rows(), window.columns()), pair, policy, origin, old)
 }

@@ -26,7 +26,7 @@ pub(crate) fn write(mut window: AnyWindowMut<'_>, source: AnySlice<'_>, rule: Wr
     let Geometry { rows, columns, .. } = window.geometry();
     let (expected, found) = (rows * columns, source.len());
     if found != expected {
-        return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
+        return Err(Error::new(ErrorKind::LengthMismatch { expected, actual: found }));
     }
     if source.len() <= FEW
         && source.element_type() != window.element_type()

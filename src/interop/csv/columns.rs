@@ -185,12 +185,12 @@ impl<const N: usize> From<[&str; N]> for CsvColumns {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{csv::{CsvKind, CsvOptions, CsvSource}, prelude::*};
+/// use numeric_table::{csv::{CsvColumnKind, CsvOptions, CsvSource}, prelude::*};
 /// let text = b"size,day,colour\nS,2024-05-17,red\nL,2024-06-01,blue\n";
 /// let options = CsvOptions::new()
-///     .kind("size", CsvKind::Categorical)
-///     .kind("day", CsvKind::custom(|text| text[..4].parse().map_err(|_| "has no year".to_owned())))
-///     .kind("colour", CsvKind::OneHot);
+///     .kind("size", CsvColumnKind::Categorical)
+///     .kind("day", CsvColumnKind::custom(|text| text[..4].parse().map_err(|_| "has no year".to_owned())))
+///     .kind("colour", CsvColumnKind::OneHot);
 /// let source = CsvSource::from_bytes_with(&text[..], options)?;
 /// let table = source.load::<f32>()?;
 /// assert_eq!(table.as_slice()?, [0.0, 2024.0, 1.0, 0.0, 1.0, 2024.0, 0.0, 1.0]);
@@ -200,7 +200,7 @@ impl<const N: usize> From<[&str; N]> for CsvColumns {
 /// ```
 #[derive(Clone, Default)]
 #[non_exhaustive]
-pub enum CsvKind {
+pub enum CsvColumnKind {
     /// `Continuous` if every field that is not missing is a number, `Categorical` if every one is a word. The whole
     /// file is considered.
     ///
@@ -232,16 +232,16 @@ pub enum CsvKind {
     /// In tables of [`load_typed`](super::CsvSource::load_typed), days are `i32` and all other units `i64`.
     Time(TimeUnit),
     /// Numbers that a function computes from each field: see [`custom`](Self::custom).
-    Custom(CustomKind),
+    Custom(CsvCustomKind),
 }
 
 pub(super) type Custom = dyn Fn(&str) -> Result<f64, String> + Send + Sync;
 
 /// The caller's function.
 #[derive(Clone)]
-pub struct CustomKind(pub(super) Arc<Custom>);
+pub struct CsvCustomKind(pub(super) Arc<Custom>);
 
-impl CsvKind {
+impl CsvColumnKind {
     /// Creates a kind whose fields are converted to numbers by `convert`. It is called with each field's text,
     /// including missing ones, and returns the number or the reason why it rejects the text. The numbers become values
     /// of the table under the [policy](super::CsvOptions::policy) of the options. `convert` may be called for any row,
@@ -249,8 +249,8 @@ impl CsvKind {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{csv::{CsvKind, CsvOptions, CsvSource}, prelude::*};
-    /// let percent = CsvKind::custom(|text| match text.strip_suffix('%').map(str::parse::<f64>) {
+    /// use numeric_table::{csv::{CsvColumnKind, CsvOptions, CsvSource}, prelude::*};
+    /// let percent = CsvColumnKind::custom(|text| match text.strip_suffix('%').map(str::parse::<f64>) {
     ///     Some(Ok(number)) => Ok(number / 100.0),
     ///     _ => Err("is not a percentage".to_owned()),
     /// });
@@ -260,11 +260,11 @@ impl CsvKind {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn custom(convert: impl Fn(&str) -> Result<f64, String> + Send + Sync + 'static) -> Self {
-        Self::Custom(CustomKind(Arc::new(convert)))
+        Self::Custom(CsvCustomKind(Arc::new(convert)))
     }
 }
 
-impl fmt::Debug for CsvKind {
+impl fmt::Debug for CsvColumnKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Time(unit) => return f.debug_tuple("Time").field(unit).finish(),
@@ -278,9 +278,9 @@ impl fmt::Debug for CsvKind {
     }
 }
 
-impl fmt::Debug for CustomKind {
+impl fmt::Debug for CsvCustomKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("CustomKind")
+        f.write_str("CsvCustomKind")
     }
 }
 

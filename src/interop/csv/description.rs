@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::CsvKind;
+use super::CsvColumnKind;
 use crate::base::element::ElementType;
 use crate::base::text::{label, width};
 use crate::base::value::AnyValue;
@@ -51,8 +51,8 @@ pub struct CsvDescription {
 pub struct CsvColumnDescription {
     /// Its name, if it has one.
     pub name: Option<String>,
-    /// Its kind, which is never [`Automatic`](CsvKind::Automatic); `None` if the column is excluded.
-    pub kind: Option<CsvKind>,
+    /// Its kind, which is never [`Automatic`](CsvColumnKind::Automatic); `None` if the column is excluded.
+    pub kind: Option<CsvColumnKind>,
     /// The element type in tables of [`load_typed`](super::CsvSource::load_typed); `None` if the column is excluded.
     pub element_type: Option<ElementType>,
     /// The reason: what the options set, or the first field that shows the kind, and what decides the type. Strings of
@@ -83,7 +83,7 @@ impl CsvColumnDescription {
                 let first: Vec<&str> = words.iter().take(MOST).map(String::as_str).collect();
                 label(&format!("{}: {}", words.len(), first.join(", ")), MOST)
             }
-            (None, Some((low, high)), Some(CsvKind::Time(unit))) => {
+            (None, Some((low, high)), Some(CsvColumnKind::Time(unit))) => {
                 format!("{} to {}", time(low, *unit), time(high, *unit))
             }
             (None, Some((low, high)), _) => format!("{low} to {high}"),

@@ -6,7 +6,7 @@ use super::syntax::Syntax;
 use super::{CsvOptions, CsvSample, bad_option};
 use crate::base::error::Result;
 #[cfg(doc)]
-use crate::csv::{CsvKind, CsvSource};
+use crate::csv::{CsvColumnKind, CsvSource};
 use crate::interop::text::numerals::{Numerals, THOUSANDS};
 
 impl CsvOptions {
@@ -29,7 +29,7 @@ impl CsvOptions {
     /// Sets the decimal separator of all numbers: `'.'`, the default, or `','`. Numbers with the other one are then
     /// errors, unless it [separates thousands](Self::thousands). It must not be the delimiter.
     ///
-    /// It does not affect numbers in the options themselves or functions of [`CsvKind::custom`].
+    /// It does not affect numbers in the options themselves or functions of [`CsvColumnKind::custom`].
     ///
     /// # Examples
     /// ```

@@ -1,6 +1,6 @@
 //! Errors in a CSV file.
 
-use super::CsvKind;
+use super::CsvColumnKind;
 use super::evidence::Sight;
 use super::input::Input;
 use super::roles::{ColumnRole, Shown};
@@ -123,7 +123,7 @@ impl Reason {
             Self::Word | Self::Undecided => return in_numbers(input, column),
         };
         let line = input.line_of(place)?;
-        if let Some(CsvKind::Time(unit)) = column.map(|column| &column.kind) {
+        if let Some(CsvColumnKind::Time(unit)) = column.map(|column| &column.kind) {
             let unit = unit.name();
             let hint = Hint::new("CsvOptions::missing_in", "can replace missing values by a number");
             let reason = format!(

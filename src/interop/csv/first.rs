@@ -9,7 +9,7 @@ use super::roles::Roles;
 use super::sample;
 use super::survey::Survey;
 use super::syntax::Syntax;
-use super::{CsvKind, CsvOptions, CsvSample, SAMPLE};
+use super::{CsvColumnKind, CsvOptions, CsvSample, SAMPLE};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::text::excerpt;
 use crate::interop::text::moment::Moment;
@@ -30,7 +30,7 @@ use crate::interop::text::moment::Moment;
 #[non_exhaustive]
 pub enum CsvHeader {
     /// It does if none of its fields is a number, looks like one (such as `1,5` between semicolons), or is a date in a
-    /// column of [dates](CsvKind::Time) that the options set by its index.
+    /// column of [dates](CsvColumnKind::Time) that the options set by its index.
     #[default]
     Automatic,
     /// It does.
@@ -175,7 +175,10 @@ impl First {
         let (mut names, mut at, mut scratch, mut has_numbers) = (Vec::new(), 0, Vec::new(), false);
         let (mut broken, numerals) = (None, options.numerals());
         let are_times = |column: usize| {
-            options.kinds.iter().any(|(columns, kind)| matches!(kind, CsvKind::Time(_)) && columns.has_index(column))
+            options
+                .kinds
+                .iter()
+                .any(|(columns, kind)| matches!(kind, CsvColumnKind::Time(_)) && columns.has_index(column))
         };
         let is_trailing = loop {
             let field = syntax.field(bytes, at, &mut scratch);

@@ -60,11 +60,11 @@ fn spellings_of(
             spellings.insert(column, Spelling::Times(unit));
         }
         let categories =
-            feature.categories.as_ref().filter(|categories| options.writes_words && categories.has_words());
+            feature.categories.as_ref().filter(|categories| options.writes_words && categories.has_labels());
         let Some(categories) = categories else { continue };
         let texts = match last.take().filter(|(known, _)| *known == categories) {
             Some((_, texts)) => texts,
-            None => texts(categories.words(), categories.len(), &quote)?,
+            None => texts(categories.labels(), categories.len(), &quote)?,
         };
         spellings.insert(column, Spelling::Words(texts.clone()));
         last = Some((categories, texts));
@@ -112,7 +112,7 @@ impl Form {
             if is_missing { in_quotes(word) } else { quoted(word, delimiter, false) }
         };
         let is_time = |feature: &Feature| matches!(feature.feature_type, FeatureType::Time(_));
-        let mut spellings = match shape.rows > 0 && (dictionary.has_words() || dictionary.listed().any(is_time)) {
+        let mut spellings = match shape.rows > 0 && (dictionary.has_labels() || dictionary.listed().any(is_time)) {
             true => spellings_of(dictionary, options, quote)?,
             false => BTreeMap::new(),
         };

@@ -87,7 +87,7 @@ fn attempt<T: Element>(source: &CsvSource, roles: &Roles) -> Result<Result<Homog
     let array = close_gaps(array, &written, plan.width)?;
     let rows = written.iter().map(|part| part.rows).sum();
     let table = HomogenNumericTable::internal(array, Shape { rows, ..shape }, DataLayout::RowMajor);
-    table.described_by(roles.dictionary(&|_| T::TYPE)?).map(Ok)
+    table.with_dictionary(roles.dictionary(&|_| T::TYPE)?).map(Ok)
 }
 
 /// Returns whether some row must have too few fields, since every field takes at least a byte.

@@ -55,7 +55,7 @@ mod write;
 mod write_options;
 
 pub use blocks::CsvBlocks;
-pub use columns::{CsvColumns, CsvKind, CsvMissing, CustomKind};
+pub use columns::{CsvColumnKind, CsvColumns, CsvCustomKind, CsvMissing};
 pub use description::{CsvColumnDescription, CsvDescription};
 pub use first::{CsvHeader, CsvTrailing};
 pub use options::CsvOptions;

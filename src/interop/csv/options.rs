@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::input::MemoryLimits;
-use super::{CsvColumns, CsvHeader, CsvKind, CsvMissing, CsvSample, CsvTrailing, RECORD_BYTES};
+use super::{CsvColumnKind, CsvColumns, CsvHeader, CsvMissing, CsvSample, CsvTrailing, RECORD_BYTES};
 use crate::base::element::ElementType;
 use crate::convert::ConversionPolicy;
 #[cfg(doc)]
@@ -51,7 +51,7 @@ pub struct CsvOptions {
     pub(super) trailing: CsvTrailing,
     pub(super) kept: CsvColumns,
     pub(super) dropped: Vec<CsvColumns>,
-    pub(super) kinds: Vec<(CsvColumns, CsvKind)>,
+    pub(super) kinds: Vec<(CsvColumns, CsvColumnKind)>,
     pub(super) categories: Vec<(CsvColumns, Arc<[String]>)>,
     pub(super) missing_texts: Vec<String>,
     pub(super) quoted_missing: bool,
@@ -201,36 +201,36 @@ impl CsvOptions {
     /// # Examples
     /// ```
     /// # use numeric_table::csv::{CsvOptions, CsvSource};
-    /// let source = CsvSource::from_bytes_with(&b"id,a,b\n7,1,2\n"[..], CsvOptions::new().without("id"))?;
+    /// let source = CsvSource::from_bytes_with(&b"id,a,b\n7,1,2\n"[..], CsvOptions::new().exclude_columns("id"))?;
     /// assert_eq!(source.load::<f64>()?.as_slice()?, [1.0, 2.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn without(mut self, columns: impl Into<CsvColumns>) -> Self {
+    pub fn exclude_columns(mut self, columns: impl Into<CsvColumns>) -> Self {
         self.dropped.push(columns.into());
         self
     }
 
     /// Sets the kind of columns. A later call overrides earlier ones. A column without an explicit kind must not mix
-    /// numbers and words: see [`CsvKind::Automatic`].
+    /// numbers and words: see [`CsvColumnKind::Automatic`].
     ///
     /// [`CsvSource::row_blocks`] reads the file only once if each column either is set to be one of numbers or has a
     /// number in its first 100 rows.
     ///
     /// # Examples
     /// ```
-    /// # use numeric_table::csv::{CsvKind, CsvOptions, CsvSource};
-    /// let options = CsvOptions::new().kind(.., CsvKind::Continuous).kind(1, CsvKind::Categorical);
+    /// # use numeric_table::csv::{CsvColumnKind, CsvOptions, CsvSource};
+    /// let options = CsvOptions::new().kind(.., CsvColumnKind::Continuous).kind(1, CsvColumnKind::Categorical);
     /// let source = CsvSource::from_bytes_with(&b"1,20\n2,10\n"[..], options)?;
     /// assert_eq!(source.load::<u8>()?.as_slice()?, [1, 0, 2, 1]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn kind(mut self, columns: impl Into<CsvColumns>, kind: CsvKind) -> Self {
+    pub fn kind(mut self, columns: impl Into<CsvColumns>, kind: CsvColumnKind) -> Self {
         self.kinds.push((columns.into(), kind));
         self
     }
 
     /// Sets the categories of columns, in the order of their indices. Any other word is an error. A column of kind
-    /// [`CsvKind::Automatic`] becomes categorical.
+    /// [`CsvColumnKind::Automatic`] becomes categorical.
     ///
     /// Set the categories found in one file to give the same words the same indices in another file.
     ///
@@ -406,8 +406,8 @@ impl CsvOptions {
     }
 
     /// Limits the number of categories that are found in a column and kept in memory. By default 1 Mi, and 4096 under
-    /// [`CsvKind::OneHot`], where each becomes a column. More categories are an error. Categories set by the caller are
-    /// not counted.
+    /// [`CsvColumnKind::OneHot`], where each becomes a column. More categories are an error. Categories set by the
+    /// caller are not counted.
     ///
     /// # Examples
     /// ```

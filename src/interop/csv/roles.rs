@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::columns::{Custom, Names};
 use super::syntax::{Field, Syntax};
-use super::{CsvKind, CsvMissing, CsvOptions, bad_option};
+use super::{CsvColumnKind, CsvMissing, CsvOptions, bad_option};
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, Result};
 use crate::base::number::Exact;
@@ -74,7 +74,7 @@ pub(super) enum Shown {
 #[derive(Clone, Debug)]
 pub(super) struct ColumnRole {
     pub(super) name: Option<String>,
-    pub(super) kind: CsvKind,
+    pub(super) kind: CsvColumnKind,
     pub(super) shown: Shown,
     pub(super) missing: CsvMissing,
     /// The categories, if it is a column of words and they are known.
@@ -99,7 +99,7 @@ impl ColumnRole {
 
     /// Returns whether the file must be scanned to determine its kind.
     pub(super) fn is_open(&self) -> bool {
-        self.is_kept && matches!(self.kind, CsvKind::Automatic)
+        self.is_kept && matches!(self.kind, CsvColumnKind::Automatic)
     }
 
     /// Returns the largest number of categories that may be found in it. In a one-hot encoding, each category is a
@@ -107,12 +107,12 @@ impl ColumnRole {
     pub(super) fn most_categories(&self) -> usize {
         const INDICES: usize = 1 << 20;
         const ONE_HOT: usize = 1 << 12;
-        self.most_categories.unwrap_or(if matches!(self.kind, CsvKind::OneHot) { ONE_HOT } else { INDICES })
+        self.most_categories.unwrap_or(if matches!(self.kind, CsvColumnKind::OneHot) { ONE_HOT } else { INDICES })
     }
 
     /// Returns whether its fields are taken for words.
     pub(super) fn is_words(&self) -> bool {
-        matches!(self.kind, CsvKind::Categorical | CsvKind::OneHot)
+        matches!(self.kind, CsvColumnKind::Categorical | CsvColumnKind::OneHot)
     }
 
     /// Returns whether its fields become categories.
@@ -123,7 +123,7 @@ impl ColumnRole {
     /// Returns the number of columns of the table that it becomes.
     fn width(&self) -> usize {
         match &self.categories {
-            Some(categories) if matches!(self.kind, CsvKind::OneHot) => categories.names.len(),
+            Some(categories) if matches!(self.kind, CsvColumnKind::OneHot) => categories.names.len(),
             _ => 1,
         }
     }
@@ -167,7 +167,7 @@ impl Roles {
                 return Err(bad_option(format!("column {column} was requested twice")));
             }
         }
-        let mut kinds = vec![CsvKind::Automatic; count];
+        let mut kinds = vec![CsvColumnKind::Automatic; count];
         for (columns, kind) in &options.kinds {
             columns.resolve(&by_name)?.into_iter().for_each(|column| kinds[column] = kind.clone());
         }
@@ -187,8 +187,8 @@ impl Roles {
             }
             for column in columns.resolve(&by_name)? {
                 match kinds[column] {
-                    CsvKind::Automatic => kinds[column] = CsvKind::Categorical,
-                    CsvKind::Categorical | CsvKind::OneHot => {}
+                    CsvColumnKind::Automatic => kinds[column] = CsvColumnKind::Categorical,
+                    CsvColumnKind::Categorical | CsvColumnKind::OneHot => {}
                     _ => {
                         return Err(bad_option(format!(
                             "column {column} is not categorical, but has categories in the options"
@@ -201,7 +201,7 @@ impl Roles {
         let parts = names.into_iter().zip(kinds).zip(missing).zip(categories).zip(is_kept).zip(elements);
         let columns = parts.map(|(((((name, kind), missing), categories), is_kept), element)| ColumnRole {
             name,
-            is_stated: !matches!(kind, CsvKind::Automatic),
+            is_stated: !matches!(kind, CsvColumnKind::Automatic),
             kind,
             shown: Shown::Nothing,
             missing,
@@ -224,7 +224,7 @@ impl Roles {
     /// Makes all open columns continuous.
     pub(super) fn into_numbers(mut self) -> Self {
         for column in self.columns.iter_mut().filter(|column| column.is_open()) {
-            column.kind = CsvKind::Continuous;
+            column.kind = CsvColumnKind::Continuous;
         }
         self
     }
@@ -282,10 +282,10 @@ impl Roles {
         for &index in &self.kept {
             let column = &self.columns[index];
             actions[index] = match (&column.kind, column.categories.clone()) {
-                (CsvKind::Custom(custom), _) => Action::Custom { target, convert: custom.0.clone() },
-                (CsvKind::OneHot, Some(categories)) => Action::OneHot { target, categories },
+                (CsvColumnKind::Custom(custom), _) => Action::Custom { target, convert: custom.0.clone() },
+                (CsvColumnKind::OneHot, Some(categories)) => Action::OneHot { target, categories },
                 (_, Some(categories)) => Action::Category { target, categories },
-                (CsvKind::Time(unit), None) => Action::Time { target, unit: *unit },
+                (CsvColumnKind::Time(unit), None) => Action::Time { target, unit: *unit },
                 _ if self.numerals.is_plain() => Action::Number { target },
                 _ => Action::Numeral { target },
             };
@@ -328,14 +328,14 @@ impl Roles {
             let (column, element_type) = (&self.columns[index], element_type(index));
             let feature = Feature { name: column.name.clone(), ..Feature::new(element_type) };
             match (&column.kind, &column.categories) {
-                (CsvKind::OneHot, Some(categories)) => {
+                (CsvColumnKind::OneHot, Some(categories)) => {
                     let prefix = column.name.as_ref().map(|name| format!("{name}=")).unwrap_or_default();
                     let names = categories.names.iter().map(|word| format!("{prefix}{word}"));
                     features.extend(names.map(|name| Feature::new(element_type).named(name).categorical(2)));
                 }
                 (_, Some(categories)) => features.push(feature.categorical(Words::of_distinct(&categories.names)?)),
-                (CsvKind::Ordinal, None) => features.push(feature.ordinal()),
-                (CsvKind::Time(unit), None) => features.push(feature.time(*unit)),
+                (CsvColumnKind::Ordinal, None) => features.push(feature.ordinal()),
+                (CsvColumnKind::Time(unit), None) => features.push(feature.time(*unit)),
                 _ => features.push(feature),
             }
         }

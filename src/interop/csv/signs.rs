@@ -4,7 +4,7 @@
 //! word an error, which the parser reports: a typo or a decimal comma in one number must not turn all numbers into
 //! category indices.
 
-use super::CsvKind;
+use super::CsvColumnKind;
 use super::roles::{ColumnRole, Shown};
 use super::syntax::Field;
 use crate::base::text::excerpt;
@@ -67,12 +67,12 @@ impl Signs {
         let separator = SEPARATORS.into_iter().zip(self.are_everywhere).find(|&(_, is_everywhere)| is_everywhere);
         let (shown, kind) = match (self.number, separator) {
             (Some((place, text)), _) => {
-                (column.shown, column.kind) = (Shown::Number { place, text }, CsvKind::Continuous);
+                (column.shown, column.kind) = (Shown::Number { place, text }, CsvColumnKind::Continuous);
                 return;
             }
-            _ if !self.has_words => (Shown::Nothing, CsvKind::Continuous),
-            (_, Some((separator, _))) if is_only && is_all => (Shown::Separated(separator), CsvKind::Continuous),
-            _ => (Shown::Words, CsvKind::Categorical),
+            _ if !self.has_words => (Shown::Nothing, CsvColumnKind::Continuous),
+            (_, Some((separator, _))) if is_only && is_all => (Shown::Separated(separator), CsvColumnKind::Continuous),
+            _ => (Shown::Words, CsvColumnKind::Categorical),
         };
         column.shown = shown;
         if is_all {

@@ -46,7 +46,7 @@ use crate::table::{HomogenNumericTable, NumericTable};
 /// assert_eq!(source.categories(2)?, Some(&["setosa".to_owned(), "versicolor".to_owned()][..]));
 ///
 /// std::fs::write(&path, "length,width\n5.1,3.5\n7.0,3.2\n4.9,oops\n")?;
-/// let options = numeric_table::csv::CsvOptions::new().kind(.., numeric_table::csv::CsvKind::Continuous);
+/// let options = numeric_table::csv::CsvOptions::new().kind(.., numeric_table::csv::CsvColumnKind::Continuous);
 /// let error = CsvSource::open_with(&path, options)?.load::<f32>().unwrap_err();
 /// assert_eq!(error.to_string(), format!("{}: line 4, column 1 (width): \"oops\" is not a number", path.display()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -253,14 +253,14 @@ impl CsvSource {
     /// | numbers written as integers: digits and an optional sign, but not `-0` | `i64`; `u64` if only that holds them all |
     /// | other numbers, at least one; or no fields | `f64` |
     /// | words: the indices of their categories | the smallest of `u8`, `u16`, `u32`, `u64` |
-    /// | words of [one-hot](crate::csv::CsvKind::OneHot) columns | `u8` |
-    /// | numbers returned by a [function](crate::csv::CsvKind::custom) | `f64` |
+    /// | words of [one-hot](crate::csv::CsvColumnKind::OneHot) columns | `u8` |
+    /// | numbers returned by a [function](crate::csv::CsvColumnKind::custom) | `f64` |
     ///
     /// A column with missing values that become [NaN](crate::csv::CsvMissing::Nan) is `f64`; a
-    /// [value](crate::csv::CsvMissing::Value) that replaces them counts as a field. A column of integers is also `f64` if
-    /// neither `i64` nor `u64` holds them all. No integer is rounded silently: in a column that must be `f64`, a number
-    /// that is written as an integer and that `f64` does not hold is an error. [`CsvOptions::column_type`] sets the
-    /// type of a column instead. All fields count, not only the first ones, but skipped rows do not.
+    /// [value](crate::csv::CsvMissing::Value) that replaces them counts as a field. A column of integers is also `f64`
+    /// if neither `i64` nor `u64` holds them all. No integer is rounded silently: in a column that must be `f64`, a
+    /// number that is written as an integer and that `f64` does not hold is an error. [`CsvOptions::column_type`] sets
+    /// the type of a column instead. All fields count, not only the first ones, but skipped rows do not.
     ///
     /// The file is read as by [`load`](Self::load), with types guessed from the first records. Columns whose guess
     /// turns out to be wrong are read once more. Each column is allocated once, or twice if it is read again, with one
@@ -277,9 +277,9 @@ impl CsvSource {
     /// # use numeric_table::{csv::CsvSource, prelude::*};
     /// let text = b"id,size,colour\n9007199254740993,1.5,red\n-7,2,blue\n";
     /// let table = CsvSource::from_bytes(&text[..])?.load_typed()?;
-    /// assert_eq!(table.column_as::<i64>(0)?, [9_007_199_254_740_993, -7]); // no f64 holds the first
-    /// assert_eq!(table.column_as::<f64>(1)?, [1.5, 2.0]);
-    /// assert_eq!(table.column_as::<u8>(2)?, [0, 1]);
+    /// assert_eq!(table.column_slice::<i64>(0)?, [9_007_199_254_740_993, -7]); // no f64 holds the first
+    /// assert_eq!(table.column_slice::<f64>(1)?, [1.5, 2.0]);
+    /// assert_eq!(table.column_slice::<u8>(2)?, [0, 1]);
     /// assert_eq!(table.category_count(2)?, Some(2));
     /// # Ok::<(), Error>(())
     /// ```
@@ -303,7 +303,7 @@ impl CsvSource {
     /// let source = CsvSource::from_bytes(&b"1,2\n3,4\n5,6\n"[..])?;
     /// let mut blocks = source.row_blocks::<f32>(2)?;
     /// assert_eq!(blocks.next_block()?.unwrap()[..], [1.0, 2.0, 3.0, 4.0]);
-    /// assert_eq!(blocks.next_block()?.unwrap().rows(), 2..3);
+    /// assert_eq!(blocks.next_block()?.unwrap().row_range(), 2..3);
     /// assert!(blocks.next_block()?.is_none());
     /// # Ok::<(), Error>(())
     /// ```
@@ -389,11 +389,11 @@ impl CsvSource {
     /// # Examples
     /// ```
     /// # use numeric_table::{csv::{CsvOptions, CsvSource}, prelude::*};
-    /// let source = CsvSource::from_bytes_with(&b"id,,size\n1,2,3\n"[..], CsvOptions::new().without("id"))?;
-    /// assert_eq!(source.column_names().collect::<Vec<_>>(), [Some("id"), None, Some("size")]);
+    /// let source = CsvSource::from_bytes_with(&b"id,,size\n1,2,3\n"[..], CsvOptions::new().exclude_columns("id"))?;
+    /// assert_eq!(source.names().collect::<Vec<_>>(), [Some("id"), None, Some("size")]);
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn column_names(&self) -> impl ExactSizeIterator<Item = Option<&str>> {
+    pub fn names(&self) -> impl ExactSizeIterator<Item = Option<&str>> {
         self.guess.columns.iter().map(|column| column.name.as_deref())
     }
 

@@ -12,7 +12,7 @@ use super::roles::{Action, ColumnRole, Roles};
 use super::syntax::Field;
 use super::typed::Reader;
 use super::whole::Whole;
-use super::{CsvKind, CsvSample, CsvSource};
+use super::{CsvColumnKind, CsvSample, CsvSource};
 use crate::base::element::{ElementType, match_element};
 use crate::base::error::Result;
 use crate::base::number::{Exact, Number};
@@ -90,8 +90,8 @@ fn describe_column(role: &ColumnRole, tally: Tally, element: ElementType, reason
         };
     }
     let kind = match (&role.kind, &role.categories) {
-        (CsvKind::Automatic, None) => CsvKind::Continuous,
-        (CsvKind::Automatic, Some(_)) => CsvKind::Categorical,
+        (CsvColumnKind::Automatic, None) => CsvColumnKind::Continuous,
+        (CsvColumnKind::Automatic, Some(_)) => CsvColumnKind::Categorical,
         (kind, _) => kind.clone(),
     };
     let of_type = |number: Exact| match_element!(element, T => AnyValue::from(T::nearest(number)));

@@ -262,7 +262,7 @@ fn check_values(text: &str, width: usize, missing: CsvMissing) {
         let blocks = || -> Result<Vec<f64>> {
             let (mut blocks, mut values) = (source.row_blocks::<f64>(step)?, Vec::new());
             while let Some(block) = blocks.next_block()? {
-                assert_eq!(block.rows().start * width, values.len());
+                assert_eq!(block.row_range().start * width, values.len());
                 values.extend_from_slice(&block);
             }
             Ok(values)
@@ -375,7 +375,7 @@ fn lines_of_spaces_are_skipped_wherever_the_file_is_cut() {
     check_read(text, &options, Ok(&[1., 2., 3., 4., 5., 6.]));
     check_read(
         text,
-        &options.clone().header(CsvHeader::Yes).kind(.., CsvKind::Continuous),
+        &options.clone().header(CsvHeader::Yes).kind(.., CsvColumnKind::Continuous),
         Ok(&[1., 2., 3., 4., 5., 6.]),
     );
     // In a file of one column they are missing values, except before the header.
@@ -457,13 +457,13 @@ fn a_record_or_comment_that_is_too_long_is_an_error_wherever_the_file_is_cut() {
         (format!("1\n{long}"), 2, &long, limit),
         (format!("1\nx\n{long}\n"), 2, "x", "is not a number"), // an earlier error comes first
     ];
-    let options = || CsvOptions::new().header(CsvHeader::No).kind(.., CsvKind::Continuous).comment(b'#');
+    let options = || CsvOptions::new().header(CsvHeader::No).kind(.., CsvColumnKind::Continuous).comment(b'#');
     let open =
         |text: &str, step| CsvSource::new(memory(text.as_bytes().to_vec()), options().max_record_bytes(20), step);
     let in_blocks = |source: CsvSource| -> Result<usize> {
         let (mut blocks, mut rows) = (source.row_blocks::<f64>(2)?, 0);
         while let Some(block) = blocks.next_block()? {
-            rows += block.rows().len();
+            rows += block.row_range().len();
         }
         Ok(rows)
     };
@@ -488,7 +488,7 @@ fn the_first_category_too_many_is_the_error_wherever_the_file_is_cut() {
         let open = |options: CsvOptions| {
             CsvSource::new(memory(text.as_bytes().to_vec()), options.max_categories(3), step).unwrap()
         };
-        for kind in [CsvKind::Automatic, CsvKind::Categorical, CsvKind::OneHot] {
+        for kind in [CsvColumnKind::Automatic, CsvColumnKind::Categorical, CsvColumnKind::OneHot] {
             let source = open(CsvOptions::new().kind(.., kind));
             let expected = "line 6, column 1 (b): \"n\" is one category more than 3, which is the limit";
             assert_eq!(source.load::<u8>().unwrap_err().to_string(), expected);

@@ -183,7 +183,7 @@ impl<'a> ColumnText<'a> {
         if types.len() != shape.columns {
             let element = types.first().copied().unwrap_or(ElementType::F64);
             let (features, columns) = (types.len(), shape.columns);
-            return Err(Error::new(ErrorKind::DictionaryMismatch { features, columns, element, found: None }));
+            return Err(Error::new(ErrorKind::DictionaryMismatch { features, columns, element, actual: None }));
         }
         Ok(Self { table, form: Form::new(shape, dictionary, options)?, types })
     }
@@ -194,7 +194,7 @@ impl<'a> ColumnText<'a> {
         let mut values = Array::<T>::zeros(rows.len())?;
         let target = AnySliceMut::new(values.mutable_data()?);
         let target = Target::new(target, region.shape(), ConversionPolicy::Saturate)?;
-        self.table.read_region(&region, target.over())?;
+        self.table.read_region(&region, target.allow_partial_write())?;
         let known = self.form.spellings.binary_search_by_key(&column, |(known, _)| *known);
         let spelling = known.ok().map(|index| &self.form.spellings[index].1);
         let (mut text, mut ends) = (room(values.len())?, Vec::new());
@@ -234,7 +234,7 @@ impl Text for ColumnText<'_> {
     fn check_unchanged(&self) -> Result<()> {
         let (expected, found) = (self.form.shape, self.table.shape());
         if found != expected {
-            return Err(Error::new(ErrorKind::ShapeMismatch { expected, found }));
+            return Err(Error::new(ErrorKind::ShapeMismatch { expected, actual: found }));
         }
         let mut types = self.types.iter().zip(self.table.dictionary().iter());
         match types.find(|(expected, feature)| feature.element_type != **expected) {

@@ -33,7 +33,7 @@ pub struct CsvWriteOptions {
 }
 
 impl CsvWriteOptions {
-    /// Creates the default options: comma-separated fields; a header if any column has a name; the words of categories
+    /// Creates the default options: comma-separated fields; a header if any column has a name; the labels of categories
     /// and the dates of times where the dictionary has them; for NaN, the text `NaN` in columns of numbers and `NA` in
     /// others; durable files.
     ///
@@ -129,27 +129,27 @@ impl CsvWriteOptions {
         Self { missing: Some(text.into()), ..self }
     }
 
-    /// Sets whether the words of categories are written instead of their indices, where the dictionary has them; on by
-    /// default. The empty word and `NA` are written in quotes, so that they are read as words. A column whose words are
-    /// numbers is read back as a column of numbers, unless its [kind](super::CsvOptions::kind) is set.
+    /// Sets whether the labels of categories are written instead of their indices, where the dictionary has them; on by
+    /// default. The empty label and `NA` are written in quotes, so that they are read as labels. A column whose labels
+    /// are numbers is read back as a column of numbers, unless its [kind](super::CsvOptions::kind) is set.
     ///
     /// # Examples
     /// ```
     /// use numeric_table::{csv::{CsvSource, CsvWriteOptions}, prelude::*};
     /// let table = CsvSource::from_bytes(&b"size,colour\n1,red\n2,blue\n"[..])?.load::<f32>()?;
-    /// let (mut words, mut indices) = (Vec::new(), Vec::new());
-    /// table.write_csv_to(&mut words, CsvWriteOptions::new())?;
-    /// table.write_csv_to(&mut indices, CsvWriteOptions::new().words(false))?;
-    /// assert_eq!(words, b"size,colour\n1,red\n2,blue\n");
+    /// let (mut labels, mut indices) = (Vec::new(), Vec::new());
+    /// table.write_csv_to(&mut labels, CsvWriteOptions::new())?;
+    /// table.write_csv_to(&mut indices, CsvWriteOptions::new().labels(false))?;
+    /// assert_eq!(labels, b"size,colour\n1,red\n2,blue\n");
     /// assert_eq!(indices, b"size,colour\n1,0\n2,1\n");
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn words(self, are_written: bool) -> Self {
+    pub fn labels(self, are_written: bool) -> Self {
         Self { writes_words: are_written, ..self }
     }
 
     /// Sets whether columns of [times](crate::FeatureType::Time) are written as dates and times of ISO 8601, in UTC,
-    /// instead of as numbers; on by default. [`CsvKind::Time`](super::CsvKind::Time) reads them back.
+    /// instead of as numbers; on by default. [`CsvColumnKind::Time`](super::CsvColumnKind::Time) reads them back.
     ///
     /// # Examples
     /// ```
@@ -168,7 +168,7 @@ impl CsvWriteOptions {
         Self { writes_times: are_written, ..self }
     }
 
-    /// Sets words for a column of the table. They are written instead of the indices and of the words of the
+    /// Sets labels for a column of the table. They are written instead of the indices and of the labels of the
     /// dictionary.
     ///
     /// # Examples

@@ -107,7 +107,7 @@ impl<T: Element> HomogenNumericTable<T> {
         let (shape, layout) = (Shape { rows, columns }, array.layout().unwrap_or(DataLayout::RowMajor));
         match policy.copies(array.copy_reason())? {
             true => Ok(Self::internal(array.copy()?, shape, layout)),
-            false => Self::from_array_in(array.share(), shape, layout),
+            false => Self::from_array_with_layout(array.share(), shape, layout),
         }
     }
 }

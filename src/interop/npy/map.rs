@@ -82,6 +82,6 @@ impl<T: Element> HomogenNumericTable<T> {
         let length = header.length.saturating_add(header.payload_length());
         // SAFETY: the caller promises that the file is not changed. `open` has checked that it has this length.
         let bytes = unsafe { map_file(&file.file, &file.path, length) }?;
-        Self::from_array_in(bytes.slice(header.length..)?.reinterpret::<T>()?, header.shape, header.layout)
+        Self::from_array_with_layout(bytes.slice(header.length..)?.reinterpret::<T>()?, header.shape, header.layout)
     }
 }

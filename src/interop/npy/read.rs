@@ -55,11 +55,11 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("array.npy");
     /// HomogenNumericTable::from_rows(&[[1.9_f64, -7.0], [300.0, 4.0]])?.save_npy(&path)?;
-    /// assert_eq!(HomogenNumericTable::<u8>::load_npy_as(&path)?.as_slice()?, [1, 0, 255, 4]);
+    /// assert_eq!(HomogenNumericTable::<u8>::load_npy_cast(&path)?.as_slice()?, [1, 0, 255, 4]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "npy")))]
-    pub fn load_npy_as(path: impl AsRef<Path>) -> Result<Self> {
+    pub fn load_npy_cast(path: impl AsRef<Path>) -> Result<Self> {
         NpyFile::open(path.as_ref())?.load()
     }
 
@@ -114,7 +114,7 @@ impl<T: Element> HomogenNumericTable<T> {
         let values = bytes.slice(header.length..)?;
         match policy.copies(header.copy_reason(values.as_ptr().addr()))? {
             true => load(&header, &values[..]),
-            false => Self::from_array_in(values.reinterpret::<T>()?, header.shape, header.layout),
+            false => Self::from_array_with_layout(values.reinterpret::<T>()?, header.shape, header.layout),
         }
     }
 }

@@ -92,7 +92,7 @@ impl NpyFile {
 
     /// Checks that the file holds values of the expected type.
     pub(super) fn check_type(&self, expected: ElementType) -> Result<()> {
-        self.header.check_type(expected, Some("load_npy_as")).map_err(|error| error.in_file(&self.path))
+        self.header.check_type(expected, Some("load_npy_cast")).map_err(|error| error.in_file(&self.path))
     }
 
     /// Loads the table, converted if the file holds another type.

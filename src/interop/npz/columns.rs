@@ -26,7 +26,7 @@ use crate::table::{NumericTable, SoaNumericTable};
 /// let path = folder.path().join("flows.npz");
 /// let columns = [("port", AnyArray::from(vec![80_u16, 443])), ("start", AnyArray::from(vec![0.5_f64, 1.5]))];
 /// npz::save_columns(&path, &SoaNumericTable::from_columns(columns)?)?; // numpy.load("flows.npz")["port"]
-/// assert_eq!(npz::load_columns(&path)?.column_as::<f64>(1)?, [0.5, 1.5]);
+/// assert_eq!(npz::load_columns(&path)?.column_slice::<f64>(1)?, [0.5, 1.5]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]

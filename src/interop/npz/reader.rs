@@ -292,7 +292,7 @@ impl<R: Read + Seek> NpzReader<R> {
     pub fn load<T: Element>(&mut self, name: &str) -> Result<HomogenNumericTable<T>> {
         let mut left = self.max_bytes;
         self.with_array(name, &mut left, |array| {
-            array.numbers()?.check_type(T::TYPE, Some("load_as"))?;
+            array.numbers()?.check_type(T::TYPE, Some("load_cast"))?;
             array.read()
         })
     }
@@ -309,11 +309,11 @@ impl<R: Read + Seek> NpzReader<R> {
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("arrays.npz");
     /// npz::save(&path, &[("x", &HomogenNumericTable::from_rows(&[[1.9_f64, -7.0, 300.0]])?)])?;
-    /// assert_eq!(NpzReader::open(&path)?.load_as::<u8>("x")?.as_slice()?, [1, 0, 255]);
+    /// assert_eq!(NpzReader::open(&path)?.load_cast::<u8>("x")?.as_slice()?, [1, 0, 255]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
-    pub fn load_as<T: Element>(&mut self, name: &str) -> Result<HomogenNumericTable<T>> {
+    pub fn load_cast<T: Element>(&mut self, name: &str) -> Result<HomogenNumericTable<T>> {
         let mut left = self.max_bytes;
         self.with_array(name, &mut left, |array| match array.numbers()?.element_type {
             element if element == T::TYPE => array.read(),
@@ -362,7 +362,7 @@ impl<R: Read + Seek> NpzReader<R> {
     /// let columns = [("port", AnyArray::from(vec![80_u16, 443])), ("start", AnyArray::from(vec![0.5_f64, 1.5]))];
     /// npz::save_columns(&path, &SoaNumericTable::from_columns(columns)?)?;
     /// let table = NpzReader::open(&path)?.load_columns(["start"])?;
-    /// assert_eq!((table.shape(), table.column_as::<f64>(0)?), (Shape { rows: 2, columns: 1 }, &[0.5, 1.5][..]));
+    /// assert_eq!((table.shape(), table.column_slice::<f64>(0)?), (Shape { rows: 2, columns: 1 }, &[0.5, 1.5][..]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]

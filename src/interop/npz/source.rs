@@ -195,7 +195,7 @@ fn write_fields(member: &mut Member<'_>, table: &dyn NumericTable, layout: &Reco
         true => Ok(()),
         false => Err(Error::new(ErrorKind::ShapeMismatch {
             expected: Shape { rows, columns: layout.len() },
-            found: table.shape(),
+            actual: table.shape(),
         })),
     }
 }
@@ -212,7 +212,7 @@ fn put_column<T: Element>(
     let mut values = Array::<T>::zeros(region.rows.len())?;
     let values = values.mutable_data()?;
     let target = Target::new(AnySliceMut::new(values), region.shape(), ConversionPolicy::Saturate)?;
-    table.read_region(region, target.over())?;
+    table.read_region(region, target.allow_partial_write())?;
     let bytes = bytemuck::cast_slice_mut::<T, u8>(values);
     swap_if_big_endian(bytes, size_of::<T>());
     for (record, value) in records.chunks_exact_mut(size).zip(bytes.chunks_exact(size_of::<T>())) {

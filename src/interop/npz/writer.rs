@@ -17,8 +17,8 @@ use crate::table::NumericTable;
 /// Writes a file of named arrays that `numpy.load` opens, one array after another.
 ///
 /// **The file does not exist until [`finish`](Self::finish) has returned.** A writer that is dropped earlier discards
-/// its arrays without an error. An old file stays unchanged. ([In place](crate::files::SaveOptions::in_place), the old file
-/// stays unchanged if nothing was added, and is empty otherwise.)
+/// its arrays without an error. An old file stays unchanged. ([In place](crate::files::SaveOptions::in_place), the old
+/// file stays unchanged if nothing was added, and is empty otherwise.)
 ///
 /// Names must be ones that NumPy finds: not empty, at most 65,531 bytes, without control characters and backslashes,
 /// not ending in `.npy`, and unique. Parts between slashes must not be empty, `.` or `..`, so that unpacking the file
@@ -164,8 +164,8 @@ impl NpzWriter {
     }
 
     /// Adds each column of a table of any kind as a one-dimensional array, named after the column. A column without a
-    /// name is named `f` and its index. [`NpzReader::load_columns`](crate::npz::NpzReader::load_columns) loads them as a
-    /// table again.
+    /// name is named `f` and its index. [`NpzReader::load_columns`](crate::npz::NpzReader::load_columns) loads them as
+    /// a table again.
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`] if the name of a column is not valid for an array or another array has it;
@@ -183,7 +183,7 @@ impl NpzWriter {
     /// writer.add_columns(&SoaNumericTable::from_columns(columns)?)?;
     /// writer.finish()?; // numpy.load("flows.npz")["port"]
     /// let table = NpzReader::open(&path)?.load_columns(["start", "port"])?;
-    /// assert_eq!(table.column_as::<u16>(1)?, [80, 443]);
+    /// assert_eq!(table.column_slice::<u16>(1)?, [80, 443]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]

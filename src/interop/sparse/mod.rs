@@ -28,4 +28,4 @@ pub use self::sprs::SprsIndex;
 #[cfg(feature = "sparse-files")]
 pub use matrix_market::MatrixMarketOptions;
 #[cfg(feature = "sparse-files")]
-pub use svmlight::{Svmlight, SvmlightIndices, SvmlightLabels, SvmlightOptions};
+pub use svmlight::{LabeledRows, SvmlightIndices, SvmlightLabels, SvmlightOptions};

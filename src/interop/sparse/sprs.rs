@@ -14,7 +14,7 @@ use crate::base::error::{Error, Result};
 use crate::base::shape::Shape;
 use crate::table::csr::CsrNumericTable;
 use crate::table::csr::parts::CsrParts;
-use crate::table::{NumericTable, Refused};
+use crate::table::{NumericTable, Rejected};
 
 /// A type of indices of `sprs` matrices: `usize`, `isize`, and integers of 16, 32 and 64 bits.
 ///
@@ -129,7 +129,7 @@ fn copied<I: SpIndex>(indices: &AnyArray, target: ElementType) -> Result<Vec<I>>
 /// let address = matrix.data().as_ptr();
 /// let table = CsrNumericTable::try_from(matrix)?;
 /// assert_eq!(table.rows::<f64>(..)?[..], [1.5, 0.0, 2.5, 0.0, 3.5, 0.0]);
-/// assert_eq!(table.values_as::<f32>()?.as_ptr(), address);
+/// assert_eq!(table.values_slice::<f32>()?.as_ptr(), address);
 /// # Ok::<(), Error>(())
 /// ```
 #[cfg_attr(docsrs, doc(cfg(feature = "sprs")))]
@@ -167,12 +167,12 @@ impl<N: Element, I: SprsIndex, Iptr: SprsIndex> TryFrom<CsMatI<N, I, Iptr>> for 
 /// ```
 #[cfg_attr(docsrs, doc(cfg(feature = "sprs")))]
 impl<N: Element, I: SprsIndex, Iptr: SprsIndex> TryFrom<CsrNumericTable> for CsMatI<N, I, Iptr> {
-    type Error = Refused<CsrNumericTable>;
+    type Error = Rejected<CsrNumericTable>;
 
-    fn try_from(table: CsrNumericTable) -> Result<Self, Refused<CsrNumericTable>> {
+    fn try_from(table: CsrNumericTable) -> Result<Self, Rejected<CsrNumericTable>> {
         let copies = match Copies::<N, I, Iptr>::of(&table) {
             Ok(copies) => copies,
-            Err(error) => return Err(Refused { given: table, error }),
+            Err(error) => return Err(Rejected { value: table, error }),
         };
         let Shape { rows, columns } = table.shape();
         let CsrParts { offsets, indices, values } = table.into_parts();
@@ -200,7 +200,7 @@ impl<N: Element, I: SprsIndex, Iptr: SprsIndex> Copies<N, I, Iptr> {
     /// Checks everything that can be rejected, and copies the parts that must be copied.
     fn of(table: &CsrNumericTable) -> Result<Self> {
         let Shape { rows, columns } = table.shape();
-        let given = table.values_as::<N>()?;
+        let given = table.values_slice::<N>()?;
         // The requirements of `sprs` on the types, in addition to those on the numbers.
         fits::<I>(columns)?;
         fits::<Iptr>(rows.saturating_add(1))?;

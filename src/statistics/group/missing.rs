@@ -52,13 +52,13 @@ impl GroupStatistics {
     /// ```
     /// # use numeric_table::{Partial, prelude::*, statistics::{GroupStatistics, MissingCategories}};
     /// let table = HomogenNumericTable::from_rows(&[[0.0, 5.0], [f64::NAN, 7.0], [1.0, 6.0], [f64::NAN, 9.0]])?;
-    /// let error = GroupStatistics::of(&table, 0, 2).unwrap_err();
+    /// let error = GroupStatistics::compute(&table, 0, 2).unwrap_err();
     /// assert!(error.to_string().starts_with("the value NaN at row 1, column 0 is missing: expected an integer"));
     ///
     /// let groups = GroupStatistics::for_table(&table, 0, 2)?;
-    /// let skipped = groups.clone().missing(MissingCategories::Skip)?.compute(&table)?;
+    /// let skipped = groups.clone().missing(MissingCategories::Skip)?.compute_over(&table)?;
     /// assert_eq!((skipped.category_count(), skipped.row_count(), skipped.skipped_rows()), (2, 2, 2));
-    /// let grouped = groups.missing(MissingCategories::Group)?.compute(&table)?;
+    /// let grouped = groups.missing(MissingCategories::Group)?.compute_over(&table)?;
     /// assert_eq!((grouped.category_count(), grouped.column(2, 1)?.mean()), (3, 8.0));
     /// # Ok::<(), Error>(())
     /// ```

@@ -25,7 +25,7 @@ impl GroupStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::GroupStatistics};
     /// let table = HomogenNumericTable::from_rows(&[[20, 1, 5], [40, 0, 6], [60, 1, 7]])?;
-    /// assert_eq!(GroupStatistics::of(&table, 1, 2)?.means()?.as_slice()?, [40.0, 0.0, 6.0, 40.0, 1.0, 6.0]);
+    /// assert_eq!(GroupStatistics::compute(&table, 1, 2)?.means()?.as_slice()?, [40.0, 0.0, 6.0, 40.0, 1.0, 6.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn means(&self) -> Result<HomogenNumericTable<f64>> {
@@ -42,7 +42,7 @@ impl GroupStatistics {
     /// ```
     /// # use numeric_table::{prelude::*, statistics::{ColumnStatistics, GroupStatistics}};
     /// let table = HomogenNumericTable::from_rows(&[[20, 1, 5], [40, 0, 6], [60, 1, 7]])?;
-    /// let maxima = GroupStatistics::of(&table, 1, 2)?.to_table(ColumnStatistics::maximum)?;
+    /// let maxima = GroupStatistics::compute(&table, 1, 2)?.to_table(ColumnStatistics::maximum)?;
     /// assert_eq!(maxima.as_slice()?, [40.0, 0.0, 6.0, 60.0, 1.0, 7.0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -61,7 +61,7 @@ impl GroupStatistics {
             };
             names = names.iter().enumerate().map(with_words).collect();
         }
-        HomogenNumericTable::from_fn(shape, value)?.described_by(names)
+        HomogenNumericTable::from_fn(shape, value)?.with_dictionary(names)
     }
 
     /// Returns the metadata of the category column.
@@ -77,11 +77,11 @@ impl GroupStatistics {
 /// # Examples
 /// ```
 /// use numeric_table::{dictionary::Categories, prelude::*, statistics::GroupStatistics};
-/// let species = Feature::new(ElementType::F64).named("species").categorical(Categories::from_words(["setosa", "virginica"])?);
+/// let species = Feature::new(ElementType::F64).named("species").categorical(Categories::from_labels(["setosa", "virginica"])?);
 /// let length = Feature::new(ElementType::F64).named("length");
 /// let table = HomogenNumericTable::from_rows(&[[0.0, 5.0], [1.0, 6.5], [0.0, 4.5]])?;
-/// let table = table.described_by([species, length].into_iter().collect())?;
-/// assert_eq!(GroupStatistics::of(&table, "species", None)?.to_string(), "
+/// let table = table.with_dictionary([species, length].into_iter().collect())?;
+/// assert_eq!(GroupStatistics::compute(&table, "species", None)?.to_string(), "
 ///            rows  length
 /// setosa        2    4.75
 /// virginica     1    6.50
@@ -93,7 +93,7 @@ impl fmt::Display for GroupStatistics {
         let limit = |few: usize| if f.alternate() { usize::MAX } else { few };
         let (first, last) = cut_rows(self.rows.len(), limit(40));
         let shown: Vec<usize> = first.clone().chain(last).collect();
-        let label = |&group: &usize| match self.key().and_then(|key| key.word(group)) {
+        let label = |&group: &usize| match self.key().and_then(|key| key.label(group)) {
             _ if group >= self.known_categories() => "missing".to_owned(),
             Some(word) => label_of(word),
             None => group.to_string(),

@@ -34,7 +34,7 @@ use self::places::Places;
 use self::table::{RecordTable, describe_records};
 use super::borrow::{forwards_reading, forwards_writing};
 use super::numeric_table::describe;
-use super::{MemoryStatus, NumericTable, Refused, Shape, TableDescription, TableKind};
+use super::{MemoryStatus, NumericTable, Rejected, Shape, TableDescription, TableKind};
 use crate::array::Array;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
@@ -293,7 +293,7 @@ impl AosNumericTable {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[expect(clippy::result_large_err, reason = "the table is given back")]
-    pub fn into_records<P: Record>(self) -> Result<Vec<P>, Refused<Self>> {
+    pub fn into_records<P: Record>(self) -> Result<Vec<P>, Rejected<Self>> {
         let Self { table: RecordTable { id, records, dictionary, owner } } = self;
         let records = match records.into_vec::<P>() {
             Ok(records) => return Ok(records),
@@ -306,7 +306,7 @@ impl AosNumericTable {
             copy.extend_from_slice(records);
             Ok(copy)
         });
-        copy.map_err(|error| Refused::new(table, error))
+        copy.map_err(|error| Rejected::new(table, error))
     }
 
     /// Returns the offset of each column in a record, with its metadata from the dictionary. O(columns).

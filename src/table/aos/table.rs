@@ -110,7 +110,7 @@ pub(super) fn describe_records<P: Record>() -> (Arc<Places>, DataDictionary) {
 /// let flows = [Flow { bytes: 1.5, port: 80 }, Flow { bytes: 2.5, port: 443 }];
 /// let table = records(&flows);
 /// assert_eq!(table.rows::<f64>(1..)?[..], [2.5, 443.0]);
-/// assert_eq!(BasicStatistics::of(&*table)?.columns()[0].mean(), 2.0);
+/// assert_eq!(BasicStatistics::compute(&*table)?.per_column()[0].mean(), 2.0);
 /// # Ok::<(), Error>(())
 /// ```
 pub fn records<P: Record>(records: &[P]) -> Box<dyn NumericTable + '_> {

@@ -6,7 +6,7 @@ use crate::array::AnyArray;
 use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::dictionary::Feature;
-use crate::table::{MergedNumericTable, NumericTable, Refused, RowMergedNumericTable, beside, stack};
+use crate::table::{MergedNumericTable, NumericTable, Rejected, RowMergedNumericTable, beside, stack};
 
 /// Stacks tables of any kind, side by side or end to end, without a copy.
 ///
@@ -31,7 +31,7 @@ pub trait TableCombination: AsTable {
     /// let table = table.with_column("area", areas)?;
     /// assert_eq!(table.rows::<f32>(..)?[..], [1.5, 2.0, 3.0, 3.0, 4.0, 12.0]);
     /// let table = table.with_column("width", vec![7_u8, 8])?;
-    /// assert_eq!(table.column_names(), [Some("width"), Some("height"), Some("area")]);
+    /// assert_eq!(table.names(), [Some("width"), Some("height"), Some("area")]);
     /// assert_eq!(table.rows::<f32>(1..)?[..], [8.0, 4.0, 12.0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -39,7 +39,7 @@ pub trait TableCombination: AsTable {
         &self,
         name: impl Into<String>,
         array: impl Into<AnyArray>,
-    ) -> Result<MergedNumericTable<'_>, Refused<AnyArray>> {
+    ) -> Result<MergedNumericTable<'_>, Rejected<AnyArray>> {
         beside::with_column(self.as_table(), name, array)
     }
 
@@ -51,20 +51,20 @@ pub trait TableCombination: AsTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{table::Refused, prelude::*};
+    /// use numeric_table::{table::Rejected, prelude::*};
     /// let table = HomogenNumericTable::from_rows(&[[5.1_f32, 3.5], [4.9, 3.0]])?;
     /// let species = Feature::new(ElementType::U8).named("species").categorical(3);
     /// let labelled = table.with_feature(species.clone(), vec![0_u8, 2])?;
     /// assert_eq!(labelled.category_count(2)?, Some(3));
-    /// let Refused { given, error } = table.with_feature(species, vec![0_u8, 1, 2]).unwrap_err();
-    /// assert_eq!((given.len(), error.to_string().as_str()), (3, "lengths differ: got 3 values, expected 2"));
+    /// let Rejected { value, error } = table.with_feature(species, vec![0_u8, 1, 2]).unwrap_err();
+    /// assert_eq!((value.len(), error.to_string().as_str()), (3, "lengths differ: got 3 values, expected 2"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     fn with_feature(
         &self,
         feature: Feature,
         array: impl Into<AnyArray>,
-    ) -> Result<MergedNumericTable<'_>, Refused<AnyArray>> {
+    ) -> Result<MergedNumericTable<'_>, Rejected<AnyArray>> {
         beside::with_feature(self.as_table(), feature, array)
     }
 
@@ -100,8 +100,8 @@ pub trait TableCombination: AsTable {
     ///
     /// # Errors
     /// [`ErrorKind::UnequalTables`] if columns have the same names in a different order (`select_columns` reorders
-    /// them), if times have different units, or if the words of a categorical column differ or are in a different order
-    /// (`vstack_recoded` unifies them). [`ErrorKind::LimitExceeded`], [`ErrorKind::SizeOverflow`],
+    /// them), if times have different units, or if the labels of a categorical column differ or are in a different
+    /// order (`vstack_unified` unifies them). [`ErrorKind::LimitExceeded`], [`ErrorKind::SizeOverflow`],
     /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
@@ -119,33 +119,33 @@ pub trait TableCombination: AsTable {
         stack::vstack(self.as_table(), others)
     }
 
-    /// Like `vstack`, but unifies the words of categorical columns. The words of this table keep their indices. New
-    /// words follow, in the order of the tables. Only columns whose indices change are copied.
+    /// Like `vstack`, but unifies the labels of categorical columns. The labels of this table keep their indices. New
+    /// labels follow, in the order of the tables. Only columns whose indices change are copied.
     ///
     /// A copied column keeps its type if it is the same in all tables and holds all indices. Otherwise it gets the
     /// smallest unsigned type that does, or `f32` or `f64` if it had floats. NaN stays NaN.
     ///
     /// # Errors
-    /// Those of `vstack`, but [`ErrorKind::UnequalTables`] because of words only if one table has no words in a column
-    /// and other tables have different ones there; [`ErrorKind::ValueNotAllowed`] for a value of a copied column that
-    /// has no word, with its row in the result; errors from reading the tables.
+    /// Those of `vstack`, but [`ErrorKind::UnequalTables`] because of labels only if one table has no labels in a
+    /// column and other tables have different ones there; [`ErrorKind::ValueNotAllowed`] for a value of a copied column
+    /// that has no label, with its row in the result; errors from reading the tables.
     ///
     /// # Examples
     /// ```
     /// use numeric_table::{dictionary::Categories, prelude::*};
-    /// let table = |words: [&str; 2]| {
-    ///     let colour = Feature::new(ElementType::U8).named("colour").categorical(Categories::from_words(words)?);
-    ///     Table::from_rows(&[[0_u8], [1]])?.described_by([colour].into_iter().collect())
+    /// let table = |labels: [&str; 2]| {
+    ///     let colour = Feature::new(ElementType::U8).named("colour").categorical(Categories::from_labels(labels)?);
+    ///     Table::from_rows(&[[0_u8], [1]])?.with_dictionary([colour].into_iter().collect())
     /// };
     /// let (monday, tuesday) = (table(["red", "blue"])?, table(["green", "red"])?);
     /// assert!(monday.vstack(&[&tuesday]).is_err()); // 0 is red, and 0 is green
-    /// let both = monday.vstack_recoded(&[&tuesday])?;
+    /// let both = monday.vstack_unified(&[&tuesday])?;
     /// assert_eq!(both.column::<u8>(0, ..)?[..], [0, 1, 2, 0]);
-    /// assert_eq!(both.dictionary().feature(0)?.word(2), Some("green"));
+    /// assert_eq!(both.dictionary().feature(0)?.label(2), Some("green"));
     /// # Ok::<(), Error>(())
     /// ```
-    fn vstack_recoded<'s>(&'s self, others: &[&'s (dyn NumericTable + 's)]) -> Result<RowMergedNumericTable<'s>> {
-        stack::vstack_recoded(self.as_table(), others)
+    fn vstack_unified<'s>(&'s self, others: &[&'s (dyn NumericTable + 's)]) -> Result<RowMergedNumericTable<'s>> {
+        stack::vstack_unified(self.as_table(), others)
     }
 }
 

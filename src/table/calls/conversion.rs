@@ -80,7 +80,7 @@ pub trait TableConversion: AsTable {
     /// let table = HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?;
     /// let mut columns = table.to_columns()?;
     /// columns.push_column("sum", vec![3_u16, 7])?;
-    /// assert_eq!((columns.column_as::<u8>(1)?, columns.column_type(2)?), (&[2, 4][..], ElementType::U16));
+    /// assert_eq!((columns.column_slice::<u8>(1)?, columns.column_type(2)?), (&[2, 4][..], ElementType::U16));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     fn to_columns(&self) -> Result<SoaNumericTable> {

@@ -31,7 +31,7 @@ pub trait TableSelection: AsTable {
     /// let mut table = HomogenNumericTable::from_rows(&[[1_u8, 2, 3], [4, 5, 6]])?;
     /// table.set_names(["a", "b", "c"])?;
     /// assert_eq!(table.select_columns(["c", "a"])?.rows::<f64>(..)?[..], [3.0, 1.0, 6.0, 4.0]);
-    /// assert_eq!(table.select_columns(1..)?.column_names(), [Some("b"), Some("c")]);
+    /// assert_eq!(table.select_columns(1..)?.names(), [Some("b"), Some("c")]);
     /// # Ok::<(), Error>(())
     /// ```
     fn select_columns(&self, columns: impl ColumnChoice) -> Result<MergedNumericTable<'_>> {
@@ -200,12 +200,12 @@ pub trait TableSelection: AsTable {
     /// ```
     /// use numeric_table::prelude::*;
     /// let table = HomogenNumericTable::from_rows(&[[3.0, 0.0], [f64::NAN, 1.0], [1.0, 2.0], [3.0, 3.0]])?;
-    /// let sorted = table.sort_by_column(0)?;
+    /// let sorted = table.sort_by(0)?;
     /// assert_eq!(sorted.column::<i32>(1, ..)?[..], [2, 0, 3, 1]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn sort_by_column(&self, column: impl ColumnKey) -> Result<Box<dyn NumericTable>> {
-        take::sort_by_column(self.as_table(), column)
+    fn sort_by(&self, column: impl ColumnKey) -> Result<Box<dyn NumericTable>> {
+        take::sort_by(self.as_table(), column)
     }
 
     /// Copies `count` random rows without replacement, in the order of the table (use `shuffle_rows` for a random

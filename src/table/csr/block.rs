@@ -125,10 +125,10 @@ macro_rules! sparse_facts {
         /// # use numeric_table::{CsrNumericTable, prelude::*};
         /// # let shape = Shape { rows: 3, columns: 4 };
         /// let table = CsrNumericTable::try_new(shape, vec![0, 1, 1, 2], vec![3, 1], vec![1.5, 2.5])?;
-        /// assert_eq!(table.sparse_rows::<f64>(1..)?.rows(), 1..3);
+        /// assert_eq!(table.sparse_rows::<f64>(1..)?.row_range(), 1..3);
         /// # Ok::<(), Box<dyn std::error::Error>>(())
         /// ```
-        pub fn rows(&self) -> Range<usize> {
+        pub fn row_range(&self) -> Range<usize> {
             self.place.rows.clone()
         }
 

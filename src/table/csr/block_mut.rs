@@ -39,7 +39,7 @@ use crate::window::{AnySlice, AnyWindowMut};
 /// let mut block = table.sparse_rows_mut::<f64>(..)?;
 /// block.values_mut().iter_mut().for_each(|value| *value *= 1.5);
 /// block.release()?;
-/// assert_eq!(table.values_as::<u8>()?, [15, 30, 45]);
+/// assert_eq!(table.values_slice::<u8>()?, [15, 30, 45]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use = "a converted block that is dropped hides the error of writing back: `release` it"]
@@ -82,7 +82,7 @@ impl<'t, T: Element> SparseBlockMut<'t, T> {
     /// # let shape = Shape { rows: 2, columns: 4 };
     /// let mut table = CsrNumericTable::try_new(shape, vec![0, 1, 2], vec![3, 1], vec![1_u8, 2])?;
     /// table.sparse_rows_mut::<u8>(1..)?.values_mut().fill(9);
-    /// assert_eq!(table.values_as::<u8>()?, [1, 9]);
+    /// assert_eq!(table.values_slice::<u8>()?, [1, 9]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn values_mut(&mut self) -> &mut [T] {
@@ -106,7 +106,7 @@ impl<'t, T: Element> SparseBlockMut<'t, T> {
     /// let (columns, values) = block.row_mut(1);
     /// columns.iter().zip(values).filter(|(column, _)| *column == 1).for_each(|(_, value)| *value = 9.0);
     /// block.release()?;
-    /// assert_eq!(table.values_as::<f64>()?, [1.5, 2.5, 9.0]);
+    /// assert_eq!(table.values_slice::<f64>()?, [1.5, 2.5, 9.0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn row_mut(&mut self, row: usize) -> (Indices<'t>, &mut [T]) {
@@ -138,7 +138,7 @@ impl<'t, T: Element> SparseBlockMut<'t, T> {
     /// let mut block = table.sparse_rows_mut::<i32>(..)?.with_policy(ConversionPolicy::Saturate);
     /// block.values_mut()[0] = 1000;
     /// block.release()?;
-    /// assert_eq!(table.values_as::<u8>()?, [255, 2]);
+    /// assert_eq!(table.values_slice::<u8>()?, [255, 2]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_policy(mut self, policy: ConversionPolicy) -> Self {
@@ -161,7 +161,7 @@ impl<'t, T: Element> SparseBlockMut<'t, T> {
     /// block.values_mut().copy_from_slice(&[7, 256]);
     /// let error = block.release().unwrap_err();
     /// assert!(matches!(error.kind(), ErrorKind::ValueNotRepresentable { row: 1, column: 1, .. }));
-    /// assert_eq!(table.values_as::<u8>()?, [1, 2]);
+    /// assert_eq!(table.values_slice::<u8>()?, [1, 2]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn release(mut self) -> Result<()> {
@@ -180,7 +180,7 @@ impl<'t, T: Element> SparseBlockMut<'t, T> {
     /// let mut block = table.sparse_rows_mut::<i32>(..)?;
     /// block.values_mut().fill(7);
     /// block.discard();
-    /// assert_eq!(table.values_as::<u8>()?, [1, 2]);
+    /// assert_eq!(table.values_slice::<u8>()?, [1, 2]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn discard(mut self) {
@@ -243,7 +243,7 @@ impl CsrNumericTable {
     /// let mut block = table.sparse_rows_mut::<f32>(1..)?;
     /// block.values_mut()[0] = 35.0;
     /// block.release()?;
-    /// assert_eq!(table.values_as::<f32>()?, [1.5, 2.5, 35.0]);
+    /// assert_eq!(table.values_slice::<f32>()?, [1.5, 2.5, 35.0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn sparse_rows_mut<T: Element>(&mut self, rows: impl RangeBounds<usize>) -> Result<SparseBlockMut<'_, T>> {
@@ -277,7 +277,7 @@ impl CsrNumericTable {
     ///     block.values_mut().iter_mut().for_each(|value| *value *= 1.5);
     ///     Ok(block.values().iter().sum::<f64>())
     /// })?;
-    /// assert_eq!((sum, table.values_as::<u8>()?), (90.0, &[15, 30, 45][..]));
+    /// assert_eq!((sum, table.values_slice::<u8>()?), (90.0, &[15, 30, 45][..]));
     ///
     /// let result = table.update_sparse_rows::<f64, _>(1.., |block| {
     ///     block.values_mut().fill(300.0);
@@ -288,7 +288,7 @@ impl CsrNumericTable {
     ///     "the value 300 at row 1, column 1 is not representable as u8: `ConversionPolicy::Saturate` allows it \
     ///      where a call takes a policy"
     /// );
-    /// assert_eq!(table.values_as::<u8>()?, [15, 30, 45]);
+    /// assert_eq!(table.values_slice::<u8>()?, [15, 30, 45]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn update_sparse_rows<T: Element, R>(

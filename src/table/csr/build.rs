@@ -15,7 +15,7 @@ use crate::base::shape::Shape;
 use crate::base::value::AnyValue;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
-use crate::table::{MemoryStatus, NumericTable, Refused, Region, Target, Token};
+use crate::table::{MemoryStatus, NumericTable, Region, Rejected, Target, Token};
 use crate::window::{AnySliceMut, AnyWindow};
 
 impl CsrNumericTable {
@@ -33,14 +33,14 @@ impl CsrNumericTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsrNumericTable, prelude::*, table::Refused};
+    /// use numeric_table::{CsrNumericTable, prelude::*, table::Rejected};
     /// let shape = Shape { rows: 2, columns: 4 };
     /// let table = CsrNumericTable::from_unsorted(shape, vec![0, 3, 4], vec![3, 0, 3, 1], vec![1_u8, 2, 40, 7])?;
     /// assert_eq!(table.indices().iter().collect::<Vec<_>>(), [0, 3, 1]);
-    /// assert_eq!(table.values_as::<u8>()?, [2, 41, 7]);
+    /// assert_eq!(table.values_slice::<u8>()?, [2, 41, 7]);
     ///
     /// let too_large = CsrNumericTable::from_unsorted(shape, vec![0, 0, 2], vec![3, 3], vec![200_u8, 100]);
-    /// let error = too_large.map_err(Refused::into_error).unwrap_err();
+    /// let error = too_large.map_err(Rejected::into_error).unwrap_err();
     /// assert_eq!(error.to_string(), "the value 300 at row 1, column 3 is not representable as u8");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -50,12 +50,12 @@ impl CsrNumericTable {
         offsets: impl Into<AnyArray>,
         indices: impl Into<AnyArray>,
         values: impl Into<AnyArray>,
-    ) -> Result<Self, Refused<CsrParts>> {
+    ) -> Result<Self, Rejected<CsrParts>> {
         let parts = CsrParts { offsets: offsets.into(), indices: indices.into(), values: values.into() };
         match sorted(shape, &parts) {
             Ok(None) => Ok(Self::from_checked(shape, parts, MemoryStatus::UserAllocated)),
             Ok(Some(sorted)) => Ok(Self::from_checked(shape, sorted, MemoryStatus::InternallyAllocated)),
-            Err(error) => Err(Refused::new(parts, error)),
+            Err(error) => Err(Rejected::new(parts, error)),
         }
     }
 
@@ -77,7 +77,7 @@ impl CsrNumericTable {
     /// let shape = Shape { rows: 3, columns: 4 };
     /// let table = CsrNumericTable::from_triplets(shape, vec![2, 0, 2], vec![1, 3, 1], vec![1.5, 2.5, 4.0])?;
     /// assert_eq!(table.offsets().iter().collect::<Vec<_>>(), [0, 1, 1, 2]);
-    /// assert_eq!(table.values_as::<f64>()?, [2.5, 5.5]);
+    /// assert_eq!(table.values_slice::<f64>()?, [2.5, 5.5]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[expect(clippy::result_large_err, reason = "a table is larger than what is given back")]
@@ -86,11 +86,11 @@ impl CsrNumericTable {
         rows: impl Into<AnyArray>,
         columns: impl Into<AnyArray>,
         values: impl Into<AnyArray>,
-    ) -> Result<Self, Refused<CooParts>> {
+    ) -> Result<Self, Rejected<CooParts>> {
         let parts = CooParts { rows: rows.into(), columns: columns.into(), values: values.into() };
         match gathered(shape, &parts) {
             Ok(gathered) => Ok(Self::from_checked(shape, gathered, MemoryStatus::InternallyAllocated)),
-            Err(error) => Err(Refused::new(parts, error)),
+            Err(error) => Err(Rejected::new(parts, error)),
         }
     }
 
@@ -103,14 +103,14 @@ impl CsrNumericTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsrNumericTable, prelude::*, table::Refused};
+    /// use numeric_table::{CsrNumericTable, prelude::*, table::Rejected};
     /// let shape = Shape { rows: 2, columns: 4 };
     /// let table = CsrNumericTable::from_one_based(shape, vec![1, 3, 4], vec![1, 4, 2], vec![1.5, 2.5, 3.5])?;
     /// assert_eq!(table.indices().iter().collect::<Vec<_>>(), [0, 3, 1]);
     /// assert_eq!(table.indices().to_array::<i32>(1)?[..], [1, 4, 2]); // and back
     ///
     /// let from_zero = CsrNumericTable::from_one_based(shape, vec![0, 2, 3], vec![0, 3, 1], vec![1.5, 2.5, 3.5]);
-    /// let error = from_zero.map_err(Refused::into_error).unwrap_err();
+    /// let error = from_zero.map_err(Rejected::into_error).unwrap_err();
     /// assert_eq!(error.to_string(), "the first row offset is 0, not 1");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -120,7 +120,7 @@ impl CsrNumericTable {
         offsets: impl Into<AnyArray>,
         indices: impl Into<AnyArray>,
         values: impl Into<AnyArray>,
-    ) -> Result<Self, Refused<CsrParts>> {
+    ) -> Result<Self, Rejected<CsrParts>> {
         let parts = CsrParts { offsets: offsets.into(), indices: indices.into(), values: values.into() };
         let from_zero = |array: &AnyArray| Indices::new(array.as_slice(), 1).to_any(array.element_type(), 0);
         let rebased =
@@ -130,7 +130,7 @@ impl CsrNumericTable {
                 let parts = CsrParts { offsets, indices, values: parts.values };
                 Ok(Self::from_checked(shape, parts, MemoryStatus::UserAllocated))
             }
-            Err(error) => Err(Refused::new(parts, error)),
+            Err(error) => Err(Rejected::new(parts, error)),
         }
     }
 
@@ -149,7 +149,7 @@ impl CsrNumericTable {
     /// use numeric_table::{CsrNumericTable, prelude::*};
     /// let dense = HomogenNumericTable::from_rows(&[[0_i16, 7, 0], [0, 0, 0], [8, 0, 9]])?;
     /// let table = CsrNumericTable::from_dense::<f32>(&dense)?;
-    /// assert_eq!((table.nnz(), table.values_as::<f32>()?), (3, &[7.0, 8.0, 9.0][..]));
+    /// assert_eq!((table.nnz(), table.values_slice::<f32>()?), (3, &[7.0, 8.0, 9.0][..]));
     /// assert_eq!(table.offsets().iter().collect::<Vec<_>>(), [0, 1, 1, 3]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -213,7 +213,7 @@ impl<T: Element> Found<T> {
             let width = tile.columns.len();
             let cells = &mut buffer[..tile.rows.len() * width];
             let target = Target::new(AnySliceMut::new(cells), tile.shape(), ConversionPolicy::Saturate)?;
-            table.read_region(&tile, target.over())?;
+            table.read_region(&tile, target.allow_partial_write())?;
             for (row, cells) in tile.rows.clone().zip(cells.chunks_exact(width)) {
                 for (column, &value) in tile.columns.clone().zip(cells).filter(|(_, value)| **value != T::default()) {
                     push(&mut indices, column)?;
@@ -265,7 +265,7 @@ fn gathered(shape: Shape, parts: &CooParts) -> Result<CsrParts> {
     check_type(INDICES, columns.element_type())?;
     let (expected, found) = (values.len(), [rows.len(), columns.len()]);
     if let Some(found) = found.into_iter().find(|&found| found != expected) {
-        return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
+        return Err(Error::new(ErrorKind::LengthMismatch { expected, actual: found }));
     }
     check::first_outside(ROWS, rows, &(0..shape.rows))?;
     check::first_outside(INDICES, columns, &(0..shape.columns))?;
@@ -333,8 +333,8 @@ impl Entries<'_> {
         Ok(CsrParts { offsets, indices, values: values.into() })
     }
 
-    /// Calls `work` with each row and its cells: their columns, in order, and the positions of their values. Returns the
-    /// results of `work`, one for each row.
+    /// Calls `work` with each row and its cells: their columns, in order, and the positions of their values. Returns
+    /// the results of `work`, one for each row.
     fn for_each_sorted_row(&self, work: Work<'_>) -> Result<Vec<usize>> {
         let (mut results, mut cells) = (zeros(self.rows)?, Vec::new());
         for (row, result) in results.iter_mut().enumerate() {

@@ -39,7 +39,7 @@ impl CsrNumericTable {
     pub fn push_row<U: Element>(&mut self, columns: &[usize], values: &[U]) -> Result<()> {
         let (row, expected, found) = (self.shape.rows, columns.len(), values.len());
         if expected != found {
-            return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
+            return Err(Error::new(ErrorKind::LengthMismatch { expected, actual: found }));
         }
         let mut before = None;
         for (position, &column) in columns.iter().enumerate() {

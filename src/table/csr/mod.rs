@@ -23,7 +23,7 @@ mod write;
 use std::fmt;
 
 use super::numeric_table::describe;
-use super::{MemoryStatus, NumericTable, Refused, Region, Shape, TableId, TableKind, Target, Token};
+use super::{MemoryStatus, NumericTable, Region, Rejected, Shape, TableId, TableKind, Target, Token};
 use crate::array::{AnyArray, Array};
 use crate::base::element::{Element, match_element};
 #[cfg(doc)]
@@ -90,15 +90,15 @@ impl CsrNumericTable {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsrNumericTable, prelude::*, table::Refused};
+    /// use numeric_table::{CsrNumericTable, prelude::*, table::Rejected};
     /// let shape = Shape { rows: 2, columns: 4 };
     /// let table = CsrNumericTable::try_new(shape, vec![0_u64, 2, 3], vec![0_u32, 3, 1], vec![1_i8, 2, 3])?;
     /// assert_eq!(table.shape(), shape);
     ///
     /// let refused = CsrNumericTable::try_new(shape, vec![0, 2, 3], vec![0, 4, 1], vec![1.5, 2.5, 3.5]);
-    /// let Refused { given, error } = refused.unwrap_err();
+    /// let Rejected { value, error } = refused.unwrap_err();
     /// assert_eq!(error.to_string(), "the column indices have 4 at position 1, in row 0: 0 to 3 are allowed");
-    /// assert_eq!(given.values.len(), 3); // nothing is lost
+    /// assert_eq!(value.values.len(), 3); // nothing is lost
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[expect(clippy::result_large_err, reason = "a table is larger than what is given back")]
@@ -107,11 +107,11 @@ impl CsrNumericTable {
         offsets: impl Into<AnyArray>,
         indices: impl Into<AnyArray>,
         values: impl Into<AnyArray>,
-    ) -> Result<Self, Refused<CsrParts>> {
+    ) -> Result<Self, Rejected<CsrParts>> {
         let parts = CsrParts { offsets: offsets.into(), indices: indices.into(), values: values.into() };
         match check::check(shape, &parts, 0) {
             Ok(()) => Ok(Self::from_checked(shape, parts, MemoryStatus::UserAllocated)),
-            Err(error) => Err(Refused::new(parts, error)),
+            Err(error) => Err(Rejected::new(parts, error)),
         }
     }
 
@@ -195,11 +195,11 @@ impl CsrNumericTable {
     /// use numeric_table::{CsrNumericTable, prelude::*};
     /// let shape = Shape { rows: 1, columns: 4 };
     /// let table = CsrNumericTable::try_new(shape, vec![0, 2], vec![1, 3], vec![1.5_f32, 2.5])?;
-    /// assert_eq!(table.values_as::<f32>()?, [1.5, 2.5]);
-    /// assert!(table.values_as::<f64>().is_err()); // `sparse_rows` converts
+    /// assert_eq!(table.values_slice::<f32>()?, [1.5, 2.5]);
+    /// assert!(table.values_slice::<f64>().is_err()); // `sparse_rows` converts
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn values_as<T: Element>(&self) -> Result<&[T]> {
+    pub fn values_slice<T: Element>(&self) -> Result<&[T]> {
         let values = self.values.downcast_ref::<T>().map(Array::as_slice);
         values.ok_or_else(|| Error::element_type_mismatch(T::TYPE, self.values.element_type()))
     }
@@ -208,7 +208,7 @@ impl CsrNumericTable {
     /// change.
     ///
     /// # Errors
-    /// Those of [`values_as`](Self::values_as); [`ErrorKind::OutOfMemory`].
+    /// Those of [`values_slice`](Self::values_slice); [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -216,11 +216,11 @@ impl CsrNumericTable {
     /// let shape = Shape { rows: 1, columns: 4 };
     /// let mut table = CsrNumericTable::try_new(shape, vec![0, 2], vec![1, 3], vec![1.5_f32, 2.5])?;
     /// let before = table.clone();
-    /// table.values_as_mut::<f32>()?.iter_mut().for_each(|value| *value *= 2.0);
-    /// assert_eq!((table.values_as::<f32>()?, before.values_as::<f32>()?), (&[3.0, 5.0][..], &[1.5, 2.5][..]));
+    /// table.values_slice_mut::<f32>()?.iter_mut().for_each(|value| *value *= 2.0);
+    /// assert_eq!((table.values_slice::<f32>()?, before.values_slice::<f32>()?), (&[3.0, 5.0][..], &[1.5, 2.5][..]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn values_as_mut<T: Element>(&mut self) -> Result<&mut [T]> {
+    pub fn values_slice_mut<T: Element>(&mut self) -> Result<&mut [T]> {
         let found = self.values.element_type();
         let array = self.values.downcast_mut::<T>().ok_or_else(|| Error::element_type_mismatch(T::TYPE, found))?;
         if array.is_empty() { Ok(&mut []) } else { array.need_mutable_data() }

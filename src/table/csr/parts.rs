@@ -7,14 +7,14 @@ use crate::array::AnyArray;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{CsrNumericTable, prelude::*, table::{CsrParts, Refused}};
+/// use numeric_table::{CsrNumericTable, prelude::*, table::{CsrParts, Rejected}};
 /// let shape = Shape { rows: 2, columns: 4 };
 /// let refused = CsrNumericTable::try_new(shape, vec![0, 2, 3], vec![3, 0, 1], vec![1.5_f32, 2.5, 3.5]);
-/// let Refused { given, error } = refused.unwrap_err();
+/// let Rejected { value, error } = refused.unwrap_err();
 /// assert_eq!(error.to_string(), "the column indices do not ascend: row 0 has 0 at position 1, after 3");
-/// let CsrParts { offsets, indices, values } = given; // nothing is lost
+/// let CsrParts { offsets, indices, values } = value; // nothing is lost
 /// let table = CsrNumericTable::from_unsorted(shape, offsets, indices, values)?;
-/// assert_eq!(table.values_as::<f32>()?, [2.5, 1.5, 3.5]);
+/// assert_eq!(table.values_slice::<f32>()?, [2.5, 1.5, 3.5]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -33,10 +33,10 @@ pub struct CsrParts {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{CsrNumericTable, prelude::*, table::{CooParts, Refused}};
+/// use numeric_table::{CsrNumericTable, prelude::*, table::{CooParts, Rejected}};
 /// let shape = Shape { rows: 2, columns: 4 };
 /// let refused = CsrNumericTable::from_triplets(shape, vec![1, 2], vec![0, 0], vec![1.5, 2.5]);
-/// let Refused { given: CooParts { rows, .. }, error } = refused.unwrap_err();
+/// let Rejected { value: CooParts { rows, .. }, error } = refused.unwrap_err();
 /// assert_eq!(error.to_string(), "the row indices have 2 at position 1: 0 to 1 are allowed");
 /// assert_eq!(rows.len(), 2);
 /// ```

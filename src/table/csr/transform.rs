@@ -131,7 +131,7 @@ impl CsrNumericTable {
     /// assert_eq!(columns.shape(), Shape { rows: 3, columns: 2 });
     /// assert_eq!(columns.offsets().iter().collect::<Vec<_>>(), [0, 2, 2, 3]);
     /// assert_eq!(columns.indices().iter().collect::<Vec<_>>(), [0, 1, 0]); // the row of each value
-    /// assert_eq!(columns.values_as::<f64>()?, [1.5, 3.5, 2.5]);
+    /// assert_eq!(columns.values_slice::<f64>()?, [1.5, 3.5, 2.5]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn transpose(&self) -> Result<Self> {

@@ -47,7 +47,7 @@ impl<T: Element> HomogenNumericTable<T> {
         let geometry = self.placement.geometry(shape);
         let Ok(values) = self.memory.array_mut()?.mutable_data() else { return Ok(false) };
         let view = TableViewMut::with_geometry(values, geometry).ok_or_else(|| Error::new(ErrorKind::NotAllocated))?;
-        view.rows(cut_rows)?.fill(T::default());
+        view.slice_rows(cut_rows)?.fill(T::default());
         Ok(true)
     }
 }

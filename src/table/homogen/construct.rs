@@ -26,7 +26,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn new(shape: Shape, allocation: AllocationFlag) -> Result<Self> {
-        Self::new_in(shape, allocation, DataLayout::RowMajor)
+        Self::new_with_layout(shape, allocation, DataLayout::RowMajor)
     }
 
     /// Like [`new`](Self::new), with the given layout.
@@ -38,11 +38,12 @@ impl<T: Element> HomogenNumericTable<T> {
     /// ```
     /// # use numeric_table::prelude::*;
     /// let shape = Shape { rows: 3, columns: 2 };
-    /// let table = HomogenNumericTable::<u8>::new_in(shape, AllocationFlag::DoAllocate, DataLayout::ColumnMajor)?;
+    /// let (allocation, layout) = (AllocationFlag::DoAllocate, DataLayout::ColumnMajor);
+    /// let table = HomogenNumericTable::<u8>::new_with_layout(shape, allocation, layout)?;
     /// assert_eq!(table.data_layout(), DataLayout::ColumnMajor);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn new_in(shape: Shape, allocation: AllocationFlag, layout: DataLayout) -> Result<Self> {
+    pub fn new_with_layout(shape: Shape, allocation: AllocationFlag, layout: DataLayout) -> Result<Self> {
         let count = shape.element_count_of(T::TYPE)?;
         match allocation {
             AllocationFlag::DoNotAllocate => Ok(Self::unallocated(shape, layout)),
@@ -64,7 +65,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn full(shape: Shape, value: T) -> Result<Self> {
-        Self::full_in(shape, value, DataLayout::RowMajor)
+        Self::full_with_layout(shape, value, DataLayout::RowMajor)
     }
 
     /// Like [`full`](Self::full), with the given layout.
@@ -75,11 +76,11 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Examples
     /// ```
     /// # use numeric_table::prelude::*;
-    /// let table = HomogenNumericTable::full_in(Shape { rows: 2, columns: 2 }, 7, DataLayout::ColumnMajor)?;
+    /// let table = HomogenNumericTable::full_with_layout(Shape { rows: 2, columns: 2 }, 7, DataLayout::ColumnMajor)?;
     /// assert_eq!(table.as_slice()?, [7; 4]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn full_in(shape: Shape, value: T, layout: DataLayout) -> Result<Self> {
+    pub fn full_with_layout(shape: Shape, value: T, layout: DataLayout) -> Result<Self> {
         Ok(Self::internal(Array::full(shape.element_count_of(T::TYPE)?, value)?, shape, layout))
     }
 
@@ -141,7 +142,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn from_array(array: impl Into<Array<T>>, shape: Shape) -> Result<Self> {
-        Self::from_array_in(array, shape, DataLayout::RowMajor)
+        Self::from_array_with_layout(array, shape, DataLayout::RowMajor)
     }
 
     /// Like [`from_array`](Self::from_array), with the given layout. In a column-major array, the values of each column
@@ -154,11 +155,12 @@ impl<T: Element> HomogenNumericTable<T> {
     /// ```
     /// # use numeric_table::prelude::*;
     /// let shape = Shape { rows: 2, columns: 3 };
-    /// let table = HomogenNumericTable::from_array_in(vec![1, 2, 3, 4, 5, 6], shape, DataLayout::ColumnMajor)?;
+    /// let values = vec![1, 2, 3, 4, 5, 6];
+    /// let table = HomogenNumericTable::from_array_with_layout(values, shape, DataLayout::ColumnMajor)?;
     /// assert_eq!(&table.rows::<i32>(0..1)?[..], [1, 3, 5]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn from_array_in(array: impl Into<Array<T>>, shape: Shape, layout: DataLayout) -> Result<Self> {
+    pub fn from_array_with_layout(array: impl Into<Array<T>>, shape: Shape, layout: DataLayout) -> Result<Self> {
         let array = array.into();
         shape.check_length::<T>(array.len())?;
         Ok(Self::with_memory(array, shape, layout, MemoryStatus::UserAllocated))
@@ -249,7 +251,7 @@ impl<T: Element> HomogenNumericTable<T> {
                     index: shape.rows,
                     name: None,
                     expected: shape.columns,
-                    found: row.len(),
+                    actual: row.len(),
                 }));
             }
             let bytes = values.len().saturating_add(row.len()).saturating_mul(size_of::<T>());
@@ -264,7 +266,7 @@ impl<T: Element> HomogenNumericTable<T> {
     }
 
     /// Creates an unallocated table without rows, with the columns that a dictionary describes. Use
-    /// [`with_dictionary_in`](Self::with_dictionary_in) to set rows, memory and layout as well.
+    /// [`from_dictionary_with_layout`](Self::from_dictionary_with_layout) to set rows, memory and layout as well.
     ///
     /// Source: DAAL `create(dictionary)`, which does not check the types.
     ///
@@ -275,12 +277,12 @@ impl<T: Element> HomogenNumericTable<T> {
     /// ```
     /// # use numeric_table::prelude::*;
     /// let dictionary = DataDictionary::uniform(Feature::new(ElementType::F32), 4);
-    /// let mut table = HomogenNumericTable::<f32>::with_dictionary(dictionary)?;
+    /// let mut table = HomogenNumericTable::<f32>::from_dictionary(dictionary)?;
     /// assert_eq!((table.shape(), table.data_memory_status()), (Shape { rows: 0, columns: 4 }, MemoryStatus::NotAllocated));
     /// table.resize(10)?;
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn with_dictionary(dictionary: DataDictionary) -> Result<Self> {
+    pub fn from_dictionary(dictionary: DataDictionary) -> Result<Self> {
         dictionary.check(dictionary.len(), T::TYPE)?;
         let shape = Shape { rows: 0, columns: dictionary.len() };
         Ok(Self { dictionary, ..Self::unallocated(shape, DataLayout::RowMajor) })
@@ -292,7 +294,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Source: DAAL `create(dictionary, rows, flag)`.
     ///
     /// # Errors
-    /// Those of [`with_dictionary`](Self::with_dictionary); [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
+    /// Those of [`from_dictionary`](Self::from_dictionary); [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -300,25 +302,27 @@ impl<T: Element> HomogenNumericTable<T> {
     /// let names = ["x", "y"].map(|name| Feature::new(ElementType::F64).named(name));
     /// let dictionary = names.into_iter().collect();
     /// let (allocation, layout) = (AllocationFlag::DoAllocate, DataLayout::ColumnMajor);
-    /// let table = HomogenNumericTable::<f64>::with_dictionary_in(dictionary, 3, allocation, layout)?;
+    /// let table = HomogenNumericTable::<f64>::from_dictionary_with_layout(dictionary, 3, allocation, layout)?;
     /// assert_eq!((table.shape(), table.dictionary().index_of("y")), (Shape { rows: 3, columns: 2 }, Some(1)));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn with_dictionary_in(
+    pub fn from_dictionary_with_layout(
         dictionary: DataDictionary,
         row_count: usize,
         allocation: AllocationFlag,
         layout: DataLayout,
     ) -> Result<Self> {
         dictionary.check(dictionary.len(), T::TYPE)?;
-        Self::new_in(Shape { rows: row_count, columns: dictionary.len() }, allocation, layout)?.described_by(dictionary)
+        Self::new_with_layout(Shape { rows: row_count, columns: dictionary.len() }, allocation, layout)?
+            .with_dictionary(dictionary)
     }
 
     /// Creates a table on memory that the user provides, with the columns that a dictionary describes, and with the
-    /// given number of rows and layout. Copies nothing: uses the memory like [`from_array_in`](Self::from_array_in).
+    /// given number of rows and layout. Copies nothing: uses the memory like
+    /// [`from_array_with_layout`](Self::from_array_with_layout).
     ///
     /// # Errors
-    /// Those of [`from_array`](Self::from_array) and [`with_dictionary`](Self::with_dictionary).
+    /// Those of [`from_array`](Self::from_array) and [`from_dictionary`](Self::from_dictionary).
     ///
     /// # Examples
     /// ```
@@ -337,7 +341,7 @@ impl<T: Element> HomogenNumericTable<T> {
     ) -> Result<Self> {
         dictionary.check(dictionary.len(), T::TYPE)?;
         let shape = Shape { rows: row_count, columns: dictionary.len() };
-        Self::from_array_in(array, shape, layout)?.described_by(dictionary)
+        Self::from_array_with_layout(array, shape, layout)?.with_dictionary(dictionary)
     }
 
     /// Sets the number and the descriptions of the columns of a table without memory, from a dictionary. A
@@ -354,14 +358,14 @@ impl<T: Element> HomogenNumericTable<T> {
     /// # use numeric_table::prelude::*;
     /// let mut table = HomogenNumericTable::<f32>::default();
     /// let names = ["x", "y"].map(|name| Feature::new(ElementType::F32).named(name));
-    /// table.set_columns(names.into_iter().collect())?;
+    /// table.set_dictionary_and_allocate(names.into_iter().collect())?;
     /// table.resize(3)?;
     /// assert_eq!(table.shape(), Shape { rows: 3, columns: 2 });
     /// let three_columns = DataDictionary::uniform(Feature::new(ElementType::F32), 3);
-    /// assert!(table.set_columns(three_columns).is_err()); // its memory has two columns
+    /// assert!(table.set_dictionary_and_allocate(three_columns).is_err()); // its memory has two columns
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn set_columns(&mut self, dictionary: DataDictionary) -> Result<()> {
+    pub fn set_dictionary_and_allocate(&mut self, dictionary: DataDictionary) -> Result<()> {
         self.memory.array()?;
         if self.status != MemoryStatus::NotAllocated {
             dictionary.check(self.shape.columns, T::TYPE)?;
@@ -442,11 +446,11 @@ impl<T: Element> HomogenNumericTable<T> {
     /// ```
     /// # use numeric_table::prelude::*;
     /// let names = ["x", "y"].map(|name| Feature::new(ElementType::F32).named(name));
-    /// let table = Table::from_rows(&[[1.5_f32, 2.5]])?.described_by(names.into_iter().collect())?;
+    /// let table = Table::from_rows(&[[1.5_f32, 2.5]])?.with_dictionary(names.into_iter().collect())?;
     /// assert_eq!(table.dictionary().index_of("y"), Some(1));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn described_by(self, dictionary: DataDictionary) -> Result<Self> {
+    pub fn with_dictionary(self, dictionary: DataDictionary) -> Result<Self> {
         dictionary.check(self.shape.columns, T::TYPE)?;
         Ok(Self { dictionary, ..self })
     }

@@ -89,13 +89,13 @@ impl<T: Element> HomogenNumericTable<T> {
     /// }
     /// assert_eq!(table.as_slice()?, [0.0, 0.0, 1.0, 10.0, 2.0, 20.0]);
     /// let error = table.push_row(&[1.0]).unwrap_err();
-    /// assert!(matches!(error.kind(), ErrorKind::LengthMismatch { expected: 2, found: 1 }));
+    /// assert!(matches!(error.kind(), ErrorKind::LengthMismatch { expected: 2, actual: 1 }));
     /// # Ok::<(), Error>(())
     /// ```
     pub fn push_row<U: Element>(&mut self, row: &[U]) -> Result<()> {
         let (expected, found) = (self.shape.columns, row.len());
         if expected != found {
-            return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
+            return Err(Error::new(ErrorKind::LengthMismatch { expected, actual: found }));
         }
         self.append_rows(row, 1)
     }
@@ -131,7 +131,7 @@ impl<T: Element> HomogenNumericTable<T> {
     /// Appends the rows of a table of any kind, converting values whose types differ. Cost: amortized O(values).
     ///
     /// # Errors
-    /// [`ErrorKind::UnequalTables`] if words or units of time differ; errors from reading the table; those of
+    /// [`ErrorKind::UnequalTables`] if labels or units of time differ; errors from reading the table; those of
     /// [`append`](Self::append). On an error the table keeps its old rows, but shared memory may have been copied.
     ///
     /// # Examples
@@ -162,7 +162,7 @@ impl<T: Element> HomogenNumericTable<T> {
         let (first, region) = (new.start, Region { rows: new.clone(), columns: columns.clone() });
         if let Some(values) = lend::slice_of_mut(self, &region, T::TYPE)? {
             let target = Target::new(values, region.shape(), ConversionPolicy::Checked)?;
-            return table.read_region(&Region { rows: 0..new.len(), columns }, target.over());
+            return table.read_region(&Region { rows: 0..new.len(), columns }, target.allow_partial_write());
         }
         for start in new.clone().step_by(ROWS) {
             let rows = start..new.end.min(start + ROWS);

@@ -78,18 +78,18 @@ impl<T: Element> HomogenNumericTable<T> {
         self.shape.element_count_of(U::TYPE)?;
         let dictionary = self.dictionary.with_element_type(U::TYPE)?;
         if self.status == MemoryStatus::NotAllocated {
-            return HomogenNumericTable::unallocated(self.shape, layout).described_by(dictionary);
+            return HomogenNumericTable::unallocated(self.shape, layout).with_dictionary(dictionary);
         }
         if layout == self.placement.layout
             && let Some(shared) = self.shared_as::<U>()
         {
-            return shared?.described_by(dictionary);
+            return shared?.with_dictionary(dictionary);
         }
         let array = to_array(in_order_of(layout, view), policy).or_else(|error| {
             view.check(U::TYPE, policy)?; // finds the first value in row-major order in either layout
             Err(error)
         })?;
-        HomogenNumericTable::internal(array, self.shape, layout).described_by(dictionary)
+        HomogenNumericTable::internal(array, self.shape, layout).with_dictionary(dictionary)
     }
 
     /// Shares the memory as a table of `U`, if `U` is the stored type.
@@ -148,7 +148,8 @@ impl<T: Element> HomogenNumericTable<T> {
         if array.is_whole_block() && array.len() == self.shape.element_count()? {
             return Ok(self.clone());
         }
-        Self::internal(self.copy_in_layout()?, self.shape, self.placement.layout).described_by(self.dictionary.clone())
+        Self::internal(self.copy_in_layout()?, self.shape, self.placement.layout)
+            .with_dictionary(self.dictionary.clone())
     }
 
     /// Creates a homogeneous table from a table of any kind. Shares its memory if it is one array of `T` in either
@@ -164,7 +165,7 @@ impl<T: Element> HomogenNumericTable<T> {
         let dictionary = table.dictionary().with_element_type(T::TYPE)?;
         let array = copy_of(table, &Region::whole(shape), T::TYPE, policy)?;
         let array = array.downcast().map_err(|other| Error::element_type_mismatch(T::TYPE, other.element_type()))?;
-        Self::internal(array, shape, DataLayout::RowMajor).described_by(dictionary)
+        Self::internal(array, shape, DataLayout::RowMajor).with_dictionary(dictionary)
     }
 
     /// Like [`of_table`](Self::of_table), but never copies. Returns `None` if a copy is needed.
@@ -182,7 +183,7 @@ impl<T: Element> HomogenNumericTable<T> {
                 let array = array.slice(range)?;
                 let dictionary = table.dictionary().with_element_type(T::TYPE)?;
                 let shared = Self::with_memory(array, shape, layout, table.data_memory_status());
-                return shared.described_by(dictionary).map(Some);
+                return shared.with_dictionary(dictionary).map(Some);
             }
         }
         Ok(None)
@@ -218,12 +219,12 @@ impl<T: Element> HomogenNumericTable<T> {
         let room = Shape { rows: if spare.is_empty() { shape.rows } else { shape.rows.max(spare.end) }, ..shape };
         let mut array = Array::zeros(room.element_count_of(T::TYPE)?)?;
         let mut new = TableViewMut::new(array.mutable_data()?, room, layout)?;
-        new.reborrow().rows(0..self.shape.rows)?.copy_from(self.view()?)?;
+        new.reborrow().slice_rows(0..self.shape.rows)?.copy_from(self.view()?)?;
         if !spare.is_empty() {
             let geometry = self.placement.geometry(Shape { rows: row_capacity, ..shape });
             let old = TableView::with_geometry(self.memory.array()?, geometry)
                 .ok_or_else(|| Error::new(ErrorKind::NotAllocated))?;
-            new.rows(spare.clone())?.copy_from(old.rows(spare)?)?;
+            new.slice_rows(spare.clone())?.copy_from(old.slice_rows(spare)?)?;
         }
         Ok(array)
     }

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::packing::{BecomeSame, OtherHalf, PackedOrder, Packing, Part, SIDE, TILE, Triangle, check_pairs};
+use super::packing::{BecomeSame, OtherHalf, Packing, Part, SIDE, TILE, Triangle, check_pairs};
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element, match_width};
 use crate::base::error::{Error, ErrorKind, Result};
@@ -17,7 +17,7 @@ use crate::convert::{ConversionPolicy, WriteRule};
 use crate::dictionary::{DataDictionary, Feature};
 use crate::table::tiling::{earlier, new_values};
 use crate::table::{
-    DataLayout, MemoryStatus, NumericTable, Piece, PieceMut, Refused, Region, Shape, TableId, TableView, TableViewMut,
+    DataLayout, MemoryStatus, NumericTable, Piece, PieceMut, Region, Rejected, Shape, TableId, TableView, TableViewMut,
     Target, Token,
 };
 use crate::window::{AnyRows, AnySlice, AnySliceMut, AnyWindow, AnyWindowMut, Bits};
@@ -42,12 +42,12 @@ impl Packed {
     pub(super) fn of_array(
         array: AnyArray,
         triangle: Triangle,
-        order: PackedOrder,
+        order: DataLayout,
         other: OtherHalf,
-    ) -> Result<Self, Refused<AnyArray>> {
+    ) -> Result<Self, Rejected<AnyArray>> {
         match Packing::of_length(array.len(), triangle, order, other) {
             Ok(packing) => Ok(Self::new(packing, array, MemoryStatus::UserAllocated)),
-            Err(error) => Err(Refused::new(array, error)),
+            Err(error) => Err(Rejected::new(array, error)),
         }
     }
 
@@ -60,7 +60,7 @@ impl Packed {
         dimension: usize,
         element: ElementType,
         triangle: Triangle,
-        order: PackedOrder,
+        order: DataLayout,
         other: OtherHalf,
     ) -> Result<Self> {
         let packing = Packing::of_dimension(dimension, element, triangle, order, other)?;
@@ -73,7 +73,7 @@ impl Packed {
     }
 
     /// Returns the same matrix, packed in another way. Shares the memory if its values are in the same positions.
-    pub(super) fn repacked(&self, triangle: Triangle, order: PackedOrder) -> Result<Self> {
+    pub(super) fn repacked(&self, triangle: Triangle, order: DataLayout) -> Result<Self> {
         let (old, new) = (self.packing, self.packing.with(triangle, order));
         if new == old || (new.other == OtherHalf::Mirrored && new.begins_at_zero() == old.begins_at_zero()) {
             return Ok(self.share(new));
@@ -101,14 +101,14 @@ impl Packed {
     pub(super) fn of_table(
         table: &dyn NumericTable,
         triangle: Triangle,
-        order: PackedOrder,
+        order: DataLayout,
         other: OtherHalf,
     ) -> Result<Self> {
         let (shape, element) = (table.shape(), table.one_type()?);
         if shape.rows != shape.columns {
             return Err(Error::new(ErrorKind::ShapeMismatch {
                 expected: Shape { columns: shape.rows, ..shape },
-                found: shape,
+                actual: shape,
             }));
         }
         let mut new = Self::zeros(shape.rows, element, triangle, order, other)?;
@@ -165,7 +165,7 @@ fn for_each_square(dimension: usize, mut work: impl FnMut(Range<usize>, Range<us
 /// Copies the stored half of a table, tile by tile.
 ///
 /// # Errors
-/// Those of reading the table; [`ErrorKind::UnequalMirror`], [`ErrorKind::NotStored`] for the first invalid cell in
+/// Those of reading the table; [`ErrorKind::AsymmetricValue`], [`ErrorKind::NotStored`] for the first invalid cell in
 /// row-major order.
 fn copy_half<B: Bits>(
     table: &dyn NumericTable,
@@ -176,7 +176,7 @@ fn copy_half<B: Bits>(
     let read = |region: &Region, tile: &mut [B]| {
         let tile = AnySliceMut::of_bits(tile, element);
         let target = Target::new(tile, region.shape(), ConversionPolicy::Saturate)?;
-        table.read_region(region, target.over())
+        table.read_region(region, target.allow_partial_write())
     };
     let (dimension, mut tile, mut mirror) = (packing.dimension(), [B::default(); TILE], [B::default(); TILE]);
     for first in (0..dimension).step_by(SIDE) {
@@ -350,10 +350,7 @@ impl NumericTable for Packed {
     }
 
     fn data_layout(&self) -> DataLayout {
-        match self.packing.order {
-            PackedOrder::Rows => DataLayout::RowMajor,
-            PackedOrder::Columns => DataLayout::ColumnMajor,
-        }
+        self.packing.order
     }
 
     fn data_memory_status(&self) -> MemoryStatus {

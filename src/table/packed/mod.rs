@@ -13,10 +13,10 @@ use std::fmt;
 
 use self::cells::Packed;
 use self::packing::OtherHalf;
-pub use self::packing::{PackedOrder, Triangle};
+pub use self::packing::Triangle;
 use super::borrow::{forwards_reading, forwards_writing};
 use super::numeric_table::describe;
-use super::{NumericTable, Refused, TableKind};
+use super::{DataLayout, NumericTable, Rejected, TableKind};
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType};
 #[cfg(doc)]
@@ -25,7 +25,7 @@ use crate::base::error::Result;
 use crate::base::value::AnyValue;
 
 /// A symmetric matrix that stores one half: covariances, distances, kernels. It has `n * (n + 1) / 2` values of any
-/// element type, in the order of DAAL or of LAPACK ([`PackedOrder`]).
+/// element type, in the order of DAAL or of LAPACK ([`Triangle`]).
 ///
 /// ```text
 ///   lower, by rows                    row 1 as f64: 2.0 3.0 5.0
@@ -38,9 +38,9 @@ use crate::base::value::AnyValue;
 /// contiguous. Reading many rows takes about twice as long as for a full matrix. Reading one row at a time is slower,
 /// since each of its mirrored values is in another cache line. Writing a value writes both of its cells. If a block has
 /// both cells, and their values would differ in any bit as the matrix stores them, writing fails with
-/// [`ErrorKind::UnequalMirror`], and nothing is written: change both, or the [packed values](Self::packed_mut). So 2.5
-/// and 2.0 may be written to a matrix of integers, which stores 2 for both, but 0.0 and -0.0 may not be written to a
-/// matrix of floats.
+/// [`ErrorKind::AsymmetricValue`], and nothing is written: change both, or the [packed values](Self::packed_mut). So
+/// 2.5 and 2.0 may be written to a matrix of integers, which stores 2 for both, but 0.0 and -0.0 may not be written to
+/// a matrix of floats.
 ///
 /// Cloning shares the memory, O(1); the first write through either matrix copies it. Descriptors never borrow the
 /// memory: the matrix can be used while a writable block is outstanding. Its size cannot be changed.
@@ -50,9 +50,9 @@ use crate::base::value::AnyValue;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{PackedSymmetricMatrix, prelude::*, table::{PackedOrder, Triangle}};
+/// use numeric_table::{PackedSymmetricMatrix, prelude::*, table::Triangle};
 /// let values = vec![1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0];
-/// let mut matrix = PackedSymmetricMatrix::from_packed(values, Triangle::Lower, PackedOrder::Rows)?;
+/// let mut matrix = PackedSymmetricMatrix::from_packed(values, Triangle::Lower, DataLayout::RowMajor)?;
 /// assert_eq!(matrix.rows::<f64>(..)?[..], [1.0, 2.0, 4.0, 2.0, 3.0, 5.0, 4.0, 5.0, 6.0]);
 /// matrix.set_value(0, 2, 7.0)?; // and row 2, column 0
 /// assert_eq!(matrix.packed::<f32>()?, [1.0, 2.0, 3.0, 7.0, 5.0, 6.0]);
@@ -62,7 +62,7 @@ use crate::base::value::AnyValue;
 ///     Ok(())
 /// });
 /// let error = one_of_two.unwrap_err();
-/// assert!(matches!(error.kind(), ErrorKind::UnequalMirror { row: 0, column: 1, mirror: (1, 0), .. }));
+/// assert!(matches!(error.kind(), ErrorKind::AsymmetricValue { row: 0, column: 1, mirror: (1, 0), .. }));
 /// let full: Table<f32> = matrix.convert()?;
 /// assert_eq!(full.as_slice()?[..3], [1.0, 2.0, 7.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -70,7 +70,7 @@ use crate::base::value::AnyValue;
 pub struct PackedSymmetricMatrix(Packed);
 
 /// A triangular matrix that stores the half that is not zero: factors of Cholesky, LU and QR. It has `n * (n + 1) / 2`
-/// values of any element type, in the order of DAAL or of LAPACK ([`PackedOrder`]).
+/// values of any element type, in the order of DAAL or of LAPACK ([`Triangle`]).
 ///
 /// ```text
 ///   lower, by rows                    row 1 as f64: 2.0 3.0 0.0
@@ -93,9 +93,9 @@ pub struct PackedSymmetricMatrix(Packed);
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{PackedTriangularMatrix, prelude::*, table::{PackedOrder, Triangle}};
+/// use numeric_table::{PackedTriangularMatrix, prelude::*, table::Triangle};
 /// let values = vec![1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0];
-/// let mut matrix = PackedTriangularMatrix::from_packed(values, Triangle::Lower, PackedOrder::Rows)?;
+/// let mut matrix = PackedTriangularMatrix::from_packed(values, Triangle::Lower, DataLayout::RowMajor)?;
 /// assert_eq!(matrix.rows::<f64>(..)?[..], [1.0, 0.0, 0.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0]);
 /// matrix.set_value(2, 0, 7.0)?;
 /// assert_eq!(matrix.packed::<f32>()?, [1.0, 2.0, 3.0, 7.0, 5.0, 6.0]);
@@ -115,12 +115,12 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("use numeric_table::{", $name, ", prelude::*, table::{PackedOrder, Triangle, Refused}};")]
-            /// let (upper, rows) = (Triangle::Upper, PackedOrder::Rows);
+            #[doc = concat!("use numeric_table::{", $name, ", prelude::*, table::{Rejected, Triangle}};")]
+            /// let (upper, rows) = (Triangle::Upper, DataLayout::RowMajor);
             #[doc = concat!("let matrix = ", $name, "::from_packed(vec![1_u8, 2, 3], upper, rows)?;")]
             /// assert_eq!(matrix.dimension(), 2);
             #[doc = concat!("let refused = ", $name, "::from_packed(vec![1_u8; 7], upper, rows);")]
-            /// let Refused { given, error } = refused.unwrap_err();
+            /// let Rejected { value, error } = refused.unwrap_err();
             /// assert_eq!(given.len(), 7);
             /// assert_eq!(
             ///     error.to_string(),
@@ -131,8 +131,8 @@ macro_rules! packed_matrix {
             pub fn from_packed(
                 values: impl Into<AnyArray>,
                 triangle: Triangle,
-                order: PackedOrder,
-            ) -> Result<Self, Refused<AnyArray>> {
+                order: DataLayout,
+            ) -> Result<Self, Rejected<AnyArray>> {
                 Packed::of_array(values.into(), triangle, order, $other).map(Self)
             }
 
@@ -148,8 +148,8 @@ macro_rules! packed_matrix {
             /// assert_eq!(matrix.rows::<i32>(..1)?[..], [1, 2, 4]);
             /// # Ok::<(), Box<dyn std::error::Error>>(())
             /// ```
-            pub fn from_lapack(uplo: Triangle, values: impl Into<AnyArray>) -> Result<Self, Refused<AnyArray>> {
-                Self::from_packed(values, uplo, PackedOrder::Columns)
+            pub fn from_lapack(uplo: Triangle, values: impl Into<AnyArray>) -> Result<Self, Rejected<AnyArray>> {
+                Self::from_packed(values, uplo, DataLayout::ColumnMajor)
             }
 
             /// Creates a matrix of zeros.
@@ -159,8 +159,8 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("use numeric_table::{", $name, ", prelude::*, table::{PackedOrder, Triangle}};")]
-            /// let (lower, rows) = (Triangle::Lower, PackedOrder::Rows);
+            #[doc = concat!("use numeric_table::{", $name, ", prelude::*, table::Triangle};")]
+            /// let (lower, rows) = (Triangle::Lower, DataLayout::RowMajor);
             #[doc = concat!("let matrix = ", $name, "::zeros(3, ElementType::F64, lower, rows)?;")]
             /// assert_eq!(matrix.packed::<f64>()?, [0.0; 6]);
             /// # Ok::<(), Error>(())
@@ -169,13 +169,13 @@ macro_rules! packed_matrix {
                 dimension: usize,
                 element: ElementType,
                 triangle: Triangle,
-                order: PackedOrder,
+                order: DataLayout,
             ) -> Result<Self> {
                 Packed::zeros(dimension, element, triangle, order, $other).map(Self)
             }
 
-            /// Copies one half of a square table. The other half must have the values that the matrix implies. Keeps the
-            /// dictionary. O(n²), without a copy of the full table.
+            /// Copies one half of a square table. The other half must have the values that the matrix implies. Keeps
+            /// the dictionary. O(n²), without a copy of the full table.
             ///
             /// # Errors
             /// [`ErrorKind::ShapeMismatch`]; [`ErrorKind::MixedElementTypes`];
@@ -184,15 +184,15 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("use numeric_table::{", $name, ", prelude::*, table::{PackedOrder, Triangle}};")]
+            #[doc = concat!("use numeric_table::{", $name, ", prelude::*, table::Triangle};")]
             #[doc = concat!("let full = HomogenNumericTable::from_rows(&[", $full, "])?;")]
-            #[doc = concat!("let matrix = ", $name, "::from_full(&full, Triangle::Lower, PackedOrder::Rows)?;")]
+            #[doc = concat!("let matrix = ", $name, "::from_full(&full, Triangle::Lower, DataLayout::RowMajor)?;")]
             /// assert_eq!(matrix.packed::<i32>()?, [1, 2, 3]);
             #[doc = concat!("let other = HomogenNumericTable::from_rows(&[", $unequal, "])?;")]
-            #[doc = concat!("assert!(", $name, "::from_full(&other, Triangle::Lower, PackedOrder::Rows).is_err());")]
+            #[doc = concat!("assert!(", $name, "::from_full(&other, Triangle::Lower, DataLayout::RowMajor).is_err());")]
             /// # Ok::<(), Error>(())
             /// ```
-            pub fn from_full(table: &dyn NumericTable, triangle: Triangle, order: PackedOrder) -> Result<Self> {
+            pub fn from_full(table: &dyn NumericTable, triangle: Triangle, order: DataLayout) -> Result<Self> {
                 Packed::of_table(table, triangle, order, $other).map(Self)
             }
 
@@ -225,12 +225,12 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("# use numeric_table::{", $name, ", table::{PackedOrder, Triangle}};")]
+            #[doc = concat!("# use numeric_table::{", $name, ", DataLayout, table::Triangle};")]
             #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1, 2, 3])?;")]
-            /// assert_eq!(matrix.order(), PackedOrder::Columns);
+            /// assert_eq!(matrix.order(), DataLayout::ColumnMajor);
             /// # Ok::<(), Box<dyn std::error::Error>>(())
             /// ```
-            pub fn order(&self) -> PackedOrder {
+            pub fn order(&self) -> DataLayout {
                 self.0.packing.order
             }
 
@@ -317,14 +317,14 @@ macro_rules! packed_matrix {
             ///
             /// # Examples
             /// ```
-            #[doc = concat!("use numeric_table::{", $name, ", prelude::*, table::{PackedOrder, Triangle}};")]
+            #[doc = concat!("use numeric_table::{", $name, ", prelude::*, table::Triangle};")]
             #[doc = concat!("let matrix = ", $name, "::from_lapack(Triangle::Upper, vec![1, 2, 3, 4, 5, 6])?;")]
-            /// let by_rows = matrix.to_order(PackedOrder::Rows)?;
+            /// let by_rows = matrix.to_order(DataLayout::RowMajor)?;
             /// assert_eq!(by_rows.packed::<i32>()?, [1, 2, 4, 3, 5, 6]);
             /// assert_eq!(by_rows.rows::<i32>(..)?[..], matrix.rows::<i32>(..)?[..]);
             /// # Ok::<(), Box<dyn std::error::Error>>(())
             /// ```
-            pub fn to_order(&self, order: PackedOrder) -> Result<Self> {
+            pub fn to_order(&self, order: DataLayout) -> Result<Self> {
                 self.0.repacked(self.triangle(), order).map(Self)
             }
         }
@@ -368,7 +368,7 @@ packed_matrix!(
     OtherHalf::Mirrored,
     "[1, 2], [2, 3]",
     "[1, 9], [2, 3]",
-    "[`ErrorKind::UnequalMirror`] for the first two cells, in row-major order, that differ in any bit"
+    "[`ErrorKind::AsymmetricValue`] for the first two cells, in row-major order, that differ in any bit"
 );
 packed_matrix!(
     PackedTriangularMatrix,
@@ -422,8 +422,8 @@ impl PackedSymmetricMatrix {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{PackedSymmetricMatrix, table::{PackedOrder, Triangle}};
-    /// let matrix = PackedSymmetricMatrix::from_packed(vec![1.0, 2.0, 3.0], Triangle::Lower, PackedOrder::Rows)?;
+    /// use numeric_table::{DataLayout, PackedSymmetricMatrix, table::Triangle};
+    /// let matrix = PackedSymmetricMatrix::from_packed(vec![1.0, 2.0, 3.0], Triangle::Lower, DataLayout::RowMajor)?;
     /// assert_eq!(matrix.uplo(), b'U'); // `dspmv(matrix.uplo(), n, 1.0, matrix.packed()?, ...)`
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -457,10 +457,10 @@ impl PackedTriangularMatrix {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{PackedTriangularMatrix, prelude::*, table::{PackedOrder, Triangle}};
-    /// let matrix = PackedTriangularMatrix::from_packed(vec![1, 2, 3], Triangle::Lower, PackedOrder::Rows)?;
+    /// use numeric_table::{PackedTriangularMatrix, prelude::*, table::Triangle};
+    /// let matrix = PackedTriangularMatrix::from_packed(vec![1, 2, 3], Triangle::Lower, DataLayout::RowMajor)?;
     /// let transposed = matrix.transposed();
-    /// assert_eq!((transposed.triangle(), transposed.order()), (Triangle::Upper, PackedOrder::Columns));
+    /// assert_eq!((transposed.triangle(), transposed.order()), (Triangle::Upper, DataLayout::ColumnMajor));
     /// assert_eq!(transposed.rows::<i32>(..)?[..], [1, 2, 0, 3]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -474,22 +474,22 @@ impl PackedTriangularMatrix {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{PackedTriangularMatrix, table::{PackedOrder, Triangle}};
-    /// let matrix = PackedTriangularMatrix::from_packed(vec![1.0, 2.0, 3.0], Triangle::Lower, PackedOrder::Rows)?;
+    /// use numeric_table::{DataLayout, PackedTriangularMatrix, table::Triangle};
+    /// let matrix = PackedTriangularMatrix::from_packed(vec![1.0, 2.0, 3.0], Triangle::Lower, DataLayout::RowMajor)?;
     /// assert_eq!(matrix.uplo_and_trans(), (b'U', b'T'));
-    /// assert_eq!(matrix.to_order(PackedOrder::Columns)?.uplo_and_trans(), (b'L', b'N'));
+    /// assert_eq!(matrix.to_order(DataLayout::ColumnMajor)?.uplo_and_trans(), (b'L', b'N'));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn uplo_and_trans(&self) -> (u8, u8) {
-        let trans = if self.order() == PackedOrder::Rows { b'T' } else { b'N' };
+        let trans = if self.order() == DataLayout::RowMajor { b'T' } else { b'N' };
         (uplo(self.triangle(), self.order()), trans)
     }
 }
 
 /// Returns the half that the packed values are in when they are read by columns.
-fn uplo(triangle: Triangle, order: PackedOrder) -> u8 {
+fn uplo(triangle: Triangle, order: DataLayout) -> u8 {
     match order {
-        PackedOrder::Rows => triangle.opposite().uplo(),
-        PackedOrder::Columns => triangle.uplo(),
+        DataLayout::RowMajor => triangle.opposite().uplo(),
+        DataLayout::ColumnMajor => triangle.uplo(),
     }
 }

@@ -10,17 +10,30 @@ use crate::base::element::{Element, ElementType, match_element, match_width};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::shape::Shape;
 use crate::base::value::AnyValue;
-use crate::table::Region;
 use crate::table::tiling::earlier;
+use crate::table::{DataLayout, Region};
 use crate::window::{AnySlice, Bits};
 
-/// The half of a square matrix that is stored, with the diagonal.
+/// The half of a square matrix that is stored, with the diagonal. Its values are packed row after row
+/// ([`DataLayout::RowMajor`]), as in DAAL, or column after column ([`DataLayout::ColumnMajor`]), as in LAPACK:
+///
+/// | stored cells of row `i`, column `j`, counted from 0 | at index | also called |
+/// | --- | --- | --- |
+/// | lower (`j <= i`), row-major | `i * (i + 1) / 2 + j` | DAAL lower |
+/// | upper (`j >= i`), row-major | `i * (2 * n - i - 1) / 2 + j` | DAAL upper |
+/// | upper (`i <= j`), column-major | `j * (j + 1) / 2 + i` | LAPACK `'U'` |
+/// | lower (`i >= j`), column-major | `j * (2 * n - j - 1) / 2 + i` | LAPACK `'L'` |
 ///
 /// # Examples
 /// ```
-/// use numeric_table::table::Triangle;
+/// use numeric_table::{PackedTriangularMatrix, prelude::*, table::Triangle};
 /// assert_eq!((Triangle::Upper.uplo(), Triangle::Lower.uplo()), (b'U', b'L'));
 /// assert_eq!(Triangle::Upper.opposite(), Triangle::Lower);
+///
+/// let packed = |layout| PackedTriangularMatrix::from_packed(vec![1, 2, 3, 4, 5, 6], Triangle::Lower, layout);
+/// assert_eq!(packed(DataLayout::RowMajor)?.rows::<i32>(..)?[..], [1, 0, 0, 2, 3, 0, 4, 5, 6]);
+/// assert_eq!(packed(DataLayout::ColumnMajor)?.rows::<i32>(..)?[..], [1, 0, 0, 2, 4, 0, 3, 5, 6]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Triangle {
@@ -60,38 +73,10 @@ impl Triangle {
     }
 }
 
-/// The order in which the values of a triangle are packed.
-///
-/// | stored cells of row `i`, column `j`, counted from 0 | at index | also called |
-/// | --- | --- | --- |
-/// | lower (`j <= i`), by rows | `i * (i + 1) / 2 + j` | DAAL lower |
-/// | upper (`j >= i`), by rows | `i * (2 * n - i - 1) / 2 + j` | DAAL upper |
-/// | upper (`i <= j`), by columns | `j * (j + 1) / 2 + i` | LAPACK `'U'` |
-/// | lower (`i >= j`), by columns | `j * (2 * n - j - 1) / 2 + i` | LAPACK `'L'` |
-///
-/// # Examples
-/// ```
-/// use numeric_table::{PackedTriangularMatrix, prelude::*, table::{PackedOrder, Triangle}};
-/// let by_rows = PackedTriangularMatrix::from_packed(vec![1, 2, 3, 4, 5, 6], Triangle::Lower, PackedOrder::Rows)?;
-/// assert_eq!(by_rows.rows::<i32>(..)?[..], [1, 0, 0, 2, 3, 0, 4, 5, 6]);
-/// let columns = PackedTriangularMatrix::from_packed(vec![1, 2, 3, 4, 5, 6], Triangle::Lower, PackedOrder::Columns)?;
-/// assert_eq!(columns.rows::<i32>(..)?[..], [1, 0, 0, 2, 4, 0, 3, 5, 6]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum PackedOrder {
-    /// Row after row, as DAAL packs.
-    Rows,
-    /// Column after column, as LAPACK packs.
-    Columns,
-}
-
-impl PackedOrder {
-    pub(super) const fn opposite(self) -> Self {
-        match self {
-            Self::Rows => Self::Columns,
-            Self::Columns => Self::Rows,
-        }
+const fn other_layout(layout: DataLayout) -> DataLayout {
+    match layout {
+        DataLayout::RowMajor => DataLayout::ColumnMajor,
+        DataLayout::ColumnMajor => DataLayout::RowMajor,
     }
 }
 
@@ -128,7 +113,7 @@ pub(super) enum OtherHalf {
 pub(super) struct Packing {
     dimension: usize,
     pub(super) triangle: Triangle,
-    pub(super) order: PackedOrder,
+    pub(super) order: DataLayout,
     pub(super) other: OtherHalf,
 }
 
@@ -142,7 +127,7 @@ impl Packing {
     ///
     /// # Errors
     /// [`ErrorKind::ParameterOutOfRange`].
-    pub(super) fn of_length(count: usize, triangle: Triangle, order: PackedOrder, other: OtherHalf) -> Result<Self> {
+    pub(super) fn of_length(count: usize, triangle: Triangle, order: DataLayout, other: OtherHalf) -> Result<Self> {
         let found = count as u128; // so that nothing overflows
         let dimension = ((8 * found + 1).isqrt() - 1) / 2;
         let dimension_below = dimension as usize; // less than `count`, or both are 0 or 1
@@ -170,7 +155,7 @@ impl Packing {
         dimension: usize,
         element: ElementType,
         triangle: Triangle,
-        order: PackedOrder,
+        order: DataLayout,
         other: OtherHalf,
     ) -> Result<Self> {
         let bytes = count_of(dimension as u128).checked_mul(element.size_in_bytes() as u128);
@@ -186,7 +171,7 @@ impl Packing {
     }
 
     /// Returns the packing of the same matrix with another half or in another order.
-    pub(super) fn with(self, triangle: Triangle, order: PackedOrder) -> Self {
+    pub(super) fn with(self, triangle: Triangle, order: DataLayout) -> Self {
         Self { triangle, order, ..self }
     }
 
@@ -201,14 +186,14 @@ impl Packing {
 
     /// Returns the packing of the transposed matrix with the same values in the same positions.
     pub(super) fn transposed(self) -> Self {
-        Self { triangle: self.triangle.opposite(), order: self.order.opposite(), ..self }
+        Self { triangle: self.triangle.opposite(), order: other_layout(self.order), ..self }
     }
 
     /// Returns whether lines begin at place 0, and not at the diagonal.
     pub(super) fn begins_at_zero(&self) -> bool {
         matches!(
             (self.triangle, self.order),
-            (Triangle::Lower, PackedOrder::Rows) | (Triangle::Upper, PackedOrder::Columns)
+            (Triangle::Lower, DataLayout::RowMajor) | (Triangle::Upper, DataLayout::ColumnMajor)
         )
     }
 
@@ -235,19 +220,19 @@ impl Packing {
 
     /// Returns whether the cell at row `r` and column `c` is in line `r` at place `c`, if that place exists.
     fn has_row_lines(&self) -> bool {
-        self.order == PackedOrder::Rows || self.other == OtherHalf::Mirrored
+        self.order == DataLayout::RowMajor || self.other == OtherHalf::Mirrored
     }
 
     /// Returns whether the cell at row `r` and column `c` is in line `c` at place `r`, if that place exists.
     fn has_column_lines(&self) -> bool {
-        self.order == PackedOrder::Columns || self.other == OtherHalf::Mirrored
+        self.order == DataLayout::ColumnMajor || self.other == OtherHalf::Mirrored
     }
 
     /// Returns the index of the value of a cell; `None` if it is zero and not stored.
     pub(super) fn index_of(&self, row: usize, column: usize) -> Option<usize> {
         let (line, place) = match self.order {
-            PackedOrder::Rows => (row, column),
-            PackedOrder::Columns => (column, row),
+            DataLayout::RowMajor => (row, column),
+            DataLayout::ColumnMajor => (column, row),
         };
         let (line, place) = match self.other {
             OtherHalf::Mirrored if !self.places(line).contains(&place) => (place, line),
@@ -263,14 +248,14 @@ impl Packing {
             return None;
         }
         let (line, place) = match self.order {
-            PackedOrder::Rows => (row, column),
-            PackedOrder::Columns => (column, row),
+            DataLayout::RowMajor => (row, column),
+            DataLayout::ColumnMajor => (column, row),
         };
         let places = self.places(line);
         let span = self.span(line, &places);
         places.contains(&place).then(|| match self.order {
-            PackedOrder::Rows => (Region { rows: line..line + 1, columns: places }, span),
-            PackedOrder::Columns => (Region { rows: places, columns: line..line + 1 }, span),
+            DataLayout::RowMajor => (Region { rows: line..line + 1, columns: places }, span),
+            DataLayout::ColumnMajor => (Region { rows: places, columns: line..line + 1 }, span),
         })
     }
 
@@ -372,7 +357,7 @@ impl Packing {
     /// and cells that are not stored must be zero. Other values are permitted if they become so when stored.
     ///
     /// # Errors
-    /// [`ErrorKind::UnequalMirror`], [`ErrorKind::NotStored`] for the first invalid cell in row-major order.
+    /// [`ErrorKind::AsymmetricValue`], [`ErrorKind::NotStored`] for the first invalid cell in row-major order.
     pub(super) fn check_new(&self, region: &Region, values: AnySlice<'_>, become_same: BecomeSame<'_>) -> Result<()> {
         let element = values.element_type();
         match self.other {
@@ -433,7 +418,7 @@ pub(super) type BecomeSame<'b> = &'b dyn Fn(usize, usize, [AnySlice<'_>; 2]) -> 
 /// Checks that the values of rows and columns right of the diagonal have the same bits as the mirrored ones.
 ///
 /// # Errors
-/// [`ErrorKind::UnequalMirror`] for the first invalid cell in row-major order.
+/// [`ErrorKind::AsymmetricValue`] for the first invalid cell in row-major order.
 pub(super) fn check_pairs<B: Bits>(
     rows: &Range<usize>,
     columns: &Range<usize>,
@@ -459,7 +444,7 @@ fn check_pair((row, column): (usize, usize), pair: [AnySlice<'_>; 2], become_sam
         return Ok(());
     }
     let [value, mirrored] = pair.map(first_of);
-    Err(Error::new(ErrorKind::UnequalMirror { row, column, value, mirror: (column, row), mirrored }))
+    Err(Error::new(ErrorKind::AsymmetricValue { row, column, value, mirror: (column, row), mirrored }))
 }
 
 fn first_of(values: AnySlice<'_>) -> AnyValue {

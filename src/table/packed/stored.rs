@@ -1,30 +1,30 @@
 //! Packed matrices in files and archives: the packed values, and the packing.
 
-use super::{PackedOrder, PackedSymmetricMatrix, PackedTriangularMatrix, Triangle};
+use super::{PackedSymmetricMatrix, PackedTriangularMatrix, Triangle};
 use crate::array::AnyArray;
 use crate::base::error::Result;
 use crate::table::content::{Content, FoundContent, Stored, Values, refusal};
-use crate::table::{NumericTable, TableKind};
+use crate::table::{DataLayout, NumericTable, TableKind};
 
 const UPPER: u64 = 0;
 const LOWER: u64 = 1;
 const BY_ROWS: u64 = 0;
 const BY_COLUMNS: u64 = 1;
 
-fn settings_of(triangle: Triangle, order: PackedOrder) -> Vec<u64> {
+fn settings_of(triangle: Triangle, order: DataLayout) -> Vec<u64> {
     let triangle = match triangle {
         Triangle::Upper => UPPER,
         Triangle::Lower => LOWER,
     };
     let order = match order {
-        PackedOrder::Rows => BY_ROWS,
-        PackedOrder::Columns => BY_COLUMNS,
+        DataLayout::RowMajor => BY_ROWS,
+        DataLayout::ColumnMajor => BY_COLUMNS,
     };
     vec![triangle, order]
 }
 
 /// Returns the values and their packing.
-fn packed(kind: TableKind, mut found: FoundContent) -> Result<(AnyArray, Triangle, PackedOrder)> {
+fn packed(kind: TableKind, mut found: FoundContent) -> Result<(AnyArray, Triangle, DataLayout)> {
     let [values] = found.take_arrays(kind)?;
     let [triangle, order] = found.settings(kind)?;
     let triangle = match triangle {
@@ -33,8 +33,8 @@ fn packed(kind: TableKind, mut found: FoundContent) -> Result<(AnyArray, Triangl
         other => return Err(refusal(kind, format_args!("unknown triangle: {other}"))),
     };
     let order = match order {
-        BY_ROWS => PackedOrder::Rows,
-        BY_COLUMNS => PackedOrder::Columns,
+        BY_ROWS => DataLayout::RowMajor,
+        BY_COLUMNS => DataLayout::ColumnMajor,
         other => return Err(refusal(kind, format_args!("unknown order: {other}"))),
     };
     Ok((values, triangle, order))

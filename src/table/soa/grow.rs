@@ -50,7 +50,7 @@ impl SoaNumericTable {
     /// let columns = [("length", AnyArray::from(vec![5.1_f32])), ("count", vec![3_u16].into())];
     /// let mut table = SoaNumericTable::from_columns(columns)?;
     /// table.push_row(&[4.5, 7.0])?;
-    /// assert_eq!((table.column_as::<f32>(0)?, table.column_as::<u16>(1)?), (&[5.1, 4.5][..], &[3, 7][..]));
+    /// assert_eq!((table.column_slice::<f32>(0)?, table.column_slice::<u16>(1)?), (&[5.1, 4.5][..], &[3, 7][..]));
     /// let error = table.push_row(&[1.5, -1.0]).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
@@ -63,7 +63,7 @@ impl SoaNumericTable {
     pub fn push_row<U: Element>(&mut self, row: &[U]) -> Result<()> {
         let (expected, found) = (self.columns.len(), row.len());
         if expected != found {
-            return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
+            return Err(Error::new(ErrorKind::LengthMismatch { expected, actual: found }));
         }
         self.append_rows(AnyWindow::of_rows(AnySlice::new(row), 1, found))
     }
@@ -81,7 +81,7 @@ impl SoaNumericTable {
     /// use numeric_table::{SoaNumericTable, prelude::*};
     /// let mut table = SoaNumericTable::from_columns([("a", vec![1_u8]), ("b", vec![2])])?;
     /// table.append(&[3.0_f64, 4.0, 5.0, 6.0])?;
-    /// assert_eq!((table.column_as::<u8>(0)?, table.column_as::<u8>(1)?), (&[1, 3, 5][..], &[2, 4, 6][..]));
+    /// assert_eq!((table.column_slice::<u8>(0)?, table.column_slice::<u8>(1)?), (&[1, 3, 5][..], &[2, 4, 6][..]));
     /// let error = table.append(&[7, 8, 9]).unwrap_err();
     /// assert!(matches!(error.kind(), ErrorKind::NotWholeRows { values: 3, columns: 2 }));
     /// # Ok::<(), Error>(())

@@ -60,14 +60,14 @@ fn moments<S: Element>(
 /// Compares the moments of a table with the statistics of the CPU: sums to the last digit, deviations to `tolerance`.
 fn check<S: Element + numeric_table::Element>(emulator: &Emulator, values: &[S], columns: usize, tolerance: f64) {
     let mut expected = BasicStatistics::new(columns).unwrap();
-    expected.update(values).unwrap();
+    expected.update_values(values).unwrap();
     for is_column_major in [false, true] {
         let found = moments(emulator, values, columns, (is_column_major, false), 2);
         assert_eq!(
             format!("{found:?}"),
             format!("{:?}", moments(emulator, values, columns, (is_column_major, false), 5))
         );
-        for (column, (found, expected)) in found.iter().zip(expected.columns()).enumerate() {
+        for (column, (found, expected)) in found.iter().zip(expected.per_column()).enumerate() {
             let name = <S as Element>::TYPE;
             compare(found, expected, tolerance, &format!("{name}, column {column} of {columns}"));
         }
@@ -189,7 +189,7 @@ fn sums_beyond_the_range_are_found_and_computed_at_a_smaller_scale() {
         let small = moments(emulator, &values, 1, (false, true), 1)[0];
         assert!(small.is_finite());
         let mut expected = BasicStatistics::new(1).unwrap();
-        expected.update(&values).unwrap();
+        expected.update_values(&values).unwrap();
         let (expected, count) = (expected.column(0).unwrap(), values.len() as f64);
         assert_eq!((small.minimum, small.maximum), (expected.minimum(), expected.maximum()));
         assert!(near(small.sum[0] / count * up, expected.mean()), "{small:?}");

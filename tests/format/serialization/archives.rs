@@ -24,7 +24,8 @@ fn an_archive_has_these_very_bytes() {
         "0c00000000000000 0100 feff 0201 0400 0000 ff7f", // values, column by column
     ));
     let values = vec![1_i16, -2, 0x0102, 4, 0, i16::MAX];
-    let mut table = Table::from_array_in(values, Shape { rows: 2, columns: 3 }, DataLayout::ColumnMajor).unwrap();
+    let mut table =
+        Table::from_array_with_layout(values, Shape { rows: 2, columns: 3 }, DataLayout::ColumnMajor).unwrap();
     let feature = || Feature::new(ElementType::I16);
     let last = Feature { categories: Some(Categories::new(7)), ..feature().named("é").ordinal() };
     table.set_dictionary([feature().named("x1"), feature().categorical(3), last].into_iter().collect()).unwrap();
@@ -42,7 +43,7 @@ fn an_archive_of_another_element_type_is_refused_by_naming_both() {
         let bytes = Table::<Stored>::new(Shape { rows: 2, columns: 2 }, AllocationFlag::DoAllocate).unwrap().to_bytes();
         match Table::<Asked>::from_bytes(&bytes.unwrap()).map_err(Error::into_kind) {
             Ok(_) => assert_eq!(Stored::TYPE, Asked::TYPE),
-            Err(ErrorKind::ElementTypeMismatch { expected, found, .. }) => {
+            Err(ErrorKind::ElementTypeMismatch { expected, actual: found, .. }) => {
                 assert_eq!((expected, found), (Asked::TYPE, Stored::TYPE));
                 assert_ne!(expected, found);
             }

@@ -16,7 +16,8 @@ fn an_archive_of_a_uniform_table_without_names_is_at_most_256_bytes_larger_than_
     fn check<T: Element>() {
         for (rows, columns) in [(1, 1), (100, 3), (3, 10_000)] {
             for layout in LAYOUTS {
-                let table = Table::<T>::new_in(Shape { rows, columns }, AllocationFlag::DoAllocate, layout).unwrap();
+                let table =
+                    Table::<T>::new_with_layout(Shape { rows, columns }, AllocationFlag::DoAllocate, layout).unwrap();
                 let size = table.to_bytes().unwrap().len();
                 assert!(size <= rows * columns * size_of::<T>() + 256, "{size} bytes for {rows} x {columns}");
             }
@@ -44,7 +45,7 @@ fn the_number_of_calls_does_not_grow_with_the_table() {
     }
     let small = Table::from_rows(&[[1_i32]]).unwrap();
     let dictionary = (0..200).map(|column| Feature::new(ElementType::I32).named(column.to_string())).collect();
-    let mut large = Table::full_in(Shape { rows: 300, columns: 200 }, 1_i32, LAYOUTS[1]).unwrap();
+    let mut large = Table::full_with_layout(Shape { rows: 300, columns: 200 }, 1_i32, LAYOUTS[1]).unwrap();
     large.set_dictionary(dictionary).unwrap();
     assert_eq!(calls(&large), calls(&small));
     assert_eq!(calls(&large.slice_rows(5..9).unwrap()), calls(&small));

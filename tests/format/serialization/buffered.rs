@@ -1,13 +1,13 @@
 //! Tables within enums and structures that serde reads ahead: internally and adjacently tagged, untagged, flattened.
 //!
 //! serde keeps what it reads ahead in a buffer, and replays it from there as if every format were human-readable. In
-//! formats that describe themselves, what is in the buffer comes back bit for bit (in JSON, number for number); in others
-//! it fails with a sentence.
+//! formats that describe themselves, what is in the buffer comes back bit for bit (in JSON, number for number); in
+//! others it fails with a sentence.
 
 use numeric_table::prelude::*;
 use numeric_table::{
     AnyArray, AosNumericTable, CsrNumericTable, PackedSymmetricMatrix, SoaNumericTable,
-    table::{PackedOrder, RecordLayout, Triangle},
+    table::{RecordLayout, Triangle},
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -166,7 +166,8 @@ fn tables_of_every_kind_survive_being_read_ahead() {
         let shape = Shape { rows: 2, columns: 4 };
         CsrNumericTable::try_new(shape, vec![0, 2, 3], vec![0, 3, 1], vec![1.5_f64, -0.0, 3.5]).unwrap()
     };
-    let packed = || PackedSymmetricMatrix::from_packed(vec![1_i16, 2, 3], Triangle::Lower, PackedOrder::Rows).unwrap();
+    let packed =
+        || PackedSymmetricMatrix::from_packed(vec![1_i16, 2, 3], Triangle::Lower, DataLayout::RowMajor).unwrap();
     check_in(&soa, Untagged::Held, |found| if let Untagged::Held(table) = found { Some(table) } else { None });
     check(false, soa);
     check(false, aos);

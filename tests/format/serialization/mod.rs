@@ -24,7 +24,7 @@ type Table<T> = HomogenNumericTable<T>;
 fn five_columns<T: Element>(mut values: Vec<T>, layout: DataLayout) -> Table<T> {
     let rows = values.len() / 5;
     values.truncate(rows * 5);
-    Table::from_array_in(values, Shape { rows, columns: 5 }, layout).unwrap()
+    Table::from_array_with_layout(values, Shape { rows, columns: 5 }, layout).unwrap()
 }
 
 /// Special and random values, in both layouts.

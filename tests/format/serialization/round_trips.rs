@@ -134,7 +134,8 @@ fn a_slice_of_rows_comes_back_alone_in_both_layouts() {
 #[test]
 fn rows_of_a_column_major_table_are_written_without_the_gaps_between_them() {
     let table =
-        Table::from_array_in((0..12_u8).collect::<Vec<_>>(), Shape { rows: 4, columns: 3 }, LAYOUTS[1]).unwrap();
+        Table::from_array_with_layout((0..12_u8).collect::<Vec<_>>(), Shape { rows: 4, columns: 3 }, LAYOUTS[1])
+            .unwrap();
     let slice = table.slice_rows(1..3).unwrap();
     assert!(slice.as_slice().is_err(), "the values do not lie one after another");
     assert_eq!(through_archive(&slice).as_slice().unwrap(), [1, 2, 5, 6, 9, 10]);
@@ -178,7 +179,7 @@ fn shapes_without_values_keep_their_rows_and_columns() {
         for (rows, columns) in [(0, 0), (0, 7), (7, 0), (0, usize::MAX), (usize::MAX, 0)] {
             for layout in LAYOUTS {
                 let shape = Shape { rows, columns };
-                let table = Table::<T>::new_in(shape, AllocationFlag::DoAllocate, layout).unwrap();
+                let table = Table::<T>::new_with_layout(shape, AllocationFlag::DoAllocate, layout).unwrap();
                 assert_same(&through_archive(&table), &table, is_bitwise_same);
                 for through in formats::<Table<T>>() {
                     assert_same(&through(&table), &table, is_bitwise_same);
@@ -194,7 +195,7 @@ fn shapes_without_values_keep_their_rows_and_columns() {
 #[test]
 fn a_table_that_never_had_rows_needs_no_memory_to_be_written() {
     let described = DataDictionary::from_features([Feature::new(ElementType::F32).named("width")]);
-    for table in [Table::<f32>::default(), Table::with_dictionary(described).unwrap()] {
+    for table in [Table::<f32>::default(), Table::from_dictionary(described).unwrap()] {
         assert_eq!(table.data_memory_status(), MemoryStatus::NotAllocated);
         assert_same(&through_archive(&table), &table, is_bitwise_same);
         assert_same(&through_json(&table), &table, is_bitwise_same);

@@ -75,7 +75,7 @@ mod npz {
 
 #[cfg(feature = "sparse-files")]
 mod text {
-    use numeric_table::sparse::{Svmlight, SvmlightIndices, SvmlightOptions};
+    use numeric_table::sparse::{LabeledRows, SvmlightIndices, SvmlightOptions};
 
     use super::super::dense;
     use super::*;
@@ -121,8 +121,8 @@ mod text {
     fn svmlight_files_of_scikit_learn_are_read() {
         let labels = [1.0, -1.0, 0.5, 2.0];
         let with = |name: &str, indices| {
-            let options = SvmlightOptions::new().columns(5).indices(indices);
-            Svmlight::load_with::<f64>(path(name), options).unwrap()
+            let options = SvmlightOptions::new().column_count(5).indices(indices);
+            LabeledRows::load_with::<f64>(path(name), options).unwrap()
         };
         for (name, indices) in [
             ("from_one.svm", SvmlightIndices::FromOne),
@@ -137,15 +137,16 @@ mod text {
             let queries = data.queries.map(|queries| queries.to_vec());
             assert_eq!(queries, (name == "queries.svm").then(|| vec![7, 7, -8, 9]));
         }
-        assert!(Svmlight::load::<f64>(path("from_zero.svm")).is_err());
+        assert!(LabeledRows::load::<f64>(path("from_zero.svm")).is_err());
     }
 
     #[test]
     fn sets_of_labels_are_read() {
         let data =
-            Svmlight::load_with::<f64>(path("sets.svm"), SvmlightOptions::new().columns(5).multilabel(true)).unwrap();
+            LabeledRows::load_with::<f64>(path("sets.svm"), SvmlightOptions::new().column_count(5).multilabel(true))
+                .unwrap();
         assert_golden::<f64>(&data.features, "sets.svm");
-        let labels: Vec<&[f64]> = (0..4).map(|row| data.labels.of(row)).collect();
+        let labels: Vec<&[f64]> = (0..4).map(|row| data.labels.row(row)).collect();
         assert_eq!(labels, [&[0.0, 2.0][..], &[1.0], &[], &[0.0, 1.0, 2.0]]);
     }
 }

@@ -206,7 +206,7 @@ fn what_is_written_is_read_back_bit_for_bit() {
         let back = CsrNumericTable::load_mtx::<T>(&path).unwrap();
         assert_eq!(back.shape(), table.shape());
         assert!(back.indices().iter().eq(table.indices().iter()) && back.offsets().iter().eq(table.offsets().iter()));
-        for (&found, &expected) in back.values_as::<T>().unwrap().iter().zip(&values) {
+        for (&found, &expected) in back.values_slice::<T>().unwrap().iter().zip(&values) {
             let are_nan = found.partial_cmp(&found).is_none() && expected.partial_cmp(&expected).is_none();
             assert!(are_nan || is_same(found, expected), "{found} {expected}");
         }

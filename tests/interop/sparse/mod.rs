@@ -21,7 +21,7 @@ use numeric_table::{CsrNumericTable, prelude::*};
 type Parts<T> = (Vec<usize>, Vec<usize>, Vec<T>);
 
 fn parts_of<T: Element>(table: &CsrNumericTable) -> Parts<T> {
-    let values = table.values_as::<T>().unwrap().to_vec();
+    let values = table.values_slice::<T>().unwrap().to_vec();
     (table.offsets().iter().collect(), table.indices().iter().collect(), values)
 }
 

@@ -104,7 +104,7 @@ fn what_is_written_is_read_back_bit_for_bit() {
             assert_eq!((back.shape(), back.indices().element_type()), (table.shape(), ElementType::I32));
             assert!(back.indices().iter().eq(table.indices().iter()) && back.offsets().iter().eq(table.offsets().iter()));
             let bytes = |values: &[T]| bytemuck::cast_slice::<T, u8>(values).to_vec();
-            assert_eq!(bytes(back.values_as::<T>().unwrap()), bytes(&values));
+            assert_eq!(bytes(back.values_slice::<T>().unwrap()), bytes(&values));
         }
     });
 }

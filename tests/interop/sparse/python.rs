@@ -6,7 +6,7 @@ use std::process::Command;
 use numeric_table::{
     CsrNumericTable,
     prelude::*,
-    sparse::{Svmlight, SvmlightIndices, SvmlightOptions},
+    sparse::{LabeledRows, SvmlightIndices, SvmlightOptions},
 };
 use test_support::SmallNumber;
 
@@ -136,7 +136,7 @@ for path in sys.argv[1:]:
     let mut lines = printed.lines();
     for (path, text) in paths.iter().zip(texts) {
         for indices in [SvmlightIndices::FromZero, SvmlightIndices::FromOne, SvmlightIndices::Automatic] {
-            let read = Svmlight::load_with::<f64>(path, SvmlightOptions::new().indices(indices));
+            let read = LabeledRows::load_with::<f64>(path, SvmlightOptions::new().indices(indices));
             let told = match read {
                 Err(_) => "refused".to_owned(),
                 Ok(data) => {

@@ -1,6 +1,6 @@
 //! Matrices of `sprs`, with indices of every type.
 
-use numeric_table::{CsrNumericTable, prelude::*, sparse::SprsIndex, table::Refused};
+use numeric_table::{CsrNumericTable, prelude::*, sparse::SprsIndex, table::Rejected};
 use sprs::{CsMat, CsMatI, TriMat};
 use test_support::tables::{address, assert_error, shape};
 use test_support::{SmallNumber, for_each_element};
@@ -53,7 +53,7 @@ fn no_memory_is_copied_where_none_must_be() {
         };
         let before = places(&matrix);
         let table = CsrNumericTable::try_from(matrix).unwrap();
-        assert_eq!(address(table.values_as::<f64>().unwrap()), before[2]);
+        assert_eq!(address(table.values_slice::<f64>().unwrap()), before[2]);
         assert_eq!(places(&CsMatI::try_from(table).unwrap()), before);
     }
     check::<usize, usize>();
@@ -107,19 +107,19 @@ fn matrices_without_rows_columns_or_values_are_tables() {
 #[test]
 fn a_table_that_is_refused_is_given_back() {
     let table = CsrNumericTable::try_from(matrix::<f64, usize, usize>()).unwrap();
-    let Refused { given, error } = CsMat::<f32>::try_from(table).unwrap_err();
+    let Rejected { value, error } = CsMat::<f32>::try_from(table).unwrap_err();
     assert!(matches!(
         *error.kind(),
-        ErrorKind::ElementTypeMismatch { expected: ElementType::F32, found: ElementType::F64, .. }
+        ErrorKind::ElementTypeMismatch { expected: ElementType::F32, actual: ElementType::F64, .. }
     ));
-    assert_eq!(dense(&given), CELLS);
+    assert_eq!(dense(&value), CELLS);
 
     let none = || Vec::<i32>::new();
     let wide = CsrNumericTable::try_new(shape(1, 70_000), vec![0, 0], none(), Vec::<f64>::new()).unwrap();
-    let Refused { given, error } = CsMatI::<f64, u16, u64>::try_from(wide).unwrap_err();
+    let Rejected { value, error } = CsMatI::<f64, u16, u64>::try_from(wide).unwrap_err();
     assert_eq!(error.to_string(), "sprs: the index 70000 is not representable as u16");
-    assert!(CsMatI::<f64, u32, u64>::try_from(given).is_ok());
+    assert!(CsMatI::<f64, u32, u64>::try_from(value).is_ok());
     let long = CsrNumericTable::try_new(shape(32_767, 1), vec![0; 32_768], none(), Vec::<f64>::new()).unwrap();
-    let refused = CsMatI::<f64, u16, i16>::try_from(long).map_err(Refused::into_error);
+    let refused = CsMatI::<f64, u16, i16>::try_from(long).map_err(Rejected::into_error);
     assert_error!(refused, ErrorKind::Unsupported { target: "sprs", .. });
 }

@@ -7,7 +7,7 @@ use numeric_table::{
     ConversionPolicy, CsrNumericTable, bf16, f16,
     files::SaveOptions,
     prelude::*,
-    sparse::{Svmlight, SvmlightIndices, SvmlightLabels, SvmlightOptions},
+    sparse::{LabeledRows, SvmlightIndices, SvmlightLabels, SvmlightOptions},
 };
 use test_support::bits::special_values;
 use test_support::for_each_element;
@@ -15,13 +15,13 @@ use test_support::tables::{assert_error, shape};
 
 use super::{message, parts_of};
 
-fn read(text: &str) -> Svmlight {
-    Svmlight::read::<f64>(text.as_bytes()).unwrap()
+fn read(text: &str) -> LabeledRows {
+    LabeledRows::read::<f64>(text.as_bytes()).unwrap()
 }
 
 #[track_caller]
 fn refusal_with(text: &[u8], options: SvmlightOptions) -> String {
-    message(Svmlight::read_with::<f64>(text, options))
+    message(LabeledRows::read_with::<f64>(text, options))
 }
 
 #[track_caller]
@@ -50,16 +50,16 @@ fn a_file_without_rows_or_values_has_no_columns() {
 fn numbers_become_the_nearest_value_rounded_once() {
     // The midpoint of two f16, and a little more.
     let text = "1 1:1.00048828125 2:1.00048828125000000000000000000001 3:nan 4:-inf 5:1e-400\n";
-    let data = Svmlight::read::<f16>(text.as_bytes()).unwrap();
-    let bits: Vec<u16> = data.features.values_as::<f16>().unwrap().iter().map(|value| value.to_bits()).collect();
+    let data = LabeledRows::read::<f16>(text.as_bytes()).unwrap();
+    let bits: Vec<u16> = data.features.values_slice::<f16>().unwrap().iter().map(|value| value.to_bits()).collect();
     assert_eq!(bits, [0x3C00, 0x3C01, 0x7E00, 0xFC00, 0]);
-    let exact = Svmlight::read::<u64>(&b"1 1:18446744073709551615\n"[..]).unwrap();
-    assert_eq!(exact.features.values_as::<u64>().unwrap(), [u64::MAX]);
-    let error = message(Svmlight::read::<u8>(&b"1 1:7\n1 1:256\n"[..]));
+    let exact = LabeledRows::read::<u64>(&b"1 1:18446744073709551615\n"[..]).unwrap();
+    assert_eq!(exact.features.values_slice::<u64>().unwrap(), [u64::MAX]);
+    let error = message(LabeledRows::read::<u8>(&b"1 1:7\n1 1:256\n"[..]));
     assert_eq!(error, r#"line 2, byte 5: "256" is not representable as u8"#);
     let options = SvmlightOptions::new().policy(ConversionPolicy::Saturate);
-    let clamped = Svmlight::read_with::<u8>(&b"1 1:256 2:-1 3:nan\n"[..], options).unwrap();
-    assert_eq!(clamped.features.values_as::<u8>().unwrap(), [255, 0, 0]);
+    let clamped = LabeledRows::read_with::<u8>(&b"1 1:256 2:-1 3:nan\n"[..], options).unwrap();
+    assert_eq!(clamped.features.values_slice::<u8>().unwrap(), [255, 0, 0]);
 }
 
 #[test]
@@ -111,12 +111,12 @@ fn every_refusal_names_line_byte_and_text() {
 fn the_path_is_in_the_error_and_so_is_a_missing_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.svm");
-    assert_error!(Svmlight::load::<f32>(&path), ErrorKind::Io { .. });
-    assert_error!(Svmlight::load::<f32>(folder.path()), ErrorKind::Io { .. });
+    assert_error!(LabeledRows::load::<f32>(&path), ErrorKind::Io { .. });
+    assert_error!(LabeledRows::load::<f32>(folder.path()), ErrorKind::Io { .. });
     fs::write(&path, "1 1:x\n").unwrap();
     let named = path.clone();
     assert!(
-        Svmlight::load::<f32>(&path)
+        LabeledRows::load::<f32>(&path)
             .is_err_and(|error| matches!(error.kind(), ErrorKind::Text { line: 1, byte: Some(5), .. })
                 && error.path().unwrap() == named)
     );
@@ -133,7 +133,7 @@ fn the_largest_indices_are_columns_and_cost_no_memory() {
         assert_eq!(error, r#"line 1, byte 7: "18446744073709551615" is more columns than a table can have"#);
     }
     let options = SvmlightOptions::new().indices(SvmlightIndices::Automatic);
-    let data = Svmlight::read_with::<f64>(&b"1 5000000000:1\n2 3:1 18446744073709551615:2\n"[..], options).unwrap();
+    let data = LabeledRows::read_with::<f64>(&b"1 5000000000:1\n2 3:1 18446744073709551615:2\n"[..], options).unwrap();
     assert_eq!(data.features.indices().iter().collect::<Vec<_>>(), [4_999_999_999, 2, usize::MAX - 1]);
 }
 
@@ -141,7 +141,7 @@ fn the_largest_indices_are_columns_and_cost_no_memory() {
 fn indices_are_counted_from_zero_if_one_is_zero_as_in_scikit_learn() {
     let columns = |text: &str| {
         let options = SvmlightOptions::new().indices(SvmlightIndices::Automatic);
-        let data = Svmlight::read_with::<f64>(text.as_bytes(), options).unwrap();
+        let data = LabeledRows::read_with::<f64>(text.as_bytes(), options).unwrap();
         (data.features.indices().iter().collect::<Vec<_>>(), data.features.column_count())
     };
     assert_eq!(columns("1 1:1 3:1\n1 2:1\n"), (vec![0, 2, 1], 3));
@@ -151,12 +151,12 @@ fn indices_are_counted_from_zero_if_one_is_zero_as_in_scikit_learn() {
 
 #[test]
 fn the_number_of_columns_can_be_given() {
-    let options = || SvmlightOptions::new().columns(3);
-    let data = Svmlight::read_with::<f64>(&b"1 1:1\n"[..], options()).unwrap();
+    let options = || SvmlightOptions::new().column_count(3);
+    let data = LabeledRows::read_with::<f64>(&b"1 1:1\n"[..], options()).unwrap();
     assert_eq!(data.features.shape(), shape(1, 3));
     let error = refusal_with(b"1 3:1\n1 4:1\n", options());
     assert_eq!(error, r#"line 2, byte 3: "4" is past the last column, whose index is 3"#);
-    let error = refusal_with(b"1 1:1\n", SvmlightOptions::new().columns(0));
+    let error = refusal_with(b"1 1:1\n", SvmlightOptions::new().column_count(0));
     assert_eq!(error, r#"line 1, byte 3: "1" is past the last column: the table has none"#);
     let from_zero = options().indices(SvmlightIndices::FromZero);
     assert_eq!(refusal_with(b"1 3:1\n", from_zero), r#"line 1, byte 3: "3" is past the last column, whose index is 2"#);
@@ -165,7 +165,7 @@ fn the_number_of_columns_can_be_given() {
 #[test]
 fn rows_are_sorted_on_request_but_no_index_may_occur_twice() {
     let sort = || SvmlightOptions::new().sort(true);
-    let data = Svmlight::read_with::<f64>(&b"1 3:3 1:1 2:2\n2 9:9\n3 2:5 1:4\n"[..], sort()).unwrap();
+    let data = LabeledRows::read_with::<f64>(&b"1 3:3 1:1 2:2\n2 9:9\n3 2:5 1:4\n"[..], sort()).unwrap();
     let expected = (vec![0, 3, 4, 6], vec![0, 1, 2, 8, 0, 1], vec![1.0, 2.0, 3.0, 9.0, 4.0, 5.0]);
     assert_eq!(parts_of::<f64>(&data.features), expected);
     let error = refusal_with(b"1 3:3 1:1 3:2\n", sort());
@@ -181,15 +181,15 @@ fn what_is_written_is_read_back_bit_for_bit() {
         let offsets = vec![0_u32, 1, 1, count as u32];
         let shape = shape(3, count * 1000);
         let table = CsrNumericTable::try_new(shape, offsets, indices, values.clone()).unwrap();
-        let data = Svmlight::new(table, vec![0.1, -2.0, 1e300]).unwrap().with_queries(vec![1, i64::MIN, 3]).unwrap();
+        let data = LabeledRows::new(table, vec![0.1, -2.0, 1e300]).unwrap().with_queries(vec![1, i64::MIN, 3]).unwrap();
         let mut text = Vec::new();
         data.write(&mut text).unwrap();
-        let options = SvmlightOptions::new().columns(count * 1000);
-        let back = Svmlight::read_with::<T>(&text[..], options).unwrap();
+        let options = SvmlightOptions::new().column_count(count * 1000);
+        let back = LabeledRows::read_with::<T>(&text[..], options).unwrap();
         assert_eq!(back.features.shape(), data.features.shape());
         assert!(back.features.indices().iter().eq(data.features.indices().iter()));
         assert!(back.features.offsets().iter().eq(data.features.offsets().iter()));
-        for (&found, &expected) in back.features.values_as::<T>().unwrap().iter().zip(&values) {
+        for (&found, &expected) in back.features.values_slice::<T>().unwrap().iter().zip(&values) {
             let are_nan = found.partial_cmp(&found).is_none() && expected.partial_cmp(&expected).is_none();
             assert!(are_nan || test_support::bits::is_same(found, expected), "{found} {expected}");
         }
@@ -203,14 +203,14 @@ fn sets_of_labels_are_written_and_a_row_that_would_be_blank_is_refused() {
     let table = |offsets: Vec<i32>| {
         CsrNumericTable::try_new(shape(2, 3), offsets, vec![1_i32], vec![bf16::from_f32(0.5)]).unwrap()
     };
-    let data = Svmlight::new(table(vec![0, 0, 1]), SvmlightLabels::sets([vec![1.0, 2.5], vec![]])).unwrap();
+    let data = LabeledRows::new(table(vec![0, 0, 1]), SvmlightLabels::sets([vec![1.0, 2.5], vec![]])).unwrap();
     let mut text = Vec::new();
     data.write(&mut text).unwrap();
     assert_eq!(text, b"1,2.5\n2:0.5\n");
-    let back = Svmlight::read_with::<bf16>(&text[..], SvmlightOptions::new().multilabel(true)).unwrap();
+    let back = LabeledRows::read_with::<bf16>(&text[..], SvmlightOptions::new().multilabel(true)).unwrap();
     assert_eq!(back.labels, data.labels);
 
-    let blank = Svmlight::new(table(vec![0, 1, 1]), SvmlightLabels::sets([vec![1.0], vec![]])).unwrap();
+    let blank = LabeledRows::new(table(vec![0, 1, 1]), SvmlightLabels::sets([vec![1.0], vec![]])).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.svm");
     fs::write(&path, "old").unwrap();
@@ -237,11 +237,11 @@ fn saving_replaces_the_file_and_counts_from_what_is_asked() {
 #[test]
 fn labels_and_queries_must_be_as_many_as_rows() {
     let features = || read("1 1:2\n2 1:3\n").features;
-    assert_error!(Svmlight::new(features(), vec![1.0]), ErrorKind::LengthMismatch { expected: 2, found: 1 });
-    let mut data = Svmlight::new(features(), vec![1.0, 2.0]).unwrap();
-    assert_error!(data.clone().with_queries(vec![1, 2, 3]), ErrorKind::LengthMismatch { expected: 2, found: 3 });
+    assert_error!(LabeledRows::new(features(), vec![1.0]), ErrorKind::LengthMismatch { expected: 2, actual: 1 });
+    let mut data = LabeledRows::new(features(), vec![1.0, 2.0]).unwrap();
+    assert_error!(data.clone().with_queries(vec![1, 2, 3]), ErrorKind::LengthMismatch { expected: 2, actual: 3 });
     data.labels = vec![].into(); // the fields are public: writing checks them again
-    assert_error!(data.write(std::io::sink()), ErrorKind::LengthMismatch { expected: 2, found: 0 });
+    assert_error!(data.write(std::io::sink()), ErrorKind::LengthMismatch { expected: 2, actual: 0 });
     assert_error!(SvmlightLabels::sets([[1.0]]).to_table(), ErrorKind::LengthMismatch { .. });
 }
 
@@ -257,11 +257,14 @@ fn many_rows_are_the_same_in_one_piece_or_several() {
     for row in [0, 1, 29_999, 59_999] {
         let cells: Vec<f64> = data.features.rows::<f64>(row..row + 1).unwrap().to_vec();
         assert_eq!((cells[row % 100], cells[199 + row % 7]), (row as f64 + 0.5, -1e-3));
-        assert_eq!(data.labels.of(row), [(row % 3) as f64]);
+        assert_eq!(data.labels.row(row), [(row % 3) as f64]);
     }
     let mut again = Vec::new();
     data.write(&mut again).unwrap();
-    assert_eq!(parts_of::<f64>(&Svmlight::read::<f64>(&again[..]).unwrap().features), parts_of::<f64>(&data.features));
+    assert_eq!(
+        parts_of::<f64>(&LabeledRows::read::<f64>(&again[..]).unwrap().features),
+        parts_of::<f64>(&data.features)
+    );
     let broken = text.replace("# 58000\n", "# 58000\nx\n");
     assert_eq!(refusal(broken.as_bytes()), r#"line 58002, byte 1: "x" is not a label, which is a number"#);
 }
@@ -285,5 +288,5 @@ fn an_error_of_the_reader_is_handed_on() {
             Err(std::io::Error::other("broken"))
         }
     }
-    assert_error!(Svmlight::read::<f32>(b"1 1:1\n".chain(Broken)), ErrorKind::Io { .. });
+    assert_error!(LabeledRows::read::<f32>(b"1 1:1\n".chain(Broken)), ErrorKind::Io { .. });
 }

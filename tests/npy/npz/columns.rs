@@ -25,7 +25,7 @@ fn columns_of_every_type_come_back_with_their_names() {
     assert_eq!((found.shape(), found.dictionary()), (shape(rows, 11), table.dictionary()));
     for_each_element!(T => for column in 0..11 {
         if table.column_type(column).unwrap() == T::TYPE {
-            let [found, expected] = [&found, &table].map(|table| bytes_of(table.column_as::<T>(column).unwrap()));
+            let [found, expected] = [&found, &table].map(|table| bytes_of(table.column_slice::<T>(column).unwrap()));
             assert_eq!(found, expected);
         }
     });

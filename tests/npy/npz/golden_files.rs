@@ -38,7 +38,7 @@ fn arrays_of_every_type_order_and_layout_are_loaded_from_stored_and_compressed_f
                 assert_eq!(table.rows::<f64>(..).unwrap()[..], [1.0, 2.0, 3.0, 4.0, 5.0, 100.0]);
                 let any = file.load_any(&array).unwrap();
                 assert_eq!(any.downcast_ref::<Table<T>>().unwrap(), &table);
-                assert_eq!(file.load_as::<i16>(&array).unwrap().rows::<i16>(2..3).unwrap()[..], [5, 100]);
+                assert_eq!(file.load_cast::<i16>(&array).unwrap().rows::<i16>(2..3).unwrap()[..], [5, 100]);
             }
         });
     }
@@ -77,9 +77,9 @@ fn arrays_of_structures_are_tables_of_records() {
 fn a_file_of_columns_is_a_table_with_their_names() {
     let table = npz::load_columns(golden("columns")).unwrap();
     assert!(table.dictionary().names().eq([Some("größe"), Some("a/b"), Some("長さ")]));
-    assert_eq!(table.column_as::<f32>(0).unwrap(), [1.5, 2.5, 3.5]);
-    assert_eq!(table.column_as::<i64>(1).unwrap(), [1, 2, 3]);
-    assert_eq!(table.column_as::<u8>(2).unwrap(), [0, 1, 2]);
+    assert_eq!(table.column_slice::<f32>(0).unwrap(), [1.5, 2.5, 3.5]);
+    assert_eq!(table.column_slice::<i64>(1).unwrap(), [1, 2, 3]);
+    assert_eq!(table.column_slice::<u8>(2).unwrap(), [0, 1, 2]);
 }
 
 #[test]

@@ -178,7 +178,7 @@ fn errors_name_the_file_and_long_names_are_cut() {
     let mut file = NpzReader::new(Cursor::new(zip(&[by_hand("ab.npy", bytes(2), 8)])), NpzOptions::new()).unwrap();
     let error = file.load::<f32>("ab").unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::ElementTypeMismatch { .. }) && error.path().is_none());
-    assert!(error.to_string().ends_with(": `load_as` converts"));
+    assert!(error.to_string().ends_with(": `load_cast` converts"));
     assert_error!(
         file.load::<u8>("AB"),
         ErrorKind::UnknownName { what: "array", near, .. } if near == "; similar names: \"ab\""

@@ -35,7 +35,7 @@ for path in sys.argv[1:]:
         let mut writer = NpzWriter::create_with(&path, options().compressed(is_compressed)).unwrap();
         for_each_element!(T => if has_no_bf16::<T>() {
             for (index, layout) in LAYOUTS.into_iter().enumerate() {
-                let table = Table::from_array_in(special_values::<T>()[..9].to_vec(), shape(3, 3), layout).unwrap();
+                let table = Table::from_array_with_layout(special_values::<T>()[..9].to_vec(), shape(3, 3), layout).unwrap();
                 let (array, order) = (format!("größe/{}{index}", T::TYPE), if size_of::<T>() == 1 { "|" } else { "<" });
                 writer.add(&array, &table).unwrap();
                 let hex: String = bytes_of(&values_of(&table)).iter().map(|byte| format!("{byte:02x}")).collect();

@@ -28,7 +28,7 @@ fn every_type_layout_and_shape_comes_back_bit_for_bit() {
                     let mut values = special_values::<T>();
                     values.extend(Random::new(3).values::<T>(count));
                     values.truncate(count);
-                    let table = Table::from_array_in(values, shape(rows, columns), layout).unwrap();
+                    let table = Table::from_array_with_layout(values, shape(rows, columns), layout).unwrap();
                     npz::save_with(&path, &[("x", &table)], options().compressed(is_compressed)).unwrap();
                     let found = NpzReader::open(&path).unwrap().load::<T>("x").unwrap();
                     assert_eq!((found.shape(), found.data_layout()), (table.shape(), layout_in_file(&table)));
@@ -48,14 +48,14 @@ fn a_large_table_comes_back_whole() {
     let path = folder.path().join("large.npz");
     let values: Vec<u32> = (0..1_200_000_u32).map(|index| index / 1000 * 3).collect();
     let table = Table::from_array(values, shape(400_000, 3)).unwrap();
-    let strided = Table::from_array_in(vec![7_u16; 1_200_000], shape(400_000, 3), LAYOUTS[1]).unwrap();
+    let strided = Table::from_array_with_layout(vec![7_u16; 1_200_000], shape(400_000, 3), LAYOUTS[1]).unwrap();
     let slice = strided.slice_rows(1..399_999).unwrap();
     for is_compressed in [false, true] {
         npz::save_with(&path, &[("x", &table), ("y", &slice)], options().compressed(is_compressed)).unwrap();
         let mut file = NpzReader::open(&path).unwrap();
         assert!(file.load::<u32>("x").unwrap() == table);
         assert!(file.load::<u16>("y").unwrap().to_compact().unwrap() == slice.to_compact().unwrap());
-        assert!(file.load_as::<f64>("x").unwrap() == table.convert::<f64>().unwrap());
+        assert!(file.load_cast::<f64>("x").unwrap() == table.convert::<f64>().unwrap());
     }
 }
 

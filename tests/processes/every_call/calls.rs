@@ -56,7 +56,7 @@ calls! {
         for rows in [0, 1, 1000] {
             for width in [0, 1, 80, 1000] {
                 for precision in [0, 3, 1000] {
-                    let display = table.display().rows(rows).width(width).precision(precision);
+                    let display = table.display().max_rows(rows).width(width).precision(precision);
                     let _ = write!(Bounded(PRINTED), "{display}");
                 }
             }
@@ -66,8 +66,8 @@ calls! {
     fn printed_without_limits(table, _folder) {
         // Asked for everything, a table prints much, and comes to an end.
         let mut text = Bounded(64 << 20);
-        let _ = write!(text, "{}", table.display().rows(usize::MAX).width(usize::MAX).precision(usize::MAX));
-        let _ = write!(text, "{}", table.display().rows(usize::MAX));
+        let _ = write!(text, "{}", table.display().max_rows(usize::MAX).width(usize::MAX).precision(usize::MAX));
+        let _ = write!(text, "{}", table.display().max_rows(usize::MAX));
         let _ = write!(text, "{}", table.display().width(usize::MAX));
     }
 
@@ -139,7 +139,7 @@ calls! {
     fn made_from_arrays(table, _folder) {
         for count in [0, 1, 6] {
             for layout in LAYOUTS {
-                let _ = black_box(Table::from_array_in(vec![T::default(); count], table.shape(), layout));
+                let _ = black_box(Table::from_array_with_layout(vec![T::default(); count], table.shape(), layout));
             }
         }
         for count in [0, 1, 6] {
@@ -150,9 +150,9 @@ calls! {
             }
         }
         for layout in LAYOUTS {
-            let _ = black_box(Table::full_in(table.shape(), T::default(), layout));
+            let _ = black_box(Table::full_with_layout(table.shape(), T::default(), layout));
         }
-        let _ = black_box(Table::<T>::with_dictionary(table.dictionary().clone()));
+        let _ = black_box(Table::<T>::from_dictionary(table.dictionary().clone()));
     }
 
     fn viewed(table, _folder) {
@@ -164,10 +164,10 @@ calls! {
                 black_box((view.row(index).is_some(), view.column(index).is_some()));
             }
             for range in row_ranges(shape.rows) {
-                let _ = black_box(view.rows(range));
+                let _ = black_box(view.slice_rows(range));
             }
             for range in row_ranges(shape.columns) {
-                let _ = black_box(view.columns(range));
+                let _ = black_box(view.slice_columns(range));
             }
             black_box(view.conversion_report::<u8>());
             write!(Bounded(PRINTED), "{view:?}").unwrap();
@@ -182,11 +182,11 @@ calls! {
             let _ = black_box(view.set_value(0, 0, T::default()));
             let _ = black_box(view.set_value(usize::MAX, usize::MAX, T::default()));
             for range in row_ranges(shape.rows) {
-                let _ = black_box(view.reborrow().rows(range.clone()));
+                let _ = black_box(view.reborrow().slice_rows(range.clone()));
                 let _ = black_box(view.reborrow().split_at_row(range.end));
             }
             for range in row_ranges(shape.columns) {
-                let _ = black_box(view.reborrow().columns(range));
+                let _ = black_box(view.reborrow().slice_columns(range));
             }
             let _ = black_box(view.try_into_slice());
         }
@@ -377,7 +377,7 @@ calls! {
                     let target = Target::new(AnySliceMut::new(&mut values), shape, ConversionPolicy::Exact);
                     let _ = black_box(target.and_then(|target| table.read_region(&region, target)));
                     let target = Target::new(AnySliceMut::new(&mut []  as &mut [u8]), shape, ConversionPolicy::Exact);
-                    let _ = black_box(target.and_then(|target| table.read_region(&region, target.over())));
+                    let _ = black_box(target.and_then(|target| table.read_region(&region, target.allow_partial_write())));
                     let target = Target::new(AnySliceMut::new(&mut []  as &mut [u8]), shape, ConversionPolicy::Exact);
                     let fill = |target: Target<'_>| target.fill_with(&region, |row, column| (row ^ column) as u64);
                     let _ = black_box(target.and_then(fill));
@@ -434,30 +434,30 @@ calls! {
             return;
         }
         assert_eq!(Table::<T>::load(&path).unwrap().shape(), table.shape());
-        assert_eq!(Table::<f64>::load_as(&path).unwrap().shape(), table.shape());
+        assert_eq!(Table::<f64>::load_cast(&path).unwrap().shape(), table.shape());
         assert!(verify(&path).unwrap());
         // SAFETY: nobody else knows the file.
         #[cfg(feature = "mmap")]
         assert_eq!(unsafe { Table::<T>::map(&path) }.unwrap().shape(), table.shape());
         let reader = TableReader::open(&path).unwrap();
         assert_eq!(reader.shape(), table.shape());
-        let _ = black_box((reader.verify(), reader.load::<T>(), reader.load_as::<f64>(), reader.load_any()));
+        let _ = black_box((reader.verify(), reader.load::<T>(), reader.load_cast::<f64>(), reader.load_any()));
         for range in row_ranges(table.row_count()) {
             let _ = black_box(reader.load_rows::<f64>(range));
         }
         for rows in [0, 1, 1000, usize::MAX] {
             if let Ok(mut blocks) = reader.row_blocks::<f64>(rows) {
                 for _ in 0..FEW {
-                    let _ = black_box(blocks.next_block().map(|block| block.map(|block| block.rows())));
+                    let _ = black_box(blocks.next_block().map(|block| block.map(|block| block.row_range())));
                 }
             }
             #[cfg(feature = "rayon")]
             if let Ok(blocks) = reader.par_row_blocks::<f64>(rows) {
                 use rayon::iter::{IndexedParallelIterator, ParallelIterator};
-                black_box(blocks.take(FEW).filter_map(|block| block.ok().map(|block| block.rows())).count());
+                black_box(blocks.take(FEW).filter_map(|block| block.ok().map(|block| block.row_range())).count());
             }
         }
-        black_box(BasicStatistics::of_file(&reader).is_ok());
+        black_box(BasicStatistics::compute_file(&reader).is_ok());
     }
 
     fn copied_from_a_file(table, folder) {
@@ -532,11 +532,11 @@ calls! {
 
     fn statistics(table, _folder) {
         let any: &dyn NumericTable = table;
-        if let Ok(statistics) = BasicStatistics::of(any) {
+        if let Ok(statistics) = BasicStatistics::compute(any) {
             write!(Bounded(PRINTED), "{statistics}").unwrap();
         }
         if let Ok(mut statistics) = BasicStatistics::new(table.column_count()) {
-            let _ = black_box(statistics.update(&[1.0_f32; 6]));
+            let _ = black_box(statistics.update_values(&[1.0_f32; 6]));
             let other = BasicStatistics::new(table.column_count());
             let _ = black_box(other.map(|other| statistics.merge(&other)));
         }

@@ -128,10 +128,10 @@ fn run(call: &Call, folder: &Path) {
                 for layout in LAYOUTS {
                     let shape = Shape { rows, columns };
                     println!("{MARK}{shape} {allocation:?} {layout:?}");
-                    if let Ok(mut table) = HomogenNumericTable::<f32>::new_in(shape, allocation, layout) {
+                    if let Ok(mut table) = HomogenNumericTable::<f32>::new_with_layout(shape, allocation, layout) {
                         (call.with_f32)(&mut table, folder);
                     }
-                    if let Ok(mut table) = HomogenNumericTable::<u8>::new_in(shape, allocation, layout) {
+                    if let Ok(mut table) = HomogenNumericTable::<u8>::new_with_layout(shape, allocation, layout) {
                         (call.with_u8)(&mut table, folder);
                     }
                 }

@@ -31,8 +31,8 @@ fn any_kind_of_table_has_statistics_and_is_printed() {
         (&ramp, 0.0, "5 x 2 i32, row major\n   0  1\n0  0  1\n1  2  3\n2  4  5\n3  6  7\n4  8  9"), // and no memory
     ];
     for (table, first, text) in tables {
-        let statistics = BasicStatistics::of(table).unwrap();
-        for (column, first) in statistics.columns().iter().zip([first, first + 1.0]) {
+        let statistics = BasicStatistics::compute(table).unwrap();
+        for (column, first) in statistics.per_column().iter().zip([first, first + 1.0]) {
             assert_eq!((column.minimum(), column.maximum(), column.mean()), (first, first + 8.0, first + 4.0));
             assert_eq!(column.variance(), 10.0);
         }

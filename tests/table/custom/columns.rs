@@ -379,15 +379,15 @@ fn each_column_has_its_type_and_the_table_has_none() {
 
 #[test]
 fn columns_of_different_types_have_statistics() {
-    let statistics = BasicStatistics::of(&small()).unwrap();
-    let columns = statistics.columns();
+    let statistics = BasicStatistics::compute(&small()).unwrap();
+    let columns = statistics.per_column();
     assert_eq!(columns.iter().map(|column| column.count()).collect::<Vec<_>>(), [3; 3]);
     assert_eq!((columns[0].minimum(), columns[0].mean(), columns[0].variance()), (0.5, 1.5, 1.0));
     assert_eq!((columns[1].maximum(), columns[1].mean()), (3.0, 2.0));
     assert_eq!((columns[2].minimum(), columns[2].maximum()), (-1.0, BIG as f64));
-    let statistics = BasicStatistics::of(&large()).unwrap();
-    assert_eq!(statistics.columns()[2].maximum(), row_of_large(MANY - 1)[2]);
-    assert_eq!(statistics.columns()[0].mean(), (row_of_large(0)[0] + row_of_large(MANY - 1)[0]) / 2.0);
+    let statistics = BasicStatistics::compute(&large()).unwrap();
+    assert_eq!(statistics.per_column()[2].maximum(), row_of_large(MANY - 1)[2]);
+    assert_eq!(statistics.per_column()[0].mean(), (row_of_large(0)[0] + row_of_large(MANY - 1)[0]) / 2.0);
 }
 
 #[test]
@@ -427,7 +427,7 @@ fn columns_of_different_types_are_no_array_of_numpy() {
     for result in [table.save_npy(&path), table.write_npy(&mut Vec::new())] {
         assert_error!(
             result,
-            ErrorKind::MixedElementTypes { column: 1, first: ElementType::F32, found: ElementType::U8 }
+            ErrorKind::MixedElementTypes { column: 1, expected: ElementType::F32, actual: ElementType::U8 }
         );
     }
     assert!(!path.exists());

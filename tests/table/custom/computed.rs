@@ -65,7 +65,7 @@ fn a_descriptor_holds_nothing_after_a_refused_get() {
     assert!(
         table
             .release_block_of_rows(&mut block)
-            .is_err_and(|error| matches!(error.kind(), ErrorKind::WrongBlockKind { found: None, .. }))
+            .is_err_and(|error| matches!(error.kind(), ErrorKind::WrongBlockKind { actual: None, .. }))
     );
 }
 

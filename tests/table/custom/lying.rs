@@ -148,7 +148,7 @@ fn readings(table: &Liar) -> Vec<(&'static str, Result<usize>)> {
         ("descriptor", table.read_rows(.., &mut BlockDescriptor::<f32>::new()).map(<[f32]>::len)),
         ("read_region", read(table, &mut floats, ConversionPolicy::Saturate).map(|()| 12)),
         ("checked read_region", read(table, &mut bytes, ConversionPolicy::Checked).map(|()| 12)),
-        ("statistics", BasicStatistics::of(table_dyn).map(|_| 12)),
+        ("statistics", BasicStatistics::compute(table_dyn).map(|_| 12)),
         ("archive", table_dyn.to_bytes().map(|_| 12)),
         ("file", table_dyn.save_with(&path, SaveOptions::new().durable(false)).map(|()| 12)),
         #[cfg(feature = "npy")]
@@ -476,7 +476,7 @@ fn a_piece_for_writing_of_another_type_than_the_one_for_reading_is_refused() {
             let written = table.write_region(&WHOLE, AnySlice::new(&[value; 12]), CHECKED);
             assert_error!(
                 written,
-                ErrorKind::ElementTypeMismatch { expected: ElementType::F64, found: ElementType::I32, .. }
+                ErrorKind::ElementTypeMismatch { expected: ElementType::F64, actual: ElementType::I32, .. }
             );
         }
         let mut below = HomogenNumericTable::from_rows(&[[0.0_f64; 3]]).unwrap();
@@ -561,14 +561,14 @@ fn slices_that_are_too_long_or_too_short_are_refused() {
         let refused = table.rows::<f64>(..);
         assert!(
             refused.as_ref().is_err_and(
-                |error| matches!(error.kind(), ErrorKind::LengthMismatch { expected: 12, found } if *found == count)
+                |error| matches!(error.kind(), ErrorKind::LengthMismatch { expected: 12, actual: found } if *found == count)
             ),
             "{refused:?}"
         );
-        let refused = BasicStatistics::of(&table);
+        let refused = BasicStatistics::compute(&table);
         assert!(
             refused.as_ref().is_err_and(
-                |error| matches!(error.kind(), ErrorKind::LengthMismatch { expected: 12, found } if *found == count)
+                |error| matches!(error.kind(), ErrorKind::LengthMismatch { expected: 12, actual: found } if *found == count)
             ),
             "{refused:?}"
         );
@@ -576,13 +576,13 @@ fn slices_that_are_too_long_or_too_short_are_refused() {
             table.filter_rows_by(|row: &[f64]| row[0] > 0.0).map(drop),
             table.take_rows(&[3, 0]).map(drop),
             table.filter_rows(&[true; ROWS]).map(drop),
-            Covariance::of(&table).map(drop),
-            Quantiles::of(&table, &[0.5]).map(drop),
+            Covariance::compute(&table).map(drop),
+            Quantiles::compute(&table, &[0.5]).map(drop),
         ];
         for refused in all {
             assert!(
                 refused.as_ref().is_err_and(
-                    |error| matches!(error.kind(), ErrorKind::LengthMismatch { expected: 12, found } if *found == count)
+                    |error| matches!(error.kind(), ErrorKind::LengthMismatch { expected: 12, actual: found } if *found == count)
                 ),
                 "{refused:?}"
             );

@@ -54,7 +54,7 @@ impl Tile {
     fn new<T: Whole>(region: Region, layout: DataLayout) -> Self {
         // A part of a larger table: column-major tiles have gaps between their columns.
         let shape = Shape { rows: region.rows.len() + 2, ..region.shape() };
-        let table = HomogenNumericTable::<T>::new_in(shape, AllocationFlag::DoAllocate, layout).unwrap();
+        let table = HomogenNumericTable::<T>::new_with_layout(shape, AllocationFlag::DoAllocate, layout).unwrap();
         let table = Box::new(table.slice_rows(1..shape.rows - 1).unwrap());
         Self { region, table, holds: T::holds, clamped: |number| T::clamped(number).number() }
     }

@@ -67,9 +67,9 @@ fn borrowed_values_are_a_table_while_the_loan_lasts() {
             table.to_string(),
             "3 x 2 f32, row major\n      0      1\n0   1.5    2.0\n1  -3.0    4.0\n2   5.0  600.0"
         );
-        BasicStatistics::of(table).unwrap()
+        BasicStatistics::compute(table).unwrap()
     };
-    assert_eq!(statistics.columns().iter().map(|column| column.mean()).collect::<Vec<_>>(), [3.5 / 3.0, 202.0]);
+    assert_eq!(statistics.per_column().iter().map(|column| column.mean()).collect::<Vec<_>>(), [3.5 / 3.0, 202.0]);
 }
 
 #[test]

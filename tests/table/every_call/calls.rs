@@ -30,7 +30,7 @@ macro_rules! reading_calls {
         assert_eq!(parallel_sum(table.par_row_blocks::<f64>(2).unwrap()), all.iter().sum::<f64>());
 
         // Names.
-        let names = table.column_names().into_iter().map(|name| name.map(str::to_owned)).collect::<Vec<_>>();
+        let names = table.names().into_iter().map(|name| name.map(str::to_owned)).collect::<Vec<_>>();
         if let Some(name) = names[1].as_deref() {
             assert_eq!(table.column_index(name).unwrap(), 1);
             assert_eq!(table.column_named::<f64>(name, ..).unwrap()[..], column(1));
@@ -47,8 +47,8 @@ macro_rules! reading_calls {
         assert_eq!(of(&*table.filter_rows(&[false, true, false]).unwrap()), row(1));
         assert_eq!(of(&*table.filter_rows_by(|values: &[f64]| values[0] == all[3]).unwrap()), row(1));
         assert_eq!(of(&*table.filter_by_column(0, |value: f64| value == all[3]).unwrap()), row(1));
-        assert_eq!(of(&*table.take_rows(&[2, 0, 1]).unwrap().sort_by_column(0).unwrap()), all);
-        assert_eq!(of(&*table.sort_by_column(0).unwrap()), all);
+        assert_eq!(of(&*table.take_rows(&[2, 0, 1]).unwrap().sort_by(0).unwrap()), all);
+        assert_eq!(of(&*table.sort_by(0).unwrap()), all);
         assert_eq!(table.sample_rows(2, 1).unwrap().row_count(), 2);
         assert_eq!(table.shuffle_rows(1).unwrap().row_count(), 3);
         assert_eq!(table.split_rows(0.4, 1).unwrap().1.row_count(), 2);
@@ -61,7 +61,7 @@ macro_rules! reading_calls {
         let other = table.to_table().unwrap();
         assert_eq!(table.hstack(&[&*other, &*other]).unwrap().column_count(), 9);
         assert_eq!(of(&table.vstack(&[&*other]).unwrap()), [all, all].concat());
-        assert_eq!(of(&table.vstack_recoded(&[&*other]).unwrap()), [all, all].concat());
+        assert_eq!(of(&table.vstack_unified(&[&*other]).unwrap()), [all, all].concat());
 
         // Other forms.
         assert_eq!(of(&*other), all);
@@ -72,7 +72,7 @@ macro_rules! reading_calls {
         // Text, archives and files.
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        assert!(table.display().rows(2).to_string().starts_with("3 x 3"));
+        assert!(table.display().max_rows(2).to_string().starts_with("3 x 3"));
         assert_eq!(of(&*from_bytes(&table.to_bytes().unwrap())), all);
         table.save(path("a.ntb")).unwrap();
         table.save_with(path("b.ntb"), SaveOptions::new().durable(false)).unwrap();
@@ -189,7 +189,7 @@ macro_rules! writing_calls {
         // Descriptions. A table that cannot be written may have a dictionary of its own, or not.
         if table.set_names(["x", "y", "z"]).is_ok() {
             table.rename("y", "w").unwrap();
-            assert_eq!(table.column_names(), [Some("x"), Some("w"), Some("z")]);
+            assert_eq!(table.names(), [Some("x"), Some("w"), Some("z")]);
             assert_eq!(table.column_named_mut::<f64>("x", ..1).map(|block| block.len()).is_ok(), is_writable);
             table.reset_dictionary().unwrap();
         }

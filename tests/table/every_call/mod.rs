@@ -9,7 +9,7 @@ use numeric_table::table::{by_mut, by_ref, records_mut, spi::TableId};
 use numeric_table::{
     AnyArray, AosNumericTable, CsrNumericTable, MergedNumericTable, PackedSymmetricMatrix, PackedTriangularMatrix,
     RowMergedNumericTable, SoaNumericTable, impl_record,
-    table::{BorrowedTable, BorrowedTableMut, PackedOrder, Triangle},
+    table::{BorrowedTable, BorrowedTableMut, Triangle},
 };
 
 /// The values of most tables here: symmetric, so that a packed matrix can have them, and ascending in each column.
@@ -59,12 +59,12 @@ pub(super) fn sparse() -> CsrNumericTable {
 }
 
 pub(super) fn symmetric() -> PackedSymmetricMatrix {
-    PackedSymmetricMatrix::from_full(&homogeneous(DataLayout::RowMajor), Triangle::Lower, PackedOrder::Rows).unwrap()
+    PackedSymmetricMatrix::from_full(&homogeneous(DataLayout::RowMajor), Triangle::Lower, DataLayout::RowMajor).unwrap()
 }
 
 pub(super) fn triangular() -> PackedTriangularMatrix {
     let full = HomogenNumericTable::from_array(LOWER.to_vec(), SHAPE).unwrap();
-    PackedTriangularMatrix::from_full(&full, Triangle::Lower, PackedOrder::Columns).unwrap()
+    PackedTriangularMatrix::from_full(&full, Triangle::Lower, DataLayout::ColumnMajor).unwrap()
 }
 
 pub(super) fn side_by_side() -> MergedNumericTable<'static> {

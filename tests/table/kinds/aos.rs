@@ -1,6 +1,6 @@
 //! The array of structures.
 
-use numeric_table::table::{Refused, records, records_mut, spi::TableKind};
+use numeric_table::table::{Rejected, records, records_mut, spi::TableKind};
 use numeric_table::{
     AosNumericTable, MergedNumericTable, bf16, f16, impl_record, prelude::*, statistics::BasicStatistics,
     table::RecordLayout,
@@ -47,7 +47,7 @@ fn records_of_three_types_are_read_as_rows_of_another() {
     features[2] = features[2].clone().categorical(4);
     table.set_dictionary(features.into_iter().collect()).unwrap();
     assert_eq!(table.category_count(2).unwrap(), Some(4));
-    let sum = |column: usize| BasicStatistics::of(&table).unwrap().columns()[column].sum();
+    let sum = |column: usize| BasicStatistics::compute(&table).unwrap().per_column()[column].sum();
     assert_eq!((sum(0), sum(2)), (22.5, 6.0));
 }
 
@@ -238,8 +238,8 @@ fn the_records_come_back_as_the_vector_that_they_were() {
     let mut table = AosNumericTable::from_records(back).unwrap();
     table.resize(2).unwrap();
     assert_eq!(table.into_records::<Point>().unwrap().len(), 2);
-    let Refused { given, error } = points_table().into_records::<One>().unwrap_err();
-    assert_eq!(given.shape(), shape(5, 4));
+    let Rejected { value, error } = points_table().into_records::<One>().unwrap_err();
+    assert_eq!(value.shape(), shape(5, 4));
     assert!(matches!(
         error.kind(),
         ErrorKind::RecordLayout { reason, .. } if reason.contains("not of type") && reason.contains("One")

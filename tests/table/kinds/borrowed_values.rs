@@ -20,7 +20,7 @@ fn a_slice_is_a_table_for_as_long_as_it_is_borrowed() {
     let rows = table.rows::<f32>(..).unwrap();
     assert!(rows.is_zero_copy() && address(&rows) == start);
     assert_eq!(table.column::<i64>(1, ..).unwrap()[..], [2, 5]);
-    assert_eq!(BasicStatistics::of(&table).unwrap().columns()[2].mean(), 4.5);
+    assert_eq!(BasicStatistics::compute(&table).unwrap().per_column()[2].mean(), 4.5);
     drop(rows);
     drop(table);
 

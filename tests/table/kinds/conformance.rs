@@ -100,7 +100,7 @@ pub(super) fn is_read_through_descriptors(make: &dyn Fn() -> Boxed) {
             assert_eq!(table.read_rows(rows.clone(), &mut block).unwrap(), numbers::<U>(COLUMNS, rows.clone()));
             assert_eq!(table.read_column(2, rows.clone(), &mut block).unwrap(), column_of::<U>(2, rows.clone()));
             table.get_block_of_rows(rows.start, rows.len(), ReadWriteMode::ReadOnly, &mut block).unwrap();
-            assert_eq!((block.rows(), block.columns()), (rows.clone(), 0..COLUMNS));
+            assert_eq!((block.row_range(), block.column_range()), (rows.clone(), 0..COLUMNS));
             assert_eq!(block.as_slice(), numbers::<U>(COLUMNS, rows.clone()));
             table.release_block_of_rows(&mut block).unwrap();
         }
@@ -389,8 +389,8 @@ pub(super) fn is_converted_and_measured(make: &dyn Fn() -> Boxed) {
     let table = make();
     let copy = table.convert::<f64>().unwrap();
     assert_eq!(copy.as_slice().unwrap(), numbers::<f64>(COLUMNS, 0..ROWS));
-    let statistics = BasicStatistics::of(&*table).unwrap();
-    for (index, column) in statistics.columns().iter().enumerate() {
+    let statistics = BasicStatistics::compute(&*table).unwrap();
+    for (index, column) in statistics.per_column().iter().enumerate() {
         let values = column_of::<f64>(index, 0..ROWS);
         assert_eq!((column.minimum(), column.maximum()), (values[0], values[ROWS - 1]));
         assert_eq!(column.mean(), values[ROWS / 2]);

@@ -31,7 +31,7 @@ fn daals_rows_are_read_dense_and_sparse() {
         assert_eq!(table.column::<f32>(3, ..).unwrap()[..], [-3.0, 0.0, 6.0, 7.0, 0.0]);
         let block = table.sparse_rows::<f64>(1..4).unwrap();
         assert_eq!(block.values(), [-2., 5., 4., 6., 4., -4., 2., 7.]);
-        assert_eq!((block.nnz(), block.row_count(), block.column_count(), block.rows()), (8, 3, 5, 1..4));
+        assert_eq!((block.nnz(), block.row_count(), block.column_count(), block.row_range()), (8, 3, 5, 1..4));
         assert_eq!(block.offsets_from(1).unwrap().downcast::<i32>().unwrap()[..], [1, 3, 6, 9]);
         assert_eq!(block.indices_from(1).unwrap().downcast::<i32>().unwrap()[..], [1, 2, 3, 4, 5, 1, 3, 4]);
         assert_eq!(block.offsets().iter().collect::<Vec<_>>(), [0, 2, 5, 8]);
@@ -67,7 +67,7 @@ fn the_accessors_rows_are_read_from_either_base_in_either_base() {
         "not ascend"
     );
     let table = CsrNumericTable::from_unsorted(shape(4, 4), offsets_from_zero, from_zero, values).unwrap();
-    assert_eq!(table.values_as::<i32>().unwrap(), [1, 2, 4, 3, 1, 11, 8]);
+    assert_eq!(table.values_slice::<i32>().unwrap(), [1, 2, 4, 3, 1, 11, 8]);
     let block = table.sparse_rows::<i32>(2..4).unwrap();
     assert_eq!(block.values(), [1, 11, 8]);
     for (base, columns, offsets) in [(0, [1, 3, 1], [0, 2, 3]), (1, [2, 4, 2], [1, 3, 4])] {
@@ -87,7 +87,7 @@ fn a_dense_write_goes_into_stored_cells_and_refuses_others() {
         })
         .unwrap();
     assert_eq!(table.rows::<f32>(1..2).unwrap()[..], [-20., 50., 0., 0., 0.]);
-    let before = list(table.values_as::<f32>().unwrap());
+    let before = list(table.values_slice::<f32>().unwrap());
     let refused = table.update_rows::<f64, _>(1..4, |block| {
         block.row_mut(2)[1] = 0.5;
         block.row_mut(1)[4] = 77.0;
@@ -95,7 +95,7 @@ fn a_dense_write_goes_into_stored_cells_and_refuses_others() {
     });
     let error = refused.unwrap_err();
     assert_eq!(error.to_string(), "the cell at row 3, column 1 is not stored: only zero can be written to it");
-    assert_eq!(table.values_as::<f32>().unwrap(), before);
+    assert_eq!(table.values_slice::<f32>().unwrap(), before);
 
     let mut block = BlockDescriptor::<f64>::new();
     table.get_block_of_rows(0, 5, ReadWriteMode::ReadWrite, &mut block).unwrap();
@@ -148,7 +148,7 @@ fn what_a_conversion_makes_zero_can_be_written_anywhere() {
     let refused = table.write_region(&whole, AnySlice::new(&[1e300, 9.0, 1.0]), rule(ConversionPolicy::Checked));
     assert_error!(refused, ErrorKind::ValueNotRepresentable { row: 0, column: 0, .. });
     let refused = table.write_region(&whole, AnySlice::new(&[0.0; 2]), exact);
-    assert_error!(refused, ErrorKind::LengthMismatch { expected: 3, found: 2 });
+    assert_error!(refused, ErrorKind::LengthMismatch { expected: 3, actual: 2 });
     assert_eq!(table.rows::<i32>(..).unwrap()[..], [0, 8, 0]);
     let mut floats = CsrNumericTable::try_new(shape(1, 2), vec![0, 1], vec![0], vec![1.5_f32]).unwrap();
     floats.fill(-0.0).unwrap();
@@ -201,7 +201,7 @@ fn sums_are_exact_or_an_error() {
         let (offsets, indices) = (vec![0, values.len() as i64], vec![2; values.len()]);
         let table = CsrNumericTable::from_unsorted(shape(1, 3), offsets, indices, values.to_vec());
         table.map(|table| table.get(0, 2).unwrap().unwrap()).map_err(|refused| {
-            assert_eq!((refused.given.values.len(), refused.given.indices.len()), (values.len(), values.len()));
+            assert_eq!((refused.value.values.len(), refused.value.indices.len()), (values.len(), values.len()));
             refused.error.to_string()
         })
     }
@@ -225,7 +225,7 @@ fn sums_are_exact_or_an_error() {
     assert!(matches!(sum(&[f64::INFINITY, f64::NEG_INFINITY]), Ok(AnyValue::F64(value)) if value.is_nan()));
     let quiet = f32::from_bits(0x7FC0_1234);
     let table = CsrNumericTable::from_unsorted(shape(1, 3), vec![0, 2], vec![2, 0], vec![quiet, 1.0]).unwrap();
-    assert_eq!(table.values_as::<f32>().unwrap()[1].to_bits(), quiet.to_bits()); // one value is not added to anything
+    assert_eq!(table.values_slice::<f32>().unwrap()[1].to_bits(), quiet.to_bits()); // one value is not added to anything
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn what_needs_no_copy_is_not_copied() {
     assert_eq!(is_shared(&table), [true; 3]);
     table.set_value(0, 0, 7).unwrap();
     assert_eq!(is_shared(&table), [true, true, false]);
-    assert_eq!((values[0], table.values_as::<f32>().unwrap()), (1.5, &[7.0, 2.5, 3.5][..]));
+    assert_eq!((values[0], table.values_slice::<f32>().unwrap()), (1.5, &[7.0, 2.5, 3.5][..]));
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn a_converted_sparse_block_keeps_what_nobody_changed_and_writes_all_or_nothing(
     assert!(!block.is_zero_copy());
     block.row_mut(1).1[0] = 30.0;
     block.release().unwrap();
-    assert_eq!(table.values_as::<i64>().unwrap(), [big, 2, 30]);
+    assert_eq!(table.values_slice::<i64>().unwrap(), [big, 2, 30]);
     let mut block = table.sparse_rows_mut::<f64>(1..).unwrap().with_policy(ConversionPolicy::Exact);
     block.values_mut()[0] = 0.5;
     assert_error!(block.release(), ErrorKind::ValueNotRepresentable { row: 1, column: 1, .. });
@@ -283,7 +283,7 @@ fn a_converted_sparse_block_keeps_what_nobody_changed_and_writes_all_or_nothing(
         let mut block = table.sparse_rows_mut::<f64>(1..).unwrap();
         block.values_mut()[0] = value;
         drop(block); // written if it fits
-        assert_eq!(table.values_as::<i64>().unwrap(), [big, 2, expected]);
+        assert_eq!(table.values_slice::<i64>().unwrap(), [big, 2, expected]);
     }
     let mut block = table.sparse_rows_mut::<f64>(..).unwrap();
     block.values_mut().fill(1.0);
@@ -294,7 +294,7 @@ fn a_converted_sparse_block_keeps_what_nobody_changed_and_writes_all_or_nothing(
         panic!("half-way");
     }));
     assert!(result.is_err());
-    assert_eq!(table.values_as::<i64>().unwrap(), [big, 2, 5]);
+    assert_eq!(table.values_slice::<i64>().unwrap(), [big, 2, 5]);
     assert_error!(
         table.sparse_rows_with::<f64>(.., ConversionPolicy::Exact).map(drop),
         ErrorKind::ValueNotRepresentable { row: 0, column: 0, .. }
@@ -308,12 +308,12 @@ fn an_update_of_sparse_rows_is_written_or_undone_whatever_is_stored() {
         let mut table = CsrNumericTable::try_new(shape(2, 3), vec![0, 2, 3], vec![0, 2, 1], stored.to_vec()).unwrap();
         let untouched = table.clone();
         let count = table.update_sparse_rows::<U, _>(1.., |block| {
-            assert!(!block.is_zero_copy() && block.rows() == (1..2));
+            assert!(!block.is_zero_copy() && block.row_range() == (1..2));
             block.row_mut(0).1[0] = U::small(7);
             Ok(block.nnz())
         });
         assert_eq!(count.unwrap(), 1);
-        assert_eq!(table.values_as::<T>().unwrap(), [1, 2, 7].map(T::small));
+        assert_eq!(table.values_slice::<T>().unwrap(), [1, 2, 7].map(T::small));
         let failed = table.update_sparse_rows::<U, ()>(.., |block| {
             block.values_mut().fill(U::small(9));
             Err(Error::other("given up"))
@@ -326,8 +326,8 @@ fn an_update_of_sparse_rows_is_written_or_undone_whatever_is_stored() {
             })
         }));
         assert!(panicked.is_err());
-        assert_eq!(table.values_as::<T>().unwrap(), [1, 2, 7].map(T::small));
-        assert_eq!(untouched.values_as::<T>().unwrap(), stored);
+        assert_eq!(table.values_slice::<T>().unwrap(), [1, 2, 7].map(T::small));
+        assert_eq!(untouched.values_slice::<T>().unwrap(), stored);
         let called = table.update_sparse_rows::<U, ()>(..3, |_| panic!("there is no third row"));
         assert_error!(called, ErrorKind::RowsOutOfRange { row_count: 2, .. });
         assert_eq!(table.update_sparse_rows::<U, _>(2.., |block| Ok(block.values().len())).unwrap(), 0);
@@ -349,7 +349,7 @@ fn an_update_of_sparse_rows_is_written_or_undone_whatever_is_stored() {
     };
     set([20.0, 3.0]).unwrap();
     assert_error!(set([6.0, 1e30]), ErrorKind::ValueNotRepresentable { row: 1, column: 1, .. });
-    assert_eq!(table.values_as::<i64>().unwrap(), [big, 20, 3]);
+    assert_eq!(table.values_slice::<i64>().unwrap(), [big, 20, 3]);
 }
 
 #[test]

@@ -69,7 +69,8 @@ fn every_region_is_read_as_from_a_dense_table() {
                     let read = |table: &dyn NumericTable| {
                         let mut values = old.clone();
                         let target = Target::new(AnySliceMut::new(&mut values), region.shape(), policy).unwrap();
-                        let read = table.read_region(&region, if is_over { target.over() } else { target });
+                        let read =
+                            table.read_region(&region, if is_over { target.allow_partial_write() } else { target });
                         (read.map_err(|error| error.to_string()), values)
                     };
                     let ((mine, values), (theirs, expected)) = (read(&sparse), read(&dense));
@@ -139,7 +140,7 @@ fn every_region_is_written_as_in_a_dense_table_or_refused() {
                                 if missing.clone().any(|place| place == (*row, *column))
                         );
                         assert!(error.to_string() == refused || (is_missing && theirs.is_err()), "{error} {refused}");
-                        let (mine, old) = (sparse.values_as::<T>().unwrap(), before.values_as::<T>().unwrap());
+                        let (mine, old) = (sparse.values_slice::<T>().unwrap(), before.values_slice::<T>().unwrap());
                         assert!(same_bits(mine, old));
                         dense = dense_before;
                     }
@@ -167,7 +168,7 @@ fn tables_made_from_another_have_its_cells() {
             assert!(same_bits(&cells(&sparse), &cells(&dense)));
             assert!(same_bits(&cells(&sparse.to_dense::<T>().unwrap()), &cells(&dense)));
             let back = CsrNumericTable::from_dense::<T>(&dense).unwrap();
-            let zeros = sparse.values_as::<T>().unwrap().iter().filter(|&&value| value == T::default()).count();
+            let zeros = sparse.values_slice::<T>().unwrap().iter().filter(|&&value| value == T::default()).count();
             assert_eq!(back.nnz(), sparse.nnz() - zeros);
             assert!(cells(&back).iter().zip(cells(&dense)).all(|(mine, theirs)| {
                 bits(*mine) == bits(theirs) || (*mine == T::default() && theirs == T::default())
@@ -181,13 +182,13 @@ fn tables_made_from_another_have_its_cells() {
             let again = transposed.transpose().unwrap();
             assert_eq!(again.indices().iter().collect::<Vec<_>>(), sparse.indices().iter().collect::<Vec<_>>());
             assert_eq!(again.offsets().iter().collect::<Vec<_>>(), sparse.offsets().iter().collect::<Vec<_>>());
-            assert!(same_bits(again.values_as::<T>().unwrap(), sparse.values_as::<T>().unwrap()));
+            assert!(same_bits(again.values_slice::<T>().unwrap(), sparse.values_slice::<T>().unwrap()));
 
             let rows = some_range(random, rows);
             let slice = sparse.slice_rows(rows.clone()).unwrap();
             assert!(same_bits(&cells(&slice), &dense.rows::<T>(rows.clone()).unwrap()));
             let block = sparse.sparse_rows::<T>(rows.clone()).unwrap();
-            assert!(block.is_zero_copy() && same_bits(block.values(), slice.values_as::<T>().unwrap()));
+            assert!(block.is_zero_copy() && same_bits(block.values(), slice.values_slice::<T>().unwrap()));
             assert_eq!(block.iter_rows().len(), rows.len());
             for (index, (places, values)) in block.iter_rows().enumerate() {
                 for (column, value) in places.iter().zip(values) {
@@ -257,14 +258,15 @@ fn statistics_of_sparse_tables_are_those_of_dense_ones() {
     let mut random = Random::new(9);
     for size in [(1, 1), (40, 3), (3000, 17), (5, 400)] {
         let (mut sparse, _) = twins::<f64>(&mut random, size.0, size.1);
-        sparse.values_as_mut::<f64>().unwrap().iter_mut().for_each(|value| {
+        sparse.values_slice_mut::<f64>().unwrap().iter_mut().for_each(|value| {
             *value = if random.below(50) == 0 { f64::NAN } else { random.below(1000) as f64 / 8.0 - 20.0 };
         });
         for layout in LAYOUTS {
             let dense = sparse.to_dense::<f64>().unwrap().to_layout(layout).unwrap();
-            let (mine, theirs) = (BasicStatistics::of(&sparse).unwrap(), BasicStatistics::of(&dense).unwrap());
+            let (mine, theirs) =
+                (BasicStatistics::compute(&sparse).unwrap(), BasicStatistics::compute(&dense).unwrap());
             assert_eq!(mine.row_count(), theirs.row_count());
-            for (mine, theirs) in mine.columns().iter().zip(theirs.columns()) {
+            for (mine, theirs) in mine.per_column().iter().zip(theirs.per_column()) {
                 assert_eq!((mine.count(), mine.nan_count()), (theirs.count(), theirs.nan_count()));
                 let exact = |column: &numeric_table::statistics::ColumnStatistics| {
                     [column.minimum(), column.maximum(), column.sum(), column.mean()].map(f64::to_bits)
@@ -274,7 +276,7 @@ fn statistics_of_sparse_tables_are_those_of_dense_ones() {
             }
         }
         // All values are multiples of an eighth: sums of integers are exact.
-        for (index, column) in BasicStatistics::of(&sparse).unwrap().columns().iter().enumerate() {
+        for (index, column) in BasicStatistics::compute(&sparse).unwrap().per_column().iter().enumerate() {
             let values = sparse.column::<f64>(index, ..).unwrap();
             let eighths = values.iter().filter(|value| !value.is_nan()).map(|value| (value * 8.0) as i128);
             let (count, sum) = (eighths.clone().count() as i128, eighths.clone().sum::<i128>());
@@ -311,7 +313,7 @@ fn one_value_is_written_to_all_cells_or_to_none() {
                     (Err(mine), Err(theirs)) => assert_eq!(mine.to_string(), theirs.to_string()),
                     other => panic!("{other:?}"),
                 }
-                assert!(same_bits(sparse.values_as::<T>().unwrap(), before.values_as::<T>().unwrap()));
+                assert!(same_bits(sparse.values_slice::<T>().unwrap(), before.values_slice::<T>().unwrap()));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Sparse parts that are wrong, and shapes that no dense table could have.
 
 use numeric_table::table::{
-    CooParts, CsrParts, Refused,
+    CooParts, CsrParts, Rejected,
     spi::{Region, Target},
 };
 use numeric_table::{
@@ -19,7 +19,7 @@ fn made(
     let (offsets, indices) = (offsets.into(), indices.into());
     let given = format!("{offsets:?} {indices:?}");
     CsrNumericTable::try_new(shape(size.0, size.1), offsets, indices, vec![1.5; count]).map_err(|refused| {
-        let Refused { given: CsrParts { offsets, indices, values }, error } = refused;
+        let Rejected { value: CsrParts { offsets, indices, values }, error } = refused;
         assert_eq!((format!("{offsets:?} {indices:?}"), values.len()), (given, count)); // nothing is lost
         error
     })
@@ -108,7 +108,7 @@ fn offsets_from_one_are_their_own_constructor() {
     let one = |offsets: Vec<i32>, indices: Vec<i32>| {
         let table = CsrNumericTable::from_one_based(shape(2, 4), offsets, indices, vec![1.5; 3]);
         table.map_err(|refused| {
-            assert_eq!(refused.given.values.len(), 3);
+            assert_eq!(refused.value.values.len(), 3);
             refused.error
         })
     };
@@ -139,7 +139,7 @@ fn offsets_from_one_are_their_own_constructor() {
     {
         let table = CsrNumericTable::from_one_based(shape(4, 4), offsets, columns, vec![1.5; 7]);
         assert_error!(
-            table.map_err(Refused::into_error),
+            table.map_err(Rejected::into_error),
             ErrorKind::SparseStructure { fault: SparseFault::Offsets, .. }
         );
     }
@@ -151,7 +151,7 @@ fn other_constructors_give_back_what_they_refuse() {
         let table = CsrNumericTable::from_unsorted(shape(2, 4), offsets, indices, vec![1.5; 3]);
         table.map_err(|refused| {
             assert_eq!(
-                (refused.given.offsets.len(), refused.given.indices.len(), refused.given.values.len()),
+                (refused.value.offsets.len(), refused.value.indices.len(), refused.value.values.len()),
                 (3, 3, 3)
             );
             refused.error
@@ -169,7 +169,7 @@ fn other_constructors_give_back_what_they_refuse() {
     let triplets = |rows: AnyArray, columns: AnyArray| {
         let lengths = (rows.len(), columns.len(), 3);
         let table = CsrNumericTable::from_triplets(shape(2, 4), rows, columns, vec![1.5; 3]);
-        table.map_err(|Refused { given: CooParts { rows, columns, values }, error }| {
+        table.map_err(|Rejected { value: CooParts { rows, columns, values }, error }| {
             assert_eq!((rows.len(), columns.len(), values.len()), lengths);
             error
         })
@@ -189,11 +189,11 @@ fn other_constructors_give_back_what_they_refuse() {
     );
     assert_error!(
         triplets(vec![1, 0].into(), vec![0, 3, 0].into()),
-        ErrorKind::LengthMismatch { expected: 3, found: 2 }
+        ErrorKind::LengthMismatch { expected: 3, actual: 2 }
     );
     assert_error!(
         triplets(vec![1, 0, 1].into(), vec![0; 4].into()),
-        ErrorKind::LengthMismatch { expected: 3, found: 4 }
+        ErrorKind::LengthMismatch { expected: 3, actual: 4 }
     );
     assert_error!(
         triplets(vec![1.0; 3].into(), vec![0; 3].into()),
@@ -264,8 +264,8 @@ fn rows_past_the_end_are_errors() {
     assert_eq!(table.sparse_rows::<f64>(2..2).unwrap().offsets().iter().collect::<Vec<_>>(), [0]);
     assert!(std::panic::catch_unwind(|| table.sparse_rows::<f64>(..).unwrap().row(2).0.len()).is_err());
     // Values of another type than the table's are its type from then on.
-    assert_error!(table.values_as::<f32>(), ErrorKind::ElementTypeMismatch { .. });
-    assert_error!(table.values_as_mut::<i64>(), ErrorKind::ElementTypeMismatch { .. });
+    assert_error!(table.values_slice::<f32>(), ErrorKind::ElementTypeMismatch { .. });
+    assert_error!(table.values_slice_mut::<i64>(), ErrorKind::ElementTypeMismatch { .. });
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn tables_without_rows_columns_or_values_are_tables() {
         assert_eq!(table.transpose().unwrap().shape(), shape(columns, rows));
         assert_eq!(table.slice_rows(..).unwrap().shape(), shape(rows, columns));
         assert_eq!(table.sparse_rows::<f32>(..).unwrap().values(), [0.0; 0]);
-        assert_eq!(BasicStatistics::of(&table).unwrap().columns().len(), columns);
+        assert_eq!(BasicStatistics::compute(&table).unwrap().per_column().len(), columns);
         let mut table = table;
         assert!(table.sparse_rows_mut::<u8>(..).unwrap().values_mut().is_empty());
         table.sparse_rows_mut::<f64>(..).unwrap().release().unwrap();
@@ -295,7 +295,7 @@ fn tables_without_rows_columns_or_values_are_tables() {
     );
     let none = || Vec::<i64>::new();
     let endless = CsrNumericTable::from_triplets(shape(usize::MAX, 1), none(), none(), none());
-    assert_error!(endless.map_err(Refused::into_error), ErrorKind::OutOfMemory | ErrorKind::SizeOverflow { .. });
+    assert_error!(endless.map_err(Rejected::into_error), ErrorKind::OutOfMemory | ErrorKind::SizeOverflow { .. });
 }
 
 /// 2^40 and more columns: what is stored is all that it costs.
@@ -326,10 +326,13 @@ fn a_table_of_more_columns_than_memory_costs_its_values_only() {
         assert_error!(table.rows::<f64>(..), ErrorKind::SizeOverflow { .. } | ErrorKind::OutOfMemory);
         assert_error!(table.to_dense::<f32>(), ErrorKind::SizeOverflow { .. } | ErrorKind::OutOfMemory);
         assert_error!(table.transpose(), ErrorKind::SizeOverflow { .. } | ErrorKind::OutOfMemory);
-        assert_error!(BasicStatistics::of(&table).map(drop), ErrorKind::SizeOverflow { .. } | ErrorKind::OutOfMemory);
+        assert_error!(
+            BasicStatistics::compute(&table).map(drop),
+            ErrorKind::SizeOverflow { .. } | ErrorKind::OutOfMemory
+        );
         assert_error!(table.fill(1), ErrorKind::NotStored { row: 0, column: 0, .. });
         table.fill(0).unwrap();
-        assert_eq!((table.nnz(), table.values_as::<f32>().unwrap()), (2, &[0.0; 2][..]));
+        assert_eq!((table.nnz(), table.values_slice::<f32>().unwrap()), (2, &[0.0; 2][..]));
         assert!((&table as &dyn NumericTable).to_string().starts_with("2 x "));
         assert!(format!("{table:?}").contains("CsrNumericTable"));
     }
@@ -378,5 +381,5 @@ fn columns_that_the_type_of_the_indices_cannot_name_are_zero() {
             table.set_value(row, column, 0.0).unwrap();
         }
     }
-    assert_eq!(table.values_as::<f64>().unwrap(), [1.0, 2.0]);
+    assert_eq!(table.values_slice::<f64>().unwrap(), [1.0, 2.0]);
 }

@@ -1,14 +1,12 @@
 //! Tables side by side and end to end.
 
 use numeric_table::table::{
-    Refused, by_mut, by_ref,
+    Rejected, by_mut, by_ref,
     spi::{Piece, PieceMut, Region, TableId, TableKind, Target, array_of},
 };
 use numeric_table::{
     CsrNumericTable, MergedNumericTable, PackedSymmetricMatrix, PackedTriangularMatrix, RowMergedNumericTable,
-    array::AnySliceMut,
-    prelude::*,
-    table::{PackedOrder, Triangle},
+    array::AnySliceMut, prelude::*, table::Triangle,
 };
 use test_support::tables::{assert_error, shape};
 
@@ -64,22 +62,22 @@ fn tables_that_do_not_fit_are_returned_and_unchanged() {
     let five = || Box::new(HomogenNumericTable::full(shape(5, 2), 1.5_f32).unwrap()) as Boxed;
     let three = || Box::new(HomogenNumericTable::full(shape(3, 2), 2.5_f32).unwrap()) as Boxed;
     let mut table = MergedNumericTable::new([five()]).unwrap();
-    let Refused { given, error } = table.push(three()).unwrap_err();
+    let Rejected { value, error } = table.push(three()).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::UnequalTables { table: 1, reason, .. } if reason.contains("rows")));
-    assert_eq!((given.shape(), table.shape(), table.tables().len()), (shape(3, 2), shape(5, 2), 1));
+    assert_eq!((value.shape(), table.shape(), table.tables().len()), (shape(3, 2), shape(5, 2), 1));
     assert_eq!(table.tables()[0].row_count(), 5); // DAAL has cut it to 3
 
     let mut table = RowMergedNumericTable::new([five()]).unwrap();
     table.push(three()).unwrap();
     let narrow = Box::new(HomogenNumericTable::full(shape(3, 1), 2.5_f32).unwrap());
     assert_error!(
-        table.push(narrow).map_err(Refused::into_error),
+        table.push(narrow).map_err(Rejected::into_error),
         ErrorKind::UnequalTables { table: 2, .. },
         "columns"
     );
     let wide = Box::new(HomogenNumericTable::full(shape(3, 2), 2.5_f64).unwrap());
     assert_error!(
-        table.push(wide).map_err(Refused::into_error),
+        table.push(wide).map_err(Rejected::into_error),
         ErrorKind::UnequalTables { table: 2, column: Some(0), .. },
         "values of"
     );
@@ -294,7 +292,7 @@ fn endless_shapes_without_values_are_described_at_once() {
 fn tables_without_pieces_are_written_alone_and_not_together_with_others() {
     let numbers = || HomogenNumericTable::from_rows(&[[1, 2, 3], [4, 5, 6], [7, 8, 9]]).unwrap();
     let packed = || vec![1, 2, 3, 4, 5, 6];
-    let (upper, rows) = (Triangle::Upper, PackedOrder::Rows);
+    let (upper, rows) = (Triangle::Upper, DataLayout::RowMajor);
     let makers: [&dyn Fn() -> Boxed; 3] = [
         &|| Box::new(CsrNumericTable::from_dense::<i32>(&numbers()).unwrap()),
         &|| Box::new(PackedSymmetricMatrix::from_packed(packed(), upper, rows).unwrap()),
@@ -364,7 +362,7 @@ fn tables_within_tables_are_refused_when_they_are_too_deep() {
     let one = HomogenNumericTable::from_rows(&[[3_u8]]).unwrap();
     let mut flat = MergedNumericTable::new([by_ref(&one)]).unwrap();
     assert_error!(
-        flat.push(by_ref(&*table)).map_err(Refused::into_error),
+        flat.push(by_ref(&*table)).map_err(Rejected::into_error),
         ErrorKind::LimitExceeded { what: "levels of tables within tables", .. }
     );
 }

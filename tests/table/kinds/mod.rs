@@ -38,7 +38,7 @@ fn part<T: SmallNumber>(rows: std::ops::Range<usize>, columns: std::ops::Range<u
         }
         _ => (0..size.rows * size.columns).map(|i| place(i % size.rows, i / size.rows)).collect(),
     };
-    Box::new(HomogenNumericTable::from_array_in(values, size, layout).unwrap())
+    Box::new(HomogenNumericTable::from_array_with_layout(values, size, layout).unwrap())
 }
 
 /// A column of the table that the suite asks for.
@@ -233,7 +233,7 @@ conformance!(borrowed_values_by_columns: CUSTOM, saved: HOMOGENEOUS, resizes: fa
 });
 conformance!(borrowed_values_of_a_larger_table: CUSTOM, saved: HOMOGENEOUS, resizes: false, || {
     let larger = kept(HomogenNumericTable::<i16>::zeros(shape(ROWS + 2, COLUMNS + 3)).unwrap());
-    let values = larger.view_mut().unwrap().rows(1..=ROWS).unwrap().columns(2..2 + COLUMNS).unwrap();
+    let values = larger.view_mut().unwrap().slice_rows(1..=ROWS).unwrap().slice_columns(2..2 + COLUMNS).unwrap();
     let mut table = BorrowedTableMut::from(values);
     for (row, column) in (0..ROWS).flat_map(|row| (0..COLUMNS).map(move |column| (row, column))) {
         table.set_value(row, column, number::<i16>(COLUMNS, row, column)).unwrap();

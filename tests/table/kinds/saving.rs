@@ -33,7 +33,7 @@ pub(super) fn check(table: &mut dyn NumericTable, values: &[f64], kind: TableKin
             assert_eq!(copy.to_bytes().unwrap(), table.to_bytes().unwrap()); // all that a kind consists of
         }
     }
-    let wide = HomogenNumericTable::<f64>::load_as(&path).unwrap();
+    let wide = HomogenNumericTable::<f64>::load_cast(&path).unwrap();
     assert_eq!(wide.rows::<f64>(..).unwrap()[..], *values);
     assert_eq!(wide.dictionary().index_of("n3"), Some(3));
     if saved != TableKind::HOMOGENEOUS {

@@ -1,6 +1,6 @@
 //! The structure of arrays.
 
-use numeric_table::table::{Refused, spi::TableKind};
+use numeric_table::table::{Rejected, spi::TableKind};
 use numeric_table::{AnyArray, SoaNumericTable, prelude::*};
 use test_support::tables::{assert_error, shape};
 
@@ -47,21 +47,21 @@ fn a_replaced_column_of_another_type_is_read_at_once() {
 fn a_column_without_values_is_an_error_that_names_it() {
     let features = [ElementType::F32, ElementType::U8].map(Feature::new);
     let dictionary = features.into_iter().collect::<DataDictionary>();
-    let mut table = SoaNumericTable::with_dictionary(dictionary, 2, AllocationFlag::DoNotAllocate).unwrap();
+    let mut table = SoaNumericTable::from_dictionary(dictionary, 2, AllocationFlag::DoNotAllocate).unwrap();
     assert_eq!((table.data_memory_status(), table.shape()), (MemoryStatus::NotAllocated, shape(2, 2)));
     assert!(table.set_column(0, vec![1.5_f32, 2.5]).unwrap().is_none());
     assert_error!(table.rows::<f64>(..), ErrorKind::ColumnNotSet { column: 1 });
     assert_error!(table.rows_mut::<f64>(..), ErrorKind::ColumnNotSet { column: 1 });
     assert_error!(table.fill(1), ErrorKind::ColumnNotSet { column: 1 });
-    assert_error!(table.take_column(1), ErrorKind::ColumnNotSet { column: 1 });
+    assert_error!(table.remove_column(1), ErrorKind::ColumnNotSet { column: 1 });
     assert_eq!(table.column::<f64>(0, ..).unwrap()[..], [1.5, 2.5]);
-    let refused = table.set_column(1, vec![1_u8]).map_err(Refused::into_error);
-    assert_error!(refused, ErrorKind::LengthMismatch { expected: 2, found: 1 });
+    let refused = table.set_column(1, vec![1_u8]).map_err(Rejected::into_error);
+    assert_error!(refused, ErrorKind::LengthMismatch { expected: 2, actual: 1 });
     assert_eq!(table.data_memory_status(), MemoryStatus::NotAllocated);
     table.set_column(1, vec![1_u8, 2]).unwrap();
     assert_eq!(table.rows::<f64>(..).unwrap()[..], [1.5, 1.0, 2.5, 2.0]);
     assert_eq!(table.data_memory_status(), MemoryStatus::UserAllocated);
-    assert_error!(table.set_column(2, vec![1_u8, 2]).map_err(Refused::into_error), ErrorKind::ColumnOutOfRange { .. });
+    assert_error!(table.set_column(2, vec![1_u8, 2]).map_err(Rejected::into_error), ErrorKind::ColumnOutOfRange { .. });
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn columns_are_shared_until_one_is_written() {
         })
         .unwrap();
     assert!(!array(&table, 0).shares_memory_with(&values));
-    assert_eq!(table.column_as::<i32>(0).unwrap(), [2, 3, 4]);
+    assert_eq!(table.column_slice::<i32>(0).unwrap(), [2, 3, 4]);
 }
 
 #[test]
@@ -91,15 +91,15 @@ fn a_column_that_is_lent_is_out_and_comes_back_to_its_table_only() {
     let mut block = BlockDescriptor::<i32>::new();
     table.get_block_of_column_values(1, 0, 2, ReadWriteMode::ReadWrite, &mut block).unwrap();
     assert!(block.is_zero_copy());
-    assert_error!(table.column_as::<i32>(1), ErrorKind::BlockOutstanding { .. });
+    assert_error!(table.column_slice::<i32>(1), ErrorKind::BlockOutstanding { .. });
     assert_error!(table.resize(5), ErrorKind::BlockOutstanding { .. });
-    assert_error!(table.take_column(1), ErrorKind::BlockOutstanding { .. });
-    assert_eq!(table.column_as::<i32>(0).unwrap(), [1, 2]);
+    assert_error!(table.remove_column(1), ErrorKind::BlockOutstanding { .. });
+    assert_eq!(table.column_slice::<i32>(0).unwrap(), [1, 2]);
     let waiting = table.clone();
     block.as_mut_slice().unwrap()[1] = 40;
     table.release_block_of_column_values(&mut block).unwrap();
     assert_eq!(
-        (table.column_as::<i32>(1).unwrap(), waiting.column_as::<i32>(1).unwrap()),
+        (table.column_slice::<i32>(1).unwrap(), waiting.column_slice::<i32>(1).unwrap()),
         (&[3, 40][..], &[3, 40][..])
     );
 
@@ -108,19 +108,19 @@ fn a_column_that_is_lent_is_out_and_comes_back_to_its_table_only() {
     assert!(table.set_column(1, vec![7_i32, 8]).unwrap().is_none());
     assert_error!(table.release_block_of_column_values(&mut block), ErrorKind::WrongTable);
     block.discard();
-    assert_eq!(table.column_as::<i32>(1).unwrap(), [7, 8]);
+    assert_eq!(table.column_slice::<i32>(1).unwrap(), [7, 8]);
     table.get_block_of_column_values(1, 0, 2, ReadWriteMode::ReadWrite, &mut block).unwrap();
-    table.take_column(0).unwrap(); // the lent one is the first now
+    table.remove_column(0).unwrap(); // the lent one is the first now
     block.as_mut_slice().unwrap()[0] = 70;
     table.release_block_of_column_values(&mut block).unwrap();
-    assert_eq!(table.column_as::<i32>(0).unwrap(), [70, 8]);
+    assert_eq!(table.column_slice::<i32>(0).unwrap(), [70, 8]);
 }
 
 /// DAAL reads all columns as the last type that one shared feature had.
 #[test]
 fn columns_of_one_shared_feature_may_become_of_different_types() {
     let dictionary = DataDictionary::uniform(Feature::new(ElementType::F32), 3);
-    let mut table = SoaNumericTable::with_dictionary(dictionary, 1, AllocationFlag::DoNotAllocate).unwrap();
+    let mut table = SoaNumericTable::from_dictionary(dictionary, 1, AllocationFlag::DoNotAllocate).unwrap();
     table.set_column(0, vec![1.5_f32]).unwrap();
     table.set_column(1, vec![2_i32]).unwrap();
     table.set_column(2, vec![3.5_f32]).unwrap();
@@ -131,18 +131,18 @@ fn columns_of_one_shared_feature_may_become_of_different_types() {
 #[test]
 fn the_status_says_who_has_allocated_what_there_is() {
     let dictionary = || DataDictionary::uniform(Feature::new(ElementType::F32), 2);
-    let mut table = SoaNumericTable::with_dictionary(dictionary(), 2, AllocationFlag::DoAllocate).unwrap();
+    let mut table = SoaNumericTable::from_dictionary(dictionary(), 2, AllocationFlag::DoAllocate).unwrap();
     assert_eq!(table.data_memory_status(), MemoryStatus::InternallyAllocated);
     table.set_column(0, vec![1.5_f32, 2.5]).unwrap();
     assert_eq!(table.data_memory_status(), MemoryStatus::UserAllocated);
     table.resize(3).unwrap();
     assert_eq!(table.data_memory_status(), MemoryStatus::InternallyAllocated);
-    let mut table = SoaNumericTable::with_dictionary(dictionary(), 2, AllocationFlag::DoNotAllocate).unwrap();
+    let mut table = SoaNumericTable::from_dictionary(dictionary(), 2, AllocationFlag::DoNotAllocate).unwrap();
     table.resize(3).unwrap();
     assert_eq!(table.rows::<f32>(..).unwrap()[..], [0.0; 6]);
     assert_eq!(table.data_memory_status(), MemoryStatus::InternallyAllocated);
     let none = DataDictionary::from_features([]);
-    let mut table = SoaNumericTable::with_dictionary(none, 2, AllocationFlag::DoNotAllocate).unwrap();
+    let mut table = SoaNumericTable::from_dictionary(none, 2, AllocationFlag::DoNotAllocate).unwrap();
     table.push_column("a", vec![1_u8, 2]).unwrap();
     let copy = (&table as &dyn NumericTable).convert::<u8>().unwrap();
     assert_eq!(copy.as_slice().unwrap(), [1, 2]);
@@ -151,17 +151,17 @@ fn the_status_says_who_has_allocated_what_there_is() {
 #[test]
 fn a_dictionary_too_large_for_memory_is_an_error() {
     let dictionary = DataDictionary::uniform(Feature::new(ElementType::U8), usize::MAX);
-    let refused = SoaNumericTable::with_dictionary(dictionary, 0, AllocationFlag::DoNotAllocate);
+    let refused = SoaNumericTable::from_dictionary(dictionary, 0, AllocationFlag::DoNotAllocate);
     assert_error!(refused, ErrorKind::OutOfMemory);
     let dictionary = DataDictionary::uniform(Feature::new(ElementType::U8), 1);
-    let refused = SoaNumericTable::with_dictionary(dictionary.clone(), usize::MAX, AllocationFlag::DoAllocate);
+    let refused = SoaNumericTable::from_dictionary(dictionary.clone(), usize::MAX, AllocationFlag::DoAllocate);
     assert!(
         refused
             .as_ref()
             .is_err_and(|error| matches!(error.kind(), ErrorKind::OutOfMemory | ErrorKind::SizeOverflow { .. })),
         "{refused:?}"
     );
-    let mut table = SoaNumericTable::with_dictionary(dictionary, 3, AllocationFlag::DoAllocate).unwrap();
+    let mut table = SoaNumericTable::from_dictionary(dictionary, 3, AllocationFlag::DoAllocate).unwrap();
     assert!(table.resize(usize::MAX).is_err());
     assert_eq!(table.rows::<u8>(..).unwrap()[..], [0, 0, 0]);
 }
@@ -207,7 +207,7 @@ fn a_converted_block_that_was_taken_before_columns_moved_is_refused() {
         let mut block = BlockDescriptor::<f64>::new();
         table.get_block_of_column_values(1, 0, 2, mode, &mut block).unwrap();
         block.as_mut_slice().unwrap().fill(11.0);
-        table.take_column(0).unwrap();
+        table.remove_column(0).unwrap();
         assert_error!(table.release_block_of_column_values(&mut block), ErrorKind::WrongTable);
         drop(block);
         assert_eq!(table.rows::<f32>(..).unwrap()[..], [10.0, 100.0, 20.0, 200.0]);

@@ -115,7 +115,7 @@ pub(super) fn is_read_in_every_way(case: &Case<'_>) {
             assert_eq!(table.rows_with::<U>(rows.clone(), ConversionPolicy::Exact).unwrap()[..], expected);
             assert_eq!(table.read_rows(rows.clone(), &mut block).unwrap(), expected);
             table.get_block_of_rows(rows.start, rows.len(), ReadWriteMode::ReadOnly, &mut block).unwrap();
-            assert_eq!((block.rows(), block.as_slice()), (rows.clone(), &expected[..]));
+            assert_eq!((block.row_range(), block.as_slice()), (rows.clone(), &expected[..]));
             table.release_block_of_rows(&mut block).unwrap();
             for column in 0..SIDE {
                 let expected = case.column::<U>(column, rows.clone());
@@ -242,7 +242,7 @@ pub(super) fn is_refused_what_it_cannot_show(case: &Case<'_>) {
         let old = case.numbers[row * SIDE + column];
         let (upper, lower) = (row.min(column), row.max(column));
         let is_named = |error: &Error| match (case.half, error.kind()) {
-            (Half::Mirrored, ErrorKind::UnequalMirror { row: above, column: right, value, mirror, mirrored }) => {
+            (Half::Mirrored, ErrorKind::AsymmetricValue { row: above, column: right, value, mirror, mirrored }) => {
                 let values = [U::small(99), U::small(old)].map(numeric_table::AnyValue::from);
                 let [first, second] = if row < column { values } else { [values[1], values[0]] };
                 (*above, *right, *mirror, *value, *mirrored) == (upper, lower, (lower, upper), first, second)
@@ -401,8 +401,8 @@ pub(super) fn drops_what_is_not_released(case: &Case<'_>) {
 pub(super) fn is_converted_saved_and_measured(case: &Case<'_>) {
     let (mut table, expected) = ((case.make)(), case.rows::<f64>(0..SIDE));
     assert_eq!(table.convert::<f64>().unwrap().as_slice().unwrap(), expected);
-    let statistics = BasicStatistics::of(&*table).unwrap();
-    for (index, column) in statistics.columns().iter().enumerate() {
+    let statistics = BasicStatistics::compute(&*table).unwrap();
+    for (index, column) in statistics.per_column().iter().enumerate() {
         let values = case.column::<f64>(index, 0..SIDE);
         assert_eq!(column.maximum(), values.iter().copied().fold(f64::MIN, f64::max));
         assert!((column.mean() - values.iter().sum::<f64>() / SIDE as f64).abs() < 1e-12);

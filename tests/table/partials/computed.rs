@@ -14,11 +14,11 @@ fn pieces(rows: usize, columns: usize, values: usize) -> Vec<(usize, usize)> {
 /// The result by a plain loop over the parts of the table and their blocks.
 fn by_parts<P: Tested>(table: &dyn NumericTable) -> P {
     let Shape { rows, columns } = table.shape();
-    let mut all = P::question(columns).empty().unwrap();
+    let mut all = P::prototype(columns).new_like().unwrap();
     for (first, end) in pieces(rows, columns, 4 << 20) {
-        let mut part = all.empty().unwrap();
+        let mut part = all.new_like().unwrap();
         for (start, end) in pieces(end - first, columns, (128 << 10).max(256 * columns).min(4 << 20)) {
-            part.update_table(&*table.select_rows(first + start..first + end).unwrap()).unwrap();
+            part.update(&*table.select_rows(first + start..first + end).unwrap()).unwrap();
         }
         Partial::merge(&mut all, &part).unwrap();
     }
@@ -29,7 +29,7 @@ fn check<P: Tested>(table: &dyn NumericTable) {
     let expected = by_parts::<P>(table);
     assert_eq!(expected.rows(), table.row_count() as u64);
     expected.assert_near(&P::of_table(table));
-    let compute = || bytes_of(&P::question(table.column_count()).compute(table).unwrap());
+    let compute = || bytes_of(&P::prototype(table.column_count()).compute_over(table).unwrap());
     assert!(compute() == bytes_of(&expected));
     #[cfg(feature = "rayon")]
     for threads in [1, 4] {
@@ -54,7 +54,7 @@ fn a_result_is_that_of_its_parts_in_every_layout_and_element_type() {
                     let table = table.to_layout(layout).unwrap();
                     for_each_result!(P => check::<P>(&table));
                     let mut bytes = Vec::new();
-                    for_each_result!(P => bytes.push(bytes_of(&P::question(columns).compute(&table).unwrap())));
+                    for_each_result!(P => bytes.push(bytes_of(&P::prototype(columns).compute_over(&table).unwrap())));
                     bytes
                 })
                 .collect();
@@ -83,16 +83,16 @@ fn sparse_tables_are_what_they_show_and_moments_read_their_stored_values_only() 
     let sparse = CsrNumericTable::from_dense::<f64>(&table).unwrap();
     for_each_result!(P => {
         let [dense, sparse]: [P; 2] =
-            [&table as &dyn NumericTable, &sparse].map(|table| P::question(65).compute(table).unwrap());
+            [&table as &dyn NumericTable, &sparse].map(|table| P::prototype(65).compute_over(table).unwrap());
         sparse.assert_near(&dense);
         assert_eq!(sparse.rows(), 2100);
     });
-    let all = BasicStatistics::question(65).compute(&sparse).unwrap();
-    assert_eq!(all.columns(), BasicStatistics::of(&sparse).unwrap().propagate_nan(false).columns());
+    let all = BasicStatistics::prototype(65).compute_over(&sparse).unwrap();
+    assert_eq!(all.per_column(), BasicStatistics::compute(&sparse).unwrap().propagate_nan(false).per_column());
     // 2^34 cells, which nobody could wait for.
     let values = vec![1.5, -2.5];
     let large = CsrNumericTable::from_triplets(shape(1 << 20, 1 << 14), vec![5, 1 << 19], vec![0, 7], values).unwrap();
-    let all = BasicStatistics::new(1 << 14).unwrap().compute(&large).unwrap();
+    let all = BasicStatistics::new(1 << 14).unwrap().compute_over(&large).unwrap();
     let column = all.column(7).unwrap();
     assert_eq!((column.count(), column.minimum(), column.maximum(), column.sum()), (1 << 20, -2.5, 0.0, -2.5));
 }
@@ -106,7 +106,7 @@ fn the_parts_of_a_large_table_are_computed_on_several_threads() {
     let table = table.unwrap();
     for_each_result!(P => {
         let expected = by_parts::<P>(&table);
-        let compute = || P::question(8).compute(&table).unwrap();
+        let compute = || P::prototype(8).compute_over(&table).unwrap();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
         assert!(bytes_of(&pool.install(compute)) == bytes_of(&expected));
     });
@@ -116,15 +116,15 @@ fn the_parts_of_a_large_table_are_computed_on_several_threads() {
 fn tables_without_columns_or_rows_have_their_rows_counted() {
     let none = HomogenNumericTable::<f32>::new(shape(0, 3), AllocationFlag::DoAllocate).unwrap();
     for_each_result!(P => {
-        assert_eq!(P::question(3).compute(&none).unwrap().rows(), 0);
+        assert_eq!(P::prototype(3).compute_over(&none).unwrap().rows(), 0);
     });
     for rows in [0, 5, usize::MAX] {
         let table = HomogenNumericTable::<f32>::new(shape(rows, 0), AllocationFlag::DoAllocate).unwrap();
         let rows = rows as u64;
-        assert_eq!(BasicStatistics::new(0).unwrap().compute(&table).unwrap().row_count(), rows);
-        assert_eq!(Covariance::new(0).unwrap().compute(&table).unwrap().row_count(), rows);
-        assert_eq!(Histogram::with_bins([]).unwrap().compute(&table).unwrap().row_count(), rows);
-        assert_eq!(QuantileSketch::new(0).unwrap().compute(&table).unwrap().row_count(), rows);
+        assert_eq!(BasicStatistics::new(0).unwrap().compute_over(&table).unwrap().row_count(), rows);
+        assert_eq!(Covariance::new(0).unwrap().compute_over(&table).unwrap().row_count(), rows);
+        assert_eq!(Histogram::with_bins([]).unwrap().compute_over(&table).unwrap().row_count(), rows);
+        assert_eq!(QuantileSketch::new(0).unwrap().compute_over(&table).unwrap().row_count(), rows);
     }
 }
 
@@ -134,14 +134,14 @@ fn other_numbers_of_columns_are_refused_and_change_nothing() {
         let mut result = P::of_table(&random_table(&mut Random::new(1), 20, 3));
         let before = bytes_of(&result);
         for (rows, columns) in [(0, 2), (7, 2), (0, 4), (7, 4), (0, 0)] {
-            let refused = result.update_table(&random_table(&mut Random::new(2), rows, columns));
-            assert_error!(refused, ErrorKind::LengthMismatch { expected: 3, found } if *found == columns);
+            let refused = result.update(&random_table(&mut Random::new(2), rows, columns));
+            assert_error!(refused, ErrorKind::LengthMismatch { expected: 3, actual: found } if *found == columns);
             assert_error!(
-                result.compute(&random_table(&mut Random::new(2), rows, columns)),
+                result.compute_over(&random_table(&mut Random::new(2), rows, columns)),
                 ErrorKind::LengthMismatch { expected: 3, .. }
             );
         }
-        assert!(Partial::merge(&mut result, &P::question(4)).is_err());
+        assert!(Partial::merge(&mut result, &P::prototype(4)).is_err());
         assert!(bytes_of(&result) == before);
     });
 }
@@ -150,11 +150,11 @@ fn other_numbers_of_columns_are_refused_and_change_nothing() {
 fn more_rows_than_can_be_counted_are_refused_and_change_nothing() {
     let all = HomogenNumericTable::<f32>::new(shape(usize::MAX, 0), AllocationFlag::DoAllocate).unwrap();
     let one = HomogenNumericTable::<f32>::new(shape(1, 0), AllocationFlag::DoAllocate).unwrap();
-    let mut statistics = BasicStatistics::of(&all).unwrap();
-    assert_error!(statistics.update_table(&one), ErrorKind::LimitExceeded { what: "counted rows", .. });
+    let mut statistics = BasicStatistics::compute(&all).unwrap();
+    assert_error!(statistics.update(&one), ErrorKind::LimitExceeded { what: "counted rows", .. });
     assert_eq!(statistics.row_count(), u64::MAX);
-    let mut covariance = Covariance::of(&all).unwrap();
-    assert_error!(covariance.update_table(&one), ErrorKind::LimitExceeded { what: "counted rows", .. });
+    let mut covariance = Covariance::compute(&all).unwrap();
+    assert_error!(covariance.update(&one), ErrorKind::LimitExceeded { what: "counted rows", .. });
     assert_eq!(covariance.row_count(), u64::MAX);
 }
 
@@ -163,21 +163,21 @@ fn an_error_names_the_row_of_the_whole_table() {
     let mut values = vec![0_u8; 600_000];
     values[500_001] = 9;
     let table = HomogenNumericTable::from_array(values, shape(600_000, 1)).unwrap();
-    let refused = GroupStatistics::new(1, 0, 3).unwrap().compute(&table);
+    let refused = GroupStatistics::new(1, 0, 3).unwrap().compute_over(&table);
     assert_error!(refused, ErrorKind::ValueNotAllowed { row: 500_001, column: 0, .. }, "categor");
 }
 
 #[test]
 fn the_first_table_names_the_columns() {
     let named = random_table(&mut Random::new(1), 2, 2);
-    let mut statistics = BasicStatistics::of(&named).unwrap().empty().unwrap();
+    let mut statistics = BasicStatistics::compute(&named).unwrap().new_like().unwrap();
     assert!(!statistics.to_string().contains("column 1"));
-    statistics.update_table(&named).unwrap();
-    statistics.update_table(&HomogenNumericTable::from_rows(&[[1.0, 2.0]]).unwrap()).unwrap();
+    statistics.update(&named).unwrap();
+    statistics.update(&HomogenNumericTable::from_rows(&[[1.0, 2.0]]).unwrap()).unwrap();
     assert!(statistics.to_string().contains("column 1"));
     let mut groups = GroupStatistics::new(2, 0, CATEGORIES).unwrap();
-    groups.update_table(&named).unwrap();
+    groups.update(&named).unwrap();
     assert_eq!(groups.means().unwrap().dictionary().index_of("column 1"), Some(1));
-    let covariance = Covariance::new(2).unwrap().compute(&named).unwrap();
+    let covariance = Covariance::new(2).unwrap().compute_over(&named).unwrap();
     assert_eq!(covariance.covariance().unwrap().dictionary().index_of("column 1"), Some(1));
 }

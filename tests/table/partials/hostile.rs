@@ -34,11 +34,11 @@ fn call_all<P: Tested>(bytes: &[u8]) -> bool {
         let _ = Partial::merge(&mut result, &copy);
         for columns in 1..5 {
             let before = bytes_of(&result);
-            if result.update_table(&random_table(&mut Random::quiet(9), 5, columns)).is_err() {
+            if result.update(&random_table(&mut Random::quiet(9), 5, columns)).is_err() {
                 assert_eq!(bytes_of(&result), before);
             }
         }
-        let _ = result.empty().map(|empty| empty.call_everything());
+        let _ = result.new_like().map(|empty| empty.call_everything());
     }
     true
 }

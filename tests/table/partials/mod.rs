@@ -23,7 +23,7 @@ const CATEGORIES: usize = 4;
 /// A type of partial result, as the tests see it.
 trait Tested: Partial + Clone + Debug {
     /// The result without rows for a table of so many columns.
-    fn question(columns: usize) -> Self;
+    fn prototype(columns: usize) -> Self;
 
     /// The result of a whole table, computed in the other way that there is.
     fn of_table(table: &dyn NumericTable) -> Self;
@@ -68,7 +68,7 @@ fn random_table(random: &mut Random, rows: usize, columns: usize) -> HomogenNume
     let values = (0..rows * columns).map(|place| value(place % columns)).collect::<Vec<_>>();
     let names = (0..columns).map(|column| Feature::new(ElementType::F64).named(format!("column {column}")));
     let table = HomogenNumericTable::from_array(values, shape(rows, columns)).unwrap();
-    table.described_by(names.collect()).unwrap()
+    table.with_dictionary(names.collect()).unwrap()
 }
 
 fn bins() -> Vec<HistogramBins> {
@@ -109,7 +109,7 @@ fn call_all_of_columns(columns: &[ColumnStatistics]) {
             ColumnStatistics::population_variance,
             ColumnStatistics::standard_deviation,
             ColumnStatistics::population_standard_deviation,
-            ColumnStatistics::variation,
+            ColumnStatistics::coefficient_of_variation,
         ];
         let _ = numbers.map(|number| number(column));
         let _ = (column.count(), column.nan_count(), column.infinity_count());
@@ -117,12 +117,12 @@ fn call_all_of_columns(columns: &[ColumnStatistics]) {
 }
 
 impl Tested for BasicStatistics {
-    fn question(columns: usize) -> Self {
+    fn prototype(columns: usize) -> Self {
         Self::new(columns).unwrap().propagate_nan(columns.is_multiple_of(2))
     }
 
     fn of_table(table: &dyn NumericTable) -> Self {
-        Self::of(table).unwrap().propagate_nan(table.column_count().is_multiple_of(2))
+        Self::compute(table).unwrap().propagate_nan(table.column_count().is_multiple_of(2))
     }
 
     fn rows(&self) -> u64 {
@@ -130,22 +130,22 @@ impl Tested for BasicStatistics {
     }
 
     fn assert_near(&self, other: &Self) {
-        assert_columns_near(self.columns(), other.columns());
+        assert_columns_near(self.per_column(), other.per_column());
     }
 
     fn call_everything(&self) {
-        call_all_of_columns(self.columns());
+        call_all_of_columns(self.per_column());
         let _ = (self.to_string(), format!("{self:#.3}"), self.column(0), self.clone().propagate_nan(true));
     }
 }
 
 impl Tested for Covariance {
-    fn question(columns: usize) -> Self {
+    fn prototype(columns: usize) -> Self {
         Self::new(columns).unwrap()
     }
 
     fn of_table(table: &dyn NumericTable) -> Self {
-        Self::of(table).unwrap()
+        Self::compute(table).unwrap()
     }
 
     fn rows(&self) -> u64 {
@@ -172,7 +172,7 @@ impl Tested for Covariance {
 }
 
 impl Tested for Histogram {
-    fn question(columns: usize) -> Self {
+    fn prototype(columns: usize) -> Self {
         match columns % 2 {
             0 => Self::new(columns, &bins()[2]).unwrap(),
             _ => Self::with_bins(bins().into_iter().cycle().take(columns)).unwrap(),
@@ -180,8 +180,8 @@ impl Tested for Histogram {
     }
 
     fn of_table(table: &dyn NumericTable) -> Self {
-        let mut all = Self::question(table.column_count());
-        all.add_table(table, numeric_table::statistics::StatisticsOptions::new()).unwrap();
+        let mut all = Self::prototype(table.column_count());
+        all.update_with(table, numeric_table::statistics::StatisticsOptions::new()).unwrap();
         all
     }
 
@@ -194,7 +194,7 @@ impl Tested for Histogram {
     }
 
     fn call_everything(&self) {
-        for column in self.columns() {
+        for column in self.per_column() {
             let _ = (column.counts(), column.below(), column.above(), column.nan_count());
             for edge in column.bins().edges() {
                 let _ = (column.bins().bin_of(*edge), column.bins().bin_of(edge.next_up()));
@@ -205,13 +205,13 @@ impl Tested for Histogram {
 }
 
 impl Tested for QuantileSketch {
-    fn question(columns: usize) -> Self {
+    fn prototype(columns: usize) -> Self {
         Self::with_capacity(columns, 64).unwrap()
     }
 
     fn of_table(table: &dyn NumericTable) -> Self {
-        let mut all = Self::question(table.column_count());
-        all.add_table(table, numeric_table::statistics::StatisticsOptions::new()).unwrap();
+        let mut all = Self::prototype(table.column_count());
+        all.update_with(table, numeric_table::statistics::StatisticsOptions::new()).unwrap();
         all
     }
 
@@ -245,12 +245,12 @@ impl Tested for QuantileSketch {
 }
 
 impl Tested for GroupStatistics {
-    fn question(columns: usize) -> Self {
+    fn prototype(columns: usize) -> Self {
         Self::new(columns, 0, CATEGORIES).unwrap()
     }
 
     fn of_table(table: &dyn NumericTable) -> Self {
-        Self::of(table, 0, CATEGORIES).unwrap()
+        Self::compute(table, 0, CATEGORIES).unwrap()
     }
 
     fn rows(&self) -> u64 {

@@ -38,9 +38,9 @@ fn check<P: Tested>(table: &dyn NumericTable) {
     Partial::merge(&mut all, &result).unwrap();
     for mut merged in [back, other] {
         assert_eq!(bytes_of(&merged), bytes_of(&all));
-        merged.update_table(table).unwrap();
+        merged.update(table).unwrap();
         let mut all = all.clone();
-        all.update_table(table).unwrap();
+        all.update(table).unwrap();
         assert_eq!(bytes_of(&merged), bytes_of(&all));
     }
 }
@@ -58,19 +58,19 @@ fn a_result_that_was_bytes_or_text_merges_to_the_same_bits() {
 fn the_text_of_a_result_is_readable() {
     let table = HomogenNumericTable::from_rows(&[[1.0, f64::NAN], [0.0, f64::INFINITY], [1.0, 4.0]]).unwrap();
     let text = |result: serde_json::Value| result.to_string();
-    let statistics = serde_json::to_value(BasicStatistics::of(&table).unwrap()).unwrap();
+    let statistics = serde_json::to_value(BasicStatistics::compute(&table).unwrap()).unwrap();
     assert_eq!(text(statistics["columns"][1]["maximum"].clone()), "4.0");
     assert_eq!(
         (text(statistics["rows"].clone()), text(statistics["columns"][0]["sum"].clone())),
         ("3".into(), "[2.0,0.0,0]".into())
     );
-    let covariance = serde_json::to_value(Covariance::of(&table).unwrap()).unwrap();
+    let covariance = serde_json::to_value(Covariance::compute(&table).unwrap()).unwrap();
     assert_eq!(text(covariance["products"].clone()), r#"[0.6666666666666666,"NaN","NaN"]"#);
     let bins = HistogramBins::with_edges([0.0, 1.0, f64::INFINITY]).unwrap();
     assert_eq!(serde_json::to_string(&bins).unwrap(), r#"{"edges":[0.0,1.0,"Infinity"],"is_uniform":false}"#);
-    let histogram = serde_json::to_value(Histogram::of(&table, &bins).unwrap()).unwrap();
+    let histogram = serde_json::to_value(Histogram::compute(&table, &bins).unwrap()).unwrap();
     assert_eq!(text(histogram["columns"][1].clone()), r#"{"above":0,"below":0,"bins":null,"counts":[0,2],"nan":1}"#);
-    let sketch = serde_json::to_value(QuantileSketch::of(&table).unwrap()).unwrap();
+    let sketch = serde_json::to_value(QuantileSketch::compute(&table).unwrap()).unwrap();
     assert_eq!(text(sketch["values"].clone()), r#"[1.0,0.0,1.0,"Infinity",4.0]"#);
 }
 
@@ -78,7 +78,7 @@ fn the_text_of_a_result_is_readable() {
 fn columns_and_bins_are_serialized_by_themselves() {
     let table = random_table(&mut Random::new(3), 50, 5);
     let (statistics, histogram) = (BasicStatistics::of_table(&table), Histogram::of_table(&table));
-    for (column, counts) in statistics.columns().iter().zip(histogram.columns()) {
+    for (column, counts) in statistics.per_column().iter().zip(histogram.per_column()) {
         let back: ColumnStatistics = serde_json::from_str(&serde_json::to_string(column).unwrap()).unwrap();
         assert_eq!(back, *column);
         let back: numeric_table::statistics::ColumnHistogram =

@@ -93,5 +93,5 @@ fn first(table: &HomogenNumericTable<f32>) -> *const f32 {
 }
 
 fn one_column(layout: DataLayout) -> HomogenNumericTable<f32> {
-    HomogenNumericTable::from_array_in(vec![1.0, 2.0, 3.0], Shape { rows: 3, columns: 1 }, layout).unwrap()
+    HomogenNumericTable::from_array_with_layout(vec![1.0, 2.0, 3.0], Shape { rows: 3, columns: 1 }, layout).unwrap()
 }

@@ -10,14 +10,14 @@ use std::sync::Arc;
 use arrow_array::{Array as ArrowArray, ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray, UInt64Array};
 use numeric_table::{
     AnyArray, CsrNumericTable, SoaNumericTable, bf16,
-    csv::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions},
+    csv::{CsvColumnKind, CsvHeader, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions},
     dictionary::{Categories, TimeUnit},
     files::{self, SaveOptions},
     npy,
     npz::{self, NpzReader},
     prelude::*,
     shards::Shards,
-    sparse::Svmlight,
+    sparse::LabeledRows,
 };
 use numeric_table_arrow::prelude::*;
 
@@ -81,12 +81,12 @@ fn floats() -> SoaNumericTable {
 }
 
 fn words() -> SoaNumericTable {
-    let words = Categories::from_words(WORDS).unwrap();
+    let words = Categories::from_labels(WORDS).unwrap();
     column(Feature::new(ElementType::U8).categorical(words), (0..WORDS.len() as u8).collect::<Vec<u8>>())
 }
 
 fn missing_words() -> SoaNumericTable {
-    let words = Categories::from_words(WORDS).unwrap();
+    let words = Categories::from_labels(WORDS).unwrap();
     let codes = [f64::NAN].into_iter().chain((0..WORDS.len()).map(|code| code as f64)).collect::<Vec<f64>>();
     column(Feature::new(ElementType::F64).categorical(words), codes)
 }
@@ -125,8 +125,8 @@ fn by_csv(table: &SoaNumericTable) -> Result<SoaNumericTable, Error> {
     table.write_csv_to(&mut text, CsvWriteOptions::new().header(true))?;
     for (index, feature) in table.dictionary().iter().enumerate() {
         options = match feature.feature_type {
-            FeatureType::Time(unit) => options.kind(index, CsvKind::Time(unit)),
-            FeatureType::Categorical => options.kind(index, CsvKind::Categorical),
+            FeatureType::Time(unit) => options.kind(index, CsvColumnKind::Time(unit)),
+            FeatureType::Categorical => options.kind(index, CsvColumnKind::Categorical),
             // Text does not say the type either: numbers of these are read as `f64` otherwise.
             _ if feature.element_type == ElementType::Bf16 => options.column_type(index, ElementType::Bf16),
             _ => options,
@@ -212,7 +212,7 @@ fn cells(table: &SoaNumericTable, is_plain: bool) -> (Option<String>, Vec<Cell>)
     };
     let cell = |row| match (number(row), feature.feature_type) {
         (Cell::Whole(count), FeatureType::Time(unit)) if !is_plain => Cell::Time(unit, count),
-        (Cell::Whole(index), _) if !is_plain => match feature.word(usize::try_from(index).unwrap_or(usize::MAX)) {
+        (Cell::Whole(index), _) if !is_plain => match feature.label(usize::try_from(index).unwrap_or(usize::MAX)) {
             Some(word) => Cell::Word(word.to_owned()),
             None => Cell::Whole(index),
         },
@@ -295,7 +295,7 @@ fn what_others_have_comes_in_or_is_refused_by_name() {
     };
 
     let truths: ArrayRef = Arc::new(BooleanArray::from(vec![false, true]));
-    assert_eq!(arrow(truths, ArrowOptions::new()).unwrap().column_as::<u8>(0).unwrap(), [0, 1]);
+    assert_eq!(arrow(truths, ArrowOptions::new()).unwrap().column_slice::<u8>(0).unwrap(), [0, 1]);
     let large = (1_i64 << 53) + 1;
     let signed: ArrayRef = Arc::new(Int64Array::from(vec![Some(large), None]));
     refused(arrow(signed.clone(), ArrowOptions::new()), "1 nulls, the first in row 1, and no NaN was requested");
@@ -331,7 +331,7 @@ fn what_others_have_comes_in_or_is_refused_by_name() {
 /// A code that is no word is refused with its row and column wherever words are written instead of codes.
 #[test]
 fn a_code_without_a_word_is_refused_by_name() {
-    let words = Categories::from_words(["a"]).unwrap();
+    let words = Categories::from_labels(["a"]).unwrap();
     let table = column(Feature::new(ElementType::F64).categorical(words), vec![0.0, 7.0]);
     let arrow = table.to_record_batch().unwrap_err().to_string();
     assert!(arrow.contains("column 0 (it): 7 in row 1, which is no index of 1 words"), "{arrow}");
@@ -348,9 +348,9 @@ fn no_door_takes_a_file_without_a_size_for_an_empty_table() {
     assert!(Shards::open(path).is_err());
     assert!(npy::load(path).is_err());
     assert!(NpzReader::open(path).is_err());
-    assert!(Svmlight::load::<f64>(path).is_err());
+    assert!(LabeledRows::load::<f64>(path).is_err());
     assert!(CsrNumericTable::load_mtx::<f64>(path).is_err());
-    let options = CsvOptions::new().header(CsvHeader::No).delimiter(b'\t').kind(.., CsvKind::Categorical);
+    let options = CsvOptions::new().header(CsvHeader::No).delimiter(b'\t').kind(.., CsvColumnKind::Categorical);
     let error = CsvSource::open_with(path, options).and_then(|source| source.load::<u8>()).err().unwrap();
     assert!(matches!(error.kind(), ErrorKind::Text { .. }), "{error}");
 }

@@ -6,7 +6,7 @@ use numeric_table::{
     RowMergedNumericTable, SoaNumericTable, impl_record,
     interop::CopyPolicy,
     prelude::*,
-    table::{BorrowedTable, BorrowedTableMut, PackedOrder, Triangle},
+    table::{BorrowedTable, BorrowedTableMut, Triangle},
 };
 use numeric_table_arrow::prelude::*;
 
@@ -58,9 +58,9 @@ fn every_kind_of_table_becomes_a_record_batch() {
     check!(AosNumericTable::from_records(records).unwrap(), VALUES);
     let floats = VALUES.map(|value| value as f32).to_vec();
     check!(CsrNumericTable::try_new(SHAPE, vec![0_u32, 3, 6, 9], [0_u32, 1, 2].repeat(3), floats).unwrap(), VALUES);
-    check!(PackedSymmetricMatrix::from_full(&rows, Triangle::Lower, PackedOrder::Rows).unwrap(), VALUES);
+    check!(PackedSymmetricMatrix::from_full(&rows, Triangle::Lower, DataLayout::RowMajor).unwrap(), VALUES);
     let full = HomogenNumericTable::from_array(LOWER.to_vec(), SHAPE).unwrap();
-    check!(PackedTriangularMatrix::from_full(&full, Triangle::Lower, PackedOrder::Columns).unwrap(), LOWER);
+    check!(PackedTriangularMatrix::from_full(&full, Triangle::Lower, DataLayout::ColumnMajor).unwrap(), LOWER);
     let left = SoaNumericTable::from_columns([("a", vec![1_u64, 2, 3])]).unwrap();
     let right = columns.select_columns(1..).unwrap().to_table().unwrap();
     check!(MergedNumericTable::new([Box::new(left) as Box<dyn NumericTable>, right]).unwrap(), VALUES);

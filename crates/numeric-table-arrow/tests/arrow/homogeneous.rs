@@ -26,7 +26,7 @@ fn odd_bits<T: Element>(shape: Shape, layout: DataLayout) -> Table<T> {
     let bytes: Vec<u8> =
         (0..count as u64).map(|index| (index.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8).collect();
     let array = Array::copy_of(&bytes).unwrap().reinterpret::<T>().unwrap();
-    Table::from_array_in(array, shape, layout).unwrap()
+    Table::from_array_with_layout(array, shape, layout).unwrap()
 }
 
 fn bits<T: Element>(table: &Table<T>) -> Vec<u8> {
@@ -155,7 +155,8 @@ fn metadata_that_somebody_else_has_written_does_no_harm() {
 #[test]
 fn what_arrow_shows_does_not_change_when_the_table_is_written() {
     let mut table =
-        Table::from_array_in(vec![1, 2, 3, 4], Shape { rows: 2, columns: 2 }, DataLayout::ColumnMajor).unwrap();
+        Table::from_array_with_layout(vec![1, 2, 3, 4], Shape { rows: 2, columns: 2 }, DataLayout::ColumnMajor)
+            .unwrap();
     let batch = table.to_record_batch().unwrap();
     table.as_mut_slice().unwrap().fill(9);
     drop(table);
@@ -184,7 +185,7 @@ fn an_owner_is_dropped_once_and_not_before_the_last_array() {
     }
     let drops = Arc::new(AtomicUsize::new(0));
     let owner = Array::from_owner(Owner((0..6).collect(), drops.clone()));
-    let table = Table::from_array_in(owner, Shape { rows: 3, columns: 2 }, DataLayout::ColumnMajor).unwrap();
+    let table = Table::from_array_with_layout(owner, Shape { rows: 3, columns: 2 }, DataLayout::ColumnMajor).unwrap();
     let batch = table.to_record_batch().unwrap();
     drop(table);
     let last = batch.column(1).slice(1, 2);

@@ -91,8 +91,8 @@ fn every_type_comes_in_and_goes_out_on_the_same_memory() {
         assert_eq!(feature.name.as_ref(), Some(field.name()));
         assert_eq!(feature.element_type.name(), field.name());
     }
-    assert_eq!(table.column_as::<i64>(6).unwrap(), [i64::MIN, -1, 0, 1, i64::MAX]);
-    assert_eq!(table.column_as::<u64>(10).unwrap()[4], u64::MAX);
+    assert_eq!(table.column_slice::<i64>(6).unwrap(), [i64::MIN, -1, 0, 1, i64::MAX]);
+    assert_eq!(table.column_slice::<u64>(10).unwrap()[4], u64::MAX);
     let out = table.to_record_batch().unwrap();
     assert_shared(&table, &out);
     assert_eq!(out.columns(), batch.columns());
@@ -109,9 +109,9 @@ fn slices_of_batches_share_from_where_they_begin() {
         let table = SoaNumericTable::from_record_batch(&part).unwrap();
         assert_eq!(table.shape(), shape(count, 11));
         assert_shared(&table, &part);
-        assert_eq!(table.column_as::<u16>(8).unwrap(), &[0, 1, 2, 3, u16::MAX][start..start + count]);
+        assert_eq!(table.column_slice::<u16>(8).unwrap(), &[0, 1, 2, 3, u16::MAX][start..start + count]);
         let inner = SoaNumericTable::from_record_batch(&part.slice(count - 1, 1)).unwrap();
-        assert_eq!(inner.column_as::<u8>(7).unwrap(), &[0, 1, 2, 3, 255][start + count - 1..start + count]);
+        assert_eq!(inner.column_slice::<u8>(7).unwrap(), &[0, 1, 2, 3, 255][start + count - 1..start + count]);
         assert_shared(&table, &table.to_record_batch().unwrap());
     }
 }
@@ -131,7 +131,7 @@ fn buffers_need_no_more_alignment_than_their_values_do() {
             let batch = batch(vec![("a", array)]);
             let table = SoaNumericTable::from_record_batch(&batch).unwrap();
             assert_shared(&table, &batch);
-            assert_eq!(table.column_as::<P::Native>(0).unwrap()[0], SmallNumber::small(first as u8));
+            assert_eq!(table.column_slice::<P::Native>(0).unwrap()[0], SmallNumber::small(first as u8));
         }
     }
     check::<UInt8Type>();
@@ -147,7 +147,7 @@ fn buffers_need_no_more_alignment_than_their_values_do() {
 fn a_write_copies_the_column_that_is_written_and_no_other() {
     let batch = every_type();
     let mut table = SoaNumericTable::from_record_batch(&batch).unwrap();
-    table.column_as_mut::<i32>(5).unwrap()[0] = 7;
+    table.column_slice_mut::<i32>(5).unwrap()[0] = 7;
     assert_eq!(batch.column(5).as_primitive::<arrow_array::types::Int32Type>().value(0), i32::MIN);
     for (column, array) in batch.columns().iter().enumerate() {
         assert_eq!(table_address(&table, column) == arrow_address(array), column != 5, "column {column}");
@@ -161,7 +161,7 @@ fn a_write_copies_the_column_that_is_written_and_no_other() {
             Ok(())
         })
         .unwrap();
-    assert_eq!(table.column_as::<u16>(1).unwrap(), [9, 1, 2]);
+    assert_eq!(table.column_slice::<u16>(1).unwrap(), [9, 1, 2]);
     assert_eq!(out.column(1).as_primitive::<arrow_array::types::UInt16Type>().values()[..], [3, 1, 2]);
     drop(table);
     assert_eq!(out.column(2).as_primitive::<Int64Type>().values()[..], [i64::MAX, i64::MIN, 0]);
@@ -188,7 +188,7 @@ fn an_owner_is_dropped_once_and_not_before_the_last_column() {
     drop(table);
     let table = SoaNumericTable::from_record_batch(&batch.slice(1, 2)).unwrap();
     drop(batch);
-    assert_eq!((table.column_as::<i32>(0).unwrap(), drops.load(Relaxed)), (&[2, 3][..], 0));
+    assert_eq!((table.column_slice::<i32>(0).unwrap(), drops.load(Relaxed)), (&[2, 3][..], 0));
     std::thread::spawn(move || drop(table)).join().unwrap();
     assert_eq!(drops.load(Relaxed), 1);
 }
@@ -260,7 +260,7 @@ fn mixed_tables_of_every_kind_are_shown_column_by_column() {
 fn columns_that_have_no_values_or_are_lent_are_errors() {
     let features = [Feature::new(ElementType::F32), Feature::new(ElementType::U8)];
     let dictionary: DataDictionary = features.into_iter().collect();
-    let table = SoaNumericTable::with_dictionary(dictionary, 2, AllocationFlag::DoNotAllocate).unwrap();
+    let table = SoaNumericTable::from_dictionary(dictionary, 2, AllocationFlag::DoNotAllocate).unwrap();
     assert_error!(table.to_record_batch(), ErrorKind::ColumnNotSet { column: 0 });
     let mut table = mixed();
     let mut block = BlockDescriptor::<u16>::new();
@@ -301,7 +301,7 @@ fn rows_without_columns_and_columns_without_rows_are_tables() {
         SoaNumericTable::from_record_batches([&empty, &empty], ArrowOptions::new()).unwrap(),
     ] {
         assert_eq!(table.shape(), shape(0, 11));
-        assert!(table.column_as::<f64>(2).unwrap().is_empty());
+        assert!(table.column_slice::<f64>(2).unwrap().is_empty());
         let back = table.to_record_batch().unwrap();
         assert_eq!((back.num_rows(), back.schema().field(9).data_type()), (0, empty.schema().field(9).data_type()));
     }
@@ -382,11 +382,11 @@ fn a_null_struct_is_a_row_of_nulls() {
     let error = SoaNumericTable::from_struct_array(&structs).unwrap_err().to_string();
     assert_eq!(error, "Arrow column 0 (a): 1 nulls, the first in row 2, and no NaN was requested for them");
     let table = SoaNumericTable::from_struct_arrays([&structs], ArrowOptions::new().nulls_to(-1)).unwrap();
-    assert_eq!(table.column_as::<i16>(0).unwrap(), [1, 2, -1, 4]);
-    assert_eq!(table.column_as::<f64>(1).unwrap(), [-1.0, 2.0, -1.0, 4.0]);
+    assert_eq!(table.column_slice::<i16>(0).unwrap(), [1, 2, -1, 4]);
+    assert_eq!(table.column_slice::<f64>(1).unwrap(), [-1.0, 2.0, -1.0, 4.0]);
     // Rows before and after it have no nulls.
     let tail = SoaNumericTable::from_struct_array(&structs.slice(3, 1)).unwrap();
-    assert_eq!((tail.column_as::<i16>(0).unwrap(), tail.column_as::<f64>(1).unwrap()), (&[4][..], &[4.0][..]));
+    assert_eq!((tail.column_slice::<i16>(0).unwrap(), tail.column_slice::<f64>(1).unwrap()), (&[4][..], &[4.0][..]));
     let error = SoaNumericTable::from_struct_array(&structs.slice(1, 2)).unwrap_err().to_string();
     assert_eq!(error, "Arrow column 0 (a): 1 nulls, the first in row 1, and no NaN was requested for them");
 }

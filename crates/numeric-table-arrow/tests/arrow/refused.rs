@@ -37,8 +37,8 @@ fn nulls_are_errors_or_what_the_caller_names() {
         assert_eq!(error, expected);
     }
     let table = load(ArrowOptions::new().nulls_to(i64::MIN)).unwrap();
-    assert_eq!(table.column_as::<i64>(1).unwrap(), [i64::MAX, i64::MIN, 3]);
-    assert_eq!(table.column_as::<f32>(2).unwrap(), [i64::MIN as f32, 0.5, i64::MIN as f32]);
+    assert_eq!(table.column_slice::<i64>(1).unwrap(), [i64::MAX, i64::MIN, 3]);
+    assert_eq!(table.column_slice::<f32>(2).unwrap(), [i64::MIN as f32, 0.5, i64::MIN as f32]);
     assert_eq!(table_address(&table, 0), arrow_address(batch.column(0)), "the column without nulls is shared");
     assert_ne!(table_address(&table, 1), arrow_address(batch.column(1)));
     assert_eq!(table.data_memory_status(), MemoryStatus::UserAllocated);
@@ -47,7 +47,9 @@ fn nulls_are_errors_or_what_the_caller_names() {
     assert_shared(&SoaNumericTable::from_record_batch(&part).unwrap(), &part);
     let floats = batch.project(&[2]).unwrap();
     let table = SoaNumericTable::from_record_batches([floats], ArrowOptions::new().nulls_to_nan(true)).unwrap();
-    assert!(is_same(table.column_as::<f32>(0).unwrap()[2], f32::NAN) && table.column_as::<f32>(0).unwrap()[1] == 0.5);
+    assert!(
+        is_same(table.column_slice::<f32>(0).unwrap()[2], f32::NAN) && table.column_slice::<f32>(0).unwrap()[1] == 0.5
+    );
     // Of homogeneous tables as well.
     let option = ArrowOptions::new().nulls_to(9).convert(ConversionPolicy::Saturate);
     let table = HomogenNumericTable::<u8>::from_record_batches([&batch], option).unwrap();
@@ -68,7 +70,7 @@ fn nulls_are_where_they_are_at_every_bit_of_a_bitmap() {
                 .map(|row| start + row % count)
                 .map(|row| if is_valid(row) { row as i32 } else { -1 })
                 .collect();
-            assert_eq!(table.column_as::<i32>(0).unwrap(), expected);
+            assert_eq!(table.column_slice::<i32>(0).unwrap(), expected);
         }
     }
 }
@@ -134,7 +136,7 @@ fn batches_must_have_the_same_columns() {
         "Arrow column 0 (a): in batch 1: f64 values in a column of i32, and no conversion was requested"
     );
     let convert = |policy| SoaNumericTable::from_record_batches([&first, &other], ArrowOptions::new().convert(policy));
-    assert_eq!(convert(ConversionPolicy::Checked).unwrap().column_as::<i32>(0).unwrap(), [1, 2, 1, 2]);
+    assert_eq!(convert(ConversionPolicy::Checked).unwrap().column_slice::<i32>(0).unwrap(), [1, 2, 1, 2]);
     assert_error!(convert(ConversionPolicy::Exact), ErrorKind::ValueNotRepresentable { row: 2, column: 0, .. });
     let options = ArrowOptions::new().convert(ConversionPolicy::Checked);
     let joined = RowMergedNumericTable::from_record_batches([&first, &other], options).unwrap();

@@ -44,7 +44,10 @@ fn truth_values_are_0_and_1_of_the_type_that_the_table_has() {
         let first = (0..5).position(|start| part == batch.slice(start, part.num_rows())).unwrap();
         let expected: Vec<u8> = [1, 0, 1, 1, 0][first..first + part.num_rows()].to_vec();
         let soa = SoaNumericTable::from_record_batch(&part).unwrap();
-        assert_eq!((soa.column_as::<u8>(0).unwrap(), soa.column_as::<u8>(1).unwrap()), (&expected[..], &expected[..]));
+        assert_eq!(
+            (soa.column_slice::<u8>(0).unwrap(), soa.column_slice::<u8>(1).unwrap()),
+            (&expected[..], &expected[..])
+        );
         let table = Table::<bf16>::from_record_batch(&part).unwrap();
         assert_eq!(table.column::<u8>(1, ..).unwrap()[..], expected);
         assert_eq!(
@@ -71,7 +74,7 @@ fn nulls_of_truth_values_and_lists_of_them_are_as_those_of_numbers() {
     let values = table.as_slice().unwrap();
     assert!(values[0] == 1.0 && values[1].is_nan() && values[2] == 0.0);
     let table = SoaNumericTable::from_record_batches([batch], ArrowOptions::new().nulls_to(2)).unwrap();
-    assert_eq!(table.column_as::<u8>(0).unwrap(), [1, 2, 0]);
+    assert_eq!(table.column_slice::<u8>(0).unwrap(), [1, 2, 0]);
 
     let field = Arc::new(Field::new_list_field(DataType::Boolean, false));
     let values = Arc::new(BooleanArray::from(vec![true, false, false, true]));
@@ -106,10 +109,10 @@ fn times_are_their_integers_on_arrows_memory() {
     let table = SoaNumericTable::from_record_batches([&batch], never).unwrap();
     assert_shared(&table, &batch);
     for column in 0..3 {
-        assert_eq!(table.column_as::<i32>(column).unwrap(), days);
+        assert_eq!(table.column_slice::<i32>(column).unwrap(), days);
     }
     for column in 3..10 {
-        assert_eq!(table.column_as::<i64>(column).unwrap(), instants);
+        assert_eq!(table.column_slice::<i64>(column).unwrap(), instants);
     }
     let part = batch.slice(1, 2);
     assert_shared(&SoaNumericTable::from_record_batch(&part).unwrap(), &part);
@@ -210,11 +213,11 @@ fn decimals_are_converted_only_if_asked_unless_they_are_integers() {
     let error = SoaNumericTable::from_record_batch(&batch).unwrap_err().to_string();
     assert_eq!(error, expected.replace("table", "column"));
     let table = SoaNumericTable::from_record_batches([&batch], convert(ConversionPolicy::Checked)).unwrap();
-    assert_eq!(table.column_as::<f64>(0).unwrap(), [19.99, -0.5, 0.01]);
+    assert_eq!(table.column_slice::<f64>(0).unwrap(), [19.99, -0.5, 0.01]);
 
     let integers = decimals(vec![i128::from(i64::MAX) / 10, -7], 18, 0);
     let table = SoaNumericTable::from_record_batch(&integers).unwrap();
-    assert_eq!(table.column_as::<i64>(0).unwrap(), [i64::MAX / 10, -7]);
+    assert_eq!(table.column_slice::<i64>(0).unwrap(), [i64::MAX / 10, -7]);
     assert!(Table::<i64>::from_record_batch(&integers).is_ok() && Table::<f64>::from_record_batch(&integers).is_err());
     // 19 digits may be more than an `i64` holds.
     assert!(SoaNumericTable::from_record_batch(&decimals(vec![1], 19, 0)).is_err());
@@ -421,9 +424,9 @@ fn columns_of_structures_of_arrays_have_the_type_that_is_asked_for() {
         .column_type(1, ElementType::U16)
         .column_type("half".to_owned(), ElementType::F64);
     let table = SoaNumericTable::from_record_batches([&batch], options.clone()).unwrap();
-    assert_eq!(table.column_as::<f32>(0).unwrap(), [1.0, 0.0]);
-    assert_eq!(table.column_as::<u16>(1).unwrap(), [3, 300]);
-    assert_eq!(table.column_as::<f64>(2).unwrap(), [1.5, -2.0]);
+    assert_eq!(table.column_slice::<f32>(0).unwrap(), [1.0, 0.0]);
+    assert_eq!(table.column_slice::<u16>(1).unwrap(), [3, 300]);
+    assert_eq!(table.column_slice::<f64>(2).unwrap(), [1.5, -2.0]);
     assert_eq!(table_address(&table, 3), arrow_address(batch.column(3)), "nothing was asked of it");
     let structs = StructArray::from(batch.clone());
     let same = SoaNumericTable::from_struct_arrays([structs], options.clone()).unwrap();
@@ -432,7 +435,7 @@ fn columns_of_structures_of_arrays_have_the_type_that_is_asked_for() {
     let narrow = ArrowOptions::new().column_type("count", ElementType::U8);
     let load = |options| SoaNumericTable::from_record_batches([&batch], options);
     assert_error!(load(narrow.clone()), ErrorKind::ValueNotRepresentable { row: 1, column: 1, .. });
-    assert_eq!(load(narrow.convert(ConversionPolicy::Saturate)).unwrap().column_as::<u8>(1).unwrap(), [3, 255]);
+    assert_eq!(load(narrow.convert(ConversionPolicy::Saturate)).unwrap().column_slice::<u8>(1).unwrap(), [3, 255]);
     let error = load(ArrowOptions::new().column_type("cuont", ElementType::U8)).unwrap_err().to_string();
     assert_eq!(error, r#"no column has the name "cuont"; similar names: "count""#);
     assert_error!(
@@ -458,7 +461,7 @@ fn columns_are_chosen_by_names_and_numbers_and_no_other_is_looked_at() {
     let with = |options| Table::<u8>::from_record_batches([&batch.slice(0, 1), &batch.slice(1, 2)], options).unwrap();
     let table = with(ArrowOptions::new().columns(["width", "height"]));
     assert_eq!(table.as_slice().unwrap(), [4, 1, 5, 2, 6, 3]);
-    assert_eq!(table.column_names(), [Some("width"), Some("height")]);
+    assert_eq!(table.names(), [Some("width"), Some("height")]);
     assert_eq!(with(ArrowOptions::new().columns(2..)).rows::<u8>(..1).unwrap()[..], [1, 4]);
     assert_eq!(with(ArrowOptions::new().columns(vec![3, 2, 3])).rows::<u8>(..1).unwrap()[..], [4, 1, 4]);
     assert_eq!(with(ArrowOptions::new().columns([0; 0])).shape(), shape(3, 0));

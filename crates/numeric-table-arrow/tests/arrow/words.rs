@@ -29,7 +29,7 @@ fn colours(array: impl ArrowArray + 'static) -> RecordBatch {
 fn words(table: &dyn NumericTable, column: usize) -> Vec<String> {
     let feature = table.dictionary().feature(column).unwrap();
     assert_eq!(feature.feature_type, FeatureType::Categorical);
-    feature.categories.as_ref().unwrap().words().map(str::to_owned).collect()
+    feature.categories.as_ref().unwrap().labels().map(str::to_owned).collect()
 }
 
 fn dictionary(keys: Vec<Option<i8>>, values: Vec<Option<&str>>) -> RecordBatch {
@@ -49,10 +49,10 @@ fn text_of_every_kind_becomes_indices_in_the_order_in_which_words_appear() {
     for array in arrays {
         let batch = batch(vec![("colour", array)]);
         let table = SoaNumericTable::from_record_batch(&batch).unwrap();
-        assert_eq!(table.column_as::<u8>(0).unwrap(), [0, 1, 0, 2, 3, 1]);
+        assert_eq!(table.column_slice::<u8>(0).unwrap(), [0, 1, 0, 2, 3, 1]);
         assert_eq!(words(&table, 0), ["red", "blue", "", "green, or so"]);
         let part = SoaNumericTable::from_record_batch(&batch.slice(3, 3)).unwrap();
-        assert_eq!((part.column_as::<u8>(0).unwrap(), words(&part, 0).len()), (&[0, 1, 2][..], 3));
+        assert_eq!((part.column_slice::<u8>(0).unwrap(), words(&part, 0).len()), (&[0, 1, 2][..], 3));
         // Of a table of any type, without a conversion.
         let table = Table::<bf16>::from_record_batch(&batch).unwrap();
         assert_eq!(table.rows::<i32>(..).unwrap()[..], [0, 1, 0, 2, 3, 1]);
@@ -65,7 +65,7 @@ fn text_of_every_kind_becomes_indices_in_the_order_in_which_words_appear() {
 fn dictionaries_keep_all_of_their_words_and_later_ones_are_recoded() {
     let first = dictionary(vec![Some(2), Some(0), Some(2)], vec![Some("red"), Some("never"), Some("blue")]);
     let table = SoaNumericTable::from_record_batch(&first).unwrap();
-    assert_eq!(table.column_as::<u8>(0).unwrap(), [2, 0, 2]);
+    assert_eq!(table.column_slice::<u8>(0).unwrap(), [2, 0, 2]);
     assert_eq!(words(&table, 0), ["red", "never", "blue"]);
     // The same words in another order, a new one, one twice.
     let values = vec![Some("blue"), Some("green"), Some("red"), Some("green")];
@@ -73,7 +73,7 @@ fn dictionaries_keep_all_of_their_words_and_later_ones_are_recoded() {
     let all = [&first, &second, &first];
     let expected = [2, 0, 2, 2, 3, 0, 3, 2, 0, 2];
     let table = SoaNumericTable::from_record_batches(all, ArrowOptions::new()).unwrap();
-    assert_eq!(table.column_as::<u8>(0).unwrap(), expected);
+    assert_eq!(table.column_slice::<u8>(0).unwrap(), expected);
     assert_eq!(words(&table, 0), ["red", "never", "blue", "green"]);
     let rows = RowMergedNumericTable::from_record_batches(all, ArrowOptions::new()).unwrap();
     assert_eq!(
@@ -82,7 +82,7 @@ fn dictionaries_keep_all_of_their_words_and_later_ones_are_recoded() {
     );
     let structs = all.map(|batch| StructArray::from(batch.clone()));
     let same = SoaNumericTable::from_struct_arrays(structs, ArrowOptions::new()).unwrap();
-    assert_eq!((same.column_as::<u8>(0).unwrap(), same.dictionary()), (&expected[..], table.dictionary()));
+    assert_eq!((same.column_slice::<u8>(0).unwrap(), same.dictionary()), (&expected[..], table.dictionary()));
     let reader = RecordBatchIterator::new(all.map(|batch| Ok(batch.clone())), first.schema());
     let same = Table::<f32>::read_record_batches(reader, ArrowOptions::new()).unwrap();
     assert_eq!((same.rows::<u8>(..).unwrap()[..].to_vec(), words(&same, 0)), (expected.to_vec(), words(&table, 0)));
@@ -99,7 +99,7 @@ fn a_null_key_and_a_null_word_are_missing_values() {
     let error = SoaNumericTable::from_record_batch(&batch).unwrap_err().to_string();
     assert_eq!(error, "Arrow column 0 (colour): 4 nulls, the first in row 0, and no NaN was requested for them");
     let table = SoaNumericTable::from_record_batches([&batch], ArrowOptions::new().nulls_to(255)).unwrap();
-    assert_eq!(table.column_as::<u8>(0).unwrap(), [255, 255, 0, 1, 0, 255, 1, 255, 0, 1]);
+    assert_eq!(table.column_slice::<u8>(0).unwrap(), [255, 255, 0, 1, 0, 255, 1, 255, 0, 1]);
     assert_eq!(words(&table, 0), ["red", "blue"]);
     let table = Table::<f32>::from_record_batches([batch.slice(2, 4)], ArrowOptions::new().nulls_to_nan(true)).unwrap();
     let values = table.as_slice().unwrap();
@@ -107,10 +107,10 @@ fn a_null_key_and_a_null_word_are_missing_values() {
     // Text has nulls, and no word of them is known; a dictionary may have no words at all.
     let text = colours(StringArray::from(vec![None, Some("x"), None]));
     let table = SoaNumericTable::from_record_batches([text], ArrowOptions::new().nulls_to(9)).unwrap();
-    assert_eq!((table.column_as::<u8>(0).unwrap(), words(&table, 0)), (&[9, 0, 9][..], vec!["x".to_owned()]));
+    assert_eq!((table.column_slice::<u8>(0).unwrap(), words(&table, 0)), (&[9, 0, 9][..], vec!["x".to_owned()]));
     let none = dictionary(vec![None, None], vec![]);
     let table = SoaNumericTable::from_record_batches([none], ArrowOptions::new().nulls_to(7)).unwrap();
-    assert_eq!(table.column_as::<u8>(0).unwrap(), [7, 7]);
+    assert_eq!(table.column_slice::<u8>(0).unwrap(), [7, 7]);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn indices_are_as_wide_as_they_have_to_be_and_never_saturate() {
     );
     let asked = saturate.column_type("colour", ElementType::F64);
     assert_eq!(
-        SoaNumericTable::from_record_batches([many(2)], asked).unwrap().column_as::<f64>(0).unwrap(),
+        SoaNumericTable::from_record_batches([many(2)], asked).unwrap().column_slice::<f64>(0).unwrap(),
         [0.0, 1.0]
     );
     assert_error!(
@@ -193,7 +193,8 @@ fn a_file_has_room_for_some_words_and_says_so() {
 fn batches_appended_to_a_file_have_its_words() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.ntb");
-    let known = Feature::new(ElementType::F32).named("c").categorical(Categories::from_words(["blue", "red"]).unwrap());
+    let known =
+        Feature::new(ElementType::F32).named("c").categorical(Categories::from_labels(["blue", "red"]).unwrap());
     let mut writer = TableWriter::<f32>::create(&path, 1, DataDictionary::from_features([known])).unwrap();
     let options = ArrowOptions::new();
     writer.append_record_batch(&colours(StringArray::from(vec!["red", "blue"])), &options).unwrap();
@@ -214,7 +215,7 @@ fn batches_appended_to_a_file_have_its_words() {
 
 fn described<T: Element>(values: Vec<T>) -> SoaNumericTable {
     let mut table = SoaNumericTable::new();
-    let categories = Categories::from_words(["red", "never", "blue"]).unwrap();
+    let categories = Categories::from_labels(["red", "never", "blue"]).unwrap();
     let feature = Feature::new(T::TYPE).named("colour").categorical(categories);
     table.push_feature(feature, values).map_err(|refused| refused.error).unwrap();
     table.push_column("size", AnyArray::from(vec![1_u16; table.row_count()])).unwrap();
@@ -236,15 +237,15 @@ fn words_go_out_as_dictionaries_and_come_back_as_they_were() {
         assert_eq!(batch.schema().field(0).data_type().to_string(), "Dictionary(Int32, Utf8)");
         let back = SoaNumericTable::from_record_batch(&batch).unwrap();
         assert_eq!(back.dictionary(), table.dictionary(), "the words that no value has, and the type, too");
-        assert_eq!(back.column_as::<T>(0).unwrap(), table.column_as::<T>(0).unwrap());
-        assert_eq!(back.column_as::<u16>(1).unwrap(), [1, 1]);
+        assert_eq!(back.column_slice::<T>(0).unwrap(), table.column_slice::<T>(0).unwrap());
+        assert_eq!(back.column_slice::<u16>(1).unwrap(), [1, 1]);
     }
     check(vec![2_u8, 0]);
     check(vec![2_i64, 0]);
     check(vec![2.0_f32, 0.0]);
     check(vec![bf16::from_f32(2.0), bf16::ZERO]); // words are words, whatever their indices are
     // Homogeneous tables of both layouts, and ordinal ones.
-    let words = Categories::from_words(["low", "high"]).unwrap();
+    let words = Categories::from_labels(["low", "high"]).unwrap();
     let feature = Feature { feature_type: FeatureType::Ordinal, ..Feature::new(ElementType::F64).categorical(words) };
     for layout in test_support::tables::LAYOUTS {
         let mut table = Table::from_rows(&[[1.0, 0.0], [0.0, 1.0]]).unwrap().to_layout(layout).unwrap();
@@ -275,16 +276,16 @@ fn values_that_are_no_index_are_errors_and_a_missing_word_is_null() {
     assert_eq!(shown(&batch, 0), [Some("never".to_owned()), None, Some("red".to_owned())]);
     assert!(batch.schema().field(0).is_nullable() && !batch.schema().field(1).is_nullable());
     let back = SoaNumericTable::from_record_batches([&batch], ArrowOptions::new().nulls_to_nan(true)).unwrap();
-    assert!(back.dictionary() == table.dictionary() && back.column_as::<f32>(0).unwrap()[1].is_nan());
+    assert!(back.dictionary() == table.dictionary() && back.column_slice::<f32>(0).unwrap()[1].is_nan());
     assert_error!(
         described(vec![0_u8]).to_record_batch_with(CopyPolicy::Never),
         ErrorKind::CopyRequired { reason: CopyReason::ElementType }
     );
-    let numbers = ArrowExportOptions::new().words(false).copy(CopyPolicy::Never);
+    let numbers = ArrowExportOptions::new().labels(false).copy(CopyPolicy::Never);
     let batch = described(vec![9_u8]).to_record_batch_with(numbers).unwrap();
     let back = SoaNumericTable::from_record_batch(&batch).unwrap();
     assert_eq!(
-        (back.column_as::<u8>(0).unwrap(), back.dictionary().feature(0).unwrap().category_count()),
+        (back.column_slice::<u8>(0).unwrap(), back.dictionary().feature(0).unwrap().category_count()),
         (&[9][..], Some(3))
     );
 }

@@ -21,7 +21,7 @@ fn there_and_back(what: &str, make: impl Fn(usize) -> Box<dyn NumericTable>) {
 }
 
 fn filled(rows: usize, columns: usize, layout: DataLayout) -> Table<f32> {
-    Table::full_in(Shape { rows, columns }, 1.0_f32, layout).unwrap()
+    Table::full_with_layout(Shape { rows, columns }, 1.0_f32, layout).unwrap()
 }
 
 fn arrays(rows: usize, columns: usize) -> SoaNumericTable {

@@ -42,7 +42,7 @@ fn alone(name: &str, limit: &str, test: impl FnOnce()) {
 fn words_that_there_is_no_memory_for_are_an_error() {
     alone("words_that_there_is_no_memory_for_are_an_error", "262144", || {
         let word = "w".repeat(3 * LEFT);
-        let categories = Categories::from_words([&word]).unwrap();
+        let categories = Categories::from_labels([&word]).unwrap();
         let mut table = SoaNumericTable::new();
         table.push_feature(Feature::new(ElementType::U8).categorical(categories), vec![0_u8]).unwrap();
         let batch = table.to_record_batch().unwrap();
@@ -81,8 +81,10 @@ fn tables_of_extreme_shapes_go_out_and_in_or_are_refused() {
                 for layout in LAYOUTS {
                     let shape = Shape { rows, columns };
                     println!("{shape} {allocation:?} {layout:?}");
-                    let _ = HomogenNumericTable::<f32>::new_in(shape, allocation, layout).map(|table| pass(&table));
-                    let _ = HomogenNumericTable::<u8>::new_in(shape, allocation, layout).map(|table| pass(&table));
+                    let _ = HomogenNumericTable::<f32>::new_with_layout(shape, allocation, layout)
+                        .map(|table| pass(&table));
+                    let _ =
+                        HomogenNumericTable::<u8>::new_with_layout(shape, allocation, layout).map(|table| pass(&table));
                 }
             }
         }

@@ -56,8 +56,8 @@ pub(super) unsafe fn launch(
     }
     let Geometry { blocks, threads, shared_bytes } = geometry;
     let stream = streams.stream(Lane::Compute);
-    // SAFETY: the caller's promise about parameters and ranges; the ranges are inside their blocks, which are alive until
-    // their uses have ended: each has the mark below, or the work has ended.
+    // SAFETY: the caller's promise about parameters and ranges; the ranges are inside their blocks, which are alive
+    // until their uses have ended: each has the mark below, or the work has ended.
     let launched = unsafe { stream.launch(function, blocks, threads, shared_bytes, &values) };
     streams.check("launching a kernel", launched)?;
     let mark = streams.mark(Lane::Compute)?;

@@ -45,8 +45,8 @@ pub(super) struct Registration {
 impl Registration {
     /// Registers memory of the program. Returns `None` if the driver does not take it.
     ///
-    /// The registration may be dropped after the memory, or never: then the driver keeps its own share of the pages, and
-    /// copies from such an address are those of old values.
+    /// The registration may be dropped after the memory, or never: then the driver keeps its own share of the pages,
+    /// and copies from such an address are those of old values.
     pub(super) fn new(streams: &Streams, bytes: &[u8], is_shared: bool) -> Option<Self> {
         if bytes.is_empty() || streams.enter().is_err() {
             return None;
@@ -65,8 +65,8 @@ impl Drop for Registration {
         if self.is_shared {
             Streams::end_all(Lane::Up); // of any device: another handle, or a stream of rows, may be copying the same values
         }
-        // SAFETY: no copy of the range is going on: those of shared memory have ended, and others have a borrow or a share of
-        // the memory, which this is dropped with.
+        // SAFETY: no copy of the range is going on: those of shared memory have ended, and others have a borrow or a
+        // share of the memory, which this is dropped with.
         let _ = unsafe { self.context.unregister(self.address) };
     }
 }
@@ -91,7 +91,7 @@ impl<T: Element> Pinned<T> {
     /// Returns the values as an array, which says where they lie.
     pub(super) fn into_array(self) -> Array<T> {
         let kind = if self.registration.is_some() { MemoryKind::Pinned } else { MemoryKind::Host };
-        Array::from_owner_in(self, kind)
+        Array::from_owner_with_kind(self, kind)
     }
 }
 

@@ -87,7 +87,8 @@ impl Uses {
     }
 }
 
-/// Memory of the program, and a copy that may be using it: nothing else does, and it is not freed, before that has ended.
+/// Memory of the program, and a copy that may be using it: nothing else does, and it is not freed, before that has
+/// ended.
 pub(super) struct Busy<M> {
     pub(super) memory: M,
     pub(super) copy: Option<Arc<Mark>>,

@@ -33,8 +33,8 @@ use super::{DeviceAdapter, DeviceId, HandleError, Launch, TransferStats, View, V
 /// * A thread of the device makes the copies of streams while the program packs and runs kernels. A kernel that does
 ///   not [wait](Queue::wait) for the copy of its block reads the previous content of the block;
 ///   [`with_copy_delay`](Self::with_copy_delay) makes that certain. All other calls are complete on return.
-/// * With a [clock](Self::with_clock) it has a virtual time instead, in which packing, copying and kernels overlap as they
-///   would on a device with separate engines. All calls are complete on return; only this clock runs ahead.
+/// * With a [clock](Self::with_clock) it has a virtual time instead, in which packing, copying and kernels overlap as
+///   they would on a device with separate engines. All calls are complete on return; only this clock runs ahead.
 ///
 /// Kernels are Rust closures; only they see the values unscrambled. Clones refer to the same device.
 ///

@@ -169,19 +169,19 @@ impl<'s, U: Element, D: DeviceAdapter> StreamBlock<'s, U, D> {
     /// use numeric_table_execution::stream::{StreamOptions, StreamRows};
     /// let table = HomogenNumericTable::from_rows(&[[1], [2], [3]])?;
     /// let mut stream = table.stream_rows::<i32, _>(&Serial, StreamOptions { rows: 2, ..Default::default() })?;
-    /// assert_eq!(stream.next()?.unwrap().rows(), 0..2);
+    /// assert_eq!(stream.next()?.unwrap().row_range(), 0..2);
     /// let last = stream.next()?.unwrap();
-    /// assert_eq!((last.rows(), last.shape(), last.view()), (2..3, Shape { rows: 1, columns: 1 }, &[3][..]));
+    /// assert_eq!((last.row_range(), last.shape(), last.view()), (2..3, Shape { rows: 1, columns: 1 }, &[3][..]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn rows(&self) -> Range<usize> {
+    pub fn row_range(&self) -> Range<usize> {
         self.rows.clone()
     }
 
     /// Returns the number of rows and columns of the block.
     ///
     /// # Examples
-    /// See [`rows`](Self::rows).
+    /// See [`row_range`](Self::row_range).
     pub fn shape(&self) -> Shape {
         self.shape
     }

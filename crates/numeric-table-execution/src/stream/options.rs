@@ -43,8 +43,8 @@ pub struct StreamOptions {
     pub slots: usize,
     /// The side on which values are converted.
     pub convert: Convert,
-    /// The order of the values in a block. Columns are made of a row-major source's rows by the device, unless values are
-    /// converted in the program.
+    /// The order of the values in a block. Columns are made of a row-major source's rows by the device, unless values
+    /// are converted in the program.
     pub layout: DataLayout,
     /// The conversion policy.
     pub policy: ConversionPolicy,

@@ -105,8 +105,8 @@ where
     /// `rows.len()` x the stream's columns, row by row; an inverted range has no rows.
     ///
     /// # Errors
-    /// That of `compute`: the rows are not taken then. Before it is called, what the closure returns about the rows of an
-    /// earlier block, and what the device reports; they are kept for the next call.
+    /// That of `compute`: the rows are not taken then. Before it is called, what the closure returns about the rows of
+    /// an earlier block, and what the device reports; they are kept for the next call.
     /// [`HandleError::DeviceAlloc`], [`HandleError::HostAlloc`], [`HandleError::LengthOverflow`].
     ///
     /// # Examples
@@ -144,8 +144,8 @@ where
     /// Waits for the results of all blocks, and returns how many rows the closure has taken. More blocks may follow.
     ///
     /// # Errors
-    /// What the closure returns, and what the device reports. The rows of the block, and those after it, are kept for the
-    /// next call.
+    /// What the closure returns, and what the device reports. The rows of the block, and those after it, are kept for
+    /// the next call.
     ///
     /// # Examples
     /// See the type.

@@ -292,8 +292,8 @@ fn a_block_that_was_freed_and_cannot_cross_again_is_not_skipped() {
     let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]]).unwrap();
     let mut stream = table.stream_rows::<i16, _>(&device, StreamOptions { rows: 2, ..Default::default() }).unwrap();
     assert_fault!(stream.next().map(|_| ()), HandleError::Device(_));
-    assert_eq!(stream.next().unwrap().unwrap().rows(), 0..2);
-    assert_eq!(stream.next().unwrap().unwrap().rows(), 2..3);
+    assert_eq!(stream.next().unwrap().unwrap().row_range(), 0..2);
+    assert_eq!(stream.next().unwrap().unwrap().row_range(), 2..3);
     assert!(stream.next().unwrap().is_none());
     assert_eq!(stream.finish().unwrap().rows, 3);
 }
@@ -321,7 +321,7 @@ fn slots_are_made_when_they_are_needed() {
     let options = StreamOptions { rows: 1, slots: usize::MAX, ..Default::default() };
     let mut stream = table.stream_rows::<f64, _>(&Detached::new(), options).unwrap();
     for row in 0..5 {
-        assert_eq!(stream.next().unwrap().unwrap().rows(), row..row + 1);
+        assert_eq!(stream.next().unwrap().unwrap().row_range(), row..row + 1);
     }
     assert_eq!(stream.finish().unwrap().blocks, 5);
 }

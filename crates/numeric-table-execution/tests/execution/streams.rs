@@ -23,7 +23,7 @@ fn stream(blocks: usize, slots: usize, [pack, copy, kernel]: [u64; 3]) -> Stream
     let clock = Clock { control: rate(pack), copy: rate(copy), compute: rate(kernel) };
     let device = Detached::new().with_clock(clock);
     let shape = Shape { rows: blocks * ROWS, columns: COLUMNS };
-    let table = HomogenNumericTable::full_in(shape, 1.0_f32, DataLayout::ColumnMajor).unwrap();
+    let table = HomogenNumericTable::full_with_layout(shape, 1.0_f32, DataLayout::ColumnMajor).unwrap();
     let options = StreamOptions { rows: ROWS, slots, ..Default::default() };
     let mut stream = table.stream_rows::<f32, _>(&device, options).unwrap();
     let mut seen = 0;

@@ -67,7 +67,7 @@ fn a_call_under_a_lock_takes_up_no_other_task_that_wants_the_lock() {
                     }
                     _ => {
                         let shape = Shape { rows: COUNT / 2, columns: 2 };
-                        BasicStatistics::of(&HomogenNumericTable::<f64>::full(shape, 1.5).unwrap()).unwrap();
+                        BasicStatistics::compute(&HomogenNumericTable::<f64>::full(shape, 1.5).unwrap()).unwrap();
                     }
                 }
                 send.send(()).unwrap();

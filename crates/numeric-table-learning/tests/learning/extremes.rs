@@ -28,7 +28,7 @@ fn of_extremes(random: &mut Random, rows: usize, columns: usize) -> Matrix {
 #[test]
 fn the_centroid_of_values_whose_sum_overflows_is_their_mean() {
     let start = column(&[1.7e308]);
-    let step = KMeansStep::new(&start).unwrap().compute(&column(&[1.7e308; 3])).unwrap();
+    let step = KMeansStep::new(&start).unwrap().compute_over(&column(&[1.7e308; 3])).unwrap();
     assert_eq!(step.centroids().unwrap().as_slice().unwrap(), [1.7e308]);
     assert_eq!(step.sums().unwrap().as_slice().unwrap(), [f64::INFINITY]);
     assert_eq!(step.shift(), 0.0);
@@ -38,9 +38,9 @@ fn the_centroid_of_values_whose_sum_overflows_is_their_mean() {
     // A sum that comes back, in one call and in several.
     let mut parts = KMeansStep::new(&start).unwrap();
     for part in [&[MAX, MAX][..], &[1e308], &[-MAX, -MAX]] {
-        parts.merge(&KMeansStep::new(&start).unwrap().compute(&column(part)).unwrap()).unwrap();
+        parts.merge(&KMeansStep::new(&start).unwrap().compute_over(&column(part)).unwrap()).unwrap();
     }
-    let once = KMeansStep::new(&start).unwrap().compute(&column(&[MAX, MAX, 1e308, -MAX, -MAX])).unwrap();
+    let once = KMeansStep::new(&start).unwrap().compute_over(&column(&[MAX, MAX, 1e308, -MAX, -MAX])).unwrap();
     for step in [parts, once] {
         let mean = step.centroids().unwrap().as_slice().unwrap()[0];
         assert!(near(mean, 0.2e308, MAX), "{mean:e}");
@@ -53,9 +53,9 @@ fn centroids_of_extreme_values_are_the_means_of_their_rows() {
     for (rows, columns) in [(1, 1), (7, 3), (300, 9), (3000, 2)] {
         let table = of_extremes(&mut random, rows, columns);
         let start = Matrix::from_array(vec![0.0; columns], shape(1, columns)).unwrap();
-        let step = KMeansStep::new(&start).unwrap().compute(&table).unwrap();
-        let statistics = BasicStatistics::of(&table).unwrap();
-        for (found, column) in step.centroids().unwrap().as_slice().unwrap().iter().zip(statistics.columns()) {
+        let step = KMeansStep::new(&start).unwrap().compute_over(&table).unwrap();
+        let statistics = BasicStatistics::compute(&table).unwrap();
+        for (found, column) in step.centroids().unwrap().as_slice().unwrap().iter().zip(statistics.per_column()) {
             assert!(near(*found, column.mean(), MAX), "{found:e} {:e}", column.mean());
         }
     }
@@ -64,7 +64,7 @@ fn centroids_of_extreme_values_are_the_means_of_their_rows() {
 #[test]
 fn a_model_of_counts_whose_sum_overflows_has_their_shares() {
     let table = Matrix::from_rows(&[[1.7e308, 0.0, 0.0], [1.7e308, 0.85e308, 0.0], [1.0, 1.7e308, 1.0]]).unwrap();
-    let counts = NaiveBayes::of(&table, 2, 2).unwrap();
+    let counts = NaiveBayes::compute(&table, 2, 2).unwrap();
     let model = counts.model(1.0).unwrap();
     let logarithms = model.log_probabilities().unwrap();
     let [many, few, least, all] = *logarithms.as_slice().unwrap() else { panic!() };
@@ -83,7 +83,7 @@ fn a_model_of_counts_whose_sum_overflows_has_their_shares() {
             [count(&mut random), count(&mut random), count(&mut random), f64::from(row % 2)]
         });
         let table = Matrix::from_row_iter(rows.collect::<Vec<_>>()).unwrap();
-        let model = NaiveBayes::of(&table, 3, 2).unwrap().model(1e-3).unwrap();
+        let model = NaiveBayes::compute(&table, 3, 2).unwrap().model(1e-3).unwrap();
         let logarithms = model.log_probabilities().unwrap();
         for class in logarithms.as_slice().unwrap().chunks(3) {
             let sum: f64 = class.iter().map(|logarithm| logarithm.exp()).sum();
@@ -107,7 +107,7 @@ fn check_probabilities(logarithms: &Matrix, classes: &HomogenNumericTable<i32>) 
 #[test]
 fn a_row_too_far_from_every_class_belongs_to_the_nearest() {
     let table = Matrix::from_rows(&[[1.0, 0.0], [3.0, 0.0], [7.0, 1.0], [9.0, 1.0]]).unwrap();
-    let model = GaussianNaiveBayes::of(&table, 1, 3).unwrap().model(1e-9).unwrap();
+    let model = GaussianNaiveBayes::compute(&table, 1, 3).unwrap().model(1e-9).unwrap();
     let asked = column(&[1e200, -1e200, MAX, -MAX, 2e154, 5.0]);
     let (classes, logarithms) = (model.predict(&asked).unwrap(), model.predict_log_probabilities(&asked).unwrap());
     check_probabilities(&logarithms, &classes);
@@ -116,13 +116,13 @@ fn a_row_too_far_from_every_class_belongs_to_the_nearest() {
 
     // Of deviations that differ, the larger one wins far away, by more than an `f64` can say or by less.
     let table = Matrix::from_rows(&[[-1.0, 0.0], [1.0, 0.0], [-1e10, 1.0], [1e10, 1.0]]).unwrap();
-    let model = GaussianNaiveBayes::of(&table, 1, 2).unwrap().model(0.0).unwrap();
+    let model = GaussianNaiveBayes::compute(&table, 1, 2).unwrap().model(0.0).unwrap();
     let asked = column(&[1e200, -MAX, 2e164, 1e155, 0.0]);
     let (classes, logarithms) = (model.predict(&asked).unwrap(), model.predict_log_probabilities(&asked).unwrap());
     assert_eq!(classes.as_slice().unwrap(), [1, 1, 1, 1, 0]);
     check_probabilities(&logarithms, &classes);
     let near = [[1.0, 0.0], [3.0, 0.0], [1.0 + 1e-10, 1.0], [3.0 + 1e-10, 1.0]];
-    let model = GaussianNaiveBayes::of(&Matrix::from_rows(&near).unwrap(), 1, 2).unwrap().model(0.0).unwrap();
+    let model = GaussianNaiveBayes::compute(&Matrix::from_rows(&near).unwrap(), 1, 2).unwrap().model(0.0).unwrap();
     let found = model.predict_log_probabilities(&column(&[1e155, -1e155])).unwrap();
     assert!(!found.as_slice().unwrap().iter().any(|logarithm| logarithm.is_nan()), "{found}");
 }
@@ -130,7 +130,7 @@ fn a_row_too_far_from_every_class_belongs_to_the_nearest() {
 #[test]
 fn a_row_that_is_impossible_in_every_class_has_no_probabilities() {
     let table = Matrix::from_rows(&[[1.0, 0.0, 0.0], [2.0, 0.0, 1.0]]).unwrap();
-    let model = NaiveBayes::of(&table, 2, 2).unwrap().model(0.0).unwrap();
+    let model = NaiveBayes::compute(&table, 2, 2).unwrap().model(0.0).unwrap();
     let asked = Matrix::from_rows(&[[0.0, 1.0], [1e308, 1e308]]).unwrap();
     assert!(model.predict_log_probabilities(&asked).unwrap().as_slice().unwrap().iter().all(|value| value.is_nan()));
     assert_eq!(model.predict(&asked).unwrap().as_slice().unwrap(), [0, 0]);
@@ -140,7 +140,7 @@ fn a_row_that_is_impossible_in_every_class_has_no_probabilities() {
 fn a_tiny_count_of_an_impossible_feature_keeps_its_class_impossible() {
     // Class 0 never has feature 0. Feature 1 is rare in class 1, so that the logarithms of both classes overflow.
     let table = Matrix::from_rows(&[[0.0, 1.0, 9.0, 0.0], [9.0, 1.0, 9.0, 1.0]]).unwrap();
-    let model = NaiveBayes::of(&table, 3, 2).unwrap().model(0.0).unwrap();
+    let model = NaiveBayes::compute(&table, 3, 2).unwrap().model(0.0).unwrap();
     for tiny in [1e-200, f64::MIN_POSITIVE, 5e-324] {
         let asked = Matrix::from_rows(&[[tiny, 1.7e308, 0.0]]).unwrap();
         assert_eq!(model.predict(&asked).unwrap().as_slice().unwrap(), [1]);

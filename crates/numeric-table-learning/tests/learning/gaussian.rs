@@ -45,7 +45,7 @@ fn wrong(model: &GaussianNaiveBayesModel, table: &HomogenNumericTable<f64>) -> V
 #[test]
 fn iris_and_wine_have_the_models_of_scikit_learn() {
     let iris = with_classes("iris.csv");
-    let statistics = GaussianNaiveBayes::of(&iris, 4, 3).unwrap();
+    let statistics = GaussianNaiveBayes::compute(&iris, 4, 3).unwrap();
     assert_eq!(statistics.class_rows(), [50, 50, 50]);
     let model = statistics.model(1e-9).unwrap(); // GaussianNB()
     let means = [5.006, 3.428, 1.462, 0.246, 5.936, 2.77, 4.26, 1.326, 6.588, 2.974, 5.552, 2.026];
@@ -76,7 +76,7 @@ fn iris_and_wine_have_the_models_of_scikit_learn() {
     assert_near(logarithms.as_slice().unwrap(), &[-121.37379859697903, -1.3425099496352817, -0.3027135116019086]);
 
     let wine = with_classes("wine.csv");
-    let model = GaussianNaiveBayes::of(&wine, 13, 3).unwrap().model(1e-9).unwrap();
+    let model = GaussianNaiveBayes::compute(&wine, 13, 3).unwrap().model(1e-9).unwrap();
     assert_eq!(wrong(&model, &wine), [25, 83]);
     let logarithms = model.predict_log_probabilities(&row(&wine, 65)).unwrap();
     assert_near(logarithms.as_slice().unwrap(), &[-5.481810887480073, -0.004170470679156324, -36.04933570939769]);
@@ -126,7 +126,7 @@ fn models_are_what_plain_loops_compute_and_missing_values_count_nothing() {
         };
         let rows: Vec<Vec<f64>> = (0..count).map(row).collect();
         let table = HomogenNumericTable::from_row_iter(&rows).unwrap();
-        let model = GaussianNaiveBayes::of(&table, 0, classes).unwrap().model(0.01).unwrap();
+        let model = GaussianNaiveBayes::compute(&table, 0, classes).unwrap().model(0.01).unwrap();
         let asked = table.drop_columns([0]).unwrap();
         let (found, predicted) = (model.predict_log_probabilities(&asked).unwrap(), model.predict(&asked).unwrap());
         for (at, row) in rows.iter().enumerate().take(50) {
@@ -147,7 +147,7 @@ fn every_type_layout_and_kind_of_table_gives_the_same_statistics() {
         let numbers = [3, 0, 5, 1, 1, 0, 0, 1, 2, 2, 0, 7, 4, 1, 9].map(T::small);
         let rows = HomogenNumericTable::from_array(numbers.to_vec(), shape(5, 3)).unwrap();
         for layout in LAYOUTS {
-            let statistics = GaussianNaiveBayes::of(&rows.to_layout(layout).unwrap(), 1, 3).unwrap();
+            let statistics = GaussianNaiveBayes::compute(&rows.to_layout(layout).unwrap(), 1, 3).unwrap();
             assert_eq!(statistics.class_rows(), [2, 3, 0]);
             let model = statistics.model(0.0).unwrap();
             let means = model.means().unwrap();
@@ -159,11 +159,11 @@ fn every_type_layout_and_kind_of_table_gives_the_same_statistics() {
     for_each_element!(check);
     let iris = with_classes("iris.csv");
     let empty = GaussianNaiveBayes::new(5, 4, 3).unwrap();
-    let expected = empty.compute(&iris).unwrap();
+    let expected = empty.compute_over(&iris).unwrap();
     let model = expected.model(1e-9).unwrap();
     let classes = model.predict(&features_of(&iris)).unwrap();
     for table in kinds(&iris) {
-        assert_eq!(empty.compute(&*table).unwrap().model(1e-9).unwrap(), model);
+        assert_eq!(empty.compute_over(&*table).unwrap().model(1e-9).unwrap(), model);
         check_promises(&empty, &*table);
     }
     for features in kinds(&features_of(&iris)) {
@@ -180,7 +180,7 @@ fn the_number_of_threads_changes_no_bit() {
     let values: Vec<f32> = (0..4_800_000).map(value).collect();
     let table = HomogenNumericTable::from_array(values, shape(600_000, 8)).unwrap();
     let empty = GaussianNaiveBayes::new(8, 1, 4).unwrap();
-    let found = with_any_threads(|| bytes(&empty.compute(&table).unwrap()));
+    let found = with_any_threads(|| bytes(&empty.compute_over(&table).unwrap()));
     let model = GaussianNaiveBayes::from_bytes(&found).unwrap().model(1e-9).unwrap();
     let some = table.slice_rows(..100_000).unwrap();
     let features = some.drop_columns([1]).unwrap();
@@ -190,7 +190,7 @@ fn the_number_of_threads_changes_no_bit() {
 #[test]
 fn classes_without_rows_are_never_predicted_and_no_features_leave_the_priors() {
     let table = HomogenNumericTable::from_rows(&[[1.0, 0.0], [3.0, 0.0], [5.0, 3.0], [6.0, 3.0]]).unwrap();
-    let statistics = GaussianNaiveBayes::of(&table, 1, 4).unwrap();
+    let statistics = GaussianNaiveBayes::compute(&table, 1, 4).unwrap();
     let asked = HomogenNumericTable::from_rows(&[[-1e6], [2.0], [1e6], [f64::NAN]]).unwrap();
     for model in [statistics.model(1e-9), statistics.model_with_priors(&[0.125, 0.75, 0.0, 0.125], 1e-9)] {
         let model = model.unwrap();
@@ -201,7 +201,7 @@ fn classes_without_rows_are_never_predicted_and_no_features_leave_the_priors() {
         assert_near(&[missing[0], missing[3]], &[0.5_f64.ln(); 2]);
     }
     let only_classes = HomogenNumericTable::from_rows(&[[1_u8], [0], [1]]).unwrap();
-    let model = GaussianNaiveBayes::of(&only_classes, 0, 2).unwrap().model(0.0).unwrap();
+    let model = GaussianNaiveBayes::compute(&only_classes, 0, 2).unwrap().model(0.0).unwrap();
     assert_eq!(model.means().unwrap().shape(), shape(2, 0));
     let asked = HomogenNumericTable::<f32>::zeros(shape(3, 0)).unwrap();
     assert_eq!(model.predict(&asked).unwrap().as_slice().unwrap(), [1, 1, 1]);
@@ -212,7 +212,7 @@ fn values_of_any_magnitude_have_a_density() {
     for scale in [1e-150, 1.0, 1e150] {
         let rows = [[1.0, 0.0], [3.0, 0.0], [6.0, 1.0], [8.0, 1.0]].map(|[value, class]| [value * scale, class]);
         let table = HomogenNumericTable::from_rows(&rows).unwrap();
-        let model = GaussianNaiveBayes::of(&table, 1, 2).unwrap().model(0.0).unwrap();
+        let model = GaussianNaiveBayes::compute(&table, 1, 2).unwrap().model(0.0).unwrap();
         let asked = HomogenNumericTable::from_rows(&[[2.5 * scale], [4.5 * scale], [7.0 * scale]]).unwrap();
         let found = model.predict_log_probabilities(&asked).unwrap();
         assert!((found.value::<f64>(1, 0).unwrap() - 0.5_f64.ln()).abs() < 1e-12);
@@ -223,13 +223,13 @@ fn values_of_any_magnitude_have_a_density() {
 #[test]
 fn what_has_no_density_and_what_is_no_class_is_refused_with_its_place() {
     let good = HomogenNumericTable::from_rows(&[[1.0, 0.0, 2.0], [2.0, 0.0, 4.0], [5.0, 1.0, 3.0]]).unwrap();
-    let mut statistics = GaussianNaiveBayes::of(&good, 1, 2).unwrap();
+    let mut statistics = GaussianNaiveBayes::compute(&good, 1, 2).unwrap();
     let before = bytes(&statistics);
     for bad in [-1.0, 0.5, 2.0, f64::NAN] {
         let mut table = good.to_compact().unwrap();
         table.set_value(2, 1, bad).unwrap();
         assert_error!(
-            statistics.update_table(&table),
+            statistics.update(&table),
             ErrorKind::ValueNotAllowed { row: 2, column: 1, .. },
             "expected an integer from 0 to 1"
         );
@@ -248,7 +248,7 @@ fn what_has_no_density_and_what_is_no_class_is_refused_with_its_place() {
         ErrorKind::ParameterOutOfRange { name, .. } if name == "the number of classes"
     );
     assert_error!(
-        GaussianNaiveBayes::of(&good, 1, None),
+        GaussianNaiveBayes::compute(&good, 1, None),
         ErrorKind::NotSolvable { column: Some(1), .. },
         "number of categories"
     );
@@ -264,19 +264,19 @@ fn what_has_no_density_and_what_is_no_class_is_refused_with_its_place() {
             ErrorKind::ParameterOutOfRange { name, .. } if name == "var_smoothing"
         );
     }
-    assert_error!(statistics.model_with_priors(&[1.0], 0.1), ErrorKind::LengthMismatch { expected: 2, found: 1 });
+    assert_error!(statistics.model_with_priors(&[1.0], 0.1), ErrorKind::LengthMismatch { expected: 2, actual: 1 });
     for priors in [[0.5, 0.4], [1.5, -0.5], [f64::NAN, 1.0], [f64::INFINITY, 0.0]] {
         assert_error!(statistics.model_with_priors(&priors, 0.1), ErrorKind::ParameterOutOfRange { .. });
     }
-    let first = GaussianNaiveBayes::of(&good.slice_rows(..2).unwrap(), 1, 2).unwrap();
+    let first = GaussianNaiveBayes::compute(&good.slice_rows(..2).unwrap(), 1, 2).unwrap();
     assert_error!(first.model_with_priors(&[0.0, 1.0], 0.1), ErrorKind::TooFewRows { .. });
     for (bad, class) in [(f64::INFINITY, 0.0), (f64::NEG_INFINITY, 0.0), (1e300, 0.0), (f64::NAN, 1.0)] {
         let rows = [[1.0, 0.0, 2.0], [2.0, 0.0, -bad], [2.0, class, bad], [2.0, 0.0, 0.0]];
-        let statistics = GaussianNaiveBayes::of(&HomogenNumericTable::from_rows(&rows).unwrap(), 1, 2).unwrap();
+        let statistics = GaussianNaiveBayes::compute(&HomogenNumericTable::from_rows(&rows).unwrap(), 1, 2).unwrap();
         assert_error!(statistics.model(0.1), ErrorKind::NotSolvable { column: Some(2), .. }, "not finite");
     }
     let model = statistics.model(0.1).unwrap();
-    assert_error!(model.predict(&good), ErrorKind::LengthMismatch { expected: 2, found: 3 });
+    assert_error!(model.predict(&good), ErrorKind::LengthMismatch { expected: 2, actual: 3 });
     let asked = HomogenNumericTable::from_rows(&[[1.0, 2.0], [f64::NAN, f64::INFINITY]]).unwrap();
     assert_error!(
         model.predict(&asked),
@@ -294,7 +294,7 @@ fn what_has_no_density_and_what_is_no_class_is_refused_with_its_place() {
 fn a_row_too_far_off_for_any_density_is_of_the_class_that_is_nearest_in_deviations() {
     // The first class has no rows; the values are at least 1e199 deviations off the others, of 0.5 and 1.
     let table = HomogenNumericTable::from_rows(&[[1.0, 1.0], [2.0, 1.0], [5.0, 2.0], [7.0, 2.0]]).unwrap();
-    let model = GaussianNaiveBayes::of(&table, 1, 3).unwrap().model(0.0).unwrap();
+    let model = GaussianNaiveBayes::compute(&table, 1, 3).unwrap().model(0.0).unwrap();
     let far = HomogenNumericTable::from_rows(&[[1e200], [-1e200], [1.4]]).unwrap();
     assert_eq!(model.predict(&far).unwrap().as_slice().unwrap(), [2, 2, 1]);
 }

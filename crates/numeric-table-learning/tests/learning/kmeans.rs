@@ -58,11 +58,11 @@ fn a_step_is_what_a_plain_loop_computes() {
             plain(rows_of.as_slice().unwrap(), centroids.as_slice().unwrap(), columns);
         let step = KMeansStep::new(&centroids).unwrap();
         assert_eq!(step.assign(&rows_of).unwrap().as_slice().unwrap(), labels);
-        let step = step.compute(&rows_of).unwrap();
+        let step = step.compute_over(&rows_of).unwrap();
         assert_eq!(step.counts(), counts);
         assert_eq!(step.sums().unwrap().as_slice().unwrap(), sums);
         assert_eq!(step.inertia(), inertia);
-        assert_eq!(step.left_out(), labels.iter().filter(|label| **label == -1).count() as u64);
+        assert_eq!(step.non_finite_rows(), labels.iter().filter(|label| **label == -1).count() as u64);
         assert_eq!(step.row_count(), rows as u64);
         let next = step.centroids().unwrap();
         for (place, &value) in next.as_slice().unwrap().iter().enumerate() {
@@ -79,7 +79,7 @@ fn a_step_is_what_a_plain_loop_computes() {
 fn the_first_step_of_iris_and_its_end_are_those_of_scikit_learn() {
     let (iris, _) = data("iris.csv");
     let mut centroids = iris.take_rows(&[0, 50, 100]).unwrap().convert::<f64>().unwrap();
-    let first = KMeansStep::new(&centroids).unwrap().compute(&iris).unwrap();
+    let first = KMeansStep::new(&centroids).unwrap().compute_over(&iris).unwrap();
     assert_eq!(first.counts(), [53, 60, 37]);
     assert!((first.inertia() - 182.48).abs() < 1e-12);
     let expected = [5.005660377358491, 3.369811320754718, 1.560377358490566, 0.29056603773584894];
@@ -88,7 +88,7 @@ fn the_first_step_of_iris_and_its_end_are_those_of_scikit_learn() {
     }
     let mut steps = 1;
     let last = loop {
-        let step = KMeansStep::new(&centroids).unwrap().compute(&iris).unwrap();
+        let step = KMeansStep::new(&centroids).unwrap().compute_over(&iris).unwrap();
         if step.shift() == 0.0 {
             break step;
         }
@@ -104,10 +104,10 @@ fn every_type_layout_and_kind_of_table_gives_the_same_bits() {
     fn check<T: SmallNumber>() {
         let centroids = HomogenNumericTable::from_rows(&[[1.0, 2.0, 3.5], [20.0, 21.0, 25.0]]).unwrap();
         let step = KMeansStep::new(&centroids).unwrap();
-        let expected = step.compute(&numbered::<f64>(11, 3, DataLayout::RowMajor)).unwrap();
+        let expected = step.compute_over(&numbered::<f64>(11, 3, DataLayout::RowMajor)).unwrap();
         for layout in LAYOUTS {
             let table = numbered::<T>(11, 3, layout);
-            assert_eq!(step.compute(&table).unwrap(), expected);
+            assert_eq!(step.compute_over(&table).unwrap(), expected);
             assert_eq!(step.assign(&table).unwrap().as_slice().unwrap(), [0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1]);
             assert_eq!(KMeansStep::new(&table).unwrap().centroids().unwrap().value::<f64>(10, 2).unwrap(), 33.0);
         }
@@ -115,9 +115,9 @@ fn every_type_layout_and_kind_of_table_gives_the_same_bits() {
     for_each_element!(check);
     let (iris, _) = data("iris.csv");
     let step = KMeansStep::new(&iris.slice_rows(3..8).unwrap()).unwrap();
-    let expected = step.compute(&iris).unwrap();
+    let expected = step.compute_over(&iris).unwrap();
     for table in kinds(&iris) {
-        assert_eq!(step.compute(&*table).unwrap(), expected);
+        assert_eq!(step.compute_over(&*table).unwrap(), expected);
         assert_eq!(step.assign(&*table).unwrap(), step.assign(&iris).unwrap());
         check_promises(&step, &*table);
     }
@@ -129,7 +129,7 @@ fn the_number_of_threads_changes_no_bit() {
     let values: Vec<f32> = (0..4_800_000).map(value).collect();
     let table = HomogenNumericTable::from_array(values, shape(600_000, 8)).unwrap();
     let step = KMeansStep::new(&table.slice_rows(..3).unwrap()).unwrap();
-    let found = with_any_threads(|| bytes(&step.compute(&table).unwrap()));
+    let found = with_any_threads(|| bytes(&step.compute_over(&table).unwrap()));
     assert_eq!(KMeansStep::from_bytes(&found).unwrap().row_count(), 600_000);
     let some = HomogenNumericTable::from_array((0..600_000).map(value).collect::<Vec<_>>(), shape(600_000, 1)).unwrap();
     let step = KMeansStep::new(&HomogenNumericTable::from_rows(&[[100.0], [9e3]]).unwrap()).unwrap();
@@ -144,8 +144,8 @@ fn equal_distances_go_to_the_first_centroid_and_far_rows_to_the_nearest() {
     let rows = HomogenNumericTable::from_rows(&[[2.5], [9.0], [4e299], [6e299], [-6e299], [f64::MAX]]).unwrap();
     let step = KMeansStep::new(&centroids).unwrap();
     assert_eq!(step.assign(&rows).unwrap().as_slice().unwrap(), [0, 0, 0, 3, 4, 3]);
-    let step = step.compute(&rows).unwrap();
-    assert_eq!((step.inertia(), step.left_out(), step.counts()), (f64::INFINITY, 0, &[3, 0, 0, 2, 1][..]));
+    let step = step.compute_over(&rows).unwrap();
+    assert_eq!((step.inertia(), step.non_finite_rows(), step.counts()), (f64::INFINITY, 0, &[3, 0, 0, 2, 1][..]));
     let small = HomogenNumericTable::from_rows(&[[1e16], [1e16 + 2.0]]).unwrap();
     let labels = KMeansStep::new(&small).unwrap().assign(&small).unwrap();
     assert_eq!(labels.as_slice().unwrap(), [0, 1]); // |x|² - 2xc + |c|² has no digit of this
@@ -155,9 +155,9 @@ fn equal_distances_go_to_the_first_centroid_and_far_rows_to_the_nearest() {
 fn sums_of_many_rows_keep_what_rounding_takes() {
     let step = KMeansStep::new(&HomogenNumericTable::from_rows(&[[0.0]]).unwrap()).unwrap();
     let rows = HomogenNumericTable::full(shape(1024, 1), 1.0).unwrap();
-    let mut all = step.compute(&HomogenNumericTable::from_rows(&[[2.0_f64.powi(63)]]).unwrap()).unwrap();
-    (0..3).for_each(|_| all.update_table(&rows).unwrap());
-    all.update_table(&HomogenNumericTable::from_rows(&[[-(2.0_f64.powi(63))]]).unwrap()).unwrap();
+    let mut all = step.compute_over(&HomogenNumericTable::from_rows(&[[2.0_f64.powi(63)]]).unwrap()).unwrap();
+    (0..3).for_each(|_| all.update(&rows).unwrap());
+    all.update(&HomogenNumericTable::from_rows(&[[-(2.0_f64.powi(63))]]).unwrap()).unwrap();
     assert_eq!(all.sums().unwrap().as_slice().unwrap(), [3072.0]);
 }
 
@@ -179,13 +179,13 @@ fn what_cannot_be_a_step_is_refused() {
     let mut step = KMeansStep::new(&HomogenNumericTable::from_rows(&[[1.0, 2.0], [3.0, 4.0]]).unwrap()).unwrap();
     let before = bytes(&step);
     let wide = HomogenNumericTable::from_rows(&[[1.0, 2.0, 3.0]]).unwrap();
-    assert_error!(step.update_table(&wide), ErrorKind::LengthMismatch { expected: 2, found: 3 });
-    assert_error!(step.assign(&wide), ErrorKind::LengthMismatch { expected: 2, found: 3 });
+    assert_error!(step.update(&wide), ErrorKind::LengthMismatch { expected: 2, actual: 3 });
+    assert_error!(step.assign(&wide), ErrorKind::LengthMismatch { expected: 2, actual: 3 });
     let moved = HomogenNumericTable::from_rows(&[[1.0, 2.0], [3.0, 5.0]]).unwrap();
     assert_error!(step.merge(&KMeansStep::new(&moved).unwrap()), ErrorKind::NotCombinable { .. }, "centroid");
     assert_error!(step.merge(&KMeansStep::new(&wide).unwrap()), ErrorKind::ShapeMismatch { .. });
     let absent = HomogenNumericTable::<f64>::new(shape(4, 2), AllocationFlag::DoNotAllocate).unwrap();
-    assert_error!(step.update_table(&absent), ErrorKind::NotAllocated);
+    assert_error!(step.update(&absent), ErrorKind::NotAllocated);
     assert_error!(step.assign(&absent), ErrorKind::NotAllocated);
     assert_eq!(bytes(&step), before);
 }

@@ -22,7 +22,7 @@ fn near(found: f64, expected: f64) -> bool {
 #[test]
 fn digits_have_the_counts_and_the_model_of_scikit_learn() {
     let table = digits();
-    let counts = NaiveBayes::of(&table, 64, 10).unwrap();
+    let counts = NaiveBayes::compute(&table, 64, 10).unwrap();
     assert_eq!(counts.class_rows(), [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]);
     let third = counts.counts().unwrap().rows::<f64>(3..4).unwrap()[..12].to_vec();
     assert_eq!(third, [0.0, 118.0, 1535.0, 2593.0, 2603.0, 1369.0, 144.0, 1.0, 2.0, 770.0, 2316.0, 1645.0]);
@@ -58,7 +58,7 @@ fn every_type_layout_and_kind_of_table_gives_the_same_counts() {
         let numbers = [3, 0, 5, 1, 1, 0, 0, 1, 2, 2, 0, 7, 4, 1, 9].map(T::small);
         let rows = HomogenNumericTable::from_array(numbers.to_vec(), shape(5, 3)).unwrap();
         for layout in LAYOUTS {
-            let counts = NaiveBayes::of(&rows.to_layout(layout).unwrap(), 1, 3).unwrap();
+            let counts = NaiveBayes::compute(&rows.to_layout(layout).unwrap(), 1, 3).unwrap();
             assert_eq!(counts.class_rows(), [2, 3, 0]);
             assert_eq!(counts.counts().unwrap().as_slice().unwrap(), [5.0, 12.0, 5.0, 11.0, 0.0, 0.0]);
             assert_eq!((counts.feature_count(), counts.class_count(), counts.row_count()), (2, 3, 5));
@@ -66,13 +66,13 @@ fn every_type_layout_and_kind_of_table_gives_the_same_counts() {
     }
     for_each_element!(check);
     let table = digits();
-    let expected = NaiveBayes::of(&table, 64, 10).unwrap();
+    let expected = NaiveBayes::compute(&table, 64, 10).unwrap();
     let model = expected.model(0.5).unwrap();
     let features = table.drop_columns([64]).unwrap().convert::<f64>().unwrap();
     let classes = model.predict(&features).unwrap();
     for table in kinds(&table) {
-        assert_eq!(NaiveBayes::of(&*table, 64, 10).unwrap(), expected);
-        check_promises(&expected.empty().unwrap(), &*table);
+        assert_eq!(NaiveBayes::compute(&*table, 64, 10).unwrap(), expected);
+        check_promises(&expected.new_like().unwrap(), &*table);
     }
     for features in kinds(&features) {
         assert_eq!(model.predict(&*features).unwrap(), classes);
@@ -101,7 +101,7 @@ fn models_and_predictions_are_what_plain_loops_compute() {
         };
         let rows: Vec<Vec<f64>> = (0..count).map(row).collect();
         let table = HomogenNumericTable::from_row_iter(&rows).unwrap();
-        let model = NaiveBayes::of(&table, 0, classes).unwrap().model(0.25).unwrap();
+        let model = NaiveBayes::compute(&table, 0, classes).unwrap().model(0.25).unwrap();
         let (priors, logarithms) = plain(&rows, classes, 0.25);
         assert_eq!(model.log_priors(), priors);
         let found = model.log_probabilities().unwrap();
@@ -133,7 +133,7 @@ fn models_and_predictions_are_what_plain_loops_compute() {
 #[test]
 fn without_smoothing_what_no_row_has_is_impossible() {
     let rows = [[2.0, 0.0, 0.0], [0.0, 5.0, 1.0], [0.0, 0.0, 2.0]];
-    let model = NaiveBayes::of(&HomogenNumericTable::from_rows(&rows).unwrap(), 2, 4).unwrap().model(0.0).unwrap();
+    let model = NaiveBayes::compute(&HomogenNumericTable::from_rows(&rows).unwrap(), 2, 4).unwrap().model(0.0).unwrap();
     let asked = HomogenNumericTable::from_rows(&[[1.0, 0.0], [0.0, 1.0], [0.0, 0.0], [1.0, 1.0]]).unwrap();
     assert_eq!(model.predict(&asked).unwrap().as_slice().unwrap(), [0, 1, 0, 0]);
     let logarithms = model.predict_log_probabilities(&asked).unwrap();
@@ -148,7 +148,7 @@ fn whole_numbers_are_exact_and_the_number_of_threads_changes_no_bit() {
     let values: Vec<f32> = (0..4_800_000).map(value).collect();
     let table = HomogenNumericTable::from_array(values, shape(600_000, 8)).unwrap();
     let counts = NaiveBayes::new(8, 1, 4).unwrap();
-    let found = NaiveBayes::from_bytes(&with_any_threads(|| bytes(&counts.compute(&table).unwrap()))).unwrap();
+    let found = NaiveBayes::from_bytes(&with_any_threads(|| bytes(&counts.compute_over(&table).unwrap()))).unwrap();
     let mut expected = [[0_u64; 8]; 4];
     for row in table.as_slice().unwrap().as_chunks::<8>().0 {
         expected[row[1] as usize].iter_mut().zip(row).for_each(|(sum, &value)| *sum += value as u64);
@@ -164,7 +164,7 @@ fn whole_numbers_are_exact_and_the_number_of_threads_changes_no_bit() {
 #[test]
 fn no_features_and_no_rows_are_a_table_too() {
     let only_classes = HomogenNumericTable::from_rows(&[[1_u8], [0], [1]]).unwrap();
-    let counts = NaiveBayes::of(&only_classes, 0, 2).unwrap();
+    let counts = NaiveBayes::compute(&only_classes, 0, 2).unwrap();
     assert_eq!((counts.feature_count(), counts.class_rows()), (0, &[1, 2][..]));
     let model: NaiveBayesModel = counts.model(1.0).unwrap();
     assert_eq!(model.log_probabilities().unwrap().shape(), shape(2, 0));
@@ -178,14 +178,14 @@ fn no_features_and_no_rows_are_a_table_too() {
 #[test]
 fn what_is_no_count_and_no_class_is_refused_with_its_place_and_nothing_is_added() {
     let good = HomogenNumericTable::full(shape(2000, 3), 1.0).unwrap();
-    let mut counts = NaiveBayes::of(&good, 2, 2).unwrap();
+    let mut counts = NaiveBayes::compute(&good, 2, 2).unwrap();
     let before = bytes(&counts);
     for bad in [-1.0, f64::NAN, f64::INFINITY] {
         for column in [0, 1] {
             let mut table = good.to_compact().unwrap();
             table.set_value(1999, column, bad).unwrap();
             assert_error!(
-                counts.update_table(&table),
+                counts.update(&table),
                 ErrorKind::ValueNotAllowed { row: 1999, column: at, value, reason, .. }
                     if *at == column && value.to_bits() == bad.to_bits() && reason.contains("not a valid count")
             );
@@ -195,7 +195,7 @@ fn what_is_no_count_and_no_class_is_refused_with_its_place_and_nothing_is_added(
         let mut table = good.to_compact().unwrap();
         table.set_value(1500, 2, bad).unwrap();
         assert_error!(
-            counts.update_table(&table),
+            counts.update(&table),
             ErrorKind::ValueNotAllowed { row: 1500, column: 2, .. },
             "expected an integer from 0 to 1"
         );
@@ -213,16 +213,16 @@ fn what_is_no_count_and_no_class_is_refused_with_its_place_and_nothing_is_added(
         ErrorKind::ParameterOutOfRange { name, .. } if name == "the number of classes"
     );
     assert_error!(
-        NaiveBayes::of(&good, 0, None),
+        NaiveBayes::compute(&good, 0, None),
         ErrorKind::NotSolvable { column: Some(0), .. },
         "number of categories"
     );
-    assert_error!(NaiveBayes::of(&good, "class", 2), ErrorKind::UnknownName { what: "column", .. });
+    assert_error!(NaiveBayes::compute(&good, "class", 2), ErrorKind::UnknownName { what: "column", .. });
     for alpha in [-1.0, f64::NAN, f64::INFINITY] {
         assert_error!(counts.model(alpha), ErrorKind::ParameterOutOfRange { name, .. } if name == "alpha");
     }
     let model = counts.model(1.0).unwrap();
-    assert_error!(model.predict(&good), ErrorKind::LengthMismatch { expected: 2, found: 3 });
+    assert_error!(model.predict(&good), ErrorKind::LengthMismatch { expected: 2, actual: 3 });
     let bad = HomogenNumericTable::from_rows(&[[1.0, 2.0], [1.0, -2.0]]).unwrap();
     assert_error!(model.predict(&bad), ErrorKind::ValueNotAllowed { row: 1, column: 1, .. }, "not a valid count");
     assert_error!(

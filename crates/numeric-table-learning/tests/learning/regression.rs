@@ -28,7 +28,7 @@ const LONGLEY: [[f64; 7]; 16] = [
 ];
 
 fn equations(table: &dyn NumericTable, targets: usize) -> LinearRegression {
-    LinearRegression::new(table.column_count() - targets, targets).unwrap().compute(table).unwrap()
+    LinearRegression::new(table.column_count() - targets, targets).unwrap().compute_over(table).unwrap()
 }
 
 fn solve(table: &dyn NumericTable, targets: usize) -> RegressionModel {
@@ -115,7 +115,7 @@ fn wine_has_the_coefficients_of_scikit_learn() {
     let expected = equations(&wine, 1);
     for kind in kinds(&wine) {
         assert_eq!(bytes(&equations(&*kind, 1)), bytes(&expected));
-        check_promises(&expected.empty().unwrap(), &*kind);
+        check_promises(&expected.new_like().unwrap(), &*kind);
         let features = kind.drop_columns([12]).unwrap();
         assert_eq!(model.predict(&features).unwrap().shape(), shape(178, 1));
     }
@@ -177,7 +177,7 @@ fn the_number_of_threads_changes_no_bit() {
     let values: Vec<f32> = (0..4_800_000).map(value).collect();
     let table = HomogenNumericTable::from_array(values, shape(600_000, 8)).unwrap();
     let empty = LinearRegression::new(7, 1).unwrap();
-    let found = with_any_threads(|| bytes(&empty.compute(&table).unwrap()));
+    let found = with_any_threads(|| bytes(&empty.compute_over(&table).unwrap()));
     let model = LinearRegression::from_bytes(&found).unwrap().solve().unwrap();
     let some = table.slice_rows(..100_000).unwrap();
     let some = some.select_columns(..7).unwrap();
@@ -229,17 +229,17 @@ fn what_does_not_fit_is_refused_and_nothing_is_added() {
     let rows = HomogenNumericTable::from_rows(&[[1.0, 2.0, 4.0], [3.0, 5.0, 6.0], [0.0, 1.0, 7.0]]).unwrap();
     let mut one = equations(&rows, 2);
     let before = bytes(&one);
-    assert_error!(one.merge(&equations(&rows, 1)), ErrorKind::LengthMismatch { expected: 1, found: 2 });
+    assert_error!(one.merge(&equations(&rows, 1)), ErrorKind::LengthMismatch { expected: 1, actual: 2 });
     assert_error!(
         one.merge(&LinearRegression::new(1, 1).unwrap()),
-        ErrorKind::LengthMismatch { expected: 3, found: 2 }
+        ErrorKind::LengthMismatch { expected: 3, actual: 2 }
     );
     let wide = HomogenNumericTable::<f32>::zeros(shape(2, 4)).unwrap();
-    assert_error!(one.update_table(&wide), ErrorKind::LengthMismatch { expected: 3, found: 4 });
+    assert_error!(one.update(&wide), ErrorKind::LengthMismatch { expected: 3, actual: 4 });
     assert_eq!(bytes(&one), before);
     let model = one.solve().unwrap();
-    assert_error!(model.predict(&rows), ErrorKind::LengthMismatch { expected: 1, found: 3 });
-    let covariance = Covariance::of(&rows).unwrap();
+    assert_error!(model.predict(&rows), ErrorKind::LengthMismatch { expected: 1, actual: 3 });
+    let covariance = Covariance::compute(&rows).unwrap();
     assert_eq!(one.covariance().means(), covariance.means());
     let constant = solve(&HomogenNumericTable::from_rows(&[[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]]).unwrap(), 1);
     assert!(constant.r_squared()[0].is_nan());
@@ -318,7 +318,10 @@ impl Certified {
 }
 
 fn extended(table: &dyn NumericTable, targets: usize) -> LinearRegression {
-    LinearRegression::with_extended_precision(table.column_count() - targets, targets).unwrap().compute(table).unwrap()
+    LinearRegression::with_extended_precision(table.column_count() - targets, targets)
+        .unwrap()
+        .compute_over(table)
+        .unwrap()
 }
 
 #[test]
@@ -467,11 +470,11 @@ fn extended_and_plain_sums_are_not_mixed_and_older_bytes_are_refused_by_their_ve
     let rows = table(&[vec![1.0, 2.0], vec![2.0, 3.0], vec![5.0, 5.5]]);
     let (mut plain, mut precise) = (equations(&rows, 1), extended(&rows, 1));
     let before = (bytes(&plain), bytes(&precise));
-    assert_error!(plain.merge(&precise.empty().unwrap()), ErrorKind::NotCombinable { .. }, "extended precision");
+    assert_error!(plain.merge(&precise.new_like().unwrap()), ErrorKind::NotCombinable { .. }, "extended precision");
     assert_error!(precise.merge(&plain), ErrorKind::NotCombinable { .. }, "extended precision");
-    assert!(precise.update_table(&table(&[vec![1.0; 3]])).is_err());
+    assert!(precise.update(&table(&[vec![1.0; 3]])).is_err());
     assert_eq!((bytes(&plain), bytes(&precise)), before);
-    check_promises(&precise.empty().unwrap(), &rows);
+    check_promises(&precise.new_like().unwrap(), &rows);
     let mut old = bytes(&plain);
     old[12] = 1; // the version
     let end = old.len() - 4;

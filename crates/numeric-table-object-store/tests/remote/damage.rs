@@ -20,7 +20,7 @@ async fn read_all(remote: &RemoteTable) -> Vec<Error> {
     let mut blocks = remote.row_blocks::<f64>(100).unwrap();
     [
         remote.load::<i16>().await.err(),
-        remote.load_as::<f64>().await.err(),
+        remote.load_cast::<f64>().await.err(),
         remote.load_any().await.err(),
         remote.load_rows::<f64>(1..2).await.err(),
         remote.verify().await.err(),
@@ -220,7 +220,7 @@ fn damaged_values_are_found_where_checksums_are_compared() {
             let expected = "folder/table.ntb: bad format at byte 7680: the checksum of chunk 7 (of 59) does not match: \
                             bytes 7680..8192 are damaged";
             assert_eq!(remote.load::<i16>().await.unwrap_err().to_string(), expected);
-            assert_eq!(remote.load_as::<f64>().await.unwrap_err().to_string(), expected);
+            assert_eq!(remote.load_cast::<f64>().await.unwrap_err().to_string(), expected);
             assert_eq!(remote.verify().await.unwrap_err().to_string(), expected);
             remote.load_rows::<i16>(..).await.unwrap(); // as with files, rows are not compared
         }

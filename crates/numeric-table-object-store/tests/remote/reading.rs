@@ -70,7 +70,7 @@ fn whole_tables_of_every_kind_are_those_that_were_saved() {
                 open(faulty(&saved, Faults { answer: Some(crumbs), ..Faults::default() }).await).await.unwrap();
             let loaded = remote.load::<f32>().await.unwrap();
             assert_eq!((loaded.data_layout(), &loaded), (layout, &saved));
-            let converted = remote.load_as::<i32>().await.unwrap();
+            let converted = remote.load_cast::<i32>().await.unwrap();
             assert_eq!(converted.data_layout(), layout);
             assert!(values_of(&converted).iter().enumerate().all(|(i, &found)| found == value(i / 3, i % 3)));
             assert_eq!(remote.load_any().await.unwrap().uniform_type(), Some(ElementType::F32));
@@ -83,7 +83,7 @@ fn whole_tables_of_every_kind_are_those_that_were_saved() {
                 let loaded = remote.load_any().await.unwrap();
                 assert_eq!((loaded.kind(), loaded.dictionary()), (saved.kind(), saved.dictionary()));
                 assert_eq!(loaded.rows::<f64>(..).unwrap()[..], saved.rows::<f64>(..).unwrap()[..]);
-                let converted = remote.load_as::<f64>().await.unwrap();
+                let converted = remote.load_cast::<f64>().await.unwrap();
                 assert_eq!(values_of(&converted), saved.rows::<f64>(..).unwrap()[..]);
                 assert_eq!(remote.verify().await.unwrap(), chunk_size.is_some());
             }
@@ -106,7 +106,7 @@ fn a_table_of_another_kind_has_no_rows_to_read_and_another_type_is_refused() {
         }
         let remote = open(store_of(file(&table::<i16>(3, 2, DataLayout::RowMajor), None)).await).await.unwrap();
         let error = remote.load::<f32>().await.unwrap_err().to_string();
-        assert_eq!(error, "folder/table.ntb: the element type is i16, not f32: `load_as` converts");
+        assert_eq!(error, "folder/table.ntb: the element type is i16, not f32: `load_cast` converts");
         assert_error!(remote.row_blocks::<f64>(0), ErrorKind::ParameterOutOfRange { .. }, "rows of a block");
     });
 }
@@ -121,7 +121,7 @@ fn opening_takes_one_request_and_a_long_description_another() {
         let names: Vec<String> = (0..3000).map(|column| format!("the name of column {column}")).collect();
         let wide = table::<i16>(2, 3000, DataLayout::RowMajor);
         let names = wide.dictionary().with_names(names).unwrap();
-        let wide = wide.described_by(names).unwrap();
+        let wide = wide.with_dictionary(names).unwrap();
         let store = faulty(&wide, Faults::default()).await;
         let remote = open(store.clone()).await.unwrap();
         assert_eq!(store.ranges().len(), 2);
@@ -204,7 +204,7 @@ fn blocks_are_all_rows_in_order_and_the_next_is_requested_early() {
             let remote = open(store.clone()).await.unwrap().with_requests(8192, 1);
             let (mut blocks, mut found) = (remote.row_blocks::<f64>(300).unwrap(), Vec::new());
             while let Some(mut block) = blocks.next_block().await.unwrap() {
-                assert_eq!(block.rows().start * 3, found.len());
+                assert_eq!(block.row_range().start * 3, found.len());
                 found.extend_from_slice(&block);
                 block.fill(0.0); // a buffer: nothing goes back
             }
@@ -249,7 +249,8 @@ fn tables_without_values_are_read_without_requests() {
         for (rows, columns) in [(0, 3), (3, 0), (0, 0)] {
             for layout in LAYOUTS {
                 let saved =
-                    HomogenNumericTable::from_array_in(Vec::<f32>::new(), Shape { rows, columns }, layout).unwrap();
+                    HomogenNumericTable::from_array_with_layout(Vec::<f32>::new(), Shape { rows, columns }, layout)
+                        .unwrap();
                 let store = faulty(&saved, Faults::default()).await;
                 let remote = open(store.clone()).await.unwrap();
                 assert_eq!(remote.load_rows::<f64>(..).await.unwrap().shape(), Shape { rows, columns });
@@ -258,7 +259,7 @@ fn tables_without_values_are_read_without_requests() {
                 let mut blocks = remote.row_blocks::<f32>(2).unwrap();
                 let mut count = 0;
                 while let Some(block) = blocks.next_block().await.unwrap() {
-                    count += block.rows().len();
+                    count += block.row_range().len();
                 }
                 assert_eq!(count, rows);
             }
@@ -287,7 +288,7 @@ fn calls_can_run_on_other_tasks() {
         let rows = tokio::spawn(async move {
             let (mut blocks, mut rows) = (blocks.row_blocks::<f32>(999)?, 0);
             while let Some(block) = blocks.next_block().await? {
-                rows += block.rows().len();
+                rows += block.row_range().len();
             }
             Ok::<usize, Error>(rows)
         });

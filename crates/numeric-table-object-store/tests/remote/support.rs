@@ -5,11 +5,8 @@ use std::time::Duration;
 
 use crate::stores::{Faults, Faulty};
 use numeric_table::{
-    AosNumericTable, CsrNumericTable, PackedSymmetricMatrix, SoaNumericTable,
-    files::SaveOptions,
-    impl_record,
-    prelude::*,
-    table::{PackedOrder, Triangle},
+    AosNumericTable, CsrNumericTable, PackedSymmetricMatrix, SoaNumericTable, files::SaveOptions, impl_record,
+    prelude::*, table::Triangle,
 };
 use numeric_table_object_store::{RemoteTable, StoreOptions, save_to_store};
 use object_store::memory::InMemory;
@@ -42,7 +39,7 @@ pub(crate) fn table<T: Element>(rows: usize, columns: usize, layout: DataLayout)
         DataLayout::RowMajor => (0..rows * columns).map(|i| value(i / columns, i % columns)).collect(),
         _ => (0..rows * columns).map(|i| value(i % rows, i / rows)).collect(),
     };
-    HomogenNumericTable::from_array_in(values, Shape { rows, columns }, layout).unwrap().convert().unwrap()
+    HomogenNumericTable::from_array_with_layout(values, Shape { rows, columns }, layout).unwrap().convert().unwrap()
 }
 
 #[derive(Clone, Copy)]
@@ -59,7 +56,7 @@ pub(crate) fn other_kinds() -> Vec<Box<dyn NumericTable>> {
     columns.push_feature(Feature::new(ElementType::F64), (0..3001).map(f64::from).collect::<Vec<_>>()).unwrap();
     let sparse = CsrNumericTable::from_dense::<i16>(&table::<i16>(100, 7, DataLayout::RowMajor)).unwrap();
     let packed: Vec<f32> = (0..45).map(|i| i as f32).collect();
-    let packed = PackedSymmetricMatrix::from_packed(packed, Triangle::Lower, PackedOrder::Rows).unwrap();
+    let packed = PackedSymmetricMatrix::from_packed(packed, Triangle::Lower, DataLayout::RowMajor).unwrap();
     let records: Vec<Record> = (0..50).map(|i| Record { count: i, size: f64::from(i) / 4.0 }).collect();
     let records = AosNumericTable::from_records(records).unwrap();
     vec![Box::new(columns), Box::new(sparse), Box::new(packed), Box::new(records)]

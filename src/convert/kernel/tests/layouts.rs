@@ -70,7 +70,8 @@ fn test_pair<S: Element, D: Element>(random: &mut Random) {
             let values = Answers::<S>::random(D::TYPE, ConversionPolicy::Exact, rows * columns, rarity, random).values;
             for layout in [RowMajor, ColumnMajor] {
                 let whole =
-                    HomogenNumericTable::from_array_in(values.clone(), Shape { rows, columns }, layout).unwrap();
+                    HomogenNumericTable::from_array_with_layout(values.clone(), Shape { rows, columns }, layout)
+                        .unwrap();
                 test_table::<S, D>(&whole);
                 test_table::<S, D>(&whole.slice_rows(rows / 3..rows - rows / 4).unwrap());
             }

@@ -137,6 +137,8 @@ fn a_slice_of_the_wrong_length_is_refused() {
     let window = Window::column(&[1_u8, 2, 3]);
     let result = u8::read(window, AnySliceMut::new(&mut [0.0_f32; 2]), ConversionPolicy::Saturate, Origin::default());
     assert!(
-        result.as_ref().is_err_and(|error| matches!(error.kind(), ErrorKind::LengthMismatch { expected: 3, found: 2 }))
+        result
+            .as_ref()
+            .is_err_and(|error| matches!(error.kind(), ErrorKind::LengthMismatch { expected: 3, actual: 2 }))
     );
 }

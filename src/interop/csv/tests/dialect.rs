@@ -168,8 +168,8 @@ proptest! {
             text += &if is_there { format!("{date},{date}T{time}Z\n") } else { format!(",{date} {time}\n") };
         }
         for unit in [TimeUnit::Milliseconds, TimeUnit::Nanoseconds, TimeUnit::Seconds] {
-            let days = CsvKind::Time(TimeUnit::Days);
-            let options = CsvOptions::new().kind("day", days).kind("time", CsvKind::Time(unit));
+            let days = CsvColumnKind::Time(TimeUnit::Days);
+            let options = CsvOptions::new().kind("day", days).kind("time", CsvColumnKind::Time(unit));
             check(text.as_bytes(), &options.missing(missing));
         }
     }

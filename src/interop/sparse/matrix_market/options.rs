@@ -12,7 +12,7 @@ use crate::{CsrNumericTable, Error};
 /// use numeric_table::{ConversionPolicy, CsrNumericTable, sparse::MatrixMarketOptions};
 /// let text = b"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 300\n";
 /// let options = MatrixMarketOptions::new().policy(ConversionPolicy::Saturate);
-/// assert_eq!(CsrNumericTable::read_mtx_with::<u8>(&text[..], options)?.values_as::<u8>()?, [255]);
+/// assert_eq!(CsrNumericTable::read_mtx_with::<u8>(&text[..], options)?.values_slice::<u8>()?, [255]);
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ impl MatrixMarketOptions {
     /// use numeric_table::{ConversionPolicy, CsrNumericTable, sparse::MatrixMarketOptions};
     /// let text = b"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1.5\n";
     /// let options = MatrixMarketOptions::new().policy(ConversionPolicy::Checked);
-    /// assert_eq!(CsrNumericTable::read_mtx_with::<u8>(&text[..], options)?.values_as::<u8>()?, [1]);
+    /// assert_eq!(CsrNumericTable::read_mtx_with::<u8>(&text[..], options)?.values_slice::<u8>()?, [1]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn policy(self, policy: ConversionPolicy) -> Self {

@@ -14,7 +14,7 @@ use crate::base::error::Result;
 use crate::base::parallel;
 use crate::interop::sparse::collected::Collected;
 use crate::interop::sparse::pieces::{Local, Piece, Refusal, Text, extend, reserve};
-use crate::table::Refused;
+use crate::table::Rejected;
 use crate::table::csr::CsrNumericTable;
 
 impl CsrNumericTable {
@@ -240,7 +240,7 @@ impl<'a, T: Element> Whole<'a, T> {
             return Err(Local::new(0, shape.rows.to_string().as_bytes(), reason).into_error(line, text.path()));
         }
         let (rows, columns) = (self.rows.into_array(), self.columns.into_array());
-        CsrNumericTable::from_triplets(shape, rows, columns, self.values).map_err(Refused::into_error)
+        CsrNumericTable::from_triplets(shape, rows, columns, self.values).map_err(Rejected::into_error)
     }
 }
 
@@ -263,7 +263,7 @@ mod tests {
         let text = Text::new(text.as_bytes()).with_pieces_of(size);
         let table = read::<i16>(text, &MatrixMarketOptions::new()).map_err(|error| error.to_string())?;
         let (offsets, indices) = (table.offsets().iter().collect(), table.indices().iter().collect());
-        Ok((offsets, indices, table.values_as::<i16>().unwrap().to_vec()))
+        Ok((offsets, indices, table.values_slice::<i16>().unwrap().to_vec()))
     }
 
     #[test]

@@ -89,7 +89,7 @@ impl CsrNumericTable {
         let Shape { rows, columns } = self.shape();
         let (offsets, indices) = (self.offsets(), self.indices());
         match_element!(self.values().element_type(), T => {
-            let values = self.values_as::<T>()?;
+            let values = self.values_slice::<T>()?;
             let field = if T::TYPE.is_float() { "real" } else { "integer" };
             let entries = values.len();
             let head = format!("%%MatrixMarket matrix coordinate {field} general\n{rows} {columns} {entries}\n");

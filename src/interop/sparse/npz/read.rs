@@ -40,7 +40,7 @@ impl CsrNumericTable {
     /// let shape = Shape { rows: 2, columns: 4 };
     /// CsrNumericTable::try_new(shape, vec![0, 2, 3], vec![0, 3, 1], vec![1.5_f32, 2.5, 3.5])?.save_npz(&path)?;
     /// let table = CsrNumericTable::load_npz(&path)?; // or by scipy.sparse.load_npz
-    /// assert_eq!((table.shape(), table.values_as::<f32>()?), (shape, &[1.5, 2.5, 3.5][..]));
+    /// assert_eq!((table.shape(), table.values_slice::<f32>()?), (shape, &[1.5, 2.5, 3.5][..]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]

@@ -96,7 +96,7 @@ impl CsrNumericTable {
             archive.member(&output, "format.npy", size, is_compressed, |member| member.write(&format))?;
             write_array(&mut archive, &output, "shape.npy", shape, is_compressed)?;
             match_element!(values.element_type(), T => {
-                write_array(&mut archive, &output, "data.npy", self.values_as::<T>()?, is_compressed)?;
+                write_array(&mut archive, &output, "data.npy", self.values_slice::<T>()?, is_compressed)?;
             });
             archive.finish(&output).map(drop)
         })

@@ -11,9 +11,9 @@ use crate::table::HomogenNumericTable;
 /// ```
 /// use numeric_table::sparse::SvmlightLabels;
 /// let one_each = SvmlightLabels::from(vec![1.0, -1.0]);
-/// assert_eq!((one_each.row_count(), one_each.of(1)), (2, &[-1.0][..]));
+/// assert_eq!((one_each.row_count(), one_each.row(1)), (2, &[-1.0][..]));
 /// let sets = SvmlightLabels::sets([vec![1.0, 3.0], vec![]]);
-/// assert_eq!((sets.row_count(), sets.of(0)), (2, &[1.0, 3.0][..]));
+/// assert_eq!((sets.row_count(), sets.row(0)), (2, &[1.0, 3.0][..]));
 /// ```
 #[derive(Clone, Debug)]
 pub struct SvmlightLabels {
@@ -31,7 +31,7 @@ impl SvmlightLabels {
     /// ```
     /// use numeric_table::sparse::SvmlightLabels;
     /// let labels = SvmlightLabels::sets([&[2.0][..], &[], &[1.0, 2.0]]);
-    /// assert_eq!(labels.of(2), [1.0, 2.0]);
+    /// assert_eq!(labels.row(2), [1.0, 2.0]);
     /// assert!(labels.array().is_none()); // not one per row
     /// ```
     pub fn sets<L: AsRef<[f64]>>(rows: impl IntoIterator<Item = L>) -> Self {
@@ -64,9 +64,9 @@ impl SvmlightLabels {
     /// ```
     /// # use numeric_table::sparse::SvmlightLabels;
     /// let labels = SvmlightLabels::from(vec![1.0, -1.0]);
-    /// assert_eq!((labels.of(0), labels.of(2)), (&[1.0][..], &[][..]));
+    /// assert_eq!((labels.row(0), labels.row(2)), (&[1.0][..], &[][..]));
     /// ```
-    pub fn of(&self, row: usize) -> &[f64] {
+    pub fn row(&self, row: usize) -> &[f64] {
         let range = match &self.ends {
             None => row..row.saturating_add(1),
             Some(ends) => {
@@ -103,7 +103,7 @@ impl SvmlightLabels {
     pub fn to_table(&self) -> Result<HomogenNumericTable<f64>> {
         let rows = self.row_count();
         if self.ends.is_some() {
-            return Err(Error::new(ErrorKind::LengthMismatch { expected: rows, found: self.values.len() }));
+            return Err(Error::new(ErrorKind::LengthMismatch { expected: rows, actual: self.values.len() }));
         }
         HomogenNumericTable::from_array(self.values.clone(), Shape { rows, columns: 1 })
     }
@@ -127,6 +127,6 @@ impl From<Vec<f64>> for SvmlightLabels {
 impl PartialEq for SvmlightLabels {
     fn eq(&self, other: &Self) -> bool {
         let rows = self.row_count();
-        rows == other.row_count() && (0..rows).all(|row| self.of(row) == other.of(row))
+        rows == other.row_count() && (0..rows).all(|row| self.row(row) == other.row(row))
     }
 }

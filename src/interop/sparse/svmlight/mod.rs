@@ -15,4 +15,4 @@ mod write;
 
 pub use labels::SvmlightLabels;
 pub use options::{SvmlightIndices, SvmlightOptions};
-pub use read::Svmlight;
+pub use read::LabeledRows;

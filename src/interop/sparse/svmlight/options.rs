@@ -6,17 +6,17 @@ use crate::convert::ConversionPolicy;
 #[cfg(doc)]
 use crate::{
     CsrNumericTable, Error,
-    sparse::{Svmlight, SvmlightLabels},
+    sparse::{LabeledRows, SvmlightLabels},
 };
 
 /// The base of the column indices of an svmlight file.
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{TableDescription, sparse::{Svmlight, SvmlightIndices, SvmlightOptions}};
+/// use numeric_table::{TableDescription, sparse::{LabeledRows, SvmlightIndices, SvmlightOptions}};
 /// let columns = |text: &str, from| -> Result<usize, numeric_table::Error> {
 ///     let options = SvmlightOptions::new().indices(from);
-///     Ok(Svmlight::read_with::<f32>(text.as_bytes(), options)?.features.column_count())
+///     Ok(LabeledRows::read_with::<f32>(text.as_bytes(), options)?.features.column_count())
 /// };
 /// assert_eq!(columns("1 1:0.5 3:2\n", SvmlightIndices::FromOne)?, 3);
 /// assert_eq!(columns("1 1:0.5 3:2\n", SvmlightIndices::FromZero)?, 4);
@@ -41,9 +41,9 @@ pub enum SvmlightIndices {
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{TableDescription, sparse::{Svmlight, SvmlightOptions}};
+/// use numeric_table::{TableDescription, sparse::{LabeledRows, SvmlightOptions}};
 /// let text = b"+1 1:0.5 3:2 # a comment\n-1 2:1e3\n";
-/// let data = Svmlight::read_with::<f32>(&text[..], SvmlightOptions::new().columns(10))?;
+/// let data = LabeledRows::read_with::<f32>(&text[..], SvmlightOptions::new().column_count(10))?;
 /// assert_eq!((data.features.row_count(), data.features.column_count()), (2, 10));
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
@@ -63,8 +63,8 @@ impl SvmlightOptions {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{TableDescription, sparse::{Svmlight, SvmlightOptions}};
-    /// let data = Svmlight::read_with::<f32>(&b"1 7:0.5\n"[..], SvmlightOptions::new())?;
+    /// use numeric_table::{TableDescription, sparse::{LabeledRows, SvmlightOptions}};
+    /// let data = LabeledRows::read_with::<f32>(&b"1 7:0.5\n"[..], SvmlightOptions::new())?;
     /// assert_eq!(data.features.column_count(), 7);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -83,11 +83,11 @@ impl SvmlightOptions {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::sparse::{Svmlight, SvmlightOptions};
-    /// let error = Svmlight::read_with::<f32>(&b"1 7:0.5\n"[..], SvmlightOptions::new().columns(5)).unwrap_err();
+    /// use numeric_table::sparse::{LabeledRows, SvmlightOptions};
+    /// let error = LabeledRows::read_with::<f32>(&b"1 7:0.5\n"[..], SvmlightOptions::new().column_count(5)).unwrap_err();
     /// assert_eq!(error.to_string(), r#"line 1, byte 3: "7" is past the last column, whose index is 5"#);
     /// ```
-    pub fn columns(self, columns: usize) -> Self {
+    pub fn column_count(self, columns: usize) -> Self {
         Self { columns: Some(columns), ..self }
     }
 
@@ -95,9 +95,9 @@ impl SvmlightOptions {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::sparse::{Svmlight, SvmlightIndices, SvmlightOptions};
+    /// use numeric_table::sparse::{LabeledRows, SvmlightIndices, SvmlightOptions};
     /// let options = SvmlightOptions::new().indices(SvmlightIndices::FromZero);
-    /// let data = Svmlight::read_with::<f32>(&b"1 0:0.5\n"[..], options)?;
+    /// let data = LabeledRows::read_with::<f32>(&b"1 0:0.5\n"[..], options)?;
     /// assert_eq!(data.features.indices().get(0), Some(0));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
@@ -110,10 +110,10 @@ impl SvmlightOptions {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::sparse::{Svmlight, SvmlightOptions};
+    /// use numeric_table::sparse::{LabeledRows, SvmlightOptions};
     /// let text = b"1,3 1:0.5\n2:0.25\n";
-    /// let data = Svmlight::read_with::<f32>(&text[..], SvmlightOptions::new().multilabel(true))?;
-    /// assert_eq!((data.labels.of(0), data.labels.of(1)), (&[1.0, 3.0][..], &[][..]));
+    /// let data = LabeledRows::read_with::<f32>(&text[..], SvmlightOptions::new().multilabel(true))?;
+    /// assert_eq!((data.labels.row(0), data.labels.row(1)), (&[1.0, 3.0][..], &[][..]));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn multilabel(self, is_multilabel: bool) -> Self {
@@ -124,10 +124,10 @@ impl SvmlightOptions {
     /// larger than the previous one is [`ErrorKind::Text`], as in SVM-light. A repeated index is always an error.
     /// # Examples
     /// ```
-    /// use numeric_table::sparse::{Svmlight, SvmlightOptions};
-    /// let data = Svmlight::read_with::<f32>(&b"1 3:0.5 1:0.25\n"[..], SvmlightOptions::new().sort(true))?;
-    /// assert_eq!(data.features.values_as::<f32>()?, [0.25, 0.5]);
-    /// assert!(Svmlight::read::<f32>(&b"1 3:0.5 1:0.25\n"[..]).is_err());
+    /// use numeric_table::sparse::{LabeledRows, SvmlightOptions};
+    /// let data = LabeledRows::read_with::<f32>(&b"1 3:0.5 1:0.25\n"[..], SvmlightOptions::new().sort(true))?;
+    /// assert_eq!(data.features.values_slice::<f32>()?, [0.25, 0.5]);
+    /// assert!(LabeledRows::read::<f32>(&b"1 3:0.5 1:0.25\n"[..]).is_err());
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn sort(self, sorts: bool) -> Self {
@@ -139,10 +139,10 @@ impl SvmlightOptions {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{ConversionPolicy, sparse::{Svmlight, SvmlightOptions}};
+    /// use numeric_table::{ConversionPolicy, sparse::{LabeledRows, SvmlightOptions}};
     /// let options = SvmlightOptions::new().policy(ConversionPolicy::Saturate);
-    /// let data = Svmlight::read_with::<u8>(&b"1 1:300 2:0.5\n"[..], options)?;
-    /// assert_eq!(data.features.values_as::<u8>()?, [255, 0]);
+    /// let data = LabeledRows::read_with::<u8>(&b"1 1:300 2:0.5\n"[..], options)?;
+    /// assert_eq!(data.features.values_slice::<u8>()?, [255, 0]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn policy(self, policy: ConversionPolicy) -> Self {

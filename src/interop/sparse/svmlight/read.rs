@@ -30,17 +30,17 @@ use crate::table::csr::CsrNumericTable;
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{prelude::*, sparse::Svmlight};
-/// let data = Svmlight::read::<f32>(&b"+1 1:0.5 3:2 # comment\n\n-1 2:1e3\n"[..])?;
+/// use numeric_table::{prelude::*, sparse::LabeledRows};
+/// let data = LabeledRows::read::<f32>(&b"+1 1:0.5 3:2 # comment\n\n-1 2:1e3\n"[..])?;
 /// assert_eq!(data.features.shape(), Shape { rows: 2, columns: 3 });
-/// assert_eq!(data.features.values_as::<f32>()?, [0.5, 2.0, 1000.0]);
+/// assert_eq!(data.features.values_slice::<f32>()?, [0.5, 2.0, 1000.0]);
 /// assert_eq!(data.labels.array().unwrap()[..], [1.0, -1.0]);
 /// assert!(data.queries.is_none());
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Svmlight {
+pub struct LabeledRows {
     /// The features: a row for each line that is not blank, with `u32` indices, or `u64` if some index requires it.
     pub features: CsrNumericTable,
     /// The labels of the rows.
@@ -49,7 +49,7 @@ pub struct Svmlight {
     pub queries: Option<Array<i64>>,
 }
 
-impl Svmlight {
+impl LabeledRows {
     /// Combines a table and its labels, to be saved without queries.
     ///
     /// # Errors
@@ -57,12 +57,12 @@ impl Svmlight {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsrNumericTable, prelude::*, sparse::Svmlight};
+    /// use numeric_table::{CsrNumericTable, prelude::*, sparse::LabeledRows};
     /// let shape = Shape { rows: 2, columns: 4 };
     /// let table = CsrNumericTable::try_new(shape, vec![0, 2, 3], vec![0, 3, 1], vec![1.5_f32, 2.5, 3.5])?;
-    /// assert!(Svmlight::new(table.clone(), vec![1.0]).is_err());
+    /// assert!(LabeledRows::new(table.clone(), vec![1.0]).is_err());
     /// let mut text = Vec::new();
-    /// Svmlight::new(table, vec![1.0, -1.0])?.write(&mut text)?;
+    /// LabeledRows::new(table, vec![1.0, -1.0])?.write(&mut text)?;
     /// assert_eq!(text, b"1 1:1.5 4:2.5\n-1 2:3.5\n");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -78,10 +78,10 @@ impl Svmlight {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{CsrNumericTable, prelude::*, sparse::Svmlight};
+    /// use numeric_table::{CsrNumericTable, prelude::*, sparse::LabeledRows};
     /// let table = CsrNumericTable::try_new(Shape { rows: 1, columns: 4 }, vec![0, 1], vec![3], vec![1.5])?;
     /// let mut text = Vec::new();
-    /// Svmlight::new(table, vec![2.0])?.with_queries(vec![7])?.write(&mut text)?;
+    /// LabeledRows::new(table, vec![2.0])?.with_queries(vec![7])?.write(&mut text)?;
     /// assert_eq!(text, b"2 qid:7 4:1.5\n");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -99,11 +99,11 @@ impl Svmlight {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{prelude::*, sparse::Svmlight};
+    /// use numeric_table::{prelude::*, sparse::LabeledRows};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("data.svm");
     /// std::fs::write(&path, "1 1:0.5\n0 x:2\n")?;
-    /// let error = Svmlight::load::<f32>(&path).unwrap_err();
+    /// let error = LabeledRows::load::<f32>(&path).unwrap_err();
     /// assert!(error.to_string().ends_with(r#"data.svm: line 2, byte 3: "x" is not a whole number"#));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -118,12 +118,12 @@ impl Svmlight {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{prelude::*, sparse::{Svmlight, SvmlightOptions}};
+    /// use numeric_table::{prelude::*, sparse::{LabeledRows, SvmlightOptions}};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("data.svm");
     /// std::fs::write(&path, "1,2 1:0.5\n")?;
-    /// let data = Svmlight::load_with::<f32>(&path, SvmlightOptions::new().multilabel(true))?;
-    /// assert_eq!(data.labels.of(0), [1.0, 2.0]);
+    /// let data = LabeledRows::load_with::<f32>(&path, SvmlightOptions::new().multilabel(true))?;
+    /// assert_eq!(data.labels.row(0), [1.0, 2.0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn load_with<T: Element>(path: impl AsRef<Path>, options: SvmlightOptions) -> Result<Self> {
@@ -137,8 +137,8 @@ impl Svmlight {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{prelude::*, sparse::Svmlight};
-    /// let data = Svmlight::read::<i32>(&b"3 qid:1 2:7\n5 qid:2 1:8\n"[..])?;
+    /// use numeric_table::{prelude::*, sparse::LabeledRows};
+    /// let data = LabeledRows::read::<i32>(&b"3 qid:1 2:7\n5 qid:2 1:8\n"[..])?;
     /// assert_eq!(data.queries.unwrap()[..], [1, 2]);
     /// # Ok::<(), Error>(())
     /// ```
@@ -153,9 +153,9 @@ impl Svmlight {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{prelude::*, sparse::{Svmlight, SvmlightIndices, SvmlightOptions}};
+    /// use numeric_table::{prelude::*, sparse::{LabeledRows, SvmlightIndices, SvmlightOptions}};
     /// let options = SvmlightOptions::new().indices(SvmlightIndices::FromZero);
-    /// assert_eq!(Svmlight::read_with::<i32>(&b"3 0:7\n"[..], options)?.features.column_count(), 1);
+    /// assert_eq!(LabeledRows::read_with::<i32>(&b"3 0:7\n"[..], options)?.features.column_count(), 1);
     /// # Ok::<(), Error>(())
     /// ```
     pub fn read_with<T: Element>(reader: impl Read, options: SvmlightOptions) -> Result<Self> {
@@ -168,14 +168,14 @@ impl Svmlight {
         let queries = self.queries.as_ref().map_or(expected, |queries| queries.len());
         for found in [self.labels.row_count(), queries] {
             if found != expected {
-                return Err(Error::new(ErrorKind::LengthMismatch { expected, found }));
+                return Err(Error::new(ErrorKind::LengthMismatch { expected, actual: found }));
             }
         }
         Ok(())
     }
 }
 
-fn read<T: Element>(mut text: Text<impl Read>, options: &SvmlightOptions) -> Result<Svmlight> {
+fn read<T: Element>(mut text: Text<impl Read>, options: &SvmlightOptions) -> Result<LabeledRows> {
     let mut whole = Whole::<T>::new();
     loop {
         let pieces = text.wave(None)?;
@@ -248,7 +248,7 @@ impl<T: Element> Whole<T> {
         Ok(())
     }
 
-    fn finish(mut self, text: &Text<impl Read>, options: &SvmlightOptions) -> Result<Svmlight> {
+    fn finish(mut self, text: &Text<impl Read>, options: &SvmlightOptions) -> Result<LabeledRows> {
         if options.indices == SvmlightIndices::Automatic {
             match self.edge {
                 Some((line, place)) if self.has_zero => return Err(place.into_error(line, text.path())),
@@ -269,7 +269,7 @@ impl<T: Element> Whole<T> {
             false => self.labels.into(),
         };
         let queries = (!self.queries.is_empty()).then(|| self.queries.into());
-        Ok(Svmlight { features, labels, queries })
+        Ok(LabeledRows { features, labels, queries })
     }
 }
 
@@ -283,7 +283,7 @@ mod tests {
         let data = read::<f64>(Text::new(text).with_pieces_of(size), options).map_err(|error| error.to_string())?;
         let table = &data.features;
         let (offsets, indices) = (table.offsets().iter().collect(), table.indices().iter().collect());
-        let values = table.values_as::<f64>().unwrap().to_vec();
+        let values = table.values_slice::<f64>().unwrap().to_vec();
         Ok((offsets, indices, values, data.labels.array().unwrap().to_vec(), table.column_count()))
     }
 
@@ -298,7 +298,7 @@ mod tests {
             "1 1:2\n2 0:4\n3 7:6\n",
         ];
         for text in texts {
-            let automatic = SvmlightOptions::new().indices(SvmlightIndices::Automatic).columns(7);
+            let automatic = SvmlightOptions::new().indices(SvmlightIndices::Automatic).column_count(7);
             for options in [SvmlightOptions::new(), automatic] {
                 let expected = outcome(text.as_bytes(), 1 << 20, &options);
                 for size in 1..40 {
@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn an_index_that_is_past_the_end_once_a_zero_is_found_is_named() {
-        let options = SvmlightOptions::new().indices(SvmlightIndices::Automatic).columns(7);
+        let options = SvmlightOptions::new().indices(SvmlightIndices::Automatic).column_count(7);
         let error = outcome(b"1 1:2\n2 7:4\n3 0:6\n", 4, &options).unwrap_err();
         assert_eq!(error, r#"line 2, byte 3: "7" is past the last column, whose index is 6"#);
         assert!(outcome(b"1 1:2\n2 7:4\n3 1:6\n", 4, &options).is_ok());

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
-use super::{Svmlight, SvmlightIndices};
+use super::{LabeledRows, SvmlightIndices};
 use crate::base::element::{Element, match_element};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::interop::sparse::chunks::write;
@@ -15,7 +15,7 @@ use crate::storage::replace::replace;
 use crate::table::TableDescription;
 use crate::table::csr::index::Indices;
 
-impl Svmlight {
+impl LabeledRows {
     /// Saves the rows as an svmlight file, which atomically replaces an old one, as
     /// [`TableOutput::save`](crate::TableOutput::save) does. Indices are counted from one. Every stored value,
     /// including zeros, is read back bit for bit, except for the payload of a NaN. The number of columns is not
@@ -29,10 +29,10 @@ impl Svmlight {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{prelude::*, sparse::Svmlight};
+    /// use numeric_table::{prelude::*, sparse::LabeledRows};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("data.svm");
-    /// let data = Svmlight::read::<f32>(&b"+1.00 1:0.50 3:2e0 # comment\n"[..])?;
+    /// let data = LabeledRows::read::<f32>(&b"+1.00 1:0.50 3:2e0 # comment\n"[..])?;
     /// data.save(&path)?;
     /// assert_eq!(std::fs::read(&path)?, b"1 1:0.5 3:2\n");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -50,10 +50,10 @@ impl Svmlight {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{files::SaveOptions, prelude::*, sparse::{Svmlight, SvmlightIndices}};
+    /// use numeric_table::{files::SaveOptions, prelude::*, sparse::{LabeledRows, SvmlightIndices}};
     /// # let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("data.svm");
-    /// let data = Svmlight::read::<f32>(&b"1 1:0.5\n"[..])?;
+    /// let data = LabeledRows::read::<f32>(&b"1 1:0.5\n"[..])?;
     /// data.save_with(&path, SvmlightIndices::FromZero, SaveOptions::new().durable(false))?;
     /// assert_eq!(std::fs::read(&path)?, b"1 0:0.5\n");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -71,9 +71,9 @@ impl Svmlight {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table::{prelude::*, sparse::Svmlight};
+    /// use numeric_table::{prelude::*, sparse::LabeledRows};
     /// let mut text = Vec::new();
-    /// Svmlight::read::<f32>(&b"1 qid:2 1:0.5\n"[..])?.write(&mut text)?;
+    /// LabeledRows::read::<f32>(&b"1 qid:2 1:0.5\n"[..])?.write(&mut text)?;
     /// assert_eq!(text, b"1 qid:2 1:0.5\n");
     /// # Ok::<(), Error>(())
     /// ```
@@ -87,7 +87,7 @@ impl Svmlight {
         let (offsets, rows) = (table.offsets(), table.row_count());
         let rows_of = Lines { data: self, offsets, indices: table.indices(), counts_from: indices };
         match_element!(table.values().element_type(), T => {
-            let values = table.values_as::<T>()?;
+            let values = table.values_slice::<T>()?;
             write(writer, path, &[], offsets, rows, |rows| rows_of.text(values, rows))
         })
     }
@@ -95,7 +95,7 @@ impl Svmlight {
 
 /// The parts of the lines, except for the values.
 struct Lines<'a> {
-    data: &'a Svmlight,
+    data: &'a LabeledRows,
     offsets: Indices<'a>,
     indices: Indices<'a>,
     counts_from: SvmlightIndices,
@@ -110,7 +110,7 @@ impl Lines<'_> {
         reserve(&mut text, rows.len().saturating_add(entries).saturating_mul(ROOM))?;
         for row in rows {
             let start = text.len();
-            for (at, &label) in self.data.labels.of(row).iter().enumerate() {
+            for (at, &label) in self.data.labels.row(row).iter().enumerate() {
                 if at > 0 {
                     text.push(b',');
                 }

@@ -30,8 +30,10 @@ fuzz_target!(|data: &[u8]| {
 fn check_refused<T: Element>(archive: &[u8], reason: &(u64, String)) {
     let error = Table::<T>::from_bytes(archive).unwrap_err();
     match *error.kind() {
-        ErrorKind::ElementTypeMismatch { expected, found, .. } => assert!(expected == T::TYPE && found != expected),
-        ErrorKind::TableKindMismatch { found, .. } => assert_ne!(found, TableKind::HOMOGENEOUS.name()),
+        ErrorKind::ElementTypeMismatch { expected, actual: found, .. } => {
+            assert!(expected == T::TYPE && found != expected)
+        }
+        ErrorKind::TableKindMismatch { actual: found, .. } => assert_ne!(found, TableKind::HOMOGENEOUS.name()),
         _ => assert_eq!(refusal(Err::<(), _>(error)), *reason),
     }
 }
@@ -57,7 +59,7 @@ fn check_accepted<T: Element>(archive: &[u8], table: &Table<T>) {
 fn check_other_type<T: Element, U: Element>(archive: &[u8]) {
     if U::TYPE != T::TYPE {
         let types: (ElementType, ElementType) = match Table::<U>::from_bytes(archive).map_err(Error::into_kind) {
-            Err(ErrorKind::ElementTypeMismatch { expected, found, .. }) => (expected, found),
+            Err(ErrorKind::ElementTypeMismatch { expected, actual: found, .. }) => (expected, found),
             other => panic!("{other:?}"),
         };
         assert_eq!(types, (U::TYPE, T::TYPE));

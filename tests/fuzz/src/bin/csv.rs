@@ -12,7 +12,7 @@ use libfuzzer_sys::fuzz_target;
 use numeric_table::{
     BlockAccess, ConversionPolicy, DataDictionary, Element, ElementType, Error, Feature, FeatureType,
     HomogenNumericTable, NumericTable, Shape, TableDescription, TableOutput,
-    csv::{CsvHeader, CsvKind, CsvMissing, CsvOptions, CsvSample, CsvSource, CsvTrailing, CsvWriteOptions},
+    csv::{CsvColumnKind, CsvHeader, CsvMissing, CsvOptions, CsvSample, CsvSource, CsvTrailing, CsvWriteOptions},
     dictionary::TimeUnit,
 };
 use numeric_table_fuzz::{bytes_of, with_element};
@@ -83,7 +83,7 @@ impl Choice {
         match columns % 16 {
             1 => options.columns([1, 0]),
             2 => options.columns(1..),
-            3 => options.without(0),
+            3 => options.exclude_columns(0),
             4 => options.columns(0..2),
             5 => options.columns("a"),
             6 => options.categories(0, ["1", "a", "b"]),
@@ -95,7 +95,7 @@ impl Choice {
             12 => options.thousands(','), // in quotes, if it is the delimiter
             13 => options.sample(CsvSample::First(usize::from(columns / 16) + 1)),
             14 => options.sample(CsvSample::Spread(usize::from(columns / 16) + 1)),
-            15 => options.kind(usize::from(columns / 16) % 2, CsvKind::Time(pick(&UNITS, columns / 32))),
+            15 => options.kind(usize::from(columns / 16) % 2, CsvColumnKind::Time(pick(&UNITS, columns / 32))),
             _ => options,
         }
     }
@@ -110,14 +110,14 @@ impl Choice {
 const UNITS: [TimeUnit; 5] =
     [TimeUnit::Days, TimeUnit::Seconds, TimeUnit::Milliseconds, TimeUnit::Microseconds, TimeUnit::Nanoseconds];
 
-fn kind(number: u8) -> CsvKind {
+fn kind(number: u8) -> CsvColumnKind {
     match number % 6 {
-        0 => CsvKind::Automatic,
-        1 => CsvKind::Continuous,
-        2 => CsvKind::Ordinal,
-        3 => CsvKind::Categorical,
-        4 => CsvKind::OneHot,
-        _ => CsvKind::custom(|text| match text.len() {
+        0 => CsvColumnKind::Automatic,
+        1 => CsvColumnKind::Continuous,
+        2 => CsvColumnKind::Ordinal,
+        3 => CsvColumnKind::Categorical,
+        4 => CsvColumnKind::OneHot,
+        _ => CsvColumnKind::custom(|text| match text.len() {
             0 => Err("is empty".to_owned()),
             length => Ok(length as f64),
         }),
@@ -160,7 +160,7 @@ fn in_blocks<T: Element>(source: Result<CsvSource, Error>, rows: usize) -> Outco
         let source = source?;
         let (mut blocks, mut values, mut next) = (source.row_blocks::<T>(rows)?, Vec::new(), 0);
         loop {
-            let block = blocks.next_block().map(|block| block.map(|block| (block.rows(), bits(&block))));
+            let block = blocks.next_block().map(|block| block.map(|block| (block.row_range(), bits(&block))));
             let (rows_of_block, values_of_block) = match block {
                 Ok(Some(block)) => block,
                 Ok(None) => break,
@@ -236,16 +236,16 @@ fn check_writing<T: Element>(source: &CsvSource, choice: &Choice) {
     let no_trailing = CsvOptions::new().trailing_delimiter(CsvTrailing::No); // the last column may have no name, and gaps
     let options = no_trailing.header(header).missing_texts::<String>([]);
     // A missing word is written as NA.
-    let numbers = options.clone().kind(.., CsvKind::Continuous).missing_texts(["NA"]).missing(CsvMissing::Nan);
+    let numbers = options.clone().kind(.., CsvColumnKind::Continuous).missing_texts(["NA"]).missing(CsvMissing::Nan);
     let mut text = Vec::new();
-    let indices = CsvWriteOptions::new().words(false).times(false);
+    let indices = CsvWriteOptions::new().labels(false).times(false);
     table.write_csv_to(&mut text, indices.clone()).unwrap();
     check_times(&table, &options);
     if rows > 0 || has_names {
         let again = CsvSource::from_bytes_with(text.clone(), numbers.clone()).unwrap();
         let name = |feature: &Feature| feature.name.clone().filter(|name| !name.is_empty());
         let names: Vec<Option<String>> = table.dictionary().iter().map(name).collect();
-        assert!(again.column_names().eq(names.iter().map(Option::as_deref)), "other names");
+        assert!(again.names().eq(names.iter().map(Option::as_deref)), "other names");
         let again = again.load::<T>().unwrap();
         assert_eq!((again.shape(), values_of(&again)), (table.shape(), values_of(&table)));
         let other = indices.clone().delimiter(b';').missing("");
@@ -276,7 +276,7 @@ fn check_writing<T: Element>(source: &CsvSource, choice: &Choice) {
         {
             (write, read) = (write.categories(column, words), read.categories(column, words.to_vec()));
         } else {
-            read = read.kind(column, CsvKind::Continuous);
+            read = read.kind(column, CsvColumnKind::Continuous);
         }
     }
     let mut text = Vec::new();
@@ -292,13 +292,13 @@ fn check_times<T: Element>(table: &Table<T>, options: &CsvOptions) {
         FeatureType::Time(unit) => Some((column, unit)),
         _ => None,
     });
-    let mut read = options.clone().kind(.., CsvKind::Continuous).missing_texts(["NA"]).missing(CsvMissing::Nan);
+    let mut read = options.clone().kind(.., CsvColumnKind::Continuous).missing_texts(["NA"]).missing(CsvMissing::Nan);
     let mut are_there = false;
     for (column, unit) in units {
-        (read, are_there) = (read.kind(column, CsvKind::Time(unit)), true);
+        (read, are_there) = (read.kind(column, CsvColumnKind::Time(unit)), true);
     }
     let mut text = Vec::new();
-    table.write_csv_to(&mut text, CsvWriteOptions::new().words(false)).unwrap();
+    table.write_csv_to(&mut text, CsvWriteOptions::new().labels(false)).unwrap();
     if are_there && let Ok(again) = CsvSource::from_bytes_with(text, read).and_then(|source| source.load::<T>()) {
         assert_eq!((again.shape(), values_of(&again)), (table.shape(), values_of(table)));
     }
@@ -311,7 +311,8 @@ fn check_number(text: &[u8]) {
     if text.contains(['"', ',', '\n', '\r', ' ', '\t', '\x0C', '\u{FEFF}']) || text.is_empty() {
         return;
     }
-    let options = CsvOptions::new().header(CsvHeader::No).kind(.., CsvKind::Continuous).missing_texts::<String>([]);
+    let options =
+        CsvOptions::new().header(CsvHeader::No).kind(.., CsvColumnKind::Continuous).missing_texts::<String>([]);
     fn number<T: Element>(text: &str, options: &CsvOptions) -> Option<Vec<u64>> {
         let load = |text: String| CsvSource::from_bytes_with(text.into_bytes(), options.clone())?.load::<T>();
         let plain = load(format!("{text}\n")).ok().map(|table| values_of(&table));

@@ -48,7 +48,7 @@ fn main() -> Result {
         [("nothing", shape(0, 0)), ("no_rows", shape(0, 3)), ("no_columns", shape(3, 0)), ("tall", shape(40, 1))]
     {
         for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
-            let table = Table::full_in(shape, 1.5_f32, layout)?;
+            let table = Table::full_with_layout(shape, 1.5_f32, layout)?;
             save(
                 &table,
                 &files,
@@ -77,7 +77,7 @@ fn manifests(root: &Path) -> Result {
     let mut all = vec![("golden", golden)];
     for (name, files) in [("one", &files[1..2]), ("two", &files[1..]), ("three", &files[..])] {
         let path = folder.path().join(name);
-        Shards::of_files(files)?.save_manifest(&path)?;
+        Shards::from_paths(files)?.save_manifest(&path)?;
         all.push((name, fs::read(path)?));
     }
     for (name, bytes) in all {
@@ -92,13 +92,13 @@ fn partials(root: &Path) -> Result {
     let corpus = root.join("corpus/partial");
     fs::create_dir_all(&corpus)?;
     let table = Table::from_rows(&[[0.0, 1.5, -2.0], [1.0, 2.5, 4.0], [1.0, 0.5, f64::NAN], [0.0, -3.0, 1e3]])?;
-    let words = Categories::from_words(["no", "yes"])?;
+    let words = Categories::from_labels(["no", "yes"])?;
     let features = [
         Feature::new(ElementType::F64).named("answer").categorical(words),
         Feature::new(ElementType::F64).named("x"),
         Feature::new(ElementType::F64),
     ];
-    let named = table.clone().described_by(features.into_iter().collect())?;
+    let named = table.clone().with_dictionary(features.into_iter().collect())?;
     let bins = HistogramBins::uniform(-1.0, 3.0, 4)?;
     let edges = [vec![0.0, 1.0], vec![-1.0, 0.5, 7.0], vec![0.0, 2.0]].map(HistogramBins::with_edges);
     let edges = edges.into_iter().collect::<std::result::Result<Vec<_>, _>>()?;
@@ -124,12 +124,12 @@ fn partials(root: &Path) -> Result {
 
 /// The own bytes of the result of a table, without head and checksum.
 fn own_of<P: Partial>(empty: &P, table: &dyn NumericTable) -> Result<Vec<u8>> {
-    let bytes = empty.compute(table)?.to_bytes()?;
+    let bytes = empty.compute_over(table)?.to_bytes()?;
     Ok(bytes[partial_head::<P>().len()..bytes.len() - 4].to_vec())
 }
 
-/// svmlight and MatrixMarket texts behind three bytes of options: the golden ones, in `f64`. SciPy's files behind a byte
-/// that makes checksums right.
+/// svmlight and MatrixMarket texts behind three bytes of options: the golden ones, in `f64`. SciPy's files behind a
+/// byte that makes checksums right.
 fn sparse_files(root: &Path) -> Result {
     fs::create_dir_all(root.join("corpus/sparse_text"))?;
     fs::create_dir_all(root.join("corpus/npz"))?;
@@ -167,7 +167,7 @@ fn numpy_files(root: &Path) -> Result {
     for element_type in ElementType::ALL.iter().filter(|&&element_type| element_type != ElementType::Bf16) {
         let mut file = Vec::new();
         with_element!(*element_type, T => {
-            Table::<T>::full_in(Shape { rows: 2, columns: 3 }, T::default(), DataLayout::ColumnMajor)?.write_npy(&mut file)?;
+            Table::<T>::full_with_layout(Shape { rows: 2, columns: 3 }, T::default(), DataLayout::ColumnMajor)?.write_npy(&mut file)?;
         });
         fs::write(folder.join(format!("{element_type}.seed")), file)?;
     }

@@ -108,6 +108,6 @@ fn check_rows(shards: &Shards) {
     assert!(loaded.is_ok() || !is_right);
     let mut blocks = shards.row_blocks::<f32>(3).unwrap();
     while let Ok(Some(block)) = blocks.next_block() {
-        assert!(block.rows().len() <= 3);
+        assert!(block.row_range().len() <= 3);
     }
 }

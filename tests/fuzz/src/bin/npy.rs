@@ -31,7 +31,9 @@ fuzz_target!(|data: &[u8]| {
 fn check_refused<T: Element>(data: &[u8], reason: &(u64, String)) {
     let error = Table::<T>::read_npy(data).unwrap_err();
     match *error.kind() {
-        ErrorKind::ElementTypeMismatch { expected, found, .. } => assert!(expected == T::TYPE && found != expected),
+        ErrorKind::ElementTypeMismatch { expected, actual: found, .. } => {
+            assert!(expected == T::TYPE && found != expected)
+        }
         _ => assert_eq!(refusal(Err::<(), _>(error)), *reason),
     }
     for policy in [CopyPolicy::IfNeeded, CopyPolicy::Always, CopyPolicy::Never] {
@@ -81,7 +83,7 @@ fn check_accepted<T: Element>(data: &[u8], behind: usize, table: &Table<T>) {
 fn check_other_type<T: Element, U: Element>(data: &[u8]) {
     if U::TYPE != T::TYPE {
         match Table::<U>::read_npy(data).map_err(Error::into_kind) {
-            Err(ErrorKind::ElementTypeMismatch { expected, found, .. }) => {
+            Err(ErrorKind::ElementTypeMismatch { expected, actual: found, .. }) => {
                 assert_eq!((expected, found), (U::TYPE, T::TYPE))
             }
             other => panic!("{other:?}"),

@@ -130,7 +130,7 @@ type Parts = ((usize, usize), Vec<usize>, Vec<usize>, Vec<u8>);
 
 fn parts<T: Element>(table: &CsrNumericTable) -> Parts {
     let shape = table.shape();
-    let values = bytemuck::cast_slice(table.values_as::<T>().unwrap()).to_vec();
+    let values = bytemuck::cast_slice(table.values_slice::<T>().unwrap()).to_vec();
     ((shape.rows, shape.columns), table.offsets().iter().collect(), table.indices().iter().collect(), values)
 }
 

@@ -41,7 +41,7 @@ fn check<P: Partial>(own: &[u8], is_whole: bool) {
         }
     };
     let same = again(&found);
-    let empty = found.empty().unwrap();
+    let empty = found.new_like().unwrap();
     again(&empty);
     let _ = found.size_in_bytes();
     // A number of rows may be more than can be counted twice: that is an error, and nothing else is left behind.

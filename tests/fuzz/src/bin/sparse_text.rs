@@ -10,7 +10,7 @@ use std::io::Read;
 use libfuzzer_sys::fuzz_target;
 use numeric_table::{
     ConversionPolicy, CsrNumericTable, Element, ElementType, Error, ErrorKind, NumericTable, TableDescription,
-    sparse::{MatrixMarketOptions, Svmlight, SvmlightIndices, SvmlightOptions},
+    sparse::{LabeledRows, MatrixMarketOptions, SvmlightIndices, SvmlightOptions},
 };
 use numeric_table_fuzz::with_element;
 
@@ -57,7 +57,7 @@ impl Choice {
             .indices(pick(&indices, number))
             .multilabel(number / 3 % 2 == 1)
             .sort(number / 6 % 2 == 1);
-        if number / 12 % 2 == 1 { options.columns(usize::from(number / 24)) } else { options }
+        if number / 12 % 2 == 1 { options.column_count(usize::from(number / 24)) } else { options }
     }
 
     fn matrix_market(&self) -> MatrixMarketOptions {
@@ -84,7 +84,7 @@ fn parts<T: Element>(table: &CsrNumericTable) -> Parts {
         None => b"NaN".to_vec(),
         Some(_) => bytemuck::bytes_of(value).to_vec(),
     };
-    let values = table.values_as::<T>().unwrap().iter().map(bits).collect();
+    let values = table.values_slice::<T>().unwrap().iter().map(bits).collect();
     ((shape.rows, shape.columns), table.offsets().iter().collect(), table.indices().iter().collect(), values)
 }
 
@@ -95,8 +95,8 @@ fn told(error: Error) -> String {
 }
 
 fn check_svmlight<T: Element>(choice: &Choice, text: &[u8]) {
-    let whole = Svmlight::read_with::<T>(text, choice.svmlight()).map_err(told);
-    let steps = Svmlight::read_with::<T>(Steps(text, choice.step()), choice.svmlight()).map_err(told);
+    let whole = LabeledRows::read_with::<T>(text, choice.svmlight()).map_err(told);
+    let steps = LabeledRows::read_with::<T>(Steps(text, choice.step()), choice.svmlight()).map_err(told);
     let data = match (whole, steps) {
         (Ok(data), Ok(same)) => {
             assert_eq!(parts::<T>(&data.features), parts::<T>(&same.features));
@@ -111,18 +111,18 @@ fn check_svmlight<T: Element>(choice: &Choice, text: &[u8]) {
     let mut again = Vec::new();
     match data.write(&mut again).map_err(Error::into_kind) {
         // It had a comment or a colon, and has nothing now.
-        Err(ErrorKind::Unsupported { row: Some(row), .. }) => return assert!(data.labels.of(row).is_empty()),
+        Err(ErrorKind::Unsupported { row: Some(row), .. }) => return assert!(data.labels.row(row).is_empty()),
         written => written.unwrap(),
     }
     let options = SvmlightOptions::new()
-        .columns(data.features.column_count())
+        .column_count(data.features.column_count())
         .multilabel(data.labels.array().is_none())
         .policy(ConversionPolicy::Exact);
-    let back = Svmlight::read_with::<T>(&again[..], options).unwrap();
+    let back = LabeledRows::read_with::<T>(&again[..], options).unwrap();
     assert_eq!(parts::<T>(&back.features), parts::<T>(&data.features));
     assert_eq!(back.queries.as_deref(), data.queries.as_deref());
     for row in 0..rows {
-        let [back, data] = [&back, &data].map(|data| data.labels.of(row));
+        let [back, data] = [&back, &data].map(|data| data.labels.row(row));
         let same = |(one, other): (&f64, &f64)| one.to_bits() == other.to_bits() || (one.is_nan() && other.is_nan());
         assert!(back.len() == data.len() && back.iter().zip(data).all(same));
     }

@@ -184,7 +184,7 @@ fn check(scratch: &Scratch) {
             assert_eq!(refusal(files::load(path)), reason);
             assert_eq!(refusal(verify(path)), reason);
             assert_eq!(refusal(Table::<f32>::load(path)), reason);
-            assert_eq!(refusal(Table::<f64>::load_as(path)), reason);
+            assert_eq!(refusal(Table::<f64>::load_cast(path)), reason);
             assert_eq!(refusal(map::<u8>(scratch)), reason);
         }
     }
@@ -226,16 +226,16 @@ fn check_described<T: Element>(scratch: &Scratch, reader: &TableReader) {
             assert_eq!(refusal(verify(path)), reason);
             assert_eq!(refusal(reader.verify()), reason);
             assert_eq!(refusal(Table::<T>::load(path)), reason);
-            assert_eq!(refusal(Table::<T>::load_as(path)), reason);
-            assert_eq!(refusal(Table::<f64>::load_as(path)), reason);
+            assert_eq!(refusal(Table::<T>::load_cast(path)), reason);
+            assert_eq!(refusal(Table::<f64>::load_cast(path)), reason);
         }
         Ok(any) => {
             assert_eq!(verify(path).unwrap(), reader.verify().unwrap());
             let loaded = table_of::<T>(&*any);
             assert_same(loaded, &mapped);
             assert_same(&Table::<T>::load(path).unwrap(), loaded);
-            assert_same(&Table::<T>::load_as(path).unwrap(), loaded);
-            assert_same(&Table::<f64>::load_as(path).unwrap(), &loaded.convert::<f64>().unwrap());
+            assert_same(&Table::<T>::load_cast(path).unwrap(), loaded);
+            assert_same(&Table::<f64>::load_cast(path).unwrap(), &loaded.convert::<f64>().unwrap());
             check_saving(scratch, mapped, &*any);
         }
     }
@@ -255,7 +255,7 @@ fn check_rows<T: Element>(table: &Table<T>, reader: &TableReader) {
     let mut blocks = reader.row_blocks::<f64>(step).unwrap();
     let (mut next, values) = (0, converted.as_slice().unwrap());
     while let Some(block) = blocks.next_block().unwrap() {
-        let found = block.rows();
+        let found = block.row_range();
         assert_eq!(found, next..rows.min(next + step));
         let expected = &values[found.start * columns..found.end * columns];
         assert_eq!(bytemuck::cast_slice::<f64, u8>(&block), bytemuck::cast_slice::<f64, u8>(expected));
@@ -275,7 +275,7 @@ fn check_other_types<T: Element>(scratch: &Scratch) {
         result.as_ref().is_err_and(|error| {
             matches!(
                 error.kind(),
-                ErrorKind::ElementTypeMismatch { expected, found, .. } if *expected == T::TYPE && *found == stored
+                ErrorKind::ElementTypeMismatch { expected, actual: found, .. } if *expected == T::TYPE && *found == stored
             )
         })
     }

@@ -4,7 +4,7 @@ mod values;
 
 use numeric_table::convert::WriteRule;
 use numeric_table::table::{
-    Refused, by_ref,
+    Rejected, by_ref,
     spi::{Region, TableKind, Target},
 };
 use numeric_table::{
@@ -12,7 +12,7 @@ use numeric_table::{
     SoaNumericTable,
     array::{AnySlice, AnySliceMut},
     prelude::*,
-    table::{PackedOrder, Triangle},
+    table::Triangle,
 };
 use proptest::prelude::*;
 use test_support::tables::{address, assert_error, shape};
@@ -22,20 +22,20 @@ use crate::kinds::Boxed;
 use crate::kinds::square::{Case, Half, SIDE, square_conformance};
 
 const TRIANGLES: [Triangle; 2] = [Triangle::Upper, Triangle::Lower];
-const ORDERS: [PackedOrder; 2] = [PackedOrder::Rows, PackedOrder::Columns];
+const ORDERS: [DataLayout; 2] = [DataLayout::RowMajor, DataLayout::ColumnMajor];
 
 /// The index of a stored cell, by the formulas of DAAL (by rows) and LAPACK (by columns).
-fn index(n: usize, triangle: Triangle, order: PackedOrder, i: usize, j: usize) -> Option<usize> {
+fn index(n: usize, triangle: Triangle, order: DataLayout, i: usize, j: usize) -> Option<usize> {
     match (triangle, order) {
-        (Triangle::Upper, PackedOrder::Rows) => (i <= j).then(|| (2 * n - i) * (i + 1) / 2 - (n - j)),
-        (Triangle::Lower, PackedOrder::Rows) => (j <= i).then(|| i * (i + 1) / 2 + j),
-        (Triangle::Upper, PackedOrder::Columns) => (i <= j).then(|| i + j * (j + 1) / 2),
-        (Triangle::Lower, PackedOrder::Columns) => (i >= j).then(|| i + j * (2 * n - j - 1) / 2),
+        (Triangle::Upper, DataLayout::RowMajor) => (i <= j).then(|| (2 * n - i) * (i + 1) / 2 - (n - j)),
+        (Triangle::Lower, DataLayout::RowMajor) => (j <= i).then(|| i * (i + 1) / 2 + j),
+        (Triangle::Upper, DataLayout::ColumnMajor) => (i <= j).then(|| i + j * (j + 1) / 2),
+        (Triangle::Lower, DataLayout::ColumnMajor) => (i >= j).then(|| i + j * (2 * n - j - 1) / 2),
     }
 }
 
 /// The full matrix of packed values, row by row.
-fn full<T: Element>(values: &[T], n: usize, triangle: Triangle, order: PackedOrder, half: Half) -> Vec<T> {
+fn full<T: Element>(values: &[T], n: usize, triangle: Triangle, order: DataLayout, half: Half) -> Vec<T> {
     let cell = |i, j| index(n, triangle, order, i, j).map(|index| values[index]);
     let other = |i, j| match half {
         Half::Mirrored => cell(j, i).unwrap(),
@@ -48,58 +48,58 @@ fn counted<T: SmallNumber>(n: usize) -> Vec<T> {
     (1..=n * (n + 1) / 2).map(|number| T::small(number as u8)).collect()
 }
 
-fn case<'c>(make: &'c dyn Fn() -> Boxed, triangle: Triangle, order: PackedOrder, half: Half) -> Case<'c> {
+fn case<'c>(make: &'c dyn Fn() -> Boxed, triangle: Triangle, order: DataLayout, half: Half) -> Case<'c> {
     Case { make, numbers: full(&counted::<u8>(SIDE), SIDE, triangle, order, half), half }
 }
 
 macro_rules! packed_case {
     (symmetric $T:ty, $triangle:ident, $order:ident) => {
         case(
-            &|| Box::new(symmetric(counted::<$T>(SIDE), Triangle::$triangle, PackedOrder::$order)),
+            &|| Box::new(symmetric(counted::<$T>(SIDE), Triangle::$triangle, DataLayout::$order)),
             Triangle::$triangle,
-            PackedOrder::$order,
+            DataLayout::$order,
             Half::Mirrored,
         )
     };
     (triangular $T:ty, $triangle:ident, $order:ident) => {
         case(
-            &|| Box::new(triangular(counted::<$T>(SIDE), Triangle::$triangle, PackedOrder::$order)),
+            &|| Box::new(triangular(counted::<$T>(SIDE), Triangle::$triangle, DataLayout::$order)),
             Triangle::$triangle,
-            PackedOrder::$order,
+            DataLayout::$order,
             Half::Zero(Triangle::$triangle),
         )
     };
 }
 
-fn symmetric(values: impl Into<AnyArray>, triangle: Triangle, order: PackedOrder) -> PackedSymmetricMatrix {
+fn symmetric(values: impl Into<AnyArray>, triangle: Triangle, order: DataLayout) -> PackedSymmetricMatrix {
     PackedSymmetricMatrix::from_packed(values, triangle, order).unwrap()
 }
 
-fn triangular(values: impl Into<AnyArray>, triangle: Triangle, order: PackedOrder) -> PackedTriangularMatrix {
+fn triangular(values: impl Into<AnyArray>, triangle: Triangle, order: DataLayout) -> PackedTriangularMatrix {
     PackedTriangularMatrix::from_packed(values, triangle, order).unwrap()
 }
 
-square_conformance!(symmetric_upper_by_rows, packed_case!(symmetric f32, Upper, Rows));
-square_conformance!(symmetric_lower_by_rows, packed_case!(symmetric f64, Lower, Rows));
-square_conformance!(symmetric_upper_by_columns, packed_case!(symmetric i16, Upper, Columns));
-square_conformance!(symmetric_lower_by_columns, packed_case!(symmetric u8, Lower, Columns));
-square_conformance!(triangular_upper_by_rows, packed_case!(triangular i64, Upper, Rows));
-square_conformance!(triangular_lower_by_rows, packed_case!(triangular f64, Lower, Rows));
-square_conformance!(triangular_upper_by_columns, packed_case!(triangular numeric_table::f16, Upper, Columns));
-square_conformance!(triangular_lower_by_columns, packed_case!(triangular i8, Lower, Columns));
+square_conformance!(symmetric_upper_by_rows, packed_case!(symmetric f32, Upper, RowMajor));
+square_conformance!(symmetric_lower_by_rows, packed_case!(symmetric f64, Lower, RowMajor));
+square_conformance!(symmetric_upper_by_columns, packed_case!(symmetric i16, Upper, ColumnMajor));
+square_conformance!(symmetric_lower_by_columns, packed_case!(symmetric u8, Lower, ColumnMajor));
+square_conformance!(triangular_upper_by_rows, packed_case!(triangular i64, Upper, RowMajor));
+square_conformance!(triangular_lower_by_rows, packed_case!(triangular f64, Lower, RowMajor));
+square_conformance!(triangular_upper_by_columns, packed_case!(triangular numeric_table::f16, Upper, ColumnMajor));
+square_conformance!(triangular_lower_by_columns, packed_case!(triangular i8, Lower, ColumnMajor));
 
 /// DAAL's case: lower, 5 x 5, 0.0, 0.1 .. 1.4 by rows.
 #[test]
 fn daals_matrix_is_read_and_written() {
     let values = || (0..15).map(|number| f64::from(number) / 10.0).collect::<Vec<_>>();
-    let mut matrix = symmetric(values(), Triangle::Lower, PackedOrder::Rows);
+    let mut matrix = symmetric(values(), Triangle::Lower, DataLayout::RowMajor);
     assert_eq!(matrix.rows::<f64>(2..3).unwrap()[..], [0.3, 0.4, 0.5, 0.8, 1.2]);
     let mut column = matrix.column_mut::<f64>(2, ..).unwrap();
     (column[1], column[3]) = (-1.0, -2.0);
     column.release().unwrap();
     assert_eq!((matrix.packed::<f64>().unwrap()[4], matrix.packed::<f64>().unwrap()[8]), (-1.0, -2.0));
 
-    let mut matrix = triangular(values(), Triangle::Lower, PackedOrder::Rows);
+    let mut matrix = triangular(values(), Triangle::Lower, DataLayout::RowMajor);
     assert_eq!(matrix.rows::<f64>(2..3).unwrap()[..], [0.3, 0.4, 0.5, 0.0, 0.0]);
     let edit = |matrix: &mut PackedTriangularMatrix, changes: &[(usize, f64)]| {
         matrix.update_column::<f64, _>(2, .., |column| {
@@ -213,14 +213,14 @@ fn a_value_that_nobody_changed_keeps_its_digits_in_a_converted_block() {
 fn the_layouts_of_daal_and_lapack_are_each_others_transposes() {
     let values = counted::<u8>(5);
     for triangle in TRIANGLES {
-        let by_rows = symmetric(values.clone(), triangle, PackedOrder::Rows);
+        let by_rows = symmetric(values.clone(), triangle, DataLayout::RowMajor);
         let lapack = PackedSymmetricMatrix::from_lapack(triangle.opposite(), values.clone()).unwrap();
         assert_eq!(by_rows.rows::<u8>(..).unwrap()[..], lapack.rows::<u8>(..).unwrap()[..]);
         assert_eq!((by_rows.uplo(), lapack.uplo()), (triangle.opposite().uplo(), triangle.opposite().uplo()));
-        let same = by_rows.to_triangle(triangle.opposite()).unwrap().to_order(PackedOrder::Columns).unwrap();
+        let same = by_rows.to_triangle(triangle.opposite()).unwrap().to_order(DataLayout::ColumnMajor).unwrap();
         assert_eq!(same.packed::<u8>().unwrap(), values);
 
-        let by_rows = triangular(values.clone(), triangle, PackedOrder::Rows);
+        let by_rows = triangular(values.clone(), triangle, DataLayout::RowMajor);
         let lapack = PackedTriangularMatrix::from_lapack(triangle.opposite(), values.clone()).unwrap();
         assert_eq!(by_rows.transposed().rows::<u8>(..).unwrap()[..], lapack.rows::<u8>(..).unwrap()[..]);
         assert_eq!(by_rows.uplo_and_trans(), (triangle.opposite().uplo(), b'T'));
@@ -234,22 +234,22 @@ fn the_layouts_of_daal_and_lapack_are_each_others_transposes() {
 fn a_full_table_of_any_kind_keeps_its_dictionary_when_it_is_packed() {
     let columns = [("a", vec![1_i16, 2, 3]), ("b", vec![2, 4, 5]), ("c", vec![3, 5, 6])];
     let table = SoaNumericTable::from_columns(columns).unwrap();
-    let matrix = PackedSymmetricMatrix::from_full(&table, Triangle::Lower, PackedOrder::Rows).unwrap();
+    let matrix = PackedSymmetricMatrix::from_full(&table, Triangle::Lower, DataLayout::RowMajor).unwrap();
     assert_eq!(matrix.packed::<i16>().unwrap(), [1, 2, 4, 3, 5, 6]);
     assert_eq!((matrix.dictionary().index_of("c"), matrix.kind()), (Some(2), TableKind::PACKED_SYMMETRIC));
     assert_eq!(matrix.data_memory_status(), MemoryStatus::InternallyAllocated);
-    let again = PackedSymmetricMatrix::from_full(&matrix, Triangle::Upper, PackedOrder::Rows).unwrap();
+    let again = PackedSymmetricMatrix::from_full(&matrix, Triangle::Upper, DataLayout::RowMajor).unwrap();
     assert_eq!(again.packed::<i16>().unwrap(), [1, 2, 3, 4, 5, 6]);
-    assert_eq!(again.to_order(PackedOrder::Columns).unwrap().dictionary().index_of("b"), Some(1));
+    assert_eq!(again.to_order(DataLayout::ColumnMajor).unwrap().dictionary().index_of("b"), Some(1));
 }
 
 /// DAAL reports a failed allocation as success.
 #[test]
 fn values_of_another_type_are_an_error_and_no_silent_copy() {
-    let mut matrix = symmetric(vec![1_i32, 2, 3], Triangle::Upper, PackedOrder::Rows);
+    let mut matrix = symmetric(vec![1_i32, 2, 3], Triangle::Upper, DataLayout::RowMajor);
     assert_error!(
         matrix.packed::<f32>(),
-        ErrorKind::ElementTypeMismatch { expected: ElementType::F32, found: ElementType::I32, .. }
+        ErrorKind::ElementTypeMismatch { expected: ElementType::F32, actual: ElementType::I32, .. }
     );
     assert_error!(matrix.packed_mut::<u32>(), ErrorKind::ElementTypeMismatch { .. });
     assert_error!(matrix.get(2, 0), ErrorKind::RowsOutOfRange { row_count: 2, .. });
@@ -281,7 +281,7 @@ fn values_that_become_zero_outside_the_triangle_are_written_and_others_refused()
             assert!(table.set_value(2, 0, 1.3).is_err());
         }
     }
-    let mut matrix = triangular(vec![1, 2, 3, 4, 5, 6], Triangle::Upper, PackedOrder::Rows);
+    let mut matrix = triangular(vec![1, 2, 3, 4, 5, 6], Triangle::Upper, DataLayout::RowMajor);
     let refused = edited(&mut matrix, &[(1, 0, 0.3), (2, 1, -1.5)]);
     assert_error!(
         refused,
@@ -299,7 +299,7 @@ fn two_values_for_one_cell_differ_if_they_are_stored_as_values_that_differ() {
             [7, 7, 0].map(AnyValue::from)
         );
         let refused = edited(&mut matrix, &[(0, 1, 8.0), (1, 0, 7.9)]);
-        assert_error!(refused, ErrorKind::UnequalMirror { row: 0, column: 1, .. });
+        assert_error!(refused, ErrorKind::AsymmetricValue { row: 0, column: 1, .. });
         // 2^63 - 1 shows 1e300, which stays as it is; 2^63 - 2 becomes 2^63.
         let mut matrix = symmetric(vec![1e300; 3], triangle, order);
         let refused = matrix.update_rows::<i64, _>(.., |block| {
@@ -307,9 +307,9 @@ fn two_values_for_one_cell_differ_if_they_are_stored_as_values_that_differ() {
             block.row_mut(1)[0] -= 1;
             Ok(())
         });
-        assert_error!(refused, ErrorKind::UnequalMirror { row: 0, column: 1, .. });
+        assert_error!(refused, ErrorKind::AsymmetricValue { row: 0, column: 1, .. });
         let mut floats = symmetric(vec![0.0; 3], triangle, order);
-        assert_error!(edited(&mut floats, &[(1, 0, -0.0)]), ErrorKind::UnequalMirror { row: 0, column: 1, .. });
+        assert_error!(edited(&mut floats, &[(1, 0, -0.0)]), ErrorKind::AsymmetricValue { row: 0, column: 1, .. });
     }
 }
 
@@ -327,7 +327,7 @@ fn of_a_value_that_does_not_fit_and_a_cell_that_cannot_have_its_value_the_first_
         let refused = edited(&mut matrix, &[(0, 0, 1e300), (0, 1, 9.0)]);
         assert_error!(refused, ErrorKind::ValueNotRepresentable { row: 0, column: 0, .. });
         let refused = edited(&mut matrix, &[(0, 1, 9.0), (1, 0, 1e300)]);
-        assert_error!(refused, ErrorKind::UnequalMirror { row: 0, column: 1, .. });
+        assert_error!(refused, ErrorKind::AsymmetricValue { row: 0, column: 1, .. });
         let refused = edited(&mut matrix, &[(0, 1, i32::MAX.into()), (1, 0, 1e300)]);
         assert_error!(refused, ErrorKind::ValueNotRepresentable { row: 1, column: 0, .. });
     }
@@ -336,7 +336,7 @@ fn of_a_value_that_does_not_fit_and_a_cell_that_cannot_have_its_value_the_first_
 #[test]
 fn clones_share_the_values_until_one_is_written_and_a_refused_write_copies_nothing() {
     let values = Array::from(vec![1_u8, 2, 3]);
-    let mut matrix = symmetric(values.clone(), Triangle::Upper, PackedOrder::Rows);
+    let mut matrix = symmetric(values.clone(), Triangle::Upper, DataLayout::RowMajor);
     let clone = matrix.clone();
     assert_ne!(matrix.id(), clone.id());
     assert_error!(matrix.set(0, 1, 1000), ErrorKind::ValueNotRepresentable { .. });
@@ -344,7 +344,7 @@ fn clones_share_the_values_until_one_is_written_and_a_refused_write_copies_nothi
         block[1] = 9;
         Ok(())
     });
-    assert_error!(refused, ErrorKind::UnequalMirror { .. });
+    assert_error!(refused, ErrorKind::AsymmetricValue { .. });
     assert!(matrix.array().downcast_ref::<u8>().unwrap().shares_memory_with(&values));
     matrix.set(1, 0, 9).unwrap();
     assert_eq!((matrix.packed::<u8>().unwrap(), clone.packed::<u8>().unwrap()), (&[1, 9, 3][..], &[1, 2, 3][..]));
@@ -353,7 +353,7 @@ fn clones_share_the_values_until_one_is_written_and_a_refused_write_copies_nothi
 
 #[test]
 fn a_block_that_is_contiguous_in_the_packed_array_is_borrowed_and_written_in_place() {
-    let mut matrix = symmetric(counted::<i32>(4), Triangle::Lower, PackedOrder::Rows);
+    let mut matrix = symmetric(counted::<i32>(4), Triangle::Lower, DataLayout::RowMajor);
     assert!(matrix.rows::<i32>(3..).unwrap().is_zero_copy() && !matrix.rows::<i32>(2..3).unwrap().is_zero_copy());
     let mut block = BlockDescriptor::<i32>::new();
     assert_eq!(matrix.read_rows(3.., &mut block).unwrap(), [7, 8, 9, 10]);
@@ -364,7 +364,7 @@ fn a_block_that_is_contiguous_in_the_packed_array_is_borrowed_and_written_in_pla
     last[0] = 70;
     last.release().unwrap();
     assert_eq!(matrix.rows::<i32>(..1).unwrap()[..], [1, 2, 4, 70]);
-    let matrix = triangular(counted::<i32>(4), Triangle::Upper, PackedOrder::Columns);
+    let matrix = triangular(counted::<i32>(4), Triangle::Upper, DataLayout::ColumnMajor);
     assert!(
         matrix.column::<i32>(2, ..3).unwrap().is_zero_copy() && !matrix.column::<i32>(2, ..).unwrap().is_zero_copy()
     );
@@ -373,7 +373,7 @@ fn a_block_that_is_contiguous_in_the_packed_array_is_borrowed_and_written_in_pla
 
 #[test]
 fn a_packed_matrix_is_read_as_a_part_of_others_and_errors_name_the_whole_tables_cells() {
-    let matrix = symmetric(vec![1_u8, 2, 3, 4, 5, 6], Triangle::Lower, PackedOrder::Rows);
+    let matrix = symmetric(vec![1_u8, 2, 3, 4, 5, 6], Triangle::Lower, DataLayout::RowMajor);
     let labels = HomogenNumericTable::from_rows(&[[0.5_f32], [1.5], [2.5]]).unwrap();
     let joined = MergedNumericTable::new([by_ref(&labels), by_ref(&matrix)]).unwrap();
     let expected = [0.5, 1.0, 2.0, 4.0, 1.5, 2.0, 3.0, 5.0, 2.5, 4.0, 5.0, 6.0];
@@ -386,6 +386,6 @@ fn a_packed_matrix_is_read_as_a_part_of_others_and_errors_name_the_whole_tables_
     let rule = WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false };
     assert_error!(
         joined.write_region(&region, AnySlice::new(&[1_u8, 2, 7, 3]), rule),
-        ErrorKind::UnequalMirror { row: 0, column: 2, mirror: (1, 1), .. }
+        ErrorKind::AsymmetricValue { row: 0, column: 2, mirror: (1, 1), .. }
     );
 }

@@ -94,31 +94,32 @@ fn the_first_cell_that_a_matrix_cannot_show_is_named() {
             let refused = PackedSymmetricMatrix::from_full(&make(cells), triangle, order);
             assert_error!(
                 refused,
-                ErrorKind::UnequalMirror { row, column, mirror, .. }
+                ErrorKind::AsymmetricValue { row, column, mirror, .. }
                     if (*row, *column) == first && *mirror == (*column, *row)
             );
         }
     }
     let refused =
-        PackedTriangularMatrix::from_full(&make(&[(3, 90), (90, 3), (70, 69)]), Triangle::Upper, PackedOrder::Rows);
+        PackedTriangularMatrix::from_full(&make(&[(3, 90), (90, 3), (70, 69)]), Triangle::Upper, DataLayout::RowMajor);
     assert_error!(
         refused,
         ErrorKind::NotStored { row: 70, column: 69, value: Some(value), .. } if *value == 1.5_f32.into()
     );
-    let refused = PackedTriangularMatrix::from_full(&make(&[(3, 90), (3, 40)]), Triangle::Lower, PackedOrder::Columns);
+    let refused =
+        PackedTriangularMatrix::from_full(&make(&[(3, 90), (3, 40)]), Triangle::Lower, DataLayout::ColumnMajor);
     assert_error!(refused, ErrorKind::NotStored { row: 3, column: 40, value: Some(_), .. });
     let oblong = HomogenNumericTable::from_rows(&[[1, 2, 3], [4, 5, 6]]).unwrap();
-    let refused = PackedSymmetricMatrix::from_full(&oblong, Triangle::Upper, PackedOrder::Rows);
-    assert_error!(refused, ErrorKind::ShapeMismatch { found: Shape { rows: 2, columns: 3 }, .. });
+    let refused = PackedSymmetricMatrix::from_full(&oblong, Triangle::Upper, DataLayout::RowMajor);
+    assert_error!(refused, ErrorKind::ShapeMismatch { actual: Shape { rows: 2, columns: 3 }, .. });
     let mixed = SoaNumericTable::from_columns([("a", AnyArray::from(vec![1_u8, 2])), ("b", vec![1.5_f32, 2.5].into())]);
-    let refused = PackedSymmetricMatrix::from_full(&mixed.unwrap(), Triangle::Upper, PackedOrder::Rows);
+    let refused = PackedSymmetricMatrix::from_full(&mixed.unwrap(), Triangle::Upper, DataLayout::RowMajor);
     assert_error!(refused, ErrorKind::MixedElementTypes { column: 1, .. });
     // A signed zero is another value, and two NaNs with the same bits are the same.
     let table = HomogenNumericTable::from_rows(&[[1.0, 0.0], [-0.0, 2.0]]).unwrap();
-    let refused = PackedSymmetricMatrix::from_full(&table, Triangle::Upper, PackedOrder::Rows);
-    assert_error!(refused, ErrorKind::UnequalMirror { row: 0, column: 1, .. });
+    let refused = PackedSymmetricMatrix::from_full(&table, Triangle::Upper, DataLayout::RowMajor);
+    assert_error!(refused, ErrorKind::AsymmetricValue { row: 0, column: 1, .. });
     let table = HomogenNumericTable::from_rows(&[[1.0, f64::NAN], [f64::NAN, 2.0]]).unwrap();
-    assert!(PackedSymmetricMatrix::from_full(&table, Triangle::Upper, PackedOrder::Rows).is_ok());
+    assert!(PackedSymmetricMatrix::from_full(&table, Triangle::Upper, DataLayout::RowMajor).is_ok());
 }
 
 #[test]
@@ -126,11 +127,11 @@ fn only_lengths_of_triangles_are_accepted() {
     let lengths = (0..60).map(|n| n * (n + 1) / 2).collect::<Vec<usize>>();
     for length in 0..1000 {
         let given = Array::from(vec![7_u8; length]);
-        let made = PackedSymmetricMatrix::from_packed(given.clone(), Triangle::Upper, PackedOrder::Rows);
+        let made = PackedSymmetricMatrix::from_packed(given.clone(), Triangle::Upper, DataLayout::RowMajor);
         match lengths.binary_search(&length) {
             Ok(n) => assert_eq!(made.unwrap().dimension(), n),
             Err(next) => {
-                let Refused { given: back, error } = made.unwrap_err();
+                let Rejected { value: back, error } = made.unwrap_err();
                 assert!(back.downcast::<u8>().unwrap().shares_memory_with(&given));
                 let (below, above) = (lengths[next - 1], lengths[next]);
                 let expected = format!(
@@ -160,10 +161,13 @@ fn dimensions_too_large_for_memory_are_errors() {
         }
     }
     // The system refuses what can be addressed and is larger than any memory.
-    let refused = PackedSymmetricMatrix::zeros(1 << 30, ElementType::F32, Triangle::Upper, PackedOrder::Rows);
+    let refused = PackedSymmetricMatrix::zeros(1 << 30, ElementType::F32, Triangle::Upper, DataLayout::RowMajor);
     assert_error!(refused, ErrorKind::OutOfMemory);
     let huge = Huge(DataDictionary::uniform(Feature::new(ElementType::F32), 1 << 30));
-    assert_error!(PackedSymmetricMatrix::from_full(&huge, Triangle::Upper, PackedOrder::Rows), ErrorKind::OutOfMemory);
+    assert_error!(
+        PackedSymmetricMatrix::from_full(&huge, Triangle::Upper, DataLayout::RowMajor),
+        ErrorKind::OutOfMemory
+    );
 }
 
 /// A square table that is too large for memory, and is never read.
@@ -269,7 +273,7 @@ proptest! {
             let (mut new, (row, column)) = (new, cells[bad]);
             new[bad] += 1.0;
             match matrix.write_region(&region, AnySlice::new(&new), rule).map_err(Error::into_kind) {
-                Err(ErrorKind::UnequalMirror { row: upper, column: right, .. }) => {
+                Err(ErrorKind::AsymmetricValue { row: upper, column: right, .. }) => {
                     prop_assert_eq!((upper, right), (row.min(column), row.max(column)));
                 }
                 Err(ErrorKind::NotStored { row: there, column: at, value: Some(_), .. }) => {

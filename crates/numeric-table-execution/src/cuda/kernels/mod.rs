@@ -36,8 +36,8 @@ impl Cuda {
         self.on_blocks(items.div_ceil(THREADS as usize), BLOCKS_PER_MULTIPROCESSOR)
     }
 
-    /// Returns how a conversion of contiguous values runs: each thread takes two groups of 16 bytes of the wider type, and
-    /// ends. So those that run last have little left to do.
+    /// Returns how a conversion of contiguous values runs: each thread takes two groups of 16 bytes of the wider type,
+    /// and ends. So those that run last have little left to do.
     fn over_values<S, T>(&self, count: usize) -> Geometry {
         let values_of_a_block = THREADS as usize * 32 / size_of::<S>().max(size_of::<T>());
         self.on_blocks(count.div_ceil(values_of_a_block), u32::MAX)
@@ -146,8 +146,8 @@ impl Cuda {
         Ok(unsafe { launch(self.streams(), &function, geometry, &mut arguments) }?)
     }
 
-    /// Returns the error about a value that a kernel has refused: the one at a place of a view, which is at a position in
-    /// a table.
+    /// Returns the error about a value that a kernel has refused: the one at a place of a view, which is at a position
+    /// in a table.
     fn refusal<S: Element, T: Element>(
         &self,
         input: &DeviceView<'_, S, CudaTransport>,
@@ -249,8 +249,8 @@ impl Kernels for Cuda {
         let count = (rows - 1) * row_stride + (columns - 1) * column_stride + 1;
         let part = SeparateMemory::<CudaTransport>::part(input, first..first + count);
 
-        // A refused value is found by its place in row-major order. So values that lie column by column are taken as those
-        // of the turned table only if none can be refused.
+        // A refused value is found by its place in row-major order. So values that lie column by column are taken as
+        // those of the turned table only if none can be refused.
         let is_vector = rows == 1 || columns == 1;
         let is_by_rows = layout == DataLayout::RowMajor || is_vector;
         let is_plain = count == output.len() && (is_by_rows || policy == ConversionPolicy::Saturate);
@@ -274,8 +274,8 @@ impl Kernels for Cuda {
         }
         arguments.extend(sizes.into_iter().map(number));
         let (unit, name) = (Unit::Convert(S::TYPE, T::TYPE), convert_entry(form, S::TYPE, T::TYPE));
-        // SAFETY: the parameters of the kernel are these and those of the refusal; it reads values of the part, and writes
-        // one for each place of the region.
+        // SAFETY: the parameters of the kernel are these and those of the refusal; it reads values of the part, and
+        // writes one for each place of the region.
         let refused = unsafe { self.run_conversion(unit, &name, geometry, policy, arguments) }?;
         refused.map_or(Ok(()), |index| {
             let (row, column) = (index / columns, index % columns);
@@ -313,8 +313,8 @@ impl Kernels for Cuda {
             number(columns.len()),
             write(&mut output),
         ];
-        // SAFETY: the parameters of `gather_columns` are these; all columns are there, and it writes one value for each of
-        // them and each row.
+        // SAFETY: the parameters of `gather_columns` are these; all columns are there, and it writes one value for each
+        // of them and each row.
         Ok(unsafe { launch(self.streams(), &function, self.over(count), &mut arguments) }?)
     }
 

@@ -154,7 +154,7 @@ pub(crate) fn results_come_back_once_and_in_order<D: Kernels>(device: &D) {
                 while let Some(block) = stream.next().unwrap() {
                     let compute =
                         |output: ViewMut<'_, f32, D>| device.convert(block.view(), output, Default::default());
-                    results.push(block.rows(), compute).unwrap();
+                    results.push(block.row_range(), compute).unwrap();
                 }
                 assert_eq!(results.finish().unwrap(), total);
                 assert_eq!(results.finish().unwrap(), total);

@@ -17,8 +17,12 @@ fn on_device<T: Element, D: Kernels>(device: &D, table: &HomogenNumericTable<T>)
 
 /// Compares statistics of the same values that were added in another order.
 fn check(found: &BasicStatistics, expected: &BasicStatistics, what: &str) {
-    assert_eq!((found.row_count(), found.columns().len()), (expected.row_count(), expected.columns().len()), "{what}");
-    for (column, (found, expected)) in found.columns().iter().zip(expected.columns()).enumerate() {
+    assert_eq!(
+        (found.row_count(), found.per_column().len()),
+        (expected.row_count(), expected.per_column().len()),
+        "{what}"
+    );
+    for (column, (found, expected)) in found.per_column().iter().zip(expected.per_column()).enumerate() {
         let counts = |column: &ColumnStatistics| (column.count(), column.nan_count(), column.infinity_count());
         assert_eq!(counts(found), counts(expected), "{what}, column {column}");
         let is_same = |a: f64, b: f64| a == b || a.is_nan() && b.is_nan();
@@ -46,7 +50,7 @@ pub(crate) fn statistics_of_every_type_are_those_of_the_program<D: Kernels>(devi
                 let table = HomogenNumericTable::from_fn(Shape { rows, columns }, value).unwrap();
                 let table = table.to_layout(layout).unwrap();
                 let what = format!("{} {rows} x {columns} {layout}", T::TYPE);
-                check(&on_device(device, &table), &BasicStatistics::of(&table).unwrap(), &what);
+                check(&on_device(device, &table), &BasicStatistics::compute(&table).unwrap(), &what);
             }
         });
     }
@@ -62,14 +66,14 @@ pub(crate) fn statistics_keep_their_digits<D: Kernels>(device: &D) {
     for rows in [1, 2, 255, 256, 257, 100_000] {
         let shape = Shape { rows, columns: columns.len() };
         let table = HomogenNumericTable::from_fn(shape, |row, column| columns[column](row)).unwrap();
-        check(&on_device(device, &table), &BasicStatistics::of(&table).unwrap(), &format!("{rows} rows"));
+        check(&on_device(device, &table), &BasicStatistics::compute(&table).unwrap(), &format!("{rows} rows"));
     }
 }
 
 pub(crate) fn statistics_of_a_stream_are_those_of_its_blocks<D: Kernels>(device: &D) {
     let shape = Shape { rows: 1003, columns: 4 };
     let table = HomogenNumericTable::from_fn(shape, |row, column| (row * 37 % 101 + column) as i16).unwrap();
-    let all = BasicStatistics::of(&table).unwrap();
+    let all = BasicStatistics::compute(&table).unwrap();
     for rows in [1, 10, 64, 5000] {
         for layout in LAYOUTS {
             let options = StreamOptions { rows, layout, ..Default::default() };

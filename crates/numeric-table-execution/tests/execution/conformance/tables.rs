@@ -104,7 +104,7 @@ pub(crate) fn a_refused_value_is_named_at_its_place_in_the_table<D: Kernels>(dev
             for block_layout in LAYOUTS {
                 let options = StreamOptions { rows: 2, convert, layout: block_layout, policy, ..Default::default() };
                 let mut stream = table.stream_rows::<f32, D>(device, options).unwrap();
-                assert_eq!(stream.next().unwrap().unwrap().rows(), 0..2);
+                assert_eq!(stream.next().unwrap().unwrap().row_range(), 0..2);
                 for _ in 0..2 {
                     let error = stream.next().map(|_| ()).unwrap_err(); // and again: no block is skipped
                     assert_eq!(error.to_string(), message, "{convert:?} {block_layout}");
@@ -143,15 +143,16 @@ fn streamed<S: SmallNumber, T: SmallNumber, D: Kernels>(device: &D) {
                 let mut stream = table.stream_rows::<T, D>(device, options).unwrap();
                 let (mut next, mut copy) = (0, ArrayHandle::<T, D>::empty(device));
                 while let Some(block) = stream.next().unwrap() {
-                    assert_eq!((block.rows().start, block.data_layout()), (next, block_layout));
-                    next = block.rows().end;
+                    assert_eq!((block.row_range().start, block.data_layout()), (next, block_layout));
+                    next = block.row_range().end;
                     let count = block.shape().element_count().unwrap();
                     let to = copy.prepare_for_output(count).unwrap();
                     device.convert(block.view(), to, Default::default()).unwrap();
                     let array = Array::from(copy.read_portal().unwrap().to_vec());
-                    let found = HomogenNumericTable::from_array_in(array, block.shape(), block_layout).unwrap();
-                    let expected = numbers::<T>(COLUMNS, block.rows());
-                    assert_eq!(&found.rows::<T>(0..block.rows().len()).unwrap()[..], expected);
+                    let found =
+                        HomogenNumericTable::from_array_with_layout(array, block.shape(), block_layout).unwrap();
+                    let expected = numbers::<T>(COLUMNS, block.row_range());
+                    assert_eq!(&found.rows::<T>(0..block.row_range().len()).unwrap()[..], expected);
                 }
                 assert_eq!(next, ROWS);
                 let stats = stream.finish().unwrap();

@@ -173,7 +173,8 @@ fn what_is_dropped_in_any_order_is_freed() {
         let mut handle = ArrayHandle::from_container(&device, device.pinned::<f32>(100_000).unwrap());
         handle.write_portal().unwrap().fill(1.5);
         let table =
-            HomogenNumericTable::full_in(Shape { rows: 5000, columns: 3 }, 2_i16, DataLayout::ColumnMajor).unwrap();
+            HomogenNumericTable::full_with_layout(Shape { rows: 5000, columns: 3 }, 2_i16, DataLayout::ColumnMajor)
+                .unwrap();
         let options = StreamOptions { rows: 700, ..Default::default() };
         let mut stream = table.stream_rows::<f32, _>(&device, options).unwrap();
         let block = stream.next().unwrap().unwrap();
@@ -211,7 +212,8 @@ fn rows_that_are_streamed_are_those_of_the_table() {
     ] {
         let values: Vec<i16> = (0..999 * 3).map(|value| (value % 30_011) as i16).collect();
         let table =
-            HomogenNumericTable::from_array_in(Array::from(values), Shape { rows: 999, columns: 3 }, layout).unwrap();
+            HomogenNumericTable::from_array_with_layout(Array::from(values), Shape { rows: 999, columns: 3 }, layout)
+                .unwrap();
         for convert in [Convert::Auto, Convert::Control] {
             let options = StreamOptions { rows, slots, convert, ..Default::default() };
             let mut stream = table.stream_rows::<f32, _>(&device, options).unwrap();
@@ -220,7 +222,7 @@ fn rows_that_are_streamed_are_those_of_the_table() {
                 // Results are read only when all blocks have gone.
                 let mut result = DeviceArray::<f64, _>::allocate(&device, block.view().len()).unwrap();
                 device.convert(block.view(), result.view_mut().unwrap(), Default::default()).unwrap();
-                results.push((block.rows(), result));
+                results.push((block.row_range(), result));
             }
             stream.finish().unwrap();
             for (rows, result) in results {

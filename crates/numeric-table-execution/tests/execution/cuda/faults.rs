@@ -34,8 +34,12 @@ impl Work {
             plain: ArrayHandle::from_container(&device, vec![1; COUNT]),
             pinned: ArrayHandle::from_container(&device, array),
             result,
-            table: HomogenNumericTable::full_in(Shape { rows: 100, columns: 4 }, 4_i16, DataLayout::ColumnMajor)
-                .unwrap(),
+            table: HomogenNumericTable::full_with_layout(
+                Shape { rows: 100, columns: 4 },
+                4_i16,
+                DataLayout::ColumnMajor,
+            )
+            .unwrap(),
             device,
         }
     }

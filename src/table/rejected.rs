@@ -11,27 +11,27 @@ use crate::base::error::Error;
 /// # Examples
 /// ```
 /// use numeric_table::prelude::*;
-/// use numeric_table::{MergedNumericTable, table::Refused};
+/// use numeric_table::{MergedNumericTable, table::Rejected};
 /// let mut table = MergedNumericTable::new([Box::new(HomogenNumericTable::from_rows(&[[1.5_f64], [2.5]])?) as _])?;
-/// let Refused { given, error } = table.push(Box::new(HomogenNumericTable::<u8>::default())).unwrap_err();
-/// assert_eq!(given.row_count(), 0);
+/// let Rejected { value, error } = table.push(Box::new(HomogenNumericTable::<u8>::default())).unwrap_err();
+/// assert_eq!(value.row_count(), 0);
 /// assert_eq!(error.to_string(), "table 1 does not fit the first: 0 rows instead of 2");
 ///
 /// let three_rows = Box::new(HomogenNumericTable::full(Shape { rows: 3, columns: 1 }, 1.0_f32)?);
-/// let error = table.push(three_rows).map_err(Refused::into_error).unwrap_err();
+/// let error = table.push(three_rows).map_err(Rejected::into_error).unwrap_err();
 /// assert!(matches!(error.kind(), ErrorKind::UnequalTables { .. }));
 /// # Ok::<(), Error>(())
 /// ```
-pub struct Refused<G> {
+pub struct Rejected<V> {
     /// The rejected argument.
-    pub given: G,
+    pub value: V,
     /// The reason for the rejection.
     pub error: Error,
 }
 
-impl<G> Refused<G> {
-    pub(super) fn new(given: G, error: Error) -> Self {
-        Self { given, error }
+impl<V> Rejected<V> {
+    pub(super) fn new(value: V, error: Error) -> Self {
+        Self { value, error }
     }
 
     /// Returns the error and drops the argument.
@@ -41,25 +41,25 @@ impl<G> Refused<G> {
 }
 
 /// Drops the argument, so that `?` works in functions that return the library's `Result`.
-impl<G> From<Refused<G>> for Error {
-    fn from(refused: Refused<G>) -> Self {
-        refused.error
+impl<V> From<Rejected<V>> for Error {
+    fn from(rejected: Rejected<V>) -> Self {
+        rejected.error
     }
 }
 
-impl<G> fmt::Debug for Refused<G> {
+impl<V> fmt::Debug for Rejected<V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Refused").field("error", &self.error).finish_non_exhaustive()
+        f.debug_struct("Rejected").field("error", &self.error).finish_non_exhaustive()
     }
 }
 
-impl<G> fmt::Display for Refused<G> {
+impl<V> fmt::Display for Rejected<V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.error.fmt(f)
     }
 }
 
-impl<G> std::error::Error for Refused<G> {
+impl<V> std::error::Error for Rejected<V> {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&self.error)
     }
