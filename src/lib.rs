@@ -49,15 +49,15 @@
 //! | your own mergeable results | [`Partial`] |
 //! | CSV files | `csv` (feature `csv`) |
 //! | NumPy files | `npy` (feature `npy`), `npz` (feature `npz`) |
-//! | svmlight and MatrixMarket files, `sprs` matrices | [`sparse`] (features `sparse-files`, `sprs`) |
+//! | svmlight and MatrixMarket files | [`sparse`] (feature `sparse-files`) |
 //! | `ndarray` arrays | `as_ndarray`, `from_ndarray`, `to_ndarray` (feature `ndarray`); [`interop`] |
 //! | several threads | `par_row_blocks`, `par_update_row_blocks` ... (feature `rayon`) |
 //! | printing | `println!("{table}")`, [`TableDisplay`] |
 //! | errors | [`Error`], [`ErrorKind`], [`error`] |
 //!
 //! Other crates of this project build on this one: `numeric-table-arrow` (Arrow, Parquet), `numeric-table-object-store`
-//! (S3 and other stores), `numeric-table-execution` (devices, CUDA) and `numeric-table-learning` (k-means, naive Bayes,
-//! linear regression).
+//! (S3 and other stores), `numeric-table-execution` (devices, CUDA), `numeric-table-learning` (k-means, naive Bayes,
+//! linear regression) and `numeric-table-sprs` (`sprs` matrices).
 //!
 //! Modelled on Intel DAAL's `HomogenNumericTable` and oneDAL's `array`. Where this crate differs on purpose, the item's
 //! page says so. [`guide::guarantees`] lists what you can rely on, and `ARCHITECTURE.md` describes the source.
@@ -84,7 +84,6 @@
 //! * `csv-compressed`: reading CSV files compressed with gzip or zstd. Both decoders are written in Rust.
 //! * `sparse-files`: reading and writing svmlight (LIBSVM) and MatrixMarket files.
 //! * `npz`: reading and writing NumPy's `.npz` files of several arrays, and SciPy's of sparse matrices.
-//! * `sprs`: conversions between sparse tables and `sprs` matrices, without a copy where possible.
 //! * `bincode`: `Encode` and `Decode` of bincode 2 for arrays, dictionaries and tables.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -234,9 +233,6 @@ pub mod npz {
 pub mod sparse {
     //! Sparse blocks and indices, and files of sparse tables. The table is [`CsrNumericTable`](crate::CsrNumericTable).
 
-    #[cfg(feature = "sprs")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "sprs")))]
-    pub use crate::interop::sparse::SprsIndex;
     #[cfg(feature = "sparse-files")]
     #[cfg_attr(docsrs, doc(cfg(feature = "sparse-files")))]
     pub use crate::interop::sparse::{

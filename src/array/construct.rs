@@ -346,8 +346,8 @@ impl<T: 'static> Array<T> {
 
 impl<T: Send + Sync + 'static> Array<T> {
     /// Returns whether [`try_into_vec`](Self::try_into_vec) would currently return a `Vec`.
-    #[cfg(feature = "sprs")]
-    pub(crate) fn is_lone_vec(&self) -> bool {
+    #[doc(hidden)] // for the crates of this workspace, as the module `internal`
+    pub fn is_lone_vec(&self) -> bool {
         let (data, count) = (self.data.as_ptr().cast_const(), self.count);
         let whole = |vec: &Vec<T>| vec.as_ptr() == data && vec.len() == count;
         let block = self.block.as_ref().filter(|block| Arc::strong_count(block) == 1);

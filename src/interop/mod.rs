@@ -17,7 +17,7 @@ pub(crate) mod npy; // forbids unsafe code in all of its files except one
 #[cfg(feature = "npz")]
 #[forbid(unsafe_code)]
 pub(crate) mod npz;
-#[cfg(any(feature = "sparse-files", feature = "npz", feature = "sprs"))]
+#[cfg(any(feature = "sparse-files", feature = "npz"))]
 #[forbid(unsafe_code)]
 pub(crate) mod sparse;
 #[cfg(any(feature = "csv", feature = "sparse-files"))]

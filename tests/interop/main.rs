@@ -6,5 +6,5 @@ mod bincode;
 mod copy_policy;
 #[cfg(feature = "ndarray")]
 mod ndarray;
-#[cfg(any(feature = "sparse-files", feature = "npz", feature = "sprs"))]
+#[cfg(any(feature = "sparse-files", feature = "npz"))]
 mod sparse;

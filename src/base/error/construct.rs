@@ -100,7 +100,7 @@ impl Error {
     }
 
     /// Returns an [`Unsupported`](ErrorKind::Unsupported).
-    #[cfg(any(feature = "csv", feature = "npy", feature = "sprs"))]
+    #[cfg(any(feature = "csv", feature = "npy"))]
     pub(crate) fn unsupported(
         target: &'static str,
         column: Option<usize>,

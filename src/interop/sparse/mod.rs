@@ -4,7 +4,6 @@
 //!   `pieces`: parallel reading for both, and `chunks`: parallel writing; `collected`: indices read from text;
 //! * `npz`: the files of `scipy.sparse.save_npz`;
 //! * `row_limit`: the limit of empty rows in a file;
-//! * `sprs`: the matrices of that crate.
 
 #[cfg(feature = "sparse-files")]
 mod chunks;
@@ -18,13 +17,9 @@ mod npz;
 mod pieces;
 #[cfg(any(feature = "npz", feature = "sparse-files"))]
 mod row_limit;
-#[cfg(feature = "sprs")]
-mod sprs;
 #[cfg(feature = "sparse-files")]
 mod svmlight;
 
-#[cfg(feature = "sprs")]
-pub use self::sprs::SprsIndex;
 #[cfg(feature = "sparse-files")]
 pub use matrix_market::MatrixMarketOptions;
 #[cfg(feature = "sparse-files")]

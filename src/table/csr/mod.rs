@@ -165,8 +165,8 @@ impl CsrNumericTable {
     }
 
     /// Borrows the arrays of the row offsets and the column indices.
-    #[cfg(feature = "sprs")]
-    pub(crate) fn index_arrays(&self) -> (&AnyArray, &AnyArray) {
+    #[doc(hidden)] // for the crates of this workspace, as the module `internal`
+    pub fn index_arrays(&self) -> (&AnyArray, &AnyArray) {
         (&self.offsets, &self.indices)
     }
 

@@ -1,4 +1,4 @@
-//! Sparse tables: files of other programs, and matrices of `sprs`.
+//! Sparse tables: files of other programs.
 //!
 //! The golden files in `data/golden/sparse` were made by SciPy and scikit-learn, with the script that lies there.
 
@@ -10,8 +10,6 @@ mod matrix_market;
 mod npz;
 #[cfg(all(feature = "sparse-files", feature = "npz"))]
 mod python;
-#[cfg(feature = "sprs")]
-mod sprs;
 #[cfg(feature = "sparse-files")]
 mod svmlight;
 
@@ -26,7 +24,7 @@ fn parts_of<T: Element>(table: &CsrNumericTable) -> Parts<T> {
 }
 
 /// All cells, row by row.
-#[cfg(any(feature = "sparse-files", feature = "sprs"))]
+#[cfg(feature = "sparse-files")]
 fn dense(table: &CsrNumericTable) -> Vec<f64> {
     table.rows::<f64>(..).unwrap().to_vec()
 }

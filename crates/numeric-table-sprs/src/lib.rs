@@ -1,28 +1,30 @@
-//! Matrices of the crate `sprs`.
+//! Sparse tables of [`numeric_table`] as matrices of `sprs`, and back, without a copy where possible.
 //!
-//! Its indices may be `usize`, which is not an element type. With 64-bit `usize`, a `Vec<usize>` has the memory layout
-//! of a `Vec<u64>`; with 32-bit `usize`, that of a `Vec<u32>`. `bytemuck` checks size and alignment.
+//! Indices of `sprs` may be `usize`, which is not an element type. With 64-bit `usize`, a `Vec<usize>` has the memory
+//! layout of a `Vec<u64>`; with 32-bit `usize`, that of a `Vec<u32>`. `bytemuck` checks size and alignment.
+
+#![forbid(unsafe_code)]
 
 use ::sprs::{CsMatI, SpIndex};
 use bytemuck::allocation::try_cast_vec;
+use numeric_table::table::{CsrParts, Rejected};
+use numeric_table::{
+    AnyArray, Array, CsrNumericTable, Element, ElementType, Error, ErrorKind, NumericTable, Result, Shape,
+};
 
-use crate::array::{AnyArray, Array};
-use crate::base::element::{Element, ElementType};
-#[cfg(doc)]
-use crate::base::error::ErrorKind;
-use crate::base::error::{Error, Result};
-use crate::base::shape::Shape;
-use crate::table::csr::CsrNumericTable;
-use crate::table::csr::parts::CsrParts;
-use crate::table::{NumericTable, Rejected};
+/// The README's code blocks, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
 
 /// A type of indices of `sprs` matrices: `usize`, `isize`, and integers of 16, 32 and 64 bits.
 ///
 /// # Examples
 /// ```
-/// use numeric_table::{CsrNumericTable, prelude::*, sparse::SprsIndex};
+/// use numeric_table::{CsrNumericTable, prelude::*};
+/// use numeric_table_sprs::{SprsIndex, SprsTable};
 /// fn columns<I: SprsIndex>(matrix: sprs::CsMatI<f64, I>) -> Result<usize, Error> {
-///     Ok(CsrNumericTable::try_from(matrix)?.column_count())
+///     Ok(CsrNumericTable::from_sprs(matrix)?.column_count())
 /// }
 /// assert_eq!(columns::<u16>(sprs::CsMatI::eye(3))?, 3);
 /// # Ok::<(), Error>(())
@@ -111,32 +113,60 @@ fn copied<I: SpIndex>(indices: &AnyArray, target: ElementType) -> Result<Vec<I>>
         };
     }
     from!(i32 u32 i64 u64);
-    Err(Error::not_an_index("indices", indices.element_type())) // never: a table has one of the four
+    unreachable!("a table has indices of one of the four types, not {}", indices.element_type())
 }
 
-/// Converts without a copy, except for 16-bit indices, which become `u32` or `i32`. Offsets and indices keep their
-/// memory; `usize` becomes `u64` where it has 64 bits. A matrix in compressed sparse columns is transposed, which
-/// copies it. Offsets that do not begin at 0, as in a slice, are rebased to 0 first.
-///
-/// # Errors
-/// [`ErrorKind::OutOfMemory`]; for matrices that were created without checks, those of
-/// [`try_new`](CsrNumericTable::try_new).
-///
-/// # Examples
-/// ```
-/// use numeric_table::{CsrNumericTable, prelude::*};
-/// let matrix = sprs::CsMat::new((2, 3), vec![0, 2, 3], vec![0, 2, 1], vec![1.5_f32, 2.5, 3.5]);
-/// let address = matrix.data().as_ptr();
-/// let table = CsrNumericTable::try_from(matrix)?;
-/// assert_eq!(table.rows::<f64>(..)?[..], [1.5, 0.0, 2.5, 0.0, 3.5, 0.0]);
-/// assert_eq!(table.values_slice::<f32>()?.as_ptr(), address);
-/// # Ok::<(), Error>(())
-/// ```
-#[cfg_attr(docsrs, doc(cfg(feature = "sprs")))]
-impl<N: Element, I: SprsIndex, Iptr: SprsIndex> TryFrom<CsMatI<N, I, Iptr>> for CsrNumericTable {
-    type Error = Error;
+/// Conversion of sparse tables to matrices of `sprs`, and back.
+pub trait SprsTable: sealed_table::Sealed + Sized {
+    /// Creates a table from a matrix. No copy, except for 16-bit indices, which become `u32` or `i32`. Offsets and
+    /// indices keep their memory; `usize` becomes `u64` where it has 64 bits. A matrix in compressed sparse columns is
+    /// transposed, which copies it. Offsets that do not begin at 0, as in a slice, are rebased to 0 first.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfMemory`]; for matrices that were created without checks, those of
+    /// [`try_new`](CsrNumericTable::try_new).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, prelude::*};
+    /// use numeric_table_sprs::SprsTable;
+    /// let matrix = sprs::CsMat::new((2, 3), vec![0, 2, 3], vec![0, 2, 1], vec![1.5_f32, 2.5, 3.5]);
+    /// let address = matrix.data().as_ptr();
+    /// let table = CsrNumericTable::from_sprs(matrix)?;
+    /// assert_eq!(table.rows::<f64>(..)?[..], [1.5, 0.0, 2.5, 0.0, 3.5, 0.0]);
+    /// assert_eq!(table.values_slice::<f32>()?.as_ptr(), address);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn from_sprs<N: Element, I: SprsIndex, Iptr: SprsIndex>(matrix: CsMatI<N, I, Iptr>) -> Result<Self>;
 
-    fn try_from(matrix: CsMatI<N, I, Iptr>) -> Result<Self> {
+    /// Converts the table to a matrix. No copy if the table is the only owner of arrays that were created from a `Vec`
+    /// of the matrix's type, as in a table that was created from a matrix. Other arrays are copied, and indices
+    /// converted. The description of the columns is lost.
+    ///
+    /// # Errors
+    /// Returns the table with [`ErrorKind::ElementTypeMismatch`] if its values are not `N`; [`ErrorKind::Unsupported`]
+    /// if `I` cannot hold the number of columns, or `Iptr` the number of rows or of values; [`ErrorKind::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{CsrNumericTable, prelude::*};
+    /// use numeric_table_sprs::SprsTable;
+    /// let shape = Shape { rows: 2, columns: 3 };
+    /// let table = CsrNumericTable::try_new(shape, vec![0, 2, 3], vec![0, 2, 1], vec![1.5_f32, 2.5, 3.5])?;
+    /// let matrix: sprs::CsMat<f32> = table.try_into_sprs()?;
+    /// assert_eq!((matrix.shape(), matrix.get(0, 2)), ((2, 3), Some(&2.5)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn try_into_sprs<N: Element, I: SprsIndex, Iptr: SprsIndex>(self) -> Result<CsMatI<N, I, Iptr>, Rejected<Self>>;
+}
+
+mod sealed_table {
+    pub trait Sealed {}
+    impl Sealed for numeric_table::CsrNumericTable {}
+}
+
+impl SprsTable for CsrNumericTable {
+    fn from_sprs<N: Element, I: SprsIndex, Iptr: SprsIndex>(matrix: CsMatI<N, I, Iptr>) -> Result<Self> {
         let is_csr = matrix.is_csr();
         let (rows, columns) = matrix.shape();
         let shape = if is_csr { Shape { rows, columns } } else { Shape { rows: columns, columns: rows } };
@@ -146,36 +176,14 @@ impl<N: Element, I: SprsIndex, Iptr: SprsIndex> TryFrom<CsMatI<N, I, Iptr>> for 
         let table = Self::try_new(shape, offsets, I::into_array(indices)?, values)?;
         if is_csr { Ok(table) } else { table.transpose() }
     }
-}
 
-/// Converts without a copy where the table is the only owner of arrays that were created from a `Vec` of the matrix's
-/// type, as in a table that was created from a matrix. Other arrays are copied, and indices converted. The description
-/// of the columns is lost.
-///
-/// # Errors
-/// Returns the table with [`ErrorKind::ElementTypeMismatch`] if its values are not `N`; [`ErrorKind::Unsupported`] if
-/// `I` cannot hold the number of columns, or `Iptr` the number of rows or of values; [`ErrorKind::OutOfMemory`].
-///
-/// # Examples
-/// ```
-/// use numeric_table::{CsrNumericTable, prelude::*};
-/// let shape = Shape { rows: 2, columns: 3 };
-/// let table = CsrNumericTable::try_new(shape, vec![0, 2, 3], vec![0, 2, 1], vec![1.5_f32, 2.5, 3.5])?;
-/// let matrix = sprs::CsMat::<f32>::try_from(table)?;
-/// assert_eq!((matrix.shape(), matrix.get(0, 2)), ((2, 3), Some(&2.5)));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[cfg_attr(docsrs, doc(cfg(feature = "sprs")))]
-impl<N: Element, I: SprsIndex, Iptr: SprsIndex> TryFrom<CsrNumericTable> for CsMatI<N, I, Iptr> {
-    type Error = Rejected<CsrNumericTable>;
-
-    fn try_from(table: CsrNumericTable) -> Result<Self, Rejected<CsrNumericTable>> {
-        let copies = match Copies::<N, I, Iptr>::of(&table) {
+    fn try_into_sprs<N: Element, I: SprsIndex, Iptr: SprsIndex>(self) -> Result<CsMatI<N, I, Iptr>, Rejected<Self>> {
+        let copies = match Copies::<N, I, Iptr>::of(&self) {
             Ok(copies) => copies,
-            Err(error) => return Err(Rejected { value: table, error }),
+            Err(error) => return Err(Rejected { value: self, error }),
         };
-        let Shape { rows, columns } = table.shape();
-        let CsrParts { offsets, indices, values } = table.into_parts();
+        let Shape { rows, columns } = self.shape();
+        let CsrParts { offsets, indices, values } = self.into_parts();
         let offsets = copies.offsets.unwrap_or_else(|| Iptr::moved(offsets));
         let indices = copies.indices.unwrap_or_else(|| I::moved(indices));
         let values = match (copies.values, values.downcast::<N>()) {
@@ -229,5 +237,6 @@ fn fits<I: SprsIndex>(count: usize) -> Result<()> {
 
 /// Returns the error for an index that a type cannot hold.
 fn too_large(index: impl std::fmt::Display, target: ElementType) -> Error {
-    Error::unsupported("sprs", None, None, format!("the index {index} is not representable as {target}"))
+    let reason = format!("the index {index} is not representable as {target}");
+    Error::new(ErrorKind::Unsupported { target: "sprs", row: None, column: None, name: None, reason })
 }
