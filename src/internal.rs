@@ -13,6 +13,7 @@ pub use crate::format::{Arriving, FileParts, Front, StoredValues};
 pub use crate::serde::numbers::Numbers;
 pub use crate::serde::{refused, remember};
 pub use crate::storage::checksum::RunSums;
+pub use crate::storage::replace::replace_file;
 pub use crate::table::tiling::lent_or_read;
 
 /// Work that is divided among the threads of the caller's pool.

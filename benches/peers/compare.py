@@ -179,6 +179,7 @@ def all_rows():
         "csv/load/f64": [faster(1.0, "polars"), faster(1.0, "pyarrow"), faster(5, "numpy"), faster(5, "daal")],
         "csv/write/f64": [],
         "csv/limit/read": [],
+        "parquet/load/f32": [faster(0.8, "polars"), faster(1.0, "pyarrow")],
         "npy/save/f32": [],
         "npy/load/f32": [faster(1.0, "numpy")],
         "npy/map/first_row/f32": [faster(1.0, "numpy")],
@@ -454,6 +455,10 @@ def main():
         if any(job.startswith("csv/") for job in rows):
             size = "--quick" if options.quick else "--bench"
             run([executable, size, "--write-csv", place["NUMBERS_CSV"]], "making the CSV file")
+        if any(job.startswith("parquet/") for job in rows):
+            place["NUMBERS_PARQUET"] = f"{scratch}/numbers.parquet"
+            size = "--quick" if options.quick else "--bench"
+            run([executable, size, "--write-parquet", place["NUMBERS_PARQUET"]], "making the Parquet file")
         programs = {
             "ours": ([executable, "--bench"], place),
             "daal": ([DAAL_PROGRAM], {"LD_LIBRARY_PATH": str(PEERS / "lib"), **place}),

@@ -1,5 +1,5 @@
-"""Times NumPy at the jobs that ours/ times, by the same rules: see ours/measure.rs; and, for CSV files, polars and
-pyarrow, and pandas if it is installed; and, for k-means, scikit-learn.
+"""Times NumPy at the jobs that ours/ times, by the same rules: see ours/measure.rs; and, for CSV and Parquet files, polars
+and pyarrow, and for CSV pandas if it is installed; and, for k-means, scikit-learn.
 
 Prints a line `job<TAB>peer<TAB>seconds` for each. Results are checked before anything is timed. Arguments are parts of
 the names of jobs; without any, all jobs run. With --quick they are small: a smoke test.
@@ -296,6 +296,27 @@ def csv_files():
         report([job], run, peer, scale)
 
 
+def parquet_files():
+    """Times reading a Parquet file as a matrix, which the values from `ours/parquet.rs` are."""
+    path, job = os.environ.get("NUMBERS_PARQUET"), "parquet/load/f32"
+    if not path or not wanted(job):
+        return
+    import polars
+    import pyarrow.parquet
+
+    runs = {
+        "polars": lambda: polars.read_parquet(path).to_numpy(),
+        "pyarrow": lambda: np.column_stack([column.to_numpy() for column in pyarrow.parquet.read_table(path).columns]),
+    }
+    for peer, run in runs.items():
+        table = run()
+        index = np.arange(table.size, dtype=np.uint64)
+        numbers = (index * np.uint64(2_654_435_761) & np.uint64(0xFFFF_FFFF)) % np.uint64(1_000_003)
+        if not np.array_equal(table.reshape(-1), numbers.astype(np.float32) / np.float32(7)):
+            sys.exit(f"{job}: a wrong answer of {peer}")
+        report([job], run, peer)
+
+
 def columns_of(table):
     """Returns the columns of a data frame or an Arrow table."""
     names = getattr(table, "column_names", None) or list(table.columns)
@@ -378,6 +399,7 @@ transpose()
 fill()
 surgery()
 csv_files()
+parquet_files()
 covariance()
 quartiles()
 gram_matrix()

@@ -1,23 +1,17 @@
-//! Parquet files, through the `parquet` crate and Arrow's record batches. Writes a table to a file, and reads the file
-//! as a table, as a table of some columns, and into a table file without all of it in memory. Prints the time of each
-//! step, and the time to decode the file and discard the values. Accepts the number of rows as an argument.
+//! Parquet files. Writes a table to a file, and reads the file as a table, as a table of some columns, a block at a time,
+//! and into a table file without all of it in memory. Prints the time of each step. Accepts the number of rows as an
+//! argument.
 //!
 //! ```text
 //! cargo run --release -p more-examples --features parquet --example parquet
 //! ```
 
 use std::error::Error;
-use std::fs::File;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
-use numeric_table::{AnyArray, SoaNumericTable, files::TableWriter, prelude::*};
-use numeric_table_arrow::prelude::*;
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::arrow::arrow_writer::ArrowWriter;
-use parquet::basic::Compression;
-use parquet::file::properties::WriterProperties;
+use numeric_table::{AnyArray, SoaNumericTable, prelude::*};
+use numeric_table_arrow::ArrowOptions;
+use numeric_table_arrow::parquet::{ParquetSource, ParquetWriteOptions, save_parquet_with};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let rows = std::env::args().nth(1).map_or(Ok(2_000_000), |rows| rows.parse())?;
@@ -31,46 +25,38 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{what:<42} {:>7.1} ms {:>7.1} M rows/s", 1e3 * seconds, rows as f64 / 1e6 / seconds);
     };
 
-    println!("\nfrom a table: columns are Arrow's without a copy, and NaN is null in the file");
-    let (time, length) = timed(|| write(&table, &path))?;
+    println!("\nfrom a table: NaN is null in the file");
+    let (time, _) = timed(|| Ok(save_parquet_with(&path, &table, ParquetWriteOptions::new().nan_to_null(true))?))?;
     report("written, with Snappy", time);
-    println!("{:.1} MB in the file", length as f64 / 1e6);
+    println!("{:.1} MB in the file", path.metadata()?.len() as f64 / 1e6);
 
-    println!("\ninto a table, batch by batch");
-    let (time, _) = timed(|| {
-        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path)?)?.build()?;
-        Ok(reader.map(|batch| batch.map(|batch| batch.num_rows())).sum::<Result<usize, _>>()?)
-    })?;
-    report("decoded and thrown away", time);
-    let (time, back) = timed(|| {
-        let options = ArrowOptions::new().nulls_to_nan(true).expected_rows(rows);
-        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path)?)?.build()?;
-        Ok(SoaNumericTable::read_record_batches(reader, options)?)
-    })?;
+    println!("\ninto a table, columns in parallel");
+    let options = ArrowOptions::new().nulls_to_nan(true).convert(ConversionPolicy::Checked);
+    let source = ParquetSource::open(&path)?.options(options.clone());
+    let (time, back) = timed(|| Ok(source.load_columns()?))?;
     report("each column of its own type", time);
-    let (time, _) = timed(|| {
-        let options = ArrowOptions::new().nulls_to_nan(true).convert(ConversionPolicy::Checked).expected_rows(rows);
-        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path)?)?.build()?;
-        Ok(HomogenNumericTable::<f64>::read_record_batches(reader, options)?)
-    })?;
+    let (time, _) = timed(|| Ok(source.load::<f64>()?))?;
     report("all as f64, row by row", time);
 
-    println!("\ntwo columns: what is not asked for is not even decoded");
-    let (time, two) = timed(|| {
-        let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(&path)?)?;
-        let mask = ProjectionMask::columns(builder.parquet_schema(), ["distance", "fare"]);
-        let options = ArrowOptions::new().nulls_to_nan(true).expected_rows(rows);
-        Ok(HomogenNumericTable::<f32>::read_record_batches(builder.with_projection(mask).build()?, options)?)
-    })?;
+    println!("\ntwo columns: the others are not decoded");
+    let some = source.clone().options(options.columns(["distance", "fare"]));
+    let (time, two) = timed(|| Ok(some.load::<f32>()?))?;
     report("distance and fare", time);
     println!("{}", two.display().max_rows(4));
 
-    println!("\ninto a table file, which may be larger than memory");
-    let (time, shape) = timed(|| {
-        let options = ArrowOptions::new().nulls_to_nan(true).convert(ConversionPolicy::Checked);
-        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path)?)?.build()?;
-        Ok(TableWriter::<f32>::save_record_batches(&ntb, reader, options)?)
+    println!("\na block at a time, in memory that does not grow with the file");
+    let (time, sum) = timed(|| {
+        let mut sum = 0.0;
+        for block in some.row_blocks::<f64>(64 << 10)? {
+            sum += block?.as_slice()?.iter().step_by(2).sum::<f64>();
+        }
+        Ok(sum)
     })?;
+    report("sum of the distances", time);
+    println!("{:.1} on average", sum / rows.max(1) as f64);
+
+    println!("\ninto a table file, which may be larger than memory");
+    let (time, shape) = timed(|| Ok(source.save_to::<f32>(&ntb)?))?;
     report("saved as f32", time);
     println!("{shape} in {:.1} MB", ntb.metadata()?.len() as f64 / 1e6);
 
@@ -81,16 +67,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         assert!(before.iter().zip(after.iter()).all(|(a, b)| a == b || (a.is_nan() && b.is_nan())), "column {column}");
     }
     Ok(())
-}
-
-/// Writes a table to a Parquet file, and returns the length of the file.
-fn write(table: &SoaNumericTable, path: &Path) -> Result<u64, Box<dyn Error>> {
-    let batch = table.to_record_batch_with(ArrowExportOptions::new().nan_to_null(true))?;
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-    let mut writer = ArrowWriter::try_new(File::create(path)?, batch.schema(), Some(properties))?;
-    writer.write(&batch)?;
-    writer.close()?;
-    Ok(path.metadata()?.len())
 }
 
 /// Creates a table of trips, with typical columns of several types.

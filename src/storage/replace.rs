@@ -412,6 +412,20 @@ fn create_new(path: &Path, is_private: bool) -> io::Result<File> {
     options.open(path)
 }
 
+/// Replaces the file at `path`, all or nothing, by what is written to a file in the same folder.
+///
+/// # Errors
+/// Those of `write`; [`ErrorKind::Io`](crate::ErrorKind::Io),
+/// [`ErrorKind::RenameUnsupported`](crate::ErrorKind::RenameUnsupported).
+pub fn replace_file(path: &Path, write: impl FnOnce(&mut (dyn io::Write + Send)) -> Result<()>) -> Result<()> {
+    let options = SaveOptions::new();
+    replace(path, &options, |new| {
+        let mut writer = io::BufWriter::new(new);
+        write(&mut writer)?;
+        io::Write::flush(&mut writer).map_err(|source| Error::io(path, source))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,6 +13,7 @@ mod measure;
 mod memory_copy;
 mod npy;
 mod packed;
+mod parquet;
 mod plain;
 mod rows;
 mod slices;
@@ -29,6 +30,12 @@ fn main() -> Result<(), numeric_table::Error> {
         csv::write_file(&bench, path.as_ref()).expect("the path can be written");
         return Ok(());
     }
+    if let Some(at) = arguments.iter().position(|argument| argument == "--write-parquet") {
+        return parquet::write_file(&bench, arguments.get(at + 1).expect("a path follows").as_ref());
+    }
+    if let Some(at) = arguments.iter().position(|argument| argument == "--load-parquet") {
+        return parquet::load_once(arguments.get(at + 1).expect("a path follows").as_ref());
+    }
     rows::run(&mut bench)?;
     whole::run(&mut bench)?;
     kinds::run(&mut bench)?;
@@ -39,6 +46,7 @@ fn main() -> Result<(), numeric_table::Error> {
     files::run(&mut bench)?;
     csv::run(&mut bench)?;
     npy::run(&mut bench)?;
+    parquet::run(&mut bench)?;
     statistics::run(&mut bench)?;
     learning::run(&mut bench)?;
     bench.finish();

@@ -23,6 +23,10 @@ use crate::words::{Refusal, Words, is_words};
 
 /// Number of bytes of columns that are converted to rows at a time, so that they stay in the processor's cache.
 const TILE_BYTES: usize = 128 << 10;
+/// Number of bytes of rows that are made of columns at a time, in the cache next to the processor, and the least number
+/// of rows.
+const BLOCK_BYTES: usize = 8 << 10;
+const LEAST_BLOCK: usize = 8;
 /// Least number of rows that are converted at a time.
 const TILE_ROWS: usize = 16;
 
@@ -93,7 +97,7 @@ impl<'a> ChunkColumn<'a> {
     }
 
     /// Checks that `whole`, a table or a column of `T`, can hold the values, under the policy that `conversion` names.
-    /// `place` describes the position of the value with an index. Both are for errors.
+    /// `describe` describes nulls by their number and the index of the first. Both are for errors.
     ///
     /// # Errors
     /// The reason why the table cannot hold them.
@@ -103,7 +107,7 @@ impl<'a> ChunkColumn<'a> {
         conversion: Option<ConversionPolicy>,
         null: Option<AnyValue>,
         whole: &str,
-        place: impl Fn(usize) -> String,
+        describe: impl Fn(usize, usize) -> String,
     ) -> Result<(), String> {
         let other = match &self.values {
             Source::Shared(values) => Some(values.element_type().to_string()),
@@ -122,7 +126,7 @@ impl<'a> ChunkColumn<'a> {
         let Some(nulls) = &self.nulls else { return Ok(()) };
         let what = || {
             let first = nulls.iter().position(|is_valid| !is_valid).unwrap_or(0);
-            format!("{} nulls, the first in {}", nulls.null_count(), place(first))
+            describe(nulls.null_count(), first)
         };
         self.null = null.ok_or_else(|| format!("{}, and no NaN was requested for them", what()))?;
         let null = self.null;
@@ -137,6 +141,14 @@ impl<'a> ChunkColumn<'a> {
             }
             false => format!("{}, and {element} does not hold {null}, which stands for them", what()),
         })
+    }
+
+    /// Returns the values if they are those of a table of `T` as they are.
+    fn ready<T: Element>(&self) -> Option<&'a [T]> {
+        match &self.values {
+            Source::Shared(values) if self.nulls.is_none() => values.downcast::<T>(),
+            _ => None,
+        }
     }
 
     pub(crate) fn has_nulls(&self) -> bool {
@@ -169,6 +181,19 @@ impl<'a> ChunkColumn<'a> {
             Source::Shared(values) => convert(*values, rows, target, self.policy, origin),
             Source::Made(values) => convert(values.as_slice(), rows, target, self.policy, origin),
             Source::Decimals(decimals) => decimals.read(rows, target, self.policy, origin),
+        }
+    }
+}
+
+/// Copies columns into rows, a few rows at a time, so that they stay in the processor's cache.
+fn interleave<T: Element>(columns: &[&[T]], target: &mut [T]) {
+    let width = columns.len().max(1);
+    let step = (BLOCK_BYTES / (width * size_of::<T>())).max(LEAST_BLOCK);
+    for (index, block) in target.chunks_mut(width * step).enumerate() {
+        for (column, values) in columns.iter().enumerate() {
+            for (row, value) in block.chunks_exact_mut(width).zip(&values[index * step..]) {
+                row[column] = *value;
+            }
         }
     }
 }
@@ -274,21 +299,33 @@ pub(crate) fn fill<T: Element>(
     room: Room<'_, T>,
     row: usize,
 ) -> Result<()> {
-    let work = |piece: ChunkPart<'_, '_, T>| piece.read().err();
-    let (pieces, count) = match room {
-        _ if columns.is_empty() => return Ok(()),
-        Room::Rows(rest) => {
-            let count = rest.len();
-            (rows_of(chunks, columns, rest, row), count)
-        }
-        Room::Columns(lanes) => {
-            let count = lanes.iter().map(|lane| lane.len()).sum();
-            (columns_of(chunks, columns, lanes, row), count)
-        }
+    let count: usize = match &room {
+        Room::Rows(rows) => rows.len(),
+        Room::Columns(lanes) => lanes.iter().map(|lane| lane.len()).sum(),
     };
-    let errors: Vec<Option<Error>> = match task_count(count * size_of::<T>()) {
-        1 => pieces.into_iter().map(work).collect(),
-        _ => map(pieces, work),
+    fill_by(task_count(count * size_of::<T>()) > 1, chunks, columns, room, row)
+}
+
+/// Copies columns of chunks as [`fill`] does, on several threads if the caller says so.
+///
+/// # Errors
+/// Those of [`fill`].
+pub(crate) fn fill_by<T: Element>(
+    is_parallel: bool,
+    chunks: &[Chunk<'_>],
+    columns: Range<usize>,
+    room: Room<'_, T>,
+    row: usize,
+) -> Result<()> {
+    let work = |piece: ChunkPart<'_, '_, T>| piece.read().err();
+    let pieces = match room {
+        _ if columns.is_empty() => return Ok(()),
+        Room::Rows(rest) => rows_of(chunks, columns, rest, row),
+        Room::Columns(lanes) => columns_of(chunks, columns, lanes, row),
+    };
+    let errors: Vec<Option<Error>> = match is_parallel {
+        false => pieces.into_iter().map(work).collect(),
+        true => map(pieces, work),
     };
     errors.into_iter().flatten().min_by_key(place).map_or(Ok(()), Err)
 }
@@ -353,11 +390,16 @@ fn columns_of<'t, 'c, T>(
     pieces
 }
 
-impl<T: Element> ChunkPart<'_, '_, T> {
+impl<'c, T: Element> ChunkPart<'_, 'c, T> {
     fn read(self) -> Result<()> {
         let Self { chunk, rows, columns, row, target } = self;
         if let [column] = &chunk.columns[columns.clone()] {
             return column.read(rows, target, Origin { row, column: columns.start });
+        }
+        let ready = |column: &ChunkColumn<'c>| column.ready::<T>().and_then(|values| values.get(rows.clone()));
+        if let Some(lanes) = chunk.columns[columns.clone()].iter().map(ready).collect::<Option<Vec<&[T]>>>() {
+            interleave(&lanes, target);
+            return Ok(());
         }
         let shape = Shape { rows: rows.len(), columns: columns.len() };
         let mut target = TableViewMut::new(target, shape, DataLayout::RowMajor)?;

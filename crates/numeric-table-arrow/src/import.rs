@@ -52,12 +52,14 @@ pub(crate) fn from_fixed_size_lists<T: Element, L: Borrow<FixedSizeListArray>>(
         let own = list.nulls().map(|nulls| nulls.expand(columns));
         let nulls = NullBuffer::union(own.as_ref(), list.values().nulls());
         let values = list.values().as_ref();
-        let place = |value| format!("list {}, value {}", value / columns, value % columns); // columns > 0
+        let nulls_in = |count, first: usize| {
+            format!("{count} nulls, the first in list {}, value {}", first / columns, first % columns) // columns > 0
+        };
         let mut column = ChunkColumn::new(values, nulls, None).map_err(|refusal| match refusal {
             Refusal::Reason(reason) => refused(reason),
             Refusal::Error(error) => error,
         })?;
-        let fits = column.fit::<T>(values.data_type(), options.conversion, options.null, "table", place);
+        let fits = column.fit::<T>(values.data_type(), options.conversion, options.null, "table", nulls_in);
         fits.map_err(refused)?;
         chunks.push(Chunk { rows: values.len(), columns: vec![column] });
     }

@@ -27,6 +27,9 @@
 //! | [`RowMergedNumericTable`] | [`ArrowRowMergedTable`] |
 //! | [`TableWriter`] | [`ArrowTableWriter`] |
 //!
+//! Files have modules of their own, which are features: `parquet` has Parquet files, `ipc` files and streams in Arrow's
+//! IPC format.
+//!
 //! # Which of these copy
 //!
 //! | from | to | without a copy |
@@ -53,21 +56,31 @@
 // `traits`: the calls, a trait for each type of table; `types`: Arrow types of element types; `decimal`: decimals as
 // numbers; `words`: words as categories; `schema`: descriptions of columns; `export`: tables to Arrow; `options`: the
 // caller's options for both; `plan`: what is imported of a schema; `chunks`: columns in parts, and their assembly;
-// `import`, `columns`: homogeneous tables and structures of arrays of parts; `stream`: of readers, and table files of
-// readers; `error`: errors with the facts of Arrow.
+// `import`, `columns`: homogeneous tables and structures of arrays of parts; `steps`, `stream`: of readers, and table
+// files of readers; `error`: errors with the facts of Arrow; `input`, `blocks`: files, and rows of them a block at a
+// time; `parquet`, `ipc`: the formats of files.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+#[cfg(any(feature = "ipc", feature = "parquet"))]
+mod blocks;
 mod chunks;
 mod columns;
 mod decimal;
 mod error;
 mod export;
 mod import;
+#[cfg(any(feature = "ipc", feature = "parquet"))]
+mod input;
+#[cfg(feature = "ipc")]
+pub mod ipc;
 mod options;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 mod plan;
 mod schema;
+mod steps;
 mod stream;
 mod traits;
 mod types;
@@ -76,6 +89,8 @@ mod words;
 #[cfg(doc)]
 use numeric_table::{HomogenNumericTable, RowMergedNumericTable, SoaNumericTable, files::TableWriter};
 
+#[cfg(any(feature = "ipc", feature = "parquet"))]
+pub use crate::blocks::FileRowBlocks;
 pub use crate::export::ArrowTables;
 pub use crate::import::from_record_batches_any;
 pub use crate::options::{ArrowExportOptions, ArrowOptions};

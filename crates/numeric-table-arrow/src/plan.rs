@@ -24,16 +24,24 @@ pub(crate) struct Part<'a> {
     /// The rows that are null in all columns.
     pub(crate) nulls: Option<&'a NullBuffer>,
     pub(crate) rows: usize,
+    /// The row of the table that the first row is, if errors count from there and not from the beginning of the part.
+    pub(crate) first_row: Option<usize>,
 }
 
 impl<'a> Part<'a> {
     pub(crate) fn of_batch(batch: &'a RecordBatch) -> Self {
         let fields = batch.schema_ref().fields();
-        Self { fields, columns: batch.columns(), nulls: None, rows: batch.num_rows() }
+        Self { fields, columns: batch.columns(), nulls: None, rows: batch.num_rows(), first_row: None }
     }
 
     pub(crate) fn of_structs(array: &'a StructArray) -> Self {
-        Self { fields: array.fields(), columns: array.columns(), nulls: array.nulls(), rows: array.len() }
+        Self {
+            fields: array.fields(),
+            columns: array.columns(),
+            nulls: array.nulls(),
+            rows: array.len(),
+            first_row: None,
+        }
     }
 }
 
@@ -211,9 +219,12 @@ impl<'o> Plan<'o> {
         let data_type = part.columns.get(planned.index).map_or(&DataType::Null, |array| array.data_type());
         let asked = planned.asked.filter(|_| one.is_none()).map(|_| ConversionPolicy::Checked);
         let (conversion, whole) = (self.options.conversion.or(asked), if one.is_some() { "table" } else { "column" });
-        let row = |row| format!("row {row}");
+        let nulls = |count, first| match part.first_row {
+            None => format!("{count} nulls, the first in row {first}"),
+            Some(start) => format!("nulls, the first in row {}", start + first),
+        };
         match_element!(one.unwrap_or_else(|| self.type_of_planned(planned)), T => {
-            values.fit::<T>(data_type, conversion, self.options.null, whole, row)
+            values.fit::<T>(data_type, conversion, self.options.null, whole, nulls)
         })
     }
 

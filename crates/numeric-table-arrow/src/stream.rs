@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::Fields;
 use numeric_table::internal::match_element;
 use numeric_table::{
     AllocationFlag, AnyArray, DataLayout, Element, Error, ErrorKind, HomogenNumericTable, MemoryStatus, NumericTable,
@@ -17,10 +18,11 @@ use numeric_table::{
 
 use crate::chunks::{Chunk, ChunkColumn, Room, assemble, fill};
 use crate::columns::columns_of;
-use crate::error::{failed, unequal};
+use crate::error::unequal;
 use crate::import::from_parts;
 use crate::options::ArrowOptions;
 use crate::plan::{Part, Parts, Plan, whole_shape};
+use crate::steps::{Step, steps_of};
 
 /// Number of values, of all columns together, in a group of batches.
 const GROUP_VALUES: usize = 1 << 21;
@@ -34,10 +36,20 @@ pub(crate) fn read_record_batches<T: Element>(
     reader: impl RecordBatchReader,
     options: ArrowOptions,
 ) -> Result<HomogenNumericTable<T>> {
-    let mut plan = Plan::new(reader.schema().fields(), &options, "batch")?;
+    let schema = reader.schema();
+    read_steps(schema.fields(), steps_of(reader), &options)
+}
+
+/// Creates one table of all steps, which have some fields.
+pub(crate) fn read_steps<T: Element>(
+    fields: &Fields,
+    steps: impl Iterator<Item = Result<Step>>,
+    options: &ArrowOptions,
+) -> Result<HomogenNumericTable<T>> {
+    let mut plan = Plan::new(fields, options, "batch")?;
     let mut growing: Option<HomogenNumericTable<T>> = None;
     let columns = plan.column_count();
-    in_groups(reader, columns, |parts, is_last| {
+    in_groups(steps, columns, |parts, is_last| {
         let mut table = match growing.take() {
             None if is_last => {
                 growing = Some(from_parts(&mut plan, parts)?);
@@ -68,10 +80,20 @@ pub(crate) fn read_record_batches<T: Element>(
 }
 
 pub(crate) fn read_columns(reader: impl RecordBatchReader, options: ArrowOptions) -> Result<SoaNumericTable> {
-    let mut plan = Plan::new(reader.schema().fields(), &options, "batch")?;
+    let schema = reader.schema();
+    read_step_columns(schema.fields(), steps_of(reader), &options)
+}
+
+/// Creates a table of all steps, which have some fields, each column of its own type.
+pub(crate) fn read_step_columns(
+    fields: &Fields,
+    steps: impl Iterator<Item = Result<Step>>,
+    options: &ArrowOptions,
+) -> Result<SoaNumericTable> {
+    let mut plan = Plan::new(fields, options, "batch")?;
     let (mut whole, mut growing) = (None, Growing::default());
     let columns = plan.column_count();
-    in_groups(reader, columns, |parts, is_last| {
+    in_groups(steps, columns, |parts, is_last| {
         if !plan.grows && is_last {
             whole = Some(columns_of(&mut plan, parts)?);
             return Ok(());
@@ -96,13 +118,25 @@ pub(crate) fn save_record_batches_with<T: Element>(
     options: ArrowOptions,
     save: SaveOptions,
 ) -> Result<Shape> {
-    let mut plan = Plan::new(reader.schema().fields(), &options, "batch")?;
+    let schema = reader.schema();
+    save_steps::<T>(path.as_ref(), schema.fields(), steps_of(reader), &options, save)
+}
+
+/// Saves all steps, which have some fields, as a table file.
+pub(crate) fn save_steps<T: Element>(
+    path: &Path,
+    fields: &Fields,
+    steps: impl Iterator<Item = Result<Step>>,
+    options: &ArrowOptions,
+    save: SaveOptions,
+) -> Result<Shape> {
+    let mut plan = Plan::new(fields, options, "batch")?;
     let columns = plan.column_count();
     let mut writer = TableWriter::<T>::create_with(path, columns, plan.dictionary(|_| T::TYPE)?, save)?;
     if plan.has_labels() {
         writer.reserve_words(WORD_BYTES)?;
     }
-    in_groups(reader, columns, |parts, _| {
+    in_groups(steps, columns, |parts, _| {
         write(&mut writer, &plan.chunks(parts, Some(T::TYPE))?)?;
         if plan.has_labels() { writer.describe(plan.dictionary(|_| T::TYPE)?) } else { Ok(()) }
     })?;
@@ -132,29 +166,38 @@ pub(crate) fn append_record_batch<T: Element>(
 /// no rows follow it.
 ///
 /// # Errors
-/// [`ErrorKind::Foreign`]; those of `take`.
+/// Those of the steps and of `take`.
 fn in_groups(
-    reader: impl RecordBatchReader,
+    steps: impl Iterator<Item = Result<Step>>,
     columns: usize,
     mut take: impl FnMut(Parts<'_>, bool) -> Result<()>,
 ) -> Result<()> {
-    let (mut group, mut rows, mut first) = (Vec::<RecordBatch>::new(), 0_usize, 0_usize);
+    let (mut group, mut rows, mut first) = (Vec::<Step>::new(), 0_usize, 0_usize);
     let most = GROUP_VALUES / columns.max(1);
-    for batch in reader {
-        let batch = batch.map_err(failed)?;
+    for step in steps {
+        let step = step?;
         let is_full = rows > 0 && (rows >= most || group.len() >= GROUP_BATCHES);
-        if is_full && batch.num_rows() > 0 {
-            let parts: Vec<Part<'_>> = group.iter().map(Part::of_batch).collect();
-            take(Parts { parts: &parts, first, count: usize::MAX }, false)?;
+        if is_full && step.rows > 0 {
+            let parts: Vec<Part<'_>> = group.iter().map(Step::part).collect();
+            take(Parts { parts: &parts, first, count: count_of(&group, usize::MAX) }, false)?;
             first = first.saturating_add(group.len());
             (rows, group) = (0, Vec::new());
         }
-        rows = rows.saturating_add(batch.num_rows());
-        group.push(batch);
+        rows = rows.saturating_add(step.rows);
+        group.push(step);
     }
-    let parts: Vec<Part<'_>> = group.iter().map(Part::of_batch).collect();
+    let parts: Vec<Part<'_>> = group.iter().map(Step::part).collect();
     let count = if first == 0 { parts.len() } else { usize::MAX };
-    take(Parts { parts: &parts, first, count }, true)
+    take(Parts { parts: &parts, first, count: count_of(&group, count) }, true)
+}
+
+/// Returns the number of steps, for errors: those of steps that count their rows from the beginning of the table do not
+/// number the steps.
+fn count_of(group: &[Step], count: usize) -> usize {
+    match group.first() {
+        Some(step) if step.first_row.is_some() => 1,
+        _ => count,
+    }
 }
 
 /// Adds all rows of chunks to a table.
@@ -204,22 +247,30 @@ fn write<T: Element>(writer: &mut TableWriter<T>, chunks: &[Chunk<'_>]) -> Resul
 
 /// Columns of a structure of arrays, each in memory that has room for more rows.
 #[derive(Default)]
-struct Growing {
+pub(crate) struct Growing {
     columns: Vec<AnyArray>,
     rows: usize,
     capacity: usize,
+    /// Number of rows that there is room for, at least.
+    least: usize,
 }
 
 impl Growing {
+    /// Creates columns without rows, which have room for some as soon as there is one.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn with_capacity(rows: usize) -> Self {
+        Self { least: rows, ..Self::default() }
+    }
+
     /// Adds all rows of chunks.
     ///
     /// # Errors
     /// Those of [`fill`]; [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
-    fn append(&mut self, plan: &Plan<'_>, chunks: &[Chunk<'_>]) -> Result<()> {
+    pub(crate) fn append(&mut self, plan: &Plan<'_>, chunks: &[Chunk<'_>]) -> Result<()> {
         let (first, counts) = (self.rows, chunks.iter().map(|chunk| chunk.rows));
         let rows = whole_shape([first].into_iter().chain(counts), plan.column_count(), None)?.rows;
         if rows > self.capacity {
-            let capacity = rows.max(plan.options.expected_rows).max(first.saturating_add(first / 2));
+            let capacity = rows.max(plan.options.expected_rows).max(self.least).max(first.saturating_add(first / 2));
             for column in 0..plan.column_count() {
                 match self.columns.get_mut(column) {
                     Some(array) => *array = array.resized(capacity)?,
@@ -242,6 +293,14 @@ impl Growing {
     /// Returns the table. Indices of words get the smallest type that holds them, now that all words are known.
     fn into_table(self, mut plan: Plan<'_>) -> Result<SoaNumericTable> {
         plan.grows = false;
+        let rows = self.rows;
+        let columns = self.into_columns(&plan)?;
+        let dictionary = plan.dictionary(|column| plan.type_of(column))?;
+        Ok(SoaNumericTable::of_arrays(dictionary, rows, columns, MemoryStatus::InternallyAllocated))
+    }
+
+    /// Returns the columns, with the types that they have in a plan which knows all words.
+    pub(crate) fn into_columns(self, plan: &Plan<'_>) -> Result<Vec<AnyArray>> {
         let mut columns = Vec::new();
         for (column, array) in self.columns.iter().enumerate() {
             let array = array.resized(self.rows)?;
@@ -254,7 +313,6 @@ impl Growing {
                 }),
             });
         }
-        let dictionary = plan.dictionary(|column| plan.type_of(column))?;
-        Ok(SoaNumericTable::of_arrays(dictionary, self.rows, columns, MemoryStatus::InternallyAllocated))
+        Ok(columns)
     }
 }

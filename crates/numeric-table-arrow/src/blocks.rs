@@ -1,0 +1,199 @@
+//! Blocks of rows made of steps, and calls of libraries that may panic.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::iter::FusedIterator;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use arrow_array::Array as ArrowArray;
+use arrow_schema::Fields;
+use numeric_table::{AllocationFlag, DataLayout, Element, Error, ErrorKind, HomogenNumericTable, Result};
+
+use crate::chunks::{Room, fill};
+use crate::options::ArrowOptions;
+use crate::plan::{Parts, Plan, whole_shape};
+use crate::steps::Step;
+
+impl Step {
+    /// Returns the first `rows` rows, and the others if there are more.
+    fn split(self, rows: usize) -> (Self, Option<Self>) {
+        if rows >= self.rows {
+            return (self, None);
+        }
+        let slice = |first: usize, count: usize| {
+            // Columns that are not chosen may be empty.
+            let columns = self.columns.iter().map(|array| match array.len() {
+                length if length == self.rows => array.slice(first, count),
+                _ => array.clone(),
+            });
+            let first_row = self.first_row.map(|row| row + first);
+            let (fields, path) = (self.fields.clone(), self.path.clone());
+            Self { fields, columns: columns.collect(), rows: count, first_row, path }
+        };
+        (slice(0, rows), Some(slice(rows, self.rows - rows)))
+    }
+}
+
+/// The rows of a file, a block at a time: see `row_blocks` of the sources. Each block is a table of its own, with as
+/// many rows as were asked for, the last one with the rest. After an error there are no more.
+///
+/// # Examples
+/// ```
+/// # #[cfg(feature = "ipc")] {
+/// use numeric_table::prelude::*;
+/// use numeric_table_arrow::{FileRowBlocks, ipc::IpcSource, ipc::save_ipc};
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("table.arrow");
+/// save_ipc(&path, &HomogenNumericTable::from_rows(&[[1.5, 2.5], [3.5, 4.5], [5.5, 6.5]])?)?;
+/// let source = IpcSource::open(&path)?;
+/// let blocks: FileRowBlocks<'_, f64> = source.row_blocks(2)?;
+/// let sums = blocks.map(|block| Ok(block?.as_slice()?.iter().sum())).collect::<Result<Vec<f64>, Error>>()?;
+/// assert_eq!(sums, [12.0, 12.0]);
+/// # }
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub struct FileRowBlocks<'s, T> {
+    steps: Box<dyn Iterator<Item = Result<Step>> + Send + 's>,
+    plan: Plan<'s>,
+    /// Steps that were read and belong to the next blocks.
+    pending: VecDeque<Step>,
+    pending_rows: usize,
+    rows_per_block: usize,
+    is_done: bool,
+    values: PhantomData<fn() -> T>,
+}
+
+impl<'s, T: Element> FileRowBlocks<'s, T> {
+    /// Divides steps into blocks.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ParameterOutOfRange`] for blocks without rows; those of a choice of columns.
+    pub(crate) fn new(
+        fields: &Fields,
+        steps: impl Iterator<Item = Result<Step>> + Send + 's,
+        options: &'s ArrowOptions,
+        rows_per_block: usize,
+    ) -> Result<Self> {
+        if rows_per_block == 0 {
+            return Err(empty_blocks());
+        }
+        Ok(Self {
+            steps: Box::new(steps),
+            plan: Plan::new(fields, options, "batch")?,
+            pending: VecDeque::new(),
+            pending_rows: 0,
+            rows_per_block,
+            is_done: false,
+            values: PhantomData,
+        })
+    }
+
+    fn next_block(&mut self) -> Result<Option<HomogenNumericTable<T>>> {
+        while self.pending_rows < self.rows_per_block {
+            let Some(step) = self.steps.next() else { break };
+            let step = step?;
+            if step.rows > 0 {
+                self.pending_rows = self.pending_rows.saturating_add(step.rows);
+                self.pending.push_back(step);
+            }
+        }
+        let rows = self.pending_rows.min(self.rows_per_block);
+        if rows == 0 {
+            return Ok(None);
+        }
+        let (mut block, mut missing) = (Vec::new(), rows);
+        while missing > 0 {
+            let Some(step) = self.pending.pop_front() else { break };
+            let (now, later) = step.split(missing);
+            missing -= now.rows;
+            block.push(now);
+            if let Some(later) = later {
+                self.pending.push_front(later); // what is left of the last step begins the next block
+            }
+        }
+        let columns = self.plan.column_count();
+        let shape = whole_shape([rows].into_iter(), columns, Some(T::TYPE))?;
+        let layout = self.plan.options.layout;
+        let mut table = HomogenNumericTable::<T>::new_with_layout(shape, AllocationFlag::DoAllocate, layout)?;
+        let mut values = if shape.is_empty() { &mut [][..] } else { table.as_mut_slice()? };
+        let mut lanes: Vec<&mut [T]> = Vec::new();
+        if layout == DataLayout::ColumnMajor && !shape.is_empty() {
+            lanes = std::mem::take(&mut values).chunks_exact_mut(rows).collect();
+        }
+        for step in &block {
+            let room = match layout {
+                DataLayout::RowMajor => Room::Rows(split_off(&mut values, step.rows * columns)),
+                DataLayout::ColumnMajor => {
+                    Room::Columns(lanes.iter_mut().map(|lane| split_off(lane, step.rows)).collect())
+                }
+            };
+            let parts = [step.part()];
+            let fills = self
+                .plan
+                .chunks(Parts::all(&parts), Some(T::TYPE))
+                .and_then(|chunks| fill(&chunks, 0..columns, room, step.first_row.unwrap_or(0)));
+            fills.map_err(|error| in_file(error, step.path.as_deref()))?;
+        }
+        self.pending_rows -= rows;
+        table.with_dictionary(self.plan.dictionary(|_| T::TYPE)?).map(Some)
+    }
+}
+
+/// Takes the first values of a slice out of it.
+fn split_off<'t, T>(values: &mut &'t mut [T], count: usize) -> &'t mut [T] {
+    let all = std::mem::take(values);
+    let (first, rest) = all.split_at_mut(count.min(all.len()));
+    *values = rest;
+    first
+}
+
+impl<T: Element> Iterator for FileRowBlocks<'_, T> {
+    type Item = Result<HomogenNumericTable<T>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_done {
+            return None;
+        }
+        let block = self.next_block().transpose();
+        self.is_done = !matches!(block, Some(Ok(_)));
+        block
+    }
+}
+
+impl<T: Element> FusedIterator for FileRowBlocks<'_, T> {}
+
+impl<T> fmt::Debug for FileRowBlocks<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileRowBlocks").field("rows_per_block", &self.rows_per_block).finish_non_exhaustive()
+    }
+}
+
+/// Adds a path to an error, if there is one.
+pub(crate) fn in_file(error: Error, path: Option<&Path>) -> Error {
+    match path {
+        Some(path) => error.in_file(path),
+        None => error,
+    }
+}
+
+/// Returns the error of blocks without rows.
+pub(crate) fn empty_blocks() -> Error {
+    let (name, allowed) = ("the number of rows of a block".into(), "at least 1 is needed".into());
+    Error::new(ErrorKind::ParameterOutOfRange { name, value: 0.0, allowed })
+}
+
+/// Calls a library that may panic on damaged files, and makes an error of a panic. Nothing that the call has changed
+/// may be used after that.
+///
+/// # Errors
+/// [`ErrorKind::Foreign`].
+pub(crate) fn guarded<R>(library: &'static str, call: impl FnOnce() -> R) -> Result<R> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| {
+        let what = panic.downcast_ref::<String>().map(String::as_str);
+        let what = what.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message").to_owned();
+        let reason = format!("{library} panicked, as damaged files make it: {what}");
+        Error::new(ErrorKind::Foreign { reason, source: what.into() })
+    })
+}

@@ -1,0 +1,111 @@
+//! Checks of the sizes that compressed buffers claim, before the `arrow-ipc` crate allocates memory for them.
+
+use arrow_ipc::{CompressionType, MessageHeader, RecordBatch, root_as_footer, root_as_message};
+use numeric_table::{Error, ErrorKind, Result};
+
+use crate::input::Input;
+
+/// The first and last bytes of a file.
+pub(super) const MAGIC: &[u8] = b"ARROW1";
+/// Stands before the length of a message.
+const CONTINUATION: u32 = u32::MAX;
+/// Number of bytes that a buffer may have, however few it is made of.
+const LEAST_BUFFER: i64 = 1 << 20;
+
+/// Checks all messages of a file or a stream.
+///
+/// # Errors
+/// [`ErrorKind::Format`].
+pub(super) fn check(input: &Input, is_file: bool) -> Result<()> {
+    if !is_file {
+        let mut at = 0;
+        while let Some(next) = check_message(input, at)? {
+            at = next;
+        }
+        return Ok(());
+    }
+    let refused = || damaged(0, "the footer is damaged");
+    let end = input.length().checked_sub(10).ok_or_else(refused)?;
+    let tail = read(input, end, 10)?;
+    let length = tail.first_chunk().map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)));
+    let start = end.checked_sub(length).ok_or_else(refused)?;
+    let bytes = read(input, start, length as usize)?;
+    let footer = root_as_footer(&bytes).map_err(|_| refused())?;
+    for block in footer.dictionaries().into_iter().chain(footer.recordBatches()).flatten() {
+        let at = u64::try_from(block.offset()).map_err(|_| refused())?;
+        let sizes = (i64::from(block.metaDataLength()), block.bodyLength());
+        let size = sizes.0.checked_add(sizes.1).filter(|_| sizes.0 >= 0 && sizes.1 >= 0);
+        let last = size.and_then(|size| at.checked_add(size as u64));
+        if last.is_none_or(|last| last > input.length()) {
+            return Err(damaged(at, "a block is not in the file"));
+        }
+        check_message(input, at)?;
+    }
+    Ok(())
+}
+
+/// Checks a message, and returns where the next one is; `None` at the end.
+fn check_message(input: &Input, at: u64) -> Result<Option<u64>> {
+    let left = input.length().saturating_sub(at);
+    if left < 4 {
+        return Ok(None);
+    }
+    let number = |at| Ok::<_, Error>(read(input, at, 4)?.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes)));
+    // Files of old versions have no mark before the length.
+    let (length, start) = match number(at)? {
+        CONTINUATION => (number(at + 4)?, at + 8),
+        length => (length, at + 4),
+    };
+    if length == 0 {
+        return Ok(None);
+    }
+    let bytes = read(input, start, length as usize)?;
+    let message = root_as_message(&bytes).map_err(|_| damaged(at, "a message is damaged"))?;
+    let body = start + u64::from(length);
+    let size = u64::try_from(message.bodyLength()).map_err(|_| damaged(at, "a message is damaged"))?;
+    let end = body.checked_add(size).filter(|&end| end <= input.length());
+    let end = end.ok_or_else(|| damaged(at, "a message is cut off"))?;
+    let batch = match message.header_type() {
+        MessageHeader::RecordBatch => message.header_as_record_batch(),
+        MessageHeader::DictionaryBatch => message.header_as_dictionary_batch().and_then(|batch| batch.data()),
+        _ => None,
+    };
+    if let Some(batch) = batch {
+        check_buffers(input, batch, body, end)?;
+    }
+    Ok(Some(end))
+}
+
+/// Checks the sizes that stand before compressed buffers.
+fn check_buffers(input: &Input, batch: RecordBatch<'_>, body: u64, end: u64) -> Result<()> {
+    let ratio = match batch.compression().map(|compression| compression.codec()) {
+        None => return Ok(()),
+        Some(CompressionType::LZ4_FRAME) => 256,
+        Some(_) => 1 << 16,
+    };
+    for buffer in batch.buffers().into_iter().flatten() {
+        let (offset, length) = (buffer.offset(), buffer.length());
+        if length < 8 {
+            continue; // an empty one, or an error of the reader
+        }
+        let start = u64::try_from(offset).ok().and_then(|offset| body.checked_add(offset));
+        let last = start.and_then(|start| start.checked_add(length as u64));
+        let (Some(start), Some(_)) = (start, last.filter(|&last| last <= end)) else {
+            return Err(damaged(body, "a buffer is not in its message"));
+        };
+        let claimed = read(input, start, 8)?.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes));
+        if claimed > length.saturating_mul(ratio).max(LEAST_BUFFER) {
+            return Err(damaged(start, format!("a buffer claims that {length} bytes become {claimed}")));
+        }
+    }
+    Ok(())
+}
+
+fn read(input: &Input, at: u64, length: usize) -> Result<bytes::Bytes> {
+    input.bytes_at(at, length).map_err(|_| damaged(at, "a part of the file is missing"))
+}
+
+/// Returns the error of damaged bytes.
+pub(super) fn damaged(offset: u64, reason: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Format { offset, reason: reason.into() })
+}

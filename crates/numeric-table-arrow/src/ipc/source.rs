@@ -1,0 +1,352 @@
+//! An open file or stream in Arrow's IPC format.
+
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, NullArray, RecordBatch};
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{ArrowError, Fields};
+use bytes::Bytes;
+use numeric_table::{
+    DataDictionary, Element, Error, HomogenNumericTable, Result, Shape, SoaNumericTable, files::SaveOptions,
+};
+#[cfg(doc)]
+use numeric_table::{ErrorKind, files::TableWriter};
+
+use super::check::{MAGIC, check};
+use crate::blocks::{FileRowBlocks, guarded, in_file};
+use crate::error::failed;
+use crate::input::Input;
+use crate::options::ArrowOptions;
+use crate::plan::Plan;
+use crate::steps::Step;
+use crate::stream::{read_step_columns, read_steps, save_steps};
+
+/// A file or a stream in Arrow's IPC format: its schema, and what is to be read of it.
+///
+/// Record batches are read one by one, and dropped when their values were copied. Of a file without compression,
+/// columns that are not chosen are read with their batch; they are never decompressed. Errors name the row of the table.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// use numeric_table_arrow::{ArrowOptions, ipc::{IpcSource, save_ipc}};
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("table.arrow");
+/// save_ipc(&path, &HomogenNumericTable::from_rows(&[[1_i16, 2, 3], [4, 5, 6]])?)?;
+/// let options = ArrowOptions::new().columns([2, 0]).convert(ConversionPolicy::Exact);
+/// let table = IpcSource::open(&path)?.options(options).load::<f64>()?;
+/// assert_eq!(table.as_slice()?, [3.0, 1.0, 6.0, 4.0]);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct IpcSource {
+    input: Input,
+    is_file: bool,
+    fields: Fields,
+    options: ArrowOptions,
+    path: Option<Arc<Path>>,
+}
+
+impl IpcSource {
+    /// Opens a file: one that begins with `ARROW1`, such as a Feather file, or else a stream, and reads its schema.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`]; [`ErrorKind::Foreign`] or [`ErrorKind::Format`] for other bytes, or damaged ones. All errors
+    /// of the source name the file.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_arrow::ipc::{IpcSource, save_ipc};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("table.arrow");
+    /// save_ipc(&path, &HomogenNumericTable::from_rows(&[[1.5, 2.5]])?)?;
+    /// assert_eq!(IpcSource::open(&path)?.load::<f64>()?.as_slice()?, [1.5, 2.5]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        Self::new(Input::open(path)?, Some(path.into())).map_err(|error| error.in_file(path))
+    }
+
+    /// Takes the bytes of a file or a stream, and reads its schema. They are not copied.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open) for other bytes.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_arrow::ipc::{IpcSource, save_ipc};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("table.arrow");
+    /// save_ipc(&path, &HomogenNumericTable::from_rows(&[[1_u8, 2]])?)?;
+    /// assert_eq!(IpcSource::from_bytes(std::fs::read(&path).unwrap())?.load::<u8>()?.as_slice()?, [1, 2]);
+    /// assert!(IpcSource::from_bytes("ARROW1").is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn from_bytes(bytes: impl Into<Bytes>) -> Result<Self> {
+        Self::new(Input::Bytes(bytes.into()), None)
+    }
+
+    fn new(input: Input, path: Option<Arc<Path>>) -> Result<Self> {
+        let is_file = input.bytes_at(0, MAGIC.len()).is_ok_and(|bytes| bytes == MAGIC);
+        guarded(LIBRARY, || check(&input, is_file))??;
+        let reader = Batches::open(&input, is_file, None)?;
+        let fields = match &reader {
+            Batches::File(reader) => reader.schema().fields().clone(),
+            Batches::Stream(reader) => reader.schema().fields().clone(),
+        };
+        Ok(Self { input, is_file, fields, options: ArrowOptions::new(), path })
+    }
+
+    /// Sets what is read, and how: columns, element types, conversions, what nulls become, the layout, and with
+    /// [`expected_rows`](ArrowOptions::expected_rows) for how many rows there is room from the beginning.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_arrow::{ArrowOptions, ipc::{IpcSource, save_ipc}};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("table.arrow");
+    /// save_ipc(&path, &HomogenNumericTable::from_rows(&[[1_u8, 2], [3, 4]])?)?;
+    /// let options = ArrowOptions::new().layout(DataLayout::ColumnMajor);
+    /// assert_eq!(IpcSource::open(&path)?.options(options).load::<u8>()?.as_slice()?, [1, 3, 2, 4]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[must_use]
+    pub fn options(self, options: ArrowOptions) -> Self {
+        Self { options, ..self }
+    }
+
+    /// Returns the descriptions of the chosen columns, with the types that [`load_columns`](Self::load_columns) gives
+    /// them. Words are not known before the values were read: columns of words have none here, and the type `u32`.
+    ///
+    /// # Errors
+    /// Those of a choice of columns, as in [`ArrowOptions::columns`]; [`ErrorKind::Unsupported`] for a chosen column
+    /// that is none of numbers.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SoaNumericTable, prelude::*};
+    /// use numeric_table_arrow::ipc::{IpcSource, save_ipc};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("table.arrow");
+    /// save_ipc(&path, &SoaNumericTable::from_columns([("age", vec![31_u8])])?)?;
+    /// assert_eq!(IpcSource::open(&path)?.dictionary()?.feature(0)?.element_type, ElementType::U8);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn dictionary(&self) -> Result<DataDictionary> {
+        let mut plan = self.plan()?;
+        plan.grows = true;
+        plan.dictionary(|column| plan.type_of(column)).map_err(|error| self.name_in(error))
+    }
+
+    /// Loads the chosen columns as a table of one element type, which grows with the batches.
+    ///
+    /// # Errors
+    /// Those of [`dictionary`](Self::dictionary). [`ErrorKind::Unsupported`] with the column, if it holds another type
+    /// and no conversion was requested, or has nulls, with the first row, and nothing was requested for them.
+    /// [`ErrorKind::ValueNotRepresentable`]. [`ErrorKind::Foreign`], [`ErrorKind::Format`] for damaged files.
+    /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_arrow::ipc::{IpcSource, save_ipc};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("table.arrow");
+    /// save_ipc(&path, &HomogenNumericTable::from_rows(&[[1_i64, 2], [3, 4]])?)?;
+    /// assert_eq!(IpcSource::open(&path)?.load::<i64>()?.as_slice()?, [1, 2, 3, 4]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn load<T: Element>(&self) -> Result<HomogenNumericTable<T>> {
+        read_steps(&self.fields, self.steps()?, &self.options).map_err(|error| self.name_in(error))
+    }
+
+    /// Loads the chosen columns, each of its own type.
+    ///
+    /// # Errors
+    /// Those of [`load`](Self::load), except that a column of another type is converted under
+    /// [`column_type`](ArrowOptions::column_type) only.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{AnyArray, SoaNumericTable, prelude::*};
+    /// use numeric_table_arrow::ipc::{IpcSource, save_ipc};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("table.arrow");
+    /// let columns = [("age", AnyArray::from(vec![31_u8, 27])), ("size", AnyArray::from(vec![1.75_f32, 1.5]))];
+    /// save_ipc(&path, &SoaNumericTable::from_columns(columns)?)?;
+    /// assert_eq!(IpcSource::open(&path)?.load_columns()?.column_slice::<f32>(1)?, [1.75, 1.5]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn load_columns(&self) -> Result<SoaNumericTable> {
+        read_step_columns(&self.fields, self.steps()?, &self.options).map_err(|error| self.name_in(error))
+    }
+
+    /// Returns the rows a block at a time, each a table of its own. Besides the block that was returned, the batches of
+    /// the next one are in memory, or one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ParameterOutOfRange`] for blocks of 0 rows; those of [`dictionary`](Self::dictionary). From the
+    /// iterator, those of [`load`](Self::load).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_arrow::ipc::{IpcSource, save_ipc};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("table.arrow");
+    /// save_ipc(&path, &HomogenNumericTable::from_rows(&[[1], [2], [3]])?)?;
+    /// let source = IpcSource::open(&path)?;
+    /// let rows = source.row_blocks::<i32>(2)?.map(|block| Ok(block?.row_count())).collect::<Result<Vec<_>, Error>>()?;
+    /// assert_eq!(rows, [2, 1]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn row_blocks<T: Element>(&self, rows: usize) -> Result<FileRowBlocks<'_, T>> {
+        let steps = self.steps()?.map(|step| step.map_err(|error| self.name_in(error)));
+        FileRowBlocks::new(&self.fields, steps, &self.options, rows).map_err(|error| self.name_in(error))
+    }
+
+    /// Saves the chosen columns as a table file of `T`, without all of them in memory: some 16 MiB of batches are, or
+    /// one. Returns the number of rows and columns.
+    ///
+    /// # Errors
+    /// Those of [`load`](Self::load), of [`TableWriter::create`] and [`TableWriter::finish`];
+    /// [`ErrorKind::NotWholeRows`] for rows without columns. The file at the path is then unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_arrow::ipc::{IpcSource, save_ipc};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let (path, ntb) = (folder.path().join("table.arrow"), folder.path().join("table.ntb"));
+    /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, 2.5, 3.5]])?;
+    /// save_ipc(&path, &table)?;
+    /// assert_eq!(IpcSource::open(&path)?.save_to::<f32>(&ntb)?, Shape { rows: 1, columns: 3 });
+    /// assert_eq!(HomogenNumericTable::<f32>::load(&ntb)?, table);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn save_to<T: Element>(&self, path: impl AsRef<Path>) -> Result<Shape> {
+        let steps = self.steps()?.map(|step| step.map_err(|error| self.name_in(error)));
+        save_steps::<T>(path.as_ref(), &self.fields, steps, &self.options, SaveOptions::new())
+    }
+
+    fn plan(&self) -> Result<Plan<'_>> {
+        Plan::new(&self.fields, &self.options, "batch").map_err(|error| self.name_in(error))
+    }
+
+    fn steps(&self) -> Result<Steps> {
+        let mut chosen: Vec<usize> = self.plan()?.indices().collect();
+        chosen.sort_unstable();
+        chosen.dedup();
+        let batches = Batches::open(&self.input, self.is_file, Some(chosen.clone()));
+        let batches = batches.map_err(|error| self.name_in(error))?;
+        let nothing: ArrayRef = Arc::new(NullArray::new(0));
+        Ok(Steps {
+            batches,
+            chosen,
+            fields: self.fields.clone(),
+            nothing,
+            row: 0,
+            path: self.path.clone(),
+            is_done: false,
+        })
+    }
+
+    fn name_in(&self, error: Error) -> Error {
+        in_file(error, self.path.as_deref())
+    }
+}
+
+/// What errors call the library.
+const LIBRARY: &str = "the arrow-ipc crate";
+
+/// Readers of both formats.
+enum Batches {
+    File(FileReader<BufReader<InputReader>>),
+    Stream(StreamReader<BufReader<InputReader>>),
+}
+
+impl Batches {
+    fn open(input: &Input, is_file: bool, columns: Option<Vec<usize>>) -> Result<Self> {
+        let reader = BufReader::new(InputReader { input: input.clone(), at: 0 });
+        let open = || match is_file {
+            true => FileReader::try_new(reader, columns).map(Self::File),
+            false => StreamReader::try_new(reader, columns).map(Self::Stream),
+        };
+        guarded(LIBRARY, open)?.map_err(failed)
+    }
+
+    fn next(&mut self) -> Option<Result<RecordBatch, ArrowError>> {
+        match self {
+            Self::File(reader) => reader.next(),
+            Self::Stream(reader) => reader.next(),
+        }
+    }
+}
+
+/// The batches, as steps. After an error there are no more.
+struct Steps {
+    batches: Batches,
+    /// The columns that are read, in their order in the file.
+    chosen: Vec<usize>,
+    fields: Fields,
+    /// Stands for the columns that are not read.
+    nothing: ArrayRef,
+    row: usize,
+    path: Option<Arc<Path>>,
+    is_done: bool,
+}
+
+impl Iterator for Steps {
+    type Item = Result<Step>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_done {
+            return None;
+        }
+        let batch = guarded(LIBRARY, || self.batches.next()).and_then(|batch| batch.transpose().map_err(failed));
+        self.is_done = !matches!(batch, Ok(Some(_)));
+        Some(batch.transpose()?.map(|batch| {
+            let rows = batch.num_rows();
+            let mut columns = vec![self.nothing.clone(); self.fields.len()];
+            for (&index, array) in self.chosen.iter().zip(batch.columns()) {
+                columns[index] = array.clone();
+            }
+            let (fields, path, first_row) = (self.fields.clone(), self.path.clone(), Some(self.row));
+            self.row = self.row.saturating_add(rows);
+            Step { fields, columns, rows, first_row, path }
+        }))
+    }
+}
+
+/// Reads from a position of its own.
+struct InputReader {
+    input: Input,
+    at: u64,
+}
+
+impl Read for InputReader {
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        let length = self.input.length().saturating_sub(self.at).min(target.len() as u64) as usize;
+        self.input.read_at(self.at, &mut target[..length])?;
+        self.at += length as u64;
+        Ok(length)
+    }
+}
+
+impl Seek for InputReader {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        let at = match position {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(offset) => self.input.length().checked_add_signed(offset),
+            SeekFrom::Current(offset) => self.at.checked_add_signed(offset),
+        };
+        self.at = at.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.at)
+    }
+}

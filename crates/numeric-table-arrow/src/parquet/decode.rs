@@ -1,0 +1,226 @@
+//! Decoding: one reader for each column, of consecutive rows, all of which advance by a step at a time.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use ::parquet::arrow::ProjectionMask;
+use ::parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection, RowSelectionPolicy,
+    RowSelector,
+};
+use arrow_array::{Array as ArrowArray, ArrayRef, NullArray};
+use arrow_schema::Fields;
+#[cfg(doc)]
+use numeric_table::ErrorKind;
+use numeric_table::internal::parallel::map;
+use numeric_table::{Error, Result};
+
+use super::input::{Pages, Spare, ratio_of};
+use super::source::{damaged, failed_column};
+use crate::blocks::guarded;
+use crate::input::Input;
+use crate::steps::Step;
+
+/// Number of values, of all columns together, in a step.
+const STEP_VALUES: usize = 1 << 20;
+/// Largest and least number of rows of a step.
+const MOST_ROWS: usize = 64 << 10;
+const LEAST_ROWS: usize = 1 << 10;
+
+/// What readers of columns are made of.
+pub(super) struct Decoder<'s> {
+    pub(super) input: &'s Input,
+    pub(super) metadata: &'s ArrowReaderMetadata,
+    /// The first row of each row group, and the number of all rows.
+    pub(super) starts: &'s [usize],
+    /// Whether the metadata has the positions of pages.
+    pub(super) has_index: bool,
+}
+
+/// Consecutive rows of some columns, which are decoded together.
+pub(super) struct Lane {
+    columns: Vec<ColumnReader>,
+    fields: Fields,
+    /// Stands for the columns that are not decoded.
+    nothing: ArrayRef,
+    /// The row of the file that is next.
+    row: usize,
+    /// Number of rows that are left.
+    left: usize,
+    step: usize,
+}
+
+/// One column.
+struct ColumnReader {
+    /// Its number in the file.
+    index: usize,
+    name: String,
+    reader: ParquetRecordBatchReader,
+}
+
+impl Decoder<'_> {
+    /// Opens columns of the file for rows. The same column may be asked for several times.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Foreign`]; [`ErrorKind::Format`].
+    pub(super) fn lane(&self, columns: impl IntoIterator<Item = usize>, rows: Range<usize>) -> Result<Lane> {
+        let (mut readers, mut is_open) = (Vec::new(), vec![false; self.fields().len()]);
+        for index in columns {
+            if let Some(is_open) = is_open.get_mut(index)
+                && !std::mem::replace(is_open, true)
+            {
+                readers.push(index);
+            }
+        }
+        let step = (STEP_VALUES / readers.len().max(1)).clamp(LEAST_ROWS, MOST_ROWS).min(rows.len().max(1));
+        let spare = Spare::default();
+        let open = |&index: &usize| self.open(index, &rows, step, &spare);
+        let columns = if rows.is_empty() { Vec::new() } else { readers.iter().map(open).collect::<Result<_>>()? };
+        Ok(Lane {
+            columns,
+            fields: self.fields().clone(),
+            nothing: Arc::new(NullArray::new(0)),
+            row: rows.start,
+            left: rows.len(),
+            step,
+        })
+    }
+
+    fn fields(&self) -> &Fields {
+        self.metadata.schema().fields()
+    }
+
+    /// Cuts rows into at most `count` parts of whole row groups, about equally large.
+    pub(super) fn cuts(&self, rows: &Range<usize>, count: usize) -> Vec<Range<usize>> {
+        let (mut cuts, mut start, least) = (Vec::new(), rows.start, rows.len().div_ceil(count.max(1)));
+        for &end in self.starts.iter().filter(|&&end| rows.start < end && end < rows.end) {
+            if end - start >= least {
+                cuts.push(start..end);
+                start = end;
+            }
+        }
+        cuts.push(start..rows.end);
+        cuts
+    }
+
+    /// Returns the row groups that have some of the rows.
+    pub(super) fn groups(&self, rows: &Range<usize>) -> Range<usize> {
+        let first = self.starts.partition_point(|&start| start <= rows.start).saturating_sub(1);
+        let end = self.starts.partition_point(|&start| start < rows.end);
+        first..end.min(self.starts.len().saturating_sub(1)).max(first)
+    }
+
+    fn open(&self, index: usize, rows: &Range<usize>, step: usize, spare: &Spare) -> Result<ColumnReader> {
+        let name = self.fields().get(index).map_or_else(String::new, |field| field.name().clone());
+        let file = self.metadata.metadata();
+        let groups = self.groups(rows);
+        let schema = self.metadata.parquet_schema();
+        let leaf = leaf_of(self.metadata, index);
+        let (mut ratio, mut has_index) = (1, self.has_index);
+        for group in groups.clone() {
+            let rows = file.row_group(group).num_rows();
+            let chunk = leaf.and_then(|leaf| file.row_group(group).columns().get(leaf));
+            let chunk = chunk.ok_or_else(|| damaged(format!("row group {group} has no column {index} ({name})")))?;
+            if chunk.num_values() != rows {
+                let values = chunk.num_values();
+                let reason = format!("column {index} ({name}) has {values} values in row group {group} of {rows} rows");
+                return Err(damaged(reason));
+            }
+            ratio = ratio.max(ratio_of(chunk.compression()));
+            let index = file.page_index_for_row_group(group);
+            has_index &= leaf.is_some_and(|leaf| index.page_locations(leaf).is_some());
+        }
+        let pages = Pages::new(self.input, ratio, has_index, spare);
+        let start = self.starts.get(groups.start).copied().unwrap_or(0);
+        let end = self.starts.get(groups.end).copied().unwrap_or(rows.end);
+        let build = || {
+            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(pages, self.metadata.clone())
+                .with_projection(ProjectionMask::roots(schema, [index]))
+                .with_row_groups(groups.collect())
+                .with_batch_size(step);
+            if (start, end) == (rows.start, rows.end) {
+                return builder.build();
+            }
+            let selection = vec![
+                RowSelector::skip(rows.start - start),
+                RowSelector::select(rows.len()),
+                RowSelector::skip(end - rows.end),
+            ];
+            let builder = builder.with_row_selection_policy(RowSelectionPolicy::Selectors);
+            builder.with_row_selection(RowSelection::from(selection)).build()
+        };
+        let reader = guarded("the parquet crate", build)?.map_err(|error| failed_column(index, &name, error))?;
+        Ok(ColumnReader { index, name, reader })
+    }
+}
+
+/// Returns the number of a column among those that are not nested.
+pub(super) fn leaf_of(metadata: &ArrowReaderMetadata, index: usize) -> Option<usize> {
+    let schema = metadata.parquet_schema();
+    (0..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == index)
+}
+
+impl ColumnReader {
+    /// Decodes the next rows, at most those of a step. Nothing is left after the last of them.
+    fn next(&mut self) -> Result<Option<ArrayRef>> {
+        let batch = guarded("the parquet crate", || self.reader.next())?;
+        let batch = batch.transpose().map_err(|error| failed_column(self.index, &self.name, error))?;
+        Ok(batch.and_then(|batch| batch.columns().first().cloned()))
+    }
+}
+
+impl Lane {
+    pub(super) fn rows(&self) -> usize {
+        self.left
+    }
+
+    /// Decodes the rows of the next step, the columns in parallel.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Foreign`] with the first column that cannot be decoded; [`ErrorKind::Format`] if a column does not
+    /// have as many rows as the footer claims.
+    pub(super) fn next_step(&mut self) -> Result<Option<Step>> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        let rows = if self.columns.is_empty() { self.left } else { self.step.min(self.left) };
+        let mut columns = vec![self.nothing.clone(); self.fields.len()];
+        let readers: Vec<&mut ColumnReader> = self.columns.iter_mut().collect();
+        let is_last = rows == self.left;
+        let decoded = map(readers, |column| {
+            let array = column.next()?.filter(|array| array.len() == rows).ok_or_else(|| column.unequal())?;
+            match is_last && column.next()?.is_some() {
+                true => Err(column.unequal()),
+                false => Ok((column.index, array)),
+            }
+        });
+        for found in decoded {
+            let (index, array) = found?;
+            columns[index] = array;
+        }
+        let step = Step { fields: self.fields.clone(), columns, rows, first_row: Some(self.row), path: None };
+        self.row += rows;
+        self.left -= rows;
+        Ok(Some(step))
+    }
+}
+
+impl ColumnReader {
+    fn unequal(&self) -> Error {
+        let Self { index, name, .. } = self;
+        damaged(format!("column {index} ({name}) does not have as many rows as the footer claims"))
+    }
+}
+
+/// The steps of a lane. After an error there are no more.
+impl Iterator for Lane {
+    type Item = Result<Step>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let step = self.next_step().transpose();
+        if !matches!(step, Some(Ok(_))) {
+            self.left = 0;
+        }
+        step
+    }
+}

@@ -1,0 +1,10 @@
+//! Parquet files: what is written, read in every way, refused, damaged, and written by other libraries.
+
+mod common;
+mod damaged;
+mod files;
+mod foreign;
+mod options;
+mod property;
+mod round_trip;
+mod rows;
