@@ -105,7 +105,7 @@ fn words_and_times_are_kept() {
     assert_eq!(words.labels().collect::<Vec<_>>(), ["red", "green", "blue"]);
     assert_eq!(columns.column::<u8>(0, ..4).unwrap()[..], [0, 1, 2, 0]);
     // Numbers again, without the words.
-    save_parquet_with(&path, &table, ParquetWriteOptions::new().words(false)).unwrap();
+    save_parquet_with(&path, &table, ParquetWriteOptions::new().labels(false)).unwrap();
     assert_eq!(open(&path).load::<i64>().unwrap().as_slice().unwrap(), table.as_slice().unwrap());
 }
 
