@@ -20,6 +20,7 @@ pub(crate) struct Step {
     /// The row of the table that the first row is, if errors count from there.
     pub(crate) first_row: Option<usize>,
     /// The file, for errors.
+    #[cfg_attr(not(any(feature = "ipc", feature = "parquet")), expect(dead_code))]
     pub(crate) path: Option<Arc<Path>>,
 }
 

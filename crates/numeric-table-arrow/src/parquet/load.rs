@@ -26,7 +26,7 @@ use crate::stream::Growing;
 /// Number of tasks that [`task_count`] makes for each thread.
 const TASKS_PER_THREAD: usize = 4;
 /// Number of bytes of a table that any file may claim.
-const TRUSTED_BYTES: usize = 64 << 20;
+const TRUSTED_BYTES: usize = 4 << 20;
 /// How many times as many bytes as those of the file a table may have without a closer look.
 const TRUSTED_RATIO: usize = 256;
 
