@@ -36,8 +36,8 @@ impl Step {
     }
 }
 
-/// The rows of a file, a block at a time: see `row_blocks` of the sources. Each block is a table of its own, with as
-/// many rows as were asked for, the last one with the rest. After an error there are no more.
+/// The rows of a file, a block at a time: see `row_blocks` of the sources. Each block is a table of its own, with
+/// the requested number of rows; the last one has the rest. An error ends the iteration.
 ///
 /// # Examples
 /// ```

@@ -126,7 +126,7 @@ impl IpcSource {
     ///
     /// # Errors
     /// Those of a choice of columns, as in [`ArrowOptions::columns`]; [`ErrorKind::Unsupported`] for a chosen column
-    /// that is none of numbers.
+    /// that does not hold numbers.
     ///
     /// # Examples
     /// ```
@@ -289,7 +289,7 @@ impl Batches {
     }
 }
 
-/// The batches, as steps. After an error there are no more.
+/// The batches, as steps. An error ends the iteration.
 struct Steps {
     batches: Batches,
     /// The columns that are read, in their order in the file.

@@ -1,4 +1,4 @@
-//! Decoding: one reader for each column, of consecutive rows, all of which advance by a step at a time.
+//! Decoding: one reader for each column of consecutive rows. All readers advance one step at a time.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -212,7 +212,7 @@ impl ColumnReader {
     }
 }
 
-/// The steps of a lane. After an error there are no more.
+/// The steps of a lane. An error ends the iteration.
 impl Iterator for Lane {
     type Item = Result<Step>;
 

@@ -249,7 +249,7 @@ impl ParquetFiles {
     /// Computes a result of all rows: starts with [`empty`](Partial::new_like) of the prototype `empty`, and adds blocks of
     /// rows that were read as `T`. Parts of files are processed in parallel (feature `rayon`).
     ///
-    /// Files are cut at row groups, whatever the number of threads, and the results of the parts are merged in the
+    /// Files are cut at row groups for any number of threads, and the results of the parts are merged in the
     /// order of the rows: the result has the same bits for any number of threads.
     ///
     /// # Errors

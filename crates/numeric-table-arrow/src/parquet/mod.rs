@@ -26,7 +26,7 @@
 //! | to write a file | [`save_parquet`], [`save_parquet_with`] |
 //!
 //! All Parquet compressions but LZO are read. Columns of numbers, truth values, dates, times, decimals and words become
-//! columns as the [guide](crate::guide) says of Arrow's types. Nested columns are errors, unless they are not chosen.
+//! columns by the rules of the [guide](crate::guide) for Arrow's types. Nested columns are errors if they are chosen.
 //!
 //! # Memory
 //!

@@ -153,7 +153,7 @@ impl ParquetSource {
     }
 
     /// Saves the chosen columns as a table file of `T`, without all of them in memory: some 16 MiB of decoded columns
-    /// are, and the pages that the [module](super#memory) counts. The file is row-major, whatever the options say.
+    /// are, and the pages that the [module](super#memory) counts. The file is row-major under all options.
     /// Returns its number of rows and columns.
     ///
     /// # Errors

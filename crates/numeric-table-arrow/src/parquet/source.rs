@@ -122,7 +122,7 @@ impl ParquetSource {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownName`], [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::OutOfRange`] for a choice of columns
-    /// that the file does not have; [`ErrorKind::Unsupported`] for a chosen column that is none of numbers.
+    /// that the file does not have; [`ErrorKind::Unsupported`] for a chosen column that does not hold numbers.
     ///
     /// # Examples
     /// ```
