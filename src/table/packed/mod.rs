@@ -121,7 +121,7 @@ macro_rules! packed_matrix {
             /// assert_eq!(matrix.dimension(), 2);
             #[doc = concat!("let refused = ", $name, "::from_packed(vec![1_u8; 7], upper, rows);")]
             /// let Rejected { value, error } = refused.unwrap_err();
-            /// assert_eq!(given.len(), 7);
+            /// assert_eq!(value.len(), 7);
             /// assert_eq!(
             ///     error.to_string(),
             ///     "the number of values of a packed triangle is 7: dimension 3 has 6, and dimension 4 has 10"
