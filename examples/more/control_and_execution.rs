@@ -14,21 +14,23 @@ mod common;
 
 use common::{heading, load};
 use numeric_table::prelude::*;
-use numeric_table_execution::{ArrayHandle, Detached, DeviceAdapter, Launch, Rayon, Serial, Traffic, TransferStats};
+use numeric_table_execution::{
+    ArrayHandle, DeviceAdapter, EmulatedDevice, HostParallel, HostSerial, Launch, TransferStats, TransferTotals,
+};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Result<()> {
     let table: HomogenNumericTable<f32> = load("wine.csv")?.convert()?;
     println!("wine.csv: {} of {}, {} bytes", table.shape(), table.element_type(), table.array()?.size_in_bytes());
-    let shared = [run(&Serial, &table)?, run(&Rayon, &table)?];
-    let separate = Detached::new();
+    let shared = [run(&HostSerial, &table)?, run(&HostParallel, &table)?];
+    let separate = EmulatedDevice::new();
     let distances = run(&separate, &table)?;
 
     heading("All three devices");
     println!("the same distances: {}", if shared.iter().all(|found| *found == distances) { "yes" } else { "no" });
     let (input, result) = (table.array()?.size_in_bytes(), distances.size_in_bytes());
-    let least = [Traffic { calls: 1, bytes: input }, Traffic { calls: 2, bytes: result + 4 }];
+    let least = [TransferTotals { calls: 1, bytes: input }, TransferTotals { calls: 2, bytes: result + 4 }];
     let TransferStats { uploads, downloads, .. } = separate.stats();
     println!("what crossed to and from the separate one: {uploads}; {downloads}");
     if [uploads, downloads] != least || shared.iter().any(|found| *found != distances) {

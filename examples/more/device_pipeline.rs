@@ -35,7 +35,7 @@ use numeric_table::{
     prelude::*,
 };
 use numeric_table_execution::stream::{ResultStream, StreamOptions, StreamRows};
-use numeric_table_execution::{ArrayHandle, Detached, DeviceArray, DeviceStatistics, Kernels, Rayon};
+use numeric_table_execution::{ArrayHandle, DeviceArray, DeviceStatistics, EmulatedDevice, HostParallel, Kernels};
 use steps::{PART, Sizes, Steps};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -77,7 +77,7 @@ fn main() -> Result<()> {
         return Err("there must be a cluster, a row for each, and a column".into());
     }
 
-    let here = run(&Rayon, &Closures(sizes), sizes, &reader, folder.path())?;
+    let here = run(&HostParallel, &Closures(sizes), sizes, &reader, folder.path())?;
     let there = on_device(sizes, &reader, folder.path())?;
     heading("What they found");
     for (cluster, rows) in here.rows.iter().enumerate() {
@@ -124,7 +124,7 @@ fn on_device(sizes: Sizes, reader: &TableReader, folder: &Path) -> Result<Found>
         Err(reason @ HandleError::Device(DeviceError::Unavailable { .. })) => println!("\nno CUDA device: {reason}"),
         Err(error) => return Err(error.into()),
     }
-    run(&Detached::new(), &Closures(sizes), sizes, reader, folder)
+    run(&EmulatedDevice::new(), &Closures(sizes), sizes, reader, folder)
 }
 
 fn run<D: Kernels>(

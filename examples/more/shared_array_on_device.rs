@@ -8,7 +8,7 @@
 
 use numeric_table::{Array, array::MemoryKind};
 use numeric_table_execution::transport::{Engine, Event};
-use numeric_table_execution::{Detached, DeviceArray, HandleError, Kernels, Launch, Rayon};
+use numeric_table_execution::{DeviceArray, EmulatedDevice, HandleError, HostParallel, Kernels, Launch};
 
 type Result<T> = std::result::Result<T, HandleError>;
 
@@ -27,7 +27,7 @@ trait Adds: Kernels {
 
 fn main() -> Result<()> {
     let expected = [2.0, 3.0, 4.0, 5.0];
-    let found = [run(&Rayon)?, run(&Detached::new())?];
+    let found = [run(&HostParallel)?, run(&EmulatedDevice::new())?];
     assert_eq!(found, [expected; 2]);
     #[cfg(feature = "cuda")]
     match numeric_table_execution::cuda::Cuda::new(0) {
@@ -103,7 +103,7 @@ macro_rules! by_closure {
         }
     )*};
 }
-by_closure! { Rayon Detached }
+by_closure! { HostParallel EmulatedDevice }
 
 /// For CUDA devices, in CUDA C.
 #[cfg(feature = "cuda")]

@@ -12,15 +12,15 @@ mod common;
 
 use common::{heading, load};
 use numeric_table::prelude::*;
-use numeric_table_execution::emulated::Clock;
+use numeric_table_execution::emulated::EmulatedSpeed;
 use numeric_table_execution::stream::{Convert, StreamOptions, StreamRows, StreamStats};
 use numeric_table_execution::transport::StageTimes;
-use numeric_table_execution::{ArrayHandle, Detached, Launch, Rayon};
+use numeric_table_execution::{ArrayHandle, EmulatedDevice, HostParallel, Launch};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// Bytes per second: a core that packs, a link, and device memory.
-const CARD: Clock = Clock { control: 8_000_000_000, copy: 12_000_000_000, compute: 40_000_000_000 };
+const CARD: EmulatedSpeed = EmulatedSpeed { control: 8_000_000_000, copy: 12_000_000_000, compute: 40_000_000_000 };
 
 const ROWS_PER_BLOCK: usize = 128;
 
@@ -34,7 +34,7 @@ fn main() -> Result<()> {
     println!("{:<42}{:>9}{:>9}{:>9}{:>9}{:>11}", "", "pack", "copy", "kernels", "total", "bytes up");
     let run = |what: &str, table: &HomogenNumericTable<u8>, slots: usize, convert: Convert| -> Result<StreamStats> {
         let options = StreamOptions { rows: ROWS_PER_BLOCK, slots, convert, ..Default::default() };
-        let (stats, found) = stream(&Detached::new().with_clock(CARD), table, options)?;
+        let (stats, found) = stream(&EmulatedDevice::new().with_speed(CARD), table, options)?;
         line(what, &stats);
         if found == expected { Ok(stats) } else { Err("the sums are not those of the table".into()) }
     };
@@ -48,7 +48,7 @@ fn main() -> Result<()> {
 
     heading("The same on the program's own memory");
     let options = StreamOptions { rows: ROWS_PER_BLOCK, ..Default::default() };
-    let (stats, found) = stream(&Rayon, &by_rows, options)?;
+    let (stats, found) = stream(&HostParallel, &by_rows, options)?;
     println!("{stats}");
     println!("the same sums: {}", if found == expected { "yes" } else { "no" });
     if three.times.total < one.times.total && found == expected { Ok(()) } else { Err("nothing overlaps".into()) }

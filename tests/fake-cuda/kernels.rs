@@ -3,7 +3,7 @@
 use bytemuck::{Pod, cast_slice};
 use numeric_table::convert::convert_slice;
 use numeric_table::{ConversionPolicy, DataLayout, Element, ElementType, ErrorKind, Shape, bf16, f16};
-use numeric_table_execution::{Kernels, Serial};
+use numeric_table_execution::{HostSerial, Kernels};
 
 use crate::device::Device;
 use crate::module::Kernel;
@@ -95,7 +95,7 @@ fn statistics<T: Element>(device: &Device, input: u64, shape: Shape, layout: Dat
     let count = bytes_of(shape.rows, shape.columns)?;
     let stored: Vec<T> = values(&device.read(input, bytes_of(count, size_of::<T>())?)?);
     let [mut plain, mut scaled] = [(); 2].map(|()| vec![0; WORDS * shape.columns]);
-    Serial.moments(&stored[..], shape, layout, [&mut plain, &mut scaled]).map_err(|_| INVALID_VALUE)?;
+    HostSerial.moments(&stored[..], shape, layout, [&mut plain, &mut scaled]).map_err(|_| INVALID_VALUE)?;
     Ok([plain, scaled])
 }
 

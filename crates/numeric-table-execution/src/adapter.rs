@@ -12,8 +12,8 @@ use super::{HandleError, TransferStats};
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::{DeviceAdapter, Serial};
-/// assert_eq!(Serial.id().to_string(), "serial 0");
+/// use numeric_table_execution::{DeviceAdapter, HostSerial};
+/// assert_eq!(HostSerial.id().to_string(), "serial 0");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DeviceId {
@@ -31,25 +31,26 @@ impl fmt::Display for DeviceId {
 
 /// A device where kernels run, with its memory. Cloning is cheap, and clones refer to the same device.
 ///
-/// The library has [`Serial`](super::Serial) and [`Rayon`](super::Rayon), which share the program's memory, and
-/// [`Detached`](super::Detached), which does not. A new device with memory of its own implements
-/// [`Transport`](crate::transport::Transport), this trait (see [`SeparateSpace`](crate::memory::SeparateSpace)) and
-/// [`Kernels`](super::Kernels), and must pass the conformance suite in `tests/execution/conformance`.
+/// The library has [`HostSerial`](super::HostSerial) and [`HostParallel`](super::HostParallel), which share the
+/// program's memory, and [`EmulatedDevice`](super::EmulatedDevice), which does not. A new device with memory of its own
+/// implements [`Transport`](crate::transport::Transport), this trait (see
+/// [`SeparateSpace`](crate::memory::SeparateSpace)) and [`Kernels`](super::Kernels), and must pass the conformance
+/// suite in `tests/execution/conformance`.
 ///
 /// Source: Dax `DeviceAdapter`, which here includes `ExecutionAdapter` (the views of its memory).
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::{ArrayHandle, Detached, DeviceAdapter, HandleError, Kernels, Rayon, Serial};
+/// use numeric_table_execution::{ArrayHandle, EmulatedDevice, DeviceAdapter, HandleError, Kernels, HostParallel, HostSerial};
 ///
 /// fn sevens<D: DeviceAdapter + Kernels>(device: &D) -> Result<Vec<f32>, HandleError> {
 ///     let mut handle = ArrayHandle::<f32, D>::empty(device);
 ///     device.fill(handle.prepare_for_output(3)?, 7.0)?;
 ///     Ok(handle.read_portal()?.to_vec())
 /// }
-/// assert_eq!(sevens(&Serial)?, [7.0; 3]);
-/// assert_eq!(sevens(&Rayon)?, [7.0; 3]);
-/// assert_eq!(sevens(&Detached::new())?, [7.0; 3]);
+/// assert_eq!(sevens(&HostSerial)?, [7.0; 3]);
+/// assert_eq!(sevens(&HostParallel)?, [7.0; 3]);
+/// assert_eq!(sevens(&EmulatedDevice::new())?, [7.0; 3]);
 /// # Ok::<(), HandleError>(())
 /// ```
 pub trait DeviceAdapter: Clone + Send + Sync + 'static {
@@ -61,9 +62,9 @@ pub trait DeviceAdapter: Clone + Send + Sync + 'static {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{DeviceAdapter, Serial};
+    /// use numeric_table_execution::{DeviceAdapter, HostSerial};
     /// use numeric_table_execution::memory::SharedMemory;
-    /// let _: SharedMemory = Serial.memory();
+    /// let _: SharedMemory = HostSerial.memory();
     /// ```
     fn memory(&self) -> Self::Memory;
 
@@ -71,8 +72,8 @@ pub trait DeviceAdapter: Clone + Send + Sync + 'static {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{Detached, DeviceAdapter};
-    /// assert_ne!(Detached::new().id(), Detached::new().id());
+    /// use numeric_table_execution::{EmulatedDevice, DeviceAdapter};
+    /// assert_ne!(EmulatedDevice::new().id(), EmulatedDevice::new().id());
     /// ```
     fn id(&self) -> DeviceId;
 
@@ -91,8 +92,8 @@ pub trait DeviceAdapter: Clone + Send + Sync + 'static {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{Detached, DeviceAdapter};
-    /// Detached::new().synchronize()?;
+    /// use numeric_table_execution::{EmulatedDevice, DeviceAdapter};
+    /// EmulatedDevice::new().synchronize()?;
     /// # Ok::<(), numeric_table_execution::HandleError>(())
     /// ```
     fn synchronize(&self) -> Result<(), HandleError> {
@@ -121,7 +122,7 @@ pub trait DeviceAdapter: Clone + Send + Sync + 'static {
     /// use numeric_table::Array;
     /// use numeric_table_execution::*;
     /// use numeric_table_execution::transport::Engine;
-    /// let device = Detached::new();
+    /// let device = EmulatedDevice::new();
     /// let input = ArrayHandle::from_container(&device, Array::from(vec![1.9_f32, -7.0]));
     /// let mut bytes = ArrayHandle::<u8, _>::empty(&device);
     /// let copied = input.prefetch(&[])?;
@@ -151,8 +152,8 @@ pub trait DeviceAdapter: Clone + Send + Sync + 'static {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{DeviceAdapter, Serial};
-    /// assert_eq!(Serial.staging::<f32>(2)?[..], [0.0, 0.0]);
+    /// use numeric_table_execution::{DeviceAdapter, HostSerial};
+    /// assert_eq!(HostSerial.staging::<f32>(2)?[..], [0.0, 0.0]);
     /// # Ok::<(), numeric_table_execution::HandleError>(())
     /// ```
     fn staging<T: Element>(&self, count: usize) -> Result<Array<T>, HandleError> {
@@ -164,8 +165,8 @@ pub trait DeviceAdapter: Clone + Send + Sync + 'static {
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::{Serial, View};
-/// let view: View<'_, f32, Serial> = &[1.0_f32, 2.0];
+/// use numeric_table_execution::{HostSerial, View};
+/// let view: View<'_, f32, HostSerial> = &[1.0_f32, 2.0];
 /// assert_eq!(view[1], 2.0);
 /// ```
 pub type View<'a, T, D> = <<D as DeviceAdapter>::Memory as ExecutionMemory>::View<'a, T>;
@@ -174,8 +175,8 @@ pub type View<'a, T, D> = <<D as DeviceAdapter>::Memory as ExecutionMemory>::Vie
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::{Serial, ViewMut};
-/// let view: ViewMut<'_, f32, Serial> = &mut [1.0_f32, 2.0];
+/// use numeric_table_execution::{HostSerial, ViewMut};
+/// let view: ViewMut<'_, f32, HostSerial> = &mut [1.0_f32, 2.0];
 /// view[1] = 7.0;
 /// ```
 pub type ViewMut<'a, T, D> = <<D as DeviceAdapter>::Memory as ExecutionMemory>::ViewMut<'a, T>;

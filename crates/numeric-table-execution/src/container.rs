@@ -22,7 +22,7 @@ use super::HandleError;
 /// # Examples
 /// A container with additional data of its own, which the handle keeps:
 /// ```
-/// use numeric_table_execution::{ArrayHandle, Container, Detached, HandleError, Kernels};
+/// use numeric_table_execution::{ArrayHandle, Container, EmulatedDevice, HandleError, Kernels};
 ///
 /// #[derive(Default)]
 /// struct Tagged { name: String, values: Vec<f32> }
@@ -35,7 +35,7 @@ use super::HandleError;
 ///     fn release(&mut self) { self.values = Vec::new() }
 /// }
 ///
-/// let device = Detached::new();
+/// let device = EmulatedDevice::new();
 /// let mut handle = ArrayHandle::from_container(&device, Tagged { name: "pressure".into(), values: vec![1.0, 2.0] });
 /// device.fill(handle.prepare_for_output(3)?, 7.0)?;
 /// let tagged = handle.into_container()?;

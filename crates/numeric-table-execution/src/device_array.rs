@@ -17,8 +17,8 @@ use super::{ArrayHandle, DeviceAdapter, HandleError, Kernels, View, ViewMut};
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::{Detached, DeviceArray, Kernels};
-/// let device = Detached::new();
+/// use numeric_table_execution::{EmulatedDevice, DeviceArray, Kernels};
+/// let device = EmulatedDevice::new();
 /// let mut array = DeviceArray::from_slice(&device, &[1.0_f32, 2.0, 3.0])?;
 /// array.copy_from_host(1, &[7.0])?;
 /// let mut tail = [0.0; 2];
@@ -40,9 +40,9 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{DeviceArray, Kernels, Serial};
-    /// let mut array = DeviceArray::allocate(&Serial, 3)?;
-    /// Serial.fill(array.view_mut()?, 1.5_f32)?;
+    /// use numeric_table_execution::{DeviceArray, Kernels, HostSerial};
+    /// let mut array = DeviceArray::allocate(&HostSerial, 3)?;
+    /// HostSerial.fill(array.view_mut()?, 1.5_f32)?;
     /// assert_eq!(array.to_array()?[..], [1.5; 3]);
     /// # Ok::<(), numeric_table_execution::HandleError>(())
     /// ```
@@ -59,8 +59,8 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{Detached, DeviceArray};
-    /// assert_eq!(DeviceArray::<i16, _>::zeros(&Detached::new(), 3)?.to_array()?[..], [0; 3]);
+    /// use numeric_table_execution::{EmulatedDevice, DeviceArray};
+    /// assert_eq!(DeviceArray::<i16, _>::zeros(&EmulatedDevice::new(), 3)?.to_array()?[..], [0; 3]);
     /// # Ok::<(), numeric_table_execution::HandleError>(())
     /// ```
     pub fn zeros(device: &D, count: usize) -> Result<Self, HandleError>
@@ -79,8 +79,8 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{Detached, DeviceArray};
-    /// assert_eq!(DeviceArray::full(&Detached::new(), 3, 1.5_f32)?.to_array()?[..], [1.5; 3]);
+    /// use numeric_table_execution::{EmulatedDevice, DeviceArray};
+    /// assert_eq!(DeviceArray::full(&EmulatedDevice::new(), 3, 1.5_f32)?.to_array()?[..], [1.5; 3]);
     /// # Ok::<(), numeric_table_execution::HandleError>(())
     /// ```
     pub fn full(device: &D, count: usize, value: T) -> Result<Self, HandleError>
@@ -113,9 +113,9 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
     /// # Examples
     /// ```
     /// use numeric_table::Array;
-    /// use numeric_table_execution::{DeviceArray, Serial};
+    /// use numeric_table_execution::{DeviceArray, HostSerial};
     /// let array = Array::from(vec![1_u8, 2]);
-    /// assert!(DeviceArray::from_array(&Serial, array.clone())?.to_array()?.shares_memory_with(&array));
+    /// assert!(DeviceArray::from_array(&HostSerial, array.clone())?.to_array()?.shares_memory_with(&array));
     /// # Ok::<(), numeric_table_execution::HandleError>(())
     /// ```
     pub fn from_array(device: &D, array: Array<T>) -> Result<Self, HandleError> {
@@ -129,8 +129,8 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{DeviceArray, Serial};
-    /// assert_eq!(DeviceArray::<f32, _>::allocate(&Serial, 3)?.len(), 3);
+    /// use numeric_table_execution::{DeviceArray, HostSerial};
+    /// assert_eq!(DeviceArray::<f32, _>::allocate(&HostSerial, 3)?.len(), 3);
     /// # Ok::<(), numeric_table_execution::HandleError>(())
     /// ```
     pub fn len(&self) -> usize {
@@ -141,8 +141,8 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{DeviceArray, Serial};
-    /// assert!(!DeviceArray::<f32, _>::allocate(&Serial, 3)?.is_empty());
+    /// use numeric_table_execution::{DeviceArray, HostSerial};
+    /// assert!(!DeviceArray::<f32, _>::allocate(&HostSerial, 3)?.is_empty());
     /// # Ok::<(), numeric_table_execution::HandleError>(())
     /// ```
     pub fn is_empty(&self) -> bool {
@@ -164,8 +164,8 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{DeviceArray, Serial};
-    /// let array = DeviceArray::from_slice(&Serial, &[1_u8, 2])?;
+    /// use numeric_table_execution::{DeviceArray, HostSerial};
+    /// let array = DeviceArray::from_slice(&HostSerial, &[1_u8, 2])?;
     /// assert_eq!(array.view()?, [1, 2]);
     /// # Ok::<(), numeric_table_execution::HandleError>(())
     /// ```
@@ -231,8 +231,8 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{DeviceArray, Serial};
-    /// let handle = DeviceArray::from_slice(&Serial, &[1_u8, 2])?.into_handle();
+    /// use numeric_table_execution::{DeviceArray, HostSerial};
+    /// let handle = DeviceArray::from_slice(&HostSerial, &[1_u8, 2])?.into_handle();
     /// assert_eq!(handle.read_portal()?, [1, 2]);
     /// # Ok::<(), numeric_table_execution::HandleError>(())
     /// ```

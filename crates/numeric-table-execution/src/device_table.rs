@@ -21,12 +21,12 @@ use super::{ArrayHandle, DeviceAdapter, DeviceArray, HandleError, Kernels, View,
 /// # Examples
 /// ```
 /// use numeric_table::prelude::*;
-/// use numeric_table_execution::{Detached, DeviceAdapter, ToDevice};
-/// let device = Detached::new();
+/// use numeric_table_execution::{EmulatedDevice, DeviceAdapter, ToDevice};
+/// let device = EmulatedDevice::new();
 /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
 /// let there = table.to_device::<f32, _>(&device)?;
 /// assert_eq!(device.stats().uploads.bytes, 12); // as `i16`
-/// let rows = there.pull_rows::<f64>(1..3)?;
+/// let rows = there.download_rows::<f64>(1..3)?;
 /// assert_eq!(rows.as_slice()?, [3.0, 4.0, 5.0, 6.0]);
 /// assert_eq!(device.stats().downloads.bytes, 16); // these rows, as `f32`
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -53,9 +53,9 @@ pub trait ToDevice {
     /// If memory is shared and the type is the same, nothing is copied:
     /// ```
     /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::{Rayon, ToDevice};
+    /// use numeric_table_execution::{HostParallel, ToDevice};
     /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
-    /// let there = table.to_device::<i16, _>(&Rayon)?;
+    /// let there = table.to_device::<i16, _>(&HostParallel)?;
     /// assert!(there.to_table()?.array()?.shares_memory_with(table.array()?));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -72,9 +72,9 @@ pub trait ToDevice {
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::{Detached, ToDevice};
+    /// use numeric_table_execution::{EmulatedDevice, ToDevice};
     /// let table = HomogenNumericTable::from_rows(&[[1.0_f64, 2.0], [300.0, 4.0]])?;
-    /// let error = table.to_device_with::<u8, _>(&Detached::new(), ConversionPolicy::Checked).unwrap_err();
+    /// let error = table.to_device_with::<u8, _>(&EmulatedDevice::new(), ConversionPolicy::Checked).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
     ///     "the value 300 at row 1, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it \
@@ -126,12 +126,12 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::{ArrayHandle, Detached, DeviceTable, Kernels};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, DeviceTable, Kernels};
+    /// let device = EmulatedDevice::new();
     /// let mut handle = ArrayHandle::<f32, _>::empty(&device);
     /// device.fill(handle.prepare_for_output(6)?, 1.5)?;
     /// let table = DeviceTable::from_handle(handle, Shape { rows: 3, columns: 2 }, DataLayout::RowMajor)?;
-    /// assert_eq!(table.pull_rows::<f32>(0..1)?.as_slice()?, [1.5, 1.5]);
+    /// assert_eq!(table.download_rows::<f32>(0..1)?.as_slice()?, [1.5, 1.5]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn from_handle(values: ArrayHandle<T, D>, shape: Shape, layout: DataLayout) -> Result<Self, HandleError> {
@@ -149,8 +149,8 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::{Serial, ToDevice};
-    /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3]])?.to_device::<i32, _>(&Serial)?;
+    /// use numeric_table_execution::{HostSerial, ToDevice};
+    /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3]])?.to_device::<i32, _>(&HostSerial)?;
     /// assert_eq!(there.shape(), Shape { rows: 1, columns: 3 });
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -163,8 +163,8 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::{Serial, ToDevice};
-    /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3]])?.to_device::<i32, _>(&Serial)?;
+    /// use numeric_table_execution::{HostSerial, ToDevice};
+    /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3]])?.to_device::<i32, _>(&HostSerial)?;
     /// assert_eq!(there.data_layout(), DataLayout::RowMajor);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -177,8 +177,8 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::{Serial, ToDevice};
-    /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3]])?.to_device::<f64, _>(&Serial)?;
+    /// use numeric_table_execution::{HostSerial, ToDevice};
+    /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3]])?.to_device::<f64, _>(&HostSerial)?;
     /// assert_eq!(there.dictionary().feature(2)?.element_type, ElementType::F64);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -194,8 +194,8 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::{Serial, ToDevice};
-    /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3]])?.to_device::<i32, _>(&Serial)?;
+    /// use numeric_table_execution::{HostSerial, ToDevice};
+    /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3]])?.to_device::<i32, _>(&HostSerial)?;
     /// assert_eq!(there.view()?, [1, 2, 3]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -212,8 +212,8 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::{Detached, Kernels, ToDevice};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{EmulatedDevice, Kernels, ToDevice};
+    /// let device = EmulatedDevice::new();
     /// let mut there = HomogenNumericTable::from_rows(&[[1, 2, 3]])?.to_device::<i32, _>(&device)?;
     /// device.fill(there.view_mut()?, 7)?;
     /// assert_eq!(there.to_table()?.as_slice()?, [7, 7, 7]);
@@ -228,8 +228,8 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::{Detached, ToDevice};
-    /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3]])?.to_device::<i32, _>(&Detached::new())?;
+    /// use numeric_table_execution::{EmulatedDevice, ToDevice};
+    /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3]])?.to_device::<i32, _>(&EmulatedDevice::new())?;
     /// assert_eq!(there.into_handle().get_values(&[2])?, [3]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -240,12 +240,12 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// Copies all rows back to the program's memory. Shares the memory, if the device does.
     ///
     /// # Errors
-    /// Those of [`pull_rows`](Self::pull_rows).
+    /// Those of [`download_rows`](Self::download_rows).
     ///
     /// # Examples
     /// See [`to_device`](HomogenNumericTable::to_device).
     pub fn to_table(&self) -> Result<HomogenNumericTable<T>, HandleError> {
-        self.pull_rows(0..self.shape.rows)
+        self.download_rows(0..self.shape.rows)
     }
 
     /// Copies some of the rows back, in this layout, as any element type, under [`ConversionPolicy::Saturate`]. No
@@ -257,31 +257,34 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::{Detached, DeviceAdapter, ToDevice};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{EmulatedDevice, DeviceAdapter, ToDevice};
+    /// let device = EmulatedDevice::new();
     /// let table = HomogenNumericTable::from_rows(&[[1.5_f64, 2.5], [3.5, 4.5], [5.5, 6.5]])?;
     /// let there = table.to_device::<f64, _>(&device)?;
-    /// assert_eq!(there.pull_rows::<u8>(1..2)?.as_slice()?, [3, 4]);
+    /// assert_eq!(there.download_rows::<u8>(1..2)?.as_slice()?, [3, 4]);
     /// assert_eq!(device.stats().downloads.bytes, 2); // converted on the device
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn pull_rows<U: Element>(&self, rows: impl RangeBounds<usize>) -> Result<HomogenNumericTable<U>, HandleError> {
-        self.pull_rows_with(rows, ConversionPolicy::Saturate)
+    pub fn download_rows<U: Element>(
+        &self,
+        rows: impl RangeBounds<usize>,
+    ) -> Result<HomogenNumericTable<U>, HandleError> {
+        self.download_rows_with(rows, ConversionPolicy::Saturate)
     }
 
     /// Copies some of the rows back under a policy.
     ///
     /// # Errors
-    /// Those of [`pull_rows`](Self::pull_rows); [`ErrorKind::ValueNotRepresentable`] in [`HandleError::Library`] with
-    /// the first refused value in row-major order, at its position in this table.
+    /// Those of [`download_rows`](Self::download_rows); [`ErrorKind::ValueNotRepresentable`] in
+    /// [`HandleError::Library`] with the first refused value in row-major order, at its position in this table.
     ///
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::{Detached, ToDevice};
+    /// use numeric_table_execution::{EmulatedDevice, ToDevice};
     /// let table = HomogenNumericTable::from_rows(&[[1.0_f64], [2.0], [300.0]])?;
-    /// let there = table.to_device::<f64, _>(&Detached::new())?;
-    /// let error = there.pull_rows_with::<u8>(1..3, ConversionPolicy::Checked).unwrap_err();
+    /// let there = table.to_device::<f64, _>(&EmulatedDevice::new())?;
+    /// let error = there.download_rows_with::<u8>(1..3, ConversionPolicy::Checked).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
     ///     "the value 300 at row 2, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it \
@@ -289,7 +292,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// );
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn pull_rows_with<U: Element>(
+    pub fn download_rows_with<U: Element>(
         &self,
         rows: impl RangeBounds<usize>,
         policy: ConversionPolicy,
@@ -373,8 +376,8 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::{Detached, DeviceAdapter, ToDevice};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{EmulatedDevice, DeviceAdapter, ToDevice};
+    /// let device = EmulatedDevice::new();
     /// let there = HomogenNumericTable::from_rows(&[[1.9_f64, -7.0]])?.to_device::<f64, _>(&device)?;
     /// let bytes = there.convert::<u8>(ConversionPolicy::Saturate)?;
     /// assert_eq!(device.stats().downloads.calls, 0);
@@ -393,8 +396,8 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::{Detached, ToDevice};
-    /// let there = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.to_device::<i16, _>(&Detached::new())?;
+    /// use numeric_table_execution::{EmulatedDevice, ToDevice};
+    /// let there = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?.to_device::<i16, _>(&EmulatedDevice::new())?;
     /// let columns = there.convert_with_layout::<f64>(DataLayout::ColumnMajor, ConversionPolicy::Exact)?;
     /// assert_eq!(columns.to_table()?.as_slice()?, [1.0, 3.0, 2.0, 4.0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -417,8 +420,8 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::{Serial, ToDevice};
-    /// let there = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?.to_device::<i32, _>(&Serial)?;
+    /// use numeric_table_execution::{HostSerial, ToDevice};
+    /// let there = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?.to_device::<i32, _>(&HostSerial)?;
     /// assert_eq!(there.to_layout(DataLayout::ColumnMajor)?.view()?, [1, 3, 2, 4]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -438,8 +441,8 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::{Detached, ToDevice};
-    /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3], [4, 5, 6]])?.to_device::<i32, _>(&Detached::new())?;
+    /// use numeric_table_execution::{EmulatedDevice, ToDevice};
+    /// let there = HomogenNumericTable::from_rows(&[[1, 2, 3], [4, 5, 6]])?.to_device::<i32, _>(&EmulatedDevice::new())?;
     /// assert_eq!(there.select_columns(&[2, 0])?.to_table()?.as_slice()?, [3, 1, 6, 4]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -56,8 +56,8 @@ pub enum DeviceError {
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::{ArrayHandle, HandleError, Serial};
-/// let nothing = ArrayHandle::<f32, _>::empty(&Serial);
+/// use numeric_table_execution::{ArrayHandle, HandleError, HostSerial};
+/// let nothing = ArrayHandle::<f32, _>::empty(&HostSerial);
 /// assert!(matches!(nothing.read_portal(), Err(HandleError::NoValidData)));
 /// ```
 #[derive(Debug, thiserror::Error)]

@@ -10,14 +10,14 @@ use super::{DeviceAdapter, DeviceId, HandleError, Launch};
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::{ArrayHandle, Kernels, Serial};
-/// let mut handle = ArrayHandle::<f32, _>::empty(&Serial);
-/// Serial.fill(handle.prepare_for_output(3)?, 1.5)?;
+/// use numeric_table_execution::{ArrayHandle, Kernels, HostSerial};
+/// let mut handle = ArrayHandle::<f32, _>::empty(&HostSerial);
+/// HostSerial.fill(handle.prepare_for_output(3)?, 1.5)?;
 /// assert_eq!(handle.read_portal()?, [1.5; 3]);
 /// # Ok::<(), numeric_table_execution::HandleError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Serial;
+pub struct HostSerial;
 
 /// Runs kernels in the caller's rayon pool, in the program's own memory: nothing is ever copied.
 ///
@@ -28,16 +28,16 @@ pub struct Serial;
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::{ArrayHandle, Kernels, Rayon};
-/// let mut handle = ArrayHandle::<f32, _>::empty(&Rayon);
-/// Rayon.fill(handle.prepare_for_output(1 << 20)?, 1.5)?;
+/// use numeric_table_execution::{ArrayHandle, Kernels, HostParallel};
+/// let mut handle = ArrayHandle::<f32, _>::empty(&HostParallel);
+/// HostParallel.fill(handle.prepare_for_output(1 << 20)?, 1.5)?;
 /// assert!(handle.read_portal()?.iter().all(|&value| value == 1.5));
 /// # Ok::<(), numeric_table_execution::HandleError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Rayon;
+pub struct HostParallel;
 
-impl DeviceAdapter for Serial {
+impl DeviceAdapter for HostSerial {
     type Memory = SharedMemory;
 
     fn memory(&self) -> SharedMemory {
@@ -49,7 +49,7 @@ impl DeviceAdapter for Serial {
     }
 }
 
-impl DeviceAdapter for Rayon {
+impl DeviceAdapter for HostParallel {
     type Memory = SharedMemory;
 
     fn memory(&self) -> SharedMemory {
@@ -61,7 +61,7 @@ impl DeviceAdapter for Rayon {
     }
 }
 
-impl Launch for Serial {
+impl Launch for HostSerial {
     fn launch_bytes(
         &self,
         inputs: &[&[u8]],
@@ -69,11 +69,11 @@ impl Launch for Serial {
         items: usize,
         kernel: &BytesKernel<'_>,
     ) -> Result<(), HandleError> {
-        parallel::serially(|| Rayon.launch_bytes(inputs, outputs, items, kernel))
+        parallel::serially(|| HostParallel.launch_bytes(inputs, outputs, items, kernel))
     }
 }
 
-impl Launch for Rayon {
+impl Launch for HostParallel {
     fn launch_bytes(
         &self,
         inputs: &[&[u8]],

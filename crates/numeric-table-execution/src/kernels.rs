@@ -28,8 +28,8 @@ use super::{DeviceAdapter, HandleError, Launch, View, ViewMut};
 /// # Examples
 /// ```
 /// use numeric_table::Shape;
-/// use numeric_table_execution::{ArrayHandle, Detached, HandleError, Kernels};
-/// let device = Detached::new();
+/// use numeric_table_execution::{ArrayHandle, EmulatedDevice, HandleError, Kernels};
+/// let device = EmulatedDevice::new();
 /// let table = ArrayHandle::from_container(&device, vec![1_i16, 2, 3, 4, 5, 6]); // 2 x 3, row by row
 /// let mut columns = ArrayHandle::<i16, _>::empty(&device);
 /// device.transpose(table.prepare_for_input()?, Shape { rows: 2, columns: 3 }, columns.prepare_for_output(6)?)?;
@@ -44,8 +44,8 @@ pub trait Kernels: DeviceAdapter {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Detached, Kernels};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, Kernels};
+    /// let device = EmulatedDevice::new();
     /// let mut handle = ArrayHandle::<f32, _>::empty(&device);
     /// device.fill(handle.prepare_for_output(2)?, 7.0)?;
     /// assert_eq!(handle.read_portal()?, [7.0, 7.0]);
@@ -61,8 +61,8 @@ pub trait Kernels: DeviceAdapter {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Detached, Kernels};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, Kernels};
+    /// let device = EmulatedDevice::new();
     /// let input = ArrayHandle::from_container(&device, vec![1.9_f32, -7.0, 1e9]);
     /// let mut bytes = ArrayHandle::<u8, _>::empty(&device);
     /// device.convert(input.prepare_for_input()?, bytes.prepare_for_output(3)?, Default::default())?;
@@ -87,8 +87,8 @@ pub trait Kernels: DeviceAdapter {
     /// # Examples
     /// ```
     /// use numeric_table::{prelude::*, table::spi::Region};
-    /// use numeric_table_execution::{ArrayHandle, Detached, Kernels};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, Kernels};
+    /// let device = EmulatedDevice::new();
     /// let table = ArrayHandle::from_container(&device, vec![1_i16, 2, 3, 4, 5, 6]); // 2 x 3, row by row
     /// let mut part = ArrayHandle::<f32, _>::empty(&device);
     /// let from = (table.prepare_for_input()?, Shape { rows: 2, columns: 3 }, DataLayout::RowMajor);
@@ -132,8 +132,8 @@ pub trait Kernels: DeviceAdapter {
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::{ArrayHandle, Detached, Kernels};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, Kernels};
+    /// let device = EmulatedDevice::new();
     /// let table = ArrayHandle::from_container(&device, vec![1_i16, 2, 3, 4, 5, 6]);
     /// let mut chosen = ArrayHandle::<i16, _>::empty(&device);
     /// let (shape, output) = (Shape { rows: 2, columns: 3 }, chosen.prepare_for_output(4)?);
@@ -158,8 +158,8 @@ pub trait Kernels: DeviceAdapter {
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::{ArrayHandle, Detached, Kernels};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, Kernels};
+    /// let device = EmulatedDevice::new();
     /// let table = ArrayHandle::from_container(&device, vec![1_i16, 2, 3, 4, 5, 6]); // 3 x 2, column by column
     /// let mut chosen = ArrayHandle::<i16, _>::empty(&device);
     /// let (shape, output) = (Shape { rows: 3, columns: 2 }, chosen.prepare_for_output(4)?);
@@ -189,8 +189,8 @@ pub trait Kernels: DeviceAdapter {
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::{ArrayHandle, Detached, Kernels};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, Kernels};
+    /// let device = EmulatedDevice::new();
     /// let column = ArrayHandle::from_container(&device, vec![1.0_f32, f32::NAN, 5.0]);
     /// let mut plain = ArrayHandle::<u64, _>::empty(&device);
     /// let mut scaled = ArrayHandle::<u64, _>::empty(&device);

@@ -17,7 +17,7 @@ use super::{DeviceAdapter, HandleError, View, ViewMut};
 /// # Examples
 /// Two inputs of different types, and two results:
 /// ```
-/// use numeric_table_execution::{ArrayHandle, Detached, HandleError, Launch};
+/// use numeric_table_execution::{ArrayHandle, EmulatedDevice, HandleError, Launch};
 /// fn divide<D: Launch>(device: &D, values: &[f64], by: &[u8]) -> Result<(Vec<f64>, Vec<bool>), HandleError> {
 ///     let (count, values) = (values.len(), ArrayHandle::from_container(device, values));
 ///     let by = ArrayHandle::from_container(device, by);
@@ -34,7 +34,7 @@ use super::{DeviceAdapter, HandleError, View, ViewMut};
 ///     let are_finite = are_finite.read_portal()?.iter().map(|&is_finite| is_finite == 1).collect();
 ///     Ok((quotients.into_container()?, are_finite))
 /// }
-/// assert_eq!(divide(&Detached::new(), &[1.0, 2.0], &[4, 0])?, (vec![0.25, f64::INFINITY], vec![true, false]));
+/// assert_eq!(divide(&EmulatedDevice::new(), &[1.0, 2.0], &[4, 0])?, (vec![0.25, f64::INFINITY], vec![true, false]));
 /// # Ok::<(), HandleError>(())
 /// ```
 pub trait Launch: DeviceAdapter {
@@ -54,18 +54,18 @@ pub trait Launch: DeviceAdapter {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, HandleError, Launch, Rayon};
+    /// use numeric_table_execution::{ArrayHandle, HandleError, Launch, HostParallel};
     /// let (rows, columns) = (3, 2);
-    /// let table = ArrayHandle::from_container(&Rayon, vec![1_i16, 2, 3, 4, 5, 6]);
-    /// let mut sums = ArrayHandle::<i32, _>::empty(&Rayon);
-    /// Rayon.launch([table.prepare_for_input()?], sums.prepare_for_output(rows)?, rows, |rows, [values], sums| {
+    /// let table = ArrayHandle::from_container(&HostParallel, vec![1_i16, 2, 3, 4, 5, 6]);
+    /// let mut sums = ArrayHandle::<i32, _>::empty(&HostParallel);
+    /// HostParallel.launch([table.prepare_for_input()?], sums.prepare_for_output(rows)?, rows, |rows, [values], sums| {
     ///     for (sum, row) in sums.iter_mut().zip(values.chunks(columns).skip(rows.start)) {
     ///         *sum = row.iter().map(|&value| i32::from(value)).sum();
     ///     }
     /// })?;
     /// assert_eq!(sums.read_portal()?, [3, 7, 11]);
     ///
-    /// let result = Rayon.launch((), sums.prepare_in_place()?, rows, |rows, (), sums| match sums.contains(&7) {
+    /// let result = HostParallel.launch((), sums.prepare_in_place()?, rows, |rows, (), sums| match sums.contains(&7) {
     ///     true => Err(numeric_table::Error::other("seven")),
     ///     false => Ok(()),
     /// });

@@ -44,25 +44,25 @@ pub mod transport;
 
 pub use crate::adapter::{DeviceAdapter, DeviceId, View, ViewMut};
 pub use crate::container::Container;
-pub use crate::detached::Detached;
+pub use crate::detached::EmulatedDevice;
 pub use crate::device_array::DeviceArray;
 pub use crate::device_table::{DeviceTable, ToDevice};
 pub use crate::error::{DeviceError, HandleError};
 pub use crate::handle::ArrayHandle;
-pub use crate::host::{Rayon, Serial};
+pub use crate::host::{HostParallel, HostSerial};
 pub use crate::kernels::Kernels;
 pub use crate::launch::Launch;
 pub use crate::statistics::DeviceStatistics;
-pub use crate::stats::{Traffic, TransferStats};
+pub use crate::stats::{TransferStats, TransferTotals};
 
 /// What closures that run on a device take and return: the types in the signature of [`Launch::launch`].
 pub mod closures {
     pub use crate::launch::{BytesKernel, Input, Inputs, KernelResult, Output, Outputs};
 }
 
-/// The parts of the emulated device [`Detached`]: its clock, and its memory.
+/// The parts of the emulated device [`EmulatedDevice`]: its clock, and its memory.
 pub mod emulated {
-    pub use crate::detached::{Clock, DetachedBuffer, DetachedTransport};
+    pub use crate::detached::{EmulatedBuffer, EmulatedSpeed, EmulatedTransport};
 }
 
 #[cfg(any(doc, doctest))]

@@ -27,10 +27,10 @@ pub use crate::space::{DeviceView, DeviceViewMut, SeparateSpace};
 /// | [`load_for_input`](Self::load_for_input) | `LoadDataForInput`, `GetIteratorBegin` | allocates and copies in, if absent | the control values |
 /// | [`load_in_place`](Self::load_in_place) | (VTK-m `PrepareForInPlace`) | the same; control becomes invalid | the control values |
 /// | [`allocate_for_output`](Self::allocate_for_output) | `AllocateArrayForOutput` | allocates or recycles; control is ignored | allocates in control |
-/// | [`retrieve`](Self::retrieve) | `RetrieveOutputData` | allocates control and copies to it | nothing |
+/// | [`download`](Self::retrieve) | `RetrieveOutputData` | allocates control and copies to it | nothing |
 /// | [`copy_into`](Self::copy_into) | `CopyInto` | device directly to the target; control is ignored | copies from control |
 /// | [`store`](Self::store) | | host values directly to the device | copies into control |
-/// | [`take_over`](Self::take_over) | `ReleaseResourcesControl` | copies in if it has no copy, frees control | nothing |
+/// | [`upload_and_free`](Self::upload_and_free) | `ReleaseResourcesControl` | copies in if it has no copy, frees control | nothing |
 /// | [`release`](Self::release) | `ReleaseResources` | saves to control if it has the only copy, then frees | nothing |
 ///
 /// `len` is the number of values of the handle; containers and blocks may have room for more. Ranges must have been
@@ -99,7 +99,7 @@ pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     /// Those of the trait.
-    fn retrieve<'a, T: Element, C: Container<T>>(
+    fn download<'a, T: Element, C: Container<T>>(
         &self,
         control: &'a ControlSlot<C>,
         len: usize,
@@ -133,13 +133,13 @@ pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     /// Those of the trait.
-    fn load_ahead<T: Element>(&self, control: &ControlSlot<Array<T>>, len: usize) -> Result<(), HandleError>;
+    fn upload_async<T: Element>(&self, control: &ControlSlot<Array<T>>, len: usize) -> Result<(), HandleError>;
 
     /// Starts to copy the first values from execution memory into an array of as many bytes.
     ///
     /// # Errors
     /// Those of the trait.
-    fn fetch_later<T: Element>(
+    fn download_async<T: Element>(
         &self,
         control: &ControlSlot<Array<T>>,
         target: Array<u8>,
@@ -149,7 +149,7 @@ pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     /// Those of the trait.
-    fn take_over<T: Element, C: Container<T>>(
+    fn upload_and_free<T: Element, C: Container<T>>(
         &mut self,
         control: &mut ControlSlot<C>,
         len: usize,
@@ -188,13 +188,13 @@ pub(super) mod sealed {
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::{ArrayHandle, DeviceAdapter, Serial};
+/// use numeric_table_execution::{ArrayHandle, DeviceAdapter, HostSerial};
 /// let values = vec![1.0_f32, 2.0];
 /// let address = values.as_ptr();
-/// let handle = ArrayHandle::from_container(&Serial, values);
+/// let handle = ArrayHandle::from_container(&HostSerial, values);
 /// let view: &[f32] = handle.prepare_for_input()?;
 /// assert_eq!(view.as_ptr(), address);
-/// assert_eq!(Serial.stats(), Default::default());
+/// assert_eq!(HostSerial.stats(), Default::default());
 /// # Ok::<(), numeric_table_execution::HandleError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
@@ -261,7 +261,7 @@ impl ExecutionMemory for SharedMemory {
         writable(control, len)
     }
 
-    fn retrieve<'a, T: Element, C: Container<T>>(
+    fn download<'a, T: Element, C: Container<T>>(
         &self,
         control: &'a ControlSlot<C>,
         len: usize,
@@ -289,11 +289,11 @@ impl ExecutionMemory for SharedMemory {
         Ok(())
     }
 
-    fn load_ahead<T: Element>(&self, _control: &ControlSlot<Array<T>>, _len: usize) -> Result<(), HandleError> {
+    fn upload_async<T: Element>(&self, _control: &ControlSlot<Array<T>>, _len: usize) -> Result<(), HandleError> {
         Ok(())
     }
 
-    fn fetch_later<T: Element>(
+    fn download_async<T: Element>(
         &self,
         control: &ControlSlot<Array<T>>,
         mut target: Array<u8>,
@@ -303,7 +303,7 @@ impl ExecutionMemory for SharedMemory {
         Ok(Arriving::new(|| Ok(target)))
     }
 
-    fn take_over<T: Element, C: Container<T>>(
+    fn upload_and_free<T: Element, C: Container<T>>(
         &mut self,
         _control: &mut ControlSlot<C>,
         _len: usize,

@@ -206,7 +206,7 @@ impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
         Ok(DeviceViewMut::new(block, len))
     }
 
-    fn retrieve<'a, T: Element, C: Container<T>>(
+    fn download<'a, T: Element, C: Container<T>>(
         &self,
         control: &'a ControlSlot<C>,
         len: usize,
@@ -250,7 +250,7 @@ impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
         space.upload(bytemuck::cast_slice(values), block, first * size_of::<T>())
     }
 
-    fn load_ahead<T: Element>(&self, control: &ControlSlot<Array<T>>, len: usize) -> Result<(), HandleError> {
+    fn upload_async<T: Element>(&self, control: &ControlSlot<Array<T>>, len: usize) -> Result<(), HandleError> {
         self.forget_if_lost();
         if lock(&self.own).is_some() {
             return Ok(());
@@ -262,7 +262,7 @@ impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
         Ok(())
     }
 
-    fn fetch_later<T: Element>(
+    fn download_async<T: Element>(
         &self,
         _control: &ControlSlot<Array<T>>,
         target: Array<u8>,
@@ -272,7 +272,7 @@ impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
         self.space.download_later(&*own.ok_or(HandleError::NoValidData)?, target)
     }
 
-    fn take_over<T: Element, C: Container<T>>(
+    fn upload_and_free<T: Element, C: Container<T>>(
         &mut self,
         control: &mut ControlSlot<C>,
         len: usize,
@@ -294,7 +294,7 @@ impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
     ) -> Result<usize, HandleError> {
         if self.own_mut().is_some() && !control.is_valid() {
             self.space.check_alive().inspect_err(|_| self.forget_if_lost())?;
-            self.retrieve(control, len)?;
+            self.download(control, len)?;
         }
         let bytes = |block: Arc<DeviceBlock<X>>| Arc::into_inner(block).map_or(0, |block| block.bytes());
         let own = self.own_mut().take().map_or(0, bytes);

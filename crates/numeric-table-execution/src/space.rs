@@ -269,9 +269,9 @@ fn try_lock<V>(mutex: &Mutex<V>) -> Option<MutexGuard<'_, V>> {
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::{ArrayHandle, Detached};
+/// use numeric_table_execution::{ArrayHandle, EmulatedDevice};
 /// use numeric_table_execution::memory::{ExecutionMemory, SeparateMemory};
-/// let handle = ArrayHandle::from_container(&Detached::new(), vec![1.0_f32, 2.0, 3.0]);
+/// let handle = ArrayHandle::from_container(&EmulatedDevice::new(), vec![1.0_f32, 2.0, 3.0]);
 /// let view = handle.prepare_for_input()?;
 /// assert_eq!((view.len(), view.byte_range()), (3, 0..12));
 /// assert_eq!(SeparateMemory::part(view, 1..3).byte_range(), 4..12);
@@ -288,8 +288,8 @@ pub struct DeviceView<'a, T, X: Transport> {
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::{ArrayHandle, Detached};
-/// let mut handle = ArrayHandle::<f32, _>::empty(&Detached::new());
+/// use numeric_table_execution::{ArrayHandle, EmulatedDevice};
+/// let mut handle = ArrayHandle::<f32, _>::empty(&EmulatedDevice::new());
 /// assert_eq!(handle.prepare_for_output(3)?.byte_range(), 0..12);
 /// # Ok::<(), numeric_table_execution::HandleError>(())
 /// ```

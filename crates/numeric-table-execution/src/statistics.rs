@@ -21,9 +21,9 @@ use super::{ArrayHandle, DeviceError, HandleError, Kernels, View};
 /// # Examples
 /// ```
 /// use numeric_table::prelude::*;
-/// use numeric_table_execution::{Detached, DeviceStatistics};
+/// use numeric_table_execution::{EmulatedDevice, DeviceStatistics};
 /// use numeric_table_execution::stream::{StreamOptions, StreamRows};
-/// let device = Detached::new();
+/// let device = EmulatedDevice::new();
 /// let table = HomogenNumericTable::from_rows(&[[1_i16, 20], [3, 40], [5, 90]])?;
 /// let mut statistics = DeviceStatistics::new(&device, 2);
 /// let mut stream = table.stream_rows::<f32, _>(&device, StreamOptions { rows: 2, ..Default::default() })?;
@@ -64,8 +64,8 @@ impl<D: Kernels> DeviceStatistics<D> {
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::{Detached, DeviceStatistics, ToDevice};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{EmulatedDevice, DeviceStatistics, ToDevice};
+    /// let device = EmulatedDevice::new();
     /// let table = HomogenNumericTable::from_rows(&[[1.0, 2.0], [3.0, 4.0]])?.to_device::<f64, _>(&device)?;
     /// let mut statistics = DeviceStatistics::new(&device, 2);
     /// statistics.update(table.view()?, table.shape(), table.data_layout())?;

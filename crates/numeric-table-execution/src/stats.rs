@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::Traffic;
-/// assert_eq!(Traffic { calls: 2, bytes: 64 }.to_string(), "2 x, 64 bytes");
+/// use numeric_table_execution::TransferTotals;
+/// assert_eq!(TransferTotals { calls: 2, bytes: 64 }.to_string(), "2 x, 64 bytes");
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Traffic {
+pub struct TransferTotals {
     /// Number of calls.
     pub calls: usize,
     /// Number of bytes of all calls together.
@@ -25,12 +25,12 @@ pub struct Traffic {
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::{ArrayHandle, Detached, DeviceAdapter, Traffic};
-/// let device = Detached::new();
+/// use numeric_table_execution::{ArrayHandle, EmulatedDevice, DeviceAdapter, TransferTotals};
+/// let device = EmulatedDevice::new();
 /// let handle = ArrayHandle::from_container(&device, vec![1.0_f32, 2.0, 3.0]);
 /// handle.prepare_for_input()?;
 /// let before = device.stats();
-/// assert_eq!(before.uploads, Traffic { calls: 1, bytes: 12 });
+/// assert_eq!(before.uploads, TransferTotals { calls: 1, bytes: 12 });
 /// handle.prepare_for_input()?; // the copy is kept
 /// assert_eq!(device.stats() - before, Default::default());
 /// # Ok::<(), numeric_table_execution::HandleError>(())
@@ -39,16 +39,16 @@ pub struct Traffic {
 #[non_exhaustive]
 pub struct TransferStats {
     /// Successful allocations of device memory.
-    pub allocations: Traffic,
+    pub allocations: TransferTotals,
     /// Copies from control to execution memory.
-    pub uploads: Traffic,
+    pub uploads: TransferTotals,
     /// Copies from execution to control memory.
-    pub downloads: Traffic,
+    pub downloads: TransferTotals,
     /// Copies within execution memory.
-    pub duplicates: Traffic,
+    pub duplicates: TransferTotals,
 }
 
-impl Sub for Traffic {
+impl Sub for TransferTotals {
     type Output = Self;
 
     fn sub(self, earlier: Self) -> Self {
@@ -72,7 +72,7 @@ impl Sub for TransferStats {
     }
 }
 
-impl fmt::Display for Traffic {
+impl fmt::Display for TransferTotals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} x, {} bytes", self.calls, self.bytes)
     }
@@ -87,29 +87,29 @@ impl fmt::Display for TransferStats {
 
 /// Counts one kind of work, from any thread.
 #[derive(Debug, Default)]
-struct TrafficCounter {
+struct TransferCounter {
     calls: AtomicUsize,
     bytes: AtomicUsize,
 }
 
-impl TrafficCounter {
+impl TransferCounter {
     fn add(&self, bytes: usize) {
         self.calls.fetch_add(1, Relaxed);
         self.bytes.fetch_add(bytes, Relaxed);
     }
 
-    fn get(&self) -> Traffic {
-        Traffic { calls: self.calls.load(Relaxed), bytes: self.bytes.load(Relaxed) }
+    fn get(&self) -> TransferTotals {
+        TransferTotals { calls: self.calls.load(Relaxed), bytes: self.bytes.load(Relaxed) }
     }
 }
 
 /// Counts allocations and copies, from any thread.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
-    allocations: TrafficCounter,
-    uploads: TrafficCounter,
-    downloads: TrafficCounter,
-    duplicates: TrafficCounter,
+    allocations: TransferCounter,
+    uploads: TransferCounter,
+    downloads: TransferCounter,
+    duplicates: TransferCounter,
 }
 
 impl Counters {

@@ -136,9 +136,9 @@ pub(super) fn writable(target: &mut Array<u8>) -> Result<&mut [u8], DeviceError>
 /// ```
 /// use numeric_table::Array;
 /// use numeric_table_execution::DeviceError;
-/// use numeric_table_execution::emulated::DetachedTransport;
+/// use numeric_table_execution::emulated::EmulatedTransport;
 /// use numeric_table_execution::transport::{Arriving, Transport};
-/// let heap = DetachedTransport::default();
+/// let heap = EmulatedTransport::default();
 /// let mut buffer = heap.allocate(3)?;
 /// heap.upload(&[1, 2, 3], &mut buffer, 0)?;
 /// let arriving: Arriving = heap.download_later(&buffer, 1..3, Array::from(vec![0; 2]))?;
@@ -184,9 +184,9 @@ impl std::fmt::Debug for Arriving {
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::{DeviceAdapter, Serial};
+/// use numeric_table_execution::{DeviceAdapter, HostSerial};
 /// use numeric_table_execution::transport::{Engine, Event};
-/// assert_eq!(Serial.queue().record(Engine::Copy), Event::DONE); // nothing ever runs later there
+/// assert_eq!(HostSerial.queue().record(Engine::Copy), Event::DONE); // nothing ever runs later there
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -220,10 +220,10 @@ impl Event {
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::{Detached, DeviceAdapter};
-/// use numeric_table_execution::emulated::Clock;
+/// use numeric_table_execution::{EmulatedDevice, DeviceAdapter};
+/// use numeric_table_execution::emulated::EmulatedSpeed;
 /// use numeric_table_execution::transport::Engine;
-/// let device = Detached::new().with_clock(Clock { control: 1000, copy: 1000, compute: 1000 }); // bytes per second
+/// let device = EmulatedDevice::new().with_speed(EmulatedSpeed { control: 1000, copy: 1000, compute: 1000 }); // bytes per second
 /// device.queue().packed(500);
 /// let packed = device.queue().record(Engine::Control);
 /// device.queue().wait(Engine::Copy, packed); // later copies start half a second later

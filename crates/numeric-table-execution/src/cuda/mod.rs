@@ -29,7 +29,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use memory::CudaBuffer;
-pub use pinned::Registered;
+pub use pinned::PinnedSlice;
 pub use program::{CudaCompileError, CudaGrid, CudaKernel, CudaLaunch, CudaProgram};
 pub use transport::CudaTransport;
 
@@ -198,9 +198,9 @@ impl Cuda {
     /// What the driver reports, for instance for memory that a file is mapped to.
     ///
     /// # Examples
-    /// See [`Registered`].
-    pub fn register<'a, T: Element>(&self, values: &'a [T]) -> Result<Registered<'a, T>, HandleError> {
-        Registered::new(self.streams(), values)
+    /// See [`PinnedSlice`].
+    pub fn register<'a, T: Element>(&self, values: &'a [T]) -> Result<PinnedSlice<'a, T>, HandleError> {
+        PinnedSlice::new(self.streams(), values)
     }
 
     fn streams(&self) -> &Arc<Streams> {

@@ -125,12 +125,12 @@ impl<T> AsMut<[T]> for Pinned<T> {
 /// # Ok::<(), numeric_table_execution::HandleError>(())
 /// ```
 #[derive(Debug)]
-pub struct Registered<'a, T> {
+pub struct PinnedSlice<'a, T> {
     _registration: Option<Registration>, // none of no values
     values: &'a [T],
 }
 
-impl<'a, T: Element> Registered<'a, T> {
+impl<'a, T: Element> PinnedSlice<'a, T> {
     pub(super) fn new(streams: &Streams, values: &'a [T]) -> Result<Self, HandleError> {
         let bytes = bytemuck::cast_slice(values);
         let registration = Registration::new(streams, bytes, true);
@@ -142,7 +142,7 @@ impl<'a, T: Element> Registered<'a, T> {
     }
 }
 
-impl<T: Element> Container<T> for Registered<'_, T> {
+impl<T: Element> Container<T> for PinnedSlice<'_, T> {
     fn values(&self) -> &[T] {
         self.values
     }

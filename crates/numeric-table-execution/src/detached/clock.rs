@@ -10,12 +10,12 @@ use crate::transport::{Engine, Event, Queue, StageTimes};
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::emulated::Clock;
-/// let card = Clock { control: 10_000_000_000, copy: 25_000_000_000, compute: 900_000_000_000 };
+/// use numeric_table_execution::emulated::EmulatedSpeed;
+/// let card = EmulatedSpeed { control: 10_000_000_000, copy: 25_000_000_000, compute: 900_000_000_000 };
 /// assert!(card.copy < card.compute);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Clock {
+pub struct EmulatedSpeed {
     /// The program, packing a block.
     pub control: u64,
     /// The link, in either direction.
@@ -66,16 +66,16 @@ impl Now {
 /// The engines of a device and their times; without a clock, the time is always zero.
 #[derive(Debug, Default)]
 pub(super) struct Timeline {
-    clock: Option<Clock>,
+    clock: Option<EmulatedSpeed>,
     now: Mutex<Now>,
 }
 
 impl Timeline {
-    pub(super) fn new(clock: Option<Clock>) -> Self {
+    pub(super) fn new(clock: Option<EmulatedSpeed>) -> Self {
         Self { clock, now: Mutex::default() }
     }
 
-    pub(super) fn clock(&self) -> Option<Clock> {
+    pub(super) fn clock(&self) -> Option<EmulatedSpeed> {
         self.clock
     }
 

@@ -9,20 +9,20 @@ use std::time::Duration;
 use numeric_table::Array;
 use numeric_table::internal::{UniqueArray, parallel};
 
-use super::clock::{Clock, Timeline};
+use super::clock::{EmulatedSpeed, Timeline};
 use super::engine::{CopyEngine, Progress};
 use super::faults::Faults;
 use crate::control::lock;
 use crate::transport::{Engine, Event, Queue, StageTimes, Transport};
 use crate::{DeviceError, HandleError};
 
-/// The memory of a [`Detached`](super::Detached) device, and the transport of its bytes.
+/// The memory of an [`EmulatedDevice`](super::EmulatedDevice), and the transport of its bytes.
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::emulated::DetachedTransport;
+/// use numeric_table_execution::emulated::EmulatedTransport;
 /// use numeric_table_execution::transport::Transport;
-/// let heap = DetachedTransport::default();
+/// let heap = EmulatedTransport::default();
 /// let mut buffer = heap.allocate(3)?;
 /// heap.upload(&[1, 2, 3], &mut buffer, 0)?;
 /// let mut bytes = [0; 2];
@@ -31,7 +31,7 @@ use crate::{DeviceError, HandleError};
 /// # Ok::<(), numeric_table_execution::DeviceError>(())
 /// ```
 #[derive(Debug)]
-pub struct DetachedTransport {
+pub struct EmulatedTransport {
     capacity: usize,
     live_bytes: Arc<AtomicUsize>,
     pub(super) faults: Faults,
@@ -41,7 +41,7 @@ pub struct DetachedTransport {
     awaited: AtomicU64,
 }
 
-impl Default for DetachedTransport {
+impl Default for EmulatedTransport {
     fn default() -> Self {
         Self {
             capacity: usize::MAX,
@@ -54,11 +54,11 @@ impl Default for DetachedTransport {
     }
 }
 
-/// A block of a [`Detached`](super::Detached) device.
+/// A block of an [`EmulatedDevice`](super::EmulatedDevice).
 ///
 /// # Examples
-/// See [`DetachedTransport`].
-pub struct DetachedBuffer {
+/// See [`EmulatedTransport`].
+pub struct EmulatedBuffer {
     memory: Arc<Mutex<Memory>>,
     bytes: usize,
     /// The last copy to this block that may still be going on.
@@ -85,8 +85,8 @@ impl Memory {
         });
     }
 
-    /// Reads unscrambled bytes, by all threads: so pages are touched first as parallel work touches them later. The range
-    /// is inside the block.
+    /// Reads unscrambled bytes, by all threads: so pages are touched first as parallel work touches them later. The
+    /// range is inside the block.
     fn reveal(&self, at: usize, target: &mut [u8]) {
         parallel::for_each_chunk_mut(target, &|first, target| {
             target.copy_from_slice(&self.scrambled[at + first..][..target.len()]);
@@ -95,7 +95,7 @@ impl Memory {
     }
 }
 
-impl DetachedTransport {
+impl EmulatedTransport {
     /// Creates another device with the same capacity, clock and delay.
     pub(super) fn like(other: &Self) -> Self {
         let (times, copies) = (Timeline::new(other.times.clock()), CopyEngine::with_delay(other.copies.delay()));
@@ -115,7 +115,7 @@ impl DetachedTransport {
         Self { capacity, ..self }
     }
 
-    pub(super) fn with_clock(self, clock: Clock) -> Self {
+    pub(super) fn with_speed(self, clock: EmulatedSpeed) -> Self {
         Self { times: Timeline::new(Some(clock)), ..self }
     }
 
@@ -138,10 +138,10 @@ impl DetachedTransport {
     }
 }
 
-impl Transport for DetachedTransport {
-    type Buffer = DetachedBuffer;
+impl Transport for EmulatedTransport {
+    type Buffer = EmulatedBuffer;
 
-    fn allocate(&self, bytes: usize) -> Result<DetachedBuffer, DeviceError> {
+    fn allocate(&self, bytes: usize) -> Result<EmulatedBuffer, DeviceError> {
         self.faults.check()?;
         let refusal = || DeviceError::OutOfMemory { bytes, free: self.free() };
         if self.faults.allocation.blows() {
@@ -150,7 +150,7 @@ impl Transport for DetachedTransport {
         let fits = |live: usize| live.checked_add(bytes).filter(|&live| live <= self.capacity);
         self.live_bytes.fetch_update(Relaxed, Relaxed, fits).map_err(|_| refusal())?;
         match Array::zeros(bytes).and_then(UniqueArray::from_array) {
-            Ok(scrambled) => Ok(DetachedBuffer {
+            Ok(scrambled) => Ok(EmulatedBuffer {
                 memory: Arc::new(Mutex::new(Memory { scrambled, key: new_key() })),
                 bytes,
                 copied: 0,
@@ -164,7 +164,7 @@ impl Transport for DetachedTransport {
         }
     }
 
-    fn upload(&self, source: &[u8], target: &mut DetachedBuffer, at: usize) -> Result<(), DeviceError> {
+    fn upload(&self, source: &[u8], target: &mut EmulatedBuffer, at: usize) -> Result<(), DeviceError> {
         self.faults.check()?;
         self.faults.upload.check("an upload")?;
         target.settle();
@@ -173,7 +173,7 @@ impl Transport for DetachedTransport {
         Ok(())
     }
 
-    fn upload_later(&self, source: Array<u8>, target: &mut DetachedBuffer) -> Result<(), DeviceError> {
+    fn upload_later(&self, source: Array<u8>, target: &mut EmulatedBuffer) -> Result<(), DeviceError> {
         self.faults.check()?;
         self.faults.upload.check("an upload")?;
         target.check(&(0..source.len()))?;
@@ -189,7 +189,7 @@ impl Transport for DetachedTransport {
         Ok(())
     }
 
-    fn download(&self, source: &DetachedBuffer, range: Range<usize>, target: &mut [u8]) -> Result<(), DeviceError> {
+    fn download(&self, source: &EmulatedBuffer, range: Range<usize>, target: &mut [u8]) -> Result<(), DeviceError> {
         self.faults.settle()?;
         self.faults.download.check("a download")?;
         source.check(&range)?;
@@ -202,7 +202,7 @@ impl Transport for DetachedTransport {
         Ok(())
     }
 
-    fn duplicate(&self, source: &DetachedBuffer, bytes: usize) -> Result<DetachedBuffer, DeviceError> {
+    fn duplicate(&self, source: &EmulatedBuffer, bytes: usize) -> Result<EmulatedBuffer, DeviceError> {
         source.check(&(0..bytes))?;
         source.settle();
         let copy = self.allocate(bytes)?;
@@ -227,14 +227,14 @@ impl Transport for DetachedTransport {
         self.faults.is_lost()
     }
 
-    fn recycle(&self, buffer: &mut DetachedBuffer) {
+    fn recycle(&self, buffer: &mut EmulatedBuffer) {
         buffer.settle();
         lock(&buffer.memory).key = new_key();
     }
 }
 
 /// With a clock, events are its times; without one, they are numbers of copies, and kernels are complete on return.
-impl Queue for DetachedTransport {
+impl Queue for EmulatedTransport {
     fn record(&self, engine: Engine) -> Event {
         match (self.times.clock(), engine) {
             (Some(_), _) => self.times.record(engine),
@@ -279,7 +279,7 @@ impl Queue for DetachedTransport {
 /// The error for swapped buffers of views of different lengths, or for wrong direct calls of the transport.
 const OUTSIDE: DeviceError = DeviceError::Failed { code: 3, what: "an access outside of a block" };
 
-impl DetachedBuffer {
+impl EmulatedBuffer {
     fn check(&self, range: &Range<usize>) -> Result<(), DeviceError> {
         if range.start <= range.end && range.end <= self.bytes { Ok(()) } else { Err(OUTSIDE) }
     }
@@ -305,16 +305,16 @@ impl DetachedBuffer {
     }
 }
 
-impl Drop for DetachedBuffer {
+impl Drop for EmulatedBuffer {
     fn drop(&mut self) {
         self.settle();
         self.live_bytes.fetch_sub(self.bytes, Relaxed);
     }
 }
 
-impl fmt::Debug for DetachedBuffer {
+impl fmt::Debug for EmulatedBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DetachedBuffer").field("bytes", &self.bytes).finish_non_exhaustive()
+        f.debug_struct("EmulatedBuffer").field("bytes", &self.bytes).finish_non_exhaustive()
     }
 }
 
@@ -368,7 +368,7 @@ mod tests {
 
     #[test]
     fn fresh_and_recycled_blocks_hold_nonsense() {
-        let heap = DetachedTransport::default();
+        let heap = EmulatedTransport::default();
         let mut block = heap.allocate(64).unwrap();
         assert_ne!(block.reveal(0..64).unwrap()[..], [0; 64]);
         heap.upload(&[5; 64], &mut block, 0).unwrap();

@@ -8,8 +8,8 @@ mod engine;
 mod faults;
 mod heap;
 
-pub use clock::Clock;
-pub use heap::{DetachedBuffer, DetachedTransport};
+pub use clock::EmulatedSpeed;
+pub use heap::{EmulatedBuffer, EmulatedTransport};
 
 use std::fmt;
 use std::sync::Arc;
@@ -33,15 +33,15 @@ use super::{DeviceAdapter, DeviceId, HandleError, Launch, TransferStats, View, V
 /// * A thread of the device makes the copies of streams while the program packs and runs kernels. A kernel that does
 ///   not [wait](Queue::wait) for the copy of its block reads the previous content of the block;
 ///   [`with_copy_delay`](Self::with_copy_delay) makes that certain. All other calls are complete on return.
-/// * With a [clock](Self::with_clock) it has a virtual time instead, in which packing, copying and kernels overlap as
+/// * With a [clock](Self::with_speed) it has a virtual time instead, in which packing, copying and kernels overlap as
 ///   they would on a device with separate engines. All calls are complete on return; only this clock runs ahead.
 ///
 /// Kernels are Rust closures; only they see the values unscrambled. Clones refer to the same device.
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::{ArrayHandle, Detached, DeviceAdapter, Kernels};
-/// let device = Detached::new();
+/// use numeric_table_execution::{ArrayHandle, EmulatedDevice, DeviceAdapter, Kernels};
+/// let device = EmulatedDevice::new();
 /// let mut handle = ArrayHandle::<f32, _>::empty(&device);
 /// device.fill(handle.prepare_for_output(1000)?, 1.5)?;
 /// assert_eq!(handle.get_values(&[7])?, [1.5]);
@@ -49,26 +49,26 @@ use super::{DeviceAdapter, DeviceId, HandleError, Launch, TransferStats, View, V
 /// # Ok::<(), numeric_table_execution::HandleError>(())
 /// ```
 #[derive(Clone)]
-pub struct Detached {
+pub struct EmulatedDevice {
     index: u32,
-    space: Arc<SeparateSpace<DetachedTransport>>,
+    space: Arc<SeparateSpace<EmulatedTransport>>,
 }
 
-impl Detached {
+impl EmulatedDevice {
     /// Creates a device without a limit and without a clock.
     ///
     /// # Examples
     /// See the type.
     pub fn new() -> Self {
-        Self::over(DetachedTransport::default())
+        Self::over(EmulatedTransport::default())
     }
 
     /// Returns a new, empty device with a capacity of `bytes`, and the same clock rates and delay.
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Detached, HandleError};
-    /// let device = Detached::new().with_capacity(100);
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, HandleError};
+    /// let device = EmulatedDevice::new().with_capacity(100);
     /// let mut handle = ArrayHandle::<f64, _>::empty(&device);
     /// assert!(handle.prepare_for_output(12).is_ok());
     /// let mut other = ArrayHandle::<f64, _>::empty(&device);
@@ -77,23 +77,23 @@ impl Detached {
     /// ```
     #[must_use]
     pub fn with_capacity(self, bytes: usize) -> Self {
-        Self::over(DetachedTransport::like(self.transport()).with_capacity(bytes))
+        Self::over(EmulatedTransport::like(self.transport()).with_capacity(bytes))
     }
 
     /// Returns a new, empty device with a virtual time, which starts at zero, and the same capacity.
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Detached, DeviceAdapter};
-    /// use numeric_table_execution::emulated::Clock;
-    /// let device = Detached::new().with_clock(Clock { control: 1000, copy: 500, compute: 1000 }); // bytes per second
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, DeviceAdapter};
+    /// use numeric_table_execution::emulated::EmulatedSpeed;
+    /// let device = EmulatedDevice::new().with_speed(EmulatedSpeed { control: 1000, copy: 500, compute: 1000 }); // bytes per second
     /// ArrayHandle::from_container(&device, vec![0_u8; 1000]).prepare_for_input()?;
     /// assert_eq!(device.queue().times().unwrap().total.as_secs(), 2);
     /// # Ok::<(), numeric_table_execution::HandleError>(())
     /// ```
     #[must_use]
-    pub fn with_clock(self, clock: Clock) -> Self {
-        Self::over(DetachedTransport::like(self.transport()).with_clock(clock))
+    pub fn with_speed(self, clock: EmulatedSpeed) -> Self {
+        Self::over(EmulatedTransport::like(self.transport()).with_speed(clock))
     }
 
     /// Returns a new, empty device with the same capacity, on which each background copy begins after the given delay.
@@ -102,9 +102,9 @@ impl Detached {
     /// ```
     /// use std::time::Duration;
     /// use numeric_table::Array;
-    /// use numeric_table_execution::{ArrayHandle, Detached, DeviceAdapter};
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, DeviceAdapter};
     /// use numeric_table_execution::transport::Engine;
-    /// let device = Detached::new().with_copy_delay(Duration::from_millis(50));
+    /// let device = EmulatedDevice::new().with_copy_delay(Duration::from_millis(50));
     /// let values = ArrayHandle::from_container(&device, Array::from(vec![7_u32]));
     /// let copied = values.prefetch(&[])?;
     /// assert!(!device.queue().is_complete(copied));
@@ -114,15 +114,15 @@ impl Detached {
     /// ```
     #[must_use]
     pub fn with_copy_delay(self, delay: Duration) -> Self {
-        Self::over(DetachedTransport::like(self.transport()).with_copy_delay(delay))
+        Self::over(EmulatedTransport::like(self.transport()).with_copy_delay(delay))
     }
 
-    fn over(transport: DetachedTransport) -> Self {
+    fn over(transport: EmulatedTransport) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         Self { index: NEXT.fetch_add(1, Ordering::Relaxed), space: SeparateSpace::new(transport) }
     }
 
-    fn transport(&self) -> &DetachedTransport {
+    fn transport(&self) -> &EmulatedTransport {
         self.space.transport()
     }
 
@@ -130,8 +130,8 @@ impl Detached {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Detached};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice};
+    /// let device = EmulatedDevice::new();
     /// let handle = ArrayHandle::from_container(&device, vec![1_i32, 2]);
     /// handle.prepare_for_input()?;
     /// assert_eq!(device.live_bytes(), 8);
@@ -147,8 +147,8 @@ impl Detached {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Detached, HandleError};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, HandleError};
+    /// let device = EmulatedDevice::new();
     /// device.fail_allocation(0);
     /// let mut handle = ArrayHandle::from_container(&device, vec![1_i32, 2]);
     /// assert!(matches!(handle.prepare_for_output(5), Err(HandleError::DeviceAlloc { bytes: 20, .. })));
@@ -163,8 +163,8 @@ impl Detached {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Detached, HandleError};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, HandleError};
+    /// let device = EmulatedDevice::new();
     /// device.fail_upload(0);
     /// let handle = ArrayHandle::from_container(&device, vec![1_i32, 2]);
     /// assert!(matches!(handle.prepare_for_input(), Err(HandleError::Device(_))));
@@ -179,8 +179,8 @@ impl Detached {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Detached, HandleError, Kernels};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, HandleError, Kernels};
+    /// let device = EmulatedDevice::new();
     /// let mut handle = ArrayHandle::<i32, _>::empty(&device);
     /// device.fill(handle.prepare_for_output(2)?, 7)?;
     /// device.fail_download(0);
@@ -197,8 +197,8 @@ impl Detached {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Detached, HandleError, Kernels};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, HandleError, Kernels};
+    /// let device = EmulatedDevice::new();
     /// let mut handle = ArrayHandle::<i32, _>::empty(&device);
     /// device.fail_kernel(0);
     /// device.fill(handle.prepare_for_output(2)?, 7)?; // it has only been started
@@ -213,8 +213,8 @@ impl Detached {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Detached, HandleError};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, HandleError};
+    /// let device = EmulatedDevice::new();
     /// let handle = ArrayHandle::from_container(&device, vec![1_i32, 2]);
     /// handle.prepare_for_input()?;
     /// device.lose();
@@ -227,20 +227,20 @@ impl Detached {
     }
 }
 
-impl Default for Detached {
+impl Default for EmulatedDevice {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl fmt::Debug for Detached {
+impl fmt::Debug for EmulatedDevice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Detached").field("index", &self.index).field("live_bytes", &self.live_bytes()).finish()
+        f.debug_struct("EmulatedDevice").field("index", &self.index).field("live_bytes", &self.live_bytes()).finish()
     }
 }
 
-impl DeviceAdapter for Detached {
-    type Memory = SeparateMemory<DetachedTransport>;
+impl DeviceAdapter for EmulatedDevice {
+    type Memory = SeparateMemory<EmulatedTransport>;
 
     fn memory(&self) -> Self::Memory {
         SeparateMemory::new(&self.space)
@@ -263,7 +263,7 @@ impl DeviceAdapter for Detached {
     }
 }
 
-impl Launch for Detached {
+impl Launch for EmulatedDevice {
     fn launch_bytes(
         &self,
         inputs: &[View<'_, u8, Self>],
@@ -313,12 +313,12 @@ mod tests {
     use crate::transport::Engine;
     use crate::{ArrayHandle, HandleError};
 
-    fn slow() -> Detached {
-        Detached::new().with_copy_delay(Duration::from_millis(30))
+    fn slow() -> EmulatedDevice {
+        EmulatedDevice::new().with_copy_delay(Duration::from_millis(30))
     }
 
     /// Copies values by a kernel.
-    fn seen(device: &Detached, values: &ArrayHandle<u32, Detached>) -> Result<Vec<u32>, HandleError> {
+    fn seen(device: &EmulatedDevice, values: &ArrayHandle<u32, EmulatedDevice>) -> Result<Vec<u32>, HandleError> {
         let mut seen = ArrayHandle::<u32, _, Vec<u32>>::empty(device);
         let output = seen.prepare_for_output(values.len())?;
         device.launch([values.prepare_for_input()?], output, 1, |_, [values], seen| seen.copy_from_slice(values))?;
@@ -329,7 +329,7 @@ mod tests {
     fn a_kernel_that_does_not_wait_for_its_block_reads_something_else() {
         let device = slow();
         let values = ArrayHandle::from_container(&device, Array::from(vec![7_u32; 100]));
-        values.load_ahead().unwrap();
+        values.upload_async().unwrap();
         assert_ne!(seen(&device, &values).unwrap(), [7; 100]);
         let copied = device.queue().record(Engine::Copy);
         device.queue().wait(Engine::Compute, copied);
@@ -353,7 +353,7 @@ mod tests {
         let device = slow();
         let array = Array::from(vec![7_u32; 100]);
         let mut values = ArrayHandle::from_container(&device, array.clone());
-        values.load_ahead().unwrap();
+        values.upload_async().unwrap();
         assert_eq!(array.owner_count(), 3);
         // Into the middle of the block; then all of it is read.
         values.store(3, &[1, 2]).unwrap();
@@ -365,7 +365,7 @@ mod tests {
         assert_eq!(array.owner_count(), 1);
         // A handle that is dropped meanwhile, and the device itself.
         let values = ArrayHandle::from_container(&device, array.clone());
-        values.load_ahead().unwrap();
+        values.upload_async().unwrap();
         drop(values);
         assert_eq!(device.live_bytes(), 0);
         drop(device);

@@ -99,19 +99,19 @@ impl<T: Element, D: DeviceAdapter> ArrayHandle<T, D> {
         let queue = self.device.queue();
         after.iter().for_each(|&event| queue.wait(Engine::Copy, event));
         let _starting = self.ahead.begin();
-        self.load_ahead()?;
+        self.upload_async()?;
         let event = queue.record(Engine::Copy);
         self.ahead.started(event);
         Ok(event)
     }
 
     /// Starts to copy the values to the device. The caller makes kernels wait.
-    pub(crate) fn load_ahead(&self) -> Result<(), HandleError> {
-        self.execution.load_ahead(&self.control, self.len)
+    pub(crate) fn upload_async(&self) -> Result<(), HandleError> {
+        self.execution.upload_async(&self.control, self.len)
     }
 
     /// Starts to copy the values from the device, which has them, into an array of as many bytes.
-    pub(crate) fn fetch_later(&self, target: Array<u8>) -> Result<Arriving, HandleError> {
-        self.execution.fetch_later(&self.control, target)
+    pub(crate) fn download_async(&self, target: Array<u8>) -> Result<Arriving, HandleError> {
+        self.execution.download_async(&self.control, target)
     }
 }

@@ -17,8 +17,8 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Detached, Kernels};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, Kernels};
+    /// let device = EmulatedDevice::new();
     /// let mut handle = ArrayHandle::<f32, _>::empty(&device);
     /// device.fill(handle.prepare_for_output(2)?, 1.5)?;
     /// let mut values = [0.0; 2];
@@ -44,12 +44,12 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Detached, DeviceAdapter, Kernels, Traffic};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, DeviceAdapter, Kernels, TransferTotals};
+    /// let device = EmulatedDevice::new();
     /// let mut handle = ArrayHandle::<f64, _>::empty(&device);
     /// device.fill(handle.prepare_for_output(1000)?, 2.5)?;
     /// assert_eq!(handle.get_values(&[999, 3, 4])?, [2.5; 3]);
-    /// assert_eq!(device.stats().downloads, Traffic { calls: 2, bytes: 24 });
+    /// assert_eq!(device.stats().downloads, TransferTotals { calls: 2, bytes: 24 });
     /// # Ok::<(), numeric_table_execution::HandleError>(())
     /// ```
     pub fn get_values(&self, at: &[usize]) -> Result<Vec<T>, HandleError> {

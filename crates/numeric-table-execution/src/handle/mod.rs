@@ -53,8 +53,8 @@ use super::{Container, DeviceAdapter, HandleError, View, ViewMut};
 ///
 /// # Examples
 /// ```
-/// use numeric_table_execution::{ArrayHandle, Detached, DeviceAdapter, HandleError, Launch};
-/// let device = Detached::new(); // or `Rayon`, `Serial`
+/// use numeric_table_execution::{ArrayHandle, EmulatedDevice, DeviceAdapter, HandleError, Launch};
+/// let device = EmulatedDevice::new(); // or `HostParallel`, `HostSerial`
 /// let input = ArrayHandle::from_container(&device, vec![1.0_f32, 2.0, 3.0]);
 /// let mut squares = ArrayHandle::<f64, _>::empty(&device);
 /// device.launch([input.prepare_for_input()?], squares.prepare_for_output(3)?, 3, |items, [x], squares| {
@@ -68,7 +68,7 @@ use super::{Container, DeviceAdapter, HandleError, View, ViewMut};
 /// Misuse of views does not compile. An in-place view cannot be used after the handle returned an input view:
 /// ```compile_fail,E0502
 /// # use numeric_table_execution::*;
-/// # let device = Detached::new();
+/// # let device = EmulatedDevice::new();
 /// # let mut handle = ArrayHandle::from_container(&device, vec![1.0_f32]);
 /// let in_place = handle.prepare_in_place()?;
 /// let input = handle.prepare_for_input()?;
@@ -78,7 +78,7 @@ use super::{Container, DeviceAdapter, HandleError, View, ViewMut};
 /// nor can any view after its memory is released:
 /// ```compile_fail,E0502
 /// # use numeric_table_execution::*;
-/// # let device = Detached::new();
+/// # let device = EmulatedDevice::new();
 /// # let mut handle = ArrayHandle::from_container(&device, vec![1.0_f32]);
 /// # let mut other = ArrayHandle::<f32, _>::empty(&device);
 /// let view = handle.prepare_for_input()?;
@@ -89,7 +89,7 @@ use super::{Container, DeviceAdapter, HandleError, View, ViewMut};
 /// nor can there be two writers:
 /// ```compile_fail,E0499
 /// # use numeric_table_execution::*;
-/// # let device = Detached::new();
+/// # let device = EmulatedDevice::new();
 /// # let mut handle = ArrayHandle::from_container(&device, vec![1.0_f32]);
 /// let one = handle.prepare_for_output(1)?;
 /// let other = handle.prepare_for_output(1)?;
@@ -99,7 +99,7 @@ use super::{Container, DeviceAdapter, HandleError, View, ViewMut};
 /// A handle cannot outlive the slice that it wraps:
 /// ```compile_fail,E0597
 /// # use numeric_table_execution::*;
-/// # let device = Detached::new();
+/// # let device = EmulatedDevice::new();
 /// let handle = {
 ///     let values = vec![1.0_f32];
 ///     ArrayHandle::from_container(&device, &values[..])
@@ -110,7 +110,7 @@ use super::{Container, DeviceAdapter, HandleError, View, ViewMut};
 /// and a portal cannot be used after an output is prepared:
 /// ```compile_fail,E0502
 /// # use numeric_table_execution::*;
-/// # let device = Detached::new();
+/// # let device = EmulatedDevice::new();
 /// # let mut handle = ArrayHandle::from_container(&device, vec![1.0_f32]);
 /// let values = handle.read_portal()?;
 /// handle.prepare_for_output(1)?;
@@ -132,10 +132,10 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Serial};
-    /// let handle = ArrayHandle::<f32, _>::empty(&Serial);
+    /// use numeric_table_execution::{ArrayHandle, HostSerial};
+    /// let handle = ArrayHandle::<f32, _>::empty(&HostSerial);
     /// assert!(handle.len() == 0 && !handle.is_on_host() && !handle.is_on_device());
-    /// let handle = ArrayHandle::<f32, _, Vec<f32>>::empty(&Serial); // results are returned as a `Vec`
+    /// let handle = ArrayHandle::<f32, _, Vec<f32>>::empty(&HostSerial); // results are returned as a `Vec`
     /// ```
     pub fn empty(device: &D) -> Self
     where
@@ -149,12 +149,12 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     /// # Examples
     /// ```
     /// use numeric_table::Array;
-    /// use numeric_table_execution::{ArrayHandle, Serial};
+    /// use numeric_table_execution::{ArrayHandle, HostSerial};
     /// let mut values = [1.0_f32, 2.0];
-    /// ArrayHandle::from_container(&Serial, &values[..]);         // borrowed, read-only
-    /// ArrayHandle::from_container(&Serial, &mut values[..]);     // borrowed, of fixed size
-    /// ArrayHandle::from_container(&Serial, values.to_vec());     // owned
-    /// ArrayHandle::from_container(&Serial, Array::from(values)); // shared
+    /// ArrayHandle::from_container(&HostSerial, &values[..]);         // borrowed, read-only
+    /// ArrayHandle::from_container(&HostSerial, &mut values[..]);     // borrowed, of fixed size
+    /// ArrayHandle::from_container(&HostSerial, values.to_vec());     // owned
+    /// ArrayHandle::from_container(&HostSerial, Array::from(values)); // shared
     /// ```
     pub fn from_container(device: &D, container: C) -> Self {
         Self::new(device, container.values().len(), ControlSlot::valid(container))
@@ -169,8 +169,8 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Serial};
-    /// assert_eq!(ArrayHandle::from_container(&Serial, vec![1_u8, 2]).len(), 2);
+    /// use numeric_table_execution::{ArrayHandle, HostSerial};
+    /// assert_eq!(ArrayHandle::from_container(&HostSerial, vec![1_u8, 2]).len(), 2);
     /// ```
     pub fn len(&self) -> usize {
         self.len
@@ -180,8 +180,8 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Serial};
-    /// assert!(ArrayHandle::<f32, _>::empty(&Serial).is_empty());
+    /// use numeric_table_execution::{ArrayHandle, HostSerial};
+    /// assert!(ArrayHandle::<f32, _>::empty(&HostSerial).is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -191,8 +191,8 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, DeviceAdapter, Serial};
-    /// assert_eq!(ArrayHandle::<f32, _>::empty(&Serial).device().id(), Serial.id());
+    /// use numeric_table_execution::{ArrayHandle, DeviceAdapter, HostSerial};
+    /// assert_eq!(ArrayHandle::<f32, _>::empty(&HostSerial).device().id(), HostSerial.id());
     /// ```
     pub fn device(&self) -> &D {
         &self.device
@@ -202,8 +202,8 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Detached};
-    /// let mut handle = ArrayHandle::<f32, _>::empty(&Detached::new());
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice};
+    /// let mut handle = ArrayHandle::<f32, _>::empty(&EmulatedDevice::new());
     /// handle.prepare_for_output(3)?;
     /// assert!(!handle.is_on_host());
     /// # Ok::<(), numeric_table_execution::HandleError>(())
@@ -216,8 +216,8 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Detached};
-    /// let handle = ArrayHandle::from_container(&Detached::new(), vec![1_u8, 2]);
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice};
+    /// let handle = ArrayHandle::from_container(&EmulatedDevice::new(), vec![1_u8, 2]);
     /// assert!(!handle.is_on_device());
     /// handle.prepare_for_input()?;
     /// assert!(handle.is_on_device());
@@ -237,8 +237,8 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Detached, Kernels};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, Kernels};
+    /// let device = EmulatedDevice::new();
     /// let handle = ArrayHandle::from_container(&device, vec![1.9_f32, -2.0]);
     /// let mut bytes = ArrayHandle::<u8, _>::empty(&device);
     /// device.convert(handle.prepare_for_input()?, bytes.prepare_for_output(2)?, Default::default())?;
@@ -264,8 +264,8 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Detached, DeviceAdapter, Kernels};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, DeviceAdapter, Kernels};
+    /// let device = EmulatedDevice::new();
     /// let mut handle = ArrayHandle::from_container(&device, vec![1_i16, 2]);
     /// device.fill(handle.prepare_for_output(3)?, 7)?;
     /// assert_eq!(device.stats().uploads.calls, 0);
@@ -293,8 +293,8 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Detached, Launch};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, Launch};
+    /// let device = EmulatedDevice::new();
     /// let mut handle = ArrayHandle::from_container(&device, vec![1_i16, 2]);
     /// device.launch((), handle.prepare_in_place()?, 2, |_, (), values| {
     ///     values.iter_mut().for_each(|value| *value *= 10);
@@ -320,13 +320,13 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Detached};
-    /// let handle = ArrayHandle::from_container(&Detached::new(), vec![1_i16, 2]);
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice};
+    /// let handle = ArrayHandle::from_container(&EmulatedDevice::new(), vec![1_i16, 2]);
     /// assert_eq!(handle.read_portal()?, [1, 2]);
     /// # Ok::<(), numeric_table_execution::HandleError>(())
     /// ```
     pub fn read_portal(&self) -> Result<&[T], HandleError> {
-        self.execution.retrieve(&self.control, self.len)
+        self.execution.download(&self.control, self.len)
     }
 
     /// Borrows the values in control memory for writing; copies them there first if needed. The execution copy becomes
@@ -338,9 +338,9 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     /// # Examples
     /// ```
     /// use numeric_table::Array;
-    /// use numeric_table_execution::{ArrayHandle, Detached};
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice};
     /// let array = Array::from(vec![1_i16, 2]);
-    /// let mut handle = ArrayHandle::from_container(&Detached::new(), array.clone());
+    /// let mut handle = ArrayHandle::from_container(&EmulatedDevice::new(), array.clone());
     /// handle.write_portal()?[0] = 7; // copies first, because the array is shared
     /// assert_eq!((handle.read_portal()?, &array[..]), (&[7, 2][..], &[1, 2][..]));
     /// # Ok::<(), numeric_table_execution::HandleError>(())
@@ -349,7 +349,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         if self.has_data() {
             self.control.check_writable()?;
         }
-        self.execution.retrieve(&self.control, self.len)?;
+        self.execution.download(&self.control, self.len)?;
         self.ahead.finish(&self.device);
         let container = self.control.container().ok_or(HandleError::NoValidData)?;
         let values = container.values_mut()?.get_mut(..self.len).ok_or(HandleError::NoValidData)?;
@@ -373,8 +373,8 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Detached, Kernels};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, Kernels};
+    /// let device = EmulatedDevice::new();
     /// let mut handle = ArrayHandle::<f32, _, Vec<[f32; 3]>>::empty(&device); // of vectors of three components
     /// device.fill(handle.prepare_for_output(6)?, 1.5)?;
     /// assert_eq!(handle.container()?, &[[1.5; 3]; 2]);
@@ -393,8 +393,8 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Detached, DeviceAdapter, Kernels};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, DeviceAdapter, Kernels};
+    /// let device = EmulatedDevice::new();
     /// let mut handle = ArrayHandle::<f64, _>::empty(&device);
     /// device.fill(handle.prepare_for_output(1000)?, 2.5)?;
     /// handle.set_values(3, &[7.0])?;
@@ -449,10 +449,10 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
 /// # Examples
 /// ```
 /// use numeric_table::Array;
-/// use numeric_table_execution::{ArrayHandle, Serial};
-/// let shared = ArrayHandle::from_container(&Serial, Array::from(vec![1_u8, 2]));
+/// use numeric_table_execution::{ArrayHandle, HostSerial};
+/// let shared = ArrayHandle::from_container(&HostSerial, Array::from(vec![1_u8, 2]));
 /// assert_eq!(shared.clone().read_portal()?.as_ptr(), shared.read_portal()?.as_ptr());
-/// let owned = ArrayHandle::from_container(&Serial, vec![1_u8, 2]);
+/// let owned = ArrayHandle::from_container(&HostSerial, vec![1_u8, 2]);
 /// assert_ne!(owned.clone().read_portal()?.as_ptr(), owned.read_portal()?.as_ptr());
 /// # Ok::<(), numeric_table_execution::HandleError>(())
 /// ```

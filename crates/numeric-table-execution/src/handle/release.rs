@@ -13,8 +13,8 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Detached, DeviceAdapter, Kernels};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, DeviceAdapter, Kernels};
+    /// let device = EmulatedDevice::new();
     /// let mut handle = ArrayHandle::<u8, _>::empty(&device);
     /// device.fill(handle.prepare_for_output(1000)?, 7)?;
     /// handle.truncate(3);
@@ -35,8 +35,8 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Detached};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice};
+    /// let device = EmulatedDevice::new();
     /// let mut handle = ArrayHandle::from_container(&device, vec![1_u8, 2]);
     /// handle.prepare_for_input()?;
     /// handle.release_execution()?;
@@ -61,9 +61,9 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     /// # Examples
     /// ```
     /// use numeric_table::Array;
-    /// use numeric_table_execution::{ArrayHandle, Detached};
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice};
     /// let array = Array::from(vec![1_u8, 2]);
-    /// let mut handle = ArrayHandle::from_container(&Detached::new(), array.clone());
+    /// let mut handle = ArrayHandle::from_container(&EmulatedDevice::new(), array.clone());
     /// handle.release_control()?;
     /// assert_eq!(array.owner_count(), 1);
     /// assert_eq!(handle.read_portal()?, [1, 2]);
@@ -73,15 +73,15 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         if self.has_data() {
             self.control.check_writable()?;
         }
-        self.execution.take_over(&mut self.control, self.len)
+        self.execution.upload_and_free(&mut self.control, self.len)
     }
 
     /// Frees both sides, and discards the values; a container that only borrows its memory is kept.
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, HandleError, Serial};
-    /// let mut handle = ArrayHandle::from_container(&Serial, vec![1_u8, 2]);
+    /// use numeric_table_execution::{ArrayHandle, HandleError, HostSerial};
+    /// let mut handle = ArrayHandle::from_container(&HostSerial, vec![1_u8, 2]);
     /// handle.discard();
     /// assert!(matches!(handle.read_portal(), Err(HandleError::NoValidData)));
     /// ```
@@ -103,9 +103,9 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Detached, Kernels};
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, Kernels};
     /// use numeric_table::prelude::*;
-    /// let device = Detached::new();
+    /// let device = EmulatedDevice::new();
     /// let mut handle = ArrayHandle::<f32, _>::empty(&device);
     /// device.fill(handle.prepare_for_output(6)?, 1.5)?;
     /// let array = handle.into_container()?;
@@ -121,8 +121,8 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         Ok(container)
     }
 
-    /// Takes the container with all values, and leaves the handle without data: as [`into_container`](Self::into_container)
-    /// does, of a handle that is needed again.
+    /// Takes the container with all values, and leaves the handle without data: as
+    /// [`into_container`](Self::into_container) does, of a handle that is needed again.
     ///
     /// Source: Dax `GetArrayContainerControl`, after which the client owns the array.
     ///
@@ -131,8 +131,8 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     ///
     /// # Examples
     /// ```
-    /// use numeric_table_execution::{ArrayHandle, Detached, Kernels};
-    /// let device = Detached::new();
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, Kernels};
+    /// let device = EmulatedDevice::new();
     /// let mut handle = ArrayHandle::<f32, _, Vec<f32>>::empty(&device);
     /// let mut results = Vec::new();
     /// for step in 0..3 {

@@ -31,9 +31,9 @@ use super::{ArrayHandle, Container, DeviceAdapter, HandleError, Kernels, Transfe
 /// # Examples
 /// ```
 /// use numeric_table::prelude::*;
-/// use numeric_table_execution::{ArrayHandle, Detached, Launch};
+/// use numeric_table_execution::{ArrayHandle, EmulatedDevice, Launch};
 /// use numeric_table_execution::stream::{StreamOptions, StreamRows};
-/// let device = Detached::new();
+/// let device = EmulatedDevice::new();
 /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
 /// let mut sums = ArrayHandle::from_container(&device, vec![0.0_f32; 2]);
 /// let mut stream = table.stream_rows::<f32, _>(&device, StreamOptions { rows: 2, ..Default::default() })?;
@@ -65,13 +65,13 @@ pub trait StreamRows {
     /// Of a table file:
     /// ```
     /// # use numeric_table::{files::TableReader, prelude::*};
-    /// # use numeric_table_execution::Rayon;
+    /// # use numeric_table_execution::HostParallel;
     /// # use numeric_table_execution::stream::{StreamOptions, StreamRows};
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("t.ntb");
     /// HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?.save(&path)?;
     /// let file = TableReader::open(&path)?;
-    /// let mut stream = file.stream_rows::<f32, _>(&Rayon, StreamOptions { rows: 2, ..Default::default() })?;
+    /// let mut stream = file.stream_rows::<f32, _>(&HostParallel, StreamOptions { rows: 2, ..Default::default() })?;
     /// assert_eq!(stream.next()?.unwrap().view(), [1.0, 2.0, 3.0, 4.0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -165,10 +165,10 @@ impl<'s, U: Element, D: DeviceAdapter> StreamBlock<'s, U, D> {
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::Serial;
+    /// use numeric_table_execution::HostSerial;
     /// use numeric_table_execution::stream::{StreamOptions, StreamRows};
     /// let table = HomogenNumericTable::from_rows(&[[1], [2], [3]])?;
-    /// let mut stream = table.stream_rows::<i32, _>(&Serial, StreamOptions { rows: 2, ..Default::default() })?;
+    /// let mut stream = table.stream_rows::<i32, _>(&HostSerial, StreamOptions { rows: 2, ..Default::default() })?;
     /// assert_eq!(stream.next()?.unwrap().row_range(), 0..2);
     /// let last = stream.next()?.unwrap();
     /// assert_eq!((last.row_range(), last.shape(), last.view()), (2..3, Shape { rows: 1, columns: 1 }, &[3][..]));
@@ -191,11 +191,11 @@ impl<'s, U: Element, D: DeviceAdapter> StreamBlock<'s, U, D> {
     /// # Examples
     /// ```
     /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::Serial;
+    /// use numeric_table_execution::HostSerial;
     /// use numeric_table_execution::stream::{StreamOptions, StreamRows};
     /// let table = HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?;
     /// let options = StreamOptions { layout: DataLayout::ColumnMajor, ..Default::default() };
-    /// let mut stream = table.stream_rows::<i32, _>(&Serial, options)?;
+    /// let mut stream = table.stream_rows::<i32, _>(&HostSerial, options)?;
     /// let block = stream.next()?.unwrap();
     /// assert_eq!((block.data_layout(), block.view()), (DataLayout::ColumnMajor, &[1, 3, 2, 4][..]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -399,7 +399,7 @@ fn cross<W: Element, D: Kernels>(
     free: Event,
 ) -> Result<(), HandleError> {
     device.queue().wait(Engine::Copy, free);
-    slot.load_ahead()?;
+    slot.upload_async()?;
     *copied = device.queue().record(Engine::Copy);
     device.queue().wait(Engine::Compute, *copied);
     Ok(())

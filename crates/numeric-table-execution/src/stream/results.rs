@@ -24,9 +24,9 @@ use crate::{ArrayHandle, Container, DeviceAdapter, HandleError, ViewMut};
 /// A table of any size is scaled by a device, block by block:
 /// ```
 /// use numeric_table::prelude::*;
-/// use numeric_table_execution::{Detached, Launch};
+/// use numeric_table_execution::{EmulatedDevice, Launch};
 /// use numeric_table_execution::stream::{ResultStream, StreamOptions, StreamRows};
-/// let device = Detached::new();
+/// let device = EmulatedDevice::new();
 /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]])?;
 /// let mut scaled = Vec::new();
 /// let options = StreamOptions { rows: 2, ..Default::default() };
@@ -189,7 +189,7 @@ impl<U: Element, D: DeviceAdapter> ResultSlot<U, D> {
             room = device.staging::<U>(self.values.len())?.reinterpret::<u8>()?;
         }
         Container::truncate(&mut room, bytes);
-        self.progress = Progress::Crossing(self.values.fetch_later(room)?);
+        self.progress = Progress::Crossing(self.values.download_async(room)?);
         Ok(())
     }
 

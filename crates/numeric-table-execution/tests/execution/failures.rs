@@ -3,7 +3,7 @@
 //! On the emulated device, which fails on demand.
 
 use numeric_table::prelude::*;
-use numeric_table_execution::emulated::Clock;
+use numeric_table_execution::emulated::EmulatedSpeed;
 use numeric_table_execution::memory::ExecutionMemory;
 use numeric_table_execution::stream::{ResultStream, StreamOptions, StreamRows};
 use numeric_table_execution::transport::Engine;
@@ -11,36 +11,36 @@ use numeric_table_execution::*;
 use test_support::tables::assert_fault;
 
 /// A handle whose values are 7, 7, 7, on the device only.
-fn result(device: &Detached) -> ArrayHandle<i32, Detached> {
+fn result(device: &EmulatedDevice) -> ArrayHandle<i32, EmulatedDevice> {
     let mut handle = ArrayHandle::empty(device);
     device.fill(handle.prepare_for_output(3).unwrap(), 7).unwrap();
     handle
 }
 
-fn input(device: &Detached) -> ArrayHandle<i32, Detached> {
+fn input(device: &EmulatedDevice) -> ArrayHandle<i32, EmulatedDevice> {
     ArrayHandle::from_container(device, Array::from(vec![1, 2, 3]))
 }
 
-fn sides<T: Element, C: Container<T>>(handle: &ArrayHandle<T, Detached, C>) -> (bool, bool) {
+fn sides<T: Element, C: Container<T>>(handle: &ArrayHandle<T, EmulatedDevice, C>) -> (bool, bool) {
     (handle.is_on_host(), handle.is_on_device())
 }
 
 #[test]
 fn a_failed_upload_leaves_control_valid_and_nothing_on_the_device() {
-    type Call = fn(&mut ArrayHandle<i32, Detached>) -> Result<(), HandleError>;
+    type Call = fn(&mut ArrayHandle<i32, EmulatedDevice>) -> Result<(), HandleError>;
     let calls: [Call; 3] = [
         |handle| handle.prepare_for_input().map(drop),
         |handle| handle.prepare_in_place().map(|_| ()),
         |handle| handle.release_control(),
     ];
     for call in calls {
-        for arm in [Detached::fail_upload, Detached::fail_allocation] {
-            let device = Detached::new();
+        for arm in [EmulatedDevice::fail_upload, EmulatedDevice::fail_allocation] {
+            let device = EmulatedDevice::new();
             let mut handle = input(&device);
             arm(&device, 0);
             assert_fault!(call(&mut handle), HandleError::Device(_) | HandleError::DeviceAlloc { bytes: 12, .. });
             assert_eq!(sides(&handle), (true, false));
-            assert_eq!(device.stats().uploads, Traffic::default());
+            assert_eq!(device.stats().uploads, TransferTotals::default());
             call(&mut handle).unwrap();
             assert_eq!(handle.read_portal().unwrap(), [1, 2, 3]);
         }
@@ -49,7 +49,7 @@ fn a_failed_upload_leaves_control_valid_and_nothing_on_the_device() {
 
 #[test]
 fn a_failed_download_leaves_the_execution_copy_valid() {
-    type Call = fn(&mut ArrayHandle<i32, Detached>) -> Result<Vec<i32>, HandleError>;
+    type Call = fn(&mut ArrayHandle<i32, EmulatedDevice>) -> Result<Vec<i32>, HandleError>;
     let calls: [Call; 6] = [
         |handle| handle.read_portal().map(<[i32]>::to_vec),
         |handle| handle.write_portal().map(|values| values.to_vec()),
@@ -62,7 +62,7 @@ fn a_failed_download_leaves_the_execution_copy_valid() {
         |handle| handle.clone().into_container().map(|array| array.to_vec()),
     ];
     for call in calls {
-        let device = Detached::new();
+        let device = EmulatedDevice::new();
         let mut handle = result(&device);
         device.fail_download(0);
         assert_fault!(call(&mut handle), HandleError::Device(_));
@@ -75,7 +75,7 @@ trait CopyOf {
     fn copy_of(&self) -> Result<Vec<i32>, HandleError>;
 }
 
-impl CopyOf for ArrayHandle<i32, Detached> {
+impl CopyOf for ArrayHandle<i32, EmulatedDevice> {
     fn copy_of(&self) -> Result<Vec<i32>, HandleError> {
         self.read_portal().map(<[i32]>::to_vec)
     }
@@ -83,7 +83,7 @@ impl CopyOf for ArrayHandle<i32, Detached> {
 
 #[test]
 fn a_failed_allocation_changes_nothing() {
-    let device = Detached::new();
+    let device = EmulatedDevice::new();
     // Output.
     for (mut handle, values) in [(input(&device), [1, 2, 3]), (result(&device), [7; 3])] {
         let before = sides(&handle);
@@ -94,7 +94,7 @@ fn a_failed_allocation_changes_nothing() {
     }
     // A copy that is detached from a clone, on the device only, and on both sides.
     for is_on_both in [false, true] {
-        let device = Detached::new(); // with nothing that could be freed
+        let device = EmulatedDevice::new(); // with nothing that could be freed
         let (handle, values) = if is_on_both { (input(&device), [1, 2, 3]) } else { (result(&device), [7; 3]) };
         handle.prepare_for_input().unwrap();
         let mut clone = handle.clone();
@@ -159,14 +159,14 @@ fn a_refused_control_allocation_changes_nothing_on<D: DeviceAdapter + Kernels>(d
 
 #[test]
 fn a_refused_control_allocation_changes_nothing() {
-    a_refused_control_allocation_changes_nothing_on(&Serial);
-    a_refused_control_allocation_changes_nothing_on(&Rayon);
-    a_refused_control_allocation_changes_nothing_on(&Detached::new());
+    a_refused_control_allocation_changes_nothing_on(&HostSerial);
+    a_refused_control_allocation_changes_nothing_on(&HostParallel);
+    a_refused_control_allocation_changes_nothing_on(&EmulatedDevice::new());
 }
 
 #[test]
 fn a_kernel_that_fails_later_is_reported_when_somebody_waits() {
-    let device = Detached::new();
+    let device = EmulatedDevice::new();
     device.fail_kernel(0);
     let handle = result(&device);
     assert_fault!(device.synchronize(), HandleError::EarlierFault(DeviceError::Earlier { .. }));
@@ -184,13 +184,13 @@ fn a_kernel_that_fails_later_is_reported_when_somebody_waits() {
 
 #[test]
 fn a_lost_device_leaves_the_control_copies() {
-    let device = Detached::new();
+    let device = EmulatedDevice::new();
     let (on_host, on_both, mut only_there) = (input(&device), input(&device), result(&device));
     on_both.prepare_for_input().unwrap();
     let clone = only_there.clone();
     let view = on_both.prepare_for_input().unwrap();
     device.lose();
-    let mut output = ArrayHandle::<i32, Detached>::empty(&device);
+    let mut output = ArrayHandle::<i32, EmulatedDevice>::empty(&device);
     assert_fault!(output.prepare_for_output(1), HandleError::DeviceLost);
     for mut handle in [on_host, on_both.clone()] {
         assert_fault!(handle.prepare_for_input(), HandleError::DeviceLost);
@@ -218,7 +218,7 @@ fn a_lost_device_leaves_the_control_copies() {
 
 #[test]
 fn a_full_device_frees_copies_that_control_has_too_and_nothing_else() {
-    let device = Detached::new().with_capacity(36); // three handles of three values
+    let device = EmulatedDevice::new().with_capacity(36); // three handles of three values
     let (cached, used) = (input(&device), input(&device));
     cached.prepare_for_input().unwrap();
     let view = used.prepare_for_input().unwrap();
@@ -245,7 +245,7 @@ fn a_full_device_frees_copies_that_control_has_too_and_nothing_else() {
 
 #[test]
 fn copies_that_clones_share_and_blocks_without_content_are_idle_too() {
-    let device = Detached::new().with_capacity(24);
+    let device = EmulatedDevice::new().with_capacity(24);
     let one = input(&device);
     one.prepare_for_input().unwrap();
     let other = one.clone();
@@ -264,7 +264,7 @@ fn copies_that_clones_share_and_blocks_without_content_are_idle_too() {
 
 #[test]
 fn a_result_that_was_read_is_idle_and_one_that_was_not_is_kept() {
-    let device = Detached::new().with_capacity(24);
+    let device = EmulatedDevice::new().with_capacity(24);
     let (read, unread) = (result(&device), result(&device));
     read.read_portal().unwrap();
     input(&device).prepare_for_input().unwrap();
@@ -273,7 +273,7 @@ fn a_result_that_was_read_is_idle_and_one_that_was_not_is_kept() {
 
 #[test]
 fn views_of_another_device_are_refused() {
-    let (here, there) = (Detached::new(), Detached::new());
+    let (here, there) = (EmulatedDevice::new(), EmulatedDevice::new());
     let (foreign, mut own) = (input(&there), ArrayHandle::<i32, _>::empty(&here));
     let view = foreign.prepare_for_input().unwrap();
     let output = own.prepare_for_output(3).unwrap();
@@ -287,7 +287,7 @@ fn views_of_another_device_are_refused() {
 
 #[test]
 fn whoever_skips_a_copy_reads_nonsense() {
-    let device = Detached::new();
+    let device = EmulatedDevice::new();
     let mut handle = ArrayHandle::from_container(&device, Array::from(vec![1_u64; 100]));
     for _ in 0..2 {
         // A fresh block, and the same one recycled.
@@ -301,7 +301,7 @@ fn whoever_skips_a_copy_reads_nonsense() {
 
 #[test]
 fn everything_is_freed_in_the_end() {
-    let device = Detached::new();
+    let device = EmulatedDevice::new();
     let handle = input(&device);
     let clones = [handle.clone(), result(&device)];
     let view = handle.prepare_for_input().unwrap();
@@ -315,7 +315,7 @@ fn everything_is_freed_in_the_end() {
 }
 
 /// Computes ones, twos and threes, and returns what arrives.
-fn stream_of_results(device: &Detached, fault: impl FnOnce(&Detached)) -> (Vec<i32>, Vec<HandleError>) {
+fn stream_of_results(device: &EmulatedDevice, fault: impl FnOnce(&EmulatedDevice)) -> (Vec<i32>, Vec<HandleError>) {
     let (mut taken, mut errors, mut fault) = (Vec::new(), Vec::new(), Some(fault));
     let mut results = ResultStream::<i32, _, _>::new(device, 2, 2, |_, values| {
         taken.extend_from_slice(values);
@@ -344,14 +344,14 @@ fn stream_of_results(device: &Detached, fault: impl FnOnce(&Detached)) -> (Vec<i
 
 #[test]
 fn a_kernel_that_fails_in_a_stream_of_results_is_told_once() {
-    let (_, errors) = stream_of_results(&Detached::new(), |device| device.fail_kernel(0));
+    let (_, errors) = stream_of_results(&EmulatedDevice::new(), |device| device.fail_kernel(0));
     assert!(matches!(errors[..], [HandleError::EarlierFault(_)]), "{errors:?}");
 }
 
 #[test]
 fn results_whose_copy_fails_are_copied_again() {
     for after in 0..2 {
-        let (taken, errors) = stream_of_results(&Detached::new(), |device| device.fail_download(after));
+        let (taken, errors) = stream_of_results(&EmulatedDevice::new(), |device| device.fail_download(after));
         assert_eq!(taken, [1, 1, 2, 2, 3, 3]);
         assert!(matches!(errors[..], [HandleError::Device(_)]), "{errors:?}");
     }
@@ -359,7 +359,7 @@ fn results_whose_copy_fails_are_copied_again() {
 
 #[test]
 fn results_of_a_lost_device_are_not_made_up() {
-    let (taken, errors) = stream_of_results(&Detached::new(), Detached::lose);
+    let (taken, errors) = stream_of_results(&EmulatedDevice::new(), EmulatedDevice::lose);
     assert_eq!(taken, [1, 1]); // arrived before
     assert!(!errors.is_empty() && errors.iter().all(|error| matches!(error, HandleError::DeviceLost)), "{errors:?}");
 }
@@ -367,9 +367,9 @@ fn results_of_a_lost_device_are_not_made_up() {
 #[test]
 fn work_waits_for_the_events_that_it_names_and_for_no_others() {
     // A byte takes a nanosecond to cross, and a kernel one for each byte.
-    let clock = Clock { control: u64::MAX, copy: 1_000_000_000, compute: 1_000_000_000 };
+    let clock = EmulatedSpeed { control: u64::MAX, copy: 1_000_000_000, compute: 1_000_000_000 };
     for (names_it, total) in [(true, 2000), (false, 1000)] {
-        let device = Detached::new().with_clock(clock);
+        let device = EmulatedDevice::new().with_speed(clock);
         let (array, mut other) = (Array::from(vec![0_u8; 1000]), ArrayHandle::<u8, _>::empty(&device));
         let ahead = ArrayHandle::from_container(&device, array);
         let copied = ahead.prefetch(&[]).unwrap();
@@ -381,7 +381,7 @@ fn work_waits_for_the_events_that_it_names_and_for_no_others() {
         assert!(device.queue().is_complete(filled));
     }
     // A copy that comes after a kernel.
-    let device = Detached::new().with_clock(clock);
+    let device = EmulatedDevice::new().with_speed(clock);
     let mut other = ArrayHandle::<u8, _>::empty(&device);
     let filled = device.submit(&[], |device| device.fill(other.prepare_for_output(500)?, 7)).unwrap();
     ArrayHandle::from_container(&device, Array::from(vec![0_u8; 1000])).prefetch(&[filled]).unwrap();

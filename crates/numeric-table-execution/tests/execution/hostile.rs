@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use numeric_table::prelude::*;
 use numeric_table_execution::closures::BytesKernel;
-use numeric_table_execution::emulated::DetachedTransport;
+use numeric_table_execution::emulated::EmulatedTransport;
 use numeric_table_execution::memory::{SeparateMemory, SeparateSpace};
 use numeric_table_execution::stream::{StreamOptions, StreamRows};
 use numeric_table_execution::transport::{Engine, Event, Queue, StageTimes, Transport};
@@ -124,7 +124,7 @@ impl Container<i32> for Panics {
 
 #[test]
 fn a_container_that_panics_leaves_the_handle_usable() {
-    let device = Detached::new();
+    let device = EmulatedDevice::new();
     let container = Panics { values: vec![1, 2], on_allocation: true, on_retirement: false };
     let mut handle = ArrayHandle::from_container(&device, container);
     device.fill(handle.prepare_for_output(2).unwrap(), 7).unwrap();
@@ -138,7 +138,7 @@ fn a_container_that_panics_leaves_the_handle_usable() {
 
 #[test]
 fn a_container_that_panics_when_it_retires_is_not_lost() {
-    let device = Detached::new();
+    let device = EmulatedDevice::new();
     let container = Panics { values: vec![1, 2, 3], on_allocation: false, on_retirement: true };
     let mut handle = ArrayHandle::from_container(&device, container);
     assert!(catch_unwind(AssertUnwindSafe(|| handle.prepare_in_place().map(drop))).is_err());
@@ -199,8 +199,8 @@ fn containers_of_other_lengths_than_promised_are_refused() {
             }
         }
     }
-    check(&Serial);
-    check(&Detached::new());
+    check(&HostSerial);
+    check(&EmulatedDevice::new());
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn values_that_come_to_control_just_before_the_device_is_lost_are_seen() {
 
 #[test]
 fn exchanged_buffers_and_places_outside_are_refused() {
-    let device = Detached::new();
+    let device = EmulatedDevice::new();
     let (mut long, mut short) = (ArrayHandle::<u64, _>::empty(&device), ArrayHandle::<u64, _>::empty(&device));
     {
         let (mut one, mut other) = (long.prepare_for_output(100).unwrap(), short.prepare_for_output(1).unwrap());
@@ -235,7 +235,7 @@ fn exchanged_buffers_and_places_outside_are_refused() {
     drop(clone);
     assert_eq!(short.read_portal().unwrap().len(), 1);
 
-    let heap = DetachedTransport::default();
+    let heap = EmulatedTransport::default();
     let mut buffer = heap.allocate(3).unwrap();
     for at in [3, usize::MAX] {
         assert_eq!(heap.upload(&[1], &mut buffer, at), Err(outside));
@@ -246,10 +246,10 @@ fn exchanged_buffers_and_places_outside_are_refused() {
 
 /// The emulated device, with another queue.
 #[derive(Clone)]
-struct Queued<Q>(Detached, Arc<Q>);
+struct Queued<Q>(EmulatedDevice, Arc<Q>);
 
 impl<Q: Queue + Clone + 'static> DeviceAdapter for Queued<Q> {
-    type Memory = <Detached as DeviceAdapter>::Memory;
+    type Memory = <EmulatedDevice as DeviceAdapter>::Memory;
     fn memory(&self) -> Self::Memory {
         self.0.memory()
     }
@@ -277,7 +277,7 @@ impl<Q: Queue + Clone + 'static> Launch for Queued<Q> {
 fn a_block_that_was_freed_and_cannot_cross_again_is_not_skipped() {
     /// Once a block has been copied, another handle needs the device's memory, and the next copy fails.
     #[derive(Clone)]
-    struct Evicts(Detached, Arc<AtomicBool>);
+    struct Evicts(EmulatedDevice, Arc<AtomicBool>);
     impl Queue for Evicts {
         fn record(&self, engine: Engine) -> Event {
             if engine == Engine::Copy && !self.1.swap(true, SeqCst) {
@@ -287,7 +287,7 @@ fn a_block_that_was_freed_and_cannot_cross_again_is_not_skipped() {
             Event::DONE
         }
     }
-    let device = Detached::new().with_capacity(999);
+    let device = EmulatedDevice::new().with_capacity(999);
     let device = Queued(device.clone(), Arc::new(Evicts(device, Arc::default())));
     let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4], [5, 6]]).unwrap();
     let mut stream = table.stream_rows::<i16, _>(&device, StreamOptions { rows: 2, ..Default::default() }).unwrap();
@@ -308,7 +308,7 @@ fn a_clock_that_runs_backwards_is_survived() {
             Some(StageTimes { pack: time, copy: time, kernel: time, total: time })
         }
     }
-    let device = Queued(Detached::new(), Arc::new(Backwards::default()));
+    let device = Queued(EmulatedDevice::new(), Arc::new(Backwards::default()));
     let table = HomogenNumericTable::from_rows(&[[1_i16, 2]]).unwrap();
     let stream = table.stream_rows::<i16, _>(&device, StreamOptions::default()).unwrap();
     assert_eq!(stream.finish().unwrap().times, StageTimes::default());
@@ -319,7 +319,7 @@ fn slots_are_made_when_they_are_needed() {
     let shape = Shape { rows: usize::MAX, columns: 0 };
     let table = HomogenNumericTable::<f32>::new(shape, AllocationFlag::DoAllocate).unwrap();
     let options = StreamOptions { rows: 1, slots: usize::MAX, ..Default::default() };
-    let mut stream = table.stream_rows::<f64, _>(&Detached::new(), options).unwrap();
+    let mut stream = table.stream_rows::<f64, _>(&EmulatedDevice::new(), options).unwrap();
     for row in 0..5 {
         assert_eq!(stream.next().unwrap().unwrap().row_range(), row..row + 1);
     }
@@ -334,15 +334,15 @@ fn a_table_on_a_device_may_have_room_for_more() {
             handle.truncate(6);
             let table = DeviceTable::from_handle(handle, Shape { rows: 3, columns: 2 }, layout).unwrap();
             assert_eq!(table.to_table().unwrap().into_array().unwrap()[..], [0, 1, 2, 3, 4, 5]);
-            let row = table.pull_rows::<i16>(2..3).unwrap().into_array().unwrap();
+            let row = table.download_rows::<i16>(2..3).unwrap().into_array().unwrap();
             assert_eq!(row[..], if layout == DataLayout::RowMajor { [4, 5] } else { [2, 5] });
             let reversed = Range { start: 2, end: 1 };
             assert_fault!(
-                table.pull_rows::<i32>(reversed),
+                table.download_rows::<i32>(reversed),
                 HandleError::Library(error) if matches!(error.kind(), ErrorKind::RowsOutOfRange { .. })
             );
         }
     }
-    check(&Serial);
-    check(&Detached::new());
+    check(&HostSerial);
+    check(&EmulatedDevice::new());
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use numeric_table::prelude::*;
-use numeric_table_execution::emulated::Clock;
+use numeric_table_execution::emulated::EmulatedSpeed;
 use numeric_table_execution::stream::{StreamOptions, StreamRows, StreamStats};
 use numeric_table_execution::*;
 
@@ -20,8 +20,8 @@ fn rate(nanoseconds: u64) -> u64 {
 /// A column-major table has to be packed. Packing, copying and the kernel take the given nanoseconds for each value.
 fn stream(blocks: usize, slots: usize, [pack, copy, kernel]: [u64; 3]) -> StreamStats {
     const ROWS: usize = 100;
-    let clock = Clock { control: rate(pack), copy: rate(copy), compute: rate(kernel) };
-    let device = Detached::new().with_clock(clock);
+    let clock = EmulatedSpeed { control: rate(pack), copy: rate(copy), compute: rate(kernel) };
+    let device = EmulatedDevice::new().with_speed(clock);
     let shape = Shape { rows: blocks * ROWS, columns: COLUMNS };
     let table = HomogenNumericTable::full_with_layout(shape, 1.0_f32, DataLayout::ColumnMajor).unwrap();
     let options = StreamOptions { rows: ROWS, slots, ..Default::default() };
@@ -76,13 +76,13 @@ fn one_slot_only_packs_while_a_kernel_runs() {
 fn a_slot_is_allocated_once() {
     let stats = stream(50, 3, [1, 1, 1]);
     assert_eq!(stats.transfers.allocations.calls, 3);
-    assert_eq!(stats.transfers.uploads, Traffic { calls: 50, bytes: 50 * 100 * COLUMNS * 4 });
-    assert_eq!(stats.transfers.downloads, Traffic::default());
+    assert_eq!(stats.transfers.uploads, TransferTotals { calls: 50, bytes: 50 * 100 * COLUMNS * 4 });
+    assert_eq!(stats.transfers.downloads, TransferTotals::default());
 }
 
 #[test]
 fn contiguous_rows_cross_without_being_packed() {
-    let device = Detached::new().with_clock(Clock { control: 1, copy: 4_000_000_000, compute: 1 << 40 });
+    let device = EmulatedDevice::new().with_speed(EmulatedSpeed { control: 1, copy: 4_000_000_000, compute: 1 << 40 });
     let table = HomogenNumericTable::full(Shape { rows: 1000, columns: COLUMNS }, 1_u8).unwrap();
     let options = StreamOptions { rows: 100, ..Default::default() };
     // As they are, and widened on the device.
@@ -102,7 +102,7 @@ fn blocks_of_shared_memory_are_the_table() {
     let table = HomogenNumericTable::full(Shape { rows: 10, columns: 2 }, 1_i16).unwrap();
     let address = table.as_slice().unwrap().as_ptr();
     let options = StreamOptions { rows: 4, ..Default::default() };
-    let mut stream = table.stream_rows::<i16, _>(&Rayon, options).unwrap();
+    let mut stream = table.stream_rows::<i16, _>(&HostParallel, options).unwrap();
     for first in [0, 4, 8] {
         let block = stream.next().unwrap().unwrap();
         assert_eq!(block.view().as_ptr(), address.wrapping_add(2 * first));

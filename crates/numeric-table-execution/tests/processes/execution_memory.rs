@@ -58,17 +58,17 @@ fn outputs<D: Kernels>(device: &D) {
 
 #[test]
 fn outputs_on_serial() {
-    alone("outputs_on_serial", || outputs(&Serial));
+    alone("outputs_on_serial", || outputs(&HostSerial));
 }
 
 #[test]
 fn outputs_on_rayon() {
-    alone("outputs_on_rayon", || outputs(&Rayon));
+    alone("outputs_on_rayon", || outputs(&HostParallel));
 }
 
 #[test]
 fn outputs_on_detached() {
-    alone("outputs_on_detached", || outputs(&Detached::new()));
+    alone("outputs_on_detached", || outputs(&EmulatedDevice::new()));
 }
 
 fn over_an_input<D: Kernels>(device: &D) {
@@ -86,7 +86,7 @@ fn over_an_input<D: Kernels>(device: &D) {
 #[test]
 fn outputs_over_an_input() {
     alone("outputs_over_an_input", || {
-        over_an_input(&Rayon);
-        over_an_input(&Detached::new());
+        over_an_input(&HostParallel);
+        over_an_input(&EmulatedDevice::new());
     });
 }

@@ -8,8 +8,8 @@ use numeric_table_execution::memory::ExecutionMemory;
 use numeric_table_execution::*;
 
 /// What crosses: on a device that shares memory, nothing.
-fn crossing<D: DeviceAdapter>(calls: usize, bytes: usize) -> Traffic {
-    if <D::Memory as ExecutionMemory>::IS_SHARED { Traffic::default() } else { Traffic { calls, bytes } }
+fn crossing<D: DeviceAdapter>(calls: usize, bytes: usize) -> TransferTotals {
+    if <D::Memory as ExecutionMemory>::IS_SHARED { TransferTotals::default() } else { TransferTotals { calls, bytes } }
 }
 
 pub(crate) fn sixteen_threads_make_one_upload<D: DeviceAdapter + Kernels>(device: &D) {
@@ -47,7 +47,7 @@ pub(crate) fn threads_that_read_a_result_make_one_download<D: DeviceAdapter + Ke
         }
     });
     assert_eq!(device.stats().downloads, crossing::<D>(1, 4000));
-    assert_eq!(device.stats().uploads, Traffic::default());
+    assert_eq!(device.stats().uploads, TransferTotals::default());
 }
 
 pub(crate) fn intermediate_data_never_crosses<D: DeviceAdapter + Kernels>(device: &D) {
@@ -59,7 +59,7 @@ pub(crate) fn intermediate_data_never_crosses<D: DeviceAdapter + Kernels>(device
     assert_eq!(two.into_container().unwrap()[..], [1, -3]);
     let stats = device.stats();
     assert_eq!((stats.uploads, stats.downloads), (crossing::<D>(1, 16), crossing::<D>(1, 4)));
-    assert_eq!(stats.duplicates, Traffic::default());
+    assert_eq!(stats.duplicates, TransferTotals::default());
 }
 
 pub(crate) fn every_kind_of_container_can_be_wrapped<D: DeviceAdapter + Kernels>(device: &D) {

@@ -67,18 +67,18 @@ macro_rules! launches {
     };
 }
 
-conformance!(serial, numeric_table_execution::Serial);
-conformance!(rayon, numeric_table_execution::Rayon);
-conformance!(detached, numeric_table_execution::Detached::new());
+conformance!(serial, numeric_table_execution::HostSerial);
+conformance!(rayon, numeric_table_execution::HostParallel);
+conformance!(detached, numeric_table_execution::EmulatedDevice::new());
 conformance!(
     detached_slow,
-    numeric_table_execution::Detached::new().with_copy_delay(std::time::Duration::from_millis(1))
+    numeric_table_execution::EmulatedDevice::new().with_copy_delay(std::time::Duration::from_millis(1))
 );
 #[cfg(feature = "cuda")]
 conformance!(cuda, numeric_table_execution::cuda::Cuda::new(0).unwrap(), crate::cuda::is_there());
 
 launches! {
-    closures_on_serial: numeric_table_execution::Serial;
-    closures_on_rayon: numeric_table_execution::Rayon;
-    closures_on_detached: numeric_table_execution::Detached::new();
+    closures_on_serial: numeric_table_execution::HostSerial;
+    closures_on_rayon: numeric_table_execution::HostParallel;
+    closures_on_detached: numeric_table_execution::EmulatedDevice::new();
 }

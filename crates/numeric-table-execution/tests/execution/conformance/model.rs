@@ -68,7 +68,7 @@ struct Blocks {
     expected: TransferStats,
 }
 
-fn count(traffic: &mut Traffic, bytes: usize) {
+fn count(traffic: &mut TransferTotals, bytes: usize) {
     if bytes > 0 {
         traffic.calls += 1;
         traffic.bytes += bytes;
@@ -118,7 +118,7 @@ impl<T: Element, D: DeviceAdapter + Kernels, C: Container<T>> World<'_, T, D, C>
     }
 
     /// Downloads, if it is not there.
-    fn retrieve(&mut self, i: usize) {
+    fn download(&mut self, i: usize) {
         let model = &mut self.handles[i].1;
         if !model.on_host {
             count(&mut self.blocks.expected.downloads, size_of_val(&model.values.as_ref().unwrap()[..]));
@@ -177,7 +177,7 @@ impl<T: Element, D: DeviceAdapter + Kernels, C: Container<T>> World<'_, T, D, C>
                 let expected = self.handles[i].1.values.clone().ok_or(Fault::NoValidData);
                 self.agree(result, expected);
                 if has_data {
-                    self.retrieve(i);
+                    self.download(i);
                 }
             }
             10 => self.write(random, i, has_data, is_refused),
@@ -212,7 +212,7 @@ impl<T: Element, D: DeviceAdapter + Kernels, C: Container<T>> World<'_, T, D, C>
                 let result = self.handles[i].0.release_execution();
                 self.agree(result, Ok(()));
                 if has_data {
-                    self.retrieve(i);
+                    self.download(i);
                 }
                 let model = &mut self.handles[i].1;
                 (model.own, model.copy, model.spare) = (None, None, None);
@@ -234,7 +234,7 @@ impl<T: Element, D: DeviceAdapter + Kernels, C: Container<T>> World<'_, T, D, C>
             }
             16 => {
                 if has_data {
-                    self.retrieve(i);
+                    self.download(i);
                 }
                 let (handle, model) = self.handles.swap_remove(i);
                 let result = handle.into_container().map(|container| container.values().to_vec());
@@ -334,7 +334,7 @@ impl<T: Element, D: DeviceAdapter + Kernels, C: Container<T>> World<'_, T, D, C>
         if !has_data || is_refused {
             return;
         }
-        self.retrieve(i);
+        self.download(i);
         let copy = self.handles[i].1.own.or(self.handles[i].1.copy);
         let kept = copy.filter(|&block| self.is_unique(block));
         let model = &mut self.handles[i].1;

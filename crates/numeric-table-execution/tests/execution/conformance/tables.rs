@@ -38,7 +38,7 @@ fn pairs<S: SmallNumber, T: SmallNumber, D: Kernels>(device: &D, layout: DataLay
         assert_eq!((there.shape(), there.data_layout()), (table.shape(), layout));
         for rows in [0..ROWS, 2..7, 8..9, 5..5] {
             let before = device.stats();
-            let pulled = there.pull_rows::<S>(rows.clone()).unwrap();
+            let pulled = there.download_rows::<S>(rows.clone()).unwrap();
             let downloads = (device.stats() - before).downloads;
             assert_eq!(downloads.bytes, least_bytes::<S, T, D>(rows.len() * COLUMNS), "{rows:?}");
             assert!(downloads.calls <= 1);
@@ -46,7 +46,7 @@ fn pairs<S: SmallNumber, T: SmallNumber, D: Kernels>(device: &D, layout: DataLay
             assert_eq!(&pulled.rows::<S>(0..rows.len()).unwrap()[..], expected, "{rows:?}");
             assert_eq!(pulled.data_layout(), layout);
         }
-        assert!(there.pull_rows::<S>(2..ROWS + 1).is_err());
+        assert!(there.download_rows::<S>(2..ROWS + 1).is_err());
         let other = if layout == DataLayout::RowMajor { DataLayout::ColumnMajor } else { DataLayout::RowMajor };
         let turned = there.to_layout(other).unwrap();
         assert_eq!(turned.to_table().unwrap(), table.convert::<T>().unwrap());
@@ -62,7 +62,7 @@ pub(crate) fn a_dictionary_travels_and_tables_without_values_too<D: Kernels>(dev
     let features = ["a", "b"].map(|name| Feature::new(ElementType::I16).named(name));
     table.set_dictionary(DataDictionary::from_features(features)).unwrap();
     let there = table.to_device::<f64, D>(device).unwrap().select_columns(&[1]).unwrap();
-    let back = there.pull_rows::<f32>(0..1).unwrap();
+    let back = there.download_rows::<f32>(0..1).unwrap();
     assert_eq!(back.dictionary().feature(0).unwrap().name.as_deref(), Some("b"));
     assert_eq!(back.dictionary().feature(0).unwrap().element_type, ElementType::F32);
 
@@ -98,7 +98,7 @@ pub(crate) fn a_refused_value_is_named_at_its_place_in_the_table<D: Kernels>(dev
         let error = table.to_device_with::<f32, D>(device, policy).unwrap_err();
         assert_eq!(error.to_string(), message);
         let there = table.to_device::<f64, D>(device).unwrap();
-        assert_eq!(there.pull_rows_with::<f32>(2..6, policy).unwrap_err().to_string(), message);
+        assert_eq!(there.download_rows_with::<f32>(2..6, policy).unwrap_err().to_string(), message);
         assert_eq!(there.convert::<f32>(policy).unwrap_err().to_string(), message);
         for convert in [Convert::Auto, Convert::Control, Convert::Execution] {
             for block_layout in LAYOUTS {

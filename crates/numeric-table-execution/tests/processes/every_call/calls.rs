@@ -6,7 +6,7 @@ use std::path::Path;
 
 use numeric_table::prelude::*;
 use numeric_table_execution::stream::{StreamOptions, StreamRows};
-use numeric_table_execution::{Detached, Kernels, Rayon, Serial, ToDevice};
+use numeric_table_execution::{EmulatedDevice, HostParallel, HostSerial, Kernels, ToDevice};
 use test_support::tables::LAYOUTS;
 
 use super::suite::{Call, Table, calls};
@@ -16,15 +16,15 @@ const FEW: usize = 3;
 
 calls! {
     fn on_the_serial_device(table, _folder) {
-        on_device(table, &Serial);
+        on_device(table, &HostSerial);
     }
 
     fn on_the_rayon_device(table, _folder) {
-        on_device(table, &Rayon);
+        on_device(table, &HostParallel);
     }
 
     fn on_a_detached_device(table, _folder) {
-        on_device(table, &Detached::new().with_capacity(1 << 20));
+        on_device(table, &EmulatedDevice::new().with_capacity(1 << 20));
     }
 }
 
@@ -39,7 +39,7 @@ fn on_device<T: Element, D: Kernels + Clone>(table: &Table<T>, device: &D) {
     if let Ok(there) = table.to_device::<f64, D>(device) {
         let Shape { rows, .. } = there.shape();
         for range in row_ranges(rows) {
-            let _ = black_box(there.pull_rows::<f32>(range));
+            let _ = black_box(there.download_rows::<f32>(range));
         }
         for layout in LAYOUTS {
             let _ = black_box(there.to_layout(layout));
