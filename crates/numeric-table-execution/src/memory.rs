@@ -27,7 +27,7 @@ pub use crate::space::{DeviceView, DeviceViewMut, SeparateSpace};
 /// | [`load_for_input`](Self::load_for_input) | `LoadDataForInput`, `GetIteratorBegin` | allocates and copies in, if absent | the control values |
 /// | [`load_in_place`](Self::load_in_place) | (VTK-m `PrepareForInPlace`) | the same; control becomes invalid | the control values |
 /// | [`allocate_for_output`](Self::allocate_for_output) | `AllocateArrayForOutput` | allocates or recycles; control is ignored | allocates in control |
-/// | [`download`](Self::retrieve) | `RetrieveOutputData` | allocates control and copies to it | nothing |
+/// | [`download`](Self::download) | `RetrieveOutputData` | allocates control and copies to it | nothing |
 /// | [`copy_into`](Self::copy_into) | `CopyInto` | device directly to the target; control is ignored | copies from control |
 /// | [`store`](Self::store) | | host values directly to the device | copies into control |
 /// | [`upload_and_free`](Self::upload_and_free) | `ReleaseResourcesControl` | copies in if it has no copy, frees control | nothing |

@@ -37,8 +37,8 @@ use crate::{ArrayHandle, Container, DeviceAdapter, HandleError, ViewMut};
 /// });
 /// let mut stream = table.stream_rows::<f32, _>(&device, options)?;
 /// while let Some(block) = stream.next()? {
-///     results.push(block.rows(), |output| {
-///         device.launch([block.view()], output, block.rows().len(), |rows, [values], output| {
+///     results.push(block.row_range(), |output| {
+///         device.launch([block.view()], output, block.row_range().len(), |rows, [values], output| {
 ///             let values = &values[rows.start * 2..rows.end * 2];
 ///             output.iter_mut().zip(values).for_each(|(output, value)| *output = value * 0.5);
 ///         })
