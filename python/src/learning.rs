@@ -59,7 +59,7 @@ impl KMeansStep {
 
     /// The number of rows with a NaN or an infinity, which belong to no cluster.
     #[getter]
-    fn left_out(slf: &Bound<'_, Self>) -> PyResult<u64> {
+    fn non_finite_rows(slf: &Bound<'_, Self>) -> PyResult<u64> {
         Ok(state::<Step>(slf)?.non_finite_rows())
     }
 

@@ -305,7 +305,7 @@ impl Partial {
     }
 
     /// Returns a result with the same parameters and without rows: the same number of columns, bins, centroids.
-    fn empty(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    fn new_like(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         object(py, self.state(py).without_rows().or_raise()?)
     }
 

@@ -33,11 +33,11 @@ pub(crate) enum Part {
 
 impl Part {
     /// Computes a result over the rows of the files.
-    pub(crate) fn reduce<P: numeric_table::Partial>(self, shards: &Shards, empty: &P) -> Result<P> {
+    pub(crate) fn reduce<P: numeric_table::Partial>(self, shards: &Shards, prototype: &P) -> Result<P> {
         match self {
-            Self::All => shards.reduce(empty),
-            Self::One(shard) => shards.reduce_shard(shard, empty),
-            Self::Some(range) => shards.reduce_shards(range, empty),
+            Self::All => shards.reduce(prototype),
+            Self::One(shard) => shards.reduce_shard(shard, prototype),
+            Self::Some(range) => shards.reduce_shards(range, prototype),
         }
     }
 }
@@ -82,10 +82,11 @@ struct Written {
 
 impl Written {
     fn new(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        for method in ["empty", "update", "merge"] {
+        for method in ["new_like", "update", "merge"] {
             if !object.hasattr(method)? {
                 let kind = object.get_type().name()?.to_string();
-                let text = format!("a partial result has the methods empty, update and merge: {kind} has no {method}");
+                let text =
+                    format!("a partial result has the methods new_like, update and merge: {kind} has no {method}");
                 return Err(TableTypeError::new_err(text));
             }
         }
@@ -166,7 +167,7 @@ impl numeric_table::Partial for Written {
     const NAME: &'static str = "python";
 
     fn new_like(&self) -> Result<Self> {
-        let object = attached(|py| exit::call(&self.method(py, "empty")?, ()).map(Bound::unbind))?;
+        let object = attached(|py| exit::call(&self.method(py, "new_like")?, ()).map(Bound::unbind))?;
         Ok(Self { object, nbytes: self.nbytes })
     }
 

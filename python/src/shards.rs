@@ -46,7 +46,7 @@ type ShardsState = (Option<PathBuf>, Vec<Known>, bool);
 /// becomes part of a result. Files without checksums are refused then.
 ///
 /// ``reduce(partial)`` computes a partial result over all rows: one of the package's kinds on all threads, or an object
-/// with the methods ``empty()``, ``update(table)`` and ``merge(other)``, on the calling thread. Results are merged in
+/// with the methods ``new_like()``, ``update(table)`` and ``merge(other)``, on the calling thread. Results are merged in
 /// an order that depends only on the files, and so have the same bits anywhere.
 ///
 /// >>> import numeric_table as nt, tempfile, os
@@ -351,7 +351,7 @@ impl Shards {
     /// order, first within each of the ``runs``.
     ///
     /// ``partial`` is one of the package's kinds, computed on all threads, or any object with these methods, called on
-    /// the calling thread: ``empty()`` returns a result with the same parameters and without rows, ``update(table)``
+    /// the calling thread: ``new_like()`` returns a result with the same parameters and without rows, ``update(table)``
     /// adds the rows of a table, which is a block of a file, and ``merge(other)`` adds those of another result, which
     /// come after its own. Their exceptions end the call, with a note that names the file. They may compute results
     /// themselves, nested up to 32 levels deep.
@@ -360,7 +360,7 @@ impl Shards {
     /// >>> class Largest:
     /// ...     def __init__(self):
     /// ...         self.value = -np.inf
-    /// ...     def empty(self):
+    /// ...     def new_like(self):
     /// ...         return Largest()
     /// ...     def update(self, table):
     /// ...         self.value = max(self.value, table.rows(dtype="float64").max(initial=-np.inf))
@@ -395,7 +395,7 @@ impl Shards {
     }
 
     /// Divides the files into runs, ``(start, stop)``. ``reduce`` merges the results within a run before it merges the
-    /// runs. Merging the results of the runs in order into ``partial.empty()`` gives the bits of ``reduce(partial)``.
+    /// runs. Merging the results of the runs in order into ``partial.new_like()`` gives the bits of ``reduce(partial)``.
     ///
     /// Each of up to 4,096 files is a separate run. If there are more, a run has several files. Their number depends on
     /// the number of files, and on whether ``partial.nbytes`` is above 65,536. Objects without ``nbytes`` count as

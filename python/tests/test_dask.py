@@ -37,7 +37,7 @@ class Sum:
     def __init__(self):
         self.sums, self.rows = np.zeros(COLUMNS), 0
 
-    def empty(self):
+    def new_like(self):
         return type(self)()
 
     def update(self, table):
@@ -57,7 +57,7 @@ class Slow(Sum):
         super().__init__()
         self.folder = folder
 
-    def empty(self):
+    def new_like(self):
         return type(self)(self.folder)
 
     def update(self, table):

@@ -60,7 +60,7 @@ WORK = {
     """,
     "partial_results_of_python": """
         class Count:
-            def empty(self): return Count()
+            def new_like(self): return Count()
             def update(self, table): busy()
             def merge(self, other): busy()
         nt.save(table, path, durable=False)

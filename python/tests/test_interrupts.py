@@ -99,7 +99,7 @@ def test_a_signal_ends_work_on_many_files(ends, shards, call):
 
 def test_a_signal_ends_reducing_by_a_class_of_python_between_its_calls(ends, shards):
     class Count:
-        def empty(self):
+        def new_like(self):
             return Count()
 
         def update(self, table):

@@ -52,7 +52,7 @@ def test_a_partial_begins_without_rows_and_counts_them(kind):
     partial.update(nt.Table(ROWS[:0]))
     assert partial.row_count == len(ROWS) + 1
     assert kind == "Statistics" or repr(partial) == f"<{kind} of 401 rows>"
-    assert partial.empty().row_count == 0 and type(partial.empty()) is type(partial)
+    assert partial.new_like().row_count == 0 and type(partial.new_like()) is type(partial)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -116,7 +116,7 @@ def test_parts_merge_into_the_whole(kind):
 def test_a_partial_merges_with_itself_and_an_empty_one(kind):
     partial = of_rows(kind)
     before = partial.to_bytes()
-    partial.merge(partial.empty())
+    partial.merge(partial.new_like())
     assert partial.to_bytes() == before
     partial.merge(partial)
     assert partial.row_count == 800
@@ -343,7 +343,7 @@ def test_steps_of_k_means_are_those_of_scikit_learn():
         step.merge(other)
     holes = nt.KMeansStep([[0.0], [4.0]])
     holes.update([[np.nan], [3.0]])
-    assert holes.left_out == 1 and holes.assign([[np.inf], [1.0]]).tolist() == [-1, 0]
+    assert holes.non_finite_rows == 1 and holes.assign([[np.inf], [1.0]]).tolist() == [-1, 0]
 
 
 def test_regressions_are_those_of_scikit_learn():
@@ -432,11 +432,11 @@ def test_threads_use_one_partial_at_once(kind):
         lambda: one.update(table),
         lambda: one.update(whole),
         lambda: one.merge(small),
-        lambda: (one.to_bytes(), one.row_count, repr(one), one.empty()),
+        lambda: (one.to_bytes(), one.row_count, repr(one), one.new_like()),
         lambda: two.merge(small),
         lambda: copy.copy(two).merge(one),
         lambda: copy.copy(one).merge(two),
-        lambda: small.merge(small.empty()),
+        lambda: small.merge(small.new_like()),
     ]
     threads = [threading.Thread(target=work, args=(call,), daemon=True) for call in calls]
     for thread in threads:

@@ -58,7 +58,7 @@ class Seen:
     def __init__(self, log=None):
         self.log, self.story = [] if log is None else log, []
 
-    def empty(self):
+    def new_like(self):
         return Seen(self.log)
 
     def update(self, table):
@@ -76,8 +76,8 @@ class Wrapped:
     def __init__(self, own):
         self.own = own
 
-    def empty(self):
-        return Wrapped(self.own.empty())
+    def new_like(self):
+        return Wrapped(self.own.new_like())
 
     def update(self, table):
         self.own.update(table)
@@ -159,7 +159,7 @@ def test_columns_of_several_types_and_no_columns(tmp_path):
     types = []
 
     class Types(Seen):
-        def empty(self):
+        def new_like(self):
             return Types()
 
         def update(self, table):
@@ -182,13 +182,13 @@ def test_results_of_files_have_the_same_bits_anyhow(folder, kind):
     assert type(found) is type(prototype) and found.row_count == 150 and prototype.to_bytes() == before
     assert shards.runs(prototype) == [(0, 1), (1, 2), (2, 3), (3, 4)]
     sent = [pickle.dumps(shards.reduce_shards(*run, prototype)) for run in shards.runs(prototype)]
-    everything = prototype.empty()
+    everything = prototype.new_like()
     for part in sent:
         everything.merge(pickle.loads(part))
     assert everything.to_bytes() == found.to_bytes()
     one = shards.reduce_shard(3, prototype)
     assert one.row_count == 75 and one.to_bytes() == shards.reduce_shards(3, 4, prototype).to_bytes()
-    alone = prototype.empty()
+    alone = prototype.new_like()
     alone.update(nt.load(folder / "part-3.ntb"))
     assert alone.to_bytes() == one.to_bytes()
     assert shards.reduce_shards(2, 2, prototype).row_count == 0
@@ -241,7 +241,7 @@ def test_runs_of_many_files_depend_on_how_large_a_result_is(tmp_path):
     class Large(Seen):
         nbytes = 65_537
 
-        def empty(self):
+        def new_like(self):
             return Large(self.log)
 
     found = shards.reduce(Large()).story
@@ -259,7 +259,7 @@ def test_exceptions_of_a_partial_of_python_are_passed_on(folder):
             super().__init__()
             self.method, self.error = method, error
 
-        def empty(self):
+        def new_like(self):
             if self.method == "empty":
                 raise self.error
             return Failing(self.method, self.error)
@@ -308,7 +308,7 @@ def test_a_partial_may_keep_what_it_was_given(many):
     class Keeping(Seen):
         kept = []
 
-        def empty(self):
+        def new_like(self):
             return Keeping(self.log)
 
         def update(self, table):
@@ -328,7 +328,7 @@ def test_a_partial_may_use_the_package_and_the_shards_themselves(folder):
     shards = nt.Shards(folder)
 
     class Curious(Seen):
-        def empty(self):
+        def new_like(self):
             return Curious(self.log)
 
         def update(self, table):
@@ -341,7 +341,7 @@ def test_a_partial_may_use_the_package_and_the_shards_themselves(folder):
     assert len(found.log) == 4 and found.log[0] == [[[70]], [[0]], [[5]], [[75]]]
 
 
-@pytest.mark.parametrize("method", ["empty", "update", "merge"])
+@pytest.mark.parametrize("method", ["new_like", "update", "merge"])
 def test_partials_within_partials_end_before_the_stack_does(folder, method):
     shards, depth = nt.Shards(folder), []
 
@@ -353,7 +353,7 @@ def test_partials_within_partials_end_before_the_stack_does(folder, method):
         shards.reduce_shard(0, Endless())
         return Endless()
 
-    Endless.empty = lambda self: Endless()
+    Endless.new_like = lambda self: Endless()
     Endless.update = Endless.merge = lambda self, other: None
     setattr(Endless, method, within)
     for _ in range(2):
@@ -372,7 +372,7 @@ def test_partials_of_python_are_let_go(folder):
             super().__init__(log)
             alive.append(weakref.ref(self))
 
-        def empty(self):
+        def new_like(self):
             return Counted(self.log)
 
     for _ in range(10):
@@ -461,7 +461,7 @@ def test_another_process_computes_the_same_bits(folder):
     )
     given = pickle.dumps((shards, shards.runs(prototype), prototype))
     run = subprocess.run([sys.executable, "-c", program], input=given, capture_output=True, check=True)
-    everything = prototype.empty()
+    everything = prototype.new_like()
     for part in pickle.loads(run.stdout):
         everything.merge(part)
     assert everything.to_bytes() == shards.reduce(prototype).to_bytes()

@@ -34,7 +34,7 @@ def test_type_checkers_take_a_program(tmp_path):
         "table = nt.Table(np.zeros((3, 2)), names=['a', 'b'])\n"
         "rows: int = len(table)\nwith table.write_rows(dtype='f4') as block:\n    block *= 2\n"
         "shards = nt.Shards(['a.ntb'])\nstep: nt.KMeansStep = shards.reduce(nt.KMeansStep([[1.0, 2.0]]))\n"
-        "class Rows:\n    count = 0\n    def empty(self) -> 'Rows':\n        return Rows()\n"
+        "class Rows:\n    count = 0\n    def new_like(self) -> 'Rows':\n        return Rows()\n"
         "    def update(self, table: nt.Table) -> None:\n        self.count += len(table)\n"
         "    def merge(self, other: 'Rows') -> None:\n        self.count += other.count\n"
         "own: Rows = shards.reduce_shards(0, 1, Rows())\n"

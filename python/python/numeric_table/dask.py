@@ -40,7 +40,7 @@ MERGED_AT_ONCE = 32
 class Mergeable(Protocol):
     """A partial result for :meth:`TableCollection.reduce`: one of the library, or one written in Python."""
 
-    def empty(self) -> Self:
+    def new_like(self) -> Self:
         """Returns a result with the same parameters and without rows."""
 
     def update(self, table: Table, /) -> None:
@@ -116,7 +116,7 @@ class TableCollection(DaskMethodsMixin):
         """
         reduce_shard, merged = delayed(_reduced, pure=True), delayed(_merged, pure=True)
         prototype = delayed(partial, pure=False)
-        found = delayed(_empty, pure=True)(prototype)
+        found = delayed(_new_like, pure=True)(prototype)
         runs = iter(self.shards.runs(partial))
         while batch := list(itertools.islice(runs, MERGED_AT_ONCE)):
             results = []
@@ -229,8 +229,8 @@ def _reduced(shards: Shards, shard: int, prototype: _P) -> _P:
     return shards.reduce_shard(shard, prototype)
 
 
-def _empty(prototype: _P) -> _P:
-    return prototype.empty()
+def _new_like(prototype: _P) -> _P:
+    return prototype.new_like()
 
 
 def _merged(first: _P, *others: _P) -> _P:
