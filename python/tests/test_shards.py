@@ -260,7 +260,7 @@ def test_exceptions_of_a_partial_of_python_are_passed_on(folder):
             self.method, self.error = method, error
 
         def new_like(self):
-            if self.method == "empty":
+            if self.method == "new_like":
                 raise self.error
             return Failing(self.method, self.error)
 
@@ -272,7 +272,7 @@ def test_exceptions_of_a_partial_of_python_are_passed_on(folder):
             if self.method == "merge":
                 raise self.error
 
-    for method in ["empty", "update", "merge"]:
+    for method in ["new_like", "update", "merge"]:
         for error in [ZeroDivisionError("here"), KeyboardInterrupt(), nt.TableError("mine")]:
             with pytest.raises(type(error)) as raised:
                 shards.reduce(Failing(method, error))

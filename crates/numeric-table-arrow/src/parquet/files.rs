@@ -246,7 +246,7 @@ impl ParquetFiles {
         FileRowBlocks::new(first.fields(), steps, first.read_options(), rows)
     }
 
-    /// Computes a result of all rows: starts with [`empty`](Partial::new_like) of the prototype `empty`, and adds blocks of
+    /// Computes a result of all rows: starts with [`new_like`](Partial::new_like) of the prototype and adds blocks of
     /// rows that were read as `T`. Parts of files are processed in parallel (feature `rayon`).
     ///
     /// Files are cut at row groups for any number of threads, and the results of the parts are merged in the

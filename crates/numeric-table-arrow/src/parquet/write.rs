@@ -176,7 +176,7 @@ impl ParquetWriteOptions {
         Self { export: self.export.nan_to_null(has_null_for_nan), ..self }
     }
 
-    /// Sets whether columns whose categories have words are written as words, as [`ArrowExportOptions::words`] does.
+    /// Sets whether categories with labels are written as their labels, as [`ArrowExportOptions::labels`] does.
     ///
     /// # Examples
     /// ```
