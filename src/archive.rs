@@ -287,7 +287,7 @@ fn read_kind(bytes: &[u8]) -> Result<(&str, usize)> {
 pub(crate) fn encode(room: usize, value: &impl Serialize) -> Result<Vec<u8>> {
     let mut archive = vector_with_room(room)?;
     take_refusal(); // clears that of an earlier encoding
-    match value.serialize(Encoder(&mut archive)) {
+    match value.serialize(Encoder::new(&mut archive)) {
         Ok(()) => Ok(archive),
         Err(Failure::Refused(error)) => Err(error),
         Err(failure) => Err(take_refusal().unwrap_or_else(|| Error::format(0, failure.to_string()))),
@@ -302,9 +302,9 @@ pub(crate) fn cut_off(bytes: &[u8], missing: usize) -> Error {
 /// Decodes from a position; returns the value and the number of bytes consumed.
 pub(crate) fn decode<'a, D: Deserialize<'a>>(bytes: &'a [u8], start: usize) -> Result<(D, usize)> {
     take_refusal(); // clears that of an earlier decoding
-    let mut decoder = Decoder(&bytes[start..]);
+    let mut decoder = Decoder::new(&bytes[start..]);
     let failure = match D::deserialize(&mut decoder) {
-        Ok(value) => return Ok((value, bytes.len() - start - decoder.0.len())),
+        Ok(value) => return Ok((value, bytes.len() - start - decoder.remaining())),
         Err(failure) => failure,
     };
     Err(match (take_refusal(), failure) {

@@ -7,25 +7,47 @@ use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess, VariantAccess, Visitor,
 };
 
-use super::failure::Failure;
+use super::failure::{Failure, MAX_DEPTH};
 
 /// The bytes of an archive that have not been read.
-pub(super) struct Decoder<'de>(pub(super) &'de [u8]);
+pub(super) struct Decoder<'de> {
+    bytes: &'de [u8],
+    /// Number of levels that may still be entered.
+    levels: usize,
+}
 
 impl<'de> Decoder<'de> {
+    pub(super) fn new(bytes: &'de [u8]) -> Self {
+        Self { bytes, levels: MAX_DEPTH }
+    }
+
+    /// Returns the number of bytes that have not been read.
+    pub(super) fn remaining(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Reads a value within a value.
+    fn within<V>(&mut self, read: impl FnOnce(&mut Self) -> Result<V, Failure>) -> Result<V, Failure> {
+        let levels = self.levels.checked_sub(1);
+        self.levels = levels.ok_or(Failure::Depth)?;
+        let value = read(self)?;
+        self.levels += 1;
+        Ok(value)
+    }
+
     fn take(&mut self, count: usize) -> Result<&'de [u8], Failure> {
-        let Some((taken, rest)) = self.0.split_at_checked(count) else {
-            return Err(Failure::End { missing: count - self.0.len() });
+        let Some((taken, rest)) = self.bytes.split_at_checked(count) else {
+            return Err(Failure::End { missing: count - self.bytes.len() });
         };
-        self.0 = rest;
+        self.bytes = rest;
         Ok(taken)
     }
 
     fn take_array<const N: usize>(&mut self) -> Result<[u8; N], Failure> {
-        let Some((taken, rest)) = self.0.split_first_chunk() else {
-            return Err(Failure::End { missing: N - self.0.len() });
+        let Some((taken, rest)) = self.bytes.split_first_chunk() else {
+            return Err(Failure::End { missing: N - self.bytes.len() });
         };
-        self.0 = rest;
+        self.bytes = rest;
         Ok(*taken)
     }
 
@@ -54,7 +76,7 @@ impl<'de> Decoder<'de> {
 
     /// Reads a character: as many bytes as its first one says.
     fn take_char(&mut self) -> Result<char, Failure> {
-        let width = match self.0.first() {
+        let width = match self.bytes.first() {
             None => return Err(Failure::End { missing: 1 }),
             Some(0..=0x7f) => 1,
             Some(0..=0xdf) => 2,
@@ -138,7 +160,7 @@ impl<'de> Deserializer<'de> for &mut Decoder<'de> {
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
         match self.take_flag("the byte before an optional value")? {
             false => visitor.visit_none(),
-            true => visitor.visit_some(self),
+            true => self.within(|decoder| visitor.visit_some(decoder)),
         }
     }
 
@@ -151,7 +173,7 @@ impl<'de> Deserializer<'de> for &mut Decoder<'de> {
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Failure> {
-        visitor.visit_newtype_struct(self)
+        self.within(|decoder| visitor.visit_newtype_struct(decoder))
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
@@ -214,7 +236,7 @@ impl<'de> SeqAccess<'de> for Values<'_, 'de> {
             None => Ok(None),
             Some(rest) => {
                 self.count = rest;
-                seed.deserialize(&mut *self.decoder).map(Some)
+                self.decoder.within(|decoder| seed.deserialize(decoder)).map(Some)
             }
         }
     }
@@ -232,7 +254,7 @@ impl<'de> MapAccess<'de> for Values<'_, 'de> {
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Failure> {
-        seed.deserialize(&mut *self.decoder)
+        self.decoder.within(|decoder| seed.deserialize(decoder))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -258,7 +280,7 @@ impl<'de> VariantAccess<'de> for &mut Decoder<'de> {
     }
 
     fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Failure> {
-        seed.deserialize(self)
+        self.within(|decoder| seed.deserialize(decoder))
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, count: usize, visitor: V) -> Result<V::Value, Failure> {

@@ -10,17 +10,31 @@ use serde::ser::{
     SerializeTupleStruct, SerializeTupleVariant, Serializer,
 };
 
-use super::failure::Failure;
+use super::failure::{Failure, MAX_DEPTH};
 use crate::array::append_copy;
 
 type Outcome = Result<(), Failure>;
 
 /// An archive being written. Values arrive as one slice, which several threads copy.
-pub(super) struct Encoder<'a>(pub(super) &'a mut Vec<u8>);
+pub(super) struct Encoder<'a> {
+    bytes: &'a mut Vec<u8>,
+    /// Number of levels of values within values that may still be entered.
+    levels: usize,
+}
 
-impl Encoder<'_> {
+impl<'a> Encoder<'a> {
+    /// Creates an encoder that appends to `bytes`.
+    pub(super) fn new(bytes: &'a mut Vec<u8>) -> Self {
+        Self { bytes, levels: MAX_DEPTH }
+    }
+
+    /// Returns an encoder for a value within the value.
+    fn within(&mut self) -> Result<Encoder<'_>, Failure> {
+        let levels = self.levels.checked_sub(1).ok_or(Failure::Depth)?;
+        Ok(Encoder { bytes: self.bytes, levels })
+    }
     fn put(&mut self, bytes: &[u8]) -> Outcome {
-        append_copy(self.0, bytes).map_err(Failure::Refused)
+        append_copy(self.bytes, bytes).map_err(Failure::Refused)
     }
 
     fn put_length(&mut self, length: usize) -> Outcome {
@@ -28,7 +42,7 @@ impl Encoder<'_> {
     }
 
     fn again(&mut self) -> Encoder<'_> {
-        Encoder(self.0)
+        Encoder { bytes: self.bytes, levels: self.levels }
     }
 }
 
@@ -80,7 +94,7 @@ impl Serializer for Encoder<'_> {
 
     fn serialize_some<V: Serialize + ?Sized>(mut self, value: &V) -> Outcome {
         self.put(&[1])?;
-        value.serialize(self)
+        value.serialize(self.within()?)
     }
 
     fn serialize_unit(self) -> Outcome {
@@ -95,8 +109,8 @@ impl Serializer for Encoder<'_> {
         self.serialize_u32(index)
     }
 
-    fn serialize_newtype_struct<V: Serialize + ?Sized>(self, _: &'static str, value: &V) -> Outcome {
-        value.serialize(self)
+    fn serialize_newtype_struct<V: Serialize + ?Sized>(mut self, _: &'static str, value: &V) -> Outcome {
+        value.serialize(self.within()?)
     }
 
     fn serialize_newtype_variant<V: Serialize + ?Sized>(
@@ -107,7 +121,7 @@ impl Serializer for Encoder<'_> {
         value: &V,
     ) -> Outcome {
         self.again().serialize_u32(index)?;
-        value.serialize(self)
+        value.serialize(self.within()?)
     }
 
     fn serialize_seq(mut self, length: Option<usize>) -> Result<Self, Failure> {
@@ -167,7 +181,7 @@ macro_rules! values {
 
             fn $method<V: Serialize + ?Sized>(&mut self, $($name: &'static str,)? value: &V) -> Outcome {
                 $(let _ = $name;)?
-                value.serialize(self.again())
+                value.serialize(self.within()?)
             }
 
             fn end(self) -> Outcome {
@@ -190,11 +204,11 @@ impl SerializeMap for Encoder<'_> {
     type Error = Failure;
 
     fn serialize_key<V: Serialize + ?Sized>(&mut self, key: &V) -> Outcome {
-        key.serialize(self.again())
+        key.serialize(self.within()?)
     }
 
     fn serialize_value<V: Serialize + ?Sized>(&mut self, value: &V) -> Outcome {
-        value.serialize(self.again())
+        value.serialize(self.within()?)
     }
 
     fn end(self) -> Outcome {

@@ -143,3 +143,22 @@ fn a_sequence_without_a_length_is_refused() {
     }
     assert!(encode(0, &Endless).unwrap_err().to_string().contains("no length before its values"));
 }
+
+#[test]
+fn a_type_that_contains_itself_is_refused_before_the_stack_overflows() {
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct List(Option<Box<List>>);
+    #[derive(Debug, Serialize, Deserialize)]
+    enum Tree {
+        Leaf,
+        Node(Vec<Tree>),
+    }
+    let list = (0..100).fold(List(None), |list, _| List(Some(Box::new(list))));
+    assert_eq!(decode::<List>(&encode(0, &list).unwrap(), 0).unwrap().0, list);
+    let deep = "values are nested more than 256 deep";
+    assert!(decode::<List>(&[1; 1 << 20], 0).unwrap_err().to_string().contains(deep));
+    let node = [1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]; // a node with one child
+    let list = (0..10_000).fold(List(None), |list, _| List(Some(Box::new(list))));
+    assert!(encode(0, &list).unwrap_err().to_string().contains(deep));
+    assert!(decode::<Tree>(&node.repeat(1 << 16), 0).unwrap_err().to_string().contains(deep));
+}
