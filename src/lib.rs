@@ -1,5 +1,5 @@
-//! Tables of numbers: rows are observations, columns are features, in shared blocks of memory, handed to
-//! algorithms a block of rows at a time **in the element type that the algorithm asks for**.
+//! Tables of numbers in shared blocks of memory: rows are observations, columns are features. Algorithms read and write
+//! them a block of rows at a time, **in the element type of their choice**.
 //!
 //! ```
 //! use numeric_table::prelude::*;
@@ -20,7 +20,7 @@
 //! # Ok::<(), numeric_table::Error>(())
 //! ```
 //!
-//! Everyday names are in the root and in the [`prelude`]. The rest is in modules by topic.
+//! Common items are in the root and in the [`prelude`]. All others are in modules by topic.
 //!
 //! | task | where |
 //! | --- | --- |
@@ -59,8 +59,9 @@
 //! (S3 and other stores), `numeric-table-execution` (devices, CUDA), `numeric-table-learning` (k-means, naive Bayes,
 //! linear regression) and `numeric-table-sprs` (`sprs` matrices).
 //!
-//! Modelled on Intel DAAL's `HomogenNumericTable` and oneDAL's `array`. Where this crate differs on purpose, the item's
-//! page says so. [`guide::guarantees`] lists what you can rely on, and `ARCHITECTURE.md` describes the source.
+//! The crate is modeled on Intel DAAL's `HomogenNumericTable` and oneDAL's `array`. The page of an item lists its
+//! intentional differences. [`guide::guarantees`] lists what you can rely on, and `ARCHITECTURE.md` describes the
+//! source.
 //!
 //! # Debug builds
 //!
@@ -78,19 +79,19 @@
 //!   pool.
 //! * `ndarray` (default): views of tables and row blocks as `ndarray` 0.17 arrays, and tables from arrays.
 //! * `npy` (default): reading, mapping (with `mmap`) and writing NumPy's `.npy` files.
-//! * `mmap` (default): large blocks come from anonymous memory maps, lazily zeroed, with huge pages advised. Table
-//!   files can be mapped.
+//! * `mmap` (default): large blocks are anonymous memory maps, lazily zeroed, for which the library requests huge
+//!   pages. Table files can be mapped.
 //! * `csv` (default): reading CSV files, at once or block by block, and writing them.
 //! * `csv-compressed`: reading CSV files compressed with gzip or zstd. Both decoders are written in Rust.
 //! * `sparse-files`: reading and writing svmlight (LIBSVM) and MatrixMarket files.
-//! * `npz`: reading and writing NumPy's `.npz` files of several arrays, and SciPy's of sparse matrices.
+//! * `npz`: reading and writing NumPy's `.npz` files of several arrays, and SciPy's files of sparse matrices.
 //! * `bincode`: `Encode` and `Decode` of bincode 2 for arrays, dictionaries and tables.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 // `unsafe` is confined to the files that ARCHITECTURE.md lists, which `.ci/layers` compares with the source. Modules
-// without any forbid it here. Modules with the comment "in some files" forbid it in their other modules.
+// without any `unsafe` code forbid it here. Modules with the comment "in some files" forbid it in their other files.
 #[forbid(unsafe_code)]
 mod archive;
 pub mod array;
@@ -243,7 +244,7 @@ pub mod sparse {
     pub use crate::table::csr::index::{Indices, IndicesIter};
 }
 
-// The pages of `docs`, to be read; their programs are compiled and run where they have what they use.
+// The pages of `docs` as documentation. Their programs are compiled and run if the features that they use are enabled.
 #[cfg(any(
     all(doc, not(doctest)),
     all(doctest, feature = "csv", feature = "ndarray", feature = "npy", feature = "rayon", feature = "mmap")

@@ -27,7 +27,7 @@ use crate::window::AnySlice;
 /// | released after writing | the table already has the values | values are converted back, all or nothing |
 ///
 /// A [`HomogenNumericTable`](crate::HomogenNumericTable) stores its values in an array and lends it. Other kinds of
-/// tables have in-place blocks for reading if they create their pieces by
+/// tables have in-place blocks for reading if they create their pieces with
 /// [`Piece::of_array`](crate::table::spi::Piece::of_array), and in-place blocks for writing if they implement
 /// [`Lend`](crate::table::spi::Lend).
 ///

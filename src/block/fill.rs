@@ -24,8 +24,7 @@ pub(super) fn fill<U: Element>(table: &mut (impl NumericTable + ?Sized), region:
             check_value(value, table.column_type(column)?, policy, origin)
         })?,
     }
-    // Check before allocating as much memory as a dense table has. (A user-defined table may claim to be of another
-    // kind.)
+    // Check before allocating the memory of a dense table. (A user-defined table may claim to be of another kind.)
     let id = table.id();
     let sparse = table.as_any_mut().and_then(|table| table.downcast_mut::<CsrNumericTable>());
     if let Some(sparse) = sparse.filter(|sparse| sparse.id() == id) {

@@ -312,7 +312,7 @@ pub trait BlockUpdate: NumericTable {
     ) -> Result<()> {
         let blocks = match BlocksMut::new(self, rows_per_block) {
             Err(error) if matches!(error.kind(), ErrorKind::ReadOnlyTable) => {
-                // It may be a table without pieces that overrides writing: one block at a time.
+                // The table may override writing and have no pieces. It is then written one block at a time.
                 return self.update_row_blocks(rows_per_block, edit);
             }
             blocks => blocks?,

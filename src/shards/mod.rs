@@ -55,8 +55,8 @@ const FILES_AT_ONCE: usize = 64;
 ///
 /// All files have the same columns: element types, names, feature types and categories. They may differ in the number
 /// of rows, which may be 0, in layout, and in the kind of table. The files come from a folder, a pattern, the caller,
-/// or a **manifest**: a file that lists the table's files and their properties. With a manifest, a table of 10,000
-/// files opens by reading one file, replaced files are detected and named, and rows of many files are added atomically.
+/// or a **manifest**: a file that lists the table's files and their properties. With a manifest, opening a table of
+/// 10,000 files reads a single file, errors name replaced files, and many files can be added atomically.
 /// `src/shards/README.md` specifies its bytes.
 ///
 /// Opening keeps no file open. A file is opened when its rows are needed, and compared with its recorded data. Files of
@@ -309,7 +309,7 @@ impl Shards {
     ///
     /// # Errors
     /// None. The calls above may then also return [`ErrorKind::Format`], with the file and its damaged chunk, or with a
-    /// file that has values without checksums.
+    /// file whose values have no checksums.
     ///
     /// [many-files]: crate::guide::many_files#what-is-compared-when
     ///

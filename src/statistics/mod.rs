@@ -76,12 +76,16 @@ const RESULTS: usize = 64 << 10;
 
 /// Minimum, maximum, sum, mean, variance and more of every column of one or several tables, in `f64`.
 ///
-/// Reads the table once, in parallel from 4 MiB on, with memory for one block per thread. In a
-/// [`CsrNumericTable`], only the stored values are read; the zeros are counted. Values of types
-/// other than `f64` are converted, exactly except for 64-bit integers beyond 2^53. Means and deviations are accurate to
-/// the last digits, even where deviations are small compared to the values; they are tested against the certified
-/// values from NIST. Results do not depend on the number of threads, the machine or the layout. See
-/// [`ColumnStatistics`] for NaN, infinities and cancellation.
+/// Reads the table once, in parallel from 4 MiB on, with memory for one block per thread. In a [`CsrNumericTable`],
+/// only the stored values are read, and the zeros are counted. Values of types other than `f64` are converted, exactly
+/// except for 64-bit integers beyond 2^53. Means and deviations are accurate to the last digits, even where deviations
+/// are small compared to the values; they are tested against the certified values from NIST. Results do not depend on
+/// the number of threads, the machine or the layout. See [`ColumnStatistics`] for NaN, infinities and cancellation.
+///
+/// [`compute_file`](Self::compute_file) computes the statistics of a table file without loading it. Statistics are a
+/// [`Partial`](crate::Partial) result: they can be merged, sent between processes, and stored as bytes or with serde.
+///
+/// Source: DAAL `low_order_moments`, oneDAL `basic_statistics`.
 ///
 /// # Debug builds
 ///
@@ -91,12 +95,6 @@ const RESULTS: usize = 64 << 10;
 /// [profile.dev.package.numeric-table]
 /// opt-level = 3
 /// ```
-///
-/// [`compute_file`](Self::compute_file) computes them from a table file without loading it. As a
-/// [`Partial`](crate::Partial) result, they can be merged, sent between processes and stored as bytes. They can be
-/// serialized with serde.
-///
-/// Source: DAAL `low_order_moments`, oneDAL `basic_statistics`.
 ///
 /// # Examples
 /// ```
@@ -112,7 +110,7 @@ const RESULTS: usize = 64 << 10;
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 ///
-/// `Display` prints them as a table:
+/// `Display` prints the statistics as a table:
 /// ```
 /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
 /// let mut table = HomogenNumericTable::from_rows(&[[1.5, 10.0], [2.0, f64::NAN], [4.0, 60.0]])?;
@@ -414,8 +412,7 @@ fn compute(panel: usize, work: &Work<'_>) -> Result<Vec<ColumnStatistics>> {
     })
 }
 
-/// Downcasts a table to a sparse one. The check of the id excludes user-defined tables that answer for one they
-/// contain.
+/// Downcasts a table to a sparse one. Comparing the ids excludes user-defined tables that return a table they contain.
 fn sparse_of(table: &dyn NumericTable) -> Option<&CsrNumericTable> {
     table.downcast_ref::<CsrNumericTable>().filter(|sparse| sparse.id() == table.id())
 }

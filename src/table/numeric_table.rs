@@ -279,10 +279,9 @@ pub trait NumericTable: Send + Sync {
     /// | the user's memory is too small | new memory from the library for these rows; the user's is released unchanged |
     ///
     /// The values of new rows depend only on the table's own history. They do not depend on the layout, or on whether
-    /// the memory is shared. New rows are zero, even if an earlier call truncated them. The one
-    /// exception is spare rows
-    /// ([`from_array_with_spare_rows`](crate::HomogenNumericTable::from_array_with_spare_rows)): when they first
-    /// appear, they have the values that the user stored there.
+    /// the memory is shared. New rows are zero, even if an earlier call truncated them. The only exception is spare
+    /// rows ([`from_array_with_spare_rows`](crate::HomogenNumericTable::from_array_with_spare_rows)), which first
+    /// appear with the values that the user stored there.
     ///
     /// Cost: O(1) for removing rows. Adding rows costs O(new rows), or a copy of the table if new memory is allocated;
     /// adding them one by one costs amortized O(1) per row. Source: DAAL `resize`, which loses the values and does not
@@ -336,8 +335,7 @@ pub trait NumericTable: Send + Sync {
     }
 
     /// Returns all pieces for writing, in any order. They must cover the table without overlapping, and have the types
-    /// of the [pieces](Self::piece) for reading; otherwise writes are refused.
-    /// Copies shared or immutable memory first.
+    /// of the [pieces](Self::piece) for reading; otherwise writes fail. Copies shared or immutable memory first.
     ///
     /// # Errors
     /// Those of [`piece`](Self::piece); [`ErrorKind::OutOfMemory`]; [`ErrorKind::ReadOnlyTable`] by default.
@@ -354,7 +352,7 @@ pub trait NumericTable: Send + Sync {
         Err(Error::new(ErrorKind::ReadOnlyTable))
     }
 
-    /// Returns the one of [`pieces_mut`](Self::pieces_mut) that contains a value.
+    /// Returns the piece of [`pieces_mut`](Self::pieces_mut) that contains a value.
     ///
     /// The default creates all pieces and searches them.
     ///

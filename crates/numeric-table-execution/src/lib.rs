@@ -55,7 +55,7 @@ pub use crate::launch::Launch;
 pub use crate::statistics::DeviceStatistics;
 pub use crate::stats::{TransferStats, TransferTotals};
 
-/// What closures that run on a device take and return: the types in the signature of [`Launch::launch`].
+/// The arguments and results of closures that run on a device: the types in the signature of [`Launch::launch`].
 pub mod closures {
     pub use crate::launch::{BytesKernel, Input, Inputs, KernelResult, Output, Outputs};
 }

@@ -476,7 +476,7 @@ pub enum ErrorKind {
         /// The current value.
         actual: u64,
     },
-    /// Another library or format cannot express something that a table holds, or the other way round.
+    /// Another library or format cannot express something that a table holds, or vice versa.
     #[error("{target}{}: {}", what_of(*column, name.as_deref()), label(reason, REASON_LIMIT))]
     Unsupported {
         /// The name of the library or format.
@@ -490,8 +490,8 @@ pub enum ErrorKind {
         /// What cannot be expressed. Rows of Arrow data are counted within the batch or array that the reason names.
         reason: String,
     },
-    /// A call into another library failed: Arrow, or an object store. `source` is the library's own error type, in the
-    /// version that the program is built with: `source.downcast_ref::<object_store::Error>()`.
+    /// A call of another library, such as Arrow or an object store, failed. `source` is the library's own error type,
+    /// in the version that the program is built with: `source.downcast_ref::<object_store::Error>()`.
     #[error("{reason}")]
     Foreign {
         /// The message of the library.

@@ -58,7 +58,7 @@ pub struct CsvSource {
     pub(super) syntax: Syntax,
     /// Position of the first row.
     pub(super) start: u64,
-    /// What the options and the first records show, or a guess from them.
+    /// The column kinds that the options and the first records determine, or a guess from them.
     guess: Roles,
     /// Findings from the whole file.
     settled: OnceLock<Roles>,
@@ -151,7 +151,7 @@ impl CsvSource {
     }
 
     /// Reads a reader to its end into memory, and decompresses the bytes as [`open`](Self::open) does. For a file,
-    /// prefer [`open`](Self::open), which does not need to fit it into memory unless it is compressed.
+    /// prefer [`open`](Self::open), with which an uncompressed file need not fit into memory.
     ///
     /// # Errors
     /// Those of [`open`](Self::open), and [`ErrorKind::Io`] of the reader without a path.
@@ -187,7 +187,7 @@ impl CsvSource {
     /// [`row_blocks`](Self::row_blocks), in bytes of the file whose values have been read. It is called at the
     /// beginning and then every few hundred kilobytes, on any of the threads that do the work, by one thread at a time.
     /// Preliminary scans of the file are not counted. If the kinds or types of columns turn out to differ from the
-    /// guess by the first records, progress restarts at 0.
+    /// guess based on the first records, progress restarts at 0.
     ///
     /// # Examples
     /// ```
@@ -259,17 +259,17 @@ impl CsvSource {
     /// A column with missing values that become [NaN](crate::csv::CsvMissing::Nan) is `f64`; a
     /// [value](crate::csv::CsvMissing::Value) that replaces them counts as a field. A column of integers is also `f64`
     /// if neither `i64` nor `u64` holds them all. No integer is rounded silently: in a column that must be `f64`, a
-    /// number that is written as an integer and that `f64` does not hold is an error. [`CsvOptions::column_type`] sets
-    /// the type of a column instead. All fields count, not only the first ones, but skipped rows do not.
+    /// number that is written as an integer and that `f64` cannot represent is an error. [`CsvOptions::column_type`]
+    /// sets the type of a column instead. All fields count, not only the first ones, but skipped rows do not.
     ///
     /// The file is read as by [`load`](Self::load), with types guessed from the first records. Columns whose guess
     /// turns out to be wrong are read once more. Each column is allocated once, or twice if it is read again, with one
     /// value per row.
     ///
     /// # Errors
-    /// [`ErrorKind::Text`] with the first field that is invalid in its column, or that its column's type does not hold,
-    /// or the first row with too few or too many fields; [`ErrorKind::CsvOption`] if a type set by the options cannot
-    /// represent a value that replaces missing ones; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`];
+    /// [`ErrorKind::Text`] with the first field that is invalid in its column, or that its column's type cannot
+    /// represent, or the first row with too few or too many fields; [`ErrorKind::CsvOption`] if a type set by the
+    /// options cannot represent a value that replaces missing ones; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`];
     /// [`ErrorKind::SizeOverflow`].
     ///
     /// # Examples
@@ -330,9 +330,9 @@ impl CsvSource {
     }
 
     /// Returns the names of the categories of a column of the table, in the order of their indices. For a column of a
-    /// one-hot encoding, returns the categories of all columns of the encoding; for a column of numbers, `None`.
-    /// Dictionaries, and therefore table files, hold only the number of categories: store the names together with the
-    /// table.
+    /// one-hot encoding, returns the categories of all columns of the encoding; for a column of numbers, `None`. The
+    /// dictionary of a loaded table has the same names as labels ([`Feature::categories`](crate::Feature)), except for
+    /// one-hot columns, whose names contain them.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`]; those of [`dictionary`](Self::dictionary).

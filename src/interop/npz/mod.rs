@@ -2,7 +2,7 @@
 //!
 //! | member | treatment |
 //! | --- | --- |
-//! | `x.npy` | the array `x`, of any kind that [`load_npy_any`](crate::npy::load) reads |
+//! | `x.npy` | the array `x`, of any kind that [`npy::load`](crate::npy::load) reads |
 //! | any other | skipped |
 //!
 //! The writer creates stored or deflated members, with 8-byte sizes where needed and names in UTF-8. SciPy's sparse

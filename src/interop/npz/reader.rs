@@ -26,8 +26,8 @@ use crate::table::{DataLayout, HomogenNumericTable, NumericTable, SoaNumericTabl
 /// lists its arrays, and loads the ones that the caller requests.
 ///
 /// Members whose names end in `.npy` are arrays; others are skipped. An array may be of any kind that
-/// [`load_npy_any`](crate::npy::load) loads. The reader holds the directory of the file, never an array. Compressed
-/// bytes are decompressed while they are read, on the calling thread, and each array's checksum is verified.
+/// [`npy::load`](crate::npy::load) loads. The reader holds the directory of the file, never an array. Compressed bytes
+/// are decompressed while they are read, on the calling thread, and each array's checksum is verified.
 ///
 /// Safe with untrusted files. Two arrays with the same name, arrays that share bytes, sizes that the file cannot have,
 /// encrypted members, and compression methods other than NumPy's are rejected. A failed load allocates at most twice

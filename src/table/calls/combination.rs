@@ -126,9 +126,9 @@ pub trait TableCombination: AsTable {
     /// smallest unsigned type that does, or `f32` or `f64` if it had floats. NaN stays NaN.
     ///
     /// # Errors
-    /// Those of `vstack`, but [`ErrorKind::UnequalTables`] because of labels only if one table has no labels in a
-    /// column and other tables have different ones there; [`ErrorKind::ValueNotAllowed`] for a value of a copied column
-    /// that has no label, with its row in the result; errors from reading the tables.
+    /// Those of `vstack`, except that different labels are [`ErrorKind::UnequalTables`] only if another table has no
+    /// labels in that column; [`ErrorKind::ValueNotAllowed`] for a value of a copied column that has no label, with its
+    /// row in the result; errors from reading the tables.
     ///
     /// # Examples
     /// ```

@@ -1,4 +1,4 @@
-//! Decoding: one reader for each column of consecutive rows. All readers advance one step at a time.
+//! Decoding consecutive rows: one reader per column. All readers advance together, one step at a time.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,13 +21,13 @@ use crate::blocks::guarded;
 use crate::input::Input;
 use crate::steps::Step;
 
-/// Number of values, of all columns together, in a step.
+/// Number of values in a step, summed over all columns.
 const STEP_VALUES: usize = 1 << 20;
-/// Largest and least number of rows of a step.
+/// Maximum and minimum number of rows in a step.
 const MOST_ROWS: usize = 64 << 10;
 const LEAST_ROWS: usize = 1 << 10;
 
-/// What readers of columns are made of.
+/// The parts of an open file from which column readers are created.
 pub(super) struct Decoder<'s> {
     pub(super) input: &'s Input,
     pub(super) metadata: &'s ArrowReaderMetadata,
@@ -43,9 +43,9 @@ pub(super) struct Lane {
     fields: Fields,
     /// Stands for the columns that are not decoded.
     nothing: ArrayRef,
-    /// The row of the file that is next.
+    /// The next row of the file.
     row: usize,
-    /// Number of rows that are left.
+    /// Number of remaining rows.
     left: usize,
     step: usize,
 }
@@ -59,7 +59,7 @@ struct ColumnReader {
 }
 
 impl Decoder<'_> {
-    /// Opens columns of the file for rows. The same column may be asked for several times.
+    /// Opens columns of the file for rows. The same column may be requested several times.
     ///
     /// # Errors
     /// [`ErrorKind::Foreign`]; [`ErrorKind::Format`].
@@ -90,7 +90,7 @@ impl Decoder<'_> {
         self.metadata.schema().fields()
     }
 
-    /// Cuts rows into at most `count` parts of whole row groups, about equally large.
+    /// Cuts rows at row groups into at most `count` parts of about equal size.
     pub(super) fn cuts(&self, rows: &Range<usize>, count: usize) -> Vec<Range<usize>> {
         let (mut cuts, mut start, least) = (Vec::new(), rows.start, rows.len().div_ceil(count.max(1)));
         for &end in self.starts.iter().filter(|&&end| rows.start < end && end < rows.end) {
@@ -103,7 +103,7 @@ impl Decoder<'_> {
         cuts
     }
 
-    /// Returns the row groups that have some of the rows.
+    /// Returns the row groups that contain any of the rows.
     pub(super) fn groups(&self, rows: &Range<usize>) -> Range<usize> {
         let first = self.starts.partition_point(|&start| start <= rows.start).saturating_sub(1);
         let end = self.starts.partition_point(|&start| start < rows.end);
@@ -161,7 +161,7 @@ pub(super) fn leaf_of(metadata: &ArrowReaderMetadata, index: usize) -> Option<us
 }
 
 impl ColumnReader {
-    /// Decodes the next rows, at most those of a step. Nothing is left after the last of them.
+    /// Decodes the next rows, at most one step. Returns `None` after the last row.
     fn next(&mut self) -> Result<Option<ArrayRef>> {
         let batch = guarded("the parquet crate", || self.reader.next())?;
         let batch = batch.transpose().map_err(|error| failed_column(self.index, &self.name, error))?;
@@ -174,11 +174,11 @@ impl Lane {
         self.left
     }
 
-    /// Decodes the rows of the next step, the columns in parallel.
+    /// Decodes the next step. Columns are decoded in parallel.
     ///
     /// # Errors
-    /// [`ErrorKind::Foreign`] with the first column that cannot be decoded; [`ErrorKind::Format`] if a column does not
-    /// have as many rows as the footer claims.
+    /// [`ErrorKind::Foreign`] with the first column that cannot be decoded; [`ErrorKind::Format`] if the number of rows
+    /// of a column differs from the footer.
     pub(super) fn next_step(&mut self) -> Result<Option<Step>> {
         if self.left == 0 {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Many Parquet files of the same columns as one table.
+//! Many Parquet files with the same columns as one table.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -16,12 +16,12 @@ use crate::error::unequal;
 use crate::options::ArrowOptions;
 use crate::steps::Step;
 
-/// Number of values of the rows that one task reduces, about.
+/// Approximate number of values that one task reduces.
 const UNIT_VALUES: usize = 4 << 20;
 /// Number of values that are passed to a result at a time.
 const BLOCK_VALUES: usize = 128 << 10;
 
-/// Parquet files of the same columns, whose rows are those of one table, in the order of the files.
+/// Parquet files with the same columns, as one table. Its rows are those of the files, in the order of the files.
 ///
 /// # Examples
 /// ```
@@ -43,11 +43,11 @@ pub struct ParquetFiles {
 
 impl ParquetFiles {
     /// Opens all files of a folder whose names end with `.parquet`, in the order of their names, and reads their
-    /// footers. Folders inside it, and files whose names begin with a dot or an underscore, are not looked at.
+    /// footers. Ignores subfolders, and files whose names begin with a dot or an underscore.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`]; those of [`ParquetSource::open`]; [`ErrorKind::UnequalTables`] with the first file that has
-    /// other columns than the first one.
+    /// [`ErrorKind::Io`]; those of [`ParquetSource::open`]; [`ErrorKind::UnequalTables`] with the first file whose
+    /// columns differ from those of the first file.
     ///
     /// # Examples
     /// ```
@@ -102,7 +102,7 @@ impl ParquetFiles {
         Ok(Self { sources })
     }
 
-    /// Sets what is read of every file, and how, as [`ParquetSource::options`] does.
+    /// Sets the options for reading every file, as [`ParquetSource::options`] does.
     ///
     /// # Examples
     /// ```
@@ -132,7 +132,7 @@ impl ParquetFiles {
         self.sources.len()
     }
 
-    /// Returns the number of rows of all files together, and of the columns that are chosen.
+    /// Returns the total number of rows, and the number of chosen columns.
     ///
     /// # Errors
     /// Those of [`ParquetSource::shape`]; [`ErrorKind::SizeOverflow`].
@@ -155,7 +155,8 @@ impl ParquetFiles {
         Ok(Shape { rows, columns })
     }
 
-    /// Returns the descriptions of the chosen columns, as [`ParquetSource::dictionary`] does of the first file.
+    /// Returns the descriptions of the chosen columns: those that [`ParquetSource::dictionary`] returns for the first
+    /// file.
     ///
     /// # Errors
     /// Those of [`ParquetSource::shape`].
@@ -173,8 +174,8 @@ impl ParquetFiles {
         self.sources.first().map_or_else(|| Ok(DataDictionary::from_features([])), ParquetSource::dictionary)
     }
 
-    /// Loads all rows as a table of one element type. Words have one index for all files. A column-major table is
-    /// copied once, from a row-major one.
+    /// Loads all rows as a table of one element type. A word has the same index in all files. A column-major table is
+    /// created as a row-major one and then copied.
     ///
     /// # Errors
     /// Those of [`ParquetSource::load`], with the path and the row in the file.
@@ -212,8 +213,8 @@ impl ParquetFiles {
         }
     }
 
-    /// Returns the rows a block at a time, as [`ParquetSource::row_blocks`] does. Blocks go on from one file to the
-    /// next.
+    /// Returns an iterator over blocks of rows, as [`ParquetSource::row_blocks`] does. A block may contain rows of
+    /// several files.
     ///
     /// # Errors
     /// [`ErrorKind::ParameterOutOfRange`] for blocks of 0 rows; those of [`shape`](Self::shape). From the iterator, those
@@ -246,11 +247,11 @@ impl ParquetFiles {
         FileRowBlocks::new(first.fields(), steps, first.read_options(), rows)
     }
 
-    /// Computes a result of all rows: starts with [`new_like`](Partial::new_like) of the prototype and adds blocks of
-    /// rows that were read as `T`. Parts of files are processed in parallel (feature `rayon`).
+    /// Computes a result over all rows: starts with [`new_like`](Partial::new_like) of the prototype, and adds blocks
+    /// of rows that are read as `T`. Parts of files are processed in parallel (feature `rayon`).
     ///
-    /// Files are cut at row groups for any number of threads, and the results of the parts are merged in the
-    /// order of the rows: the result has the same bits for any number of threads.
+    /// The division of files into parts, at row groups, does not depend on the number of threads. The results of the
+    /// parts are merged in row order, so the result has the same bits for any number of threads.
     ///
     /// # Errors
     /// The first error in the order of the rows: those of [`load`](Self::load), with the path; those of

@@ -10,13 +10,13 @@ use bytes::Bytes;
 
 use crate::input::Input;
 
-/// Number of bytes that are read at once of the header of a page, which has some 30 unless it has statistics.
+/// Number of bytes of a page header that are read at once. Headers without statistics have about 30 bytes.
 const HEADER_BYTES: usize = 256;
-/// Number of bytes that a page may have, however few it is made of.
+/// Decompressed size that every page may have, regardless of its compressed size.
 const LEAST_PAGE: u64 = 64 << 10;
-/// Largest number of pages whose memory is kept for the next ones.
+/// Maximum number of page buffers that are kept for reuse.
 const MOST_SPARE: usize = 4;
-/// Type of an `i32` field whose number is one more than that of the last, in Thrift's compact protocol.
+/// The header byte, in Thrift's compact protocol, of an `i32` field whose number is one more than the previous one.
 const NEXT_I32: u8 = 0x15;
 
 impl Length for Input {
@@ -39,18 +39,19 @@ impl ChunkReader for Input {
     }
 }
 
-/// Memory of pages, shared by columns that are decoded together: compressed bytes are needed for a moment only.
+/// Page buffers, shared by columns that are decoded together. Compressed bytes are needed only briefly.
 pub(super) type Spare = Arc<Mutex<Vec<Vec<u8>>>>;
 
-/// The pages of a column. A header that claims more than its page can hold is an error before there is memory for it.
+/// The pages of a column. A header that claims more bytes than its page can hold is an error before memory is
+/// allocated.
 #[derive(Clone)]
 pub(super) struct Pages {
     input: Input,
-    /// How many bytes a byte of a page can become.
+    /// Maximum number of bytes to which one byte of a page can be decompressed.
     ratio: u64,
-    /// Whether all pages are read with their headers, where an index says that they are.
+    /// Whether an index gives the positions of pages. Each page is then read together with its header.
     has_index: bool,
-    /// Memory of pages that have been decoded, which the next ones are read into.
+    /// Buffers of pages that were already decoded, for reuse.
     spare: Spare,
 }
 
@@ -61,7 +62,7 @@ impl Pages {
 }
 
 impl Pages {
-    /// Reads a page, into memory of an earlier one if there is some.
+    /// Reads a page, into the buffer of an earlier one if available.
     fn page(&self, start: u64, length: usize) -> io::Result<Bytes> {
         if let Input::Bytes(_) = self.input {
             return self.input.bytes_at(start, length);
@@ -76,7 +77,7 @@ impl Pages {
     }
 }
 
-/// The bytes of a page, whose memory is used again.
+/// The bytes of a page, in a buffer that is reused.
 struct Page {
     bytes: Vec<u8>,
     length: usize,
@@ -98,7 +99,7 @@ impl Drop for Page {
     }
 }
 
-/// Returns how many bytes a byte can become.
+/// Returns the maximum number of bytes to which one byte can be decompressed.
 pub(super) fn ratio_of(compression: Compression) -> u64 {
     match compression {
         Compression::UNCOMPRESSED => 1,
@@ -156,8 +157,8 @@ impl Read for HeaderReader {
     }
 }
 
-/// Checks the sizes in a header: Thrift's fields 1, 2 and 3, its type and its sizes before and after compression. What
-/// looks different is left to the parser.
+/// Checks the sizes in a header: Thrift's fields 1, 2 and 3, its type and its sizes before and after compression.
+/// Headers of any other form are left to the parser.
 fn check_header(bytes: &[u8], ratio: u64) -> io::Result<()> {
     let mut rest = bytes;
     let sizes = (next_i32(&mut rest), next_i32(&mut rest), next_i32(&mut rest));

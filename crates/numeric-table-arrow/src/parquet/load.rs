@@ -1,4 +1,4 @@
-//! Loading: columns, or row groups, are decoded in parallel, straight into the memory of the table.
+//! Loading: columns or row groups are decoded in parallel, directly into the table's memory.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,11 +23,11 @@ use crate::options::ArrowOptions;
 use crate::plan::{Parts, Plan};
 use crate::stream::Growing;
 
-/// Number of tasks that [`task_count`] makes for each thread.
+/// Number of tasks that [`task_count`] creates per thread.
 const TASKS_PER_THREAD: usize = 4;
-/// Number of bytes of a table that any file may claim.
+/// Size of a table, in bytes, that any file may claim without further checks.
 const TRUSTED_BYTES: usize = 4 << 20;
-/// How many times as many bytes as those of the file a table may have without a closer look.
+/// Maximum ratio of a table's bytes to its file's bytes without further checks.
 const TRUSTED_RATIO: usize = 256;
 
 /// Loads rows as a table of one element type.
@@ -111,7 +111,7 @@ pub(super) fn load_columns(
     Ok(SoaNumericTable::of_arrays(dictionary, rows.len(), columns, MemoryStatus::InternallyAllocated))
 }
 
-/// Collects columns and their descriptions. The first error of a row is that of the table.
+/// Collects columns and their descriptions. Returns the first error in column order.
 fn features<V>(columns: Vec<Result<(V, Feature)>>) -> Result<(Vec<V>, DataDictionary)> {
     let columns = columns.into_iter().collect::<Result<Vec<_>>>()?;
     let (values, features): (Vec<V>, Vec<Feature>) = columns.into_iter().unzip();
@@ -124,7 +124,8 @@ fn only(options: &ArrowOptions, index: usize) -> ArrowOptions {
 }
 
 /// Divides rows for a row-major table: several row groups at a time if the columns are too few for all threads, and
-/// otherwise all of them together, with columns in parallel. So are columns of words, whose order is that of the rows.
+/// otherwise all of them together, with columns in parallel. Rows with columns of words are not divided either, because
+/// words are numbered in row order.
 fn lanes(decoder: &Decoder<'_>, plan: &Plan<'_>, rows: &Range<usize>) -> Result<Vec<Lane>> {
     let threads = task_count(usize::MAX).div_ceil(TASKS_PER_THREAD);
     let columns = plan.column_count();
@@ -169,7 +170,7 @@ fn fill_lane<T: Element>(plan: &mut Plan<'_>, mut lane: Lane, mut target: &mut [
     Ok(())
 }
 
-/// Decodes a column of words, whose type depends on how many there are.
+/// Decodes a column of words. Its type depends on the number of different words.
 fn words_column(plan: &mut Plan<'_>, mut lane: Lane, rows: usize) -> Result<AnyArray> {
     plan.grows = true;
     let mut growing = Growing::with_capacity(rows);
@@ -182,7 +183,7 @@ fn words_column(plan: &mut Plan<'_>, mut lane: Lane, rows: usize) -> Result<AnyA
     Ok(growing.into_columns(plan)?.pop().unwrap_or_else(|| AnyArray::from(Array::<u8>::new())))
 }
 
-/// Counts the rows of the pages of row groups that claim a table much larger than their bytes.
+/// Counts the rows in the pages of row groups that claim a table much larger than their bytes.
 ///
 /// # Errors
 /// [`ErrorKind::Format`]; [`ErrorKind::Foreign`].

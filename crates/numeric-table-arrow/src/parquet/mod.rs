@@ -25,21 +25,22 @@
 //! | many files as one table | [`ParquetFiles`] |
 //! | to write a file | [`save_parquet`], [`save_parquet_with`] |
 //!
-//! All Parquet compressions but LZO are read. Columns of numbers, truth values, dates, times, decimals and words become
-//! columns by the rules of the [guide](crate::guide) for Arrow's types. Nested columns are errors if they are chosen.
+//! All Parquet compressions except LZO can be read. Columns of numbers, truth values, dates, times, decimals and words
+//! become columns by the rules of the [guide](crate::guide) for Arrow's types. Choosing a nested column is an error.
 //!
 //! # Memory
 //!
-//! Columns are decoded in steps of 1 Mi values of all columns together, and at most 64 Ki and at least 1024 rows, which
-//! are copied into the table and dropped. While a column is decoded, one of its pages is in memory, compressed and not,
-//! and its dictionary: some 3 MiB for each column with the settings of most writers, however many rows a row group has.
+//! Columns are decoded in steps of 1 Mi values, summed over all columns, but at least 1024 and at most 64 Ki rows. Each
+//! step is copied into the table and dropped. While a column is decoded, its dictionary and one of its pages, both
+//! compressed and decompressed, are in memory. With the settings of most writers, that is about 3 MiB per column,
+//! regardless of the number of rows in a row group.
 //!
-//! # Files that are not trusted
+//! # Untrusted files
 //!
-//! Sizes in the footer are compared with the length of the file, and those of pages with the bytes that they are made
-//! of, before memory is allocated. A file that claims many more rows than its bytes usually hold is loaded only after
-//! the rows of its pages were counted. A panic of the `parquet` crate becomes an [`ErrorKind::Foreign`], unless the
-//! program is built to abort at panics; the panic hook reports it first.
+//! Before memory is allocated, sizes in the footer are compared with the length of the file, and the decompressed sizes
+//! of pages with their compressed sizes. If a file claims far more rows than its size suggests, the rows of its pages
+//! are counted before it is loaded. A panic of the `parquet` crate becomes an [`ErrorKind::Foreign`], unless the
+//! program is built with `panic = "abort"`; the panic hook reports it first.
 
 mod decode;
 mod files;

@@ -1,4 +1,4 @@
-//! The calls of a source that read values.
+//! The methods of a source that read values.
 
 use std::ops::{Range, RangeBounds};
 use std::path::Path;
@@ -19,12 +19,12 @@ use crate::steps::Step;
 use crate::stream::save_steps;
 
 impl ParquetSource {
-    /// Loads the chosen columns as a table of one element type, in the layout of the options. The rows are decoded
-    /// straight into its memory.
+    /// Loads the chosen columns as a table of one element type, in the layout of the options. Rows are decoded directly
+    /// into its memory.
     ///
     /// # Errors
     /// Those of [`shape`](Self::shape). [`ErrorKind::Unsupported`] with the column, if it holds another type and no
-    /// conversion was requested, or has nulls, with the first row, and nothing was requested for them.
+    /// conversion was requested; also with the row of the first null, if the options do not state how to treat nulls.
     /// [`ErrorKind::ValueNotRepresentable`] for the first value that the conversion does not permit.
     /// [`ErrorKind::Foreign`], [`ErrorKind::Format`] for damaged files. [`ErrorKind::SizeOverflow`],
     /// [`ErrorKind::OutOfMemory`].
@@ -46,12 +46,12 @@ impl ParquetSource {
         load::load(self, &self.decoder(), 0..self.row_count()).map_err(|error| self.name_in(error))
     }
 
-    /// Loads the chosen columns, each of its own type. Columns of words become indices of the smallest type that holds
+    /// Loads the chosen columns, each in its own type. Columns of words become indices, in the smallest type that holds
     /// them.
     ///
     /// # Errors
-    /// Those of [`load`](Self::load), except that a column of another type is converted under
-    /// [`column_type`](crate::ArrowOptions::column_type) only.
+    /// Those of [`load`](Self::load), except that only columns with a [`column_type`](crate::ArrowOptions::column_type)
+    /// are converted.
     ///
     /// # Examples
     /// ```
@@ -69,8 +69,8 @@ impl ParquetSource {
         load::load_columns(self, &self.decoder(), 0..self.row_count()).map_err(|error| self.name_in(error))
     }
 
-    /// Loads some rows. Row groups without any of them are not read, nor are pages before and after them where the file
-    /// has an index of its pages; without, their headers are. Errors name the row in the file.
+    /// Loads some rows. Row groups without any of these rows are not read. If the file has a page index, pages without
+    /// any of them are not read either; otherwise the headers of these pages are read. Errors name the row in the file.
     ///
     /// # Errors
     /// [`ErrorKind::RowsOutOfRange`]; those of [`load`](Self::load).
@@ -90,9 +90,9 @@ impl ParquetSource {
         work().map_err(|error| self.name_in(error))
     }
 
-    /// Returns the rows a block at a time, each a table of its own. Besides the block that was returned, some 8 MiB of
-    /// decoded columns are in memory, those of the next block if that is more, and the pages that the
-    /// [module](super#memory) counts; neither the length of the file nor that of its row groups matters.
+    /// Returns an iterator over blocks of rows, each a separate table. Besides the returned block, memory holds about 8
+    /// MiB of decoded columns (or those of the next block, if these are larger) and the pages that the
+    /// [module](super#memory) describes. Memory does not depend on the size of the file or its row groups.
     ///
     /// # Errors
     /// [`ErrorKind::ParameterOutOfRange`] for blocks of 0 rows; those of [`shape`](Self::shape). From the iterator, those
@@ -123,14 +123,14 @@ impl ParquetSource {
         if rows.start <= rows.end && rows.end <= row_count { Ok(rows) } else { Err(refusal(rows)) }
     }
 
-    /// Checks how many rows the file claims before there is memory for a table of `T`.
+    /// Checks the number of rows that the file claims before memory for a table of `T` is allocated.
     pub(super) fn check_claims<T: Element>(&self, plan: &Plan<'_>) -> Result<()> {
         let (rows, columns) = (self.row_count(), plan.column_count());
         let bytes = rows.saturating_mul(columns).saturating_mul(size_of::<T>());
         load::check_claims(&self.decoder(), plan.indices(), &(0..rows), bytes).map_err(|error| self.name_in(error))
     }
 
-    /// Returns the steps of all rows, which name the file.
+    /// Returns the steps of all rows. Their errors name the file.
     pub(super) fn steps(&self, columns: &[usize]) -> Result<impl Iterator<Item = Result<Step>> + Send + '_> {
         let lane = self.decoder().lane(columns.iter().copied(), 0..self.row_count());
         Ok(self.named(lane.map_err(|error| self.name_in(error))?))
@@ -142,7 +142,7 @@ impl ParquetSource {
         })
     }
 
-    /// Returns some rows a block at a time.
+    /// Returns an iterator over blocks of some rows.
     pub(super) fn blocks_of<T: Element>(&self, rows: Range<usize>, step: usize) -> Result<FileRowBlocks<'_, T>> {
         let decoder = if rows.len() == self.row_count() { Ok(self.decoder()) } else { self.decoder_of_rows() };
         let open = || decoder?.lane(self.plan()?.indices(), rows);
@@ -152,9 +152,9 @@ impl ParquetSource {
         FileRowBlocks::new(self.fields(), steps, self.read_options(), step).map_err(name)
     }
 
-    /// Saves the chosen columns as a table file of `T`, without all of them in memory: some 16 MiB of decoded columns
-    /// are, and the pages that the [module](super#memory) counts. The file is row-major under all options.
-    /// Returns its number of rows and columns.
+    /// Saves the chosen columns as a table file of `T`, without loading them all into memory. Memory holds about 16 MiB
+    /// of decoded columns and the pages that the [module](super#memory) describes. The table file is row-major
+    /// regardless of the options. Returns its number of rows and columns.
     ///
     /// # Errors
     /// Those of [`load`](Self::load), of [`TableWriter::create`] and [`TableWriter::finish`];

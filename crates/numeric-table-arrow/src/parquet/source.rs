@@ -1,4 +1,4 @@
-//! An open Parquet file, and what is known of it without reading its values.
+//! An open Parquet file, and the properties that are known without reading its values.
 
 use std::fmt;
 use std::path::Path;
@@ -17,10 +17,10 @@ use crate::input::Input;
 use crate::options::ArrowOptions;
 use crate::plan::Plan;
 
-/// A Parquet file: its footer, and what is to be read of it.
+/// A Parquet file: its footer, and the options for reading it.
 ///
-/// Errors of the values name the row and the column of the file. Threads of the caller's rayon pool decode several
-/// columns, or several row groups, at the same time (feature `rayon`).
+/// Errors in values name their row and column in the file. Threads of the caller's rayon pool decode several columns,
+/// or several row groups, at the same time (feature `rayon`).
 ///
 /// # Examples
 /// ```
@@ -38,7 +38,7 @@ use crate::plan::Plan;
 pub struct ParquetSource {
     input: Input,
     metadata: ArrowReaderMetadata,
-    /// The same with the positions of pages, once they were needed.
+    /// The metadata with the positions of pages, once they have been needed.
     indexed: OnceLock<ArrowReaderMetadata>,
     /// The first row of each row group, and the number of all rows.
     starts: Vec<usize>,
@@ -50,8 +50,8 @@ impl ParquetSource {
     /// Opens a file and reads its footer.
     ///
     /// # Errors
-    /// [`ErrorKind::Io`]; [`ErrorKind::Foreign`] and [`ErrorKind::Format`] for a file that is no Parquet file, or a
-    /// damaged one. All errors of the source name the file.
+    /// [`ErrorKind::Io`]; [`ErrorKind::Foreign`] and [`ErrorKind::Format`] for a file that is damaged or not a Parquet
+    /// file. All errors of the source name the file.
     ///
     /// # Examples
     /// ```
@@ -70,7 +70,7 @@ impl ParquetSource {
         Self::new(Input::open(path)?, Some(path.into())).map_err(|error| error.in_file(path))
     }
 
-    /// Takes the bytes of a file, and reads its footer. They are not copied.
+    /// Takes the bytes of a file without copying them, and reads its footer.
     ///
     /// # Errors
     /// Those of [`open`](Self::open) for files that are not Parquet files.
@@ -97,9 +97,10 @@ impl ParquetSource {
         Ok(Self { input, metadata, indexed: OnceLock::new(), starts, options: ArrowOptions::new(), path })
     }
 
-    /// Sets what is read, and how: columns, element types, conversions, what nulls become, the layout. Columns that are
-    /// not chosen are not read. [`copy`](ArrowOptions::copy) and [`expected_rows`](ArrowOptions::expected_rows) have no
-    /// effect: values of a file are always copies, and their number is known.
+    /// Sets the options for reading: columns, element types, conversions, replacements for nulls, the layout. Columns
+    /// that are not chosen are not read. [`copy`](ArrowOptions::copy) and
+    /// [`expected_rows`](ArrowOptions::expected_rows) have no effect: values of a file are always copies, and their
+    /// number is known.
     ///
     /// # Examples
     /// ```
@@ -118,11 +119,11 @@ impl ParquetSource {
         Self { options, ..self }
     }
 
-    /// Returns the number of rows, and of the columns that are chosen.
+    /// Returns the number of rows and the number of chosen columns.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownName`], [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::OutOfRange`] for a choice of columns
-    /// that the file does not have; [`ErrorKind::Unsupported`] for a chosen column that does not hold numbers.
+    /// [`ErrorKind::UnknownName`], [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::OutOfRange`] if a chosen column does
+    /// not exist; [`ErrorKind::Unsupported`] for a chosen column that does not hold numbers.
     ///
     /// # Examples
     /// ```
@@ -139,8 +140,9 @@ impl ParquetSource {
         Ok(Shape { rows: self.row_count(), columns: self.plan()?.column_count() })
     }
 
-    /// Returns the descriptions of the chosen columns, with the types that [`load_columns`](Self::load_columns) gives
-    /// them. Words are not known before the values were read: columns of words have none here, and the type `u32`.
+    /// Returns the descriptions of the chosen columns, with the types that they have in
+    /// [`load_columns`](Self::load_columns). The words of a column are unknown until its values are read, so columns of
+    /// words have no labels here, and the type `u32`.
     ///
     /// # Errors
     /// Those of [`shape`](Self::shape).
@@ -197,12 +199,13 @@ impl ParquetSource {
         Plan::new(self.fields(), &self.options, "batch").map_err(|error| self.name_in(error))
     }
 
-    /// Returns what decodes all rows.
+    /// Returns the decoder for all rows.
     pub(super) fn decoder(&self) -> Decoder<'_> {
         Decoder { input: &self.input, metadata: &self.metadata, starts: &self.starts, has_index: false }
     }
 
-    /// Returns what decodes some rows: where the file has the positions of pages, pages before them are not read.
+    /// Returns the decoder for some rows. If the file has the positions of its pages, pages before these rows are not
+    /// read.
     ///
     /// # Errors
     /// Those of reading the footer.
@@ -284,7 +287,7 @@ pub(super) fn damaged(reason: String) -> Error {
     Error::new(ErrorKind::Format { offset: 0, reason })
 }
 
-/// Returns the error of a call of the `parquet` crate that failed.
+/// Returns the error for a failed call of the `parquet` crate.
 pub(super) fn failed(source: ::parquet::errors::ParquetError) -> Error {
     Error::new(ErrorKind::Foreign { reason: format!("reading Parquet failed: {source}"), source: source.into() })
 }

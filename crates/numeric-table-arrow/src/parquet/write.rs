@@ -13,25 +13,25 @@ use numeric_table::{Error, ErrorKind, Result, TableSelection};
 use crate::export::ArrowTables;
 use crate::options::ArrowExportOptions;
 
-/// Number of values, of all columns together, that are written at a time.
+/// Number of values that are written at a time, summed over all columns.
 const STEP_VALUES: usize = 1 << 20;
-/// Largest number of rows that are written at a time.
+/// Maximum number of rows that are written at a time.
 const STEP_ROWS: usize = 64 << 10;
 
-/// How the pages of a Parquet file are compressed.
+/// The compression of the pages of a Parquet file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParquetCompression {
-    /// Not at all.
+    /// No compression.
     None,
     /// Snappy, the fastest to read.
     #[default]
     Snappy,
-    /// Gzip, which every reader has.
+    /// Gzip, which every reader supports.
     Gzip,
     /// LZ4, without a frame around each page.
     Lz4,
-    /// Zstandard, at its fastest level but still smaller than Snappy.
+    /// Zstandard at its fastest level. Files are still smaller than with Snappy.
     Zstd,
     /// Brotli.
     Brotli,
@@ -74,7 +74,7 @@ pub struct ParquetWriteOptions {
 }
 
 impl ParquetWriteOptions {
-    /// Creates the default options: Snappy, 1 Mi rows in a row group, no dictionaries of numbers, NaN as it is, and
+    /// Creates the default options: Snappy, 1 Mi rows in a row group, no dictionaries of numbers, NaN unchanged, and
     /// categories as words.
     ///
     /// # Examples
@@ -117,7 +117,7 @@ impl ParquetWriteOptions {
     }
 
     /// Sets the number of rows of a row group. Readers decode several row groups at a time, and need memory for one or
-    /// more of them; each has some 100 bytes for each column in the footer. 0 counts as 1.
+    /// more of them. Each row group takes about 100 bytes per column in the footer. 0 counts as 1.
     ///
     /// # Examples
     /// ```
@@ -134,8 +134,9 @@ impl ParquetWriteOptions {
         Self { rows_per_row_group: rows.max(1), ..self }
     }
 
-    /// Sets whether columns of numbers are stored as indices of their different values, as long as these are few. It
-    /// makes files of measurements with few different values smaller, and writing slower. Words always are.
+    /// Sets whether columns of numbers are stored as indices of their distinct values while these are few. Files of
+    /// measurements with few distinct values become smaller, and writing becomes slower. Words are always stored in
+    /// this way.
     ///
     /// # Examples
     /// ```
@@ -207,11 +208,12 @@ impl Default for ParquetWriteOptions {
     }
 }
 
-/// Writes a table of any kind to a Parquet file, some rows at a time. The file is replaced all or nothing.
+/// Writes a table of any kind to a Parquet file, some rows at a time. The file is replaced atomically.
 ///
-/// Names, kinds and categories of columns are stored in Arrow's schema in the file. Columns without a name get one, which
-/// is not read back. Words of categories become dictionaries of text; dates and times become Parquet's, where Arrow
-/// has them. Readers that do not know Arrow's schema see a column of `u8` or `f16` as Parquet stores it.
+/// Names, kinds and categories of columns are stored in Arrow's schema in the file. A column without a name gets a
+/// placeholder, which is ignored when the file is read. Labels of categories become dictionaries of text. Dates and
+/// times become those of Parquet if Arrow has the type. Readers that do not know Arrow's schema see a column of `u8` or
+/// `f16` as Parquet stores it.
 ///
 /// # Errors
 /// [`ErrorKind::Unsupported`] or [`ErrorKind::UnsupportedElementType`] for columns of `bf16`, which Parquet does not
@@ -282,7 +284,7 @@ pub fn save_parquet_with(
     })
 }
 
-/// Returns the error of a file that cannot be written.
+/// Returns the error for a file that cannot be written.
 fn write_failed(path: &Path, source: ParquetError) -> Error {
     match source {
         ParquetError::External(source) => match source.downcast::<std::io::Error>() {

@@ -1,7 +1,7 @@
 //! The facade over an array on the control and the execution side.
 //!
-//! This file has its fields, and the calls that prepare values for kernels and lend them to the program; copying values
-//! out is in `copy`, copying them in the background in `ahead`, freeing and taking the container in `release`.
+//! This file has the fields, and the calls that prepare values for kernels and lend them to the program. `copy` copies
+//! values out, `ahead` copies them in the background, and `release` frees them and takes the container.
 
 mod ahead;
 mod copy;
@@ -251,9 +251,9 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         Ok(view)
     }
 
-    /// Prepares memory for `count` values that a kernel will write. They are valid from now on, without a call to
-    /// complete the output. Old values are discarded. Memory is reused if it is large enough. No page of it is touched
-    /// (with the feature `mmap`).
+    /// Prepares memory for `count` values that a kernel will write. The output is valid from now on, and needs no call
+    /// to complete it. Old values are discarded. Memory is reused if it is large enough. No page of it is touched (with
+    /// the feature `mmap`).
     ///
     /// Source: Dax `PrepareForOutput`.
     ///
@@ -385,7 +385,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         self.control.get().ok_or(HandleError::NoValidData)
     }
 
-    /// Changes some values from index `first` on: on the device if it has the values, and otherwise in the container.
+    /// Changes some values, starting at index `first`: on the device if it has the values, otherwise in the container.
     /// Other values are not copied.
     ///
     /// # Errors
@@ -434,7 +434,8 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         self.execution.store(&mut self.control, self.len, first, values)
     }
 
-    /// Replaces the values by those of a container, and returns the old container. Execution memory is kept for reuse.
+    /// Replaces the values with those of a container, and returns the old container. Execution memory is kept for
+    /// reuse.
     pub(super) fn replace_container(&mut self, container: C) -> Option<C> {
         self.execution.invalidate();
         self.len = container.values().len();
