@@ -44,7 +44,7 @@ impl Input {
         match self {
             Self::Bytes(bytes) => Ok(bytes.slice(start as usize..start as usize + length)),
             Self::File { file, .. } => {
-                let mut bytes = vec![0; length];
+                let mut bytes = zeroed(length)?;
                 read_exact_at(file, &mut bytes, start)?;
                 Ok(bytes.into())
             }
@@ -86,4 +86,15 @@ fn read_exact_at(mut file: &File, bytes: &mut [u8], start: u64) -> io::Result<()
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     file.seek(SeekFrom::Start(start))?;
     file.read_exact(bytes)
+}
+
+/// Returns `length` zero bytes.
+///
+/// # Errors
+/// [`io::ErrorKind::OutOfMemory`].
+pub(crate) fn zeroed(length: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    bytes.resize(length, 0);
+    Ok(bytes)
 }

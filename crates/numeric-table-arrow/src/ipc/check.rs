@@ -19,8 +19,8 @@ const LEAST_BUFFER: i64 = 1 << 20;
 pub(super) fn check(input: &Input, is_file: bool) -> Result<()> {
     if !is_file {
         let mut at = 0;
-        while let Some(next) = check_message(input, at)? {
-            at = next;
+        while let Some(message) = check_message(input, at)? {
+            at = message.end;
         }
         return Ok(());
     }
@@ -39,13 +39,23 @@ pub(super) fn check(input: &Input, is_file: bool) -> Result<()> {
         if last.is_none_or(|last| last > input.length()) {
             return Err(damaged(at, "a block is not in the file"));
         }
-        check_message(input, at)?;
+        // The reader looks for the body where the footer says that it is, not where the message does.
+        let message = check_message(input, at)?.ok_or_else(|| damaged(at, "a block has no message"))?;
+        if (message.body - at, message.end - message.body) != (sizes.0 as u64, sizes.1 as u64) {
+            return Err(damaged(at, "the footer and a message contradict each other"));
+        }
     }
     Ok(())
 }
 
-/// Checks a message, and returns where the next one is; `None` at the end.
-fn check_message(input: &Input, at: u64) -> Result<Option<u64>> {
+/// The positions of a message's body.
+struct Message {
+    body: u64,
+    end: u64,
+}
+
+/// Checks a message; returns `None` at the end.
+fn check_message(input: &Input, at: u64) -> Result<Option<Message>> {
     let left = input.length().saturating_sub(at);
     if left < 4 {
         return Ok(None);
@@ -73,7 +83,7 @@ fn check_message(input: &Input, at: u64) -> Result<Option<u64>> {
     if let Some(batch) = batch {
         check_buffers(input, batch, body, end)?;
     }
-    Ok(Some(end))
+    Ok(Some(Message { body, end }))
 }
 
 /// Checks the sizes that stand before compressed buffers.

@@ -8,7 +8,7 @@ use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::{ChunkReader, Length};
 use bytes::Bytes;
 
-use crate::input::Input;
+use crate::input::{Input, zeroed};
 
 /// Number of bytes of a page header that are read at once. Headers without statistics have about 30 bytes.
 const HEADER_BYTES: usize = 256;
@@ -16,6 +16,12 @@ const HEADER_BYTES: usize = 256;
 const LEAST_PAGE: u64 = 64 << 10;
 /// Maximum number of page buffers that are kept for reuse.
 const MOST_SPARE: usize = 4;
+/// Maximum number of bytes of a page header, which may hold the minimum and the maximum of texts.
+const MOST_HEADER_BYTES: usize = 1 << 20;
+/// Number of bytes that are enough for the type and the sizes of a page.
+const LEAST_HEADER: usize = 33;
+/// Maximum number of structures within the structures of a page header; writers use two.
+const MAX_NESTED: usize = 8;
 /// The header byte, in Thrift's compact protocol, of an `i32` field whose number is one more than the previous one.
 const NEXT_I32: u8 = 0x15;
 
@@ -70,7 +76,7 @@ impl Pages {
         self.input.check(start, length)?;
         let mut bytes = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         if bytes.len() < length {
-            bytes = vec![0; length];
+            bytes = zeroed(length)?;
         }
         self.input.read_at(start, &mut bytes[..length])?;
         Ok(Bytes::from_owner(Page { bytes, length, spare: self.spare.clone() }))
@@ -127,7 +133,7 @@ impl ChunkReader for Pages {
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
         let bytes = self.page(start, length)?;
         if self.has_index {
-            check_header(&bytes, self.ratio)?;
+            check_header(&bytes, self.ratio, length as u64)?;
         }
         Ok(bytes)
     }
@@ -144,12 +150,17 @@ pub(super) struct HeaderReader {
 impl Read for HeaderReader {
     fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
         if self.bytes.is_empty() {
-            let length = self.pages.len().saturating_sub(self.at).min(HEADER_BYTES as u64) as usize;
+            let left = self.pages.len().saturating_sub(self.at);
+            let mut length = left.min(HEADER_BYTES as u64) as usize;
             self.bytes = self.pages.input.bytes_at(self.at, length)?;
-            self.at += length as u64;
-            if !std::mem::replace(&mut self.is_checked, true) {
-                check_header(&self.bytes, self.pages.ratio)?;
+            if !std::mem::replace(&mut self.is_checked, true) && !check_header(&self.bytes, self.pages.ratio, left)? {
+                length = left.min(MOST_HEADER_BYTES as u64) as usize;
+                self.bytes = self.pages.input.bytes_at(self.at, length)?;
+                if !check_header(&self.bytes, self.pages.ratio, left)? {
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, "the header of a page does not end"));
+                }
             }
+            self.at += length as u64;
         }
         let count = target.len().min(self.bytes.len());
         target[..count].copy_from_slice(&self.bytes.split_to(count));
@@ -157,18 +168,38 @@ impl Read for HeaderReader {
     }
 }
 
-/// Checks the sizes in a header: Thrift's fields 1, 2 and 3, its type and its sizes before and after compression.
-/// Headers of any other form are left to the parser.
-fn check_header(bytes: &[u8], ratio: u64) -> io::Result<()> {
+/// Checks the sizes in a header: fields 1, 2 and 3 of Thrift's compact protocol are its type and its sizes before and
+/// after compression. Returns whether the whole header is in `bytes`. `limit` is the number of bytes of the page.
+///
+/// # Errors
+/// For sizes that no page has, and for forms of a header that no writer uses: the parser accepts fields in any order
+/// and repeated ones, and allocates the last size that it finds.
+fn check_header(bytes: &[u8], ratio: u64, limit: u64) -> io::Result<bool> {
+    let refused = |reason: String| Err(io::Error::new(io::ErrorKind::InvalidData, reason));
     let mut rest = bytes;
-    let sizes = (next_i32(&mut rest), next_i32(&mut rest), next_i32(&mut rest));
-    let (Some(_), Some(size), Some(compressed)) = sizes else { return Ok(()) };
-    let (Ok(size), Ok(compressed)) = (u64::try_from(size), u64::try_from(compressed)) else { return Ok(()) };
-    if size <= compressed.saturating_mul(ratio).max(LEAST_PAGE) {
-        return Ok(());
+    let Some(sizes) = next_sizes(&mut rest) else {
+        return match bytes.len() < LEAST_HEADER {
+            true => Ok(false),
+            false => refused("the header of a page does not begin with its type and sizes".to_owned()),
+        };
+    };
+    let [Ok(size), Ok(compressed)] = sizes.map(u64::try_from) else {
+        return refused("the header of a page has negative sizes".to_owned());
+    };
+    if size > compressed.min(limit).saturating_mul(ratio).max(LEAST_PAGE) {
+        return refused(format!("the header of a page claims that {compressed} bytes become {size}"));
     }
-    let reason = format!("the header of a page claims that {compressed} bytes become {size}");
-    Err(io::Error::new(io::ErrorKind::InvalidData, reason))
+    match skip_struct(&mut rest, MAX_NESTED) {
+        Skipped::Whole => Ok(true),
+        Skipped::CutOff => Ok(false),
+        Skipped::Unknown => refused("the header of a page has a form that no writer uses".to_owned()),
+    }
+}
+
+/// Reads the type of a page, which is ignored, and its two sizes.
+fn next_sizes(bytes: &mut &[u8]) -> Option<[i64; 2]> {
+    next_i32(bytes)?;
+    Some([next_i32(bytes)?, next_i32(bytes)?])
 }
 
 /// Reads a field that is an `i32`.
@@ -177,29 +208,104 @@ fn next_i32(bytes: &mut &[u8]) -> Option<i64> {
     if first != NEXT_I32 {
         return None;
     }
+    let value = varint(&mut rest)?;
+    *bytes = rest;
+    Some((value >> 1) as i64 ^ -((value & 1) as i64))
+}
+
+/// Reads an integer of variable length: at most 10 bytes.
+fn varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0_u64;
-    for shift in (0..35).step_by(7) {
-        let (&byte, tail) = rest.split_first()?;
-        rest = tail;
-        value |= u64::from(byte & 0x7f) << shift;
+    for shift in (0..70).step_by(7) {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        value |= u64::from(byte & 0x7f).checked_shl(shift).unwrap_or(0);
         if byte < 0x80 {
-            *bytes = rest;
-            return Some((value >> 1) as i64 ^ -((value & 1) as i64));
+            return Some(value);
         }
     }
     None
+}
+
+/// What became of a structure that was skipped.
+#[derive(PartialEq)]
+enum Skipped {
+    Whole,
+    /// The bytes end before it does.
+    CutOff,
+    /// A field has a form that no writer uses.
+    Unknown,
+}
+
+/// Skips the fields of a structure up to its end. Their numbers increase, as every writer has them.
+fn skip_struct(bytes: &mut &[u8], depth: usize) -> Skipped {
+    loop {
+        let Some((&head, rest)) = bytes.split_first() else { return Skipped::CutOff };
+        *bytes = rest;
+        if head == 0 {
+            return Skipped::Whole;
+        }
+        if head >> 4 == 0 {
+            return Skipped::Unknown; // the number of the field follows: it may be one that was there before
+        }
+        let skipped = match head & 0x0f {
+            1 | 2 => Some(()), // a boolean is in its head
+            3 => bytes.split_first().map(|(_, rest)| *bytes = rest),
+            4..=6 => varint(bytes).map(|_| ()),
+            7 => bytes.split_at_checked(8).map(|(_, rest)| *bytes = rest),
+            8 => varint(bytes).and_then(|length| {
+                let (_, rest) = bytes.split_at_checked(usize::try_from(length).ok()?)?;
+                *bytes = rest;
+                Some(())
+            }),
+            12 if depth > 0 => match skip_struct(bytes, depth - 1) {
+                Skipped::Whole => Some(()),
+                other => return other,
+            },
+            _ => return Skipped::Unknown,
+        };
+        if skipped.is_none() {
+            return Skipped::CutOff;
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Sizes of 1 MiB and 10 bytes, and an empty structure for a page of data.
+    const HEADER: [u8; 12] = [0x15, 0x00, 0x15, 0x80, 0x80, 0x80, 0x01, 0x15, 0x14, 0x2c, 0x00, 0x00];
+
     #[test]
     fn a_header_that_claims_too_much_is_refused() {
-        let header = [0x15, 0x00, 0x15, 0x80, 0x80, 0x80, 0x01, 0x15, 0x14, 0x2c]; // 0, 1 MiB, 10
-        assert!(check_header(&header, 32).is_err());
-        assert!(check_header(&header, 1 << 17).is_ok());
-        assert!(check_header(&header[1..], 32).is_ok());
-        assert!(check_header(&header[..5], 32).is_ok());
+        assert!(check_header(&HEADER, 32, u64::MAX).is_err());
+        assert!(check_header(&HEADER, 1 << 17, u64::MAX).unwrap());
+        assert!(check_header(&HEADER, 1 << 17, 5).is_err()); // the page has fewer bytes than the header claims
+        for length in 0..HEADER.len() {
+            assert!(!check_header(&HEADER[..length], 1 << 17, u64::MAX).unwrap_or(false), "{length}");
+        }
+    }
+
+    #[test]
+    fn a_header_with_a_repeated_field_is_refused() {
+        let mut header = HEADER[..11].to_vec();
+        header.extend([0x05, 0x04, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0x00]); // field 2 again: 2 GiB
+        assert!(check_header(&header, 1 << 17, u64::MAX).is_err());
+        let mut header = vec![0x05, 0x02]; // field 1, with its number
+        header.extend(&HEADER[1..]);
+        assert!(!check_header(&header, 1 << 17, u64::MAX).unwrap_or(false));
+        header.extend([0; 40]);
+        assert!(check_header(&header, 1 << 17, u64::MAX).is_err());
+    }
+
+    #[test]
+    fn statistics_in_a_header_are_skipped() {
+        // A data page with a count, statistics of two binary values and a count, and a boolean.
+        let page = [0x15, 0x02, 0x1c, 0x18, 0x02, 7, 7, 0x18, 0x01, 9, 0x16, 0x04, 0x00, 0x11, 0x00];
+        let header = [&HEADER[..10], &page[..], &[0x00]].concat();
+        assert!(check_header(&header, 1 << 17, u64::MAX).unwrap());
+        let nested = [&HEADER[..9], &[0x1c; 40][..]].concat();
+        assert!(check_header(&nested, 1 << 17, u64::MAX).is_err());
     }
 }
