@@ -121,7 +121,7 @@ pub(crate) fn say(py: Python<'_>) -> PyResult<()> {
 
 /// The library's calls and options that its hints name, and their counterparts in Python. An option is a keyword. Calls
 /// that are not listed have no counterpart.
-const CALLS: [(&str, &str); 19] = [
+const CALLS: [(&str, &str); 20] = [
     ("ConversionPolicy::Saturate", "policy='saturate'"),
     ("CsvOptions::column_type", "dtypes="),
     ("CsvOptions::decimal", "decimal="),
@@ -138,6 +138,7 @@ const CALLS: [(&str, &str); 19] = [
     ("TimeUnit::Seconds", "the unit of seconds"),
     ("allocate_data_memory", "Table.zeros"),
     ("convert", "astype"),
+    ("files::load", "load"),
     ("load_any", "load"),
     ("load_cast", "astype"),
     ("load_npy_cast", "astype"),

@@ -95,7 +95,7 @@ NOT_HERE = {
     "column",
     "Shards::append",
     "csv-compressed",
-    "from_bytes_any",
+    "files::from_bytes",
     "read_npy",
     "set_array",
     "set_column",

@@ -1,7 +1,7 @@
 //! Reading a value in the encoding of archives, which [`super::encode`] describes.
 //!
-//! Strings and bytes are borrowed from the input. A length is compared with the bytes that are left before anything is
-//! reserved for it.
+//! Strings and bytes are borrowed from the input, after their length has been compared with the bytes that are left.
+//! The hint for the length of a sequence never exceeds these bytes.
 
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess, VariantAccess, Visitor,
@@ -242,7 +242,7 @@ impl<'de> SeqAccess<'de> for Values<'_, 'de> {
     }
 
     fn size_hint(&self) -> Option<usize> {
-        Some(self.count)
+        Some(self.count.min(self.decoder.remaining()))
     }
 }
 
@@ -258,7 +258,7 @@ impl<'de> MapAccess<'de> for Values<'_, 'de> {
     }
 
     fn size_hint(&self) -> Option<usize> {
-        Some(self.count)
+        Some(self.count.min(self.decoder.remaining()))
     }
 }
 

@@ -111,7 +111,7 @@ impl OpenedTable {
     /// Returns the rows. A homogeneous table is read when rows are needed; any other is loaded now.
     ///
     /// # Errors
-    /// The errors of [`load_any`](crate::files::load).
+    /// The errors of [`files::load`](crate::files::load).
     pub(crate) fn into_rows(self) -> Result<StoredRows> {
         match self.content {
             FileContent::Homogeneous(file, _) => Ok(StoredRows::File(TableReader::of(file, self.dictionary))),

@@ -304,7 +304,7 @@ fn check_magic(start: &[u8]) -> Result<()> {
         [b'P', b'K', 3, 4, ..] => "this is a zip file (or .npz), not a table file",
         [b'N', b'U', b'M', b'T', b'A', b'B', b'L', b'E', ..] => {
             let error = Error::format(0, "this is an archive of a table, not a table file");
-            return Err(error.with_hint(Hint::new("from_bytes_any", "reads it")));
+            return Err(error.with_hint(Hint::new("files::from_bytes", "reads it")));
         }
         _ => "this is not a table file",
     };

@@ -261,10 +261,10 @@ impl TableReader {
         load(&self.file, |element_type| self.dictionary.with_element_type(element_type), Some(&self.whole_meter()))
     }
 
-    /// Loads the whole table in the element type of the file, like [`load_any`](crate::files::load).
+    /// Loads the whole table in the element type of the file, like [`files::load`](crate::files::load).
     ///
     /// # Errors
-    /// The errors of [`load_any`](crate::files::load).
+    /// The errors of [`files::load`](crate::files::load).
     ///
     /// # Examples
     /// ```

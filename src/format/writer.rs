@@ -379,7 +379,7 @@ impl<T: Element> TableWriter<T> {
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("table.ntb");
     /// let mut writer = TableWriter::<u8>::create(&path, 1, None)?;
-    /// writer.reserve_words(1 << 10)?;
+    /// writer.reserve_labels(1 << 10)?;
     /// writer.append(&[0_u8, 1, 0])?;
     /// let color = Feature::new(ElementType::U8).categorical(Categories::from_labels(["red", "blue"])?);
     /// writer.describe([color].into_iter().collect())?; // the labels are known at the end only
@@ -387,7 +387,7 @@ impl<T: Element> TableWriter<T> {
     /// assert_eq!(files::load(&path)?.dictionary().feature(0)?.label(1), Some("blue"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn reserve_words(&mut self, bytes: u64) -> Result<()> {
+    pub fn reserve_labels(&mut self, bytes: u64) -> Result<()> {
         if self.rows == 0 {
             let header = header::encode(T::TYPE, DataLayout::RowMajor, self.shape(), &self.dictionary);
             let header = header.map_err(|error| error.in_file(self.new.path()))?;
@@ -401,7 +401,7 @@ impl<T: Element> TableWriter<T> {
     ///
     /// # Errors
     /// [`ErrorKind::DictionaryMismatch`]; [`ErrorKind::Format`] without enough room before the values:
-    /// [`reserve_words`](Self::reserve_words) makes room. Nothing is changed.
+    /// [`reserve_labels`](Self::reserve_labels) makes room. Nothing is changed.
     ///
     /// # Examples
     /// ```

@@ -147,7 +147,7 @@ fn a_loaded_table_is_of_the_kind_that_was_asked_for_or_an_error_names_both() {
     let error = HomogenNumericTable::<f64>::load(scratch.path()).unwrap_err();
     let path = scratch.path();
     let expected = format!(
-        "{}: the table is of kind structure-of-arrays, not homogeneous: `load_any` loads any kind",
+        "{}: the table is of kind structure-of-arrays, not homogeneous: `files::load` loads any kind",
         path.display()
     );
     assert_eq!(error.to_string(), expected);

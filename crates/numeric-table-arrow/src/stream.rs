@@ -134,7 +134,7 @@ pub(crate) fn save_steps<T: Element>(
     let columns = plan.column_count();
     let mut writer = TableWriter::<T>::create_with(path, columns, plan.dictionary(|_| T::TYPE)?, save)?;
     if plan.has_labels() {
-        writer.reserve_words(WORD_BYTES)?;
+        writer.reserve_labels(WORD_BYTES)?;
     }
     in_groups(steps, columns, |parts, _| {
         write(&mut writer, &plan.chunks(parts, Some(T::TYPE))?)?;

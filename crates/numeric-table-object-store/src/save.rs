@@ -184,12 +184,12 @@ impl Default for StoreOptions {
 /// Saves a table of any kind as an object of a store: the bytes that
 /// [`save`](numeric_table::TableOutput::save) writes into a file.
 ///
-/// The name always leads to the complete old object or to the complete new one. A file of up to 8 MiB is sent in one
-/// request. A larger file is sent in several concurrent parts, which become an object once all have arrived (a
-/// multipart upload). On an error, the call waits for the parts that are being sent and aborts the upload. If the call
-/// is dropped, or the progress callback or a user-defined table panics, stores in memory and folders remove the parts.
-/// S3 and Google Cloud Storage keep them, invisible but charged for, until a lifecycle rule of the bucket for
-/// incomplete uploads removes them.
+/// The name always leads to the complete old object or to the complete new one. A file that fits one part (8 MiB by
+/// default) is sent in one request. A larger file is sent in several concurrent parts, which become an object once all
+/// have arrived (a multipart upload). On an error, the call waits for the parts that are being sent and aborts the
+/// upload. If the call is dropped, or the progress callback or a user-defined table panics, stores in memory and
+/// folders remove the parts. S3 and Google Cloud Storage keep them, invisible but charged for, until a lifecycle rule
+/// of the bucket for incomplete uploads removes them.
 ///
 /// Values are gathered and checksums computed on the calling task. This takes the memory of the parts that are sent at
 /// a time: 4 x 8 MiB by default, see [`StoreOptions::parts`].

@@ -99,8 +99,8 @@ fn hints_of(kind: &ErrorKind, is_of_file: bool) -> &'static [Hint] {
         &[Hint::new("allocate_data_memory", "allocates it"), Hint::new("set_array", "supplies it")];
     const SET_COLUMN: &[Hint] = &[Hint::new("set_column", "supplies them")];
     const CONVERT: &[Hint] = &[Hint::new("convert", "converts the table to one")];
-    const LOAD_ANY: &[Hint] = &[Hint::new("load_any", "loads any kind")];
-    const READ_ANY: &[Hint] = &[Hint::new("from_bytes_any", "reads any kind")];
+    const LOAD_ANY: &[Hint] = &[Hint::new("files::load", "loads any kind")];
+    const READ_ANY: &[Hint] = &[Hint::new("files::from_bytes", "reads any kind")];
     const IN_PLACE: &[Hint] = &[Hint::new("SaveOptions::in_place", "overwrites the file")];
     match kind {
         ErrorKind::NotAllocated => ALLOCATE,

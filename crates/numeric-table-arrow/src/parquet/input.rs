@@ -168,7 +168,7 @@ impl Read for HeaderReader {
     }
 }
 
-/// Checks the sizes in a header: fields 1, 2 and 3 of Thrift's compact protocol are its type and its sizes before and
+/// Checks the sizes in a header. In Thrift's compact protocol, fields 1, 2 and 3 are its type and its sizes before and
 /// after compression. Returns whether the whole header is in `bytes`. `limit` is the number of bytes of the page.
 ///
 /// # Errors
