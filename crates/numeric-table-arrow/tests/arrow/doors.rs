@@ -221,7 +221,7 @@ fn cells(table: &SoaNumericTable, is_plain: bool) -> (Option<String>, Vec<Cell>)
     (feature.name.clone(), (0..table.row_count()).map(cell).collect())
 }
 
-/// Sends a table through a door, and compares what comes out with what is expected. Returns it, if it was not refused,
+/// Sends a table through a door, and compares the result with the expected one. Returns it, if it was not refused,
 /// and whether it means what it did.
 #[track_caller]
 fn pass(table: &SoaNumericTable, door: Door, expected: Outcome, what: &str) -> Option<SoaNumericTable> {
@@ -328,7 +328,7 @@ fn what_others_have_comes_in_or_is_refused_by_name() {
     assert!(error.contains("truth values; in Python: a.astype('u1')"), "{error}");
 }
 
-/// A code that is no word is refused with its row and column wherever words are written instead of codes.
+/// A code without a word is rejected with its row and column wherever words are written instead of codes.
 #[test]
 fn a_code_without_a_word_is_refused_by_name() {
     let words = Categories::from_labels(["a"]).unwrap();

@@ -20,7 +20,7 @@ use test_support::{SmallNumber, for_each_element};
 
 type Table<T> = HomogenNumericTable<T>;
 
-/// Bits of every kind, so that whatever is not bit exact shows.
+/// Bits of every kind, so that inexact conversions show.
 fn odd_bits<T: Element>(shape: Shape, layout: DataLayout) -> Table<T> {
     let count = shape.rows * shape.columns * size_of::<T>();
     let bytes: Vec<u8> =

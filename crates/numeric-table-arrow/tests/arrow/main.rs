@@ -1,4 +1,4 @@
-//! Tables as Arrow's arrays, and tables of Arrow's arrays; and what every format keeps beside Arrow.
+//! Tables as arrays of Arrow and back, and the properties that every format keeps.
 
 mod copy_policy;
 mod doors;

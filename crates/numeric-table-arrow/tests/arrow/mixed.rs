@@ -1,4 +1,4 @@
-//! Arrow and tables of columns of several types: what is shared, by addresses; slices, several batches, struct arrays.
+//! Arrow and tables of columns of several types: shared memory, by addresses; slices, several batches, struct arrays.
 //! Nulls and what cannot be taken are in `arrow_refused`; that tables of one type come and go is in `arrow`.
 
 use std::sync::Arc;
@@ -46,14 +46,14 @@ fn every_type() -> RecordBatch {
     ])
 }
 
-/// Where the values of an Arrow column begin, whatever their type.
+/// Where the values of an Arrow column begin, of any type.
 pub(crate) fn arrow_address(array: &dyn ArrowArray) -> usize {
     let data = array.to_data();
     let width = data.data_type().primitive_width().unwrap();
     data.buffers()[0].as_ptr().addr() + data.offset() * width
 }
 
-/// Where the values of a table's column begin, whatever their type.
+/// Where the values of a table's column begin, of any type.
 pub(crate) fn table_address(table: &SoaNumericTable, column: usize) -> usize {
     let array = table.array(column).unwrap();
     let mut found = None;

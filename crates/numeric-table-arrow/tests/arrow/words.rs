@@ -139,7 +139,7 @@ fn indices_are_as_wide_as_they_have_to_be_and_never_saturate() {
 
 // --- streams -------------------------------------------------------------------------------------------------------
 
-/// Batches of so many rows, whose word is the number of the batch, or of its beginning.
+/// Batches of the given numbers of rows, whose word is the number of the batch, or of its beginning.
 fn stream(batches: usize, rows: usize) -> impl arrow_array::RecordBatchReader {
     let make = move |index: usize| {
         let text = (0..rows).map(move |row| if row == 0 { "first".to_owned() } else { format!("batch {index}") });

@@ -10,7 +10,7 @@ use numeric_table::prelude::*;
 use numeric_table::{RowMergedNumericTable, SoaNumericTable};
 use numeric_table_arrow::prelude::*;
 
-/// Enough for what a batch costs whatever is in it not to hide how the rest grows.
+/// Hides the constant cost of a batch, so that the growth of the rest shows.
 const LEAST: usize = 100;
 
 fn there_and_back(what: &str, make: impl Fn(usize) -> Box<dyn NumericTable>) {

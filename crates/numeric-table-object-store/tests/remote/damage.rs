@@ -1,4 +1,4 @@
-//! Objects that are damaged, hostile or replaced, and stores that fail or do not send what was requested: each is an
+//! Objects that are damaged, hostile or replaced, and stores that fail or send other bytes than the requested ones: each is an
 //! error that names the object, never other values, and never much memory.
 
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Saving: the bytes of a file, and nothing under the name before all of them are there, whatever fails.
+//! Saving: the bytes of a file, and nothing under the name before all of them have arrived, for every failure.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -77,7 +77,7 @@ pub(crate) async fn store_of(bytes: Vec<u8>) -> Arc<dyn ObjectStore> {
     Arc::new(store)
 }
 
-/// A store in memory with one table, which fails as it is told to.
+/// A store in memory with one table, which fails on demand.
 pub(crate) async fn faulty(table: &dyn NumericTable, faults: Faults) -> Arc<Faulty> {
     let bytes = file(table, Some(4096));
     Arc::new(Faulty::new(store_of(bytes).await, faults))

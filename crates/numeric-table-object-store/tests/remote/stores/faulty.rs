@@ -1,4 +1,4 @@
-//! A store in memory or elsewhere that fails, lies or waits as it is told to, and counts.
+//! A store in memory or elsewhere that fails, lies or waits on demand, and counts calls.
 
 use std::fmt;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Stores for the tests of tables in object stores: one that fails as it is told to, and a server of S3.
+//! Stores for the tests of tables in object stores: one that fails on demand, and an S3 server.
 
 mod faulty;
 mod s3;
