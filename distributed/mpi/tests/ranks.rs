@@ -211,7 +211,7 @@ fn processes_with_other_shards_or_without_any_end_with_an_error_on_all_ranks() {
     shards_in(other.path(), 4);
     let program = env!("CARGO_BIN_EXE_numeric-table-mpi");
     let missing = other.path().join("missing");
-    for (second, what) in [(other.path(), "other shards"), (&missing, "missing")] {
+    for (second, what) in [(other.path(), "different shards"), (&missing, "missing")] {
         let arguments = ["moments", text(folder.path()), ":", "-n", "1", program, "moments", text(second)];
         check_failure(&run(1, &arguments), 2, Some(1), what);
     }
