@@ -3,8 +3,6 @@
 //! That nothing is copied where nothing must be is in `copy_policy`.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering::Relaxed;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type};
@@ -16,7 +14,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema};
 use numeric_table::prelude::*;
 use numeric_table_arrow::prelude::*;
 use test_support::tables::LAYOUTS;
-use test_support::{SmallNumber, for_each_element};
+use test_support::{CountingOwner, DropCount, SmallNumber, for_each_element};
 
 type Table<T> = HomogenNumericTable<T>;
 
@@ -172,19 +170,8 @@ fn what_arrow_shows_does_not_change_when_the_table_is_written() {
 
 #[test]
 fn an_owner_is_dropped_once_and_not_before_the_last_array() {
-    struct Owner(Vec<i32>, Arc<AtomicUsize>);
-    impl AsRef<[i32]> for Owner {
-        fn as_ref(&self) -> &[i32] {
-            &self.0
-        }
-    }
-    impl Drop for Owner {
-        fn drop(&mut self) {
-            self.1.fetch_add(1, Relaxed);
-        }
-    }
-    let drops = Arc::new(AtomicUsize::new(0));
-    let owner = Array::from_owner(Owner((0..6).collect(), drops.clone()));
+    let drops = DropCount::new();
+    let owner = Array::from_owner(CountingOwner::new((0..6).collect::<Vec<i32>>(), &drops));
     let table = Table::from_array_with_layout(owner, Shape { rows: 3, columns: 2 }, DataLayout::ColumnMajor).unwrap();
     let batch = table.to_record_batch().unwrap();
     drop(table);
@@ -194,9 +181,9 @@ fn an_owner_is_dropped_once_and_not_before_the_last_array() {
     let lists = again.to_fixed_size_list().unwrap();
     drop(again);
     assert_eq!(lists.values().as_primitive::<Int32Type>().values()[..], [4, 5]);
-    assert_eq!(drops.load(Relaxed), 0);
+    assert_eq!(drops.get(), 0);
     std::thread::spawn(move || drop(lists)).join().unwrap();
-    assert_eq!(drops.load(Relaxed), 1);
+    assert_eq!(drops.get(), 1);
 }
 
 #[test]

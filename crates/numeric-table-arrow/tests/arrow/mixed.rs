@@ -2,8 +2,6 @@
 //! Nulls and what cannot be taken are in `arrow_refused`; that tables of one type come and go is in `arrow`.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering::Relaxed;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type, Int64Type, UInt8Type};
@@ -22,7 +20,7 @@ use numeric_table::{
 };
 use numeric_table_arrow::prelude::*;
 use test_support::tables::{address, assert_error, shape};
-use test_support::{SmallNumber, for_each_element};
+use test_support::{CountingOwner, DropCount, SmallNumber, for_each_element};
 
 pub(crate) fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     RecordBatch::try_from_iter(columns).unwrap()
@@ -169,28 +167,17 @@ fn a_write_copies_the_column_that_is_written_and_no_other() {
 
 #[test]
 fn an_owner_is_dropped_once_and_not_before_the_last_column() {
-    struct Owner(Vec<i32>, Arc<AtomicUsize>);
-    impl AsRef<[i32]> for Owner {
-        fn as_ref(&self) -> &[i32] {
-            &self.0
-        }
-    }
-    impl Drop for Owner {
-        fn drop(&mut self) {
-            self.1.fetch_add(1, Relaxed);
-        }
-    }
-    let drops = Arc::new(AtomicUsize::new(0));
+    let drops = DropCount::new();
     let mut table = SoaNumericTable::new();
-    table.push_column("a", Array::from_owner(Owner(vec![1, 2, 3], drops.clone()))).unwrap();
+    table.push_column("a", Array::from_owner(CountingOwner::new(vec![1, 2, 3], &drops))).unwrap();
     table.push_column("b", vec![0.5_f64; 3]).unwrap();
     let batch = table.to_record_batch().unwrap();
     drop(table);
     let table = SoaNumericTable::from_record_batch(&batch.slice(1, 2)).unwrap();
     drop(batch);
-    assert_eq!((table.column_slice::<i32>(0).unwrap(), drops.load(Relaxed)), (&[2, 3][..], 0));
+    assert_eq!((table.column_slice::<i32>(0).unwrap(), drops.get()), (&[2, 3][..], 0));
     std::thread::spawn(move || drop(table)).join().unwrap();
-    assert_eq!(drops.load(Relaxed), 1);
+    assert_eq!(drops.get(), 1);
 }
 
 #[test]
