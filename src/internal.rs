@@ -3,10 +3,12 @@
 //! The list is kept as short as it can be: a call that other libraries need as well is public instead.
 
 pub use crate::array::unique::UniqueArray;
+pub use crate::base::count::{rows_after, same_count};
 pub use crate::base::element::match_element;
 pub use crate::base::number::{Exact, Loss};
 pub use crate::base::progress::{Hook, Meter};
 pub use crate::base::range::resolve;
+pub use crate::base::room::{filled, with_room};
 pub use crate::convert::level::{Level, LongLoop};
 pub use crate::format::rows::{HasRows, RowSource};
 pub use crate::format::{Arriving, FileParts, Front, StoredValues};

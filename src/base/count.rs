@@ -6,7 +6,7 @@ use super::error::{Error, ErrorKind, Result};
 ///
 /// # Errors
 /// [`ErrorKind::LengthMismatch`].
-pub(crate) fn same_count(expected: usize, found: usize) -> Result<()> {
+pub fn same_count(expected: usize, found: usize) -> Result<()> {
     match found == expected {
         true => Ok(()),
         false => Err(Error::new(ErrorKind::LengthMismatch { expected, actual: found })),
@@ -18,7 +18,7 @@ pub(crate) fn same_count(expected: usize, found: usize) -> Result<()> {
 ///
 /// # Errors
 /// [`ErrorKind::LimitExceeded`].
-pub(crate) fn rows_after(rows: u64, added: u64) -> Result<u64> {
+pub fn rows_after(rows: u64, added: u64) -> Result<u64> {
     rows.checked_add(added).ok_or_else(|| {
         Error::new(ErrorKind::LimitExceeded {
             what: "counted rows",

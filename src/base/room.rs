@@ -8,7 +8,7 @@ use crate::base::error::ErrorKind;
 ///
 /// # Errors
 /// [`ErrorKind::OutOfMemory`].
-pub(crate) fn with_room<V>(count: usize) -> Result<Vec<V>> {
+pub fn with_room<V>(count: usize) -> Result<Vec<V>> {
     let mut vector = Vec::new();
     let bytes = count.saturating_mul(size_of::<V>());
     vector.try_reserve_exact(count).map_err(|_| Error::out_of_memory(bytes))?;
@@ -19,7 +19,7 @@ pub(crate) fn with_room<V>(count: usize) -> Result<Vec<V>> {
 ///
 /// # Errors
 /// [`ErrorKind::OutOfMemory`].
-pub(crate) fn filled<V: Clone>(count: usize, value: V) -> Result<Vec<V>> {
+pub fn filled<V: Clone>(count: usize, value: V) -> Result<Vec<V>> {
     let mut vector = with_room(count)?;
     vector.resize(count, value);
     Ok(vector)

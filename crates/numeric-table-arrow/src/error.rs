@@ -33,6 +33,6 @@ pub(crate) fn not_representable(row: usize, column: usize, value: AnyValue, targ
 }
 
 /// Returns the error of a batch that does not fit a table.
-pub(crate) fn unequal(column: Option<usize>, difference: Difference, reason: String) -> Error {
-    Error::new(ErrorKind::UnequalTables { table: 1, column, difference, reason })
+pub(crate) fn unequal(table: usize, column: Option<usize>, difference: Difference, reason: String) -> Error {
+    Error::new(ErrorKind::UnequalTables { table, column, difference, reason })
 }

@@ -237,6 +237,7 @@ impl<'o> Plan<'o> {
             let feature = dictionary.feature(column)?;
             if !self.all.get(planned.index).is_none_or(|field| is_time_of(field, feature)) {
                 return Err(unequal(
+                    1,
                     Some(column),
                     Difference::Description,
                     format!("column {column} has another feature type"),

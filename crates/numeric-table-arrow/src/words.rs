@@ -17,7 +17,7 @@ use arrow_schema::DataType;
 #[cfg(doc)]
 use numeric_table::ErrorKind;
 use numeric_table::internal::Exact;
-use numeric_table::internal::match_element;
+use numeric_table::internal::{match_element, with_room};
 use numeric_table::{AnyArray, Array, Element, ElementType, Error, Result, dictionary::Categories};
 
 use crate::error::failed;
@@ -39,16 +39,6 @@ impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
         Self::Error(error)
     }
-}
-
-/// Allocates a vector with room for `count` items.
-///
-/// # Errors
-/// [`ErrorKind::OutOfMemory`].
-fn with_room<V>(count: usize) -> Result<Vec<V>> {
-    let (mut vector, bytes) = (Vec::new(), count.saturating_mul(size_of::<V>()));
-    vector.try_reserve_exact(count).map_err(|_| Error::out_of_memory(bytes))?;
-    Ok(vector)
 }
 
 /// Shortens a word for an error to at most 40 characters.

@@ -5,7 +5,7 @@ use numeric_table::ErrorKind;
 use numeric_table::Result;
 
 use crate::failure;
-use crate::room::filled;
+use numeric_table::internal::filled;
 
 /// The decomposition `A = LDL'` of a symmetric matrix. It takes no square roots, so rounding does not depend on the
 /// units of the columns.

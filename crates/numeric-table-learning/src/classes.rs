@@ -5,9 +5,10 @@ use numeric_table::{
     Element, Error, ErrorKind, HomogenNumericTable, NumericTable, Result, statistics::GroupStatistics,
 };
 
-use crate::checks::{parameter, same_count};
-use crate::room::with_room;
+use crate::checks::parameter;
 use crate::rows::map_rows;
+use numeric_table::internal::same_count;
+use numeric_table::internal::with_room;
 
 /// Checks the number of columns, the class column and the number of classes.
 ///

@@ -15,11 +15,11 @@ use numeric_table::internal::{Level, LongLoop, Numbers};
 use numeric_table::{Error, NumericTable, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::checks::same_count;
 use crate::cholesky::{condition_of, row_at};
 use crate::failure;
-use crate::room::{filled, with_room};
 use crate::rows::{Reader, blocks, shape_with};
+use numeric_table::internal::same_count;
+use numeric_table::internal::{filled, with_room};
 
 /// An unevaluated sum of two `f64`. The second is at most half a unit in the last place of the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -7,7 +7,7 @@ use numeric_table::{Error, ErrorKind, HomogenNumericTable, NumericTable, Result,
 use crate::checks::parameter;
 use crate::classes::{Classifier, relate};
 use crate::failure;
-use crate::room::with_room;
+use numeric_table::internal::with_room;
 
 /// A model that predicts the class of a row by Gaussian naive Bayes. Created by
 /// [`GaussianNaiveBayes::model`](super::GaussianNaiveBayes::model), whose type has an example.

@@ -6,11 +6,12 @@ use numeric_table::internal::{Level, Numbers, refused, remember};
 use numeric_table::{Element, Error, ErrorKind, HomogenNumericTable, NumericTable, Partial, Result, Shape};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::checks::{not_combinable, parameter, rows_after, same_count};
+use crate::checks::{not_combinable, parameter};
 use crate::nearest::{AddRows, Centroids, Finder, NONE};
-use crate::room::filled;
 use crate::rows::{Reader, block_rows, blocks, fits_f32, for_each_row, shape_with};
 use crate::sum::{self, DOWN, Sum};
+use numeric_table::internal::filled;
+use numeric_table::internal::{rows_after, same_count};
 
 /// One step of k-means: each row is assigned to its nearest centroid, and the means of the clusters are the centroids
 /// of the next step (Lloyd's algorithm).

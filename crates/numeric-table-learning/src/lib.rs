@@ -76,8 +76,6 @@ mod regression;
 #[forbid(unsafe_code)]
 mod regression_model;
 #[forbid(unsafe_code)]
-mod room;
-#[forbid(unsafe_code)]
 mod rows;
 #[forbid(unsafe_code)]
 mod sum;

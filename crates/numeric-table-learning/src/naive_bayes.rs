@@ -9,12 +9,13 @@ use numeric_table::table::ColumnKey;
 use numeric_table::{Error, ErrorKind, HomogenNumericTable, NumericTable, Partial, Result, Shape, TableDescription};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::checks::{not_combinable, rows_after};
+use crate::checks::not_combinable;
 use crate::classes;
 use crate::naive_bayes_model::NaiveBayesModel;
-use crate::room::filled;
 use crate::rows::{Reader, blocks, shape_with};
 use crate::sum::{self, Sum};
+use numeric_table::internal::filled;
+use numeric_table::internal::rows_after;
 
 /// The counts of multinomial naive Bayes: the number of rows of each class, and the sum of each feature over them.
 ///

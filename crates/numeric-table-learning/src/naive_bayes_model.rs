@@ -9,8 +9,8 @@ use numeric_table::{HomogenNumericTable, NumericTable, Result, Shape};
 use crate::checks::parameter;
 use crate::classes::{Classifier, log_shares, relate};
 use crate::naive_bayes::check_counts;
-use crate::room::filled;
 use crate::sum::{DOWN, Sum, UP};
+use numeric_table::internal::filled;
 
 /// A model that predicts the class of a row by multinomial naive Bayes. Created by
 /// [`NaiveBayes::model`](super::NaiveBayes::model), whose page has an example.

@@ -10,7 +10,7 @@ use numeric_table::internal::{Level, LongLoop};
 
 #[cfg(target_arch = "x86_64")]
 use crate::avx2;
-use crate::room::filled;
+use numeric_table::internal::filled;
 
 /// The number of rows, and of columns of a row, that are processed together: a cache line of `f64`.
 pub(crate) const LANES: usize = 8;

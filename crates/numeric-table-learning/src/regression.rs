@@ -7,12 +7,13 @@ use numeric_table::{Error, ErrorKind, NumericTable, Partial, Result, statistics:
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
-use crate::checks::{not_combinable, parameter, same_count};
+use crate::checks::{not_combinable, parameter};
 use crate::cholesky::{Cholesky, condition_of, row_at};
 use crate::extended::{self, Extended};
 use crate::failure;
 use crate::regression_model::{RegressionModel, System};
-use crate::room::with_room;
+use numeric_table::internal::same_count;
+use numeric_table::internal::with_room;
 
 /// Linear regression by normal equations: fits some columns, the targets, by the others, the features, with least
 /// squares.

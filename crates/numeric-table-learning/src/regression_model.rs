@@ -4,8 +4,8 @@ use numeric_table::{HomogenNumericTable, NumericTable, Result, Shape};
 
 use crate::cholesky::{Cholesky, dot};
 use crate::extended::Fit;
-use crate::room::{filled, with_room};
 use crate::rows::map_rows;
+use numeric_table::internal::{filled, with_room};
 
 /// Normal equations: the sums of the features and then of the targets, about the means, or about zero without an
 /// intercept.

@@ -8,8 +8,8 @@ use numeric_table::internal::{lent_or_read, parallel};
 use numeric_table::table::spi::Region;
 use numeric_table::{Element, ElementType, HomogenNumericTable, NumericTable, Result, Shape};
 
-use crate::checks::same_count;
-use crate::room::filled;
+use numeric_table::internal::filled;
+use numeric_table::internal::same_count;
 
 /// The approximate number of values of a block, which fit into the second-level cache.
 const BLOCK_VALUES: usize = 32 << 10;

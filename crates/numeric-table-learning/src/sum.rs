@@ -6,8 +6,8 @@ use numeric_table::internal::Numbers;
 use numeric_table::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::checks::same_count;
-use crate::room::with_room;
+use numeric_table::internal::same_count;
+use numeric_table::internal::with_room;
 
 /// A sum, and the sum of the rounding errors of its additions. If the sum leaves the range of `f64`, all terms are
 /// scaled by 2^-600, so that means and ratios of sums are finite wherever possible.

@@ -41,7 +41,6 @@
 mod blocks;
 mod object;
 mod read;
-mod room;
 mod save;
 
 pub use blocks::RemoteBlocks;

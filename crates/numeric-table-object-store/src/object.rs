@@ -11,7 +11,7 @@ use object_store::{Error as StoreError, GetOptions, GetResult, GetResultPayload,
 use numeric_table::internal::Front;
 use numeric_table::{Error, ErrorKind, Result};
 
-use crate::room::with_room;
+use numeric_table::internal::with_room;
 
 /// Number of bytes that are requested to open an object: usually the whole description of the file.
 const FIRST_BYTES: u64 = 64 << 10;

@@ -11,7 +11,7 @@ use numeric_table::{
 };
 
 use crate::RemoteTable;
-use crate::room::with_room;
+use numeric_table::internal::with_room;
 
 /// Largest number of bytes between two columns that one request reads. More bytes cost more than a second request.
 const GAP_BYTES: u64 = 256 << 10;

@@ -7,6 +7,7 @@
 
 use ::sprs::{CsMatI, SpIndex};
 use bytemuck::allocation::try_cast_vec;
+use numeric_table::internal::with_room;
 use numeric_table::table::{CsrParts, Rejected};
 use numeric_table::{
     AnyArray, Array, CsrNumericTable, Element, ElementType, Error, ErrorKind, NumericTable, Result, Shape,
@@ -62,7 +63,7 @@ macro_rules! sprs_index {
                 match try_cast_vec::<Self, $element>(indices) {
                     Ok(same) => Ok(same.into()),
                     Err((_, indices)) => {
-                        let mut wide = reserved(indices.len())?;
+                        let mut wide = with_room(indices.len())?;
                         wide.extend(indices.iter().map(|&index| index as $element)); // wider
                         Ok(wide.into())
                     }
@@ -88,13 +89,6 @@ sprs_index! { usize as u64, U64; isize as i64, I64; }
 sprs_index! { usize as u32, U32; isize as i32, I32; }
 sprs_index! { u64 as u64, U64; i64 as i64, I64; u32 as u32, U32; i32 as i32, I32; u16 as u32, U16; i16 as i32, I16; }
 
-/// Returns an empty vector with capacity for `count` values.
-fn reserved<T>(count: usize) -> Result<Vec<T>> {
-    let (mut vector, bytes) = (Vec::new(), count.saturating_mul(size_of::<T>()));
-    vector.try_reserve_exact(count).map_err(|_| Error::out_of_memory(bytes))?;
-    Ok(vector)
-}
-
 /// Copies indices to another type. `target` is that type in errors.
 ///
 /// # Errors
@@ -103,7 +97,7 @@ fn copied<I: SpIndex>(indices: &AnyArray, target: ElementType) -> Result<Vec<I>>
     macro_rules! from {
         ($($element:ty)*) => {
             $(if let Some(indices) = indices.downcast_ref::<$element>() {
-                let mut copy = reserved(indices.len())?;
+                let mut copy = with_room(indices.len())?;
                 for &index in indices.iter() {
                     let same = usize::try_from(index).ok().and_then(I::try_from_usize);
                     copy.push(same.ok_or_else(|| too_large(index, target))?);
@@ -217,7 +211,7 @@ impl<N: Element, I: SprsIndex, Iptr: SprsIndex> Copies<N, I, Iptr> {
         let values = match array.is_some_and(Array::is_lone_vec) {
             true => None,
             false => {
-                let mut copy = reserved(given.len())?;
+                let mut copy = with_room(given.len())?;
                 copy.extend_from_slice(given);
                 Some(copy)
             }

@@ -301,12 +301,7 @@ impl ParquetFiles {
 /// Checks that a file has the columns of the first one.
 fn check_columns(table: usize, source: &ParquetSource, first: &ParquetSource) -> Result<()> {
     let (found, expected) = (source.fields(), first.fields());
-    let refused = |column, difference, reason| match unequal(column, difference, reason).into_kind() {
-        ErrorKind::UnequalTables { column, difference, reason, .. } => {
-            Err(Error::new(ErrorKind::UnequalTables { table, column, difference, reason }))
-        }
-        other => Err(Error::new(other)),
-    };
+    let refused = |column, difference, reason| Err(unequal(table, column, difference, reason));
     if found.len() != expected.len() {
         let reason = format!("{} columns instead of {}", found.len(), expected.len());
         return refused(None, Difference::Columns, reason);
