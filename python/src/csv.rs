@@ -46,14 +46,14 @@ fn source(py: Python<'_>, path: &PathBuf, said: &Said<'_, '_>) -> PyResult<CsvSo
 /// for columns of words.
 ///
 /// ``header`` states whether the first line has names; ``None`` detects it. ``columns`` are the columns to read, by
-/// name or index; ``words`` are columns to read as words even if they look like numbers. ``trailing_delimiter`` states
-/// whether lines end in a delimiter that no field follows; ``None`` detects it. ``thousands`` is the separator of
-/// digits in groups of three. ``dtypes`` maps some columns to types. ``missing_texts`` (by default ``["", "NA"]``) mean
-/// missing values. ``missing`` states how to treat these: ``"error"``, ``"nan"``, a number, or ``"skip"`` to omit the
-/// row. In a column of words, a quoted text is a word, unless ``quoted_missing=True`` makes it missing there too, for
-/// files with quotes around every field. ``max_columns`` (65,536), ``max_categories`` of a column (1,048,576),
-/// ``max_record_bytes`` (256 MiB) and ``max_buffered_bytes`` (1 GiB, for a source without a size) are limits, so that a
-/// small file cannot take much memory.
+/// name or index; ``categorical`` names columns to read as categories even if their values look like numbers.
+/// ``trailing_delimiter`` states whether lines end in a delimiter that no field follows; ``None`` detects it.
+/// ``thousands`` is the separator of digits in groups of three. ``dtypes`` maps some columns to types.
+/// ``missing_texts`` (by default ``["", "NA"]``) mean missing values. ``missing`` states how to treat these:
+/// ``"error"``, ``"nan"``, a number, or ``"skip"`` to omit the row. In a column of words, a quoted text is a word,
+/// unless ``quoted_missing=True`` makes it missing there too, for files with quotes around every field. ``max_columns``
+/// (65,536), ``max_categories`` of a column (1,048,576), ``max_record_bytes`` (256 MiB) and ``max_buffered_bytes`` (1
+/// GiB, for a source without a size) are limits, so that a small file cannot take much memory.
 ///
 /// >>> import numeric_table as nt, pathlib, tempfile
 /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "table.csv"
@@ -66,7 +66,7 @@ fn source(py: Python<'_>, path: &PathBuf, said: &Said<'_, '_>) -> PyResult<CsvSo
 /// the package tqdm. An exception that the function raises ends the work.
 #[function]
 #[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, thousands = None, comment = None, header = None,
-    trailing_delimiter = None, columns = None, words = None, missing = None, missing_texts = None,
+    trailing_delimiter = None, columns = None, categorical = None, missing = None, missing_texts = None,
     quoted_missing = None, dtypes = None, max_columns = None, max_categories = None, max_record_bytes = None,
     max_buffered_bytes = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "they are named, in Python")]
@@ -81,7 +81,7 @@ pub(crate) fn read_csv(
     header: Option<bool>,
     trailing_delimiter: Option<bool>,
     columns: Option<&Bound<'_, PyAny>>,
-    words: Option<&Bound<'_, PyAny>>,
+    categorical: Option<&Bound<'_, PyAny>>,
     missing: Option<&Bound<'_, PyAny>>,
     missing_texts: Option<&Bound<'_, PyAny>>,
     quoted_missing: Option<bool>,
@@ -102,7 +102,7 @@ pub(crate) fn read_csv(
         header,
         trailing_delimiter,
         columns,
-        words,
+        categorical,
         missing,
         missing_texts,
         quoted_missing,
@@ -159,7 +159,7 @@ pub(crate) struct Csv {
 /// array([1.5, 2.5, 3.5])
 #[function]
 #[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, thousands = None, comment = None, header = None,
-    trailing_delimiter = None, columns = None, words = None, missing = None, missing_texts = None,
+    trailing_delimiter = None, columns = None, categorical = None, missing = None, missing_texts = None,
     quoted_missing = None, dtypes = None, max_columns = None, max_categories = None, max_record_bytes = None,
     max_buffered_bytes = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "they are named, in Python")]
@@ -174,7 +174,7 @@ pub(crate) fn open_csv(
     header: Option<bool>,
     trailing_delimiter: Option<bool>,
     columns: Option<&Bound<'_, PyAny>>,
-    words: Option<&Bound<'_, PyAny>>,
+    categorical: Option<&Bound<'_, PyAny>>,
     missing: Option<&Bound<'_, PyAny>>,
     missing_texts: Option<&Bound<'_, PyAny>>,
     quoted_missing: Option<bool>,
@@ -195,7 +195,7 @@ pub(crate) fn open_csv(
         header,
         trailing_delimiter,
         columns,
-        words,
+        categorical,
         missing,
         missing_texts,
         quoted_missing,

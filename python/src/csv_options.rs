@@ -17,7 +17,7 @@ pub(crate) struct Said<'a, 'py> {
     pub(crate) header: Option<bool>,
     pub(crate) trailing_delimiter: Option<bool>,
     pub(crate) columns: Option<&'a Bound<'py, PyAny>>,
-    pub(crate) words: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) categorical: Option<&'a Bound<'py, PyAny>>,
     pub(crate) missing: Option<&'a Bound<'py, PyAny>>,
     pub(crate) missing_texts: Option<&'a Bound<'py, PyAny>>,
     pub(crate) quoted_missing: Option<bool>,
@@ -52,8 +52,8 @@ impl Said<'_, '_> {
         if let Some(columns) = self.columns {
             options = options.columns(chosen(columns)?);
         }
-        if let Some(words) = self.words {
-            options = options.kind(chosen(words)?, CsvColumnKind::Categorical);
+        if let Some(categorical) = self.categorical {
+            options = options.kind(chosen(categorical)?, CsvColumnKind::Categorical);
         }
         if let Some(texts) = self.missing_texts {
             options = options.missing_texts(lists::items::<String>(texts)?);

@@ -123,7 +123,7 @@ def table_of(data, kind=None):
 
 def from_csv(file, kind):
     path, has_names, last = file  # what no text says
-    return nt.read_csv(path, missing="nan", header=has_names, words=last if "words" in kind else None)
+    return nt.read_csv(path, missing="nan", header=has_names, categorical=last if "words" in kind else None)
 
 
 def to_csv(table, folder):

@@ -119,7 +119,7 @@ def test_the_text_of_a_file_is_described(tmp_path):
     said = {"delimiter": ";", "decimal": ",", "missing_texts": ["", "-"]}
     with pytest.raises(nt.TableError, match="missing="):
         nt.read_csv(path, **said)
-    table = nt.read_csv(path, missing="nan", dtypes={"id": "i2", 3: "f4"}, words="note", **said)
+    table = nt.read_csv(path, missing="nan", dtypes={"id": "i2", 3: "f4"}, categorical="note", **said)
     assert table.names == ["id", "size", "colour", "note"]
     assert table["id"].dtype == "int16"
     np.testing.assert_array_equal(table["size"], [1.5, np.nan, np.nan])

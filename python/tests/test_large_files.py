@@ -198,7 +198,7 @@ def test_rows_that_do_not_fit_are_refused_as_a_whole(tmp_path):
     with nt.create(path, ["a", "b"], dtype="u1") as writer:
         writer.append([[1, 2]])
         for rows in [np.zeros((5, 3)), np.zeros((0, 3)), [1, 2, 3], np.zeros(2), nt.Table.zeros(2, 1), []]:
-            with pytest.raises(nt.TableError, match=r"these rows do not fit the file: [013] columns instead of 2"):
+            with pytest.raises(nt.TableError, match=r"these rows do not fit the file: expected 2 columns, found [013]"):
                 writer.append(rows)
             with pytest.raises(nt.TableError, match="columns"):
                 writer.append(rows, policy="saturate")

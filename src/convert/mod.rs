@@ -215,7 +215,7 @@ pub fn cast<S: Element, D: Element>(value: S) -> D {
 /// assert_eq!(
 ///     error.to_string(),
 ///     "the value 9007199254740993 at row 0, column 0 is not representable as f64: `ConversionPolicy::Saturate` \
-///      allows it where a call takes a policy"
+///      accepts it in calls that take a policy"
 /// );
 /// ```
 pub fn try_cast<S: Element, D: Element>(value: S, policy: ConversionPolicy) -> Result<D> {

@@ -181,7 +181,7 @@ impl Shards {
     /// HomogenNumericTable::from_rows(&[[3_i16, 4, 5]])?.save(&wide)?;
     /// assert_eq!(Shards::from_paths([&narrow])?.shape(), Shape { rows: 1, columns: 2 });
     /// let error = Shards::from_paths([&narrow, &wide]).unwrap_err().to_string();
-    /// assert!(error.ends_with("wide.ntb: table 1 does not fit the first: 3 columns instead of 2"));
+    /// assert!(error.ends_with("wide.ntb: table 1 does not match table 0: expected 2 columns, found 3"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn from_paths(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Self> {

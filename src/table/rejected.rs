@@ -15,7 +15,7 @@ use crate::base::error::Error;
 /// let mut table = MergedNumericTable::new([Box::new(HomogenNumericTable::from_rows(&[[1.5_f64], [2.5]])?) as _])?;
 /// let Rejected { value, error } = table.push(Box::new(HomogenNumericTable::<u8>::default())).unwrap_err();
 /// assert_eq!(value.row_count(), 0);
-/// assert_eq!(error.to_string(), "table 1 does not fit the first: 0 rows instead of 2");
+/// assert_eq!(error.to_string(), "table 1 does not match table 0: expected 2 rows, found 0");
 ///
 /// let three_rows = Box::new(HomogenNumericTable::full(Shape { rows: 3, columns: 1 }, 1.0_f32)?);
 /// let error = table.push(three_rows).map_err(Rejected::into_error).unwrap_err();

@@ -54,7 +54,7 @@ fn two_to_the_53rd_and_one_is_not_exact_as_f64() {
     assert_eq!(
         error.to_string(),
         "the value 9007199254740993 at row 0, column 1 is not representable as f64: `ConversionPolicy::Saturate` \
-             allows it where a call takes a policy"
+             accepts it in calls that take a policy"
     );
 }
 

@@ -44,8 +44,8 @@ fn a_refused_value_is_named_by_its_index_and_the_target_stays_as_it_was() {
     let error = convert_slice(&[1.0_f32, 2.0, 256.0, f32::NAN], &mut target, ConversionPolicy::Checked).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the value 256 at row 2, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it where \
-             a call takes a policy"
+        "the value 256 at row 2, column 0 is not representable as u8: `ConversionPolicy::Saturate` accepts it in \
+             calls that take a policy"
     );
     assert_eq!(target, [7; 4]);
 }
@@ -80,7 +80,7 @@ fn a_refused_value_of_a_block_is_named_by_its_place_in_the_table() {
     for layout in LAYOUTS {
         let table = Table::from_rows(&[[0_i16, 0], [0, 0], [0, -7], [0, 0]]).unwrap().to_layout(layout).unwrap();
         let message = "the value -7 at row 2, column 1 is not representable as u32: `ConversionPolicy::Saturate` \
-             allows it where a call takes a policy";
+             accepts it in calls that take a policy";
         let rows = table.rows_with::<u32>(1..4, ConversionPolicy::Checked).unwrap_err();
         assert_eq!(rows.to_string(), message);
         let column = table.column_with::<u32>(1, 1..4, ConversionPolicy::Checked).unwrap_err();

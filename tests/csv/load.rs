@@ -119,7 +119,7 @@ fn columns_are_chosen_by_name_index_and_range() {
         (options().quote(Some(b' ')), "a space cannot be the quote"),
     ] {
         let error = source(text, wrong).unwrap_err();
-        assert_eq!(error.to_string(), format!("bad option for a CSV file: {reason}"));
+        assert_eq!(error.to_string(), format!("invalid CSV option: {reason}"));
     }
     let ambiguous = source("a,a\n1,2\n", options().columns("a")).unwrap_err();
     assert!(ambiguous.to_string().ends_with("columns 0 and 1 both have the name \"a\": give an index"));

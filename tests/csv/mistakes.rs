@@ -132,11 +132,11 @@ fn errors_name_the_file_that_they_are_about() {
             .is_err_and(|error| matches!(error.kind(), ErrorKind::Text { .. }) && error.path().unwrap() == path)
     );
     assert_eq!(source.row_blocks::<f64>(2).unwrap().next_block().err().and_then(named), expected);
-    let expected = Some("bad option for a CSV file: no column has the name \"aa\"; similar names: \"a\"".to_owned());
+    let expected = Some("invalid CSV option: no column has the name \"aa\"; similar names: \"a\"".to_owned());
     assert_eq!(named(CsvSource::open_with(&path, CsvOptions::new().columns("aa")).unwrap_err()), expected);
     let large = CsvOptions::new().missing(CsvMissing::Value(300.0));
     let large = CsvSource::open_with(&path, large).unwrap();
-    let expected = "bad option for a CSV file: u8 does not hold 300, which replaces missing values";
+    let expected = "invalid CSV option: u8 does not hold 300, which replaces missing values";
     assert_eq!(named(large.load::<u8>().unwrap_err()).unwrap(), expected);
     assert_eq!(large.row_blocks::<u8>(1).err().and_then(named).unwrap(), expected);
     std::fs::write(&path, "\"a\n1,2\n").unwrap();

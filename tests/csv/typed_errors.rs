@@ -158,7 +158,7 @@ fn what_a_stated_type_does_not_hold_is_an_error_under_the_policy() {
     let found = error(&words, CsvOptions::new().header(CsvHeader::No).column_type(0, U8));
     assert_eq!(found, "line 257, column 0: \"w256\" is category 256, an index that u8 does not hold");
     let missing = options().missing(CsvMissing::Value(300.0));
-    assert_eq!(error(text, missing), "bad option for a CSV file: u8 does not hold 300, which replaces missing values");
+    assert_eq!(error(text, missing), "invalid CSV option: u8 does not hold 300, which replaces missing values");
     assert_error!(
         source(text, CsvOptions::new().column_type("aage", U8)),
         ErrorKind::CsvOption { .. },

@@ -123,7 +123,7 @@ fn tables_without_rows_or_columns_are_appended_and_others_must_have_as_many_colu
         assert_error!(
             refused,
             ErrorKind::UnequalTables { table: 1, reason, .. }
-                if reason.contains(&format!("{columns} columns instead of 2"))
+                if reason.contains(&format!("expected 2 columns, found {columns}"))
         );
     }
     writer.finish().unwrap();

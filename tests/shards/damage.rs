@@ -50,7 +50,7 @@ fn a_missing_file_a_cut_file_and_one_of_other_rows_are_named() {
         ),
         (
             |path| counting(0, 2, 2).convert::<i64>().unwrap().save_with(path, fast()).unwrap(),
-            "table 1 does not fit the first: column 0 has values of i64 instead of f64",
+            "table 1 does not match table 0: column 0 has values of i64 instead of f64",
         ),
     ];
     for (change, expected) in changes {

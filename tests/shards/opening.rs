@@ -92,9 +92,9 @@ fn the_first_file_of_other_columns_is_named_with_what_differs() {
     let first = saved("first.ntb", &described(words(["x", "y"])));
     let swapped = counting(0, 1, 2).with_dictionary(DataDictionary::from_features([words(["x", "y"]), feature("a")]));
     let others: [(&dyn NumericTable, &str); 8] = [
-        (&counting(0, 1, 3), "3 columns instead of 2"),
+        (&counting(0, 1, 3), "expected 2 columns, found 3"),
         (&counting(0, 1, 2).convert::<i16>().unwrap(), "column 0 has values of i16 instead of f64"),
-        (&swapped.unwrap(), "column 0 has the name \"b\", which belongs to another column of the first"),
+        (&swapped.unwrap(), "column 0 has the name \"b\", which belongs to another column of table 0"),
         (&counting(0, 1, 2), "column 0 has a different name"),
         (&described(feature("b")), "column 1 has a different feature type"),
         (&described(words(["y", "x"])), "column 1 has categories without labels or with different labels"),
@@ -108,7 +108,7 @@ fn the_first_file_of_other_columns_is_named_with_what_differs() {
         let path = saved("other.ntb", other);
         let found = Shards::from_paths([&first, &first, &path]);
         assert!(found.as_ref().is_err_and(|error| error.path() == Some(path.as_path())), "{found:?}");
-        assert_eq!(text(found), format!("{}: table 2 does not fit the first: {expected}", path.display()));
+        assert_eq!(text(found), format!("{}: table 2 does not match table 0: {expected}", path.display()));
         let mut shards = Shards::from_paths([&first, &first]).unwrap();
         assert!(shards.append([&first, &path]).is_err());
         assert_eq!(shards.shard_count(), 2);
@@ -116,7 +116,7 @@ fn the_first_file_of_other_columns_is_named_with_what_differs() {
     let counts = [2, 3].map(|count| saved(&format!("{count}.ntb"), &described(feature("b").categorical(count))));
     assert!(
         text(Shards::from_paths(counts))
-            .ends_with("table 1 does not fit the first: column 1 has a different number of categories")
+            .ends_with("table 1 does not match table 0: column 1 has a different number of categories")
     );
 }
 
@@ -151,12 +151,12 @@ fn files_of_equal_columns_beyond_number_are_compared_at_once() {
     for (feature, expected) in [
         (
             Feature::new(ElementType::U8).ordinal(),
-            "table 1 does not fit the first: column 0 has a different feature type",
+            "table 1 does not match table 0: column 0 has a different feature type",
         ),
-        (Feature::new(ElementType::U8).named("a"), "table 1 does not fit the first: column 0 has a different name"),
+        (Feature::new(ElementType::U8).named("a"), "table 1 does not match table 0: column 0 has a different name"),
         (
             words(["yes", "no"]),
-            "table 1 does not fit the first: column 0 has categories without labels or with different labels",
+            "table 1 does not match table 0: column 0 has categories without labels or with different labels",
         ),
     ] {
         saved_columns(&other, feature);

@@ -80,7 +80,7 @@ fn files_of_other_columns_are_not_resumed_and_stay() {
     counting(0, 3, 5).save_with(&other, fast()).unwrap();
     let before = fs::read(&other).unwrap();
     let found = text(resume(folder.path()));
-    assert!(found.ends_with("part-000001.ntb: table 1 does not fit the first: 5 columns instead of 2"), "{found}");
+    assert!(found.ends_with("part-000001.ntb: table 1 does not match table 0: expected 2 columns, found 5"), "{found}");
     let found = text(ShardsWriter::<f32>::resume(folder.path(), 2, None));
     assert!(found.contains("part-000000.ntb: table 0 does not fit: column 0 has values of f64"), "{found}");
     assert_eq!(fs::read(&other).unwrap(), before);

@@ -67,7 +67,7 @@ fn columns_of_the_same_names_in_another_order_are_not_joined_end_to_end() {
     let error = first.vstack(&[&turned]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        r#"table 1 does not fit the first: column 0 has the name "b", which belongs to another column of the first"#
+        r#"table 1 does not match table 0: column 0 has the name "b", which belongs to another column of table 0"#
     );
     let mut grown = first.clone();
     assert_error!(

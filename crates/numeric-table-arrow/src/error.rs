@@ -29,7 +29,7 @@ pub(crate) fn type_mismatch(expected: ElementType, found: ElementType) -> Error 
 /// Returns the error of a value that a conversion refuses.
 pub(crate) fn not_representable(row: usize, column: usize, value: AnyValue, target: ElementType) -> Error {
     Error::new(ErrorKind::ValueNotRepresentable { row, column, value, target })
-        .with_hint(Hint::new("ConversionPolicy::Saturate", "allows it where a call takes a policy"))
+        .with_hint(Hint::new("ConversionPolicy::Saturate", "accepts it in calls that take a policy"))
 }
 
 /// Returns the error of a batch that does not fit a table.

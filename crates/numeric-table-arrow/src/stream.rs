@@ -155,7 +155,7 @@ pub(crate) fn append_record_batch<T: Element>(
     let mut plan = Plan::new(parts[0].fields, options, "batch")?;
     let (expected, found) = (writer.shape().columns, plan.column_count());
     if expected != found {
-        return Err(unequal(1, None, Difference::Columns, format!("{found} columns instead of {expected}")));
+        return Err(unequal(1, None, Difference::Columns, format!("expected {expected} columns, found {found}")));
     }
     plan.check_times(writer.dictionary())?;
     plan.set_words(writer.dictionary())?;

@@ -9,7 +9,7 @@ impl Error {
     /// Returns the error of a value that a conversion rejects.
     pub(crate) fn not_representable(row: usize, column: usize, value: AnyValue, target: ElementType) -> Self {
         Self::new(ErrorKind::ValueNotRepresentable { row, column, value, target })
-            .with_hint(Hint::new("ConversionPolicy::Saturate", "allows it where a call takes a policy"))
+            .with_hint(Hint::new("ConversionPolicy::Saturate", "accepts it in calls that take a policy"))
     }
 
     /// Returns a [`ParameterOutOfRange`](ErrorKind::ParameterOutOfRange).
@@ -39,12 +39,12 @@ impl Error {
 
     /// Returns the error of a table whose number of columns differs from the first.
     pub(crate) fn unequal_columns(table: usize, expected: usize, found: usize) -> Self {
-        unequal(table, None, Difference::Columns, format!("{found} columns instead of {expected}"))
+        unequal(table, None, Difference::Columns, format!("expected {expected} columns, found {found}"))
     }
 
     /// Returns the error of a table whose number of rows differs from the first.
     pub(crate) fn unequal_rows(table: usize, expected: usize, found: usize) -> Self {
-        unequal(table, None, Difference::Rows, format!("{found} rows instead of {expected}"))
+        unequal(table, None, Difference::Rows, format!("expected {expected} rows, found {found}"))
     }
 
     /// Returns the error of a column whose element type differs from the first table.
@@ -53,10 +53,10 @@ impl Error {
         unequal(table, Some(column), Difference::ElementType, reason)
     }
 
-    /// Returns the error of a column whose name belongs to another column of the first table.
+    /// Returns the error of a column whose name belongs to another column of table 0 table.
     pub(crate) fn named_elsewhere(table: usize, column: usize, name: &str) -> Self {
         let reason = format!(
-            "column {column} has the name {:?}, which belongs to another column of the first",
+            "column {column} has the name {:?}, which belongs to another column of table 0",
             excerpt(name.as_bytes())
         );
         unequal(table, Some(column), Difference::Name, reason)

@@ -162,7 +162,7 @@ pub enum ErrorKind {
         allowed: Cow<'static, str>,
     },
     /// An option for reading or writing a CSV file contradicts another option or the file.
-    #[error("bad option for a CSV file: {reason}")]
+    #[error("invalid CSV option: {reason}")]
     CsvOption {
         /// Which option is bad, and why.
         reason: String,
@@ -239,7 +239,7 @@ pub enum ErrorKind {
     },
     // Tables that do not match.
     /// A table does not match the first of several tables that are joined or stored as one.
-    #[error("table {table} does not fit{}: {reason}", if *table == 0 { "" } else { " the first" })]
+    #[error("table {table} {}: {reason}", if *table == 0 { "does not fit" } else { "does not match table 0" })]
     UnequalTables {
         /// The index of the table.
         table: usize,

@@ -112,7 +112,7 @@ pub trait TableCombination: AsTable {
     /// let both = monday.vstack(&[&tuesday])?;
     /// assert_eq!(both.rows::<f64>(..)?[..], [1.5, 2.0, 3.0, 4.0, 5.0, 6.0]);
     /// let error = monday.vstack(&[&tuesday.select_columns(..1)?]).unwrap_err();
-    /// assert_eq!(error.to_string(), "table 1 does not fit the first: 1 columns instead of 2");
+    /// assert_eq!(error.to_string(), "table 1 does not match table 0: expected 2 columns, found 1");
     /// # Ok::<(), Error>(())
     /// ```
     fn vstack<'s>(&'s self, others: &[&'s (dyn NumericTable + 's)]) -> Result<RowMergedNumericTable<'s>> {

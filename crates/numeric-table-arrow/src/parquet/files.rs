@@ -303,7 +303,7 @@ fn check_columns(table: usize, source: &ParquetSource, first: &ParquetSource) ->
     let (found, expected) = (source.fields(), first.fields());
     let refused = |column, difference, reason| Err(unequal(table, column, difference, reason));
     if found.len() != expected.len() {
-        let reason = format!("{} columns instead of {}", found.len(), expected.len());
+        let reason = format!("expected {} columns, found {}", expected.len(), found.len());
         return refused(None, Difference::Columns, reason);
     }
     for (column, (found, expected)) in found.iter().zip(expected).enumerate() {

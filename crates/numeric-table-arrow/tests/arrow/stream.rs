@@ -147,7 +147,7 @@ fn errors_say_in_which_batch_and_which_row_of_all() {
         RecordBatchIterator::new(batches, batch(vec![("a", Arc::new(Int64Array::from(vec![0])) as ArrayRef)]).schema())
     };
     let expected = "the value 1099511627776 at row 1500000, column 0 is not representable as i32: \
-         `ConversionPolicy::Saturate` allows it where a call takes a policy";
+         `ConversionPolicy::Saturate` accepts it in calls that take a policy";
     for layout in LAYOUTS {
         let error = Table::<i32>::read_record_batches(reader(), checked().layout(layout)).unwrap_err();
         assert_eq!(error.to_string(), expected);

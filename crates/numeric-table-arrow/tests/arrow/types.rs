@@ -232,14 +232,14 @@ fn the_policy_decides_about_decimals_and_errors_say_where() {
     let error = load(ConversionPolicy::Checked).unwrap_err().to_string();
     assert_eq!(
         error,
-        "the value 256 at row 2, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it where \
-             a call takes a policy"
+        "the value 256 at row 2, column 0 is not representable as u8: `ConversionPolicy::Saturate` accepts it in \
+             calls that take a policy"
     );
     let error = load(ConversionPolicy::Exact).unwrap_err().to_string();
     assert_eq!(
         error,
-        "the value 2.5 at row 1, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it where \
-             a call takes a policy"
+        "the value 2.5 at row 1, column 0 is not representable as u8: `ConversionPolicy::Saturate` accepts it in \
+             calls that take a policy"
     );
     let error = Table::<f32>::from_record_batches([decimals(vec![50, 10], 10, 2)], convert(ConversionPolicy::Exact));
     assert_error!(error, ErrorKind::ValueNotRepresentable { row: 1, column: 0, .. }); // a tenth is no float

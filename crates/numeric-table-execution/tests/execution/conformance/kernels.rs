@@ -207,7 +207,7 @@ pub(crate) fn large_arrays_are_filled_and_converted_whole<D: Kernels>(device: &D
         error.to_string(),
         format!(
             "the value 700000000 at row {place}, column 0 is not representable as u16: \
-                 `ConversionPolicy::Saturate` allows it where a call takes a policy"
+                 `ConversionPolicy::Saturate` accepts it in calls that take a policy"
         )
     );
 }

@@ -93,7 +93,7 @@ pub(crate) fn a_refused_value_is_named_at_its_place_in_the_table<D: Kernels>(dev
             table.set_value(row, column, 1e300).unwrap();
         }
         let message = "the value 1e300 at row 3, column 1 is not representable as f32: \
-             `ConversionPolicy::Saturate` allows it where a call takes a policy";
+             `ConversionPolicy::Saturate` accepts it in calls that take a policy";
         let policy = ConversionPolicy::Checked;
         let error = table.to_device_with::<f32, D>(device, policy).unwrap_err();
         assert_eq!(error.to_string(), message);
@@ -116,7 +116,7 @@ pub(crate) fn a_refused_value_is_named_at_its_place_in_the_table<D: Kernels>(dev
         table.set_value(4, 2, -1_i16).unwrap();
         table.set_value(5, 0, -1_i16).unwrap();
         let message = "the value -1 at row 4, column 2 is not representable as u32: `ConversionPolicy::Saturate` \
-             allows it where a call takes a policy";
+             accepts it in calls that take a policy";
         assert_eq!(table.to_device_with::<u32, D>(device, policy).unwrap_err().to_string(), message);
         let options = StreamOptions { rows: 3, policy, ..Default::default() };
         let mut stream = table.stream_rows::<u32, D>(device, options).unwrap();
