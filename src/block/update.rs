@@ -163,8 +163,8 @@ pub trait BlockUpdate: NumericTable {
     /// });
     /// assert_eq!(
     ///     result.unwrap_err().to_string(),
-    ///     "the value 300 at row 0, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it \
-    ///      where a call takes a policy"
+    ///     "the value 300 at row 0, column 0 is not representable as u8: `ConversionPolicy::Saturate` accepts it \
+    ///      in calls that take a policy"
     /// );
     /// table.update_column::<f64, _>(1, .., |column| {
     ///     column.fill(9.0);

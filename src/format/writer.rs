@@ -176,8 +176,8 @@ impl<T: Element> TableWriter<T> {
     /// let error = writer.append(&[3.0_f32, 4000.0]).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "the value 4000 at row 1, column 1 is not representable as u8: `ConversionPolicy::Saturate` allows it \
-    ///      where a call takes a policy"
+    ///     "the value 4000 at row 1, column 1 is not representable as u8: `ConversionPolicy::Saturate` accepts it \
+    ///      in calls that take a policy"
     /// );
     /// assert!(writer.append(&[5_u8, 6, 7]).is_err()); // a row and a half
     /// writer.finish()?;

@@ -69,8 +69,8 @@ fn a_refused_value_of_a_slice_of_rows_is_named_by_its_row_in_the_slice() {
         let error = slice.convert_with::<u8>(ConversionPolicy::Checked).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the value -2 at row 1, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it \
-                 where a call takes a policy"
+            "the value -2 at row 1, column 0 is not representable as u8: `ConversionPolicy::Saturate` accepts it \
+                 in calls that take a policy"
         );
     }
 }

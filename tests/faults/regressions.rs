@@ -113,15 +113,15 @@ fn errors_write_large_floats_with_an_exponent() {
     let error = table.convert_with::<f32>(ConversionPolicy::Checked).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the value 1e300 at row 0, column 0 is not representable as f32: `ConversionPolicy::Saturate` allows it \
-             where a call takes a policy"
+        "the value 1e300 at row 0, column 0 is not representable as f32: `ConversionPolicy::Saturate` accepts it \
+             in calls that take a policy"
     );
     let table = HomogenNumericTable::from_rows(&[[1e38_f32]]).unwrap();
     let error = table.convert_with::<u8>(ConversionPolicy::Checked).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the value 1e38 at row 0, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it \
-             where a call takes a policy"
+        "the value 1e38 at row 0, column 0 is not representable as u8: `ConversionPolicy::Saturate` accepts it \
+             in calls that take a policy"
     );
 }
 

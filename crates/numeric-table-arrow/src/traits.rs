@@ -499,8 +499,8 @@ pub trait ArrowTableWriter: sealed::Sealed + Sized {
     /// let error = writer.append_record_batch(&batch, &first.columns([1])).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "the value 400 at row 3, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it \
-    ///      where a call takes a policy"
+    ///     "the value 400 at row 3, column 0 is not representable as u8: `ConversionPolicy::Saturate` accepts it \
+    ///      in calls that take a policy"
     /// );
     /// writer.finish()?;
     /// assert_eq!(HomogenNumericTable::<u8>::load(&path)?.as_slice()?, [1, 3]);

@@ -77,8 +77,8 @@ pub trait ToDevice {
     /// let error = table.to_device_with::<u8, _>(&EmulatedDevice::new(), ConversionPolicy::Checked).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "the value 300 at row 1, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it \
-    ///      where a call takes a policy"
+    ///     "the value 300 at row 1, column 0 is not representable as u8: `ConversionPolicy::Saturate` accepts it \
+    ///      in calls that take a policy"
     /// );
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -287,8 +287,8 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// let error = there.download_rows_with::<u8>(1..3, ConversionPolicy::Checked).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "the value 300 at row 2, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it \
-    ///      where a call takes a policy"
+    ///     "the value 300 at row 2, column 0 is not representable as u8: `ConversionPolicy::Saturate` accepts it \
+    ///      in calls that take a policy"
     /// );
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

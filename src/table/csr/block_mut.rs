@@ -285,8 +285,8 @@ impl CsrNumericTable {
     /// });
     /// assert_eq!(
     ///     result.unwrap_err().to_string(),
-    ///     "the value 300 at row 1, column 1 is not representable as u8: `ConversionPolicy::Saturate` allows it \
-    ///      where a call takes a policy"
+    ///     "the value 300 at row 1, column 1 is not representable as u8: `ConversionPolicy::Saturate` accepts it \
+    ///      in calls that take a policy"
     /// );
     /// assert_eq!(table.values_slice::<u8>()?, [15, 30, 45]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -45,8 +45,8 @@ impl<T: Element> HomogenNumericTable<T> {
     /// let error = table.convert_with::<u8>(ConversionPolicy::Checked).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "the value 300 at row 1, column 0 is not representable as u8: `ConversionPolicy::Saturate` allows it \
-    ///      where a call takes a policy"
+    ///     "the value 300 at row 1, column 0 is not representable as u8: `ConversionPolicy::Saturate` accepts it \
+    ///      in calls that take a policy"
     /// );
     /// # Ok::<(), numeric_table::Error>(())
     /// ```

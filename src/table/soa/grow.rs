@@ -54,8 +54,8 @@ impl SoaNumericTable {
     /// let error = table.push_row(&[1.5, -1.0]).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "the value -1 at row 2, column 1 is not representable as u16: `ConversionPolicy::Saturate` allows it \
-    ///      where a call takes a policy"
+    ///     "the value -1 at row 2, column 1 is not representable as u16: `ConversionPolicy::Saturate` accepts it \
+    ///      in calls that take a policy"
     /// );
     /// assert_eq!(table.row_count(), 2);
     /// # Ok::<(), Error>(())
