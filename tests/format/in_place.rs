@@ -101,7 +101,7 @@ fn a_csv_file_that_is_refused_leaves_the_old_file() {
     table.allocate_data_memory().unwrap();
     let any: &dyn NumericTable = &table;
     for (bad, words) in [
-        (options().delimiter(b'1'), "bad option"),
+        (options().delimiter(b'1'), "invalid CSV option"),
         (options().categories(2, ["a"]), "column 2 is out of range"),
         (options().header(true).categories(0, Vec::<String>::new()), "not an index of 0 categories"), // the first value
     ] {

@@ -40,7 +40,7 @@ fn an_unknown_name_says_which_are_near_and_changes_nothing() {
     }
     let long = "x".repeat(1 << 20);
     assert!(table.column_index(&long).unwrap_err().to_string().len() < 100);
-    assert_eq!(table.names(), [Some("age"), Some("height")]);
+    assert!(table.names().eq([Some("age"), Some("height")]));
 }
 
 #[test]
@@ -54,11 +54,11 @@ fn names_are_set_for_all_columns_or_none() {
         );
     }
     assert_error!(table.set_names(std::iter::repeat("endless")), ErrorKind::LengthMismatch { .. });
-    assert_eq!(table.names(), [Some("age"), Some("height")]);
+    assert!(table.names().eq([Some("age"), Some("height")]));
     table.set_names(["same", "same"]).unwrap();
     assert_eq!((table.column_index("same").unwrap(), table.feature_type(1).unwrap()), (0, FeatureType::Ordinal));
     table.rename("same", "first").unwrap();
-    assert_eq!(table.names(), [Some("first"), Some("same")]);
+    assert!(table.names().eq([Some("first"), Some("same")]));
 }
 
 #[test]
@@ -70,10 +70,11 @@ fn tables_of_every_kind_have_names_and_those_that_are_read_only_refuse_new_ones(
     let mut joined = MergedNumericTable::new([by_ref(&homogeneous), by_ref(&homogeneous)]).unwrap();
     joined.rename("b", "second").unwrap();
     let names = ["a", "second", "c", "a", "b", "c"].map(Some);
-    assert_eq!((joined.names(), homogeneous.column_index("b").unwrap()), (names.to_vec(), 1));
+    assert!(joined.names().eq(names));
+    assert_eq!(homogeneous.column_index("b").unwrap(), 1);
 
     let shape = Shape { rows: 1, columns: 1 << 40 };
     let sparse = CsrNumericTable::try_new(shape, vec![0, 1], vec![7_u64], vec![1.5]).unwrap();
-    // There is one feature for all columns.
+    assert_eq!(sparse.names().len(), 1 << 40); // there is one feature for all columns
     assert_error!(sparse.column_index("x"), ErrorKind::UnknownName { what: "column", .. });
 }

@@ -20,7 +20,7 @@ fn columns_are_chosen_by_number_name_and_range_in_any_order() {
     let table = mixed();
     let all = |chosen: Result<numeric_table::MergedNumericTable<'_>, Error>| {
         let chosen = chosen.unwrap();
-        (chosen.names().into_iter().flatten().collect::<String>(), chosen.rows::<f64>(2..).unwrap().to_vec())
+        (chosen.names().flatten().collect::<String>(), chosen.rows::<f64>(2..).unwrap().to_vec())
     };
     assert_eq!(all(table.select_columns(["c", "a"])), ("ca".to_owned(), vec![2.5, 3.0]));
     assert_eq!(all(table.select_columns(vec!["b".to_owned(), "b".to_owned()])), ("bb".to_owned(), vec![30.0, 30.0]));

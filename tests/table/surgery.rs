@@ -124,7 +124,7 @@ fn a_column_takes_the_place_of_the_first_one_of_its_name() {
         }));
     }
     let unnamed = table.with_feature(Feature::new(ElementType::F64).ordinal(), vec![1_u16, 2, 3]).unwrap();
-    assert_eq!((unnamed.names()[4], unnamed.column_type(4).unwrap()), (None, ElementType::U16));
+    assert_eq!((unnamed.names().nth(4).unwrap(), unnamed.column_type(4).unwrap()), (None, ElementType::U16));
     let given = AnyArray::from(vec![1.5_f32, 2.5]);
     let Rejected { value, error } = table.with_column("a", given).unwrap_err();
     assert!(matches!(*error.kind(), ErrorKind::LengthMismatch { expected: 3, actual: 2 }) && value.len() == 2);

@@ -118,7 +118,7 @@ impl Object {
             return replaced("size in bytes", &known.size, &found.size);
         }
         if known.e_tag != found.e_tag {
-            let text = |tag: &Option<String>| tag.clone().unwrap_or_default();
+            let text = |tag: &Option<String>| tag.clone().unwrap_or_else(|| "none".to_owned());
             return replaced("entity tag", &text(&known.e_tag), &text(&found.e_tag));
         }
         if known.e_tag.is_none() && known.last_modified != found.last_modified {

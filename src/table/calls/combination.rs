@@ -31,7 +31,7 @@ pub trait TableCombination: AsTable {
     /// let table = table.with_column("area", areas)?;
     /// assert_eq!(table.rows::<f32>(..)?[..], [1.5, 2.0, 3.0, 3.0, 4.0, 12.0]);
     /// let table = table.with_column("width", vec![7_u8, 8])?;
-    /// assert_eq!(table.names(), [Some("width"), Some("height"), Some("area")]);
+    /// assert!(table.names().eq([Some("width"), Some("height"), Some("area")]));
     /// assert_eq!(table.rows::<f32>(1..)?[..], [8.0, 4.0, 12.0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

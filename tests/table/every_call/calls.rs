@@ -30,7 +30,7 @@ macro_rules! reading_calls {
         assert_eq!(parallel_sum(table.par_row_blocks::<f64>(2).unwrap()), all.iter().sum::<f64>());
 
         // Names.
-        let names = table.names().into_iter().map(|name| name.map(str::to_owned)).collect::<Vec<_>>();
+        let names = table.names().map(|name| name.map(str::to_owned)).collect::<Vec<_>>();
         if let Some(name) = names[1].as_deref() {
             assert_eq!(table.column_index(name).unwrap(), 1);
             assert_eq!(table.column_named::<f64>(name, ..).unwrap()[..], column(1));
@@ -189,7 +189,7 @@ macro_rules! writing_calls {
         // Descriptions. A table that cannot be written may have a dictionary of its own, or not.
         if table.set_names(["x", "y", "z"]).is_ok() {
             table.rename("y", "w").unwrap();
-            assert_eq!(table.names(), [Some("x"), Some("w"), Some("z")]);
+            assert!(table.names().eq([Some("x"), Some("w"), Some("z")]));
             assert_eq!(table.column_named_mut::<f64>("x", ..1).map(|block| block.len()).is_ok(), is_writable);
             table.reset_dictionary().unwrap();
         }
