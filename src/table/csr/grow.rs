@@ -4,6 +4,7 @@
 
 use super::CsrNumericTable;
 use super::check::{INDICES, not_ascending, out_of_range};
+use super::columns::ColumnIndex;
 use super::index::{Index, match_index};
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType};
@@ -111,6 +112,7 @@ impl CsrNumericTable {
         self.offsets.reserve(counts.len())?;
         self.indices.reserve(values.len())?;
         self.values.reserve(values.len())?;
+        self.columns = ColumnIndex::default();
         let first = self.nnz();
         let ends = counts.iter().scan(first, |end, count| {
             *end += count;

@@ -1,8 +1,8 @@
 //! Compressed sparse rows: only some cells are stored, row by row, and all others are zero.
 //!
 //! `check`: the requirements on the parts; `build`: other constructors; `index`: offsets and indices of four types;
-//! `read`, `write`: dense regions; `grow`: appending rows; `block`, `block_mut`: sparse blocks; `transform`: tables
-//! made from another.
+//! `read`, `write`: dense regions; `columns`: the positions of each column's values; `grow`: appending rows; `block`,
+//! `block_mut`: sparse blocks; `transform`: tables made from another.
 //! Invariant: `shape` and the three arrays meet the requirements of `check`, and the dictionary describes the columns.
 //! So the rows are ranges of `indices` and `values`, and the indices of a row ascend and are below the number of
 //! columns.
@@ -12,6 +12,7 @@ pub(crate) mod block;
 pub(crate) mod block_mut;
 mod build;
 mod check;
+mod columns;
 mod grow;
 pub(crate) mod index;
 pub(crate) mod parts;
@@ -33,6 +34,7 @@ use crate::base::value::AnyValue;
 use crate::convert::WriteRule;
 use crate::dictionary::{DataDictionary, Feature};
 use crate::window::AnySlice;
+use columns::ColumnIndex;
 use index::Indices;
 use parts::CsrParts;
 
@@ -53,6 +55,11 @@ use parts::CsrParts;
 /// So [`row_blocks_mut`](crate::BlockAccess::row_blocks_mut), which borrows disjoint blocks, fails with
 /// [`ErrorKind::ReadOnlyTable`]; [`update_row_blocks`](crate::BlockUpdate::update_row_blocks) writes one block after
 /// another. [`sparse_rows_mut`](Self::sparse_rows_mut) borrows the stored values, without a copy.
+///
+/// To read a column, the table searches each row for it. After the rows of eight columns, it makes a list of the values
+/// of every column, once, on the calling thread: 8 bytes for each stored value and each column, if that memory is there.
+/// A column then costs as much as clearing the block and copying its values. The list is dropped when rows are added or
+/// removed. Clones do not share it.
 ///
 /// Source: DAAL `CSRNumericTable`, whose offsets and indices are `size_t` and counted from one; oneDAL `csr_table`.
 ///
@@ -75,6 +82,8 @@ pub struct CsrNumericTable {
     dictionary: DataDictionary,
     /// The allocator of the values.
     owner: MemoryStatus,
+    /// Invariant: if it has been made, it is that of `offsets` and `indices`.
+    columns: ColumnIndex,
 }
 
 impl CsrNumericTable {
@@ -119,7 +128,7 @@ impl CsrNumericTable {
     fn from_checked(shape: Shape, parts: CsrParts, owner: MemoryStatus) -> Self {
         let CsrParts { offsets, indices, values } = parts;
         let dictionary = DataDictionary::uniform(Feature::new(values.element_type()), shape.columns);
-        Self { id: TableId::new(), shape, offsets, indices, values, dictionary, owner }
+        Self { id: TableId::new(), shape, offsets, indices, values, dictionary, owner, columns: ColumnIndex::default() }
     }
 
     /// Returns the number of stored values, called `nnz` in other libraries. Some of them may be zero.
@@ -290,6 +299,7 @@ impl Clone for CsrNumericTable {
             values: self.values.clone(),
             dictionary: self.dictionary.clone(),
             owner: self.owner,
+            columns: ColumnIndex::default(),
         }
     }
 }

@@ -9,6 +9,7 @@
 use std::ops::Range;
 
 use super::CsrNumericTable;
+use super::columns::{ColumnIndex, Entry};
 use super::index::{Index, Indices, match_checked_index};
 use crate::base::element::{ElementType, match_width};
 use crate::base::error::{Error, Result};
@@ -26,6 +27,12 @@ pub(super) const TILE: usize = 1024;
 
 /// The number of values for which a small buffer suffices: most often one row.
 const FEW: usize = 64;
+
+/// The number of bytes that are zeroed at a time, and then written: a part of a small first-level cache.
+const ZEROED_BYTES: usize = 8 << 10;
+
+/// The smallest number of rows that are read in groups. Fewer do not need a buffer for converted values.
+const LEAST_ROWS: usize = 8;
 
 /// The longest row in which a column is found by comparing with all indices.
 const SHORT_ROW: usize = 32;
@@ -45,6 +52,8 @@ pub(super) struct Cells<'t> {
     pub(super) pattern: Pattern<'t>,
     pub(super) values: AnySlice<'t>,
     pub(super) first: usize,
+    /// The positions of each column's values, if they are known.
+    pub(super) columns: Option<&'t ColumnIndex>,
 }
 
 /// A range of columns, in an index type. `None`: all indices of the type are below.
@@ -154,7 +163,7 @@ impl Pattern<'_> {
 
 impl<'t> Cells<'t> {
     pub(super) fn of(table: &'t CsrNumericTable) -> Self {
-        Self { pattern: table.pattern(), values: table.values.as_slice(), first: 0 }
+        Self { pattern: table.pattern(), values: table.values.as_slice(), first: 0, columns: Some(&table.columns) }
     }
 
     fn values_at(&self, positions: Range<usize>) -> AnySlice<'t> {
@@ -165,7 +174,10 @@ impl<'t> Cells<'t> {
     pub(super) fn read_stored(&self, region: &Region, target: AnyRows<'_>) {
         match_width!(self.values.element_type(), B => match_checked_index!(self.pattern.indices.element_type(), I => {
             if region.columns.len() == 1 && region.rows.len() > 1 {
-                return self.read_stored_column::<I, B>(region, target);
+                return match self.columns.and_then(|index| index.entries(region.columns.start, &region.rows)) {
+                    Some(entries) => self.read_entries::<B>(entries, region.rows.start, target),
+                    None => self.read_stored_column::<I, B>(region, target),
+                };
             }
             let (values, mut target) = (self.values.bits::<B>(), ZeroedRows::new(target));
             self.pattern.for_each_row::<I>(region, |row, indices, positions| {
@@ -195,6 +207,22 @@ impl<'t> Cells<'t> {
             for &(row, position) in &found[..count] {
                 target.row_bits::<B>(row).put(0, values[position - self.first]);
             }
+        }
+    }
+
+    /// Reads one column, whose stored values are listed: `first` is the row of the region's first value.
+    fn read_entries<B: Bits>(&self, entries: &[Entry], first: usize, mut target: AnyRows<'_>) {
+        /// The number of rows that are zeroed and written at a time, so that they are in the first-level cache.
+        const ROWS: usize = 2048;
+        let (values, count, mut rest) = (self.values.bits::<B>(), target.rows(), entries);
+        for start in (0..count).step_by(ROWS) {
+            let rows = start..count.min(start + ROWS);
+            target.zero_rows(rows.clone());
+            let (now, later) = rest.split_at(rest.partition_point(|&[row, _]| (row as usize) < first + rows.end));
+            for &[row, position] in now {
+                target.row_bits::<B>(row as usize - first).put(0, values[position as usize - self.first]);
+            }
+            rest = later;
         }
     }
 
@@ -239,6 +267,50 @@ impl<'t> Cells<'t> {
         outcome
     }
 
+    /// Reads complete rows in groups, each zeroed and written while it is in the first-level cache. The target is
+    /// contiguous. A row of it has at most [`TILE`] values and [`ZEROED_BYTES`] bytes.
+    fn read_groups<I: Index + Bits, B: Bits>(
+        &self,
+        region: &Region,
+        mut target: AnyRows<'_>,
+        policy: ConversionPolicy,
+    ) -> Result<()> {
+        let (element, columns) = (target.element_type(), target.columns());
+        let is_stored = element == self.values.element_type();
+        let height = (ZEROED_BYTES / (columns * size_of::<B>())).min(TILE / columns).clamp(1, BATCH);
+        let (mut converted, mut ends, mut outcome) = ([B::default(); TILE], [0; BATCH + 1], Ok(()));
+        for first in region.rows.clone().step_by(height) {
+            let count = height.min(region.rows.end - first);
+            let ends = self.pattern.offsets.copy_to(first, &mut ends[..=count]);
+            let stored = self.values_at(ends[0]..ends[count]);
+            let mut values = if is_stored {
+                stored.bits::<B>()
+            } else {
+                let values = &mut converted[..stored.len()]; // no more than cells of the group
+                let room = AnySliceMut::of_bits(values, element);
+                let read = kernel::read_over(column(stored), room, policy, HERE);
+                if let (Err(error), Ok(())) = (read, &outcome) {
+                    outcome = Err(self.pattern.placed(error, ends[0])); // the target's values are lost then
+                }
+                &*values
+            };
+            let mut group = target.cut(first - region.rows.start..first - region.rows.start + count, 0..columns);
+            group.zero_rows(0..count);
+            let mut cells = AnyRows::new(group.into_room(), 1, count * columns);
+            let (mut cells, mut start) = (cells.row_bits::<B>(0), 0);
+            let mut indices = &self.pattern.indices.bits::<I>()[ends[0]..ends[count]];
+            for ends in ends.windows(2) {
+                let count = ends[1] - ends[0];
+                let ((row_indices, later), (row, values_later)) = (indices.split_at(count), values.split_at(count));
+                for (&index, &value) in row_indices.iter().zip(row) {
+                    cells.put(start + index.number(), value);
+                }
+                (indices, values, start) = (later, values_later, start + columns);
+            }
+        }
+        outcome
+    }
+
     /// Calls `work` for the tiles of a region in order, with the values of each in the stored type, row by row.
     fn for_each_tile(&self, region: &Region, work: &mut dyn FnMut(&Region, AnyWindow<'_>) -> Result<()>) -> Result<()> {
         let element = self.values.element_type();
@@ -269,6 +341,15 @@ impl<'t> Cells<'t> {
 
     /// Reads a region into rows of its shape, whose old values are lost.
     fn read(&self, region: &Region, mut target: AnyRows<'_>, policy: ConversionPolicy) -> Result<()> {
+        let columns = target.columns();
+        let is_narrow = columns <= TILE && columns * target.element_type().size_in_bytes() <= ZEROED_BYTES;
+        if self.pattern.is_whole(region) && is_narrow && region.rows.len() >= LEAST_ROWS && target.is_contiguous() {
+            return match_width!(target.element_type(), B => {
+                match_checked_index!(self.pattern.indices.element_type(), I => {
+                    self.read_groups::<I, B>(region, target, policy)
+                }, else Ok(()))
+            });
+        }
         if target.element_type() == self.values.element_type() {
             self.read_stored(region, target);
             return Ok(());
@@ -295,9 +376,8 @@ struct ZeroedRows<'t> {
 
 impl<'t> ZeroedRows<'t> {
     fn new(rows: AnyRows<'t>) -> Self {
-        const BYTES: usize = 8 << 10;
         let row_bytes = rows.columns() * rows.element_type().size_in_bytes();
-        Self { rows, step: (BYTES / row_bytes.max(1)).max(1), zeroed: 0 }
+        Self { rows, step: (ZEROED_BYTES / row_bytes.max(1)).max(1), zeroed: 0 }
     }
 
     /// Borrows a row. The caller asks for rows in order.
@@ -356,6 +436,9 @@ impl CsrNumericTable {
         }
         let Target { values, mut policy, old } = target;
         let cells = Cells::of(self);
+        if region.columns.len() == 1 && region.rows.len() > 1 {
+            self.columns.note(&cells.pattern, region.rows.len());
+        }
         let size = cells.values.element_type().size_in_bytes();
         let tasks = cells.pattern.task_count(&region.rows, size, values.size_in_bytes().saturating_mul(2));
         let element = values.element_type();

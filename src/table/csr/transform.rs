@@ -3,6 +3,7 @@
 use std::ops::{Range, RangeBounds};
 
 use super::CsrNumericTable;
+use super::columns::ColumnIndex;
 use super::grow::append_numbers;
 use super::index::{Index, Indices, array_of, match_index, zeros};
 use super::parts::CsrParts;
@@ -109,6 +110,7 @@ impl CsrNumericTable {
             let (added, end) = (rows - self.shape.rows, self.nnz());
             append_numbers(&mut self.offsets, added, std::iter::repeat_n(end, added))?;
         }
+        self.columns = ColumnIndex::default();
         self.shape.rows = rows;
         Ok(())
     }

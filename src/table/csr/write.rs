@@ -188,7 +188,7 @@ impl CsrNumericTable {
             parallel::map(bands, |(band, stored)| {
                 let (mut buffer, first) = ([B::default(); TILE], offsets.at(band.rows.start));
                 for tile in tiles(&band) {
-                    let cells = Cells { pattern, values: AnySlice::of_bits(stored, element), first };
+                    let cells = Cells { pattern, values: AnySlice::of_bits(stored, element), first, columns: None };
                     Update { cells, region, new, rule }.compute(&tile, &mut buffer);
                     pattern.for_each_cell(&tile, |at, position| stored[position - first] = buffer[at]);
                 }

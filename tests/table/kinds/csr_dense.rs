@@ -1,5 +1,7 @@
 //! Sparse rows beside a homogeneous table with the same cells, which is the oracle of everything dense.
 
+use std::ops::Range;
+
 use numeric_table::convert::WriteRule;
 use numeric_table::table::spi::{Region, Target};
 use numeric_table::{
@@ -319,4 +321,59 @@ fn one_value_is_written_to_all_cells_or_to_none() {
     }
     let mut random = Random::new(10);
     for_each_element!(T => check::<T>(&mut random));
+}
+
+/// Compares every column, whole and in part, as several types.
+fn assert_equal_columns<T: Element>(random: &mut Random, sparse: &CsrNumericTable, dense: &HomogenNumericTable<T>) {
+    fn check<U: Element>(sparse: &dyn NumericTable, dense: &dyn NumericTable, column: usize, rows: Range<usize>) {
+        let (mine, theirs) = (sparse.column::<U>(column, rows.clone()), dense.column::<U>(column, rows.clone()));
+        assert!(same_bits(&mine.unwrap(), &theirs.unwrap()), "column {column}, rows {rows:?}, {}", U::TYPE);
+    }
+    let shape = dense.shape();
+    for column in 0..shape.columns {
+        check::<T>(sparse, dense, column, 0..shape.rows);
+        check::<T>(sparse, dense, column, some_range(random, shape.rows));
+        check::<f64>(sparse, dense, column, some_range(random, shape.rows));
+        check::<i16>(sparse, dense, column, 0..shape.rows);
+    }
+}
+
+#[test]
+fn columns_that_are_read_again_and_again_stay_those_of_a_dense_table() {
+    fn check<T: Element>(random: &mut Random) {
+        for (rows, columns) in [(0, 3), (1, 2), (7, 5), (130, 30), (5000, 3)] {
+            let (mut sparse, mut dense) = twins::<T>(random, rows, columns);
+            for _ in 0..3 {
+                (0..4).for_each(|_| assert_equal_columns(random, &sparse, &dense)); // rows are searched, then listed
+                if let Some(value) = sparse.values_slice_mut::<T>().unwrap().first_mut() {
+                    *value = T::default();
+                    dense = sparse.to_dense::<T>().unwrap();
+                }
+                assert_equal_columns(random, &sparse, &dense);
+                // Other rows: fewer, more, and those of another table.
+                let kept = random.below(rows + 1);
+                sparse.resize(kept).unwrap();
+                dense.resize(kept).unwrap();
+                assert_equal_columns(random, &sparse, &dense);
+                sparse.append_table(&sparse.clone()).unwrap();
+                dense = sparse.to_dense::<T>().unwrap();
+                sparse.resize(rows).unwrap();
+                dense.resize(rows).unwrap();
+            }
+            assert_equal_columns(random, &sparse.clone(), &dense);
+        }
+    }
+    let mut random = Random::new(11);
+    for_each_element!(T => check::<T>(&mut random));
+}
+
+#[test]
+fn threads_that_read_columns_at_the_same_time_find_the_same_values() {
+    let (sparse, dense) = twins::<f32>(&mut Random::new(12), 300, 20);
+    std::thread::scope(|scope| {
+        for seed in 0..4 {
+            let (sparse, dense) = (&sparse, &dense);
+            scope.spawn(move || (0..5).for_each(|_| assert_equal_columns(&mut Random::new(seed), sparse, dense)));
+        }
+    });
 }
