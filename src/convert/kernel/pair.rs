@@ -23,6 +23,7 @@ pub(super) struct Pair {
     convert: unsafe fn(Level, *const u8, *mut u8, usize),
     convert_suspecting: unsafe fn(Level, *const u8, *mut u8, usize) -> bool,
     convert_strided: unsafe fn(*const u8, usize, *mut u8, usize, usize),
+    convert_pairs: unsafe fn(*const u8, usize, *mut u8, usize, usize),
     fit: unsafe fn(Level, *const u8, usize) -> bool,
     count_losses: unsafe fn(Level, *const u8, usize) -> Losses,
 }
@@ -52,7 +53,8 @@ impl Pair {
             is_lossless: <S as To<D>>::IS_LOSSLESS,
             convert: convert::<S, D>,
             convert_suspecting: convert_suspecting::<S, D>,
-            convert_strided: convert_strided::<S, D>,
+            convert_strided: convert_strided::<S, D, 1>,
+            convert_pairs: convert_strided::<S, D, 2>,
             fit: fit::<S, D>,
             count_losses: count_losses::<S, D>,
         }
@@ -118,14 +120,19 @@ impl Pair {
             return; // rows without columns may be too many to count
         }
         let (from, to, target_stride) = (source.as_ptr(), target.as_mut_ptr(), target.row_stride());
-        for column in 0..columns {
+        let mut column = 0;
+        while column < columns {
+            let is_pair = column_stride == 1 && column + 1 < columns;
+            let loop_of = if is_pair { self.convert_pairs } else { self.convert_strided };
             // SAFETY: the types are those that the loop was compiled for. The offsets are those of the first element of
-            // a column of both sides, and the loop goes to the same column of each of the `rows` rows that both have.
+            // a column of both sides, and the loop goes to the same column of each of the `rows` rows that both have;
+            // and to the next one, which is there, and next to it on both sides.
             unsafe {
                 let from = from.add(column * column_stride * self.source.size_in_bytes());
                 let to = to.add(column * self.target.size_in_bytes());
-                (self.convert_strided)(from, row_stride, to, target_stride, rows);
+                loop_of(from, row_stride, to, target_stride, rows);
             }
+            column += if is_pair { 2 } else { 1 };
         }
     }
 
@@ -227,9 +234,9 @@ unsafe fn convert_suspecting<S: Element + To<D>, D: Element>(
 }
 
 /// # Safety
-/// `source` must be valid for reads of a value of `S` at each of the first `count` multiples of `source_stride` values,
-/// and `target` for writes of one of `D` at those of `target_stride`; both must be aligned, and must not overlap.
-unsafe fn convert_strided<S: Element + To<D>, D: Element>(
+/// `source` must be valid for reads of `N` values of `S` at each of the first `count` multiples of `source_stride` values,
+/// and `target` for writes of `N` of `D` at those of `target_stride`; both must be aligned, and must not overlap.
+unsafe fn convert_strided<S: Element + To<D>, D: Element, const N: usize>(
     source: *const u8,
     source_stride: usize,
     target: *mut u8,
@@ -238,12 +245,13 @@ unsafe fn convert_strided<S: Element + To<D>, D: Element>(
 ) {
     let (source, target) = (source.cast::<S>(), target.cast::<D>());
     for index in 0..count {
-        // SAFETY: the index is below `count`: the caller's promise. The same type is copied bit for bit.
+        // SAFETY: the index is below `count`: the caller's promise. An array is aligned as its values are. The same type
+        // is copied bit for bit.
         unsafe {
-            let from = source.add(index * source_stride);
+            let (from, to) = (source.add(index * source_stride), target.add(index * target_stride));
             match S::TYPE == D::TYPE {
-                true => std::ptr::copy_nonoverlapping(from.cast::<D>(), target.add(index * target_stride), 1),
-                false => target.add(index * target_stride).write((*from).to()),
+                true => std::ptr::copy_nonoverlapping(from.cast::<D>(), to, N),
+                false => to.cast::<[D; N]>().write((*from.cast::<[S; N]>()).map(To::to)),
             }
         }
     }

@@ -53,7 +53,10 @@ impl<H: Hold> RecordTable<H> {
         let mut outcome = Ok(());
         self.for_each_group(region, |columns, window| {
             let place = columns.start - region.columns.start..columns.end - region.columns.start;
-            let target = values.cut(0..region.rows.len(), place);
+            let mut target = values.cut(0..region.rows.len(), place);
+            if kernel::read_narrow(window, target.reborrow(), policy) {
+                return;
+            }
             let origin = Origin { row: region.rows.start, column: columns.start };
             let read = kernel::read_rows(window, target, policy, origin, old);
             outcome = tiling::earlier(std::mem::replace(&mut outcome, Ok(())), read);
