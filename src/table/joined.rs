@@ -9,6 +9,7 @@
 
 use std::ops::Range;
 
+use super::across::Across;
 use super::region_mut::RegionMut;
 use super::{
     DataLayout, Lease, Lend, MemoryStatus, NumericTable, Piece, PieceMut, Region, Rejected, Shape, TableId, Target,
@@ -22,6 +23,9 @@ use crate::convert::WriteRule;
 use crate::convert::kernel::OldValues;
 use crate::dictionary::DataDictionary;
 use crate::window::{AnySlice, AnySliceMut};
+
+/// The number of values that are read table by table, without looking for their memory first.
+const FEW: usize = 64;
 
 /// A table that is part of another one.
 pub(super) type Member<'t> = Box<dyn NumericTable + 't>;
@@ -249,8 +253,9 @@ impl<'t> Joined<'t> {
         let mut outcome = Ok(());
         for (table, there, place) in self.tables_of(region) {
             let target = Target { values: values.cut(place.rows, place.columns), policy, old: OldValues::Lost };
-            let read = self.tables[table].read_region(&there, target).map_err(self.moved(table));
-            outcome = tiling::earlier(outcome, read);
+            if let Err(error) = self.tables[table].read_region(&there, target) {
+                outcome = tiling::earlier(outcome, Err(self.moved(table)(error)));
+            }
         }
         outcome
     }
@@ -357,10 +362,20 @@ impl NumericTable for Joined<'_> {
         Ok(piece.and_then(|piece| piece.within(&extent)).map(|piece| piece.moved(rows, columns)))
     }
 
-    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
+    fn read_region(&self, region: &Region, mut target: Target<'_>) -> Result<()> {
         target.check(region, self.shape)?;
         if let Some((table, there)) = self.only_table_of(region) {
             return self.tables[table].read_region(&there, target).map_err(self.moved(table));
+        }
+        if self.axis == Axis::Columns && !region.shape().is_empty() {
+            if target.old == OldValues::Lost && region.shape().element_count()? <= FEW {
+                return self.read_each(region, target);
+            }
+            let parts = self.tables_of(region).map(|(table, there, _)| (&self.tables[table], there));
+            let mut across = Across::with_capacity(self.tables.len().min(region.columns.len()));
+            if across.push_tables(parts) && across.read(&mut target) {
+                return Ok(());
+            }
         }
         match tiling::parts(&|row, column| self.piece(row, column), region) {
             Ok(parts) => tiling::read_parts(&parts, region, target),

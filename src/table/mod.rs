@@ -12,8 +12,8 @@
 //! | describe packed matrices | [`Triangle`] |
 //! | write your own kind of table | [`spi`] |
 
-// The trait is in `numeric_table`, pieces in `piece`, generic code over pieces in `tiling` and `region_mut`, the
-// targets of reads in `target`. The homogeneous table is in `homogen`, the structure of arrays in `soa`, the array of
+// The trait is in `numeric_table`, pieces in `piece`, generic code over pieces in `tiling` and `region_mut`, rows whose
+// columns are in separate memory in `across`, the targets of reads in `target`. The homogeneous table is in `homogen`, the structure of arrays in `soa`, the array of
 // structures in `aos`, sparse rows in `csr`, halves of square matrices in `packed`, tables side by side and end to end
 // in `merged` and `joined`, borrowed tables in `borrow`, parts of tables in `part`, additional columns in `beside`,
 // tables end to end with different categories in `stack`, reordered rows in `take`, their loops in `gather`, random
@@ -21,6 +21,8 @@
 // `state`, in-place lending in `lend`, memory lent to writable blocks in `lease`, the contents of files for each kind
 // in `content`, and downcasts in `downcast`. Blocks are in `crate::block`. Semantics: DAAL `NumericTable`.
 
+#[forbid(unsafe_code)]
+mod across;
 pub(crate) mod aos; // in some files
 #[forbid(unsafe_code)]
 mod beside;

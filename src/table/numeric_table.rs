@@ -5,15 +5,13 @@ use std::fmt;
 use std::ops::Range;
 
 use super::downcast::Token;
-use super::region_mut::RegionMut;
 use super::{DataLayout, Lease, Lend, MemoryStatus, Piece, PieceMut, Region, TableId, TableKind, Target};
-use super::{lend, tiling};
+use super::{lend, region_mut, tiling};
 use crate::array::AnyArrayRef;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::shape::Shape;
 use crate::convert::WriteRule;
-use crate::convert::kernel;
 use crate::dictionary::DataDictionary;
 use crate::window::{AnySlice, AnySliceMut};
 
@@ -420,30 +418,7 @@ pub trait NumericTable: Send + Sync {
     /// ```
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn write_region(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
-        region.check(self.shape())?;
-        let new = tiling::new_values(region, values)?;
-        let (row, column) = (region.rows.start, region.columns.start);
-        if let Some(piece) = self.piece(row, column)?
-            && let Some(window) = piece.window_of(region)
-        {
-            kernel::check_write(window, new, rule, region.origin())?;
-            if new.geometry().is_empty() {
-                return Ok(());
-            }
-            let checked = window.element_type();
-            let piece = self.piece_mut(row, column)?.ok_or_else(|| Error::new(ErrorKind::ReadOnlyTable))?;
-            let covered = piece.region().clone();
-            let window = piece.into_window_of(region).ok_or_else(|| tiling::misplaced(row, column, &covered))?;
-            tiling::check_type(checked, window.element_type())?;
-            kernel::write_checked(window, new, rule);
-            return Ok(());
-        }
-        let checked = tiling::check_write(&|row, column| self.piece(row, column), region, values, rule)?;
-        if new.geometry().is_empty() {
-            return Ok(());
-        }
-        let pieces = self.pieces_around(region, Token::new())?;
-        RegionMut::of_pieces(pieces, region)?.write_as_checked(&checked, values, rule)
+        region_mut::write(self, region, values, rule)
     }
 
     /// Returns `Some(self)` if this table lends its memory. A table that shows all cells of another table at the same

@@ -3,11 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
-use super::Region;
 use super::piece::PieceMut;
 use super::tiling::{
-    Part, Within, check_parts, check_types, for_each_run, height_of, new_array, new_values, read_parts,
+    Part, Within, check_parts, check_type, check_types, check_write, for_each_run, height_of, misplaced, new_array,
+    new_values, read_parts,
 };
+use super::{NumericTable, Region, Token};
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, ErrorKind, Result};
@@ -257,6 +258,40 @@ impl<'t> RegionMut<'t> {
             }
         }
     }
+}
+
+/// Writes values into a region of any table that has pieces, all or nothing.
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(super) fn write<N: NumericTable + ?Sized>(
+    table: &mut N,
+    region: &Region,
+    values: AnySlice<'_>,
+    rule: WriteRule,
+) -> Result<()> {
+    region.check(table.shape())?;
+    let new = new_values(region, values)?;
+    let (row, column) = (region.rows.start, region.columns.start);
+    if let Some(piece) = table.piece(row, column)?
+        && let Some(window) = piece.window_of(region)
+    {
+        kernel::check_write(window, new, rule, region.origin())?;
+        if new.geometry().is_empty() {
+            return Ok(());
+        }
+        let checked = window.element_type();
+        let piece = table.piece_mut(row, column)?.ok_or_else(|| Error::new(ErrorKind::ReadOnlyTable))?;
+        let covered = piece.region().clone();
+        let window = piece.into_window_of(region).ok_or_else(|| misplaced(row, column, &covered))?;
+        check_type(checked, window.element_type())?;
+        kernel::write_checked(window, new, rule);
+        return Ok(());
+    }
+    let checked = check_write(&|row, column| table.piece(row, column), region, values, rule)?;
+    if new.geometry().is_empty() {
+        return Ok(());
+    }
+    let pieces = table.pieces_around(region, Token::new())?;
+    RegionMut::of_pieces(pieces, region)?.write_as_checked(&checked, values, rule)
 }
 
 fn as_parts<'p>(parts: &'p VecDeque<PartMut<'_>>) -> Vec<Part<'p>> {

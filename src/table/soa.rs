@@ -337,6 +337,7 @@ impl SoaNumericTable {
     /// assert!(table.array(0)?.downcast_ref::<u8>().unwrap().shares_memory_with(&values));
     /// # Ok::<(), Error>(())
     /// ```
+    #[inline]
     pub fn array(&self, column: usize) -> Result<&AnyArray> {
         self.check_column(column)?;
         self.columns[column].as_ref().ok_or_else(|| Error::new(ErrorKind::ColumnNotSet { column }))?.array()
@@ -398,6 +399,7 @@ impl SoaNumericTable {
         self.columns[column].as_mut().ok_or_else(|| Error::new(ErrorKind::ColumnNotSet { column }))?.array_mut()
     }
 
+    #[inline]
     fn check_column(&self, column: usize) -> Result<()> {
         let column_count = self.columns.len();
         if column < column_count {

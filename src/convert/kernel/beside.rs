@@ -1,8 +1,7 @@
 //! Windows that are separate in memory but adjacent in a table, read and written together.
 //!
-//! A number of rows of all windows are copied to a scratch buffer, where they form one row-major window, and are
-//! converted as such in long runs. Converting each window separately into its place in every row takes three times as
-//! long, and writing them one by one takes five times as long.
+//! Columns are transposed in registers, directly into rows of their type or into a scratch buffer from which long runs
+//! of values are converted. Rows of several windows are copied line by line.
 
 use std::ops::Range;
 
@@ -10,14 +9,15 @@ use super::pair::Pair;
 use super::read::{convert_window, permits_window};
 use super::store::Store;
 use super::tiles::{Scratch, dense};
+use super::transpose::{Columns, TOGETHER};
 use super::write::{Forms, Writer, write_checked};
-use crate::base::element::match_width;
+use crate::base::element::ElementType;
 use crate::convert::level::Level;
 use crate::convert::{ConversionPolicy, WriteRule};
-use crate::window::{AnyRoom, AnyRows, AnySlice, AnyWindow, AnyWindowMut};
+use crate::window::{AnyRows, AnySlice, AnyWindow, AnyWindowMut};
 
-/// The largest number of columns that are processed together: entire cache lines of the rows and of the columns.
-const TOGETHER: usize = 64;
+/// The size in bytes of a band of rows that several windows are copied into: half of a small first-level cache.
+const BAND_BYTES: usize = 16 << 10;
 
 /// Returns whether two adjacent windows with the same rows can be read together.
 pub(crate) fn are_read_together(left: &AnyWindow<'_>, right: &AnyWindow<'_>) -> bool {
@@ -40,17 +40,19 @@ pub(crate) fn are_written_together(left: &AnyWindow<'_>, right: &AnyWindow<'_>) 
 /// rows.
 pub(crate) fn read_beside(windows: &[AnyWindow<'_>], mut target: AnyRows<'_>, policy: ConversionPolicy) -> bool {
     check_shapes(windows, target.rows(), target.columns());
-    let (count, target_type) = (target.rows(), target.element_type());
-    let (mut is_permitted, mut scratches) = (true, [const { Scratch::new() }; 2]);
+    let Some(first) = windows.first() else { return true };
+    let (count, element) = (target.rows(), target.element_type());
+    if !first.is_column() && first.element_type() == element {
+        copy_rows(windows, target);
+        return true;
+    }
+    let mut is_permitted = true;
     for (group, columns) in groups(windows) {
         let mut target = target.cut(0..count, columns);
-        let element = group[0].element_type();
         is_permitted &= match group {
-            [only] => convert_window(*only, target, Pair::of(element, target_type), policy),
-            _ if group.iter().all(|window| window.element_type() == element) => {
-                read_of_one_type(group, &mut target, policy, &mut scratches)
-            }
-            _ => read_of_several_types(group, &mut target, policy, &mut scratches),
+            [only] => convert_window(*only, target, Pair::of(only.element_type(), element), policy),
+            _ if group[0].is_column() => read_columns(group, &mut target, policy),
+            _ => read_rows_beside(group, &mut target, policy),
         };
     }
     is_permitted
@@ -61,54 +63,119 @@ fn store_of(pair: &'static Pair, policy: ConversionPolicy) -> Store<'static> {
     Store { pair, policy, level: Level::chosen(), is_streaming: false }
 }
 
-/// Combines the windows into rows and converts those.
-fn read_of_one_type(
-    windows: &[AnyWindow<'_>],
+/// Copies rows of windows to rows of the same type.
+fn copy_rows(windows: &[AnyWindow<'_>], mut target: AnyRows<'_>) {
+    let columns = target.columns();
+    let row_bytes = columns * target.element_type().size_in_bytes();
+    for rows in bands(target.rows(), BAND_BYTES / row_bytes.max(1)) {
+        put_rows_beside(windows.iter().copied(), rows.clone(), &mut target.cut(rows, 0..columns));
+    }
+}
+
+/// Copies some rows of windows to as many rows of the same type.
+fn put_rows_beside<'w>(windows: impl Iterator<Item = AnyWindow<'w>>, rows: Range<usize>, target: &mut AnyRows<'_>) {
+    let mut first = 0;
+    for window in windows {
+        let columns = window.columns();
+        target.cut(0..rows.len(), first..first + columns).copy_from(window.cut(rows.clone(), 0..columns));
+        first += columns;
+    }
+}
+
+/// Converts rows of windows of one type.
+fn read_rows_beside(windows: &[AnyWindow<'_>], target: &mut AnyRows<'_>, policy: ConversionPolicy) -> bool {
+    let (element, count, width) = (windows[0].element_type(), target.rows(), target.columns());
+    let store = store_of(Pair::of(element, target.element_type()), policy);
+    let (mut is_permitted, mut scratch) = (true, Scratch::new());
+    for rows in bands(count, Scratch::capacity(element) / width) {
+        let values = as_rows(windows.iter().copied(), rows.clone(), width, &mut scratch);
+        is_permitted &= store.put_rows(values, &mut target.cut(rows, 0..width));
+    }
+    is_permitted
+}
+
+/// Converts columns, before or after they are combined into rows: while their values are of the smaller size.
+fn read_columns(columns: &[AnyWindow<'_>], target: &mut AnyRows<'_>, policy: ConversionPolicy) -> bool {
+    let element = columns[0].element_type();
+    let is_of_one_type = columns.iter().all(|column| column.element_type() == element);
+    if !is_of_one_type || element.size_in_bytes() > target.element_type().size_in_bytes() {
+        return read_each_column(columns, target, policy);
+    }
+    read_as_rows(&columns_of(columns.iter().copied(), element, target.rows()), element, target, policy)
+}
+
+/// The largest number of columns for [`read_slices`]. Each row is written in a long run, which the processor fetches in
+/// advance, and a cache line of each column stays in the first-level cache.
+pub(crate) const WIDE: usize = 128;
+
+/// Converts at most [`WIDE`] columns of one type, each a slice, into rows. Returns whether the policy permits every
+/// value. If not, the target's contents are unspecified.
+///
+/// Panics unless the columns together have the shape of the rows.
+pub(crate) fn read_slices<'s>(
+    slices: impl Iterator<Item = AnySlice<'s>>,
+    element: ElementType,
+    mut target: AnyRows<'_>,
+    policy: ConversionPolicy,
+) -> bool {
+    let mut columns = Columns::<WIDE>::new(element, target.rows());
+    slices.for_each(|values| columns.push(values));
+    read_as_rows(&columns, element, &mut target, policy)
+}
+
+/// Combines columns of one type into rows and converts those.
+fn read_as_rows<const MOST: usize>(
+    columns: &Columns<'_, MOST>,
+    element: ElementType,
     target: &mut AnyRows<'_>,
     policy: ConversionPolicy,
-    scratches: &mut [Scratch; 2],
 ) -> bool {
-    let (element, count, width) = (windows[0].element_type(), target.rows(), target.columns());
-    if element == target.element_type() && !windows[0].is_column() {
-        let mut first = 0;
-        for window in windows {
-            target.cut(0..count, first..first + window.columns()).copy_from(*window);
-            first += window.columns();
-        }
+    let (count, width) = (target.rows(), target.columns());
+    if element == target.element_type() {
+        columns.put_rows(0..count, target.reborrow());
         return true;
     }
-    let (store, mut is_permitted) = (store_of(Pair::of(element, target.element_type()), policy), true);
-    for rows in bands(count, Scratch::capacity(element) / width) {
-        let values = as_rows(windows, rows.clone(), width, scratches);
+    let store = store_of(Pair::of(element, target.element_type()), policy);
+    let (mut is_permitted, mut scratch) = (true, Scratch::new());
+    for rows in bands(count, Scratch::capacity(element) / width.max(1)) {
+        let values = columns.dense_rows(rows.clone(), &mut scratch);
         is_permitted &= store.put_rows(values, &mut target.cut(rows, 0..width));
     }
     is_permitted
 }
 
 /// Converts each column separately and combines the results into rows.
-fn read_of_several_types(
-    columns: &[AnyWindow<'_>],
-    target: &mut AnyRows<'_>,
-    policy: ConversionPolicy,
-    [beside, transposed]: &mut [Scratch; 2],
-) -> bool {
+fn read_each_column(columns: &[AnyWindow<'_>], target: &mut AnyRows<'_>, policy: ConversionPolicy) -> bool {
     let (element, count, width) = (target.element_type(), target.rows(), target.columns());
-    let mut is_permitted = true;
+    let (mut is_permitted, mut scratch) = (true, Scratch::new());
     for rows in bands(count, Scratch::capacity(element) / width) {
-        let mut room = beside.room(element, rows.len() * width);
-        let mut rest = room.reborrow();
+        let mut rest = scratch.room(element, rows.len() * width);
+        let mut converted = Columns::<TOGETHER>::new(element, rows.len());
         for column in columns {
-            let store = store_of(Pair::of(column.element_type(), element), policy);
-            let (now, later) = rest.split_at(rows.len());
-            is_permitted &= store.put(values_of(column, &rows), now);
+            let values = values_of(column, &rows);
+            if values.element_type() == element {
+                converted.push(values); // equal types are copied bit for bit, NaNs too
+                continue;
+            }
+            let (mut room, later) = rest.split_at(rows.len());
+            is_permitted &= store_of(Pair::of(values.element_type(), element), policy).put(values, room.reborrow());
+            // SAFETY: `put` has written every element.
+            converted.push(unsafe { room.assume_init() });
             rest = later;
         }
-        // SAFETY: the room is as long as all columns together, and each has been written after the one before it.
-        let values = unsafe { room.assume_init() };
-        let window = AnyWindow::of_rows(values, width, rows.len()).transposed();
-        target.cut(rows, 0..width).copy_from_slice(dense(window, transposed));
+        converted.put_rows(0..rows.len(), target.cut(rows, 0..width));
     }
     is_permitted
+}
+
+/// Returns windows that are columns of one type.
+fn columns_of<'w>(windows: impl Iterator<Item = AnyWindow<'w>>, element: ElementType, length: usize) -> Columns<'w> {
+    let mut columns = Columns::<TOGETHER>::new(element, length);
+    windows.for_each(|window| match window.as_slice() {
+        Some(values) => columns.push(values),
+        None => unreachable!("a contiguous column"),
+    });
+    columns
 }
 
 /// Checks that values may be written into adjacent windows. Returns `false` if this is unknown.
@@ -145,24 +212,43 @@ fn write_group(windows: &mut [AnyWindowMut<'_>], new: AnyWindow<'_>, rule: Write
     let (element, width) = (windows[0].element_type(), new.columns());
     let writer = Writer::new(element, new.element_type(), rule);
     let mut forms = Forms::new();
-    let (mut scratches, mut blended) = ([const { Scratch::new() }; 2], [const { Scratch::new() }; 2]);
-    for rows in bands(new.rows(), Forms::CAPACITY / width) {
-        let shown = windows.iter().map(|window| window.as_window()).collect::<Vec<_>>();
+    let (mut scratch, mut blended) = (Scratch::new(), [const { Scratch::new() }; 2]);
+    let mut bands = bands(new.rows(), Forms::CAPACITY / width);
+    while let Some(rows) = next_change(windows, new, &writer, &mut bands, &mut forms) {
         let Forms { shown: shown_scratch, new: new_scratch, is_changed, .. } = &mut forms;
         let values = dense(new.cut(rows.clone(), 0..width), new_scratch);
         let values = match new.element_type() == element {
             true => values, // equal types are copied bit for bit, NaNs too
             false => {
-                let old = as_rows(&shown, rows.clone(), width, &mut scratches);
+                let shown = windows.iter().map(AnyWindowMut::as_window);
+                let old = as_rows(shown, rows.clone(), width, &mut scratch);
                 match writer.blend(old, values, shown_scratch, is_changed, &mut blended) {
                     Some(blended) => blended,
                     None => continue, // nothing has changed
                 }
             }
         };
-        drop(shown);
-        put_as_windows(windows, rows, AnyWindow::of_rows(values, values.len() / width, width), &mut scratches[0]);
+        put_as_windows(windows, rows, AnyWindow::of_rows(values, values.len() / width, width), &mut scratch);
     }
+}
+
+/// Returns the next band of rows that differ from those that the windows show, or that are written in any case.
+fn next_change(
+    windows: &[AnyWindowMut<'_>],
+    new: AnyWindow<'_>,
+    writer: &Writer<'_>,
+    bands: &mut impl Iterator<Item = Range<usize>>,
+    Forms { old, shown, new: new_scratch, .. }: &mut Forms,
+) -> Option<Range<usize>> {
+    let (element, width) = (windows[0].element_type(), new.columns());
+    if new.element_type() == element || !windows[0].as_window().is_column() {
+        return bands.next();
+    }
+    let columns = columns_of(windows.iter().map(AnyWindowMut::as_window), element, new.rows());
+    bands.find(|rows| {
+        let new = dense(new.cut(rows.clone(), 0..width), new_scratch);
+        !writer.is_unchanged(columns.dense_rows(rows.clone(), old), new, shown)
+    })
 }
 
 /// Copies rows into windows of their type.
@@ -226,49 +312,19 @@ fn values_of<'w>(column: &AnyWindow<'w>, rows: &Range<usize>) -> AnySlice<'w> {
 }
 
 /// Returns rows of windows of one type as dense rows of `width` values.
-fn as_rows<'s>(
-    windows: &[AnyWindow<'s>],
+fn as_rows<'w, 's>(
+    windows: impl Iterator<Item = AnyWindow<'w>> + Clone,
     rows: Range<usize>,
     width: usize,
-    [beside, transposed]: &'s mut [Scratch; 2],
+    scratch: &'s mut Scratch,
 ) -> AnySlice<'s> {
-    let (element, count) = (windows[0].element_type(), rows.len());
-    let mut room = beside.room(element, width * count);
-    if !windows[0].is_column() {
-        let (mut all, mut first) = (AnyRows::new(room.reborrow(), count, width), 0);
-        for window in windows {
-            let columns = window.columns();
-            all.cut(0..count, first..first + columns).copy_from(window.cut(rows.clone(), 0..columns));
-            first += columns;
-        }
-        // SAFETY: the windows together have the columns of the room's rows, and all of their rows have been copied.
-        return unsafe { room.assume_init() };
+    let Some(first) = windows.clone().next() else { unreachable!("at least one window") };
+    let (element, count) = (first.element_type(), rows.len());
+    if first.is_column() {
+        return columns_of(windows, element, first.rows()).dense_rows(rows, scratch);
     }
-    if count == 1 {
-        return match_width!(element, Bits => one_row::<Bits>(windows, rows.start, room));
-    }
-    let mut rest = room.reborrow();
-    for column in windows {
-        let (part, later) = rest.split_at(count);
-        AnyRows::new(part, 1, count).copy_from_slice(values_of(column, &rows));
-        rest = later;
-    }
-    // SAFETY: the room is as long as all columns together, and each has been written after the one before it.
-    let values = unsafe { room.assume_init() };
-    dense(AnyWindow::of_rows(values, width, count).transposed(), transposed)
-}
-
-/// Copies one value of each column, as integers of their width. Panics if a width, a length or the row does not match.
-fn one_row<'s, Bits: Copy>(columns: &[AnyWindow<'_>], row: usize, mut room: AnyRoom<'s>) -> AnySlice<'s> {
-    let element = room.element_type();
-    assert!(element.size_in_bytes() == size_of::<Bits>() && room.len() == columns.len(), "a value of each column");
-    let to = room.as_mut_ptr().cast::<Bits>();
-    for (index, column) in columns.iter().enumerate() {
-        assert!(column.element_type() == element && column.is_column() && row < column.rows(), "the row is there");
-        // SAFETY: a column's element of that row is so many elements from its first one (`is_column`); the room has one
-        // for each column. Both are aligned for elements of this width, and any bits of one are an integer.
-        unsafe { *to.add(index) = *column.as_ptr().cast::<Bits>().add(row) }
-    }
-    // SAFETY: an element has been written for each column, as many as the room has.
+    let mut room = scratch.room(element, width * count);
+    put_rows_beside(windows, rows, &mut AnyRows::new(room.reborrow(), count, width));
+    // SAFETY: the windows together have the columns of the room's rows, and all of their rows have been copied.
     unsafe { room.assume_init() }
 }

@@ -115,7 +115,7 @@ fn gather<'r, Bits: Square>(window: AnyWindow<'_>, mut room: AnyRoom<'r>) -> Any
     // alignment is its width.
     unsafe {
         if row_stride == 1 {
-            transpose(from, column_stride, to, columns, rows, columns);
+            transpose(|column| from.add(column * column_stride), to, columns, rows, columns);
         } else if column_stride == 1 {
             for row in 0..rows {
                 std::ptr::copy_nonoverlapping(from.add(row * row_stride), to.add(row * columns), columns);

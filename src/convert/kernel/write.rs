@@ -121,7 +121,7 @@ pub(super) struct Writer<'p> {
 
 /// Scratch buffers for one tile: old values, old values as the block shows them, and new values.
 pub(super) struct Forms {
-    old: Scratch,
+    pub(super) old: Scratch,
     pub(super) shown: Scratch,
     pub(super) new: Scratch,
     pub(super) is_changed: [bool; Self::CAPACITY],
@@ -192,7 +192,9 @@ impl Writer<'_> {
             return None;
         }
         let old = old.cut(tile.rows.clone(), tile.columns.clone());
-        self.mark(dense(old, old_scratch), new, shown, is_changed);
+        if self.mark(dense(old, old_scratch), new, shown, is_changed) == 0 {
+            return None;
+        }
         let (scalar, policy) = (Scalar::of(self.store.target()), self.rule.policy);
         match_element!(new.element_type(), U => {
             let changes = new.as_slice::<U>().iter().zip(&*is_changed).enumerate();
@@ -247,7 +249,15 @@ impl Writer<'_> {
         Some(match_width!(self.store.target(), Bits => choose::<Bits>(old, converted, &is_changed[..new.len()], room)))
     }
 
-    /// Marks the new values to be written and returns their number.
+    /// Returns whether a few new values are those that the block showed, so that nothing needs to be written.
+    pub(super) fn is_unchanged(&self, old: AnySlice<'_>, new: AnySlice<'_>, shown: &mut Scratch) -> bool {
+        self.rule.keep_unchanged && {
+            let shown = self.show.convert(self.level, old, shown.room(new.element_type(), new.len()));
+            shown.bytes() == new.bytes() // values with the same bits are the same
+        }
+    }
+
+    /// Marks the new values to be written and returns their number. If it is zero, the marks are unspecified.
     fn mark(&self, old: AnySlice<'_>, new: AnySlice<'_>, shown: &mut Scratch, is_changed: &mut [bool]) -> usize {
         let is_changed = &mut is_changed[..new.len()];
         if !self.rule.keep_unchanged {
@@ -255,6 +265,9 @@ impl Writer<'_> {
             return new.len();
         }
         let shown = self.show.convert(self.level, old, shown.room(new.element_type(), new.len()));
+        if shown.bytes() == new.bytes() {
+            return 0; // most often
+        }
         match_element!(new.element_type(), U => mark_changes::<U>(self.level, shown.as_slice(), new.as_slice(), is_changed))
     }
 }

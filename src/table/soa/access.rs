@@ -4,15 +4,47 @@ use super::SoaNumericTable;
 use crate::array::AnyArray;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::parallel;
 use crate::convert::WriteRule;
 use crate::convert::kernel;
 use crate::dictionary::DataDictionary;
+use crate::table::across::{Across, EXPECTED};
 use crate::table::lease::Memory;
 use crate::table::{
     DataLayout, Lease, Lend, MemoryStatus, NumericTable, Piece, PieceMut, Region, Shape, TableDescription, TableId,
-    TableKind, Target, Token, tiling,
+    TableKind, Target, Token, region_mut, tiling,
 };
-use crate::window::{AnySlice, AnyWindow};
+use crate::window::{AnySlice, AnyWindow, AnyWindowMut};
+
+impl SoaNumericTable {
+    /// Returns the windows of the columns of a region.
+    fn across(&self, region: &Region) -> Result<Across<'_>> {
+        let mut across = Across::with_capacity(region.columns.len());
+        for column in region.columns.clone() {
+            let values = self.array(column)?.as_slice().range(region.rows.clone());
+            across.push(AnyWindow::of_rows(values, region.rows.len(), 1));
+        }
+        Ok(across)
+    }
+
+    /// Writes a few rows, if all columns have one type and every value is permitted. Returns whether it did.
+    fn write_rows(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<bool> {
+        region.check(self.shape())?;
+        let new = tiling::new_values(region, values)?;
+        let is_one_task = parallel::task_count(new.size_in_bytes().saturating_mul(2)) == 1;
+        let is_simple = is_one_task && self.columns.len() > 1 && region.columns.len() == self.columns.len();
+        if !is_simple || region.rows.is_empty() || !self.across(region)?.permits(new, rule) {
+            return Ok(false);
+        }
+        let mut windows = Vec::with_capacity(self.columns.len().min(EXPECTED));
+        for memory in self.columns.iter_mut().flatten() {
+            let values = memory.array_mut()?.need_mutable_data()?.range(region.rows.clone());
+            windows.push(AnyWindowMut::of_rows(values, region.rows.len(), 1));
+        }
+        kernel::write_beside(&mut windows, new, rule);
+        Ok(true)
+    }
+}
 
 impl NumericTable for SoaNumericTable {
     fn shape(&self) -> Shape {
@@ -84,24 +116,20 @@ impl NumericTable for SoaNumericTable {
         }
     }
 
-    /// A small number of rows is read without looking for pieces, since every column is one.
-    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
-        const FEW: usize = 1024;
+    /// Rows are read without looking for pieces, since every column is one.
+    fn read_region(&self, region: &Region, mut target: Target<'_>) -> Result<()> {
         target.check(region, self.shape())?;
-        let count = region.shape().element_count()?;
-        if count == 0 || count > FEW || region.columns.len() == 1 || !target.can_be_lost() {
-            return tiling::read(self, region, target);
-        }
-        let mut windows = Vec::with_capacity(region.columns.len());
-        for column in region.columns.clone() {
-            let values = self.array(column)?.as_slice().range(region.rows.clone());
-            windows.push(AnyWindow::of_rows(values, region.rows.len(), 1));
-        }
-        let Target { mut values, policy, old } = target;
-        if kernel::read_beside(&windows, values.reborrow(), policy) {
+        if region.columns.len() > 1 && !region.rows.is_empty() && self.across(region)?.read(&mut target) {
             return Ok(());
         }
-        tiling::read(self, region, Target { values, policy, old }) // names the refused value
+        tiling::read(self, region, target) // a large region; or a value is refused, and this names it
+    }
+
+    fn write_region(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
+        match self.write_rows(region, values, rule)? {
+            true => Ok(()),
+            false => region_mut::write(self, region, values, rule),
+        }
     }
 
     fn pieces_mut(&mut self) -> Result<Vec<PieceMut<'_>>> {

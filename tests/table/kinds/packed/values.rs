@@ -285,3 +285,43 @@ proptest! {
         }
     }
 }
+
+/// Rows of a large matrix, whose mirrored half is read column by column, against a full table: values of all types, and
+/// the first refused value.
+#[test]
+fn rows_of_a_large_matrix_are_those_of_the_full_table() {
+    fn check<T: SmallNumber, U: Element>(triangle: Triangle, order: DataLayout) {
+        const N: usize = 330;
+        let mut matrix = PackedSymmetricMatrix::zeros(N, T::TYPE, triangle, order).unwrap();
+        for (number, value) in matrix.packed_mut::<T>().unwrap().iter_mut().enumerate() {
+            *value = T::small((number % 101) as u8);
+        }
+        let full = full(matrix.packed::<T>().unwrap(), N, triangle, order, Half::Mirrored);
+        let full = HomogenNumericTable::from_array(full, shape(N, N)).unwrap();
+        for rows in [0..N, 1..N - 1, 0..1, 3..6, 60..70, 200..N] {
+            assert_eq!(matrix.rows::<U>(rows.clone()).unwrap()[..], full.rows::<U>(rows.clone()).unwrap()[..]);
+            for policy in [ConversionPolicy::Checked, ConversionPolicy::Exact] {
+                let mine = matrix.rows_with::<U>(rows.clone(), policy).map(|block| block.to_vec());
+                let theirs = full.rows_with::<U>(rows.clone(), policy).map(|block| block.to_vec());
+                assert_eq!(mine.map_err(|error| error.to_string()), theirs.map_err(|error| error.to_string()));
+            }
+        }
+    }
+    for (triangle, order) in TRIANGLES.into_iter().flat_map(|triangle| ORDERS.map(|order| (triangle, order))) {
+        for_each_element!(T => check::<T, T>(triangle, order));
+        for_each_element!(T => check::<T, f64>(triangle, order));
+        check::<f64, f32>(triangle, order);
+        check::<i64, u8>(triangle, order);
+    }
+    // One value that the target does not hold, in each half.
+    for (triangle, order) in TRIANGLES.into_iter().flat_map(|triangle| ORDERS.map(|order| (triangle, order))) {
+        let mut matrix = PackedSymmetricMatrix::zeros(330, ElementType::F32, triangle, order).unwrap();
+        for (row, column, first) in [(310, 20, (20, 310)), (320, 5, (5, 320))] {
+            matrix.set(row, column, 300.0_f32).unwrap();
+            for (rows, first) in [(0..330, first), (15..330, (20, 310))] {
+                let refused = matrix.rows_with::<u8>(rows, ConversionPolicy::Checked);
+                assert_error!(refused, ErrorKind::ValueNotRepresentable { row, column, .. } if (*row, *column) == first);
+            }
+        }
+    }
+}
