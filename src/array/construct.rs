@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::allocate::Allocation;
 use super::block::{MemoryBlock, PinnedOwner};
-use super::kind::MemoryKind;
+use super::kind::{Access, MemoryKind};
 use super::{Array, Element, Error, Result, assume_init_mut, write_copy};
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
@@ -181,9 +181,9 @@ impl<T> Array<T> {
     ///
     /// # Safety
     /// `data` must be aligned and valid for reads of `count` initialized elements of at most `isize::MAX` bytes while
-    /// the block lives. If `mutable`, it must also be valid for writes, and nothing else may access the elements.
-    unsafe fn on_block(block: MemoryBlock, data: NonNull<T>, count: usize, mutable: bool) -> Self {
-        Self { block: Some(Arc::new(block)), data, count, mutable, invariant: PhantomData }
+    /// the block lives. If it may be written, it must also be valid for writes, and nothing else may access the elements.
+    unsafe fn on_block(block: MemoryBlock, data: NonNull<T>, count: usize, access: Access) -> Self {
+        Self { block: Some(Arc::new(block)), data, count, access, invariant: PhantomData }
     }
 
     /// Creates an array that owns a new allocation.
@@ -195,7 +195,14 @@ impl<T> Array<T> {
         let start = data.addr().get();
         // SAFETY: the allocation is owned by the block alone, its address does not change, and it is aligned for every
         // element type; the caller vouches for size and content.
-        unsafe { Self::on_block(MemoryBlock::library(allocation, start, count * size_of::<T>()), data, count, true) }
+        unsafe {
+            Self::on_block(
+                MemoryBlock::library(allocation, start, count * size_of::<T>()),
+                data,
+                count,
+                Access::Mutable,
+            )
+        }
     }
 
     /// Returns the same memory as elements of another type, without a partial element at the end. Keeps mutability.
@@ -205,7 +212,7 @@ impl<T> Array<T> {
     /// initialized elements of every type that another array, or the owner of the memory, sees there.
     pub(crate) unsafe fn cast<U>(self) -> Array<U> {
         // SAFETY: no more bytes than before, aligned and initialized by the caller's promise.
-        unsafe { self.alias(self.data.cast(), self.size_in_bytes() / size_of::<U>(), self.mutable) }
+        unsafe { self.alias(self.data.cast(), self.size_in_bytes() / size_of::<U>(), self.access) }
     }
 }
 
@@ -228,7 +235,12 @@ impl<T: 'static> Array<T> {
         // SAFETY: the slice is borrowed from the owner, which stays where it is and is not touched until the block
         // drops it.
         unsafe {
-            Self::on_block(MemoryBlock::lender(owner, count * size_of::<T>(), MemoryKind::Host), data, count, false)
+            Self::on_block(
+                MemoryBlock::lender(owner, count * size_of::<T>(), MemoryKind::Host),
+                data,
+                count,
+                Access::Immutable,
+            )
         }
     }
 
@@ -266,7 +278,9 @@ impl<T: 'static> Array<T> {
         });
         // SAFETY: the slice is borrowed mutably from the owner, which stays where it is and is not touched until the
         // block drops it.
-        unsafe { Self::on_block(MemoryBlock::lender(owner, count * size_of::<T>(), kind), data, count, true) }
+        unsafe {
+            Self::on_block(MemoryBlock::lender(owner, count * size_of::<T>(), kind), data, count, Access::Mutable)
+        }
     }
 
     /// Creates a read-only array of `count` elements at a raw pointer. Copies nothing. Dropping the last share calls
@@ -302,7 +316,7 @@ impl<T: 'static> Array<T> {
         let delete = Box::new(move || deleter(argument.into_inner().cast_const(), count));
         let data = NonNull::new(data.cast_mut()).unwrap_or(NonNull::dangling());
         // SAFETY: the caller's promises hold until the deleter runs, which is when the block is dropped.
-        unsafe { Self::on_block(MemoryBlock::raw(delete, count * size_of::<T>()), data, count, false) }
+        unsafe { Self::on_block(MemoryBlock::raw(delete, count * size_of::<T>()), data, count, Access::Immutable) }
     }
 
     /// Creates a writable array of `count` elements at a raw pointer. Copies nothing. Dropping the last share calls
@@ -340,7 +354,7 @@ impl<T: 'static> Array<T> {
         let delete = Box::new(move || deleter(argument.into_inner(), count));
         let data = NonNull::new(data).unwrap_or(NonNull::dangling());
         // SAFETY: the caller's promises hold until the deleter runs, which is when the block is dropped.
-        unsafe { Self::on_block(MemoryBlock::raw(delete, count * size_of::<T>()), data, count, true) }
+        unsafe { Self::on_block(MemoryBlock::raw(delete, count * size_of::<T>()), data, count, Access::Mutable) }
     }
 }
 
@@ -385,7 +399,7 @@ impl<T: Send + Sync + 'static> From<Vec<T>> for Array<T> {
         let (data, count) = (NonNull::from(vec.as_mut_slice()).cast(), vec.len());
         // SAFETY: the pointer is to the heap buffer, which stays where it is when the `Vec` moves into the block; the
         // block does not touch the elements before it drops or returns the `Vec`.
-        unsafe { Self::on_block(MemoryBlock::vec(vec), data, count, true) }
+        unsafe { Self::on_block(MemoryBlock::vec(vec), data, count, Access::Mutable) }
     }
 }
 
@@ -416,7 +430,7 @@ impl<T: Sync> From<&'static [T]> for Array<T> {
         // SAFETY: the slice is valid for the rest of the program.
         unsafe {
             let block = MemoryBlock::never_freed(size_of_val(slice));
-            Self::on_block(block, NonNull::from(slice).cast(), slice.len(), false)
+            Self::on_block(block, NonNull::from(slice).cast(), slice.len(), Access::Immutable)
         }
     }
 }

@@ -32,6 +32,7 @@ use crate::base::element::Element;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::range::resolve;
 use block::MemoryBlock;
+use kind::Access;
 
 /// A shared array: a data pointer, an element count, and a share in the ownership of one contiguous block.
 ///
@@ -77,11 +78,11 @@ pub struct Array<T> {
     /// The owner of the memory. `None` only in an array created by [`Array::new`].
     block: Option<Arc<MemoryBlock>>,
     /// The first element. Valid for reads of `count` initialized elements of at most `isize::MAX` bytes while `block`
-    /// is alive, and for writes too if `mutable`.
+    /// is alive, and for writes too if `access` is [`Access::Mutable`].
     data: NonNull<T>,
     count: usize,
     /// Whether `data` may be written once this array is the only owner.
-    mutable: bool,
+    access: Access,
     /// Invariant in `T`: otherwise an `Array<Owner<'static>>` could be coerced to an `Array<Owner<'short>>`, be
     /// assigned a short-lived value, and drop it in the `Vec` of the long-lived ones after its lifetime has ended.
     invariant: PhantomData<*mut T>,
@@ -105,7 +106,7 @@ impl<T> Array<T> {
     /// assert_eq!((array.len(), array.has_mutable_data(), array.owner_count()), (0, false, 0));
     /// ```
     pub const fn new() -> Self {
-        Self { block: None, data: NonNull::dangling(), count: 0, mutable: false, invariant: PhantomData }
+        Self { block: None, data: NonNull::dangling(), count: 0, access: Access::Immutable, invariant: PhantomData }
     }
 
     /// Returns the number of elements. O(1). Source: oneDAL `get_count`.
@@ -166,7 +167,7 @@ impl<T> Array<T> {
     /// assert!(!Array::from(&[1_u8][..]).has_mutable_data()); // wrapped: immutable
     /// ```
     pub fn has_mutable_data(&self) -> bool {
-        self.mutable && self.owner_count() == 1
+        self.access == Access::Mutable && self.owner_count() == 1
     }
 
     /// Returns the number of arrays that share the block, including this one; 0 for an array without a block.
@@ -225,14 +226,14 @@ impl<T> Array<T> {
     /// ```
     #[inline]
     pub fn mutable_data(&mut self) -> Result<&mut [T]> {
-        if !self.mutable || self.block.is_none() {
+        if self.access == Access::Immutable || self.block.is_none() {
             return Err(Error::new(ErrorKind::ImmutableData { owner_count: 1 }));
         }
         match self.owner_count() {
             1 => {
                 // Everything that other owners did happened before: they decremented the count with release ordering.
                 fence(Ordering::Acquire);
-                // SAFETY: `mutable` says that `data` may be written for `count` elements (field invariant). This array
+                // SAFETY: `access` says that `data` may be written for `count` elements (field invariant). This array
                 // is the only owner of the block, of which no weak reference is ever made, and `&mut self` proves that
                 // nothing borrows from it or makes another owner of it.
                 Ok(unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr(), self.count) })
@@ -270,17 +271,17 @@ impl<T> Array<T> {
     pub(crate) fn part(&self, range: Range<usize>) -> Self {
         assert!(range.start <= range.end && range.end <= self.count, "the range is inside");
         // SAFETY: the pointer stays within the block, or one past its end; the window is a part of this one.
-        unsafe { self.alias(self.data.add(range.start), range.len(), self.mutable) }
+        unsafe { self.alias(self.data.add(range.start), range.len(), self.access) }
     }
 
     /// Returns another window on the same block.
     ///
     /// # Safety
     /// `data` must be aligned and valid for reads of `count` initialized elements of at most `isize::MAX` bytes while
-    /// the block lives. If `mutable`, it must also be valid for writes.
+    /// the block lives. If it may be written, it must also be valid for writes.
     #[inline]
-    unsafe fn alias<U>(&self, data: NonNull<U>, count: usize, mutable: bool) -> Array<U> {
-        Array { block: self.block.clone(), data, count, mutable, invariant: PhantomData }
+    unsafe fn alias<U>(&self, data: NonNull<U>, count: usize, access: Access) -> Array<U> {
+        Array { block: self.block.clone(), data, count, access, invariant: PhantomData }
     }
 
     fn out_of_range(&self, range: Range<usize>) -> Error {
@@ -332,7 +333,7 @@ impl<T: 'static> Array<T> {
         // SAFETY: `for<'a>` makes the part borrow from the elements, or be static: it lives as long as the block does.
         // If `T` or `U` were not static, `'a` would be known to end before they do, and the part could borrow from
         // elsewhere.
-        unsafe { self.alias(NonNull::from(part).cast(), part.len(), false) }
+        unsafe { self.alias(NonNull::from(part).cast(), part.len(), Access::Immutable) }
     }
 }
 
@@ -392,7 +393,7 @@ impl<T: Element> Array<T> {
         let data = if bytes == 0 { NonNull::dangling() } else { data };
         // SAFETY: the same bytes, aligned for `U`; any bits are a value of any element type (`Pod`), in both
         // directions.
-        Ok(unsafe { self.alias(data, bytes / size_of::<U>(), self.mutable) })
+        Ok(unsafe { self.alias(data, bytes / size_of::<U>(), self.access) })
     }
 
     /// Replaces the block by a new one of `count` zeros and releases the old share.
@@ -435,7 +436,7 @@ impl<T> Array<MaybeUninit<T>> {
     /// ```
     pub unsafe fn assume_init(self) -> Array<T> {
         // SAFETY: the same elements; the caller promises that they are values.
-        unsafe { self.alias(self.data.cast(), self.count, self.mutable) }
+        unsafe { self.alias(self.data.cast(), self.count, self.access) }
     }
 }
 
@@ -447,7 +448,7 @@ impl<T: RefUnwindSafe> RefUnwindSafe for Array<T> {}
 impl<T> Clone for Array<T> {
     fn clone(&self) -> Self {
         // SAFETY: the same window.
-        unsafe { self.alias(self.data, self.count, self.mutable) }
+        unsafe { self.alias(self.data, self.count, self.access) }
     }
 }
 

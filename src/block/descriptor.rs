@@ -374,22 +374,24 @@ impl<U: Element> BlockDescriptor<U> {
         mode: ReadWriteMode,
     ) -> Result<()> {
         if mode.is_writable() {
-            self.lease(table, Region { rows, columns }, kind, mode)
+            self.lease(table, (rows, columns), kind, mode)
         } else {
             self.read(table, (rows, columns), kind)
         }
     }
 
     /// Takes a block for writing. On an error, a held block is kept unless an allocation failed.
+    // Ranges are passed in registers; loading a `Region` that was just stored would stall.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn lease<N: NumericTable + ?Sized>(
         &mut self,
         table: &mut N,
-        region: Region,
+        (rows, columns): (Range<usize>, Range<usize>),
         kind: BlockKind,
         mode: ReadWriteMode,
     ) -> Result<()> {
         self.check_free()?;
+        let region = Region { rows: rows.clone(), columns: columns.clone() };
         if self.held.is_some() {
             // A block held for reading is dropped now, since its share of the memory would make the lease copy; but not
             // on an error.
@@ -403,10 +405,11 @@ impl<U: Element> BlockDescriptor<U> {
                 self.lease.end();
                 return Err(Error::new(ErrorKind::LengthMismatch { expected, actual: found }));
             }
+            let region = Region { rows, columns };
             self.held = Some(Held { table: table.id(), kind, mode, region, place: Place::Leased });
             return Ok(());
         }
-        self.lease_converted(table, region, kind, mode)
+        self.lease_converted(table, (rows, columns), kind, mode)
     }
 
     /// Asks a table to lend a region. If the table lends memory and returns an error, the memory goes back.
@@ -428,10 +431,11 @@ impl<U: Element> BlockDescriptor<U> {
     fn lease_converted<N: NumericTable + ?Sized>(
         &mut self,
         table: &mut N,
-        region: Region,
+        (rows, columns): (Range<usize>, Range<usize>),
         kind: BlockKind,
         mode: ReadWriteMode,
     ) -> Result<()> {
+        let region = Region { rows: rows.clone(), columns: columns.clone() };
         let count = region.shape().element_count_of(U::TYPE)?;
         if mode.is_readable() {
             self.read_buffer(table, &region)?;
@@ -444,11 +448,12 @@ impl<U: Element> BlockDescriptor<U> {
         }
         self.lease.reset(&region); // a table that lends nothing may not have set the region
         self.borrow_from(table, &region, None)?;
+        let region = Region { rows, columns };
         self.held = Some(Held { table: table.id(), kind, mode, region, place: Place::Buffer(count) });
         Ok(())
     }
 
-    // Ranges are passed in registers; loading a `Region` that was just stored would stall.
+    // Passes ranges, like `lease`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn read<N: NumericTable + ?Sized>(
         &mut self,

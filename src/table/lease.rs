@@ -351,7 +351,6 @@ impl<A: Held> Memory<A> {
     pub(super) fn lend(&mut self, region: &Region, in_place: Option<Range<usize>>, lease: &mut Lease) -> Result<()> {
         self.array_mut()?;
         lease.reset(region);
-        let Some(array) = self.array.take() else { return Err(Error::new(ErrorKind::BlockOutstanding { rows: 0..0 })) };
         let slot = match &mut self.slot {
             // No table waits: neither this one, which is mutably borrowed and has its array, nor a clone of it.
             Some(slot) if self.is_lender && slot.waiting.load(Ordering::Acquire) == 0 => slot,
@@ -362,7 +361,9 @@ impl<A: Held> Memory<A> {
             lease.slot = Some(Arc::clone(slot));
         }
         (self.is_lender, self.lent_rows) = (true, region.rows.clone());
-        (lease.in_place, lease.array) = (in_place, Some(array.into_any()));
+        lease.in_place = in_place;
+        // Last, so that the array moves from one place to the other, and is not kept on the stack in between.
+        lease.array = self.array.take().map(A::into_any);
         Ok(())
     }
 
@@ -373,18 +374,15 @@ impl<A: Held> Memory<A> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
         let slot = self.slot_of(lease).ok_or_else(|| Error::new(ErrorKind::WrongTable))?;
-        if !lease.array.as_ref().is_some_and(A::is) {
-            return Err(Error::new(ErrorKind::WrongTable));
-        }
-        let Some(array) = lease.array.take().and_then(A::from_any) else {
+        let Some(array) = lease.array.as_ref().filter(|array| A::is(array)) else {
             return Err(Error::new(ErrorKind::WrongTable));
         };
         if slot.waiting.load(Ordering::Acquire) == 1 {
             slot.waiting.store(0, Ordering::Relaxed); // only this table waited
         } else {
-            slot.share(array.clone().into_any());
+            slot.share(array.clone());
         }
-        self.array = Some(array);
+        self.array = lease.array.take().and_then(A::from_any); // as in `lend`; it has this type
         Ok(())
     }
 

@@ -4,6 +4,8 @@
 //! writes. A new value is not a change if it has the same bits that the window's value converts to. So nothing that the
 //! block's type cannot hold is lost, neither digits nor NaN payloads.
 
+use std::mem::MaybeUninit;
+
 use super::pair::Pair;
 use super::read::permits_window;
 use super::tiles::{Scratch, Tile, dense, first_in_row_order, tiles};
@@ -93,6 +95,23 @@ pub(crate) fn write_checked(window: AnyWindowMut<'_>, new: AnyWindow<'_>, rule: 
 /// The largest number of values that are written without tiles or tasks: most often one row.
 const FEW: usize = 64;
 
+/// Memory for [`FEW`] values of any type. Unlike that of a tile, it takes no more than a page of the stack, so that
+/// entering a function with two of them is cheap.
+#[repr(align(64))]
+struct FewScratch([MaybeUninit<u8>; FEW * size_of::<u64>()]);
+
+impl FewScratch {
+    const fn new() -> Self {
+        Self([MaybeUninit::uninit(); FEW * size_of::<u64>()])
+    }
+
+    /// Borrows room for `count` elements. Panics if they do not fit; callers have compared.
+    fn room(&mut self, element: ElementType, count: usize) -> AnyRoom<'_> {
+        assert!(count <= FEW, "the elements fit");
+        AnyRoom::of_bytes(&mut self.0, element, count)
+    }
+}
+
 /// A window, and the values to write into it.
 struct Update<'w, 's> {
     window: AnyWindowMut<'w>,
@@ -147,9 +166,9 @@ impl Writer<'_> {
         if self.store.needs_check(self.rule.policy) && !self.store.permits(self.level, self.rule.policy, new) {
             return false;
         }
-        let (mut shown, mut converted, mut is_changed) = (Scratch::new(), Scratch::new(), [false; FEW]);
+        let (mut shown, mut converted, mut is_changed) = (FewScratch::new(), FewScratch::new(), [false; FEW]);
         let Some(old) = window.as_window().as_slice() else { return false };
-        let changes = self.mark(old, new, &mut shown, &mut is_changed);
+        let changes = self.mark(old, new, shown.room(new.element_type(), new.len()), &mut is_changed);
         if changes > 0 {
             let converted = self.store.convert(self.level, new, converted.room(self.store.target(), new.len()));
             if changes == new.len() {
@@ -192,7 +211,8 @@ impl Writer<'_> {
             return None;
         }
         let old = old.cut(tile.rows.clone(), tile.columns.clone());
-        if self.mark(dense(old, old_scratch), new, shown, is_changed) == 0 {
+        let room = shown.room(new.element_type(), new.len());
+        if self.mark(dense(old, old_scratch), new, room, is_changed) == 0 {
             return None;
         }
         let (scalar, policy) = (Scalar::of(self.store.target()), self.rule.policy);
@@ -214,7 +234,7 @@ impl Writer<'_> {
             let window = window.reborrow().cut(tile.rows.clone(), tile.columns.clone());
             let new = dense(new.cut(tile.rows, tile.columns), new_scratch);
             let old = dense(window.as_window(), old);
-            let changes = self.mark(old, new, shown, is_changed);
+            let changes = self.mark(old, new, shown.room(new.element_type(), new.len()), is_changed);
             if changes == 0 {
                 continue;
             }
@@ -237,7 +257,7 @@ impl Writer<'_> {
         is_changed: &mut [bool],
         [converted, blended]: &'s mut [Scratch; 2],
     ) -> Option<AnySlice<'s>> {
-        let changes = self.mark(old, new, shown, is_changed);
+        let changes = self.mark(old, new, shown.room(new.element_type(), new.len()), is_changed);
         if changes == 0 {
             return None;
         }
@@ -257,14 +277,15 @@ impl Writer<'_> {
         }
     }
 
-    /// Marks the new values to be written and returns their number. If it is zero, the marks are unspecified.
-    fn mark(&self, old: AnySlice<'_>, new: AnySlice<'_>, shown: &mut Scratch, is_changed: &mut [bool]) -> usize {
+    /// Marks the new values to be written and returns their number. If it is zero, the marks are unspecified. `shown` is
+    /// room for the old values in the type of the new ones.
+    fn mark(&self, old: AnySlice<'_>, new: AnySlice<'_>, shown: AnyRoom<'_>, is_changed: &mut [bool]) -> usize {
         let is_changed = &mut is_changed[..new.len()];
         if !self.rule.keep_unchanged {
             is_changed.fill(true);
             return new.len();
         }
-        let shown = self.show.convert(self.level, old, shown.room(new.element_type(), new.len()));
+        let shown = self.show.convert(self.level, old, shown);
         if shown.bytes() == new.bytes() {
             return 0; // most often
         }
