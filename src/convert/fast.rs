@@ -36,6 +36,13 @@ pub(super) trait To<D>: Copy {
         true
     }
 
+    /// Returns whether all values surely fit. Takes fewer instructions for each value than [`fits`](Self::fits), but may
+    /// return `false` for values that fit.
+    #[inline(always)]
+    fn surely_fit(values: &[Self]) -> bool {
+        values.iter().fold(true, |all, value| all & value.fits())
+    }
+
     /// Returns whether the value might not fit, judging by intermediate results of the conversion. Never `false` for a
     /// value that does not fit.
     #[inline(always)]
@@ -148,6 +155,18 @@ macro_rules! rounds_to_finite {
 
 pub(super) use rounds_to_finite;
 
+/// Returns whether the magnitudes of all values are below `$end`. The bits of magnitudes are in the order of the numbers,
+/// and those of a NaN come last.
+macro_rules! magnitudes_are_below {
+    ($values:expr, $float:ty, $end:expr) => {{
+        const LIMIT: $float = $end as $float;
+        let greatest = $values.iter().fold(0, |greatest, value| value.abs().to_bits().cast_signed().max(greatest));
+        greatest < LIMIT.to_bits().cast_signed()
+    }};
+}
+
+pub(super) use magnitudes_are_below;
+
 macro_rules! same {
     ($($native:ty)*) => {$(
         impl To<$native> for $native {
@@ -190,6 +209,12 @@ macro_rules! integer_to_integer {
             fn fits(self) -> bool {
                 let clamped: $target = self.to();
                 clamped as $source == self // casting back changes no number that is in both ranges
+            }
+
+            #[inline(always)]
+            fn surely_fit(values: &[Self]) -> bool {
+                let (least, greatest) = values.iter().fold((0, 0), |ends, value| (ends.0.min(*value), ends.1.max(*value)));
+                To::<$target>::fits(least) & To::<$target>::fits(greatest)
             }
         }
     )*)*};
@@ -274,6 +299,11 @@ impl To<f32> for f64 {
     }
 
     #[inline(always)]
+    fn surely_fit(values: &[Self]) -> bool {
+        magnitudes_are_below!(values, f64, F32_END)
+    }
+
+    #[inline(always)]
     fn is_suspect(self, converted: &f32) -> bool {
         converted.is_infinite()
     }
@@ -323,6 +353,16 @@ macro_rules! float_to_integer {
                 };
                 const END: $source = (<$target>::MAX as i128 + 1) as $source; // a power of two: exact
                 (self > BELOW) & (self < END) // NaN is neither
+            }
+
+            #[inline(always)]
+            fn surely_fit(values: &[Self]) -> bool {
+                const END: $source = (<$target>::MAX as i128 + 1) as $source; // a power of two: exact
+                if <$target>::MIN != 0 {
+                    return magnitudes_are_below!(values, $source, END);
+                }
+                // The bits of a negative number are above those of all others.
+                values.iter().fold(0, |greatest, value| value.to_bits().max(greatest)) < END.to_bits()
             }
 
             #[inline(always)]

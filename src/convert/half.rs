@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 
 use half::{bf16, f16};
 
-use super::fast::{To, convert_each, rounds_to_finite};
+use super::fast::{To, convert_each, magnitudes_are_below, rounds_to_finite};
 use super::level::Level;
 use crate::array::assume_init_mut;
 
@@ -85,6 +85,11 @@ impl To<bf16> for f32 {
     }
 
     #[inline(always)]
+    fn surely_fit(values: &[Self]) -> bool {
+        magnitudes_are_below!(values, f32, BF16_END)
+    }
+
+    #[inline(always)]
     fn is_suspect(self, converted: &bf16) -> bool {
         converted.to_bits() & 0x7FFF == 0x7F80 // infinite
     }
@@ -146,6 +151,11 @@ impl To<f16> for f32 {
     }
 
     #[inline(always)]
+    fn surely_fit(values: &[Self]) -> bool {
+        magnitudes_are_below!(values, f32, F16_END)
+    }
+
+    #[inline(always)]
     fn convert_all(level: Level, values: &[Self], room: &mut [MaybeUninit<f16>]) {
         f32_to_f16(level, values, room);
     }
@@ -187,6 +197,11 @@ impl To<f16> for f64 {
     }
 
     #[inline(always)]
+    fn surely_fit(values: &[Self]) -> bool {
+        magnitudes_are_below!(values, f64, F16_END)
+    }
+
+    #[inline(always)]
     fn is_suspect(self, converted: &f16) -> bool {
         converted.to_bits() & 0x7FFF == 0x7C00 // infinite
     }
@@ -204,6 +219,11 @@ impl To<bf16> for f64 {
     #[inline(always)]
     fn fits(self) -> bool {
         rounds_to_finite!(self, f64, BF16_END)
+    }
+
+    #[inline(always)]
+    fn surely_fit(values: &[Self]) -> bool {
+        magnitudes_are_below!(values, f64, BF16_END)
     }
 
     #[inline(always)]
