@@ -191,7 +191,10 @@ fn add(work: &Work<'_>, products: &mut Products) -> Result<()> {
     let center = products.center();
     match work.shape {
         shape if shape.is_empty() => products.rows += shape.rows as u64,
-        shape if shape.rows <= rows_at_once(shape.columns) => products.add(&read(work, 0..shape.rows, center)?)?,
+        shape if shape.rows <= rows_at_once(shape.columns) => {
+            let mut blocks = Vec::new();
+            products.add(read(work, 0..shape.rows, center, &mut blocks)?)?;
+        }
         _ => products.merge(&compute(work, center)?)?,
     }
     Ok(())
@@ -232,8 +235,9 @@ fn by_groups(work: &Work<'_>, all: &mut Products) -> Result<()> {
 
 /// Multiplies several blocks at a time. Each thread computes some of the tiles of all of them.
 fn by_tiles(work: &Work<'_>, all: &mut Products) -> Result<()> {
+    let mut blocks = Vec::new();
     for rows in cut(0..work.shape.rows, rows_at_once(work.shape.columns)) {
-        all.add(&read(work, rows.clone(), all.center())?)?;
+        all.add(read(work, rows.clone(), all.center(), &mut blocks)?)?;
         work.rows_done(rows.len());
     }
     Ok(())
@@ -245,17 +249,21 @@ fn rows_at_once(columns: usize) -> usize {
     (HELD_BYTES / block_bytes).clamp(1, 16) * BLOCK_ROWS
 }
 
-/// Reads several blocks, in parallel if that is faster.
-fn read(work: &Work<'_>, rows: Range<usize>, center: Center) -> Result<Vec<Block>> {
+/// Reads several blocks, in parallel if that is faster. Reuses the memory of `blocks`, which are those of at least the
+/// same number of rows.
+fn read<'b>(work: &Work<'_>, rows: Range<usize>, center: Center, blocks: &'b mut Vec<Block>) -> Result<&'b [Block]> {
     let columns = work.shape.columns;
-    let read = |rows: Range<usize>| {
-        let mut block = Block::new(columns, rows.len(), center)?;
-        block.read(rows, columns, work.source, &mut Vec::new())?;
-        Ok(block)
-    };
-    let parts: Vec<_> = cut(rows.clone(), BLOCK_ROWS).collect();
-    match parallel::task_count(cost(rows.len(), columns)) {
-        1 => parts.into_iter().map(read).collect(),
-        _ => parallel::map(parts, read).into_iter().collect(),
+    let task_count = parallel::task_count(cost(rows.len(), columns));
+    let parts: Vec<_> = cut(rows, BLOCK_ROWS).collect();
+    for rows in &parts[blocks.len().min(parts.len())..] {
+        blocks.push(Block::new(columns, rows.len(), center)?);
     }
+    let blocks = &mut blocks[..parts.len()];
+    let read = |(block, rows): (&mut Block, Range<usize>)| block.read(rows, columns, work.source, &mut Vec::new());
+    let tasks = blocks.iter_mut().zip(parts);
+    match task_count {
+        1 => tasks.into_iter().try_for_each(read)?,
+        _ => parallel::map(tasks.collect(), read).into_iter().collect::<Result<()>>()?,
+    }
+    Ok(blocks)
 }

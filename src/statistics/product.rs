@@ -27,6 +27,9 @@ pub(super) const BLOCK_ROWS: usize = 256;
 const STRIP: usize = 8;
 /// Number of sums of a tile.
 const TILE: usize = STRIP * STRIP;
+/// Number of strips of a block that are multiplied with every other strip before the next ones: 256 KiB, which stay in
+/// the second-level cache.
+const NEAR_STRIPS: usize = 16;
 
 type Lanes = [f64; STRIP];
 
@@ -229,10 +232,11 @@ impl Products {
         let step = tiles.len().div_ceil(tasks).max(1);
         let parts = tiles.chunks_mut(step).enumerate().map(|(part, tiles)| (part * step, tiles)).collect();
         parallel::map(parts, |(start, tiles): (usize, &mut [[f64; TILE]])| {
+            let end = start + tiles.len();
             for (block, step) in blocks.iter().zip(&steps) {
-                // One row of tiles after another: their common strip stays in the first-level cache.
-                for (tile, (i, j)) in tiles.iter_mut().zip(tiles_from(start)) {
-                    Level::chosen().run_long(AddTile { tile, block, step, i, j });
+                for (run, i, j) in runs(start, end) {
+                    let tiles = &mut tiles[run.start - start..run.end - start];
+                    add_tiles(tiles, block, step, i, j);
                 }
             }
         });
@@ -325,9 +329,28 @@ pub(super) fn cost(rows: usize, columns: usize) -> usize {
 
 /// Returns the strips of each tile, starting with tile `start`.
 fn tiles_from(start: usize) -> impl Iterator<Item = (usize, usize)> {
-    let first = ((8 * start + 1).isqrt() - 1) / 2;
+    let first = row_of(start);
     let skipped = start - first * (first + 1) / 2;
     (first..).flat_map(|i| (0..=i).map(move |j| (i, j))).skip(skipped)
+}
+
+/// Divides the tiles from `start` to `end` into runs, each a part of a row of tiles: the positions of the tiles, the strip
+/// of their row, and the strip of the first column. The runs of [`NEAR_STRIPS`] columns come first, row by row, then those
+/// of the next columns.
+fn runs(start: usize, end: usize) -> impl Iterator<Item = (Range<usize>, usize, usize)> {
+    let (first, after) = if start < end { (row_of(start), row_of(end - 1) + 1) } else { (0, 0) };
+    (0..after).step_by(NEAR_STRIPS).flat_map(move |near| {
+        (first.max(near)..after).filter_map(move |i| {
+            let row = i * (i + 1) / 2;
+            let run = start.max(row + near)..end.min(row + (near + NEAR_STRIPS).min(i + 1));
+            (!run.is_empty()).then(|| (run.clone(), i, run.start - row))
+        })
+    })
+}
+
+/// Returns the strip of the row of a tile.
+fn row_of(tile: usize) -> usize {
+    ((8 * tile + 1).isqrt() - 1) / 2
 }
 
 /// Merges the means of `added` rows into the means of `rows` rows. Stores their differences and returns the weight of
@@ -369,30 +392,41 @@ impl LongLoop for Fill<'_> {
     }
 }
 
-/// Adds the products of two strips of a block to their tile.
-struct AddTile<'a> {
-    tile: &'a mut [f64; TILE],
+/// Adds the products of strip `i` of a block with the strips from `j` on, each to its tile.
+fn add_tiles(tiles: &mut [[f64; TILE]], block: &Block, step: &Step, i: usize, j: usize) {
+    let level = Level::chosen();
+    #[cfg(target_arch = "x86_64")]
+    if level.has_avx512() {
+        return level.run_long(AddTiles::<STRIP> { tiles, block, step, i, j }); // 32 registers
+    }
+    level.run_long(AddTiles::<{ STRIP / 2 }> { tiles, block, step, i, j });
+}
+
+/// The work of [`add_tiles`], with the sums of `ROWS` rows of a tile in registers.
+struct AddTiles<'a, const ROWS: usize> {
+    tiles: &'a mut [[f64; TILE]],
     block: &'a Block,
     step: &'a Step,
     i: usize,
     j: usize,
 }
 
-impl LongLoop for AddTile<'_> {
+impl<const ROWS: usize> LongLoop for AddTiles<'_, ROWS> {
     #[inline(always)]
     fn run(self) {
-        add_tile(self.tile, self.block, self.step, self.i, self.j);
+        for (tile, j) in self.tiles.iter_mut().zip(self.j..) {
+            add_tile::<ROWS>(tile, self.block, self.step, self.i, j);
+        }
     }
 }
 
 #[inline(always)]
-fn add_tile(tile: &mut [f64; TILE], block: &Block, step: &Step, i: usize, j: usize) {
+fn add_tile<const ROWS: usize>(tile: &mut [f64; TILE], block: &Block, step: &Step, i: usize, j: usize) {
     let (left, right) = (block.strip(i), block.strip(j));
-    let (halves, _) = tile.as_chunks_mut::<{ TILE / 2 }>();
-    for (half, sums) in halves.iter_mut().enumerate() {
-        let first = half * STRIP / 2;
-        let products = multiply(left, first, right);
-        for (a, (sums, products)) in sums.as_chunks_mut::<STRIP>().0.iter_mut().zip(&products).enumerate() {
+    let (rows, _) = tile.as_chunks_mut::<STRIP>();
+    for (first, sums) in rows.chunks_exact_mut(ROWS).enumerate().map(|(part, sums)| (part * ROWS, sums)) {
+        let products = multiply::<ROWS>(left, first, right);
+        for (a, (sums, products)) in sums.iter_mut().zip(&products).enumerate() {
             let (rest, delta) = (block.rests[i][first + a], step.deltas[i][first + a]);
             for lane in 0..STRIP {
                 let centred = products[lane] - rest * step.rests[j][lane];
@@ -402,11 +436,11 @@ fn add_tile(tile: &mut [f64; TILE], block: &Block, step: &Step, i: usize, j: usi
     }
 }
 
-/// Returns the products of four columns of a strip, starting with `first`, with the columns of another strip, summed
-/// over the rows. These sums fit into the registers of every CPU level.
+/// Returns the products of `ROWS` columns of a strip, starting with `first`, with the columns of another strip, summed
+/// over the rows. The sums of four columns fit into the registers of every CPU level.
 #[inline(always)]
-fn multiply(left: &[Lanes], first: usize, right: &[Lanes]) -> [Lanes; STRIP / 2] {
-    let mut sums = [[0.0; STRIP]; STRIP / 2];
+fn multiply<const ROWS: usize>(left: &[Lanes], first: usize, right: &[Lanes]) -> [Lanes; ROWS] {
+    let mut sums = [[0.0; STRIP]; ROWS];
     for (left, right) in left.iter().zip(right) {
         for (a, sums) in sums.iter_mut().enumerate() {
             let factor = left[first + a];
@@ -421,6 +455,17 @@ fn multiply(left: &[Lanes], first: usize, right: &[Lanes]) -> [Lanes; STRIP / 2]
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn runs_cover_each_tile_once() {
+        let all: Vec<_> = tiles_from(0).take(2000).collect();
+        for (start, end) in [(0, 0), (0, 1), (0, 2000), (3, 3), (5, 6), (120, 137), (777, 1999), (1999, 2000)] {
+            let mut found: Vec<_> =
+                runs(start, end).flat_map(|(run, i, j)| run.zip(j..).map(move |(tile, j)| (tile, (i, j)))).collect();
+            found.sort_unstable();
+            assert!(found.into_iter().eq((start..end).map(|tile| (tile, all[tile]))), "{start}..{end}");
+        }
+    }
 
     #[test]
     fn tiles_are_counted_from_any_of_them() {
@@ -444,7 +489,9 @@ mod tests {
                 }
             }
             for level in Level::available() {
-                assert_eq!(level.run(|| multiply(&left, first, &right)), chains, "{level:?}");
+                assert_eq!(level.run(|| multiply::<4>(&left, first, &right)), chains, "{level:?}");
+                let both = level.run(|| multiply::<8>(&left, 0, &right));
+                assert_eq!(both[first..first + 4], chains, "{level:?}");
             }
         }
     }
