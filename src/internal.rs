@@ -20,5 +20,5 @@ pub use crate::table::tiling::lent_or_read;
 
 /// Work that is divided among the threads of the caller's pool.
 pub mod parallel {
-    pub use crate::base::parallel::{fixed_share, for_each_chunk_mut, map, map_fixed, serially, task_count};
+    pub use crate::base::parallel::{fixed_share, for_each_chunk_mut, in_order, map, map_fixed, serially, task_count};
 }

@@ -80,6 +80,8 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
 
     /// Adds all rows of a table, usually a block of a larger one. On error, the caller discards the result.
     ///
+    /// May run on the calling thread alone. For an entire table, [`compute_over`](Self::compute_over) uses all threads.
+    ///
     /// # Errors
     /// The errors of reading the table, and those of the result itself:
     /// [`ErrorKind::LengthMismatch`](crate::ErrorKind::LengthMismatch) if the numbers of columns differ. An error of

@@ -192,7 +192,7 @@ def all_rows():
     rows |= {f"statistics/covariance/f64/{n}_columns": [faster(1.0, "numpy")] for n in (16, 128, 1024)}
     rows |= {"statistics/quartiles/f64/16_columns": [faster(1.0, "numpy")]}
     rows |= {f"learning/gram_matrix/f64/{n}_columns": [faster(1.0, "numpy")] for n in (16, 128)}
-    steps = [f"learning/k_means_step/f32/16_columns/{n}_clusters" for n in (8, 100)]
+    steps = [f"learning/k_means_{call}/f32/16_columns/{n}_clusters" for call in ("step", "update") for n in (8, 100)]
     rows |= {job: [faster(1.0, "scikit-learn")] for job in steps}
     return rows
 

@@ -373,7 +373,8 @@ def k_means_step():
         return
     for clusters in (8, 100):
         job = f"learning/k_means_step/f32/16_columns/{clusters}_clusters"
-        if not wanted(job):
+        jobs = [job for job in (job, job.replace("step", "update")) if wanted(job)]
+        if not jobs:
             continue
         table = statistics_value(1000 if QUICK else 1 << 20, 16).astype(np.float32)
         centers, new = table[:clusters].copy(), np.zeros((clusters, 16), np.float32)
@@ -388,7 +389,7 @@ def k_means_step():
             found = distances[np.arange(len(some)), labels[:: len(table) // 100]]
             if not np.allclose(found, distances.min(axis=1), rtol=1e-3, atol=1):
                 sys.exit(f"{job}: a wrong answer")
-            report([job], run, "scikit-learn")
+            report(jobs, run, "scikit-learn")
 
 
 for pair in ("f32 f64", "f64 f32", "f64 i32", "f32 i32", "i16 f32", "u8 f32", "f16 f32", "f32 f16"):

@@ -189,7 +189,7 @@ pub fn map_fixed<P: Send, R: Send>(pieces: Vec<P>, work: impl Fn(P) -> R + Sync)
 ///
 /// # Errors
 /// The error of the first piece in order for which `work` or `put` fails. Nothing after that piece is delivered.
-pub(crate) fn in_order<P: Send, R: Send>(
+pub fn in_order<P: Send, R: Send>(
     pieces: impl Iterator<Item = P>,
     bytes: usize,
     at_once: usize,

@@ -24,7 +24,7 @@ pub(crate) fn run(bench: &mut Bench) -> Result<(), Error> {
 
 fn k_means(bench: &mut Bench, clusters: usize) -> Result<(), Error> {
     let job = format!("learning/k_means_step/f32/{COLUMNS}_columns/{clusters}_clusters");
-    if !bench.wants(&job) {
+    if !bench.wants(&job) && !bench.wants(&job.replace("step", "update")) {
         return Ok(());
     }
     let rows = if bench.is_small() { 1000 } else { 1 << 20 };
@@ -33,6 +33,25 @@ fn k_means(bench: &mut Bench, clusters: usize) -> Result<(), Error> {
     let step = KMeansStep::new(&table.slice_rows(..clusters)?)?;
     assert_eq!(step.compute_over(&table)?.counts(), plain_counts(&table, clusters)?, "{job}");
     let mut ours = || drop(black_box(step.compute_over(&table).and_then(|step| step.centroids())));
+    if bench.wants(&job) {
+        bench.compare(&job, 1, &mut [("ours", &mut ours)]);
+    }
+    k_means_update(bench, &step, &table)
+}
+
+/// Times the same step by `update`, which adds the rows of a block: here of the entire table.
+fn k_means_update(bench: &mut Bench, step: &KMeansStep, table: &HomogenNumericTable<f32>) -> Result<(), Error> {
+    let job = format!("learning/k_means_update/f32/{COLUMNS}_columns/{}_clusters", step.cluster_count());
+    if !bench.wants(&job) {
+        return Ok(());
+    }
+    let update = || -> Result<KMeansStep, Error> {
+        let mut all = step.new_like()?;
+        all.update(table)?;
+        Ok(all)
+    };
+    assert_eq!(update()?.counts(), step.compute_over(table)?.counts(), "{job}");
+    let mut ours = || drop(black_box(update().and_then(|step| step.centroids())));
     bench.compare(&job, 1, &mut [("ours", &mut ours)]);
     Ok(())
 }

@@ -1,17 +1,18 @@
-//! One step of k-means. The loops are in `nearest`.
+//! One step of k-means. The sums of the rows are in `totals`, the loops in `nearest`.
+
+mod totals;
 
 use std::borrow::Cow;
 
-use numeric_table::internal::{Level, Numbers, refused, remember};
+use numeric_table::internal::{Numbers, filled, refused, remember, rows_after, same_count};
 use numeric_table::{Element, Error, ErrorKind, HomogenNumericTable, NumericTable, Partial, Result, Shape};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::checks::{not_combinable, parameter};
-use crate::nearest::{AddRows, Centroids, Finder, NONE};
+use crate::nearest::{Centroids, Finder, NONE};
 use crate::rows::{Reader, block_rows, blocks, fits_f32, for_each_row, shape_with};
-use crate::sum::{self, DOWN, Sum};
-use numeric_table::internal::filled;
-use numeric_table::internal::{rows_after, same_count};
+use crate::sum::{self, Sum};
+use totals::Totals;
 
 /// One step of k-means: each row is assigned to its nearest centroid, and the means of the clusters are the centroids
 /// of the next step (Lloyd's algorithm).
@@ -27,7 +28,8 @@ use numeric_table::internal::{rows_after, same_count};
 /// without rows keeps its centroid; DAAL moves it to the farthest row.
 ///
 /// Cost: O(rows * clusters * columns) for a step, and O(clusters * columns) for each call of `update` and
-/// `merge`. Memory: 32 bytes for each value of the centroids, and about the same again during a call.
+/// `merge`. Memory: 32 bytes for each value of the centroids, and about the same again during a call. On several threads
+/// also the sums of some blocks: 64 MiB, or those of one block if they are larger.
 ///
 /// Source: DAAL `kmeans` (`step1Local`, `step2Master`), scikit-learn `KMeans` (`algorithm="lloyd"`).
 ///
@@ -52,28 +54,6 @@ use numeric_table::internal::{rows_after, same_count};
 pub struct KMeansStep {
     centroids: Centroids,
     totals: Totals,
-}
-
-/// The totals. Invariant: the total number of rows is at most `u64::MAX`.
-#[derive(Clone, Debug, PartialEq)]
-struct Totals {
-    /// The number of rows of each cluster.
-    counts: Vec<u64>,
-    /// The sum of the rows of each cluster.
-    sums: Vec<Sum>,
-    inertia: Sum,
-    non_finite_rows: u64,
-}
-
-impl Totals {
-    fn new(clusters: usize, columns: usize) -> Result<Self> {
-        let sums = filled(clusters.saturating_mul(columns), Sum::default())?;
-        Ok(Self { counts: filled(clusters, 0)?, sums, inertia: Sum::default(), non_finite_rows: 0 })
-    }
-
-    fn rows(&self) -> u64 {
-        self.counts.iter().sum::<u64>() + self.non_finite_rows
-    }
 }
 
 impl KMeansStep {
@@ -303,48 +283,6 @@ impl KMeansStep {
         })
     }
 
-    /// Computes the totals of one table.
-    fn found<T: Element + Into<f64>>(&self, table: &dyn NumericTable, shape: Shape) -> Result<Totals> {
-        let (clusters, columns) = (self.cluster_count(), shape.columns);
-        let mut found = Totals::new(clusters, columns)?;
-        let mut reader = Reader::<T>::new(table, columns);
-        let mut finder = Finder::new(&self.centroids, block_rows(columns).min(shape.rows))?;
-        let (mut counts, mut sums) = (filled(clusters, 0_u64)?, filled(clusters * columns, 0.0)?);
-        for rows in blocks(0..shape.rows, columns) {
-            let (count, values) = (rows.len(), reader.read(rows)?);
-            finder.find(values);
-            let nearest = &finder.nearest[..count];
-            let (counts, sums) = (&mut counts[..], &mut sums[..]);
-            Level::chosen().run_long(AddRows { values, columns, nearest, counts: &mut *counts, sums: &mut *sums });
-            found.inertia.add(sum_of(&finder.distances[..count]));
-            if !sums.iter().all(|sum| sum.is_finite()) {
-                self.add_far(values, nearest, sums, &mut found.sums);
-            }
-            let before = found.rows();
-            for (cluster, count) in counts.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
-                found.counts[cluster] += std::mem::take(count);
-                let places = cluster * columns..(cluster + 1) * columns;
-                let places = found.sums[places.clone()].iter_mut().zip(&mut sums[places]);
-                places.for_each(|(total, sum)| total.add(std::mem::take(sum)));
-            }
-            found.non_finite_rows += count as u64 - (found.rows() - before);
-        }
-        Ok(found)
-    }
-
-    /// Recomputes the sums of a block that left the range of `f64` from values times 2^-600, adds them to the totals,
-    /// and sets them to zero. Only finite rows have a nearest centroid.
-    #[cold]
-    fn add_far<T: Copy + Into<f64>>(&self, values: &[T], nearest: &[u32], sums: &mut [f64], totals: &mut [Sum]) {
-        let columns = self.column_count();
-        for (place, (sum, total)) in sums.iter_mut().zip(totals).enumerate().filter(|(_, (sum, _))| !sum.is_finite()) {
-            let (cluster, column) = ((place / columns) as u32, place % columns);
-            let rows = values.chunks_exact(columns).zip(nearest).filter(|(_, nearest)| **nearest == cluster);
-            rows.for_each(|(row, _)| total.add_scaled(row[column].into() * DOWN));
-            *sum = 0.0;
-        }
-    }
-
     /// Adds totals of steps with the same centroids.
     fn add(&mut self, found: &Totals) -> Result<()> {
         rows_after(self.row_count(), found.rows())?;
@@ -369,7 +307,8 @@ impl KMeansStep {
     }
 }
 
-/// `update` reads the table once, in O(rows * clusters * columns). An error adds nothing. `merge` takes
+/// `update` reads the table once, in O(rows * clusters * columns), on several threads if the table is large. An error adds
+/// nothing. `merge` takes
 /// O(clusters * columns). Different centroids are [`ErrorKind::ShapeMismatch`] or [`ErrorKind::NotCombinable`]. If the
 /// same rows are divided among calls differently, the last digits of the sums and of the inertia may differ.
 impl Partial for KMeansStep {
@@ -420,17 +359,6 @@ fn check_shape(shape: Shape) -> Result<()> {
     };
     check("the number of centroids", shape.rows, i32::MAX as usize, "1 to 2147483647 are needed")?;
     check("the number of columns of centroids", shape.columns, usize::MAX, "at least 1 is needed")
-}
-
-/// Adds values in eight independent sums, always in the same order.
-fn sum_of(values: &[f64]) -> f64 {
-    let (whole, rest) = values.as_chunks::<8>();
-    let mut sums = [0.0; 8];
-    for values in whole {
-        (0..8).for_each(|lane| sums[lane] += values[lane]);
-    }
-    sums.iter_mut().zip(rest).for_each(|(sum, value)| *sum += value);
-    sums.iter().sum()
 }
 
 /// The serialized form of a step.

@@ -138,6 +138,30 @@ fn the_number_of_threads_changes_no_bit() {
     assert!(labels.into_iter().eq(expected));
 }
 
+/// Blocks have 1024 rows of eight columns.
+#[test]
+fn a_large_table_is_added_on_any_number_of_threads_as_its_blocks_are_added_one_after_another() {
+    let mut values: Vec<f64> =
+        (0..1_600_000_u32).map(|i| f64::from(i.wrapping_mul(2_654_435_761) >> 8) / 1e3).collect();
+    values[8 * 70_000 + 3] = f64::NAN;
+    values[..8 * 3].fill(1.5e308); // their sum is beyond the range
+    let table = HomogenNumericTable::from_array(values, shape(200_000, 8)).unwrap();
+    let step = KMeansStep::new(&table.slice_rows(10..15).unwrap()).unwrap();
+    let mut expected = step.new_like().unwrap();
+    for first in (0..200_000).step_by(1024) {
+        let mut block = step.new_like().unwrap();
+        block.update(&table.slice_rows(first..200_000.min(first + 1024)).unwrap()).unwrap();
+        expected.merge(&block).unwrap();
+    }
+    assert_eq!((expected.row_count(), expected.non_finite_rows()), (200_000, 1));
+    let found = with_any_threads(|| {
+        let mut all = step.new_like().unwrap();
+        all.update(&table).unwrap();
+        bytes(&all)
+    });
+    assert_eq!(found, bytes(&expected));
+}
+
 #[test]
 fn equal_distances_go_to_the_first_centroid_and_far_rows_to_the_nearest() {
     let centroids = HomogenNumericTable::from_rows(&[[5.0], [0.0], [5.0], [1e300], [-1e300]]).unwrap();
