@@ -164,6 +164,23 @@ class Drawing:
         self.y += height
 
 
+def svg(lines, height, title, listed, source, style=STYLE):
+    """Returns a picture of the given elements, with a title and a description for readers who do not see it."""
+    text = "\n".join([
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" width="{WIDTH}" '
+        f'height="{height:.0f}" role="img" aria-labelledby="title desc">',
+        f"  <!-- Drawn by {source}. -->",
+        f'  <title id="title">{escape(title)}</title>',
+        f'  <desc id="desc">{escape(listed)}</desc>',
+        f"  <style>{style}  </style>",
+        *lines,
+        "</svg>",
+        "",
+    ])
+    ElementTree.fromstring(text)  # raises an exception if it is malformed
+    return text
+
+
 def draw(page):
     """Returns the picture of the results in the text of the page."""
     description, all_ = results(page)
@@ -216,19 +233,8 @@ def draw(page):
         drawing.y += 16
     height = drawing.y
     listed = [f"{JOBS[job][0]}: {', '.join(f'{p} {r}' for p, r in all_[job].ratios.items())}." for job in all_]
-    svg = "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" width="{WIDTH}" '
-        f'height="{height:.0f}" role="img" aria-labelledby="title desc">',
-        "  <!-- Drawn by benches/peers/chart.py from the tables in benches/README.md. -->",
-        '  <title id="title">Times of DAAL, NumPy and polars relative to numeric-table</title>',
-        f'  <desc id="desc">{escape(" ".join(listed))}</desc>',
-        f"  <style>{STYLE}  </style>",
-        *drawing.lines,
-        "</svg>",
-        "",
-    ])
-    ElementTree.fromstring(svg)  # raises an exception if it is malformed
-    return svg
+    title = "Times of DAAL, NumPy and polars relative to numeric-table"
+    return svg(drawing.lines, height, title, " ".join(listed), "benches/peers/chart.py from the tables in benches/README.md")
 
 
 def drawn():

@@ -188,9 +188,12 @@ def all_rows():
     chosen = [f"{element}/{place}" for place in places for element in ("f64", "f32")]
     kinds = ("take/random", "take/sorted", "filter/random", "filter/runs")
     chosen = [f"rows_{kind}/{table}" for table in chosen for kind in kinds]
-    rows |= {job: [faster(1.5, "numpy"), faster(1.5, "polars")] for job in chosen}
+    rows |= {job: [faster(1.5, "numpy"), faster(1.2 if "filter" in job else 1.5, "polars")] for job in chosen}
+    sorts = ("f32/16_columns/row_major", "f32/16_columns/column_major", "f64/16_columns/row_major")
+    sorts += ("i64/16_columns/column_major",)
+    rows |= {f"order/sort/{table}": [faster(1.5, "numpy"), faster(1.5, "polars")] for table in sorts}
     rows |= {f"statistics/covariance/f64/{n}_columns": [faster(1.0, "numpy")] for n in (16, 128, 1024)}
-    rows |= {"statistics/quartiles/f64/16_columns": [faster(1.0, "numpy")]}
+    rows |= {"statistics/quartiles/f64/16_columns": [faster(1.0, "numpy"), faster(1.2, "polars")]}
     rows |= {f"learning/gram_matrix/f64/{n}_columns": [faster(1.0, "numpy")] for n in (16, 128)}
     steps = [f"learning/k_means_{call}/f32/16_columns/{n}_clusters" for call in ("step", "update") for n in (8, 100)]
     rows |= {job: [faster(1.0, "scikit-learn")] for job in steps}
@@ -310,16 +313,16 @@ def build_daal_program():
     run(["g++", *flags, source, *link, "-o", DAAL_PROGRAM], "compiling the DAAL program")
 
 
-def build_ours():
-    """Builds the bench in release, for the baseline instruction set, and returns its path."""
+def build_ours(bench="peers"):
+    """Builds a bench in release, for the baseline instruction set, and returns its path."""
     say("building the benches of this crate")
     environment = {name: value for name, value in os.environ.items() if not name.endswith("RUSTFLAGS")}
-    command = ["cargo", "bench", "-p", "benches", "--bench", "peers", "--no-run", "--message-format=json"]
+    command = ["cargo", "bench", "-p", "benches", "--bench", bench, "--no-run", "--message-format=json"]
     for line in run(command, "building the benches", env=environment).splitlines():
         message = json.loads(line)
-        if message.get("executable") and message.get("target", {}).get("name") == "peers":
+        if message.get("executable") and message.get("target", {}).get("name") == bench:
             return message["executable"]
-    fail("cargo has built no bench named peers")
+    fail(f"cargo has built no bench named {bench}")
 
 
 # Measuring.

@@ -262,6 +262,38 @@ def surgery():
                     report([job], run, peer)
 
 
+def random_numbers(rows):
+    """Returns the integers from `ours/order.rs`: 16 columns that look random, of 24 bits."""
+    bits = np.arange(rows * COLUMNS, dtype=np.uint64)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
+    return (bits >> np.uint64(40)).reshape(rows, COLUMNS)
+
+
+def sort():
+    """Times sorting all rows by the first column. Only NumPy keeps equal rows in order, as this crate does."""
+    import polars
+
+    for name, dtype in {"f32": np.float32, "f64": np.float64, "i64": np.int64}.items():
+        layouts = {"row_major": "C", "column_major": "F"}
+        jobs = {layout: f"order/sort/{name}/16_columns/{layout}" for layout in layouts}
+        if not any(wanted(job) for job in jobs.values()):
+            continue
+        numbers = random_numbers(VALUES // COLUMNS)
+        expected = numbers[np.argsort(numbers[:, 0], kind="stable")].astype(dtype)
+        frame = polars.DataFrame({str(column): numbers[:, column].astype(dtype) for column in range(COLUMNS)})
+        for layout, job in jobs.items():
+            if wanted(job):
+                table = np.asarray(numbers, dtype, order=layouts[layout])
+                runs = {"numpy": lambda: table[np.argsort(table[:, 0], kind="stable")], "polars": lambda: frame.sort("0")}
+                for peer, run in runs.items():
+                    found = run()
+                    found = found if peer == "numpy" else found.to_numpy()
+                    if not np.array_equal(found[:, 0], expected[:, 0]):
+                        sys.exit(f"{job}: a wrong answer of {peer}")
+                    report([job], run, peer)
+
+
 def csv_files():
     """Times reading a CSV file of numbers. `loadtxt` reads only the first rows; its time is scaled up."""
     path, job = os.environ.get("NUMBERS_CSV"), "csv/load/f64"
@@ -350,6 +382,14 @@ def quartiles():
         if not np.array_equal(run()[1], np.sort(table, axis=0)[len(table) // 2]):
             sys.exit(f"{job}: a wrong answer")
         report([job], run)
+        import polars
+
+        frame = polars.DataFrame({str(column): table[:, column] for column in range(16)})
+        quantile = lambda of: polars.all().quantile(of, "linear").name.suffix(f" {of}")
+        ask = lambda: frame.select([quantile(of) for of in (0.25, 0.5, 0.75)])
+        if not np.array_equal(ask().to_numpy().reshape(3, 16), run()):
+            sys.exit(f"{job}: a wrong answer of polars")
+        report([job], ask, "polars")
 
 
 def gram_matrix():
@@ -399,6 +439,7 @@ fresh()
 transpose()
 fill()
 surgery()
+sort()
 csv_files()
 parquet_files()
 covariance()

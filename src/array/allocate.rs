@@ -2,6 +2,8 @@
 //!
 //! Small blocks come from the global allocator with 64-byte alignment. With the feature `mmap`, blocks of
 //! [`LARGE_BLOCK`] bytes or more are anonymous memory maps: zeroed lazily, page aligned, with huge pages advised.
+//! On Linux, some freed maps are kept for blocks that need no zeros, because the system clears every page of a new map.
+//! The system may take the pages of kept maps back at any time.
 //! Nothing here depends on an element type. A failed allocation returns [`ErrorKind::OutOfMemory`] and never aborts.
 
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
@@ -25,9 +27,9 @@ pub(super) enum Allocation {
     Empty,
     /// Memory from the global allocator, with its layout.
     Heap { data: NonNull<u8>, layout: Layout },
-    /// An anonymous private map.
+    /// An anonymous private map, at least as long as the block. `None` only while it is dropped.
     #[cfg(feature = "mmap")]
-    Map(memmap2::MmapMut),
+    Map(Option<memmap2::MmapMut>),
 }
 
 // SAFETY: an allocation is exclusively owned memory; moving the owner or reading its address from another thread
@@ -39,6 +41,12 @@ unsafe impl Sync for Allocation {}
 impl Allocation {
     /// Allocates `bytes` uninitialized bytes.
     pub(super) fn uninit(bytes: usize) -> Result<Self> {
+        #[cfg(all(feature = "mmap", target_os = "linux"))]
+        if bytes >= LARGE_BLOCK
+            && let Some(map) = kept::take(bytes)
+        {
+            return Ok(Self::Map(Some(map)));
+        }
         // SAFETY: `new` calls this only with a layout of more than zero bytes.
         Self::new(bytes, |layout| unsafe { alloc(layout) })
     }
@@ -66,11 +74,15 @@ impl Allocation {
 
     #[cfg(feature = "mmap")]
     fn map(bytes: usize) -> Result<Self> {
-        let map = memmap2::MmapOptions::new().len(bytes).map_anon().map_err(|_| Error::out_of_memory(bytes))?;
+        let new = || memmap2::MmapOptions::new().len(bytes).map_anon();
+        let map = new();
+        #[cfg(target_os = "linux")]
+        let map = map.or_else(|error| if kept::clear() { new() } else { Err(error) });
+        let map = map.map_err(|_| Error::out_of_memory(bytes))?;
         // Advice only: a kernel without huge pages refuses it, and the block has ordinary pages.
         #[cfg(target_os = "linux")]
         let _ = map.advise(memmap2::Advice::HugePage);
-        Ok(Self::Map(map))
+        Ok(Self::Map(Some(map)))
     }
 
     /// Returns the address of the first byte, which is aligned to [`ALIGNMENT`] and valid for the allocated number of
@@ -80,7 +92,9 @@ impl Allocation {
             Self::Empty => NonNull::<CacheLine>::dangling().cast(),
             Self::Heap { data, .. } => *data,
             #[cfg(feature = "mmap")]
-            Self::Map(map) => NonNull::from(&mut map[..]).cast(),
+            Self::Map(Some(map)) => NonNull::from(&mut map[..]).cast(),
+            #[cfg(feature = "mmap")]
+            Self::Map(None) => unreachable!("a block is not used after it is dropped"),
         }
     }
 }
@@ -121,9 +135,78 @@ impl Drop for Allocation {
             Self::Empty => {}
             // SAFETY: `data` was allocated with `layout` by the global allocator and is freed here only.
             Self::Heap { data, layout } => unsafe { dealloc(data.as_ptr(), *layout) },
-            #[cfg(feature = "mmap")]
+            #[cfg(all(feature = "mmap", target_os = "linux"))]
+            Self::Map(map) => map.take().map_or((), kept::put),
+            #[cfg(all(feature = "mmap", not(target_os = "linux")))]
             Self::Map(_) => {}
         }
+    }
+}
+
+/// Freed maps for later blocks.
+#[cfg(all(feature = "mmap", target_os = "linux"))]
+mod kept {
+    use std::sync::{Mutex, TryLockError};
+
+    use memmap2::{MmapMut, UncheckedAdvice};
+
+    /// The largest number of bytes that are kept, and of maps.
+    pub(super) const MOST_BYTES: usize = 512 << 20;
+    const MOST_MAPS: usize = 8;
+
+    /// The oldest one is first. A thread never waits for the lock: a fork may have
+    /// copied it while another thread held it.
+    static MAPS: Mutex<Vec<MmapMut>> = Mutex::new(Vec::new());
+
+    /// Calls `work` with the maps, unless another thread uses them.
+    fn with_maps<R>(work: impl FnOnce(&mut Vec<MmapMut>) -> R) -> Option<R> {
+        match MAPS.try_lock() {
+            Ok(mut maps) => Some(work(&mut maps)),
+            Err(TryLockError::Poisoned(poisoned)) => Some(work(&mut poisoned.into_inner())),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// Returns the shortest kept map of at least `bytes` bytes, unless it is much longer. Its contents are arbitrary.
+    pub(super) fn take(bytes: usize) -> Option<MmapMut> {
+        with_maps(|maps| {
+            let fits = bytes..=bytes.saturating_add(bytes / 4);
+            let fitting = maps.iter().enumerate().filter(|(_, map)| fits.contains(&map.len()));
+            let (at, _) = fitting.min_by_key(|(_, map)| map.len())?;
+            Some(maps.remove(at))
+        })?
+    }
+
+    /// Keeps a map that nothing uses any more, and unmaps older ones if there are too many.
+    pub(super) fn put(map: MmapMut) {
+        if map.len() > MOST_BYTES || is_limited() {
+            return;
+        }
+        // SAFETY: nothing uses the contents, which the system may replace by zeros until a page is written again: a map
+        // is taken only for memory that counts as uninitialized.
+        if unsafe { map.unchecked_advise(UncheckedAdvice::Free) }.is_err() {
+            return; // the system cannot take the pages back
+        }
+        let mut surplus = Vec::new(); // unmapped without the lock
+        with_maps(|maps| {
+            maps.push(map);
+            while maps.len() > MOST_MAPS || maps.iter().map(|map| map.len()).sum::<usize>() > MOST_BYTES {
+                surplus.push(maps.remove(0));
+            }
+        });
+    }
+
+    /// Returns whether the address space of this process is limited: kept maps would be missing for others.
+    fn is_limited() -> bool {
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: the pointer is that of a local variable, which the call writes.
+        let status = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) };
+        status != 0 || limit.rlim_cur != libc::RLIM_INFINITY
+    }
+
+    /// Unmaps all kept maps. Returns whether there were any.
+    pub(super) fn clear() -> bool {
+        with_maps(std::mem::take).is_some_and(|maps| !maps.is_empty())
     }
 }
 
@@ -143,6 +226,30 @@ mod tests {
             assert!(values.iter().all(|&byte| byte == 0), "{bytes} bytes");
             assert_eq!(Allocation::uninit(bytes).unwrap().data().addr().get() % ALIGNMENT, 0);
         }
+    }
+
+    #[cfg(all(feature = "mmap", target_os = "linux"))]
+    #[test]
+    fn a_freed_map_is_used_again_unless_zeros_are_needed() {
+        let bytes = 37 << 20;
+        let fill = |allocation: &mut Allocation| {
+            // SAFETY: the allocation has that many bytes.
+            unsafe { std::ptr::write_bytes(allocation.data().as_ptr(), 7, bytes) };
+        };
+        for _ in 0..4 {
+            let mut first = Allocation::uninit(bytes).unwrap();
+            fill(&mut first);
+            drop(first);
+            let mut zeros = Allocation::zeroed(bytes).unwrap();
+            // SAFETY: as above, and they are initialized.
+            let values = unsafe { std::slice::from_raw_parts(zeros.data().as_ptr(), bytes) };
+            assert!(values.iter().all(|&byte| byte == 0));
+            let mut again = Allocation::uninit(bytes - 5).unwrap();
+            fill(&mut Allocation::uninit(bytes).unwrap());
+            assert_ne!(again.data(), zeros.data());
+        }
+        drop(Allocation::uninit(kept::MOST_BYTES + 1).unwrap()); // not kept
+        kept::clear();
     }
 
     #[test]

@@ -190,7 +190,7 @@ impl<T> Array<T> {
     ///
     /// # Safety
     /// The allocation must be large enough for `count` elements and contain valid elements.
-    unsafe fn from_allocation(mut allocation: Allocation, count: usize) -> Self {
+    pub(super) unsafe fn from_allocation(mut allocation: Allocation, count: usize) -> Self {
         let data = allocation.data().cast::<T>();
         let start = data.addr().get();
         // SAFETY: the allocation is owned by the block alone, its address does not change, and it is aligned for every
@@ -442,7 +442,7 @@ impl<T: Send + Sync + 'static> FromIterator<T> for Array<T> {
 }
 
 /// Returns the size in bytes of `count` elements, if they can be addressed.
-fn bytes_for<T: Element>(count: usize) -> Result<usize> {
+pub(super) fn bytes_for<T: Element>(count: usize) -> Result<usize> {
     let shape = Shape { rows: count, columns: 1 };
     Ok(shape.element_count_of(T::TYPE)? * size_of::<T>())
 }

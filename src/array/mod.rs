@@ -16,7 +16,7 @@ pub use crate::window::{AnySlice, AnySliceMut};
 pub(crate) use allocate::vector_with_room;
 pub use any::{AnyArray, AnyArrayRef};
 pub use kind::MemoryKind;
-pub(crate) use uninit::{append_copy, assume_init_mut, write_copy};
+pub(crate) use uninit::{Filling, NewArray, append_copy, assume_init_mut, write_copy};
 pub(crate) use unique::UniqueArray;
 
 use std::fmt;

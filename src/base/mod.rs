@@ -25,6 +25,8 @@ pub(crate) mod parallel;
 #[forbid(unsafe_code)]
 pub(crate) mod progress;
 #[forbid(unsafe_code)]
+pub(crate) mod radix;
+#[forbid(unsafe_code)]
 pub(crate) mod random;
 #[forbid(unsafe_code)]
 pub(crate) mod range;

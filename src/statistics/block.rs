@@ -8,7 +8,7 @@
 
 use super::column::{ColumnStatistics, greater, lesser};
 use super::double::Double;
-use crate::convert::level::Level;
+use crate::convert::level::{Level, LongLoop};
 
 /// Number of rows in a block: small enough for the cache, and large enough that merging costs next to nothing.
 pub(super) const BLOCK_ROWS: usize = 1024;
@@ -81,7 +81,7 @@ impl Lanes {
 
     fn pass(&mut self, values: &[f64]) {
         self.rows = values.len() / self.columns;
-        Level::chosen().run(|| self.sum_up(values));
+        Level::chosen().run_long(SumUp { lanes: self, values });
         for column in 0..self.columns {
             let lane = |lanes: &[f64], lane: usize| Double::from(lanes[lane * self.columns + column]);
             // Other lanes are empty.
@@ -91,7 +91,7 @@ impl Lanes {
             self.totals[column] = total;
             (0..LANES).for_each(|lane| self.means[lane * self.columns + column] = mean);
         }
-        Level::chosen().run(|| self.deviate(values));
+        Level::chosen().run_long(Deviate { lanes: self, values });
     }
 
     #[inline(always)]
@@ -169,6 +169,32 @@ impl Lanes {
             (0..half).for_each(|lane| values[lane] = with(values[lane], values[lane + half]));
         }
         values[0]
+    }
+}
+
+/// The loop of the first pass.
+struct SumUp<'a> {
+    lanes: &'a mut Lanes,
+    values: &'a [f64],
+}
+
+impl LongLoop for SumUp<'_> {
+    #[inline(always)]
+    fn run(self) {
+        self.lanes.sum_up(self.values);
+    }
+}
+
+/// The loop of the second pass.
+struct Deviate<'a> {
+    lanes: &'a mut Lanes,
+    values: &'a [f64],
+}
+
+impl LongLoop for Deviate<'_> {
+    #[inline(always)]
+    fn run(self) {
+        self.lanes.deviate(self.values);
     }
 }
 

@@ -1,16 +1,17 @@
-//! Exact quantiles: order statistics, selected from a copy of each column.
+//! Exact quantiles: order statistics of each column.
 //!
-//! Values are copied as integers in the same order as the numbers, which compare faster and exclude NaN. Sketches,
-//! which need no copy, are in `sketch`.
+//! Values become integers in the same order as the numbers, which compare faster and exclude NaN. Few quantiles of many
+//! rows are found without a copy, in `brackets`; others are selected in a copy of the column. Sketches are in `sketch`.
 
 use std::ops::Range;
 
 use super::block::BLOCK_ROWS;
 use super::blocks::{TableSource, Work, column_by, cut, names_of};
+use super::brackets::{self, Selected};
 use super::options::StatisticsOptions;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel::{self, in_order};
-use crate::base::room::filled;
+use crate::base::room::{filled, with_room};
 use crate::base::shape::Shape;
 use crate::dictionary::DataDictionary;
 use crate::table::homogen::HomogenNumericTable;
@@ -99,8 +100,9 @@ fn between(lower: f64, higher: f64, fraction: f64) -> f64 {
 /// without values are NaN. Values of types other than `f64` are converted, exactly except for 64-bit integers beyond
 /// 2^53.
 ///
-/// O(rows) for each column on average, plus a little for each quantile. Uses several threads if that is faster. Each
-/// thread copies up to 8 columns at a time, 8 bytes per value. For streams and tables larger than memory,
+/// O(rows) for each column on average, plus a little for each quantile. Uses several threads if that is faster. Up to 8
+/// quantiles of 65,536 or more rows take one pass, and memory for a few percent of the values; otherwise, each thread
+/// copies up to 8 columns at a time, 8 bytes per value. For streams and tables larger than memory,
 /// [`QuantileSketch`](crate::statistics::QuantileSketch) returns quantiles with a known error bound.
 ///
 /// Source: NumPy `nanquantile`, DAAL `quantiles`.
@@ -130,6 +132,25 @@ struct Column {
     nan: u64,
     /// One for each probability.
     places: Vec<Place>,
+}
+
+impl Column {
+    /// Creates the quantiles of a column from the values of their ranks.
+    fn of(rows: usize, selected: &Selected, probabilities: &[f64]) -> Result<Self> {
+        let mut places = filled(probabilities.len(), Place::NONE)?;
+        let Selected { count, values } = selected;
+        let value = |rank: usize| {
+            let at = values.binary_search_by_key(&rank, |&(rank, _)| rank);
+            at.map_or(f64::NAN, |at| from_ordered(values[at].1)) // every rank is there
+        };
+        if let Some(last) = count.checked_sub(1) {
+            for (place, &probability) in places.iter_mut().zip(probabilities) {
+                let (rank, next, fraction) = rank_of(probability, last);
+                *place = Place { lower: value(rank), higher: value(next), fraction, is_even: rank % 2 == 0 };
+            }
+        }
+        Ok(Self { count: *count as u64, nan: (rows - count) as u64, places })
+    }
 }
 
 impl Quantiles {
@@ -171,16 +192,38 @@ impl Quantiles {
         let work = Work::on_table(table, &source, &options);
         let Shape { rows, columns } = work.shape;
         let mut found = filled(columns, Column::default())?;
+        if brackets::suits(rows, probabilities) {
+            let ranks = |last: usize| ranks_of(probabilities, last);
+            let selected = brackets::select(&work, table.data_layout(), probabilities, &ranks)?;
+            let columns = found.iter_mut().enumerate().zip(selected).collect();
+            let complete = |((at, column), selected): ((usize, &mut Column), Option<Selected>)| {
+                *column = match selected {
+                    Some(selected) => Column::of(rows, &selected, probabilities)?,
+                    None => select(&work, at..at + 1, probabilities)?.pop().unwrap_or_default(),
+                };
+                Ok(())
+            };
+            parallel::map(columns, complete).into_iter().collect::<Result<()>>()?;
+            return Self::of_columns(table, probabilities, found);
+        }
         let bytes = rows.saturating_mul(columns).saturating_mul(4 * size_of::<f64>()); // values are moved several times
         let together = match table.data_layout() {
             DataLayout::RowMajor => columns.div_ceil(parallel::task_count(bytes)).clamp(1, TOGETHER),
             DataLayout::ColumnMajor => 1,
         };
-        let of_columns = |columns: Range<usize>| Ok((columns.start, select(&work, columns, probabilities)?));
+        let of_columns = |columns: Range<usize>| {
+            let selected = select(&work, columns.clone(), probabilities)?;
+            columns.clone().for_each(|column| work.done(rows, column..column + 1));
+            Ok((columns.start, selected))
+        };
         in_order(cut(0..columns, together), bytes, 1024, of_columns, |(start, columns): (usize, Vec<Column>)| {
             found[start..].iter_mut().zip(columns).for_each(|(mine, column)| *mine = column);
             Ok(())
         })?;
+        Self::of_columns(table, probabilities, found)
+    }
+
+    fn of_columns(table: &dyn NumericTable, probabilities: &[f64], found: Vec<Column>) -> Result<Self> {
         let mut own = filled(probabilities.len(), 0.0)?;
         own.copy_from_slice(probabilities);
         let dictionary = table.dictionary().clone();
@@ -345,43 +388,39 @@ fn select(work: &Work<'_>, columns: Range<usize>, probabilities: &[f64]) -> Resu
         }
     }
     let mut found = filled(columns.len(), Column::default())?;
-    for ((column, copy), at) in found.iter_mut().zip(&mut copies).zip(columns) {
-        column.places = filled(probabilities.len(), Place::NONE)?;
-        (column.count, column.nan) = (copy.len() as u64, (rows - copy.len()) as u64);
-        places_of(copy, probabilities, &mut column.places)?;
-        work.done(rows, at..at + 1);
+    for (column, copy) in found.iter_mut().zip(&mut copies) {
+        let ranks = copy.len().checked_sub(1).map_or(Ok(Vec::new()), |last| ranks_of(probabilities, last))?;
+        put_in_place(copy, 0, &ranks);
+        let mut values = with_room(ranks.len())?;
+        values.extend(ranks.iter().map(|&rank| (rank, copy[rank])));
+        *column = Column::of(rows, &Selected { count: copy.len(), values }, probabilities)?;
     }
     Ok(found)
 }
 
-/// Finds the positions of quantiles in a column without NaN. Reorders the column.
-fn places_of(values: &mut [i64], probabilities: &[f64], places: &mut [Place]) -> Result<()> {
-    let Some(last) = values.len().checked_sub(1) else { return Ok(()) };
-    let rank_of = |probability: f64| {
-        let steps = probability * last as f64;
-        let rank = (steps.floor() as usize).min(last); // `last as f64` may be rounded up
-        (rank, steps - steps.floor())
-    };
-    let mut ranks = filled(probabilities.len().saturating_mul(2), 0)?;
-    for (ranks, &probability) in ranks.chunks_exact_mut(2).zip(probabilities) {
-        let (rank, fraction) = rank_of(probability);
-        ranks.copy_from_slice(&[rank, if fraction > 0.0 { (rank + 1).min(last) } else { rank }]);
+/// The ranks of the values next to a quantile, counted from zero, and the distance from the lower one.
+fn rank_of(probability: f64, last: usize) -> (usize, usize, f64) {
+    let steps = probability * last as f64;
+    let rank = (steps.floor() as usize).min(last); // `last as f64` may be rounded up
+    let fraction = steps - steps.floor();
+    (rank, if fraction > 0.0 { (rank + 1).min(last) } else { rank }, fraction)
+}
+
+/// Returns the ranks of all quantiles, in ascending order, given the last rank.
+fn ranks_of(probabilities: &[f64], last: usize) -> Result<Vec<usize>> {
+    let mut ranks = with_room(probabilities.len().saturating_mul(2))?;
+    for &probability in probabilities {
+        let (rank, next, _) = rank_of(probability, last);
+        ranks.extend_from_slice(&[rank, next]);
     }
     ranks.sort_unstable();
     ranks.dedup();
-    put_in_place(values, 0, &ranks);
-    for (place, &probability) in places.iter_mut().zip(probabilities) {
-        let (rank, fraction) = rank_of(probability);
-        let next = if fraction > 0.0 { (rank + 1).min(last) } else { rank };
-        let (lower, higher) = (from_ordered(values[rank]), from_ordered(values[next]));
-        *place = Place { lower, higher, fraction, is_even: rank % 2 == 0 };
-    }
-    Ok(())
+    Ok(ranks)
 }
 
 /// Moves the values of the given ranks, which ascend, to their sorted positions. `values` begins at the rank `start`.
 /// Splits values and ranks at the middle rank, so that all of them cost little more than one.
-fn put_in_place(values: &mut [i64], start: usize, ranks: &[usize]) {
+pub(super) fn put_in_place(values: &mut [i64], start: usize, ranks: &[usize]) {
     if ranks.is_empty() {
         return;
     }

@@ -7,9 +7,10 @@
 
 use std::ops::Range;
 
+use crate::array::{Filling, NewArray};
 use crate::base::element::match_width;
 use crate::base::parallel;
-use crate::window::{AnySlice, AnySliceMut, Bits};
+use crate::window::{AnySlice, Bits};
 
 /// The number of flags that are converted to positions at a time.
 const BATCH: usize = 1024;
@@ -151,12 +152,9 @@ impl Part<'_> {
 
     fn copy(&self, lanes: &mut [Lane<'_>]) -> Result<(), usize> {
         match self.wanted {
-            Wanted::Listed(rows) => {
-                lanes.iter_mut().try_for_each(|lane| lane.copy(0, rows.iter().copied(), rows.len()))
-            }
+            Wanted::Listed(rows) => lanes.iter_mut().try_for_each(|lane| lane.copy(rows.iter().copied())),
             Wanted::Short(rows) => {
-                let rows_of = || rows.iter().map(|&row| row as usize);
-                lanes.iter_mut().try_for_each(|lane| lane.copy(0, rows_of(), rows.len()))
+                lanes.iter_mut().try_for_each(|lane| lane.copy(rows.iter().map(|&row| row as usize)))
             }
             Wanted::Flagged(flags) => self.copy_flagged(flags, lanes),
         }
@@ -168,7 +166,7 @@ impl Part<'_> {
                 lane.compress(self.first, flags)?;
                 continue;
             }
-            let (mut positions, mut done) = ([0_u16; BATCH], 0);
+            let mut positions = [0_u16; BATCH];
             for (index, flags) in flags.chunks(BATCH).enumerate() {
                 let (first, mut count) = (self.first + index * BATCH, 0);
                 for (position, &is_wanted) in flags.iter().enumerate() {
@@ -176,10 +174,9 @@ impl Part<'_> {
                     count += usize::from(is_wanted);
                 }
                 match count == flags.len() {
-                    true => lane.copy_run(done, first, count)?,
-                    false => lane.copy(done, positions[..count].iter().map(|&at| first + usize::from(at)), count)?,
+                    true => lane.copy_run(first, count)?,
+                    false => lane.copy(positions[..count].iter().map(|&at| first + usize::from(at)))?,
                 }
-                done += count;
             }
         }
         Ok(())
@@ -197,7 +194,7 @@ pub(super) enum Lane<'s> {
 /// The values of a lane, as integers of their width.
 pub(super) struct Values<'s, B> {
     from: &'s [B],
-    to: &'s mut [B],
+    to: Filling<'s, B>,
     columns: usize,
 }
 
@@ -224,20 +221,22 @@ macro_rules! lanes {
 lanes!(One u8 Two u16 Four u32 Eight u64);
 
 impl<'s> Lane<'s> {
-    /// Creates the lane of values of one type, with the given number per row. Panics if the types differ: the callers
-    /// ensure that they do not.
-    pub(super) fn new(from: AnySlice<'s>, to: AnySliceMut<'s>, columns: usize) -> Self {
-        match_width!(from.element_type(), B => {
-            Values { from: from.bits::<B>(), to: to.into_bits::<B>(), columns }.into()
+    /// Creates the lanes of values of one type, from slices with the given number of values per row, to a new array:
+    /// `rows` rows from each slice, one slice after the other. Panics if the widths differ: the callers ensure that
+    /// they do not.
+    pub(super) fn of(from: Vec<AnySlice<'s>>, to: &'s mut NewArray, rows: usize, columns: usize) -> Vec<Self> {
+        match_width!(to.element_type(), B => {
+            let mut room = to.filling::<B>();
+            let lane = |from: AnySlice<'s>| Values { from: from.bits::<B>(), to: room.take(rows * columns), columns };
+            from.into_iter().map(lane).map(Self::from).collect()
         })
     }
 
     /// Splits off a lane with room for the given number of rows. `self` keeps the rest of the room.
     fn take(&mut self, rows: usize) -> Self {
         each!(self, values => {
-            let (head, tail) = std::mem::take(&mut values.to).split_at_mut(rows * values.columns);
-            values.to = tail;
-            Values { from: values.from, to: head, columns: values.columns }.into()
+            let to = values.to.take(rows * values.columns);
+            Values { from: values.from, to, columns: values.columns }.into()
         })
     }
 
@@ -249,22 +248,22 @@ impl<'s> Lane<'s> {
     fn compress(&mut self, first: usize, flags: &[bool]) -> Result<(), usize> {
         each!(self, values => {
             let from = values.from.get(first..).and_then(|from| from.get(..flags.len())).ok_or(first)?;
-            compress(from, flags, values.to);
+            values.to.compress(from, flags);
             Ok(())
         })
     }
 
-    /// Copies rows to the target, from a row on.
+    /// Copies rows to the next places.
     #[inline]
-    fn copy(&mut self, at: usize, rows: impl Iterator<Item = usize>, count: usize) -> Result<(), usize> {
-        each!(self, values => values.copy(at, rows, count))
+    fn copy(&mut self, rows: impl Iterator<Item = usize>) -> Result<(), usize> {
+        each!(self, values => values.copy(rows))
     }
 
-    /// Copies consecutive rows to the target, from a row on.
-    fn copy_run(&mut self, at: usize, first: usize, count: usize) -> Result<(), usize> {
+    /// Copies consecutive rows to the next places.
+    fn copy_run(&mut self, first: usize, count: usize) -> Result<(), usize> {
         each!(self, values => {
-            let (from, to) = (values.from, &mut values.to[at * values.columns..(at + count) * values.columns]);
-            to.copy_from_slice(from.get(first * values.columns..(first + count) * values.columns).ok_or(first)?);
+            let from = values.from.get(first * values.columns..(first + count) * values.columns);
+            values.to.add(from.ok_or(first)?);
             Ok(())
         })
     }
@@ -272,63 +271,22 @@ impl<'s> Lane<'s> {
 
 impl<B: Bits> Values<'_, B> {
     #[inline]
-    fn copy(&mut self, at: usize, rows: impl Iterator<Item = usize>, count: usize) -> Result<(), usize> {
-        let (from, columns) = (self.from, self.columns);
-        let to = &mut self.to[at * columns..(at + count) * columns];
+    fn copy(&mut self, rows: impl Iterator<Item = usize>) -> Result<(), usize> {
+        let (from, to, columns) = (self.from, &mut self.to, self.columns);
         match columns {
-            1 => copy_rows::<B, 1>(from, rows, to),
-            2 => copy_rows::<B, 2>(from, rows, to),
-            3 => copy_rows::<B, 3>(from, rows, to),
-            4 => copy_rows::<B, 4>(from, rows, to),
-            8 => copy_rows::<B, 8>(from, rows, to),
-            16 => copy_rows::<B, 16>(from, rows, to),
+            1 => to.add_rows::<1>(from, rows),
+            2 => to.add_rows::<2>(from, rows),
+            3 => to.add_rows::<3>(from, rows),
+            4 => to.add_rows::<4>(from, rows),
+            8 => to.add_rows::<8>(from, rows),
+            16 => to.add_rows::<16>(from, rows),
             _ => {
-                for (row, to) in rows.zip(to.chunks_exact_mut(columns.max(1))) {
+                for row in rows {
                     let start = row.checked_mul(columns).ok_or(row)?;
-                    to.copy_from_slice(from.get(start..).and_then(|from| from.get(..columns)).ok_or(row)?);
+                    to.add(from.get(start..).and_then(|from| from.get(..columns)).ok_or(row)?);
                 }
                 Ok(())
             }
         }
     }
-}
-
-/// Copies the values whose flags are set. Has no branch per value, since half of the predictions would be wrong.
-fn compress<B: Bits>(from: &[B], flags: &[bool], to: &mut [B]) {
-    const STEP: usize = 8;
-    let ((steps, rest), (flags, flags_of_rest)) = (from.as_chunks::<STEP>(), flags.as_chunks::<STEP>());
-    let mut done = 0;
-    let copy_few = |values: &[B], flags: &[bool], to: &mut [B], done: &mut usize| {
-        for (value, _) in values.iter().zip(flags).filter(|(_, is_wanted)| **is_wanted) {
-            to[*done] = *value;
-            *done += 1;
-        }
-    };
-    for (values, flags) in steps.iter().zip(flags) {
-        match to.get_mut(done..).and_then(<[B]>::first_chunk_mut::<STEP>) {
-            Some(room) => {
-                let mut count = 0;
-                for (&value, &is_wanted) in values.iter().zip(flags) {
-                    room[count % STEP] = value; // a later value overwrites one whose flag is not set
-                    count += usize::from(is_wanted);
-                }
-                done += count;
-            }
-            None => copy_few(values, flags, to, &mut done),
-        }
-    }
-    copy_few(rest, flags_of_rest, to, &mut done);
-}
-
-/// Copies rows with the given number of values.
-fn copy_rows<B: Bits, const COLUMNS: usize>(
-    from: &[B],
-    rows: impl Iterator<Item = usize>,
-    to: &mut [B],
-) -> Result<(), usize> {
-    let (from, to) = (from.as_chunks::<COLUMNS>().0, to.as_chunks_mut::<COLUMNS>().0);
-    for (row, to) in rows.zip(to) {
-        *to = *from.get(row).ok_or(row)?;
-    }
-    Ok(())
 }

@@ -16,8 +16,8 @@
 // columns are in separate memory in `across`, the targets of reads in `target`. The homogeneous table is in `homogen`, the structure of arrays in `soa`, the array of
 // structures in `aos`, sparse rows in `csr`, halves of square matrices in `packed`, tables side by side and end to end
 // in `merged` and `joined`, borrowed tables in `borrow`, parts of tables in `part`, additional columns in `beside`,
-// tables end to end with different categories in `stack`, reordered rows in `take`, their loops in `gather`, random
-// rows in `sample`, borrowed views in `view`, rectangles of a table in `region`, identity, layout and memory status in
+// tables end to end with different categories in `stack`, reordered rows in `take`, their loops in `gather`, the
+// order of sorted rows in `order`, random rows in `sample`, borrowed views in `view`, rectangles of a table in `region`, identity, layout and memory status in
 // `state`, in-place lending in `lend`, memory lent to writable blocks in `lease`, the contents of files for each kind
 // in `content`, and downcasts in `downcast`. Blocks are in `crate::block`. Semantics: DAAL `NumericTable`.
 
@@ -51,6 +51,8 @@ pub(crate) mod lend;
 pub(crate) mod merged;
 #[forbid(unsafe_code)]
 pub(crate) mod numeric_table;
+#[forbid(unsafe_code)]
+mod order;
 #[forbid(unsafe_code)]
 pub(crate) mod packed;
 #[forbid(unsafe_code)]

@@ -4,8 +4,9 @@
 //! the same probability: Floyd's algorithm, in "Programming Pearls: A Sample of Brilliance".
 
 use super::NumericTable;
+use super::order::Sorted;
 use super::part::ColumnKey;
-use super::take::{Sorted, filter_rows, take_rows};
+use super::take::{filter_rows, take_rows};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::random::Random;
 use crate::base::room::with_room;
@@ -52,15 +53,13 @@ pub(super) fn split_rows_by(
 ) -> Result<(Box<dyn NumericTable>, Box<dyn NumericTable>)> {
     part_of(0, fraction)?;
     let sorted = Sorted::by(table, column.column_in(table.dictionary())?)?;
-    let (rows, ends) = (sorted.rows()?, sorted.ends()?);
-    drop(sorted);
-    let (mut is_chosen, mut random, mut start) = (flags(rows.len())?, Random::new(seed), 0);
-    for end in ends {
-        let class = &rows[start..end];
+    let (mut is_chosen, mut random) = (flags(sorted.len())?, Random::new(seed));
+    sorted.try_for_each_class(|class| {
         let count = part_of(class.len(), fraction)?;
-        choose(&mut is_chosen, class.len(), count, &mut random, |index| class[index]);
-        start = end;
-    }
+        choose(&mut is_chosen, class.len(), count, &mut random, |index| class.row(index));
+        Ok(())
+    })?;
+    drop(sorted);
     split_by(table, &mut is_chosen)
 }
 

@@ -6,16 +6,16 @@
 use std::ops::Range;
 
 use super::gather::{Chosen, Lane, Wanted};
+use super::order::{Rows, Sorted};
 use super::part::ColumnKey;
 use super::tiling::{copy_of, lent_or_read, lent_slice};
 use super::{
     CsrNumericTable, DataLayout, HomogenNumericTable, MemoryStatus, NumericTable, Region, Shape, SoaNumericTable,
-    TableDescription, Target,
+    Target,
 };
-use crate::array::AnyArray;
+use crate::array::{AnyArray, NewArray};
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::base::number::Exact;
 use crate::base::parallel;
 use crate::base::room::{first_of, with_room};
 use crate::convert::ConversionPolicy;
@@ -60,67 +60,9 @@ pub(super) fn filter_by_column<U: Element>(
 
 /// Copies all rows in ascending order of a column.
 pub(super) fn sort_by(table: &(dyn NumericTable + '_), column: impl ColumnKey) -> Result<Box<dyn NumericTable>> {
-    let rows = Sorted::by(table, column.column_in(table.dictionary())?)?.rows()?; // the keys are freed here
-    take_rows(table, &rows)
-}
-
-/// The rows of a table in ascending order of a column's values.
-pub(super) struct Sorted {
-    /// The key of the value in each row, and the row.
-    keys: Vec<(u64, usize)>,
-}
-
-impl Sorted {
-    /// Sorts the rows by keys: one kind of sort for all element types. 16 bytes for each row.
-    pub(super) fn by(table: &(dyn NumericTable + '_), column: usize) -> Result<Self> {
-        let (shape, element) = (table.shape(), table.column_type(column)?);
-        let all = column_of(shape, column);
-        let copy = match lent_slice(table, &all, element)? {
-            Some(_) => None,
-            None => Some(copy_of(table, &all, element, ConversionPolicy::Saturate)?),
-        };
-        let values = match &copy {
-            Some(copy) => copy.as_slice(),
-            None => lent_slice(table, &all, element)?.ok_or_else(Error::not_contiguous)?,
-        };
-        let mut keys = with_room(values.len())?;
-        match_element!(element, T => {
-            keys.extend(values.as_slice::<T>().iter().enumerate().map(|(row, &value)| (key(value), row)));
-        });
-        keys.sort_unstable(); // rows with equal keys stay in order by their numbers; a stable sort would allocate
-        Ok(Self { keys })
-    }
-
-    /// Returns the row numbers, in order.
-    pub(super) fn rows(&self) -> Result<Vec<usize>> {
-        let mut rows = with_room(self.keys.len())?;
-        rows.extend(self.keys.iter().map(|&(_, row)| row));
-        Ok(rows)
-    }
-
-    /// Returns the end of each run of rows with equal values.
-    pub(super) fn ends(&self) -> Result<Vec<usize>> {
-        let runs = || self.keys.chunk_by(|one, other| one.0 == other.0);
-        let mut ends = with_room(runs().count())?;
-        ends.extend(runs().scan(0, |end, run| {
-            *end += run.len();
-            Some(*end)
-        }));
-        Ok(ends)
-    }
-}
-
-/// Returns a number that sorts like the values of one type: NaN after all others, and -0.0 like 0.0.
-fn key<T: Element>(value: T) -> u64 {
-    const SIGN: u64 = 1 << 63;
-    match value.exact() {
-        Exact::Integer(integer) if T::TYPE == ElementType::U64 => integer as u64,
-        Exact::Integer(integer) => integer as i64 as u64 ^ SIGN,
-        Exact::Float(float) if float.is_nan() => u64::MAX, // above that of infinity
-        Exact::Float(float) => match (float + 0.0).to_bits() {
-            bits if bits & SIGN == 0 => bits | SIGN,
-            bits => !bits,
-        },
+    match Sorted::by(table, column.column_in(table.dictionary())?)?.into_rows()? {
+        Rows::Short(rows) => choose(table, Wanted::Short(&rows)),
+        Rows::Long(rows) => choose(table, Wanted::Listed(&rows)),
     }
 }
 
@@ -156,7 +98,7 @@ fn flags_of<U: Element>(
     Ok(flags)
 }
 
-fn column_of(shape: Shape, column: usize) -> Region {
+pub(super) fn column_of(shape: Shape, column: usize) -> Region {
     Region { rows: 0..shape.rows, columns: column..column + 1 }
 }
 
@@ -174,8 +116,7 @@ fn choose(table: &(dyn NumericTable + '_), wanted: Wanted<'_>) -> Result<Box<dyn
         let row_bytes = shape.columns.saturating_mul(element.size_in_bytes());
         let chosen = Chosen::new(wanted, row_bytes);
         let new = Shape { rows: chosen.count, columns: shape.columns };
-        let mut array = AnyArray::zeros(element, new.element_count_of(element)?)?;
-        let layout = copy_chosen(table, shape, wanted, &chosen, &mut array)?;
+        let (array, layout) = copy_chosen(table, shape, wanted, &chosen, element)?;
         return match_element!(element, T => {
             let array = array.downcast::<T>().map_err(|other| {
                 Error::element_type_mismatch(T::TYPE, other.element_type())
@@ -193,7 +134,7 @@ fn choose(table: &(dyn NumericTable + '_), wanted: Wanted<'_>) -> Result<Box<dyn
             Some(_) => None,
             None => Some(copy_of(table, &all, element, ConversionPolicy::Saturate)?),
         });
-        columns.push(AnyArray::zeros(element, chosen.count)?);
+        columns.push(NewArray::new(element, chosen.count)?);
     }
     let mut lanes = with_room(shape.columns)?;
     for (column, (copy, target)) in copies.iter().zip(&mut columns).enumerate() {
@@ -202,41 +143,39 @@ fn choose(table: &(dyn NumericTable + '_), wanted: Wanted<'_>) -> Result<Box<dyn
             Some(copy) => copy.as_slice(),
             None => lent_slice(table, &all, element)?.ok_or_else(Error::not_contiguous)?,
         };
-        lanes.push(lane(from, target, 1)?);
+        lanes.extend(Lane::of(vec![from], target, chosen.count, 1));
     }
     gather(wanted, &chosen, lanes, shape)?;
     let owner = MemoryStatus::InternallyAllocated;
+    let columns = columns.into_iter().map(NewArray::finish).collect();
     Ok(Box::new(SoaNumericTable::of_arrays(dictionary, chosen.count, columns, owner)))
 }
 
-/// Copies the requested rows of a table of one type into an array that has room for its shape. Returns the layout of
-/// the copy.
+/// Copies the requested rows of a table of one type. Returns the layout of the copy.
 fn copy_chosen(
     table: &(dyn NumericTable + '_),
     shape: Shape,
     wanted: Wanted<'_>,
     chosen: &Chosen<'_>,
-    array: &mut AnyArray,
-) -> Result<DataLayout> {
-    let element = array.element_type();
+    element: ElementType,
+) -> Result<(AnyArray, DataLayout)> {
+    let count = Shape { rows: chosen.count, columns: shape.columns }.element_count_of(element)?;
     if shape.columns == 0 {
-        return check_rows(wanted, shape.rows).map(|()| DataLayout::RowMajor);
+        check_rows(wanted, shape.rows)?;
+        return Ok((AnyArray::zeros(element, count)?, DataLayout::RowMajor));
     }
     if let Some(values) = lent_slice(table, &Region::whole(shape), element)? {
-        gather(wanted, chosen, vec![lane(values, array, shape.columns)?], shape)?;
-        return Ok(DataLayout::RowMajor);
+        let mut array = NewArray::new(element, count)?;
+        gather(wanted, chosen, Lane::of(vec![values], &mut array, chosen.count, shape.columns), shape)?;
+        return Ok((array.finish(), DataLayout::RowMajor));
     }
     if let Some(columns) = columns_in_memory(table, shape, element)? {
-        let (mut lanes, mut rest) = (with_room(columns.len())?, array.need_mutable_data()?);
-        for from in columns {
-            let (to, others) = rest.split_at(chosen.count);
-            lanes.push(Lane::new(from, to, 1));
-            rest = others;
-        }
-        gather(wanted, chosen, lanes, shape)?;
-        return Ok(DataLayout::ColumnMajor);
+        let mut array = NewArray::new(element, count)?;
+        gather(wanted, chosen, Lane::of(columns, &mut array, chosen.count, 1), shape)?;
+        return Ok((array.finish(), DataLayout::ColumnMajor));
     }
     check_rows(wanted, shape.rows)?;
+    let mut array = AnyArray::zeros(element, count)?;
     let (mut parts, mut rest) = (with_room(chosen.parts.len())?, array.need_mutable_data()?);
     for part in &chosen.parts {
         let (here, others) = rest.split_at(part.count * shape.columns);
@@ -254,7 +193,7 @@ fn copy_chosen(
         })
     });
     read.into_iter().collect::<Result<()>>()?;
-    Ok(DataLayout::RowMajor)
+    Ok((array, DataLayout::RowMajor))
 }
 
 /// Returns the values of all columns, if each is contiguous in memory.
@@ -271,10 +210,6 @@ fn columns_in_memory<'t>(
     Ok(Some(columns))
 }
 
-fn lane<'s>(from: AnySlice<'s>, to: &'s mut AnyArray, columns: usize) -> Result<Lane<'s>> {
-    Ok(Lane::new(from, to.need_mutable_data()?, columns))
-}
-
 fn gather(wanted: Wanted<'_>, chosen: &Chosen<'_>, lanes: Vec<Lane<'_>>, shape: Shape) -> Result<()> {
     chosen.gather(lanes).or_else(|row| {
         check_rows(wanted, shape.rows)?; // names the first one
@@ -288,9 +223,10 @@ fn no_such_row(row: usize, row_count: usize) -> Error {
 
 /// Checks that all requested rows exist.
 fn check_rows(wanted: Wanted<'_>, row_count: usize) -> Result<()> {
-    let Wanted::Listed(rows) = wanted else { return Ok(()) };
-    match rows.iter().find(|&&row| row >= row_count) {
-        Some(&row) => Err(no_such_row(row, row_count)),
-        None => Ok(()),
-    }
+    let missing = match wanted {
+        Wanted::Listed(rows) => rows.iter().copied().find(|&row| row >= row_count),
+        Wanted::Short(rows) => rows.iter().map(|&row| row as usize).find(|&row| row >= row_count),
+        Wanted::Flagged(_) => None,
+    };
+    missing.map_or(Ok(()), |row| Err(no_such_row(row, row_count)))
 }

@@ -31,6 +31,7 @@ mod quantiles;
 mod resize;
 mod rows_that_appear;
 mod set_array;
+mod sorting;
 mod stacking;
 mod statistics;
 mod statistics_progress;

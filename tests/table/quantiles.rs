@@ -7,6 +7,7 @@ use numeric_table::{
 };
 use proptest::prelude::*;
 use test_support::bits::Random;
+use test_support::results::kinds;
 use test_support::tables::{LAYOUTS, assert_error, numbered, shape};
 use test_support::{SmallNumber, for_each_element};
 
@@ -315,4 +316,95 @@ fn quantiles_and_statistics_are_found_by_the_names_of_columns() {
     assert_eq!(computed.quantiles("length", &[0.0, 1.0]).unwrap(), [1.0, 3.0]);
     let statistics = BasicStatistics::compute(&table).unwrap();
     assert_eq!((statistics.column("width").unwrap().mean(), statistics.column(0).unwrap().mean()), (20.0, 2.0));
+}
+
+/// Compares quantiles of large columns with those of the sorted columns, bit for bit.
+#[track_caller]
+fn check_large(what: &str, columns: &[Vec<f64>], probabilities: &[f64]) {
+    let (rows, width) = (columns[0].len(), columns.len());
+    let table = HomogenNumericTable::from_fn(shape(rows, width), |row, column| columns[column][row]).unwrap();
+    for layout in LAYOUTS {
+        let table = table.to_layout(layout).unwrap();
+        let of = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| Quantiles::compute(&table, probabilities).unwrap())
+        };
+        for found in [of(1), of(3)] {
+            for (column, values) in columns.iter().enumerate() {
+                let mut sorted: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
+                sorted.sort_by(f64::total_cmp);
+                let counts = (found.count(column).unwrap(), found.nan_count(column).unwrap());
+                assert_eq!(counts, (sorted.len() as u64, (rows - sorted.len()) as u64), "{what}");
+                for method in [QuantileMethod::Lower, QuantileMethod::Higher] {
+                    let found = found.clone().method(method).column(column).unwrap();
+                    for (&found, &probability) in found.iter().zip(probabilities) {
+                        let expected = by_definition(&sorted, probability, method);
+                        assert!(
+                            found.to_bits() == expected.to_bits() || (found.is_nan() && expected.is_nan()),
+                            "{what}, {layout:?}, column {column}: {found} at {probability}, not {expected}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn quantiles_of_many_rows_are_values_of_the_sorted_columns() {
+    let (rows, mut random) = (70_001, Random::new(5));
+    let mut column = |value: &mut dyn FnMut(usize, u64) -> f64| -> Vec<f64> {
+        (0..rows).map(|row| value(row, random.next())).collect()
+    };
+    let columns = [
+        column(&mut |_, bits| (bits >> 11) as f64),
+        column(&mut |_, bits| f64::from_bits(bits)), // NaN of both signs and infinities, too
+        column(&mut |row, _| row as f64),
+        column(&mut |row, _| -(row as f64)),
+        column(&mut |_, _| 2.5),
+        column(&mut |_, bits| (bits & 1) as f64),
+        column(&mut |_, bits| if bits & 1 == 0 { -0.0 } else { 0.0 }),
+        column(&mut |row, _| (row * 7 % 251) as f64),
+        column(&mut |row, bits| if row % 8 == 0 { bits as f64 } else { f64::NAN }),
+        column(&mut |_, bits| if bits & 3 == 0 { -f64::NAN } else { (bits % 1000) as f64 }),
+        column(&mut |_, bits| if bits & 1 == 0 { f64::NEG_INFINITY } else { f64::INFINITY }),
+        vec![f64::NAN; rows],
+        column(&mut |row, _| if row == 70_000 { 1.0 } else { f64::NAN }),
+        // One block of rows is far from the others.
+        column(&mut |row, bits| if row / 1024 == 30 { bits as f64 } else { (bits % 9) as f64 }),
+    ];
+    for probabilities in
+        [&[0.25, 0.5, 0.75][..], &[0.0, 1.0], &[0.5], &[0.9, 0.1, 0.5, 0.5000001, 0.1, 0.999, 1e-9, 1.0]]
+    {
+        check_large("wide", &columns, probabilities);
+    }
+    check_large("one column", &columns[..1], &[0.25, 0.5, 0.75]);
+    let many: Vec<Vec<f64>> =
+        (0..35).map(|column| (0..rows).map(|row| (row * (column + 3) % 9973) as f64).collect()).collect();
+    check_large("many columns", &many, &[0.3, 0.6]);
+}
+
+#[test]
+fn quantiles_of_many_rows_of_every_type_are_the_same_in_every_kind() {
+    fn check<T: Element>() {
+        let (rows, mut random) = (66_000, Random::new(6));
+        let values = random.values::<T>(2 * rows);
+        let table = HomogenNumericTable::from_array(values, shape(rows, 2)).unwrap();
+        let found = Quantiles::compute(&table, &[0.1, 0.5]).unwrap();
+        for column in 0..2 {
+            let mut sorted: Vec<f64> =
+                table.column::<f64>(column, ..).unwrap().iter().copied().filter(|value| !value.is_nan()).collect();
+            sorted.sort_by(f64::total_cmp);
+            let lower = found.clone().method(QuantileMethod::Lower).column(column).unwrap();
+            let expected = [0.1, 0.5].map(|probability| by_definition(&sorted, probability, QuantileMethod::Lower));
+            assert_eq!(lower.iter().map(|value| value.to_bits()).collect::<Vec<_>>(), expected.map(f64::to_bits));
+        }
+    }
+    for_each_element!(check);
+    let table =
+        HomogenNumericTable::from_fn(shape(66_000, 3), |row, column| (row * (7 + column) % 1009) as f64).unwrap();
+    let expected = Quantiles::compute(&table, &[0.25, 0.75]).unwrap().to_table().unwrap();
+    for kind in kinds(&table) {
+        assert_eq!(Quantiles::compute(&*kind, &[0.25, 0.75]).unwrap().to_table().unwrap(), expected);
+    }
 }

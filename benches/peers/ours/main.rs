@@ -12,6 +12,7 @@ mod learning;
 mod measure;
 mod memory_copy;
 mod npy;
+mod order;
 mod packed;
 mod parquet;
 mod plain;
@@ -42,6 +43,7 @@ fn main() -> Result<(), numeric_table::Error> {
     sparse::run(&mut bench)?;
     packed::run(&mut bench)?;
     surgery::run(&mut bench)?;
+    order::run(&mut bench)?;
     slices::run(&mut bench)?;
     files::run(&mut bench)?;
     csv::run(&mut bench)?;

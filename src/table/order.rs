@@ -1,0 +1,203 @@
+//! The rows of a table in ascending order of a column.
+//!
+//! Values become integers that ascend with them. Above the bits of the row number, each item has the leading bits of
+//! its integer, from the highest bit in which any two differ: `base/radix` sorts the items. Integers with more such
+//! bits than fit are compared again among the few items that are equal so far.
+//! Semantics: NumPy `argsort(kind="stable")`, and -0.0 equals 0.0.
+
+use super::take::column_of;
+use super::tiling::{copy_of, lent_slice};
+use super::{NumericTable, TableDescription};
+use crate::array::Array;
+use crate::base::element::{Element, ElementType, match_element};
+use crate::base::error::{Error, Result};
+use crate::base::number::Exact;
+use crate::base::room::filled;
+use crate::base::{parallel, radix};
+use crate::convert::ConversionPolicy;
+
+/// The rows of a table in ascending order of a column's values. Equal values are in the order of their rows.
+pub(super) struct Sorted {
+    /// The row number in the lowest `row_bits` bits, and above it a part of the integer. Equal integers follow each
+    /// other.
+    items: Array<u64>,
+    row_bits: u32,
+    /// The integer of each row, if an item has not all bits in which they differ.
+    keys: Option<Array<u64>>,
+}
+
+/// Row numbers, in half of the memory if they fit.
+pub(super) enum Rows {
+    Short(Vec<u32>),
+    Long(Vec<usize>),
+}
+
+/// The rows of equal values.
+pub(super) struct Class<'s> {
+    items: &'s [u64],
+    row_bits: u32,
+}
+
+impl Class<'_> {
+    pub(super) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Returns the number of a row, by its place in the class.
+    pub(super) fn row(&self, place: usize) -> usize {
+        row_of(self.items[place], self.row_bits)
+    }
+}
+
+impl Sorted {
+    /// Sorts the rows. Needs 16 bytes for each row, or 24 if integers differ in many bits.
+    pub(super) fn by(table: &(dyn NumericTable + '_), column: usize) -> Result<Self> {
+        let keys = keys_of(table, column)?;
+        let count = keys.len();
+        let row_bits = usize::BITS - count.saturating_sub(1).leading_zeros();
+        let window = Window::of(varying(&keys), u64::BITS - row_bits);
+        let (mut items, keys) = match window.is_exact {
+            true => (keys, None),
+            false => (Array::zeros(count)?, Some(keys)),
+        };
+        let mut spare = Array::zeros(count)?;
+        let (packed, spare) = (items.mutable_data()?, spare.mutable_data()?);
+        match &keys {
+            None => parallel::for_each_chunk_mut(packed, &|offset, chunk| {
+                (offset..).zip(chunk).for_each(|(row, item)| *item = window.pack(*item, row, row_bits));
+            }),
+            Some(keys) => parallel::for_each_chunk_mut(packed, &|offset, chunk| {
+                let rows = (offset..).zip(&keys[offset..]);
+                chunk.iter_mut().zip(rows).for_each(|(item, (row, &key))| *item = window.pack(key, row, row_bits));
+            }),
+        }
+        sort(packed, spare, row_bits, window, keys.as_deref());
+        Ok(Self { items, row_bits, keys })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Returns the row numbers, in order.
+    pub(super) fn into_rows(self) -> Result<Rows> {
+        let Self { items, row_bits, keys } = self;
+        drop(keys);
+        let row = |place: usize| row_of(items[place], row_bits);
+        if row_bits <= u32::BITS {
+            let mut rows = filled(items.len(), 0_u32)?;
+            parallel::for_each_chunk_mut(&mut rows, &|offset, chunk| {
+                (offset..).zip(chunk).for_each(|(place, target)| *target = row(place) as u32); // has that many bits
+            });
+            return Ok(Rows::Short(rows));
+        }
+        let mut rows = filled(items.len(), 0)?;
+        parallel::for_each_chunk_mut(&mut rows, &|offset, chunk| {
+            (offset..).zip(chunk).for_each(|(place, target)| *target = row(place));
+        });
+        Ok(Rows::Long(rows))
+    }
+
+    /// Calls `work` with the rows of each value, in ascending order of the values.
+    pub(super) fn try_for_each_class(&self, mut work: impl FnMut(Class<'_>) -> Result<()>) -> Result<()> {
+        let row_bits = self.row_bits;
+        let is_same = |&one: &u64, &other: &u64| match &self.keys {
+            Some(keys) => keys[row_of(one, row_bits)] == keys[row_of(other, row_bits)],
+            None => prefix(one, row_bits) == prefix(other, row_bits),
+        };
+        self.items.chunk_by(is_same).try_for_each(|items| work(Class { items, row_bits }))
+    }
+}
+
+/// The bits of integers that items have.
+#[derive(Clone, Copy)]
+struct Window {
+    /// The lowest bit.
+    start: u32,
+    bits: u32,
+    /// Whether integers differ in no other bits.
+    is_exact: bool,
+}
+
+impl Window {
+    /// Returns the highest bits in which integers differ, given all of these, at most the given number.
+    fn of(varying: u64, most: u32) -> Self {
+        let (end, last) = (u64::BITS - varying.leading_zeros(), varying.trailing_zeros());
+        let start = end.saturating_sub(most).max(last.min(end));
+        Self { start, bits: end - start, is_exact: last >= start }
+    }
+
+    fn pack(self, key: u64, row: usize, row_bits: u32) -> u64 {
+        let part = match self.bits {
+            0 => 0,
+            bits => (key >> self.start) & (u64::MAX >> (u64::BITS - bits)),
+        };
+        part.checked_shl(row_bits).unwrap_or(0) | row as u64
+    }
+}
+
+/// Returns the bits above those of the row number.
+fn prefix(item: u64, row_bits: u32) -> u64 {
+    item.checked_shr(row_bits).unwrap_or(0)
+}
+
+fn row_of(item: u64, row_bits: u32) -> usize {
+    (item & !u64::MAX.checked_shl(row_bits).unwrap_or(0)) as usize // was a `usize`
+}
+
+/// Sorts items whose rows ascend. `keys` are the integers of all rows, needed if the window is not exact.
+fn sort(items: &mut [u64], spare: &mut [u64], row_bits: u32, window: Window, keys: Option<&[u64]>) {
+    radix::sort(items, spare, row_bits, row_bits + window.bits);
+    if let Some(keys) = keys.filter(|_| !window.is_exact) {
+        let is_same = |one, other| prefix(one, row_bits) == prefix(other, row_bits);
+        radix::for_each_run(items, spare, is_same, |run, spare| {
+            let key = |item: u64| keys[row_of(item, row_bits)];
+            let first = key(run[0]);
+            let varying = run.iter().fold(0, |varying, &item| varying | (key(item) ^ first));
+            let window = Window::of(varying, u64::BITS - row_bits);
+            for item in &mut *run {
+                *item = window.pack(key(*item), row_of(*item, row_bits), row_bits);
+            }
+            sort(run, spare, row_bits, window, Some(keys));
+        });
+    }
+}
+
+/// Returns the bits in which any two integers differ.
+fn varying(keys: &[u64]) -> u64 {
+    let Some(&first) = keys.first() else { return 0 };
+    let parts = parallel::cut(keys, keys.len(), parallel::task_count(size_of_val(keys)), <[u64]>::split_at);
+    let found = parallel::map(parts, |keys| keys.iter().fold(0, |varying, &key| varying | (key ^ first)));
+    found.into_iter().fold(0, |all, varying| all | varying)
+}
+
+/// Returns an integer for each value of a column.
+fn keys_of(table: &(dyn NumericTable + '_), column: usize) -> Result<Array<u64>> {
+    let (all, element) = (column_of(table.shape(), column), table.column_type(column)?);
+    let copy = match lent_slice(table, &all, element)? {
+        Some(_) => None,
+        None => Some(copy_of(table, &all, element, ConversionPolicy::Saturate)?),
+    };
+    let values = match &copy {
+        Some(copy) => copy.as_slice(),
+        None => lent_slice(table, &all, element)?.ok_or_else(Error::not_contiguous)?,
+    };
+    match_element!(element, T => {
+        let values = values.as_slice::<T>();
+        Array::from_fn(values.len(), |row| key(values[row]))
+    })
+}
+
+/// Returns a number that sorts like the values of one type: NaN after all others, and -0.0 like 0.0.
+fn key<T: Element>(value: T) -> u64 {
+    const SIGN: u64 = 1 << 63;
+    match value.exact() {
+        Exact::Integer(integer) if T::TYPE == ElementType::U64 => integer as u64,
+        Exact::Integer(integer) => integer as i64 as u64 ^ SIGN,
+        Exact::Float(float) if float.is_nan() => u64::MAX, // above that of infinity
+        Exact::Float(float) => match (float + 0.0).to_bits() {
+            bits if bits & SIGN == 0 => bits | SIGN,
+            bits => !bits,
+        },
+    }
+}
