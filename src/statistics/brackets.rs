@@ -94,7 +94,7 @@ fn all<V>(results: Vec<Result<V>>) -> Result<Vec<V>> {
     results.into_iter().collect()
 }
 
-/// Two integers between which order statistics lie, or at one of which.
+/// An interval of integers that contains the order statistics, or a single integer that is one.
 #[derive(Clone, Copy)]
 struct Bracket {
     low: i64,
