@@ -39,10 +39,22 @@ impl<'w> Across<'w> {
 
     /// Appends a window. Returns `false` if it cannot be read together with the one before it.
     #[inline]
-    pub(super) fn push(&mut self, window: AnyWindow<'w>) -> bool {
+    fn push(&mut self, window: AnyWindow<'w>) -> bool {
         if self.windows().last().is_some_and(|last| !kernel::are_read_together(last, &window)) {
             return false;
         }
+        self.append(window);
+        true
+    }
+
+    /// Appends a column.
+    #[inline]
+    pub(super) fn push_column(&mut self, values: AnySlice<'w>) {
+        self.append(AnyWindow::of_rows(values, values.len(), 1)); // columns are read together
+    }
+
+    #[inline]
+    fn append(&mut self, window: AnyWindow<'w>) {
         if self.many.capacity() == 0 && self.count < FEW {
             self.few[self.count] = window;
         } else {
@@ -52,7 +64,6 @@ impl<'w> Across<'w> {
             self.many.push(window);
         }
         self.count += 1;
-        true
     }
 
     fn windows(&self) -> &[AnyWindow<'w>] {

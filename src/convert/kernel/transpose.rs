@@ -176,9 +176,6 @@ pub(super) unsafe fn transpose<Bits: Square>(
         for block in (0..whole_length).step_by(height) {
             let end = whole_length.min(block + height);
             for first in (0..whole_lines).step_by(side) {
-                if is_far && first.is_multiple_of(line_of_cache) {
-                    prefetch_rows(to.wrapping_add((block + 2 * side) * to_stride + first), to_stride, side);
-                }
                 for start in (block..end).step_by(side) {
                     Bits::transpose(
                         |index| line(first + index).add(start),
@@ -195,19 +192,6 @@ pub(super) unsafe fn transpose<Bits: Square>(
         (0..whole_lines).for_each(|index| copy(index, whole_length..length));
         (whole_lines..lines).for_each(|index| copy(index, 0..length));
     }
-}
-
-/// Fetches a cache line of each of some rows, which will be written. The addresses may be anywhere.
-#[inline(always)]
-fn prefetch_rows<Bits>(start: *mut Bits, stride: usize, rows: usize) {
-    #[cfg(target_arch = "x86_64")]
-    for row in 0..rows {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: SSE is part of x86-64, and a prefetch of any address is harmless.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(row * stride).cast::<i8>().cast_const()) }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (start, stride, rows);
 }
 
 /// The largest number of columns that are processed together: entire cache lines of the rows and of the columns.

@@ -14,15 +14,14 @@ use crate::table::{
     DataLayout, Lease, Lend, MemoryStatus, NumericTable, Piece, PieceMut, Region, Shape, TableDescription, TableId,
     TableKind, Target, Token, region_mut, tiling,
 };
-use crate::window::{AnySlice, AnyWindow, AnyWindowMut};
+use crate::window::{AnySlice, AnyWindowMut};
 
 impl SoaNumericTable {
     /// Returns the windows of the columns of a region.
     fn across(&self, region: &Region) -> Result<Across<'_>> {
         let mut across = Across::with_capacity(region.columns.len());
         for column in region.columns.clone() {
-            let values = self.array(column)?.as_slice().range(region.rows.clone());
-            across.push(AnyWindow::of_rows(values, region.rows.len(), 1));
+            across.push_column(self.array(column)?.as_slice().range(region.rows.clone()));
         }
         Ok(across)
     }
