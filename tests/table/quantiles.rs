@@ -325,11 +325,15 @@ fn check_large(what: &str, columns: &[Vec<f64>], probabilities: &[f64]) {
     let table = HomogenNumericTable::from_fn(shape(rows, width), |row, column| columns[column][row]).unwrap();
     for layout in LAYOUTS {
         let table = table.to_layout(layout).unwrap();
-        let of = |threads: usize| {
+        let of = || Quantiles::compute(&table, probabilities).unwrap();
+        #[cfg(feature = "rayon")]
+        let results = [1, 3].map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| Quantiles::compute(&table, probabilities).unwrap())
-        };
-        for found in [of(1), of(3)] {
+            pool.install(of)
+        });
+        #[cfg(not(feature = "rayon"))]
+        let results = [of()];
+        for found in results {
             for (column, values) in columns.iter().enumerate() {
                 let mut sorted: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
                 sorted.sort_by(f64::total_cmp);

@@ -56,9 +56,9 @@ fn many_rows_are_sorted_by_several_threads_however_their_values_are_distributed(
     let mut outlier: Vec<i64> = (0..count).map(|_| random.below(1 << 40) as i64).collect();
     outlier[count / 2] = i64::MIN;
     check(&outlier, "numbers with an outlier");
-    let clusters: Vec<u64> = (0..count).map(|_| (random.next() % 3) << 62 | random.next() % 1000).collect();
+    let clusters: Vec<u64> = (0..count).map(|_| ((random.next() % 3) << 62) | (random.next() % 1000)).collect();
     check(&clusters, "clusters");
-    let low: Vec<u64> = (0..count).map(|_| (random.next() & 1) << 63 | random.next() & 1).collect();
+    let low: Vec<u64> = (0..count).map(|_| ((random.next() & 1) << 63) | (random.next() & 1)).collect();
     check(&low, "first and last bits");
     let mut ascending: Vec<f32> = (0..count).map(|row| (row / 3) as f32).collect();
     check(&ascending, "ascending numbers");
