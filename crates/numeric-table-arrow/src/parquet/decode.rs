@@ -1,4 +1,6 @@
 //! Decoding consecutive rows: one reader per column. All readers advance together, one step at a time.
+//!
+//! Columns of numbers without nulls are decoded by [`flat`](super::flat), and others by the `parquet` crate.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,8 +17,9 @@ use numeric_table::ErrorKind;
 use numeric_table::internal::parallel::map;
 use numeric_table::{Error, Result};
 
+use super::flat::{self, FlatColumn};
 use super::input::{Pages, Spare, ratio_of};
-use super::source::{damaged, failed_column};
+use super::source::{LIBRARY, damaged, failed_column};
 use crate::blocks::guarded;
 use crate::input::Input;
 use crate::steps::Step;
@@ -28,11 +31,12 @@ const MOST_ROWS: usize = 64 << 10;
 const LEAST_ROWS: usize = 1 << 10;
 
 /// The parts of an open file from which column readers are created.
-pub(super) struct Decoder<'s> {
-    pub(super) input: &'s Input,
-    pub(super) metadata: &'s ArrowReaderMetadata,
+#[derive(Clone)]
+pub(super) struct Decoder {
+    pub(super) input: Input,
+    pub(super) metadata: ArrowReaderMetadata,
     /// The first row of each row group, and the number of all rows.
-    pub(super) starts: &'s [usize],
+    pub(super) starts: Arc<[usize]>,
     /// Whether the metadata has the positions of pages.
     pub(super) has_index: bool,
 }
@@ -40,7 +44,8 @@ pub(super) struct Decoder<'s> {
 /// Consecutive rows of some columns, which are decoded together.
 pub(super) struct Lane {
     columns: Vec<ColumnReader>,
-    fields: Fields,
+    decoder: Decoder,
+    spare: Spare,
     /// Stands for the columns that are not decoded.
     nothing: ArrayRef,
     /// The next row of the file.
@@ -55,10 +60,15 @@ struct ColumnReader {
     /// Its number in the file.
     index: usize,
     name: String,
-    reader: ParquetRecordBatchReader,
+    reader: Reader,
 }
 
-impl Decoder<'_> {
+enum Reader {
+    Flat(Box<dyn FlatColumn>),
+    Arrow(ParquetRecordBatchReader),
+}
+
+impl Decoder {
     /// Opens columns of the file for rows. The same column may be requested several times.
     ///
     /// # Errors
@@ -74,11 +84,19 @@ impl Decoder<'_> {
         }
         let step = (STEP_VALUES / readers.len().max(1)).clamp(LEAST_ROWS, MOST_ROWS).min(rows.len().max(1));
         let spare = Spare::default();
-        let open = |&index: &usize| self.open(index, &rows, step, &spare);
+        let open = |&index: &usize| {
+            let name = self.check(index, &rows)?;
+            let reader = match flat::open(self, index, &rows, &spare) {
+                Some(flat) => Reader::Flat(flat),
+                None => Reader::Arrow(self.open(index, &name, &rows, step, &spare)?),
+            };
+            Ok(ColumnReader { index, name, reader })
+        };
         let columns = if rows.is_empty() { Vec::new() } else { readers.iter().map(open).collect::<Result<_>>()? };
         Ok(Lane {
             columns,
-            fields: self.fields().clone(),
+            decoder: self.clone(),
+            spare,
             nothing: Arc::new(NullArray::new(0)),
             row: rows.start,
             left: rows.len(),
@@ -110,27 +128,44 @@ impl Decoder<'_> {
         first..end.min(self.starts.len().saturating_sub(1)).max(first)
     }
 
-    fn open(&self, index: usize, rows: &Range<usize>, step: usize, spare: &Spare) -> Result<ColumnReader> {
+    /// Returns the name of a column, if all row groups of some rows have it, with a value for each row.
+    fn check(&self, index: usize, rows: &Range<usize>) -> Result<String> {
         let name = self.fields().get(index).map_or_else(String::new, |field| field.name().clone());
-        let file = self.metadata.metadata();
-        let groups = self.groups(rows);
-        let schema = self.metadata.parquet_schema();
-        let leaf = leaf_of(self.metadata, index);
-        let (mut ratio, mut has_index) = (1, self.has_index);
-        for group in groups.clone() {
-            let rows = file.row_group(group).num_rows();
-            let chunk = leaf.and_then(|leaf| file.row_group(group).columns().get(leaf));
-            let chunk = chunk.ok_or_else(|| damaged(format!("row group {group} has no column {index} ({name})")))?;
+        let leaf = leaf_of(&self.metadata, index);
+        for number in self.groups(rows) {
+            let group = self.metadata.metadata().row_group(number);
+            let (rows, chunk) = (group.num_rows(), leaf.and_then(|leaf| group.columns().get(leaf)));
+            let chunk = chunk.ok_or_else(|| damaged(format!("row group {number} has no column {index} ({name})")))?;
             if chunk.num_values() != rows {
                 let values = chunk.num_values();
-                let reason = format!("column {index} ({name}) has {values} values in row group {group} of {rows} rows");
+                let reason =
+                    format!("column {index} ({name}) has {values} values in row group {number} of {rows} rows");
                 return Err(damaged(reason));
             }
-            ratio = ratio.max(ratio_of(chunk.compression()));
+        }
+        Ok(name)
+    }
+
+    /// Opens a column that was [checked](Self::check) with the `parquet` crate.
+    fn open(
+        &self,
+        index: usize,
+        name: &str,
+        rows: &Range<usize>,
+        step: usize,
+        spare: &Spare,
+    ) -> Result<ParquetRecordBatchReader> {
+        let (file, groups) = (self.metadata.metadata(), self.groups(rows));
+        let schema = self.metadata.parquet_schema();
+        let leaf = leaf_of(&self.metadata, index);
+        let (mut ratio, mut has_index) = (1, self.has_index);
+        for group in groups.clone() {
+            let chunk = leaf.and_then(|leaf| file.row_group(group).columns().get(leaf));
+            ratio = chunk.map_or(ratio, |chunk| ratio.max(ratio_of(chunk.compression())));
             let index = file.page_index_for_row_group(group);
             has_index &= leaf.is_some_and(|leaf| index.page_locations(leaf).is_some());
         }
-        let pages = Pages::new(self.input, ratio, has_index, spare);
+        let pages = Pages::new(&self.input, ratio, has_index, spare);
         let start = self.starts.get(groups.start).copied().unwrap_or(0);
         let end = self.starts.get(groups.end).copied().unwrap_or(rows.end);
         let build = || {
@@ -149,8 +184,7 @@ impl Decoder<'_> {
             let builder = builder.with_row_selection_policy(RowSelectionPolicy::Selectors);
             builder.with_row_selection(RowSelection::from(selection)).build()
         };
-        let reader = guarded("the parquet crate", build)?.map_err(|error| failed_column(index, &name, error))?;
-        Ok(ColumnReader { index, name, reader })
+        guarded(LIBRARY, build)?.map_err(|error| failed_column(index, name, error))
     }
 }
 
@@ -161,9 +195,28 @@ pub(super) fn leaf_of(metadata: &ArrowReaderMetadata, index: usize) -> Option<us
 }
 
 impl ColumnReader {
-    /// Decodes the next rows, at most one step. Returns `None` after the last row.
-    fn next(&mut self) -> Result<Option<ArrayRef>> {
-        let batch = guarded("the parquet crate", || self.reader.next())?;
+    /// Decodes the next rows: `rows`, or fewer if the file does not have as many.
+    fn next(
+        &mut self,
+        rows: usize,
+        reopen: impl FnOnce(&Self) -> Result<ParquetRecordBatchReader>,
+    ) -> Result<Option<ArrayRef>> {
+        if let Reader::Flat(flat) = &mut self.reader {
+            // The crate that reads the pages may panic.
+            if let Ok(array) = guarded(LIBRARY, || flat.next(rows))
+                && let Some(array) = array?
+            {
+                return Ok(Some(array));
+            }
+            self.reader = Reader::Arrow(reopen(self)?);
+        }
+        self.next_batch()
+    }
+
+    /// Decodes the next rows with the `parquet` crate, if there are any.
+    fn next_batch(&mut self) -> Result<Option<ArrayRef>> {
+        let Reader::Arrow(reader) = &mut self.reader else { return Ok(None) };
+        let batch = guarded(LIBRARY, || reader.next())?;
         let batch = batch.transpose().map_err(|error| failed_column(self.index, &self.name, error))?;
         Ok(batch.and_then(|batch| batch.columns().first().cloned()))
     }
@@ -184,12 +237,16 @@ impl Lane {
             return Ok(None);
         }
         let rows = if self.columns.is_empty() { self.left } else { self.step.min(self.left) };
-        let mut columns = vec![self.nothing.clone(); self.fields.len()];
+        let fields = self.decoder.fields().clone();
+        let mut columns = vec![self.nothing.clone(); fields.len()];
         let readers: Vec<&mut ColumnReader> = self.columns.iter_mut().collect();
-        let is_last = rows == self.left;
+        let (all, is_last) = (self.row..self.row + self.left, rows == self.left);
         let decoded = map(readers, |column| {
-            let array = column.next()?.filter(|array| array.len() == rows).ok_or_else(|| column.unequal())?;
-            match is_last && column.next()?.is_some() {
+            let reopen =
+                |column: &ColumnReader| self.decoder.open(column.index, &column.name, &all, self.step, &self.spare);
+            let array = column.next(rows, reopen)?.filter(|array| array.len() == rows);
+            let array = array.ok_or_else(|| column.unequal())?;
+            match is_last && column.next_batch()?.is_some() {
                 true => Err(column.unequal()),
                 false => Ok((column.index, array)),
             }
@@ -198,7 +255,7 @@ impl Lane {
             let (index, array) = found?;
             columns[index] = array;
         }
-        let step = Step { fields: self.fields.clone(), columns, rows, first_row: Some(self.row), path: None };
+        let step = Step { fields, columns, rows, first_row: Some(self.row), path: None };
         self.row += rows;
         self.left -= rows;
         Ok(Some(step))

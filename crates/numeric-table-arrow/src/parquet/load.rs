@@ -16,7 +16,7 @@ use numeric_table::{
 
 use super::decode::{Decoder, Lane, leaf_of};
 use super::input::{Pages, ratio_of};
-use super::source::{ParquetSource, damaged, failed};
+use super::source::{LIBRARY, ParquetSource, damaged, failed};
 use crate::blocks::guarded;
 use crate::chunks::{Room, fill_by};
 use crate::options::ArrowOptions;
@@ -33,7 +33,7 @@ const TRUSTED_RATIO: usize = 256;
 /// Loads rows as a table of one element type.
 pub(super) fn load<T: Element>(
     source: &ParquetSource,
-    decoder: &Decoder<'_>,
+    decoder: &Decoder,
     rows: Range<usize>,
 ) -> Result<HomogenNumericTable<T>> {
     let mut plan = source.plan()?;
@@ -83,11 +83,7 @@ pub(super) fn load<T: Element>(
 }
 
 /// Loads rows as a table whose columns have their own types.
-pub(super) fn load_columns(
-    source: &ParquetSource,
-    decoder: &Decoder<'_>,
-    rows: Range<usize>,
-) -> Result<SoaNumericTable> {
+pub(super) fn load_columns(source: &ParquetSource, decoder: &Decoder, rows: Range<usize>) -> Result<SoaNumericTable> {
     let plan = source.plan()?;
     let types = (0..plan.column_count()).map(|column| plan.type_of(column).size_in_bytes());
     check_claims(decoder, plan.indices(), &rows, types.sum::<usize>().saturating_mul(rows.len()))?;
@@ -126,7 +122,7 @@ fn only(options: &ArrowOptions, index: usize) -> ArrowOptions {
 /// Divides rows for a row-major table: several row groups at a time if the columns are too few for all threads, and
 /// otherwise all of them together, with columns in parallel. Rows with columns of words are not divided either, because
 /// words are numbered in row order.
-fn lanes(decoder: &Decoder<'_>, plan: &Plan<'_>, rows: &Range<usize>) -> Result<Vec<Lane>> {
+fn lanes(decoder: &Decoder, plan: &Plan<'_>, rows: &Range<usize>) -> Result<Vec<Lane>> {
     let threads = task_count(usize::MAX).div_ceil(TASKS_PER_THREAD);
     let columns = plan.column_count();
     if threads < 2 || columns == 0 || columns >= 2 * threads || plan.has_labels() {
@@ -188,13 +184,13 @@ fn words_column(plan: &mut Plan<'_>, mut lane: Lane, rows: usize) -> Result<AnyA
 /// # Errors
 /// [`ErrorKind::Format`]; [`ErrorKind::Foreign`].
 pub(super) fn check_claims(
-    decoder: &Decoder<'_>,
+    decoder: &Decoder,
     mut columns: impl Iterator<Item = usize>,
     rows: &Range<usize>,
     bytes: usize,
 ) -> Result<()> {
     let Some(first) = columns.next().filter(|_| bytes > TRUSTED_BYTES) else { return Ok(()) };
-    let Some(leaf) = leaf_of(decoder.metadata, first) else { return Ok(()) }; // an error of opening the column
+    let Some(leaf) = leaf_of(&decoder.metadata, first) else { return Ok(()) }; // an error of opening the column
     let row_bytes = bytes / rows.len().max(1);
     for group in decoder.groups(rows) {
         let group = decoder.metadata.metadata().row_group(group);
@@ -204,7 +200,7 @@ pub(super) fn check_claims(
             continue;
         }
         let Some(chunk) = group.columns().get(leaf) else { continue };
-        let pages = Arc::new(Pages::new(decoder.input, ratio_of(chunk.compression()), false, &Default::default()));
+        let pages = Arc::new(Pages::new(&decoder.input, ratio_of(chunk.compression()), false, &Default::default()));
         let count = || {
             let mut reader = SerializedPageReader::new(pages, chunk, claimed as usize, None)?;
             let mut values = 0_usize;
@@ -216,7 +212,7 @@ pub(super) fn check_claims(
             }
             Ok(values)
         };
-        let found = guarded("the parquet crate", count)?.map_err(failed)?;
+        let found = guarded(LIBRARY, count)?.map_err(failed)?;
         if found as u64 != claimed as u64 {
             return Err(damaged(format!("a row group claims {claimed} rows, and its pages have {found}")));
         }

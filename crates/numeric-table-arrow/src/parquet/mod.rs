@@ -44,9 +44,11 @@
 
 mod decode;
 mod files;
+mod flat;
 mod input;
 mod load;
 mod rows;
+mod runs;
 mod source;
 mod write;
 

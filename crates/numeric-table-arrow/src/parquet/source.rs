@@ -41,7 +41,7 @@ pub struct ParquetSource {
     /// The metadata with the positions of pages, once they have been needed.
     indexed: OnceLock<ArrowReaderMetadata>,
     /// The first row of each row group, and the number of all rows.
-    starts: Vec<usize>,
+    starts: Arc<[usize]>,
     options: ArrowOptions,
     path: Option<Arc<Path>>,
 }
@@ -93,7 +93,7 @@ impl ParquetSource {
 
     fn new(input: Input, path: Option<Arc<Path>>) -> Result<Self> {
         let metadata = read_footer(&input, PageIndexPolicy::Skip)?;
-        let starts = guarded("the parquet crate", || row_starts(&metadata, input.len()))??;
+        let starts = guarded(LIBRARY, || row_starts(&metadata, input.len()))??.into();
         Ok(Self { input, metadata, indexed: OnceLock::new(), starts, options: ArrowOptions::new(), path })
     }
 
@@ -200,8 +200,12 @@ impl ParquetSource {
     }
 
     /// Returns the decoder for all rows.
-    pub(super) fn decoder(&self) -> Decoder<'_> {
-        Decoder { input: &self.input, metadata: &self.metadata, starts: &self.starts, has_index: false }
+    pub(super) fn decoder(&self) -> Decoder {
+        self.decoder_with(&self.metadata, false)
+    }
+
+    fn decoder_with(&self, metadata: &ArrowReaderMetadata, has_index: bool) -> Decoder {
+        Decoder { input: self.input.clone(), metadata: metadata.clone(), starts: self.starts.clone(), has_index }
     }
 
     /// Returns the decoder for some rows. If the file has the positions of its pages, pages before these rows are not
@@ -209,7 +213,7 @@ impl ParquetSource {
     ///
     /// # Errors
     /// Those of reading the footer.
-    pub(super) fn decoder_of_rows(&self) -> Result<Decoder<'_>> {
+    pub(super) fn decoder_of_rows(&self) -> Result<Decoder> {
         let metadata = match self.indexed.get() {
             Some(metadata) => metadata,
             None => {
@@ -222,7 +226,7 @@ impl ParquetSource {
             }
         };
         let has_index = metadata.metadata().page_index().is_some();
-        Ok(Decoder { input: &self.input, metadata, starts: &self.starts, has_index })
+        Ok(self.decoder_with(metadata, has_index))
     }
 
     /// Adds the path to an error.
@@ -246,10 +250,13 @@ impl fmt::Debug for ParquetSource {
     }
 }
 
+/// What errors call the library.
+pub(super) const LIBRARY: &str = "the parquet crate";
+
 /// Reads the footer.
 fn read_footer(input: &Input, pages: PageIndexPolicy) -> Result<ArrowReaderMetadata> {
     let options = ArrowReaderOptions::new().with_offset_index_policy(pages);
-    guarded("the parquet crate", || ArrowReaderMetadata::load(input, options))?.map_err(failed)
+    guarded(LIBRARY, || ArrowReaderMetadata::load(input, options))?.map_err(failed)
 }
 
 /// Returns the first row of each row group, and the number of all rows. Checks positions and numbers in the footer.
