@@ -291,7 +291,7 @@ impl Growing {
     }
 
     /// Returns the table. Indices of words get the smallest type that holds them, now that all words are known.
-    fn into_table(self, mut plan: Plan<'_>) -> Result<SoaNumericTable> {
+    pub(crate) fn into_table(self, mut plan: Plan<'_>) -> Result<SoaNumericTable> {
         plan.grows = false;
         let rows = self.rows;
         let columns = self.into_columns(&plan)?;

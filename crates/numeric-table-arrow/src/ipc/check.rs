@@ -24,12 +24,7 @@ pub(super) fn check(input: &Input, is_file: bool) -> Result<()> {
         }
         return Ok(());
     }
-    let refused = || damaged(0, "the footer is damaged");
-    let end = input.length().checked_sub(10).ok_or_else(refused)?;
-    let tail = read(input, end, 10)?;
-    let length = tail.first_chunk().map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)));
-    let start = end.checked_sub(length).ok_or_else(refused)?;
-    let bytes = read(input, start, length as usize)?;
+    let bytes = footer_bytes(input)?;
     let footer = root_as_footer(&bytes).map_err(|_| refused())?;
     for block in footer.dictionaries().into_iter().chain(footer.recordBatches()).flatten() {
         let at = u64::try_from(block.offset()).map_err(|_| refused())?;
@@ -46,6 +41,22 @@ pub(super) fn check(input: &Input, is_file: bool) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Reads the footer of a file.
+///
+/// # Errors
+/// [`ErrorKind::Format`] if the file does not end with one.
+pub(super) fn footer_bytes(input: &Input) -> Result<bytes::Bytes> {
+    let end = input.length().checked_sub(10).ok_or_else(refused)?;
+    let tail = read(input, end, 10)?;
+    let length = tail.first_chunk().map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)));
+    let start = end.checked_sub(length).filter(|_| tail.ends_with(MAGIC)).ok_or_else(refused)?;
+    read(input, start, length as usize)
+}
+
+fn refused() -> Error {
+    damaged(0, "the footer is damaged")
 }
 
 /// The positions of a message's body.

@@ -16,6 +16,7 @@
 //! allocated. A panic of the `arrow-ipc` crate becomes an [`ErrorKind::Foreign`](numeric_table::ErrorKind::Foreign),
 //! unless the program is built to abort at panics; the panic hook reports it first.
 
+mod batches;
 mod check;
 mod source;
 mod write;

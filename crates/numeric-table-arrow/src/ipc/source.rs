@@ -1,12 +1,10 @@
 //! An open file or stream in Arrow's IPC format.
 
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, NullArray, RecordBatch};
-use arrow_ipc::reader::{FileReader, StreamReader};
-use arrow_schema::{ArrowError, Fields};
+use arrow_array::{ArrayRef, NullArray};
+use arrow_schema::Fields;
 use bytes::Bytes;
 use numeric_table::{
     DataDictionary, Element, Error, HomogenNumericTable, Result, Shape, SoaNumericTable, files::SaveOptions,
@@ -14,9 +12,9 @@ use numeric_table::{
 #[cfg(doc)]
 use numeric_table::{ErrorKind, files::TableWriter};
 
+use super::batches::{Batches, LIBRARY};
 use super::check::{MAGIC, check};
 use crate::blocks::{FileRowBlocks, guarded, in_file};
-use crate::error::failed;
 use crate::input::Input;
 use crate::options::ArrowOptions;
 use crate::plan::Plan;
@@ -25,8 +23,10 @@ use crate::stream::{read_step_columns, read_steps, save_steps};
 
 /// A file or a stream in Arrow's IPC format: its schema, and what is to be read of it.
 ///
-/// Record batches are read one by one, and dropped when their values were copied. Of a file without compression,
-/// columns that are not chosen are read with their batch; they are never decompressed. Errors name the row of the table.
+/// Record batches are dropped when their values were copied. Those of a stream are read one by one. Those of a file are
+/// decoded in parallel, in the caller's rayon pool (feature `rayon`): one at a time, or several that have at most 8 MiB
+/// together as stored. Columns that are not chosen are read with their batch, but never decompressed. Errors name the row
+/// of the table.
 ///
 /// # Examples
 /// ```
@@ -95,11 +95,7 @@ impl IpcSource {
         let is_file = input.bytes_at(0, MAGIC.len()).is_ok_and(|bytes| bytes == MAGIC);
         guarded(LIBRARY, || check(&input, is_file))??;
         let reader = Batches::open(&input, is_file, None)?;
-        let fields = match &reader {
-            Batches::File(reader) => reader.schema().fields().clone(),
-            Batches::Stream(reader) => reader.schema().fields().clone(),
-        };
-        Ok(Self { input, is_file, fields, options: ArrowOptions::new(), path })
+        Ok(Self { fields: reader.fields(), input, is_file, options: ArrowOptions::new(), path })
     }
 
     /// Sets what is read, and how: columns, element types, conversions, what nulls become, the layout, and with
@@ -262,33 +258,6 @@ impl IpcSource {
     }
 }
 
-/// What errors call the library.
-const LIBRARY: &str = "the arrow-ipc crate";
-
-/// Readers of both formats.
-enum Batches {
-    File(FileReader<BufReader<InputReader>>),
-    Stream(StreamReader<BufReader<InputReader>>),
-}
-
-impl Batches {
-    fn open(input: &Input, is_file: bool, columns: Option<Vec<usize>>) -> Result<Self> {
-        let reader = BufReader::new(InputReader { input: input.clone(), at: 0 });
-        let open = || match is_file {
-            true => FileReader::try_new(reader, columns).map(Self::File),
-            false => StreamReader::try_new(reader, columns).map(Self::Stream),
-        };
-        guarded(LIBRARY, open)?.map_err(failed)
-    }
-
-    fn next(&mut self) -> Option<Result<RecordBatch, ArrowError>> {
-        match self {
-            Self::File(reader) => reader.next(),
-            Self::Stream(reader) => reader.next(),
-        }
-    }
-}
-
 /// The batches, as steps. An error ends the iteration.
 struct Steps {
     batches: Batches,
@@ -309,7 +278,7 @@ impl Iterator for Steps {
         if self.is_done {
             return None;
         }
-        let batch = guarded(LIBRARY, || self.batches.next()).and_then(|batch| batch.transpose().map_err(failed));
+        let batch = self.batches.next();
         self.is_done = !matches!(batch, Ok(Some(_)));
         Some(batch.transpose()?.map(|batch| {
             let rows = batch.num_rows();
@@ -321,32 +290,5 @@ impl Iterator for Steps {
             self.row = self.row.saturating_add(rows);
             Step { fields, columns, rows, first_row, path }
         }))
-    }
-}
-
-/// Reads from a position of its own.
-struct InputReader {
-    input: Input,
-    at: u64,
-}
-
-impl Read for InputReader {
-    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
-        let length = self.input.length().saturating_sub(self.at).min(target.len() as u64) as usize;
-        self.input.read_at(self.at, &mut target[..length])?;
-        self.at += length as u64;
-        Ok(length)
-    }
-}
-
-impl Seek for InputReader {
-    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
-        let at = match position {
-            SeekFrom::Start(at) => Some(at),
-            SeekFrom::End(offset) => self.input.length().checked_add_signed(offset),
-            SeekFrom::Current(offset) => self.at.checked_add_signed(offset),
-        };
-        self.at = at.ok_or(io::ErrorKind::InvalidInput)?;
-        Ok(self.at)
     }
 }

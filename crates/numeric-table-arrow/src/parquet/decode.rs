@@ -227,6 +227,23 @@ impl Lane {
         self.left
     }
 
+    /// Returns whether the number of rows may differ between steps: the `parquet` crate decodes a fixed number.
+    fn is_flat(&self) -> bool {
+        self.columns.iter().all(|column| matches!(column.reader, Reader::Flat(_)))
+    }
+
+    /// Returns the number of rows of the next step. It ends with a row group if that is more than half a step away:
+    /// pages then begin with a step, and need not be put together.
+    fn flat_rows(&self) -> usize {
+        if self.columns.is_empty() || self.left <= self.step {
+            return self.left;
+        }
+        let starts = &self.decoder.starts;
+        let last = starts.partition_point(|&start| start <= self.row + self.step).saturating_sub(1);
+        let rows = starts.get(last).map_or(0, |start| start.saturating_sub(self.row));
+        if rows > self.step / 2 { rows } else { self.step }
+    }
+
     /// Decodes the next step. Columns are decoded in parallel.
     ///
     /// # Errors
@@ -236,14 +253,14 @@ impl Lane {
         if self.left == 0 {
             return Ok(None);
         }
-        let rows = if self.columns.is_empty() { self.left } else { self.step.min(self.left) };
+        let is_flat = self.is_flat();
+        let rows = if is_flat { self.flat_rows() } else { self.step.min(self.left) };
         let fields = self.decoder.fields().clone();
         let mut columns = vec![self.nothing.clone(); fields.len()];
         let readers: Vec<&mut ColumnReader> = self.columns.iter_mut().collect();
         let (all, is_last) = (self.row..self.row + self.left, rows == self.left);
         let decoded = map(readers, |column| {
-            let reopen =
-                |column: &ColumnReader| self.decoder.open(column.index, &column.name, &all, self.step, &self.spare);
+            let reopen = |column: &ColumnReader| self.decoder.open(column.index, &column.name, &all, rows, &self.spare);
             let array = column.next(rows, reopen)?.filter(|array| array.len() == rows);
             let array = array.ok_or_else(|| column.unequal())?;
             match is_last && column.next_batch()?.is_some() {
@@ -254,6 +271,9 @@ impl Lane {
         for found in decoded {
             let (index, array) = found?;
             columns[index] = array;
+        }
+        if is_flat && !self.is_flat() {
+            self.step = rows; // that of the columns that were opened again
         }
         let step = Step { fields, columns, rows, first_row: Some(self.row), path: None };
         self.row += rows;

@@ -1,27 +1,36 @@
-//! Many Parquet files with the same columns as one table.
+//! Many Parquet files with the same columns as one table. `gather` reads rows of them, `reduce` computes results.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use numeric_table::internal::parallel::{map, serially, task_count};
-use numeric_table::{
-    AllocationFlag, DataDictionary, DataLayout, Element, Error, ErrorKind, HomogenNumericTable, Partial, Result, Shape,
-    error::Difference,
-};
+use arrow_schema::Fields;
+use numeric_table::internal::parallel::in_order;
+use numeric_table::{DataDictionary, Error, ErrorKind, Result, Shape, error::Difference, interop::CopyPolicy};
 
-use super::load::fill_rows;
-use super::source::ParquetSource;
-use crate::blocks::FileRowBlocks;
+use super::source::{ParquetSource, damaged};
 use crate::error::unequal;
 use crate::options::ArrowOptions;
-use crate::steps::Step;
+use crate::plan::Plan;
 
-/// Approximate number of values that one task reduces.
-const UNIT_VALUES: usize = 4 << 20;
-/// Number of values that are passed to a result at a time.
-const BLOCK_VALUES: usize = 128 << 10;
+/// Cost of opening a file, in bytes read in the same time.
+const FILE_BYTES: usize = 64 << 10;
+/// Maximum number of files that are open at once while their footers are read.
+const FILES_AT_ONCE: usize = 64;
 
 /// Parquet files with the same columns, as one table. Its rows are those of the files, in the order of the files.
+///
+/// It has the number of rows of each file; no file stays open between calls. A call opens each file when it reaches it,
+/// at most a few for each thread at a time, and fails if the number of rows or the columns of a file have changed.
+///
+/// The calls are those of [`Shards`], which has table files: a program for one runs with the other after these changes.
+///
+/// | call | [`Shards`] | `ParquetFiles` |
+/// | --- | --- | --- |
+/// | `open` | a folder or a manifest | a folder or one file |
+/// | `shape`, `dictionary` | known after opening | `Result`: they depend on the [`options`](Self::options) |
+/// | `load` | the element type of the files | that type, or one that the options permit: there is no `load_cast` |
+/// | `row_blocks` | a loop over `next_block`, with one buffer | an iterator over tables |
+/// | `reduce_shards`, `runs`, `verify`, `on_progress` | available | not available: Parquet has no checksums of values |
 ///
 /// # Examples
 /// ```
@@ -32,22 +41,63 @@ const BLOCK_VALUES: usize = 128 << 10;
 /// save_parquet(folder.join("part-0.parquet"), &HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?)?;
 /// save_parquet(folder.join("part-1.parquet"), &HomogenNumericTable::from_rows(&[[5, 6]])?)?;
 /// let files = ParquetFiles::open(folder)?;
-/// assert_eq!((files.file_count(), files.shape()?), (2, Shape { rows: 3, columns: 2 }));
+/// assert_eq!((files.shard_count(), files.shape()?), (2, Shape { rows: 3, columns: 2 }));
 /// assert_eq!(files.load::<i32>()?.as_slice()?, [1, 2, 3, 4, 5, 6]);
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
+///
+/// [`Shards`]: numeric_table::shards::Shards
 #[derive(Clone, Debug)]
 pub struct ParquetFiles {
-    sources: Vec<ParquetSource>,
+    files: Vec<FileEntry>,
+    /// The columns of every file.
+    fields: Fields,
+    options: ArrowOptions,
+}
+
+/// What is known of a file that is not open.
+#[derive(Clone, Debug)]
+struct FileEntry {
+    path: PathBuf,
+    /// Number of rows of the files before it.
+    first_row: usize,
+    rows: usize,
+    bytes: u64,
+}
+
+/// One of the files of a [`ParquetFiles`].
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// use numeric_table_arrow::parquet::{ParquetFileInfo, ParquetFiles, save_parquet};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("a.parquet");
+/// save_parquet(&path, &HomogenNumericTable::from_rows(&[[1, 2], [3, 4]])?)?;
+/// let files = ParquetFiles::open(&path)?;
+/// let first: ParquetFileInfo<'_> = files.files().next().unwrap();
+/// assert_eq!((first.path, first.rows), (&*path, 0..2));
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ParquetFileInfo<'f> {
+    /// The path of the file.
+    pub path: &'f Path,
+    /// The rows of the whole table that are in the file.
+    pub rows: Range<usize>,
+    /// The size of the file in bytes.
+    pub bytes: u64,
 }
 
 impl ParquetFiles {
     /// Opens all files of a folder whose names end with `.parquet`, in the order of their names, and reads their
-    /// footers. Ignores subfolders, and files whose names begin with a dot or an underscore.
+    /// footers. Ignores subfolders, and files whose names begin with a dot or an underscore. The path of a file opens
+    /// that file alone.
     ///
     /// # Errors
     /// [`ErrorKind::Io`]; those of [`ParquetSource::open`]; [`ErrorKind::UnequalTables`] with the first file whose
-    /// columns differ from those of the first file.
+    /// columns differ from those of the first file; [`ErrorKind::SizeOverflow`].
     ///
     /// # Examples
     /// ```
@@ -60,8 +110,11 @@ impl ParquetFiles {
     /// assert_eq!(ParquetFiles::open(folder)?.load::<i32>()?.as_slice()?, [1, 2, 3, 4]);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
-        let folder = folder.as_ref();
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let folder = path.as_ref();
+        if folder.is_file() {
+            return Self::from_paths([folder]);
+        }
         let failed = |source| Error::io(folder, source);
         let mut paths: Vec<PathBuf> = Vec::new();
         for entry in std::fs::read_dir(folder).map_err(failed)? {
@@ -75,7 +128,7 @@ impl ParquetFiles {
         Self::from_paths(paths)
     }
 
-    /// Opens files, in the given order, and reads their footers.
+    /// Opens files, in the given order, and reads their footers. Many footers are read in parallel.
     ///
     /// # Errors
     /// Those of [`open`](Self::open).
@@ -93,13 +146,29 @@ impl ParquetFiles {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn from_paths<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Result<Self> {
-        let sources = paths.into_iter().map(ParquetSource::open).collect::<Result<Vec<_>>>()?;
-        if let Some(first) = sources.first() {
-            for (table, source) in sources.iter().enumerate() {
-                check_columns(table, source, first).map_err(|error| source.name_in(error))?;
+        let paths: Vec<PathBuf> = paths.into_iter().map(|path| path.as_ref().to_owned()).collect();
+        let bytes = paths.len().saturating_mul(FILE_BYTES);
+        let mut all = Self { files: Vec::new(), fields: Fields::empty(), options: ArrowOptions::new() };
+        let read = |path: PathBuf| {
+            let source = ParquetSource::open(&path)?;
+            Ok((path, source.row_count(), source.byte_count(), source.fields().clone()))
+        };
+        in_order(paths.into_iter(), bytes, FILES_AT_ONCE, read, |(path, rows, bytes, fields)| {
+            if all.files.is_empty() {
+                all.fields = fields;
+            } else {
+                let same = check_columns(all.files.len(), &fields, &all.fields);
+                same.map_err(|error| error.in_file(&path))?;
             }
-        }
-        Ok(Self { sources })
+            let first_row = all.row_count();
+            let shape = Shape { rows: usize::MAX, columns: all.fields.len() };
+            let overflow = || Error::new(ErrorKind::SizeOverflow { shape, element: None }).in_file(&path);
+            first_row.checked_add(rows).ok_or_else(overflow)?;
+            all.files.try_reserve(1).map_err(|_| Error::out_of_memory(size_of::<FileEntry>()))?;
+            all.files.push(FileEntry { path, first_row, rows, bytes });
+            Ok(())
+        })?;
+        Ok(all)
     }
 
     /// Sets the options for reading every file, as [`ParquetSource::options`] does.
@@ -116,7 +185,7 @@ impl ParquetFiles {
     /// ```
     #[must_use]
     pub fn options(self, options: ArrowOptions) -> Self {
-        Self { sources: self.sources.into_iter().map(|source| source.options(options.clone())).collect() }
+        Self { options: options.copy(CopyPolicy::IfNeeded), ..self }
     }
 
     /// Returns the number of files.
@@ -125,17 +194,37 @@ impl ParquetFiles {
     /// ```
     /// # use numeric_table_arrow::parquet::ParquetFiles;
     /// # let folder = tempfile::tempdir().unwrap();
-    /// assert_eq!(ParquetFiles::open(folder.path())?.file_count(), 0);
+    /// assert_eq!(ParquetFiles::open(folder.path())?.shard_count(), 0);
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn file_count(&self) -> usize {
-        self.sources.len()
+    pub fn shard_count(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Returns the files, in order, with their rows.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_arrow::parquet::{ParquetFiles, save_parquet};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// save_parquet(folder.path().join("a.parquet"), &HomogenNumericTable::from_rows(&[[1.5], [2.5]])?)?;
+    /// save_parquet(folder.path().join("b.parquet"), &HomogenNumericTable::from_rows(&[[3.5]])?)?;
+    /// let rows: Vec<_> = ParquetFiles::open(folder.path())?.files().map(|file| file.rows).collect();
+    /// assert_eq!(rows, [0..2, 2..3]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn files(&self) -> impl ExactSizeIterator<Item = ParquetFileInfo<'_>> {
+        self.files.iter().map(|file| {
+            let FileEntry { path, first_row, rows, bytes } = file;
+            ParquetFileInfo { path, rows: *first_row..first_row + rows, bytes: *bytes }
+        })
     }
 
     /// Returns the total number of rows, and the number of chosen columns.
     ///
     /// # Errors
-    /// Those of [`ParquetSource::shape`]; [`ErrorKind::SizeOverflow`].
+    /// Those of [`ParquetSource::shape`], except the path.
     ///
     /// # Examples
     /// ```
@@ -147,19 +236,13 @@ impl ParquetFiles {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn shape(&self) -> Result<Shape> {
-        let columns = self.sources.first().map_or(Ok(0), |first| first.shape().map(|shape| shape.columns))?;
-        let mut counts = self.sources.iter().map(ParquetSource::row_count);
-        let overflow =
-            || Error::new(ErrorKind::SizeOverflow { shape: Shape { rows: usize::MAX, columns }, element: None });
-        let rows = counts.try_fold(0_usize, |rows, count| rows.checked_add(count)).ok_or_else(overflow)?;
-        Ok(Shape { rows, columns })
+        Ok(Shape { rows: self.row_count(), columns: self.plan()?.column_count() })
     }
 
-    /// Returns the descriptions of the chosen columns: those that [`ParquetSource::dictionary`] returns for the first
-    /// file.
+    /// Returns the descriptions of the chosen columns, as [`ParquetSource::dictionary`] does.
     ///
     /// # Errors
-    /// Those of [`ParquetSource::shape`].
+    /// Those of [`shape`](Self::shape).
     ///
     /// # Examples
     /// ```
@@ -171,136 +254,68 @@ impl ParquetFiles {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn dictionary(&self) -> Result<DataDictionary> {
-        self.sources.first().map_or_else(|| Ok(DataDictionary::from_features([])), ParquetSource::dictionary)
+        let mut plan = self.plan()?;
+        plan.grows = true;
+        plan.dictionary(|column| plan.type_of(column))
     }
 
-    /// Loads all rows as a table of one element type. A word has the same index in all files. A column-major table is
-    /// created as a row-major one and then copied.
-    ///
-    /// # Errors
-    /// Those of [`ParquetSource::load`], with the path and the row in the file.
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::prelude::*;
-    /// use numeric_table_arrow::parquet::{ParquetFiles, save_parquet};
-    /// # let folder = tempfile::tempdir().unwrap();
-    /// save_parquet(folder.path().join("a.parquet"), &HomogenNumericTable::from_rows(&[[1.5], [2.5]])?)?;
-    /// save_parquet(folder.path().join("b.parquet"), &HomogenNumericTable::from_rows(&[[3.5]])?)?;
-    /// assert_eq!(ParquetFiles::open(folder.path())?.load::<f64>()?.as_slice()?, [1.5, 2.5, 3.5]);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn load<T: Element>(&self) -> Result<HomogenNumericTable<T>> {
-        let shape = self.shape()?;
-        let allocate =
-            || HomogenNumericTable::<T>::new_with_layout(shape, AllocationFlag::DoAllocate, DataLayout::RowMajor);
-        let Some(first) = self.sources.first() else { return allocate() };
-        let mut plan = first.plan()?;
-        self.sources.iter().try_for_each(|source| source.check_claims::<T>(&plan))?;
-        let mut table = allocate()?;
-        let mut target = if shape.is_empty() { &mut [][..] } else { table.as_mut_slice()? };
-        for source in &self.sources {
-            let (own, rest) = target.split_at_mut(source.row_count() * shape.columns);
-            let lane = source.decoder().lane(plan.indices(), 0..source.row_count());
-            let filled = lane.and_then(|lane| fill_rows(&mut plan, lane, own));
-            filled.map_err(|error| source.name_in(error))?;
-            target = rest;
-        }
-        let table = table.with_dictionary(plan.dictionary(|_| T::TYPE)?)?;
-        match first.read_options().layout {
-            DataLayout::RowMajor => Ok(table),
-            layout => table.to_layout(layout),
-        }
+    pub(super) fn plan(&self) -> Result<Plan<'_>> {
+        // With no file there is no column to choose.
+        static ALL: std::sync::LazyLock<ArrowOptions> = std::sync::LazyLock::new(ArrowOptions::new);
+        Plan::new(&self.fields, if self.files.is_empty() { &ALL } else { &self.options }, "batch")
     }
 
-    /// Returns an iterator over blocks of rows, as [`ParquetSource::row_blocks`] does. A block may contain rows of
-    /// several files.
-    ///
-    /// # Errors
-    /// [`ErrorKind::ParameterOutOfRange`] for blocks of 0 rows; those of [`shape`](Self::shape). From the iterator, those
-    /// of [`load`](Self::load).
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::prelude::*;
-    /// use numeric_table_arrow::parquet::{ParquetFiles, save_parquet};
-    /// # let folder = tempfile::tempdir().unwrap();
-    /// save_parquet(folder.path().join("a.parquet"), &HomogenNumericTable::from_rows(&[[1.5]])?)?;
-    /// save_parquet(folder.path().join("b.parquet"), &HomogenNumericTable::from_rows(&[[3.5], [4.5]])?)?;
-    /// let files = ParquetFiles::open(folder.path())?;
-    /// let rows = files.row_blocks::<f64>(2)?.map(|block| Ok(block?.row_count())).collect::<Result<Vec<_>, Error>>()?;
-    /// assert_eq!(rows, [2, 1]);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn row_blocks<T: Element>(&self, rows: usize) -> Result<FileRowBlocks<'_, T>> {
-        let Some(first) = self.sources.first() else {
-            static DEFAULT: std::sync::LazyLock<ArrowOptions> = std::sync::LazyLock::new(ArrowOptions::new);
-            return FileRowBlocks::new(&arrow_schema::Fields::empty(), std::iter::empty(), &DEFAULT, rows);
-        };
-        let columns: Vec<usize> = first.plan()?.indices().collect();
-        let steps = self.sources.iter().flat_map(move |source| -> Box<dyn Iterator<Item = Result<Step>> + Send + '_> {
-            match source.steps(&columns) {
-                Ok(steps) => Box::new(steps),
-                Err(error) => Box::new(std::iter::once(Err(error))),
-            }
+    pub(super) fn fields(&self) -> &Fields {
+        &self.fields
+    }
+
+    pub(super) fn read_options(&self) -> &ArrowOptions {
+        &self.options
+    }
+
+    pub(super) fn row_count(&self) -> usize {
+        self.files.last().map_or(0, |last| last.first_row + last.rows)
+    }
+
+    pub(super) fn path_of(&self, file: usize) -> &Path {
+        &self.files[file].path
+    }
+
+    pub(super) fn rows_of(&self, file: usize) -> usize {
+        self.files[file].rows
+    }
+
+    pub(super) fn bytes_of(&self, file: usize) -> u64 {
+        self.files[file].bytes
+    }
+
+    /// Returns the files that have some of the rows, with their own numbers of these rows.
+    pub(super) fn parts_of(&self, rows: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> {
+        let first = self.files.partition_point(|file| file.first_row + file.rows <= rows.start);
+        let files = self.files.iter().enumerate().skip(first).take_while(move |(_, file)| file.first_row < rows.end);
+        let parts = files.map(move |(index, file)| {
+            let start = rows.start.saturating_sub(file.first_row);
+            (index, start..file.rows.min(rows.end - file.first_row))
         });
-        FileRowBlocks::new(first.fields(), steps, first.read_options(), rows)
+        parts.filter(|(_, rows)| !rows.is_empty())
     }
 
-    /// Computes a result over all rows: starts with [`new_like`](Partial::new_like) of the prototype, and adds blocks
-    /// of rows that are read as `T`. Parts of files are processed in parallel (feature `rayon`).
-    ///
-    /// The division of files into parts, at row groups, does not depend on the number of threads. The results of the
-    /// parts are merged in row order, so the result has the same bits for any number of threads.
+    /// Opens a file again.
     ///
     /// # Errors
-    /// The first error in the order of the rows: those of [`load`](Self::load), with the path; those of
-    /// [`Partial::update`] and [`Partial::merge`].
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::{prelude::*, statistics::BasicStatistics};
-    /// use numeric_table_arrow::parquet::{ParquetFiles, save_parquet};
-    /// # let folder = tempfile::tempdir().unwrap();
-    /// save_parquet(folder.path().join("a.parquet"), &HomogenNumericTable::from_rows(&[[1.0, 2.0], [3.0, 4.0]])?)?;
-    /// save_parquet(folder.path().join("b.parquet"), &HomogenNumericTable::from_rows(&[[5.0, 9.0]])?)?;
-    /// let files = ParquetFiles::open(folder.path())?;
-    /// let statistics = files.reduce::<f64, _>(&BasicStatistics::new(2)?)?;
-    /// assert_eq!(statistics.per_column()[1].mean(), 5.0);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn reduce<T: Element, P: Partial>(&self, prototype: &P) -> Result<P> {
-        let columns = self.shape()?.columns;
-        let block = (BLOCK_VALUES / columns.max(1)).max(1);
-        let mut units: Vec<(&ParquetSource, Range<usize>)> = Vec::new();
-        for source in &self.sources {
-            let rows = 0..source.row_count();
-            let count = rows.len().saturating_mul(columns).div_ceil(UNIT_VALUES).max(1);
-            units.extend(source.decoder().cuts(&rows, count).into_iter().map(|rows| (source, rows)));
+    /// Those of [`ParquetSource::open`]; [`ErrorKind::Format`] if its rows or columns have changed.
+    pub(super) fn source(&self, file: usize) -> Result<ParquetSource> {
+        let FileEntry { path, rows, .. } = &self.files[file];
+        let source = ParquetSource::open(path)?;
+        if source.row_count() != *rows || check_columns(file, source.fields(), &self.fields).is_err() {
+            return Err(damaged("the file has changed since it was opened".to_owned()).in_file(path));
         }
-        let mut all = prototype.new_like()?;
-        for some in units.chunks(task_count(usize::MAX)) {
-            let found = map(some.to_vec(), |(source, rows)| {
-                let unit = || -> Result<P> {
-                    let mut result = prototype.new_like()?;
-                    for table in source.blocks_of::<T>(rows.clone(), block)? {
-                        result.update(&table?).map_err(|error| source.name_in(error))?;
-                    }
-                    Ok(result)
-                };
-                serially(unit)
-            });
-            for part in found {
-                all.merge(&part?)?;
-            }
-        }
-        Ok(all)
+        Ok(source.options(self.options.clone()))
     }
 }
 
 /// Checks that a file has the columns of the first one.
-fn check_columns(table: usize, source: &ParquetSource, first: &ParquetSource) -> Result<()> {
-    let (found, expected) = (source.fields(), first.fields());
+fn check_columns(table: usize, found: &Fields, expected: &Fields) -> Result<()> {
     let refused = |column, difference, reason| Err(unequal(table, column, difference, reason));
     if found.len() != expected.len() {
         let reason = format!("expected {} columns, found {}", expected.len(), found.len());

@@ -1,14 +1,15 @@
 //! Columns of numbers without nulls, decoded page by page.
 //!
-//! The `parquet` crate reads and decompresses pages; this module decodes their values. A dictionary is decoded once, and
+//! The `parquet` crate reads pages; [`unpack`](super::unpack) decompresses most, and this module decodes their values. A dictionary is decoded once, and
 //! its indices are replaced by its values in one step. A page without a dictionary that has all requested rows is
 //! shared. Only regular pages are decoded: with nulls, with other encodings, or damaged, the column is left to the
 //! `parquet` crate from the first row that is missing. Its values and its errors are the reference.
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ::parquet::basic::{Encoding, Type as StoredType};
+use ::parquet::basic::{Compression, Encoding, Type as StoredType};
 use ::parquet::column::page::{Page, PageReader};
 use ::parquet::file::reader::SerializedPageReader;
 use ::parquet::file::statistics::Statistics;
@@ -27,6 +28,7 @@ use numeric_table::internal::with_room;
 use super::decode::{Decoder, leaf_of};
 use super::input::{Pages, Spare, ratio_of};
 use super::runs::{Integers, Runs};
+use super::unpack::Decompressor;
 
 /// Numbers as Parquet stores them without a dictionary: one after another, little-endian.
 pub(super) trait StoredNumber: ArrowPrimitiveType {
@@ -98,6 +100,7 @@ pub(super) fn open(decoder: &Decoder, index: usize, rows: &Range<usize>, spare: 
         leaf,
         has_levels: column.max_def_level() == 1,
         spare: spare.clone(),
+        decompressor: None,
     };
     open_as(field.data_type(), pages)
 }
@@ -111,6 +114,8 @@ struct ColumnPages {
     /// Whether pages have definition levels.
     has_levels: bool,
     spare: Spare,
+    /// That of the previous row group.
+    decompressor: Option<Decompressor>,
 }
 
 impl ColumnPages {
@@ -131,12 +136,50 @@ impl ColumnPages {
     }
 
     /// Opens the next row group. Returns its pages and its number of rows.
-    fn open(&mut self) -> Option<(SerializedPageReader<Pages>, usize)> {
+    fn open(&mut self) -> Option<(ChunkPages, usize)> {
         let group = self.decoder.metadata.metadata().row_group(self.groups.next()?);
         let chunk = group.columns().get(self.leaf)?;
         let rows = usize::try_from(group.num_rows()).ok()?;
-        let pages = Pages::new(&self.decoder.input, ratio_of(chunk.compression()), false, &self.spare);
-        Some((SerializedPageReader::new(Arc::new(pages), chunk, rows, None).ok()?, rows))
+        let compression = chunk.compression();
+        let pages = Pages::new(&self.decoder.input, ratio_of(compression), false, &self.spare);
+        let (size, decompressor) = (pages.size(), Decompressor::again(self.decompressor.take(), compression));
+        let open = |chunk| SerializedPageReader::new(Arc::new(pages), chunk, rows, None).ok();
+        let reader = match &decompressor {
+            None => open(chunk)?,
+            // The pages as they are stored.
+            Some(_) => open(&chunk.clone().into_builder().set_compression(Compression::UNCOMPRESSED).build().ok()?)?,
+        };
+        Some((ChunkPages { reader, size, decompressor, spare: self.spare.clone() }, rows))
+    }
+}
+
+/// The pages of a column in a row group.
+struct ChunkPages {
+    reader: SerializedPageReader<Pages>,
+    /// The size of the last page after decompression.
+    size: Arc<AtomicUsize>,
+    /// Decompresses pages, if the `parquet` crate does not.
+    decompressor: Option<Decompressor>,
+    spare: Spare,
+}
+
+impl ChunkPages {
+    /// Returns the next page. Returns `None` if it is damaged, and `Some(None)` after the last.
+    fn next(&mut self) -> Option<Option<Page>> {
+        let Some(mut page) = self.reader.get_next_page().ok()? else { return Some(None) };
+        let Some(decompressor) = &mut self.decompressor else { return Some(Some(page)) };
+        let size = self.size.load(Ordering::Relaxed);
+        match &mut page {
+            Page::DataPage { buf, .. } | Page::DictionaryPage { buf, .. } => {
+                *buf = decompressor.page(buf, 0, size, &self.spare)?;
+            }
+            Page::DataPageV2 { buf, def_levels_byte_len, rep_levels_byte_len, is_compressed: true, .. } => {
+                let head = (*def_levels_byte_len as usize).checked_add(*rep_levels_byte_len as usize)?;
+                *buf = decompressor.page(buf, head, size, &self.spare)?;
+            }
+            Page::DataPageV2 { .. } => {}
+        }
+        Some(Some(page))
     }
 }
 
@@ -151,7 +194,7 @@ enum PageValues {
 struct FlatReader<P: StoredNumber> {
     chunks: ColumnPages,
     /// The pages of the row group.
-    pages: Option<SerializedPageReader<Pages>>,
+    pages: Option<ChunkPages>,
     /// Number of rows of the row group whose pages are not opened.
     unopened: usize,
     dictionary: Option<Vec<P::Native>>,
@@ -181,7 +224,7 @@ impl<P: StoredNumber> FlatReader<P> {
                 (self.pages, self.unopened, self.dictionary) = (Some(pages), rows, None);
                 continue;
             }
-            let page = self.pages.as_mut().and_then(|pages| pages.get_next_page().ok().flatten());
+            let page = self.pages.as_mut().and_then(|pages| pages.next().flatten());
             let opened = match page {
                 Some(Page::DictionaryPage { buf, num_values, encoding, .. }) => {
                     self.set_dictionary(&buf, num_values as usize, encoding)?
@@ -246,11 +289,12 @@ impl<P: StoredNumber> FlatReader<P> {
     /// Ends a row group. Returns `None` if it has more values than rows.
     fn close(&mut self) -> Option<()> {
         let Some(mut pages) = self.pages.take() else { return Some(()) };
-        while let Some(page) = pages.get_next_page().ok()? {
+        while let Some(page) = pages.next()? {
             if page.is_dictionary_page() || page.num_values() > 0 {
                 return None;
             }
         }
+        self.chunks.decompressor = pages.decompressor;
         Some(())
     }
 

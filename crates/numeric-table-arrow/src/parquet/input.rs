@@ -1,6 +1,7 @@
 //! The bytes of a Parquet file for the `parquet` crate, and the checks of page headers.
 
 use std::io::{self, Read};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ::parquet::basic::Compression;
@@ -14,8 +15,9 @@ use crate::input::{Input, zeroed};
 const HEADER_BYTES: usize = 256;
 /// Decompressed size that every page may have, regardless of its compressed size.
 const LEAST_PAGE: u64 = 64 << 10;
-/// Maximum number of page buffers that are kept for reuse.
-const MOST_SPARE: usize = 4;
+/// Maximum number of page buffers that are kept for reuse, and of their bytes together.
+const MOST_SPARE: usize = 64;
+const MOST_SPARE_BYTES: usize = 16 << 20;
 /// Maximum number of bytes of a page header, which may hold the minimum and the maximum of texts.
 const MOST_HEADER_BYTES: usize = 1 << 20;
 /// Number of bytes that are enough for the type and the sizes of a page.
@@ -59,11 +61,18 @@ pub(super) struct Pages {
     has_index: bool,
     /// Buffers of pages that were already decoded, for reuse.
     spare: Spare,
+    /// Number of bytes that the page of the last header has after decompression.
+    size: Arc<AtomicUsize>,
 }
 
 impl Pages {
     pub(super) fn new(input: &Input, ratio: u64, has_index: bool, spare: &Spare) -> Self {
-        Self { input: input.clone(), ratio, has_index, spare: spare.clone() }
+        Self { input: input.clone(), ratio, has_index, spare: spare.clone(), size: Arc::default() }
+    }
+
+    /// Returns where the size after decompression of each page is found, once its header was read.
+    pub(super) fn size(&self) -> Arc<AtomicUsize> {
+        self.size.clone()
     }
 }
 
@@ -74,13 +83,28 @@ impl Pages {
             return self.input.bytes_at(start, length);
         }
         self.input.check(start, length)?;
-        let mut bytes = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
-        if bytes.len() < length {
-            bytes = zeroed(length)?;
-        }
+        let mut bytes = buffer_of(length, &self.spare)?;
         self.input.read_at(start, &mut bytes[..length])?;
-        Ok(Bytes::from_owner(Page { bytes, length, spare: self.spare.clone() }))
+        Ok(page_of(bytes, length, &self.spare))
     }
+}
+
+/// Returns a buffer of at least `length` bytes: that of an earlier page if available.
+///
+/// # Errors
+/// [`io::ErrorKind::OutOfMemory`].
+pub(super) fn buffer_of(length: usize, spare: &Spare) -> io::Result<Vec<u8>> {
+    let mut spare = spare.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(fits) = spare.iter().rposition(|bytes| bytes.len() >= length) {
+        return Ok(spare.swap_remove(fits));
+    }
+    drop(spare);
+    zeroed(length)
+}
+
+/// Returns the first `length` bytes of a buffer, which is reused when they are dropped.
+pub(super) fn page_of(bytes: Vec<u8>, length: usize, spare: &Spare) -> Bytes {
+    Bytes::from_owner(Page { bytes, length, spare: spare.clone() })
 }
 
 /// The bytes of a page, in a buffer that is reused.
@@ -99,7 +123,8 @@ impl AsRef<[u8]> for Page {
 impl Drop for Page {
     fn drop(&mut self) {
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        if spare.len() < MOST_SPARE {
+        let bytes = spare.iter().map(Vec::len).sum::<usize>();
+        if spare.len() < MOST_SPARE && bytes + self.bytes.len() <= MOST_SPARE_BYTES {
             spare.push(std::mem::take(&mut self.bytes));
         }
     }
@@ -161,6 +186,9 @@ impl Read for HeaderReader {
                 }
             }
             self.at += length as u64;
+            if let Some([size, _]) = next_sizes(&mut &self.bytes[..]) {
+                self.pages.size.store(usize::try_from(size).unwrap_or(usize::MAX), Ordering::Relaxed);
+            }
         }
         let count = target.len().min(self.bytes.len());
         target[..count].copy_from_slice(&self.bytes.split_to(count));

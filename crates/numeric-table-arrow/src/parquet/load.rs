@@ -179,6 +179,11 @@ fn words_column(plan: &mut Plan<'_>, mut lane: Lane, rows: usize) -> Result<AnyA
     Ok(growing.into_columns(plan)?.pop().unwrap_or_else(|| AnyArray::from(Array::<u8>::new())))
 }
 
+/// Returns whether a table of `bytes` bytes is not suspiciously large for `stored` bytes of a file.
+pub(super) fn is_trusted(bytes: usize, stored: usize) -> bool {
+    bytes <= TRUSTED_BYTES || bytes / TRUSTED_RATIO <= stored
+}
+
 /// Counts the rows in the pages of row groups that claim a table much larger than their bytes.
 ///
 /// # Errors

@@ -28,12 +28,19 @@
 //! All Parquet compressions except LZO can be read. Columns of numbers, truth values, dates, times, decimals and words
 //! become columns by the rules of the [guide](crate::guide) for Arrow's types. Choosing a nested column is an error.
 //!
+//! # Speed
+//!
+//! The `parquet` crate reads and decompresses pages. Columns of integers and floats without nulls, stored plainly or by a
+//! dictionary, are then decoded by this crate: the values of a dictionary replace its indices directly, and plain pages
+//! are not copied before their values go into the table. All other columns (with nulls, of other types, in other
+//! encodings) are decoded by the `parquet` crate, from the first row on that needs it. The values are the same.
+//!
 //! # Memory
 //!
 //! Columns are decoded in steps of 1 Mi values, summed over all columns, but at least 1024 and at most 64 Ki rows. Each
-//! step is copied into the table and dropped. While a column is decoded, its dictionary and one of its pages, both
+//! step is copied into the table and dropped. While a column is decoded, its dictionary and at most two of its pages,
 //! compressed and decompressed, are in memory. With the settings of most writers, that is about 3 MiB per column,
-//! regardless of the number of rows in a row group.
+//! regardless of the number of rows in a row group. At most 16 MiB of buffers are kept for later pages.
 //!
 //! # Untrusted files
 //!
@@ -45,16 +52,19 @@
 mod decode;
 mod files;
 mod flat;
+mod gather;
 mod input;
 mod load;
+mod reduce;
 mod rows;
 mod runs;
 mod source;
+mod unpack;
 mod write;
 
 #[cfg(doc)]
 use numeric_table::ErrorKind;
 
-pub use self::files::ParquetFiles;
+pub use self::files::{ParquetFileInfo, ParquetFiles};
 pub use self::source::ParquetSource;
 pub use self::write::{ParquetCompression, ParquetWriteOptions, save_parquet, save_parquet_with};

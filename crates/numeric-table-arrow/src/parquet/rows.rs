@@ -13,8 +13,7 @@ use numeric_table::{
 use super::decode::Lane;
 use super::load;
 use super::source::ParquetSource;
-use crate::blocks::FileRowBlocks;
-use crate::plan::Plan;
+use crate::blocks::{FileRowBlocks, in_file};
 use crate::steps::Step;
 use crate::stream::save_steps;
 
@@ -123,22 +122,17 @@ impl ParquetSource {
         if rows.start <= rows.end && rows.end <= row_count { Ok(rows) } else { Err(refusal(rows)) }
     }
 
-    /// Checks the number of rows that the file claims before memory for a table of `T` is allocated.
-    pub(super) fn check_claims<T: Element>(&self, plan: &Plan<'_>) -> Result<()> {
-        let (rows, columns) = (self.row_count(), plan.column_count());
-        let bytes = rows.saturating_mul(columns).saturating_mul(size_of::<T>());
-        load::check_claims(&self.decoder(), plan.indices(), &(0..rows), bytes).map_err(|error| self.name_in(error))
-    }
-
     /// Returns the steps of all rows. Their errors name the file.
-    pub(super) fn steps(&self, columns: &[usize]) -> Result<impl Iterator<Item = Result<Step>> + Send + '_> {
+    pub(super) fn into_steps(self, columns: &[usize]) -> Result<impl Iterator<Item = Result<Step>> + Send + use<>> {
         let lane = self.decoder().lane(columns.iter().copied(), 0..self.row_count());
         Ok(self.named(lane.map_err(|error| self.name_in(error))?))
     }
 
-    fn named(&self, lane: Lane) -> impl Iterator<Item = Result<Step>> + Send + '_ {
-        lane.map(|step| {
-            step.map(|step| Step { path: self.path().cloned(), ..step }).map_err(|error| self.name_in(error))
+    fn named(&self, lane: Lane) -> impl Iterator<Item = Result<Step>> + Send + use<> {
+        let path = self.path().cloned();
+        lane.map(move |step| match step {
+            Ok(step) => Ok(Step { path: path.clone(), ..step }),
+            Err(error) => Err(in_file(error, path.as_deref())),
         })
     }
 

@@ -187,6 +187,10 @@ impl ParquetSource {
         self.starts.last().copied().unwrap_or(0)
     }
 
+    pub(super) fn byte_count(&self) -> u64 {
+        self.input.length()
+    }
+
     pub(super) fn fields(&self) -> &Fields {
         self.metadata.schema().fields()
     }

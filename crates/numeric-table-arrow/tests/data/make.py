@@ -37,3 +37,34 @@ frame = pl.DataFrame({
     "hole": pl.Series([None if row % 5 == 0 else row for row in rows], dtype=pl.Int16),
 })
 frame.write_parquet(HERE / "polars.parquet", compression="zstd", row_group_size=100)
+
+# Pages of both versions, small enough that there are many: dictionaries that are given up in the middle of a column
+# chunk, a column of one value, whose indices have no bits, a column without levels, and nulls from row 900 on.
+rows = range(1500)
+fields = [
+    pa.field("few", pa.float32()),
+    pa.field("many", pa.float64()),
+    pa.field("one", pa.int32()),
+    pa.field("short", pa.uint16()),
+    pa.field("long", pa.int64(), nullable=False),
+    pa.field("holes", pa.float32()),
+]
+table = pa.table([
+    [row % 13 / 4 for row in rows],
+    [row * row / 2 for row in rows],
+    [7 for _ in rows],
+    [row % 300 for row in rows],
+    [row // 5 - 100 for row in rows],
+    [None if row >= 900 and row % 9 == 0 else row / 8 for row in rows],
+], schema=pa.schema(fields))
+for version, compression in (("1.0", "snappy"), ("2.0", "zstd")):
+    pq.write_table(
+        table,
+        HERE / f"pages-{version[0]}.parquet",
+        row_group_size=1000,
+        compression=compression,
+        data_page_version=version,
+        data_page_size=1000,
+        write_batch_size=100,
+        dictionary_pagesize_limit=2000,
+    )

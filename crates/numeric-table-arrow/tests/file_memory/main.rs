@@ -57,9 +57,12 @@ fn memory_is_bounded() {
     for compression in [ParquetCompression::None, ParquetCompression::Snappy, ParquetCompression::Gzip] {
         let write = ParquetWriteOptions::new().rows_per_row_group(30).compression(compression);
         save_parquet_with(&path, &table(100), write).unwrap();
-        let whole = std::fs::read(&path).unwrap();
-        for round in 0..250 {
-            let bytes = damage(&whole);
+        let plain = std::fs::read(&path).unwrap();
+        save_parquet_with(&path, &table(100), write.dictionaries(true)).unwrap();
+        let indices = std::fs::read(&path).unwrap();
+        for round in 0..500 {
+            let whole = if round % 2 == 0 { &plain } else { &indices };
+            let bytes = damage(whole);
             let read = || {
                 let Ok(source) = ParquetSource::from_bytes(bytes.clone()) else { return };
                 let source = source.options(options());

@@ -77,6 +77,41 @@ fn errors_name_the_file_and_the_row_of_the_table() {
 }
 
 #[test]
+fn many_batches_of_any_size_stay_in_order() {
+    use arrow_array::{ArrayRef, Int64Array, RecordBatch, UInt8Array};
+    use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
+    let batch = |rows: std::ops::Range<i64>| {
+        let small: UInt8Array = rows.clone().map(|row| row as u8).collect();
+        let id: ArrayRef = std::sync::Arc::new(rows.collect::<Int64Array>());
+        RecordBatch::try_from_iter([("id", id), ("small", std::sync::Arc::new(small) as ArrayRef)]).unwrap()
+    };
+    let sizes = [0, 1, 70_000, 3, 0, 0, 900_000, 2, 500_000, 65_536, 7, 0];
+    for compression in [None, Some(arrow_ipc::CompressionType::LZ4_FRAME)] {
+        let options = IpcWriteOptions::default().try_with_compression(compression).unwrap();
+        let schema = batch(0..0).schema();
+        let mut writer = FileWriter::try_new_with_options(Vec::new(), &schema, options).unwrap();
+        let mut end = 0;
+        for size in sizes.iter().chain(&[11; 300]) {
+            writer.write(&batch(end..end + size)).unwrap();
+            end += size;
+        }
+        let bytes = writer.into_inner().unwrap();
+        let source = IpcSource::from_bytes(bytes).unwrap();
+        let columns = source.load_columns().unwrap();
+        assert!(columns.column_slice::<i64>(0).unwrap().iter().copied().eq(0..end));
+        assert!(columns.column_slice::<u8>(1).unwrap().iter().copied().eq((0..end).map(|row| row as u8)));
+        let source = source.options(ArrowOptions::new().columns(["id"]));
+        let mut next = 0;
+        for block in source.row_blocks::<i64>(123_457).unwrap() {
+            let block = block.unwrap();
+            assert!(block.as_slice().unwrap().iter().copied().eq(next..next + block.row_count() as i64));
+            next += block.row_count() as i64;
+        }
+        assert_eq!(next, end);
+    }
+}
+
+#[test]
 fn files_of_pyarrow() {
     for name in ["pyarrow.feather", "pyarrow.arrows"] {
         let options = exact().columns(["id", "share", "color", "is_even"]).nulls_to(-1);

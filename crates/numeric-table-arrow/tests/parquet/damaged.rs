@@ -55,6 +55,26 @@ fn flipped_bits_are_errors_or_other_values() {
 }
 
 #[test]
+fn damaged_pages_of_pyarrow_are_errors_or_other_values() {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64; // the seed
+    for name in ["pages-1.parquet", "pages-2.parquet"] {
+        let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/").to_owned() + name).unwrap();
+        assert!(try_all(bytes.clone()));
+        for _ in 0..150 {
+            let mut damaged = bytes.clone();
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            // Most of the first pages, where a bit is a length or an index.
+            let bit = (state >> 33) as usize % (8 * damaged.len()) / (1 + (state % 4) as usize * 8);
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            try_all(damaged);
+        }
+        for length in (0..bytes.len()).step_by(97) {
+            assert!(ParquetSource::from_bytes(bytes[..length].to_vec()).is_err(), "{length}");
+        }
+    }
+}
+
+#[test]
 fn every_byte_of_the_footer_may_be_wrong() {
     let bytes = small(ParquetCompression::None);
     let footer = u32::from_le_bytes(bytes[bytes.len() - 8..bytes.len() - 4].try_into().unwrap()) as usize;

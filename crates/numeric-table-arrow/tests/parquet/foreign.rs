@@ -45,3 +45,23 @@ fn a_file_of_polars() {
         assert_eq!(values, [row as f64, row as f64 / 2.0, hole]);
     }
 }
+
+#[test]
+fn pages_of_pyarrow_of_both_versions() {
+    for name in ["pages-1.parquet", "pages-2.parquet"] {
+        let source = open(&data(name)).options(exact().nulls_to(-1));
+        let table = source.load::<f64>().unwrap();
+        assert_eq!((source.row_group_count(), table.shape()), (2, Shape { rows: 1500, columns: 6 }));
+        for (row, values) in table.as_slice().unwrap().chunks(6).enumerate() {
+            let hole = if row >= 900 && row % 9 == 0 { -1.0 } else { row as f64 / 8.0 };
+            let number = row as f64;
+            let expected = [(row % 13) as f64 / 4.0, number * number / 2.0, 7.0, (row % 300) as f64];
+            assert_eq!(values[..4], expected, "row {row} of {name}");
+            assert_eq!(values[4..], [(row / 5) as f64 - 100.0, hole], "row {row} of {name}");
+        }
+        let columns = source.load_columns().unwrap();
+        assert!(columns.column_slice::<i32>(2).unwrap().iter().all(|&value| value == 7));
+        let rows = source.load_rows::<f64>(777..1203).unwrap();
+        assert_eq!(rows.as_slice().unwrap(), &table.as_slice().unwrap()[6 * 777..6 * 1203]);
+    }
+}

@@ -2,9 +2,11 @@
 
 mod common;
 mod damaged;
+mod encodings;
 mod files;
 mod foreign;
 mod options;
+mod pages;
 mod property;
 mod round_trip;
 mod rows;
