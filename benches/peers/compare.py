@@ -31,10 +31,10 @@ PYTHON = PEERS / "bin" / "python"
 DAAL_PROGRAM = PEERS / "daal_bench"
 COST = ROOT / "docs" / "cost.md"
 PACKAGES = ["daal", "daal-devel", "daal-include", "numpy", "polars", "pyarrow", "scikit-learn"]
-NAMES = {"daal": "DAAL", "numpy": "NumPy", "saturate": "`Saturate`", "loop": "plain loop"}  # or as they are
+NAMES = {"daal": "DAAL", "numpy": "NumPy", "saturate": "`Saturate`", "loop": "plain loop", "load_typed": "`load_typed`"}  # or as they are
 NAMES |= {package: package for package in PACKAGES[4:]}
 ORDER = ["daal", "numpy", "scikit-learn", "polars", "pyarrow", "pandas"]  # the order of the peers in a row
-ORDER += ["ndarray", "arrow", "half", "bincode", "saturate", "loop", "memcpy"]
+ORDER += ["ndarray", "arrow", "half", "bincode", "saturate", "loop", "load_typed", "memcpy"]
 ORDER += ["plain write", "plain read"]
 CRATES = {"ndarray": "ndarray", "arrow-cast": "arrow", "half": "half", "bincode": "bincode"}  # in Cargo.lock; as peers
 
@@ -87,6 +87,7 @@ def within(nanoseconds):
 
 
 CHECKED = Target("saturate", "at most 1.3 × as long as `Saturate`", 1.3, "times as long")
+NO_SLOWER = Target("load_typed", "at most as long as `load_typed`", 1.0, "times as long")
 FEW = Target("loop", "at most 20 ns over the plain loop", 20e-9, "seconds more")
 MAP = Target("ours", "at most 100 µs", 100e-6, "seconds")
 
@@ -177,8 +178,11 @@ def all_rows():
         "archive/to_bytes/f32": [faster(1.5, "daal"), faster(5, "bincode")],
         "archive/from_bytes/f32": [faster(1.5, "daal"), faster(5, "bincode")],
         "csv/load/f64": [faster(1.0, "polars"), faster(1.0, "pyarrow"), faster(5, "numpy"), faster(5, "daal")],
-        "csv/write/f64": [],
+        "csv/write/f64": [faster(1.0, "polars")],
         "csv/limit/read": [],
+        "csv/messy/load_typed": [faster(1.0, "polars")],
+        "csv/messy/describe": [NO_SLOWER],
+        "csv/messy/write": [faster(1.2, "polars")],
         "parquet/load/f32": [faster(0.8, "polars"), faster(1.0, "pyarrow")],
         "npy/save/f32": [],
         "npy/load/f32": [faster(1.0, "numpy")],
@@ -458,6 +462,10 @@ def main():
         if any(job.startswith("csv/") for job in rows):
             size = "--quick" if options.quick else "--bench"
             run([executable, size, "--write-csv", place["NUMBERS_CSV"]], "making the CSV file")
+        if any(job.startswith("csv/messy/") for job in rows):
+            place["MESSY_CSV"] = f"{scratch}/messy.csv"
+            size = "--quick" if options.quick else "--bench"
+            run([executable, size, "--write-messy-csv", place["MESSY_CSV"]], "making the CSV file of mixed types")
         if any(job.startswith("parquet/") for job in rows):
             place["NUMBERS_PARQUET"] = f"{scratch}/numbers.parquet"
             size = "--quick" if options.quick else "--bench"

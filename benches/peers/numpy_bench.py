@@ -328,6 +328,47 @@ def csv_files():
         report([job], run, peer, scale)
 
 
+def written_csv_file():
+    """Times writing the values from `ours/csv.rs`, as read from their file, as a CSV file."""
+    path, job = os.environ.get("NUMBERS_CSV"), "csv/write/f64"
+    if path and wanted(job):
+        import polars
+
+        frame = polars.read_csv(path)
+        with tempfile.TemporaryDirectory() as folder:
+            written = f"{folder}/table.csv"
+            run = lambda: frame.write_csv(written)
+            run()
+            if not polars.read_csv(written).equals(frame):
+                sys.exit(f"{job}: a wrong answer")
+            report([job], run, "polars")
+
+
+def messy_csv_file():
+    """Times reading and writing the file of mixed types from `ours/messy_csv.rs`."""
+    path, load, write = os.environ.get("MESSY_CSV"), "csv/messy/load_typed", "csv/messy/write"
+    if not path or not (wanted(load) or wanted(write)):
+        return
+    import polars
+
+    words = {name: polars.Categorical for name in ("place", "answer")}
+    read = lambda: polars.read_csv(path, try_parse_dates=True, schema_overrides=words)
+    frame = read()
+    expected = [polars.Int64, polars.Date, polars.Categorical, polars.Float64, polars.Int64, polars.Categorical]
+    if frame.dtypes != expected or frame["id"][-1] != 1_700_000_000_000 + (len(frame) - 1) * 7919:
+        sys.exit(f"{load}: a wrong answer")
+    if wanted(load):
+        report([load], read, "polars")
+    if wanted(write):
+        with tempfile.TemporaryDirectory() as folder:
+            written = f"{folder}/table.csv"
+            run = lambda: frame.write_csv(written)
+            run()
+            if not polars.read_csv(written, try_parse_dates=True, schema_overrides=words).equals(frame):
+                sys.exit(f"{write}: a wrong answer")
+            report([write], run, "polars")
+
+
 def parquet_files():
     """Times reading a Parquet file as a matrix, which the values from `ours/parquet.rs` are."""
     path, job = os.environ.get("NUMBERS_PARQUET"), "parquet/load/f32"
@@ -441,6 +482,8 @@ fill()
 surgery()
 sort()
 csv_files()
+written_csv_file()
+messy_csv_file()
 parquet_files()
 covariance()
 quartiles()

@@ -11,6 +11,7 @@ mod kinds;
 mod learning;
 mod measure;
 mod memory_copy;
+mod messy_csv;
 mod npy;
 mod order;
 mod packed;
@@ -31,6 +32,11 @@ fn main() -> Result<(), numeric_table::Error> {
         csv::write_file(&bench, path.as_ref()).expect("the path can be written");
         return Ok(());
     }
+    if let Some(at) = arguments.iter().position(|argument| argument == "--write-messy-csv") {
+        let path = arguments.get(at + 1).expect("a path follows");
+        messy_csv::write_file(&bench, path.as_ref()).expect("the path can be written");
+        return Ok(());
+    }
     if let Some(at) = arguments.iter().position(|argument| argument == "--write-parquet") {
         return parquet::write_file(&bench, arguments.get(at + 1).expect("a path follows").as_ref());
     }
@@ -47,6 +53,7 @@ fn main() -> Result<(), numeric_table::Error> {
     slices::run(&mut bench)?;
     files::run(&mut bench)?;
     csv::run(&mut bench)?;
+    messy_csv::run(&mut bench)?;
     npy::run(&mut bench)?;
     parquet::run(&mut bench)?;
     statistics::run(&mut bench)?;
