@@ -162,7 +162,7 @@ impl Form {
             None if is_nan => text.extend_from_slice(&self.nan),
             Some(_) if is_nan => text.extend_from_slice(&self.missing),
             Some(Spelling::Words(words)) => text.extend_from_slice(word_of(words, value, row, column)?),
-            Some(Spelling::Times(unit)) => text.extend_from_slice(time_of(*unit, value, row, column)?.as_bytes()),
+            Some(Spelling::Times(unit)) => push_time(*unit, value, (row, column), text)?,
             None => match self.decimal {
                 None => push(value, text),
                 Some(decimal) => self.push_with(decimal, value, text),
@@ -222,9 +222,9 @@ fn word_of<T: Element>(words: &[Vec<u8>], value: T, row: usize, column: usize) -
     word.map(Vec::as_slice).ok_or_else(refused)
 }
 
-/// Returns the text of a point in time.
-fn time_of<T: Element>(unit: TimeUnit, value: T, row: usize, column: usize) -> Result<String> {
-    let text = match value.exact() {
+/// Appends the text of a point in time.
+fn push_time<T: Element>(unit: TimeUnit, value: T, (row, column): (usize, usize), text: &mut Vec<u8>) -> Result<()> {
+    let count = match value.exact() {
         Exact::Integer(count) => i64::try_from(count).ok(),
         // The largest integers that `f64` holds are converted to the nearest `i64`, which is a different number.
         Exact::Float(count) => Some(count as i64).filter(|&whole| whole as f64 == count && whole < i64::MAX),
@@ -234,7 +234,7 @@ fn time_of<T: Element>(unit: TimeUnit, value: T, row: usize, column: usize) -> R
         bad_option(format!("{value} at row {row}, column {column} is not a number of {name} that has a date"))
             .with_hint(Hint::new("CsvWriteOptions::times", "writes numbers if set to false"))
     };
-    text.and_then(|count| unit.field(count)).ok_or_else(refused)
+    if count.is_some_and(|count| unit.push_field(count, text)) { Ok(()) } else { Err(refused()) }
 }
 
 /// Formats a string as a field in quotes.

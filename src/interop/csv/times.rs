@@ -4,7 +4,8 @@ use super::failure::Reason;
 use crate::base::element::ElementType;
 use crate::base::error::Hint;
 use crate::dictionary::TimeUnit;
-use crate::interop::text::moment::{DAY, Moment, MomentRefusal, show_date};
+use crate::interop::text::digits::pair;
+use crate::interop::text::moment::{DAY, Moment, MomentRefusal, push_date, show_date};
 
 impl TimeUnit {
     /// Returns the type of the numbers.
@@ -45,11 +46,41 @@ impl TimeUnit {
         i64::try_from(units).ok()
     }
 
-    /// Formats a number of units since 1970 as a field. Returns `None` if reading it would not return the same number:
-    /// if its year has more than six digits.
-    pub(super) fn field(self, count: i64) -> Option<String> {
-        let text = self.show(count);
-        matches!(self.read(text.as_bytes()), Ok(found) if found == count).then_some(text)
+    /// Appends a number of units since 1970 as a field. Returns `false`, and appends nothing, if reading it would not
+    /// return the same number: if its year has more than six digits.
+    pub(super) fn push_field(self, count: i64, text: &mut Vec<u8>) -> bool {
+        if self.push_plain(count, text) {
+            return true;
+        }
+        let field = self.show(count);
+        let is_same = matches!(self.read(field.as_bytes()), Ok(found) if found == count);
+        if is_same {
+            text.extend_from_slice(field.as_bytes());
+        }
+        is_same
+    }
+
+    /// Appends a number of units as [`show`](Self::show) formats it, if its year has four digits: such a text is always
+    /// read as the same number. Returns whether it has.
+    fn push_plain(self, count: i64, text: &mut Vec<u8>) -> bool {
+        let Some(per_second) = self.per_second() else { return push_date(count, text) };
+        let (seconds, units) = (count.div_euclid(per_second.into()), count.rem_euclid(per_second.into()));
+        if !push_date(seconds.div_euclid(DAY), text) {
+            return false;
+        }
+        let time = seconds.rem_euclid(DAY);
+        let ([a, b], [c, d], [e, f]) = (pair(time / 3600), pair(time / 60 % 60), pair(time % 60));
+        text.extend_from_slice(&[b'T', a, b, b':', c, d, b':', e, f]);
+        let mut digit = per_second / 10;
+        if digit > 0 {
+            text.push(b'.');
+        }
+        while digit > 0 {
+            text.push(b'0' + (units / i64::from(digit) % 10) as u8);
+            digit /= 10;
+        }
+        text.push(b'Z');
+        true
     }
 
     /// Formats a number of units since 1970 in the form in which it is read.
@@ -93,4 +124,24 @@ fn refused(refusal: MomentRefusal) -> Reason {
         MomentRefusal::Offset => "has an offset that is not from -23:59 to +23:59",
     }
     .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_what_is_shown_and_is_read_as_the_same_number() {
+        let units =
+            [TimeUnit::Days, TimeUnit::Seconds, TimeUnit::Milliseconds, TimeUnit::Microseconds, TimeUnit::Nanoseconds];
+        let counts = (0..63).flat_map(|power| [1_i64 << power, (1 << power) - 1, 3 << (power.min(61))]);
+        for count in counts.flat_map(|count| [count, -count]).chain([i64::MIN, i64::MAX]) {
+            for unit in units {
+                let (mut text, shown) = (vec![b'x'], unit.show(count));
+                let is_read = matches!(unit.read(shown.as_bytes()), Ok(found) if found == count);
+                assert_eq!(unit.push_field(count, &mut text), is_read, "{shown}");
+                assert_eq!(text[1..], if is_read { shown.as_bytes() } else { b"" }[..]);
+            }
+        }
+    }
 }

@@ -3,7 +3,7 @@
 //! `1.0` and `1e3` are not: their column is one of measurements. Neither is `-0`, whose sign no integer type holds.
 
 use crate::convert::ConversionPolicy;
-use crate::interop::text::number::value;
+use crate::interop::text::number::{leading_digits, value};
 
 /// The largest magnitude up to which `f64` holds all integers.
 pub(super) const EXACT: u64 = 1 << 53;
@@ -60,15 +60,8 @@ pub(super) fn glance_at_whole(bytes: &[u8]) -> Option<(bool, u64, usize)> {
     const MOST_DIGITS: usize = 19; // any number of 19 digits is below 2^64
     let is_negative = bytes.first() == Some(&b'-');
     let start = usize::from(is_negative);
-    let (mut magnitude, mut at) = (0_u64, start);
-    while let Some(digit) = bytes.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
-        if at - start == MOST_DIGITS {
-            return None;
-        }
-        magnitude = magnitude * 10 + u64::from(digit);
-        at += 1;
-    }
-    (at > start && !(is_negative && magnitude == 0)).then_some((is_negative, magnitude, at))
+    let (magnitude, count) = leading_digits(&bytes[start..], MOST_DIGITS)?;
+    (!is_negative || magnitude != 0).then_some((is_negative, magnitude, start + count))
 }
 
 #[cfg(test)]

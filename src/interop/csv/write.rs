@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use super::form::Form;
 use super::{CsvWriteOptions, WEIGHT};
@@ -79,22 +80,25 @@ fn write(writer: &mut dyn Write, text: &dyn Text, path: Option<&Path>, done: &dy
     let form = text.form();
     let Shape { rows, columns } = form.shape;
     let step = (VALUES / columns.max(1)).max(1);
-    let mut chunks = (0..rows).step_by(step).map(|start| start..rows.min(start + step));
-    // One chunk per task at a time; their texts are in memory together.
+    let chunks = (0..rows).step_by(step).map(|start| start..rows.min(start + step));
     let bytes = form.shape.element_count()?.saturating_mul(size_of::<f64>());
-    let wave = parallel::task_count(bytes.saturating_mul(WEIGHT)).max(1);
     let mut header = &form.header[..];
-    loop {
-        let chunks: Vec<Range<usize>> = chunks.by_ref().take(wave).collect();
-        let is_last = chunks.len() < wave;
-        let count: usize = chunks.iter().map(Range::len).sum();
-        let texts = parallel::map(chunks, |rows| text.rows(rows)).into_iter().collect::<Result<Vec<_>>>()?;
+    let old = Mutex::new(Vec::new()); // texts that have been written, whose memory is used again
+    let pool = || old.lock().unwrap_or_else(PoisonError::into_inner);
+    let format = |rows: Range<usize>| {
+        let old = pool().pop().unwrap_or_default();
+        Ok((rows.len(), text.rows(rows, old)?))
+    };
+    parallel::in_order(chunks, bytes.saturating_mul(WEIGHT), usize::MAX, format, |(rows, text)| {
         writer.write_all(std::mem::take(&mut header)).map_err(failed)?;
-        texts.iter().try_for_each(|text| writer.write_all(text)).map_err(failed)?;
-        done(count);
-        if is_last {
-            break;
-        }
+        writer.write_all(&text).map_err(failed)?;
+        pool().push(text);
+        done(rows);
+        Ok(())
+    })?;
+    if rows == 0 {
+        writer.write_all(header).map_err(failed)?;
+        done(0);
     }
     text.check_unchanged()?;
     writer.flush().map_err(failed)
@@ -105,8 +109,8 @@ trait Text: Sync {
     fn form(&self) -> &Form;
     /// The size of a row in bytes, in the types of its columns.
     fn row_bytes(&self) -> u64;
-    /// Formats the lines of some rows.
-    fn rows(&self, rows: Range<usize>) -> Result<Vec<u8>>;
+    /// Formats the lines of some rows. `old` is a text that is not needed any more.
+    fn rows(&self, rows: Range<usize>, old: Vec<u8>) -> Result<Vec<u8>>;
     /// Checks that the table has not changed since the text was created.
     fn check_unchanged(&self) -> Result<()>;
 }
@@ -120,8 +124,8 @@ struct RowText<'a> {
 
 impl RowText<'_> {
     /// Formats complete rows of values as lines. The first line is row `first` of the table.
-    fn lines_of<T: Element>(&self, values: &[T], first: usize) -> Result<Vec<u8>> {
-        let (columns, mut text) = (self.form.shape.columns, room(values.len())?);
+    fn lines_of<T: Element>(&self, values: &[T], first: usize, old: Vec<u8>) -> Result<Vec<u8>> {
+        let (columns, mut text) = (self.form.shape.columns, room(values.len(), old)?);
         for (row, values) in values.chunks_exact(columns).enumerate() {
             let mut spellings = self.form.spellings.iter().peekable();
             for (column, &value) in values.iter().enumerate() {
@@ -145,7 +149,7 @@ impl Text for RowText<'_> {
         (self.form.shape.columns as u64).saturating_mul(self.element.size_in_bytes() as u64)
     }
 
-    fn rows(&self, rows: Range<usize>) -> Result<Vec<u8>> {
+    fn rows(&self, rows: Range<usize>, old: Vec<u8>) -> Result<Vec<u8>> {
         let (first, columns) = (rows.start, self.form.shape.columns);
         let range = first * columns..rows.end * columns;
         let mut copy;
@@ -157,7 +161,7 @@ impl Text for RowText<'_> {
                 copy.as_slice()
             }
         };
-        match_element!(self.element, T => self.lines_of(values.as_slice::<T>(), first))
+        match_element!(self.element, T => self.lines_of(values.as_slice::<T>(), first, old))
     }
 
     fn check_unchanged(&self) -> Result<()> {
@@ -172,8 +176,8 @@ struct ColumnText<'a> {
     types: Vec<ElementType>,
 }
 
-/// The text of one column in some rows, concatenated, and the end of each.
-type ColumnFields = (Vec<u8>, Vec<usize>);
+/// Appends the value of a column in one row of a chunk.
+type PushCell<'c> = Box<dyn Fn(usize, &mut Vec<u8>) -> Result<()> + 'c>;
 
 impl<'a> ColumnText<'a> {
     fn new(table: &'a (dyn NumericTable + 'a), options: &CsvWriteOptions) -> Result<Self> {
@@ -188,8 +192,8 @@ impl<'a> ColumnText<'a> {
         Ok(Self { table, form: Form::new(shape, dictionary, options)?, types })
     }
 
-    /// Formats the values of a column in some rows.
-    fn fields<T: Element>(&self, column: usize, rows: &Range<usize>) -> Result<ColumnFields> {
+    /// Reads the values of a column in some rows. Returns the function that formats them.
+    fn column<'c, T: Element>(&'c self, column: usize, rows: &Range<usize>) -> Result<PushCell<'c>> {
         let region = Region { rows: rows.clone(), columns: column..column + 1 };
         let mut values = Array::<T>::zeros(rows.len())?;
         let target = AnySliceMut::new(values.mutable_data()?);
@@ -197,13 +201,35 @@ impl<'a> ColumnText<'a> {
         self.table.read_region(&region, target.allow_partial_write())?;
         let known = self.form.spellings.binary_search_by_key(&column, |(known, _)| *known);
         let spelling = known.ok().map(|index| &self.form.spellings[index].1);
-        let (mut text, mut ends) = (room(values.len())?, Vec::new());
-        for (row, &value) in values.iter().enumerate() {
-            self.form.push(value, spelling, (rows.start + row, column), &mut text)?;
-            ends.push(text.len());
-        }
-        Ok((text, ends))
+        let first = rows.start;
+        Ok(Box::new(move |row, text| self.form.push(values[row], spelling, (first + row, column), text)))
     }
+
+    /// Formats the lines of some rows until a value cannot be formatted.
+    fn lines_of(&self, columns: &[PushCell<'_>], rows: usize, old: Vec<u8>) -> Result<Vec<u8>> {
+        let mut text = room(rows.saturating_mul(columns.len()), old)?;
+        for row in 0..rows {
+            for push in columns {
+                push(row, &mut text)?;
+                text.push(self.form.delimiter);
+            }
+            text.pop();
+            text.push(b'\n');
+        }
+        Ok(text)
+    }
+}
+
+/// Returns the first error in the first column that has one.
+fn first_error(columns: &[PushCell<'_>], rows: usize) -> Result<()> {
+    let mut text = Vec::new();
+    for push in columns {
+        for row in 0..rows {
+            text.clear();
+            push(row, &mut text)?;
+        }
+    }
+    Ok(())
 }
 
 impl Text for ColumnText<'_> {
@@ -215,20 +241,15 @@ impl Text for ColumnText<'_> {
         self.types.iter().fold(0, |sum: u64, element| sum.saturating_add(element.size_in_bytes() as u64))
     }
 
-    fn rows(&self, rows: Range<usize>) -> Result<Vec<u8>> {
-        let fields = |(column, &element)| match_element!(element, T => self.fields::<T>(column, &rows));
-        let columns = self.types.iter().enumerate().map(fields).collect::<Result<Vec<ColumnFields>>>()?;
-        let mut text = room(rows.len() * columns.len())?;
-        for row in 0..rows.len() {
-            for (fields, ends) in &columns {
-                let start = if row == 0 { 0 } else { ends[row - 1] };
-                text.extend_from_slice(&fields[start..ends[row]]);
-                text.push(self.form.delimiter);
+    fn rows(&self, rows: Range<usize>, old: Vec<u8>) -> Result<Vec<u8>> {
+        let mut columns = Vec::new();
+        for (column, &element) in self.types.iter().enumerate() {
+            match match_element!(element, T => self.column::<T>(column, &rows)) {
+                Ok(push) => columns.push(push),
+                Err(error) => return first_error(&columns, rows.len()).and(Err(error)),
             }
-            text.pop();
-            text.push(b'\n');
         }
-        Ok(text)
+        self.lines_of(&columns, rows.len(), old).or_else(|error| first_error(&columns, rows.len()).and(Err(error)))
     }
 
     fn check_unchanged(&self) -> Result<()> {
@@ -244,9 +265,10 @@ impl Text for ColumnText<'_> {
     }
 }
 
-/// Allocates text for a number of values.
-fn room(values: usize) -> Result<Vec<u8>> {
-    let (mut text, bytes) = (Vec::new(), values.saturating_mul(8));
+/// Returns an empty text with room for a number of values of usual length, in the memory of an old text.
+fn room(values: usize, old: Vec<u8>) -> Result<Vec<u8>> {
+    let (mut text, bytes) = (old, values.saturating_mul(8));
+    text.clear();
     text.try_reserve(bytes).map_err(|_| Error::out_of_memory(bytes))?;
     Ok(text)
 }

@@ -6,6 +6,8 @@
 //! ECMAScript for the six digits. As in Unix time, leap seconds do not exist. Days are counted as in "chrono-Compatible
 //! Low-Level Date Algorithms" by H. Hinnant.
 
+use super::digits::pair;
+
 /// A point in time: `seconds` since the beginning of 1970, and `nanoseconds` after that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::interop) struct Moment {
@@ -182,8 +184,8 @@ fn days_before(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
-/// Formats the date the given number of days after 1970-01-01, in the form in which it is read.
-pub(in crate::interop) fn show_date(days: i64) -> String {
+/// Returns the year, the month and the day of the date the given number of days after 1970-01-01.
+fn date_of(days: i64) -> (i64, i64, i64) {
     let days = days.saturating_add(719_468);
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
@@ -191,10 +193,41 @@ pub(in crate::interop) fn show_date(days: i64) -> String {
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
     let month = (month_from_march + 2) % 12 + 1;
-    match year_of_era + era * 400 + i64::from(month <= 2) {
-        year @ 0..=9999 => format!("{year:04}-{month:02}-{day:02}"),
-        year => format!("{year:+07}-{month:02}-{day:02}"),
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+/// Formats the date the given number of days after 1970-01-01, in the form in which it is read.
+pub(in crate::interop) fn show_date(days: i64) -> String {
+    match date_of(days) {
+        (year @ 0..=9999, month, day) => format!("{year:04}-{month:02}-{day:02}"),
+        (year, month, day) => format!("{year:+07}-{month:02}-{day:02}"),
     }
+}
+
+/// Appends a date as [`show_date`] formats it, if its year has four digits. Returns whether it has.
+pub(in crate::interop) fn push_date(days: i64, text: &mut Vec<u8>) -> bool {
+    let (year @ 0..=9999, month, day) = date_of(days) else { return false };
+    let ([a, b], [c, d], [e, f], [g, h]) = (pair(year / 100), pair(year), pair(month), pair(day));
+    text.extend_from_slice(&[a, b, c, d, b'-', e, f, b'-', g, h]);
+    true
+}
+
+/// Reads the date at the beginning of the bytes if its year has four digits. Returns its number of days and the number
+/// of bytes. The caller must check the text that follows.
+#[inline]
+pub(in crate::interop) fn glance_at_date(bytes: &[u8]) -> Option<(i64, usize)> {
+    const LENGTH: usize = 10;
+    let text = bytes.first_chunk::<LENGTH>()?;
+    let digit = |at: usize| text[at].wrapping_sub(b'0');
+    let mut largest = 0;
+    let mut pair = |at: usize| {
+        largest = largest.max(digit(at)).max(digit(at + 1));
+        i64::from(digit(at)) * 10 + i64::from(digit(at + 1))
+    };
+    let (year, month, day) = (pair(0) * 100 + pair(2), pair(5), pair(8));
+    let has_form = largest < 10 && text[4] == b'-' && text[7] == b'-';
+    let is_date = has_form && (1..=12).contains(&month) && day >= 1 && day <= days_of(year, month);
+    is_date.then(|| (days_before(year, month, day), LENGTH))
 }
 
 #[cfg(test)]
@@ -218,6 +251,11 @@ mod tests {
                     };
                     let days = read(&text).unwrap().0 / DAY;
                     assert_eq!(show_date(days), text);
+                    let mut pushed = Vec::new();
+                    let has_four_digits = push_date(days, &mut pushed);
+                    assert_eq!(pushed, if has_four_digits { text.as_bytes() } else { b"" });
+                    assert_eq!((0..=9999).contains(&year), has_four_digits);
+                    assert_eq!(glance_at_date(text.as_bytes()), has_four_digits.then_some((days, 10)));
                     let is_next = expected.is_none_or(|expected| days == expected);
                     assert!(is_next || (month == 1 && day == 1), "{text}");
                     expected = Some(days + 1);
@@ -287,6 +325,8 @@ mod tests {
             ("2024-02-29T12:34:56+01:60", Offset),
         ] {
             assert_eq!(read(text), Err(refusal), "{text}");
+            let found = glance_at_date(text.as_bytes()); // other text may follow a date
+            assert!(found.is_none_or(|(days, length)| read(&text[..length]) == Ok((days * DAY, 0))), "{text}");
         }
         assert!(read("2000-02-29").is_ok() && read("2024-02-29").is_ok());
     }

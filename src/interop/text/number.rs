@@ -62,16 +62,57 @@ fn glance_at_integer<T: Element>(bytes: &[u8]) -> Option<(T, usize)> {
     const MOST_DIGITS: usize = 18; // any number of 18 digits is below 2^63
     let is_negative = bytes.first() == Some(&b'-');
     let start = usize::from(is_negative);
-    let (mut magnitude, mut at) = (0_i64, start);
-    while let Some(digit) = bytes.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
-        if at - start == MOST_DIGITS {
+    let (magnitude, count) = leading_digits(&bytes[start..], MOST_DIGITS)?;
+    let magnitude = i128::from(magnitude);
+    let number = Exact::Integer(if is_negative { -magnitude } else { magnitude });
+    (T::loss(number) == Loss::None).then(|| (T::nearest(number), start + count))
+}
+
+/// Parses the digits at the beginning of the bytes, eight at a time. Returns their number as an integer and their count;
+/// `None` without digits, or with more than `most`, which is at most 19: any number of 19 digits is below 2^64.
+#[inline(always)]
+pub(in crate::interop) fn leading_digits(bytes: &[u8], most: usize) -> Option<(u64, usize)> {
+    const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+    let (mut number, mut count, mut rest) = (0_u64, 0, bytes);
+    while let Some((eight, later)) = rest.split_first_chunk::<8>() {
+        let (value, digits) = eight_digits(u64::from_le_bytes(*eight));
+        count += digits;
+        if count > most {
             return None;
         }
-        magnitude = magnitude * 10 + i64::from(digit);
-        at += 1;
+        number = number * POWERS[digits] + value;
+        if digits < 8 {
+            return (count > 0).then_some((number, count));
+        }
+        rest = later;
     }
-    let number = Exact::Integer(i128::from(if is_negative { -magnitude } else { magnitude }));
-    (at > start && T::loss(number) == Loss::None).then(|| (T::nearest(number), at))
+    for digit in rest.iter().map(|byte| byte.wrapping_sub(b'0')).take_while(|&digit| digit < 10) {
+        if count == most {
+            return None;
+        }
+        (number, count) = (number * 10 + u64::from(digit), count + 1);
+    }
+    (count > 0).then_some((number, count))
+}
+
+/// Parses the digits at the beginning of eight characters, the first of which is the lowest byte. Returns their number as
+/// an integer and their count.
+#[inline(always)]
+fn eight_digits(characters: u64) -> (u64, usize) {
+    const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
+    let digits = characters ^ 0x3030_3030_3030_3030;
+    // The high bit of each byte up to the first one above 9. A carry out of a byte is one out of a byte above 9.
+    let others = (digits.wrapping_add(0x7676_7676_7676_7676) | digits) & HIGH_BITS;
+    let count = others.trailing_zeros() / 8; // 8 if all are digits
+    if count == 0 {
+        return (0, 0);
+    }
+    // As many zeros come before the digits as other characters came after them.
+    let digits = digits << (64 - 8 * count);
+    let pairs = (digits * 10).wrapping_add(digits >> 8) & 0x00FF_00FF_00FF_00FF;
+    let fours = (pairs * 100).wrapping_add(pairs >> 16) & 0x0000_FFFF_0000_FFFF;
+    let eight = (fours * 10_000).wrapping_add(fours >> 32) & 0xFFFF_FFFF;
+    (eight, count as usize)
 }
 
 /// Converts a string that consists of a number only.
@@ -302,6 +343,31 @@ mod tests {
         assert_eq!(exact::<f64>("1e400"), Err(NumberRefusal::NotRepresentable));
         assert_eq!(exact::<f32>("1e39"), Err(NumberRefusal::NotRepresentable));
         assert_eq!(exact::<f64>("-Infinity"), Ok(f64::NEG_INFINITY));
+    }
+
+    #[test]
+    fn digits_read_eight_at_a_time_are_those_read_one_by_one() {
+        let one_by_one = |bytes: &[u8], most: usize| {
+            let count = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let text = std::str::from_utf8(&bytes[..count]).unwrap();
+            (1..=most).contains(&count).then(|| (text.parse().unwrap(), count))
+        };
+        let digits = b"98765432109876543210";
+        for length in 0..=digits.len() {
+            for start in 0..=digits.len() - length {
+                for next in 0..=u8::MAX {
+                    let mut text = digits[start..start + length].to_vec();
+                    text.push(next);
+                    text.extend_from_slice(b"7:\xFF0\x00/91");
+                    for most in [18, 19] {
+                        for end in [length, length + 1, text.len()] {
+                            let text = &text[..end];
+                            assert_eq!(leading_digits(text, most), one_by_one(text, most), "{text:?}");
+                        }
+                    }
+                }
+            }
+        }
     }
 
     #[test]
