@@ -5,6 +5,7 @@
 mod compressed;
 mod described;
 mod dialect;
+mod fast_path;
 mod load;
 mod mistakes;
 mod odd_files;

@@ -1,18 +1,22 @@
 //! Columns of several element types, and what their fields show about the types that suit them.
 
 use super::CsvMissing;
+use super::categories::Categories;
+use super::collect::{NO_WORD, collect};
 use super::evidence::{Evidence, Seen};
 use super::failure::{Failure, Reason};
-use super::parse::{Sink, Taken, ends_field};
+use super::glance::{Glanced, Short, days, guessed, index};
+use super::parse::{Sink, Taken};
 use super::roles::{Action, Gap, Roles, gap};
 use super::rows::{Cell, convert, missing, refused};
-use super::syntax::Field;
-use super::whole::{EXACT, Whole, glance_at_whole};
+use super::syntax::{Field, Syntax};
+use super::whole::Whole;
 use crate::base::element::{Element, ElementType, match_element, with_elements};
 use crate::base::error::Result as LibraryResult;
 use crate::base::number::{Exact, Loss, Number};
 use crate::convert::ConversionPolicy;
 use crate::dictionary::TimeUnit;
+use crate::interop::text::moment::Moment;
 use crate::interop::text::number::{NumberRefusal, glance, is_number, value, value_of};
 use crate::window::AnySliceMut;
 
@@ -55,17 +59,17 @@ macro_rules! define_cells {
 
             /// Stores a number of the cells' type if the fast path can parse the field.
             #[inline(never)]
-            fn take(&mut self, row: usize, bytes: &[u8], delimiter: u8) -> Taken {
-                match self { $(Self::$variant(values) => take::<$native>(values, row, bytes, delimiter),)* }
+            fn take(&mut self, row: usize, bytes: &[u8], syntax: &Syntax) -> Taken {
+                match self { $(Self::$variant(values) => take::<$native>(values, row, bytes, syntax),)* }
             }
         }
     };
 }
 with_elements! { define_cells () }
 
-fn take<T: Element>(values: &mut [T], row: usize, bytes: &[u8], delimiter: u8) -> Taken {
+fn take<T: Element>(values: &mut [T], row: usize, bytes: &[u8], syntax: &Syntax) -> Taken {
     match glance::<T>(bytes) {
-        Some((value, length)) if ends_field(bytes, length, delimiter) => {
+        Some((value, length)) if syntax.ends_field(bytes, length) => {
             put(values, row, value);
             Taken::Stored(length)
         }
@@ -75,7 +79,7 @@ fn take<T: Element>(values: &mut [T], row: usize, bytes: &[u8], delimiter: u8) -
 
 /// Stores a value if there is a cell for it. The first records are also examined without cells.
 #[inline(always)]
-fn put<T>(values: &mut [T], row: usize, value: T) {
+pub(super) fn put<T>(values: &mut [T], row: usize, value: T) {
     if let Some(cell) = values.get_mut(row) {
         *cell = value;
     }
@@ -99,16 +103,8 @@ enum Use {
     Convert,
     /// They become values of a guessed type, unless it turns out not to suit them.
     Examine,
-}
-
-/// How the fast path stores a number.
-#[derive(Clone, Copy, Debug)]
-enum Short {
-    Never,
-    /// The options set the type.
-    Stated,
-    /// The type is a guess: `i64`, `u64` or `f64`.
-    Guessed,
+    /// They are words that are not known before. They become indices among the words of the rows of one sink.
+    Collect,
 }
 
 /// A column of the file.
@@ -117,6 +113,8 @@ struct Planned {
     usage: Use,
     short: Short,
     missing: CsvMissing,
+    /// Whether an empty field becomes NaN.
+    is_empty_nan: bool,
 }
 
 /// How each column of the file is read into a table with columns of several types.
@@ -124,7 +122,9 @@ pub(super) struct ColumnPlan<'r> {
     pub(super) roles: &'r Roles,
     policy: ConversionPolicy,
     columns: Vec<Planned>,
-    may_skip: bool,
+    pub(super) may_skip: bool,
+    /// Whether the words of some columns are collected.
+    collects: bool,
 }
 
 impl<'r> ColumnPlan<'r> {
@@ -136,6 +136,7 @@ impl<'r> ColumnPlan<'r> {
     pub(super) fn examine(roles: &'r Roles, policy: ConversionPolicy) -> LibraryResult<Self> {
         let (actions, _) = roles.actions();
         let has_numbers = roles.missing_texts.iter().any(|text| is_number(text.as_bytes()));
+        let has_times = roles.missing_texts.iter().any(|text| Moment::read(text.as_bytes()).is_ok());
         let mut columns = Vec::new();
         for (action, role) in actions.into_iter().zip(&roles.columns) {
             if let Some(element) = role.element.filter(|_| role.is_kept) {
@@ -150,11 +151,23 @@ impl<'r> ColumnPlan<'r> {
             let short = match (&action, usage) {
                 (Action::Number { .. }, Use::Examine) if !has_numbers => Short::Guessed,
                 (Action::Number { .. }, Use::Convert) if !has_numbers => Short::Stated,
+                (Action::Time { unit: TimeUnit::Days, .. }, Use::Convert | Use::Examine) if !has_times => Short::Days,
+                (Action::Category { are_plain: true, .. }, Use::Convert | Use::Examine) => Short::Word,
                 _ => Short::Never,
             };
-            columns.push(Planned { action, usage, short, missing: role.missing });
+            let is_empty_nan = role.missing == CsvMissing::Nan && roles.is_missing_text(b"");
+            columns.push(Planned { action, usage, short, missing: role.missing, is_empty_nan });
         }
-        Ok(Self { roles, policy, columns, may_skip: roles.may_skip() })
+        Ok(Self { roles, policy, columns, may_skip: roles.may_skip(), collects: false })
+    }
+
+    /// Plans to collect the words of some columns.
+    pub(super) fn collect(mut self, is_collected: &[bool]) -> Self {
+        for (column, _) in self.columns.iter_mut().zip(is_collected).filter(|(_, is_collected)| **is_collected) {
+            (column.usage, column.short) = (Use::Collect, Short::Collected);
+        }
+        self.collects = true;
+        self
     }
 
     /// Plans to reread only some columns, as types that are known to suit them.
@@ -165,10 +178,7 @@ impl<'r> ColumnPlan<'r> {
                 false if column.usage != Use::Ignore && column.missing == CsvMissing::SkipRow => Use::Watch,
                 false => Use::Ignore,
             };
-            column.short = match column.short {
-                Short::Guessed if is_wanted => Short::Stated,
-                _ => Short::Never,
-            };
+            column.short = if is_wanted { column.short.of_known_type() } else { Short::Never };
         }
         self
     }
@@ -203,7 +213,7 @@ impl<'r> ColumnPlan<'r> {
         for (column, &element) in self.columns.iter_mut().zip(elements) {
             if column.usage == Use::Examine && element != ElementType::F64 {
                 column.usage = Use::Convert;
-                column.short = if let Short::Guessed = column.short { Short::Stated } else { Short::Never };
+                column.short = column.short.of_known_type();
             }
         }
         self
@@ -232,7 +242,11 @@ impl<'r> ColumnPlan<'r> {
     /// Returns the type of a column of the file: the one that the options set, the guess from some of its fields, or
     /// the one that suits all of them.
     pub(super) fn element(&self, column: usize, evidence: &Evidence, is_all: bool) -> ElementType {
-        let (Planned { action, missing, .. }, stated) = (&self.columns[column], self.roles.columns[column].element);
+        let (Planned { action, usage, missing, .. }, stated) =
+            (&self.columns[column], self.roles.columns[column].element);
+        if *usage == Use::Collect {
+            return ElementType::U32;
+        }
         stated.unwrap_or_else(|| match is_all {
             true => evidence.suited(action, *missing),
             false => evidence.guess(action, *missing),
@@ -248,6 +262,8 @@ pub(super) struct ColumnSink<'t, 'p> {
     row: usize,
     /// What the fields in the columns of the file have shown.
     pub(super) evidence: Vec<Evidence>,
+    /// The words of the columns of the file, if some of them are collected.
+    pub(super) words: Vec<Categories>,
     /// What the current row has shown, if that row may be skipped.
     pending: Vec<(usize, Evidence)>,
     /// The one-hot columns of the file written in the current row, if that row may be skipped.
@@ -257,7 +273,11 @@ pub(super) struct ColumnSink<'t, 'p> {
 impl<'t, 'p> ColumnSink<'t, 'p> {
     /// Writes into cells from their beginning. `evidence` is what earlier records have shown.
     pub(super) fn new(plan: &'p ColumnPlan<'p>, cells: Vec<Cells<'t>>, evidence: Vec<Evidence>) -> Self {
-        Self { plan, cells, row: 0, evidence, pending: Vec::new(), written: Vec::new() }
+        let mut words = Vec::new();
+        if plan.collects {
+            words.resize_with(plan.columns.len(), Categories::default);
+        }
+        Self { plan, cells, row: 0, evidence, words, pending: Vec::new(), written: Vec::new() }
     }
 
     /// Adds a field to the evidence of its column.
@@ -269,6 +289,34 @@ impl<'t, 'p> ColumnSink<'t, 'p> {
         } else {
             self.evidence[column].add(seen, place, text);
         }
+    }
+
+    /// Returns the value of the field at the beginning of the bytes, and its length, if it adds nothing to the evidence.
+    #[inline(always)]
+    pub(super) fn glance(&self, column: usize, bytes: &[u8], syntax: &Syntax) -> Option<(Glanced, usize)> {
+        let (planned, evidence) = (&self.plan.columns[column], &self.evidence[column]);
+        let is_used = matches!(planned.usage, Use::Convert | Use::Examine | Use::Collect);
+        let (Action::Number { target } | Action::Time { target, .. } | Action::Category { target, .. }) =
+            &planned.action
+        else {
+            return None;
+        };
+        let cells = &self.cells[*target];
+        let found = match (planned.short, &planned.action) {
+            (Short::Never | Short::Stated, _) => None,
+            _ if !is_used => None,
+            _ if planned.is_empty_nan && syntax.ends_field(bytes, 0) => {
+                let is_float = planned.usage == Use::Examine && matches!(cells, Cells::F64(_));
+                let is_known = evidence.has_gap() && (is_float || planned.usage == Use::Collect);
+                is_known.then_some((Glanced::Nan, 0))
+            }
+            (Short::Guessed, _) => guessed(cells, bytes, evidence),
+            (Short::Days, _) => days(cells, bytes),
+            (Short::Word, Action::Category { categories, .. }) => return index(cells, bytes, syntax, categories),
+            (Short::Word, _) => None,
+            (Short::Collected, _) => return index(cells, bytes, syntax, &self.words[column]),
+        };
+        found.filter(|&(_, length)| syntax.ends_field(bytes, length))
     }
 
     /// Stores a field of a column whose type is guessed.
@@ -350,6 +398,25 @@ impl<'t, 'p> ColumnSink<'t, 'p> {
         Ok(true)
     }
 
+    /// Stores the index of a word among those of the column in these rows. Fails at everything that needs a scan of the
+    /// whole file: what looks like a number, one word too many, and what is not UTF-8.
+    fn collect(&mut self, column: usize, field: Field<'_>, place: u64) -> Result<bool, Reason> {
+        let (roles, row) = (self.plan.roles, self.row);
+        let Planned { action, missing, .. } = &self.plan.columns[column];
+        let index = match missing {
+            _ if !roles.is_missing(column, &field) => collect(&mut self.words[column], roles, column, field.text)?,
+            CsvMissing::Nan | CsvMissing::Value(_) => {
+                self.see(column, Seen::Gap, place, field.text);
+                NO_WORD
+            }
+            CsvMissing::Error | CsvMissing::SkipRow => return Err(Reason::Undecided),
+        };
+        if let Cells::U32(values) = &mut self.cells[action.targets().start] {
+            put(values, row, index);
+        }
+        Ok(true)
+    }
+
     /// Records that the cells of a one-hot column of the file are about to be written.
     fn note_written(&mut self, column: usize) {
         if self.plan.may_skip && matches!(self.plan.columns[column].action, Action::OneHot { .. }) {
@@ -381,16 +448,20 @@ impl<'t, 'p> ColumnSink<'t, 'p> {
 
 impl Sink for ColumnSink<'_, '_> {
     #[inline(always)]
-    fn take(&mut self, column: usize, bytes: &[u8], delimiter: u8) -> Taken {
+    fn take(&mut self, column: usize, bytes: &[u8], syntax: &Syntax) -> Taken {
         let (planned, row) = (&self.plan.columns[column], self.row);
-        match (planned.usage, &planned.action) {
-            (Use::Ignore, _) => Taken::Ignored,
-            (Use::Convert | Use::Examine, Action::Number { target }) => match planned.short {
-                Short::Guessed => take_guessed(&mut self.cells[*target], row, bytes, delimiter, &self.evidence[column]),
-                Short::Stated => self.cells[*target].take(row, bytes, delimiter),
-                Short::Never => Taken::Field,
+        match (planned.usage, planned.short, &planned.action) {
+            (Use::Ignore, ..) => Taken::Ignored,
+            (Use::Convert | Use::Examine, Short::Stated, Action::Number { target }) => {
+                self.cells[*target].take(row, bytes, syntax)
+            }
+            _ => match self.glance(column, bytes, syntax) {
+                Some((value, length)) => {
+                    value.put(&mut self.cells[planned.action.targets().start], row);
+                    Taken::Stored(length)
+                }
+                None => Taken::Field,
             },
-            _ => Taken::Field,
         }
     }
 
@@ -402,6 +473,7 @@ impl Sink for ColumnSink<'_, '_> {
             Use::Watch => Ok(!self.plan.roles.is_missing(column, &field)),
             Use::Convert => self.convert(column, field),
             Use::Examine => self.examine(column, field, place),
+            Use::Collect => self.collect(column, field, place),
         }
     }
 
@@ -425,38 +497,4 @@ impl Sink for ColumnSink<'_, '_> {
 fn is_held_by_times(action: &Action, value: f64) -> bool {
     let Action::Time { unit, .. } = action else { return false };
     match_element!(unit.element_type(), T => T::loss(Exact::Float(value)) == Loss::None)
-}
-
-/// Stores a number of a guessed type, if it adds nothing to the evidence.
-#[inline(always)]
-fn take_guessed(cells: &mut Cells<'_>, row: usize, bytes: &[u8], delimiter: u8, evidence: &Evidence) -> Taken {
-    if let Cells::F64(values) = cells {
-        return match glance::<f64>(bytes) {
-            Some((value, length)) if ends_field(bytes, length, delimiter) => {
-                let is_small = value.abs() < EXACT as f64 || evidence.inexact.is_some(); // 2^53 may be rounded
-                if !evidence.is_settled_float() || (!is_small && Whole::of(&bytes[..length]).is_some()) {
-                    return Taken::Field;
-                }
-                put(values, row, value);
-                Taken::Stored(length)
-            }
-            _ => Taken::Field,
-        };
-    }
-    let Some((is_negative, magnitude, length)) = glance_at_whole(bytes) else { return Taken::Field };
-    let is_new = !evidence.has_whole
-        || (is_negative && !evidence.has_negative)
-        || (magnitude > EXACT && evidence.inexact.is_none());
-    if is_new || !ends_field(bytes, length, delimiter) {
-        return Taken::Field;
-    }
-    match cells {
-        Cells::I64(values) if magnitude <= i64::MAX as u64 => {
-            let number = magnitude as i64; // in range
-            put(values, row, if is_negative { -number } else { number });
-        }
-        Cells::U64(values) if !is_negative => put(values, row, magnitude),
-        _ => return Taken::Field,
-    }
-    Taken::Stored(length)
 }

@@ -2,14 +2,13 @@
 //!
 //! A record with the wrong number of fields is ignored, and so is everything after it: the parser stops there.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::CsvMissing;
+use super::categories::Categories;
 use super::failure::{Failure, Reason};
 use super::input::Input;
-use super::roles::{Categories, ColumnRole, Roles, Skips};
+use super::roles::{ColumnRole, Roles, Skips};
 use super::signs::Signs;
 use super::survey::{RecordRange, Survey};
 use super::syntax::{Fit, Syntax};
@@ -20,8 +19,8 @@ use crate::base::text::excerpt;
 /// Findings about the columns from some records.
 #[derive(Default)]
 pub(super) struct Findings {
-    /// Findings about the columns that are not decided yet.
-    columns: HashMap<usize, Finding>,
+    /// Findings about the columns that are not decided yet, in file order. Empty before the first record.
+    columns: Vec<Finding>,
     /// The first position so far where a column has one word too many. Later words are not needed.
     end: Option<u64>,
     is_past_end: bool,
@@ -31,8 +30,8 @@ pub(super) struct Findings {
 }
 
 /// Findings about one column.
-#[derive(Default)]
 struct Finding {
+    column: usize,
     /// Used if the kind of the column is open.
     signs: Signs,
     /// Used if the words of the column are needed: the words and their positions, in order of first appearance.
@@ -45,12 +44,31 @@ struct Finding {
 }
 
 impl Finding {
+    fn new(column: usize) -> Self {
+        Self {
+            column,
+            signs: Signs::default(),
+            words: Categories::default(),
+            places: Vec::new(),
+            stray: None,
+            has_skipping_gap: false,
+        }
+    }
+
+    /// Returns whether another field with this text adds nothing: its word is known, its signs are the same with and
+    /// without quotes, and there is room for another word. Only for one of several columns.
+    fn knows(&self, text: &[u8], most: usize) -> bool {
+        let is_space = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_whitespace);
+        let is_bare = !is_space(text.first()) && !is_space(text.last());
+        is_bare && self.places.len() <= most && self.words.has(text)
+    }
+
     /// Adds a word, unless it is known, not UTF-8, or beyond the limit. Returns whether the limit was exceeded.
     fn add_word(&mut self, word: &[u8], place: u64, most: usize) -> Result<bool> {
         if self.places.len() > most {
             return Ok(true);
         }
-        if !self.words.indices.contains_key(word)
+        if !self.words.has(word)
             && let Ok(word) = std::str::from_utf8(word)
         {
             let bytes = self.places.len().saturating_mul(size_of::<u64>());
@@ -75,6 +93,10 @@ impl Findings {
         let &RecordBytes { syntax, bytes, .. } = records;
         let (mut ends, mut scratch) = (Vec::new(), Vec::new());
         let may_skip = roles.may_skip();
+        if self.columns.is_empty() {
+            let watched = roles.columns.iter().enumerate().filter(|(_, column)| column.is_watched());
+            self.columns.extend(watched.map(|(index, _)| Finding::new(index)));
+        }
         let mut at = syntax.skip_blank(bytes, 0);
         for _ in 0..limit {
             if at == bytes.len() || self.is_over {
@@ -104,29 +126,27 @@ impl Findings {
         &mut self,
         records: &RecordBytes<'_>,
         roles: &Roles,
-        mut at: usize,
+        at: usize,
         ends: &[usize],
         scratch: &mut Vec<u8>,
     ) -> Result<()> {
         let &RecordBytes { syntax, bytes, place } = records;
-        for ((index, column), &end) in roles.columns.iter().enumerate().zip(ends) {
-            let start = std::mem::replace(&mut at, end + 1);
+        for finding in &mut self.columns {
+            let index = finding.column;
+            let (column, end) = (&roles.columns[index], ends[index]);
+            let start = if index == 0 { at } else { ends[index - 1] + 1 };
             let (is_open, wants_words) = (column.is_open(), column.wants_words() && !self.is_past_end);
-            let may_skip = column.is_kept && column.missing == CsvMissing::SkipRow;
-            if !is_open && !wants_words && !may_skip {
-                continue;
-            }
             let field = syntax.field_between(bytes, start, end, scratch);
-            if may_skip && roles.is_undecided(index, &field) {
-                self.columns.entry(index).or_default().has_skipping_gap = true;
+            if column.may_skip() && roles.is_undecided(index, &field) {
+                finding.has_skipping_gap = true;
             }
-            if !is_open && !wants_words {
+            if (!is_open && !wants_words) || roles.is_missing(index, &field) {
                 continue;
             }
-            if roles.is_missing(index, &field) {
+            let (place, most) = (place + start as u64, column.most_categories());
+            if wants_words && ends.len() > 1 && finding.knows(field.text, most) {
                 continue;
             }
-            let (finding, place) = (self.columns.entry(index).or_default(), place + start as u64);
             if is_open {
                 let bare = syntax.bare_start(bytes, start).filter(|_| ends.len() == 1).map(|bare| &bytes[bare..end]);
                 finding.signs.add(&field, place, bare, &roles.numerals);
@@ -134,11 +154,17 @@ impl Findings {
             if column.is_sampled && finding.stray.is_none() && roles.numerals.is_meant(field.number_text()) {
                 finding.stray = Some((place, excerpt(field.text)));
             }
-            if wants_words && finding.add_word(field.text, place, column.most_categories())? {
+            if wants_words && finding.add_word(field.text, place, most)? {
                 self.end.get_or_insert(place);
             }
         }
         Ok(())
+    }
+
+    /// Returns the findings about a column, if there are any.
+    fn of(&mut self, column: usize) -> Option<&mut Finding> {
+        let found = self.columns.binary_search_by_key(&column, |finding| finding.column);
+        found.ok().map(|index| &mut self.columns[index])
     }
 
     /// Adds the findings from later records.
@@ -147,8 +173,12 @@ impl Findings {
             return Ok(());
         }
         self.is_over = later.is_over;
-        for (index, more) in later.columns {
-            let (finding, most) = (self.columns.entry(index).or_default(), roles.columns[index].most_categories());
+        if self.columns.is_empty() {
+            self.columns = later.columns;
+            return Ok(());
+        }
+        for (finding, more) in self.columns.iter_mut().zip(later.columns) {
+            let most = roles.columns[finding.column].most_categories();
             finding.signs.append(more.signs);
             finding.stray = finding.stray.take().or(more.stray);
             finding.has_skipping_gap |= more.has_skipping_gap;
@@ -164,8 +194,9 @@ impl Findings {
     /// Returns the first word in the file that exceeds the limit of its column, among the columns for which `among` is
     /// true.
     fn too_many(&self, roles: &Roles, among: impl Fn(&ColumnRole) -> bool) -> Option<Failure> {
-        let failures = self.columns.iter().filter(|(index, _)| among(&roles.columns[**index]));
-        let failures = failures.filter_map(|(&index, finding)| {
+        let failures = self.columns.iter().filter(|finding| among(&roles.columns[finding.column]));
+        let failures = failures.filter_map(|finding| {
+            let index = finding.column;
             let most = roles.columns[index].most_categories();
             let (&place, word) = (finding.places.get(most)?, finding.words.names.get(most)?);
             let reason = format!("is one category more than {most}, which is the limit").into();
@@ -176,13 +207,13 @@ impl Findings {
 
     /// Returns whether skipped rows have been counted, according to the current kinds of columns.
     fn has_skipping_gap(&self, roles: &Roles) -> bool {
-        self.columns.iter().any(|(&index, finding)| finding.has_skipping_gap && !roles.columns[index].is_words())
+        self.columns.iter().any(|finding| finding.has_skipping_gap && !roles.columns[finding.column].is_words())
     }
 
     /// Returns the first number in a column of words, as decided by the sampled rows.
     fn stray(&self) -> Option<Failure> {
-        let failures = self.columns.iter().filter_map(|(&index, finding)| {
-            let (place, text) = finding.stray.clone()?;
+        let failures = self.columns.iter().filter_map(|finding| {
+            let (index, (place, text)) = (finding.column, finding.stray.clone()?);
             let reason = Reason::advised(
                 "is a number, but the sampled rows made the column one of words",
                 [
@@ -206,7 +237,7 @@ impl Findings {
     pub(super) fn decide(&mut self, roles: &mut Roles, is_all: bool) {
         let is_only = roles.columns.len() == 1;
         for (index, column) in roles.columns.iter_mut().enumerate().filter(|(_, column)| column.is_open()) {
-            let signs = self.columns.get_mut(&index).map(|finding| std::mem::take(&mut finding.signs));
+            let signs = self.of(index).map(|finding| std::mem::take(&mut finding.signs));
             signs.unwrap_or_default().decide(column, is_only, is_all);
         }
     }
@@ -236,7 +267,8 @@ pub(super) fn settle(
         let mut are_all_wanted = true;
         for (index, column) in roles.columns.iter_mut().enumerate().filter(|(_, column)| column.wants_words()) {
             if wanted[index] && are_complete {
-                column.categories = Some(Arc::new(findings.columns.remove(&index).unwrap_or_default().words));
+                let words = findings.of(index).map(|finding| std::mem::take(&mut finding.words));
+                column.categories = Some(Arc::new(words.unwrap_or_default()));
             }
             are_all_wanted &= wanted[index];
         }

@@ -98,6 +98,10 @@ impl Evidence {
         self.gap.is_some() || self.real.is_some() // every gap is seen, for any guessed type
     }
 
+    pub(super) fn has_gap(&self) -> bool {
+        self.gap.is_some()
+    }
+
     fn needs_float(&self) -> bool {
         let has_range = self.exceeds_both || (self.exceeds_signed && self.has_negative);
         self.real.is_some() || self.gap.is_some() || has_range
@@ -188,7 +192,7 @@ impl Evidence {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::roles::Categories;
+    use super::super::categories::Categories;
     use super::*;
 
     fn evidence(texts: &[&str]) -> Evidence {
@@ -240,6 +244,7 @@ mod tests {
         let action = |count: usize| Action::Category {
             target: 0,
             categories: Arc::new(Categories::of(&(0..count).map(|word| word.to_string()).collect::<Vec<_>>()).unwrap()),
+            are_plain: true,
         };
         let (none, gap) = (evidence(&[]), evidence(&[""]));
         for (count, element) in

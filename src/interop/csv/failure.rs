@@ -163,6 +163,11 @@ fn delimiter(separator: char, effect: &str) -> Hint {
     Hint::with_effect("CsvOptions::delimiter", format!("with {separator:?} {effect}"))
 }
 
+/// Returns the failure of a guess about the whole file from the given position on.
+pub(super) fn undecided(place: u64) -> Failure {
+    Failure { place, column: None, text: String::new(), reason: Reason::Undecided }
+}
+
 impl Failure {
     /// Converts to an error with the path and the line number. `column` is the column that it concerns.
     pub(super) fn into_error(self, input: &Input, column: Option<&ColumnRole>) -> Error {

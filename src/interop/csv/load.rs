@@ -9,7 +9,7 @@ use super::parse::{RecordParser, Sink, Taken};
 use super::roles::{Roles, RowPlan};
 use super::rows::RowSink;
 use super::survey::RecordRange;
-use super::syntax::Field;
+use super::syntax::{Field, Syntax};
 use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::Result;
@@ -177,8 +177,8 @@ pub(super) fn first_failure(source: &CsvSource, roles: &Roles, sink: &mut dyn Si
 struct OneRow<'s>(&'s mut dyn Sink);
 
 impl Sink for OneRow<'_> {
-    fn take(&mut self, column: usize, bytes: &[u8], delimiter: u8) -> Taken {
-        self.0.take(column, bytes, delimiter)
+    fn take(&mut self, column: usize, bytes: &[u8], syntax: &Syntax) -> Taken {
+        self.0.take(column, bytes, syntax)
     }
 
     fn store(&mut self, column: usize, field: Field<'_>, place: u64) -> Result<bool, Reason> {

@@ -6,14 +6,14 @@
 //! field that cannot be converted is an error with file, line, column and text.
 //!
 //! * `options`, `dialect`, `columns`, `times`: options for reading; `near`: suggestions for misspelled names;
-//! * `input`: bytes of a file or in memory; `compressed`: gzip and zstd; `syntax`: ends of fields and records;
+//! * `input`: bytes of a file or in memory; `compressed`: gzip and zstd; `syntax`: ends of fields and records; `masks`: bytes compared together;
 //!   `survey`: positions where a file can be divided, and the number of rows between them; `batches`: sequential
 //!   reading of records;
-//! * `roles`: the use of each column; `parse`: from records to fields; `rows`: from fields to rows of values; `first`:
+//! * `roles`: the use of each column; `categories`: its words; `parse`: from records to fields; `rows`: from fields to rows of values; `first`:
 //!   the header and the first records; `signs`: what fields reveal about their column; `describe`: kinds and categories
 //!   from the whole file; `sample`: rows that decide for all; `failure`: errors and their positions;
 //! * `whole`: integers; `evidence`: the element type that suits a column; `cells`: from fields to columns of several
-//!   types;
+//!   types; `glance`: their fast path; `collect`: words that are collected while rows are read;
 //! * `source`, `load`, `typed`, `blocks`: the public interface for reading; `summary`, `description`: the decisions for
 //!   each column;
 //! * `write`, `write_options`: writing; `form`: the spelling of fields. Numbers, their spellings, and times are in
@@ -24,7 +24,9 @@
 
 mod batches;
 mod blocks;
+mod categories;
 mod cells;
+mod collect;
 mod columns;
 mod compressed;
 mod describe;
@@ -34,8 +36,10 @@ mod evidence;
 mod failure;
 mod first;
 mod form;
+mod glance;
 mod input;
 mod load;
+mod masks;
 mod options;
 mod parse;
 mod roles;

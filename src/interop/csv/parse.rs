@@ -5,7 +5,7 @@ use super::CsvSource;
 use super::batches::Batches;
 use super::failure::{Failure, Reason};
 use super::roles::{Roles, Skips};
-use super::syntax::{Field, Fit};
+use super::syntax::{Field, Fit, Syntax};
 use crate::base::error::Hint;
 use crate::base::text::excerpt;
 
@@ -28,8 +28,8 @@ pub(super) struct Parsed {
 
 /// The destination of the fields' values.
 pub(super) trait Sink {
-    /// Stores the number at the beginning of the bytes if it is a whole field and the fast path can parse it.
-    fn take(&mut self, column: usize, bytes: &[u8], delimiter: u8) -> Taken;
+    /// Stores the value at the beginning of the bytes if it is a whole field and the fast path can parse it.
+    fn take(&mut self, column: usize, bytes: &[u8], syntax: &Syntax) -> Taken;
     /// Converts and stores the field at a position in the file. Returns whether its row is kept.
     fn store(&mut self, column: usize, field: Field<'_>, place: u64) -> Result<bool, Reason>;
     /// Ends a row. A row that is not kept is skipped, as if it were not in the file.
@@ -44,15 +44,6 @@ pub(super) enum Taken {
     Ignored,
     /// Nothing was done: the field must be extracted first.
     Field,
-}
-
-/// Returns whether a field can end at a position.
-#[inline(always)]
-pub(super) fn ends_field(bytes: &[u8], at: usize, delimiter: u8) -> bool {
-    match bytes.get(at) {
-        Some(&byte) => byte == delimiter || byte == b'\n' || byte == b'\r',
-        None => true,
-    }
 }
 
 /// Reads records whose fields have roles.
@@ -119,7 +110,7 @@ impl<'p> RecordParser<'p> {
         let mut at = start;
         let Some(last) = columns.checked_sub(1) else { return Err(self.wrong_length(bytes, start)) };
         for column in 0..columns {
-            let end = match sink.take(column, &bytes[at..], syntax.delimiter) {
+            let end = match sink.take(column, &bytes[at..], syntax) {
                 Taken::Stored(length) => at + length,
                 Taken::Ignored => match syntax.field_end(bytes, at) {
                     Some(end) => end,

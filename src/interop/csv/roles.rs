@@ -1,61 +1,19 @@
 //! The roles of the columns of a file: the options, resolved for its columns.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::categories::Categories;
 use super::columns::{Custom, Names};
 use super::syntax::{Field, Syntax};
 use super::{CsvColumnKind, CsvMissing, CsvOptions, bad_option};
 use crate::base::element::{Element, ElementType};
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
 use crate::base::number::Exact;
-use crate::base::room::with_room;
 use crate::convert::{ConversionPolicy, cast};
 use crate::dictionary::{Categories as Words, DataDictionary, Feature, TimeUnit};
 use crate::interop::text::number::{value, value_of};
 use crate::interop::text::numerals::Numerals;
-
-/// The categories of a column, and their indices.
-#[derive(Debug, Default)]
-pub(super) struct Categories {
-    pub(super) names: Vec<String>,
-    pub(super) indices: HashMap<Vec<u8>, usize>,
-}
-
-impl Categories {
-    /// Adds a new word.
-    ///
-    /// # Errors
-    /// [`OutOfMemory`](crate::ErrorKind::OutOfMemory).
-    pub(super) fn push(&mut self, word: &str) -> Result<()> {
-        let refused = |bytes: usize| Error::out_of_memory(bytes);
-        let (mut name, mut key) = (String::new(), with_room(word.len())?);
-        name.try_reserve_exact(word.len()).map_err(|_| refused(word.len()))?;
-        self.names.try_reserve(1).map_err(|_| refused(self.names.len().saturating_mul(size_of::<String>())))?;
-        let bytes = self.names.len().saturating_mul(size_of::<(Vec<u8>, usize)>());
-        self.indices.try_reserve(1).map_err(|_| refused(bytes))?;
-        name.push_str(word);
-        key.extend_from_slice(word.as_bytes());
-        self.indices.insert(key, self.names.len());
-        self.names.push(name);
-        Ok(())
-    }
-
-    /// Creates categories from words. Equal words become one category.
-    ///
-    /// # Errors
-    /// [`OutOfMemory`](crate::ErrorKind::OutOfMemory).
-    pub(super) fn of(words: &[impl AsRef<str>]) -> Result<Self> {
-        let mut categories = Self::default();
-        for word in words {
-            if !categories.indices.contains_key(word.as_ref().as_bytes()) {
-                categories.push(word.as_ref())?;
-            }
-        }
-        Ok(categories)
-    }
-}
 
 /// What the fields show so far about a column whose kind is automatic.
 #[derive(Clone, Debug)]
@@ -95,6 +53,16 @@ impl ColumnRole {
     pub(super) fn wants_words(&self) -> bool {
         let seems_words = self.is_open() && matches!(self.shown, Shown::Words);
         self.is_kept && self.categories.is_none() && (self.is_words() || seems_words)
+    }
+
+    /// Returns whether a missing value skips its row.
+    pub(super) fn may_skip(&self) -> bool {
+        self.is_kept && self.missing == CsvMissing::SkipRow
+    }
+
+    /// Returns whether a scan of the file has to examine its fields.
+    pub(super) fn is_watched(&self) -> bool {
+        self.is_open() || self.wants_words() || self.may_skip()
     }
 
     /// Returns whether the file must be scanned to determine its kind.
@@ -231,7 +199,7 @@ impl Roles {
 
     /// Returns whether rows may be skipped.
     pub(super) fn may_skip(&self) -> bool {
-        self.columns.iter().any(|column| column.is_kept && column.missing == CsvMissing::SkipRow)
+        self.columns.iter().any(ColumnRole::may_skip)
     }
 
     /// Returns whether a field of a column means a missing value. In quotes it does not, if the column is one of words
@@ -255,7 +223,8 @@ impl Roles {
         column.is_open() || (may_skip && !column.holds_words() && self.columns.iter().any(ColumnRole::is_open))
     }
 
-    fn is_missing_text(&self, text: &[u8]) -> bool {
+    /// Returns whether a string means a missing value, unless it is a word in quotes.
+    pub(super) fn is_missing_text(&self, text: &[u8]) -> bool {
         self.missing_texts.iter().any(|missing| missing.as_bytes() == text)
     }
 
@@ -284,7 +253,10 @@ impl Roles {
             actions[index] = match (&column.kind, column.categories.clone()) {
                 (CsvColumnKind::Custom(custom), _) => Action::Custom { target, convert: custom.0.clone() },
                 (CsvColumnKind::OneHot, Some(categories)) => Action::OneHot { target, categories },
-                (_, Some(categories)) => Action::Category { target, categories },
+                (_, Some(categories)) => {
+                    let are_plain = !self.missing_texts.iter().any(|text| categories.has(text.as_bytes()));
+                    Action::Category { target, categories, are_plain }
+                }
                 (CsvColumnKind::Time(unit), None) => Action::Time { target, unit: *unit },
                 _ if self.numerals.is_plain() => Action::Number { target },
                 _ => Action::Numeral { target },
@@ -306,7 +278,7 @@ impl Roles {
         let (mut at, mut skips) = (start, Skips::No);
         for ((index, column), &end) in self.columns.iter().enumerate().zip(ends) {
             let start = std::mem::replace(&mut at, end + 1);
-            if column.is_kept && column.missing == CsvMissing::SkipRow {
+            if column.may_skip() {
                 let field = syntax.field_between(bytes, start, end, scratch);
                 if self.is_undecided(index, &field) {
                     skips = Skips::Undecided;
@@ -375,6 +347,8 @@ pub(super) enum Action {
     Category {
         target: usize,
         categories: Arc<Categories>,
+        /// Whether none of them can also mean a missing value.
+        are_plain: bool,
     },
     OneHot {
         target: usize,

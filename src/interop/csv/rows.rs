@@ -1,9 +1,9 @@
 //! Conversion of fields to values, and rows of values of one type.
 
 use super::failure::{Reason, foreign};
-use super::parse::{Sink, Taken, ends_field};
+use super::parse::{Sink, Taken};
 use super::roles::{Action, Gap, Roles, RowPlan, largest_index};
-use super::syntax::Field;
+use super::syntax::{Field, Syntax};
 use crate::base::element::Element;
 use crate::base::error::Hint;
 use crate::base::number::{Exact, Loss};
@@ -47,13 +47,13 @@ pub(super) fn convert<T: Element>(
         };
     }
     match action {
-        Action::Category { categories, .. } => match categories.indices.get(field.text) {
-            Some(&index) if index <= largest_index::<T>() => Ok(Cell::Value(T::nearest(Exact::Integer(index as i128)))),
+        Action::Category { categories, .. } => match categories.index_of(field.text) {
+            Some(index) if index <= largest_index::<T>() => Ok(Cell::Value(T::nearest(Exact::Integer(index as i128)))),
             Some(index) => Err(format!("is category {index}, an index that {} does not hold", T::TYPE).into()),
             None => Err(unknown(field.text)),
         },
         Action::OneHot { categories, .. } => {
-            categories.indices.get(field.text).map(|&index| Cell::Hot(index)).ok_or_else(|| unknown(field.text))
+            categories.index_of(field.text).map(Cell::Hot).ok_or_else(|| unknown(field.text))
         }
         Action::Time { unit, .. } => match Exact::Integer(i128::from(unit.read(field.number_text())?)) {
             number if T::loss(number) == Loss::None => Ok(Cell::Value(T::nearest(number))),
@@ -123,17 +123,26 @@ impl<'t, 'p, T: Element> RowSink<'t, 'p, T> {
 
 impl<T: Element> Sink for RowSink<'_, '_, T> {
     #[inline(always)]
-    fn take(&mut self, column: usize, bytes: &[u8], delimiter: u8) -> Taken {
+    fn take(&mut self, column: usize, bytes: &[u8], syntax: &Syntax) -> Taken {
         match &self.plan.columns[column].0 {
             Action::Number { target } => match glance::<T>(bytes) {
                 Some((value, length))
-                    if ends_field(bytes, length, delimiter) && !self.plan.missing_numbers.contains(&value) =>
+                    if syntax.ends_field(bytes, length) && !self.plan.missing_numbers.contains(&value) =>
                 {
                     self.rows[self.at + target] = value;
                     Taken::Stored(length)
                 }
                 _ => Taken::Field,
             },
+            Action::Category { target, categories, are_plain: true } => {
+                match syntax.glance_at_word(bytes, categories) {
+                    Some((index, length)) if index <= largest_index::<T>() => {
+                        self.rows[self.at + target] = T::nearest(Exact::Integer(index as i128));
+                        Taken::Stored(length)
+                    }
+                    _ => Taken::Field,
+                }
+            }
             Action::Ignore => Taken::Ignored,
             _ => Taken::Field,
         }

@@ -263,7 +263,8 @@ impl CsvSource {
     /// sets the type of a column instead. All fields count, not only the first ones, but skipped rows do not.
     ///
     /// The file is read as by [`load`](Self::load), with types guessed from the first records. Columns whose guess
-    /// turns out to be wrong are read once more. Each column is allocated once, or twice if it is read again, with one
+    /// turns out to be wrong are read once more. Words are collected while the file is read, if the first records show
+    /// which columns have them. Each column is allocated once, or twice if it is read again or has words, with one
     /// value per row.
     ///
     /// # Errors
@@ -359,7 +360,7 @@ impl CsvSource {
     /// description prints as a table.
     ///
     /// Reads the file as [`load_typed`](Self::load_typed) does, in parallel, but creates no table. It takes memory for
-    /// the categories and a few strings per column. Cost: O(bytes of the file), more than loading it.
+    /// the categories and a few strings per column. Cost: O(bytes of the file), about as much as loading it.
     ///
     /// # Errors
     /// Those of [`load_typed`](Self::load_typed).
@@ -431,6 +432,11 @@ impl CsvSource {
     /// Records that all open columns have turned out to be numbers.
     pub(super) fn settle_as_numbers(&self) {
         self.settled.get_or_init(|| self.guess.clone().into_numbers());
+    }
+
+    /// Records findings from the whole file.
+    pub(super) fn settle_as(&self, roles: Roles) {
+        self.settled.get_or_init(|| roles);
     }
 
     /// Returns the positions where the file can be divided. Scans it on the first call.

@@ -3,13 +3,15 @@
 use std::cmp::Ordering;
 
 use super::cells::{ColumnPlan, ColumnSink};
+use super::collect::Guess;
 use super::description::{CsvColumnDescription, CsvDescription};
 use super::evidence::{Evidence, Ground, Sight};
-use super::failure::{Failure, Reason};
+use super::failure::{Failure, Reason, undecided};
+use super::glance::Glanced;
 use super::load::{first_failure, has_short_rows, load_by, read_runs};
 use super::parse::{Sink, Taken};
 use super::roles::{Action, ColumnRole, Roles};
-use super::syntax::Field;
+use super::syntax::{Field, Syntax};
 use super::typed::Reader;
 use super::whole::Whole;
 use super::{CsvColumnKind, CsvSample, CsvSource};
@@ -24,12 +26,19 @@ use crate::interop::text::number::value;
 
 /// Describes all columns. Finds kinds and types as [`load`](super::typed::load) does.
 pub(super) fn describe(source: &CsvSource) -> Result<CsvDescription> {
-    load_by(source, |roles| attempt(source, roles))
+    if let Some(guess) = Guess::new(source)
+        && let Ok(Ok(description)) = attempt(source, &guess.roles, Some(&guess))
+    {
+        return Ok(description);
+    }
+    load_by(source, |roles| attempt(source, roles, None))
 }
 
-/// Describes columns that have the given roles, if the file fits them.
-fn attempt(source: &CsvSource, roles: &Roles) -> Result<Result<CsvDescription, Failure>> {
+/// Describes columns that have the given roles, if the file fits them. With a guess, its roles are given, and the words
+/// are collected.
+fn attempt(source: &CsvSource, roles: &Roles, guess: Option<&Guess>) -> Result<Result<CsvDescription, Failure>> {
     let plan = ColumnPlan::examine(roles, source.options.policy).map_err(|error| source.input.name_in(error))?;
+    let plan = if let Some(guess) = guess { plan.collect(&guess.is_collected) } else { plan };
     let (survey, width) = (source.survey()?, roles.width());
     Shape { rows: survey.rows(), columns: width }.element_count()?;
     let unseen = vec![Evidence::default(); roles.columns.len()];
@@ -51,13 +60,14 @@ fn attempt(source: &CsvSource, roles: &Roles) -> Result<Result<CsvDescription, F
     };
     let parts = survey.runs().into_iter().map(|run| (run, sink())).collect();
     let (mut evidence, mut tallies) = (seen.clone(), vec![Tally::default(); roles.columns.len()]);
-    let (mut rows, mut failure) = (0, None);
+    let (mut rows, mut words, mut failure) = (0, Vec::new(), None);
     for (sink, result) in read_runs(source, roles, parts) {
         if failure.is_some() {
             continue; // nothing after it counts
         }
         let result = result?;
         evidence.iter_mut().zip(sink.inner.evidence).for_each(|(all, later)| all.append(later));
+        words.push(sink.inner.words);
         tallies.iter_mut().zip(sink.tallies).for_each(|(all, later)| all.append(later));
         match result {
             Ok(part) => rows += part.rows,
@@ -67,12 +77,23 @@ fn attempt(source: &CsvSource, roles: &Roles) -> Result<Result<CsvDescription, F
     if let Some(failure) = plan.first_failure(&evidence, failure.or_else(|| survey.failure.clone()), is_decided) {
         return Ok(Err(failure));
     }
+    let mut known = None;
+    if let Some(guess) = guess {
+        let Some((roles, _)) = guess.number(&words)? else { return Ok(Err(undecided(source.start))) };
+        known = Some(roles);
+    }
+    let roles = known.as_ref().unwrap_or(roles);
+    let plan = if guess.is_some() { ColumnPlan::examine(roles, source.options.policy)? } else { plan };
     let elements = if is_decided { guessed } else { plan.elements(&evidence, true) };
     let reasons = reasons(source, &plan, &evidence, &tallies)?;
     let columns = roles.columns.iter().zip(tallies).zip(elements).zip(reasons);
     let columns = columns.map(|(((role, tally), element), reason)| describe_column(role, tally, element, reason));
     let left_out_rows = reader.rows.saturating_sub(rows);
-    Ok(Ok(CsvDescription { rows, left_out_rows, columns: columns.collect() }))
+    let description = CsvDescription { rows, left_out_rows, columns: columns.collect() };
+    if let Some(roles) = known {
+        source.settle_as(roles);
+    }
+    Ok(Ok(description))
 }
 
 fn describe_column(role: &ColumnRole, tally: Tally, element: ElementType, reason: String) -> CsvColumnDescription {
@@ -168,9 +189,24 @@ impl Tally {
             Counted::Number(number, first) => {
                 self.first = self.first.take().or(first);
                 if let Some(number) = number {
-                    self.reach(number, number);
+                    self.add_number(number);
                 }
             }
+        }
+    }
+
+    /// Extends the range to a number.
+    #[inline]
+    fn add_number(&mut self, number: Exact) {
+        let is_within = match (number, self.range) {
+            (Exact::Float(number), Some((Exact::Float(low), Exact::Float(high)))) => low < number && number < high,
+            (Exact::Integer(number), Some((Exact::Integer(low), Exact::Integer(high)))) => {
+                low < number && number < high
+            }
+            _ => false,
+        };
+        if !is_within {
+            self.reach(number, number);
         }
     }
 
@@ -198,7 +234,7 @@ impl Tally {
 /// Compares two numbers that are not NaN. In a column with floats, all numbers become floats.
 fn compare(one: Exact, other: Exact) -> Ordering {
     let float = |number: Exact| match number {
-        Exact::Integer(number) => number as f64,
+        Exact::Integer(number) => i64::try_from(number).map_or(number as f64, |number| number as f64),
         Exact::Float(number) => number,
     };
     match (one, other) {
@@ -250,8 +286,30 @@ fn number_of(plain: &[u8]) -> Option<Exact> {
 }
 
 impl Sink for SummarySink<'_> {
-    fn take(&mut self, column: usize, _: &[u8], _: u8) -> Taken {
-        if self.plan.ignores(column) { Taken::Ignored } else { Taken::Field }
+    #[inline(always)]
+    fn take(&mut self, column: usize, bytes: &[u8], syntax: &Syntax) -> Taken {
+        if self.plan.ignores(column) {
+            return Taken::Ignored;
+        }
+        let found = if self.plan.may_skip { None } else { self.inner.glance(column, bytes, syntax) };
+        let Some((value, length)) = found else { return Taken::Field };
+        let tally = &mut self.tallies[column];
+        let number = match value {
+            Glanced::Index(_) => return Taken::Stored(length),
+            Glanced::Nan => {
+                tally.gaps += 1;
+                return Taken::Stored(length);
+            }
+            // The text of the first number is kept.
+            _ if tally.first.is_none() => return Taken::Field,
+            Glanced::Whole { is_negative: true, magnitude } => Exact::Integer(-i128::from(magnitude)),
+            Glanced::Whole { magnitude, .. } => Exact::Integer(magnitude.into()),
+            Glanced::Days(days) => Exact::Integer(days.into()),
+            // Perhaps written as an integer, but a column of floats holds only integers that are floats.
+            Glanced::Float(number) => Exact::Float(number),
+        };
+        tally.add_number(number);
+        Taken::Stored(length)
     }
 
     fn store(&mut self, column: usize, field: Field<'_>, place: u64) -> Result<bool, Reason> {

@@ -2,7 +2,9 @@
 //!
 //! The file is scanned in pieces, several in parallel. A *plain* piece has no quotes, comments, blank lines (including
 //! lines of spaces, where those are not records) or lone CRs: for any record start before it, every line feed in it
-//! ends a row. Other pieces are traversed record by record, from a known record start, on one thread.
+//! ends a row. Other pieces are traversed record by record, on the guess that their first line feed ends a record. The
+//! guess is confirmed, on one thread, if the records before the piece end where its first record begins. Otherwise the
+//! line feed is in quotes, and the piece is traversed again from the record start that is known by then.
 
 use std::ops::Range;
 
@@ -12,6 +14,9 @@ use super::input::Input;
 use super::syntax::{Syntax, Walked, walk};
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
+
+/// Number of bytes after a piece in which the last record that begins in it is expected to end.
+const RECORD_REST: u64 = 4 << 10;
 
 /// The records of a file, divided into pieces.
 #[derive(Debug)]
@@ -61,7 +66,12 @@ impl Survey {
                     // The first cut in the piece: records that begin before it stay together.
                     walker.walk(begin)?;
                     let cut = (walker.record, walker.rows);
-                    walker.walk(end)?;
+                    match seen.records {
+                        Some(Records { count, first, next }) if first == walker.record && walker.failure.is_none() => {
+                            walker.skip(next, count);
+                        }
+                        _ => walker.walk(end)?,
+                    }
                     cut
                 }
             };
@@ -149,6 +159,16 @@ struct Seen {
     bytes: Range<u64>,
     /// Its line feeds, if it is plain.
     lines: Option<LineFeeds>,
+    /// Its records, if it is not plain and they could be guessed.
+    records: Option<Records>,
+}
+
+/// The records that begin in a piece.
+struct Records {
+    count: usize,
+    /// The positions of the first of them and of the record after the last.
+    first: u64,
+    next: u64,
 }
 
 struct LineFeeds {
@@ -174,12 +194,15 @@ fn look(syntax: &Syntax, input: &Input, start: u64, step: usize) -> Result<Vec<S
         seen.try_reserve_exact(pieces).map_err(|_| Error::out_of_memory(needed))?;
         for index in run {
             let piece = start + index * step as u64..length.min(start + (index + 1) * step as u64);
-            // The two bytes before the piece and the one after it show whether the lines at its ends are blank.
-            let window = piece.start.saturating_sub(2).max(start)..length.min(piece.end + 1);
+            // The two bytes before the piece and the one after it show whether the lines at its ends are blank. The last
+            // record of the piece ends after it.
+            let window = piece.start.saturating_sub(2).max(start)..length.min(piece.end + RECORD_REST);
             let bytes = input.read(window.clone(), &mut buffer)?;
             let inner = (piece.start - window.start) as usize..(piece.end - window.start) as usize;
-            let lines = count_lines(syntax, bytes, inner, piece.start, window.start == start);
-            seen.push(Seen { bytes: piece, lines });
+            let lines = count_lines(syntax, bytes, inner.clone(), piece.start, window.start == start);
+            let window = Window { bytes, place: window.start, is_end: window.end == length };
+            let records = if lines.is_none() { guess_records(syntax, &window, inner) } else { None };
+            seen.push(Seen { bytes: piece, lines, records });
         }
         Ok(seen)
     });
@@ -188,6 +211,41 @@ fn look(syntax: &Syntax, input: &Input, start: u64, step: usize) -> Result<Vec<S
         all.append(&mut part?);
     }
     Ok(all)
+}
+
+/// Bytes of a file around a piece, and their position.
+struct Window<'a> {
+    bytes: &'a [u8],
+    place: u64,
+    /// Whether the file ends with the window.
+    is_end: bool,
+}
+
+/// Traverses the records that begin in a piece, `inner` of the window, if its first line feed ends a record. Returns
+/// `None` if no record begins in it, or the last one does not end in the window, or one is too long.
+fn guess_records(syntax: &Syntax, window: &Window<'_>, inner: Range<usize>) -> Option<Records> {
+    let bytes = window.bytes;
+    let mut at = match inner.start.checked_sub(1) {
+        Some(before) => before + 1 + memchr::memchr(b'\n', &bytes[before..inner.end])?,
+        None => 0, // the first piece, since others have bytes before them
+    };
+    let (mut first, mut count) = (None, 0);
+    loop {
+        let start = syntax.skip_blank(bytes, at);
+        let is_past = start == bytes.len() && !window.is_end; // perhaps in a comment
+        if is_past || start - at > syntax.most_bytes {
+            return None;
+        }
+        if start >= inner.end {
+            return Some(Records { count, first: first?, next: window.place + start as u64 });
+        }
+        let end = syntax.record_end(bytes, start, window.is_end)?;
+        if end - start > syntax.most_bytes {
+            return None;
+        }
+        first.get_or_insert(window.place + start as u64);
+        (at, count) = (end, count + 1);
+    }
 }
 
 /// Counts the line feeds of a piece, if it is plain. `is_start`: the window begins where the records begin, so that a

@@ -4,8 +4,10 @@
 //! doubled, and any text after it up to the next delimiter is part of the field as well. Semantics: the `csv` crate,
 //! with which a test compares this module, and Python's `csv`.
 
+use super::categories::Categories;
 use super::failure::Failure;
 use super::input::Input;
+use super::masks::{BLOCK, Bits, mask_of_any, parity};
 use crate::base::error::Result;
 use crate::base::text::excerpt;
 
@@ -23,8 +25,8 @@ pub(super) struct Syntax {
     pub(super) skips_spaces: bool,
     /// Whether every record except the last ends in a delimiter without a field after it.
     pub(super) is_trailing: bool,
-    /// The bytes that end a field that is not in quotes.
-    is_end: [bool; 256],
+    /// The bytes that end a field that is not in quotes. The delimiter occurs twice if comments do not.
+    ends: [u8; 4],
 }
 
 /// The text of one field.
@@ -48,19 +50,106 @@ impl<'a> Field<'a> {
 impl Syntax {
     /// `is_inline`: comments may also follow a field.
     pub(super) fn new(delimiter: u8, quote: Option<u8>, comment: Option<u8>, is_inline: bool) -> Self {
-        let mut is_end = [false; 256];
-        for byte in [Some(delimiter), Some(b'\n'), Some(b'\r'), comment.filter(|_| is_inline)].into_iter().flatten() {
-            is_end[usize::from(byte)] = true;
-        }
+        let ends = [delimiter, b'\n', b'\r', comment.filter(|_| is_inline).unwrap_or(delimiter)];
         let (most_bytes, skips_spaces, is_trailing) = (usize::MAX, false, false);
-        Self { delimiter, quote, comment, is_inline, most_bytes, skips_spaces, is_trailing, is_end }
+        Self { delimiter, quote, comment, is_inline, most_bytes, skips_spaces, is_trailing, ends }
     }
 
-    /// Returns the end of a field, outside of quotes.
+    /// Returns the end of a field, outside of quotes. Compares eight bytes at a time.
     #[inline]
     fn plain_end(&self, bytes: &[u8], start: usize) -> usize {
-        let found = bytes[start..].iter().position(|&byte| self.is_end[usize::from(byte)]);
-        found.map_or(bytes.len(), |length| start + length)
+        const LOW_BITS: u64 = 0x0101_0101_0101_0101;
+        const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
+        // The high bit of the first byte that is zero, if there is one, and perhaps of later ones.
+        let zero = |word: u64| word.wrapping_sub(LOW_BITS) & !word & HIGH_BITS;
+        let [delimiter, line_feed, carriage_return, comment] = self.ends.map(|byte| LOW_BITS * u64::from(byte));
+        let (mut at, mut rest) = (start, &bytes[start..]);
+        while let Some((eight, later)) = rest.split_first_chunk::<8>() {
+            let word = u64::from_le_bytes(*eight);
+            let lines = zero(word ^ line_feed) | zero(word ^ carriage_return);
+            let ends = zero(word ^ delimiter) | zero(word ^ comment) | lines;
+            if ends != 0 {
+                return at + (ends.trailing_zeros() / 8) as usize;
+            }
+            (at, rest) = (at + 8, later);
+        }
+        rest.iter().position(|byte| self.ends.contains(byte)).map_or(bytes.len(), |length| at + length)
+    }
+
+    /// Calls `visit` with the positions of the bytes outside of quotes that are one of `wanted`, which end fields, from
+    /// the beginning of a field on until it returns `false`. Returns `None` if the rest has to be read field by field:
+    /// because of a quote within a field, comments after fields, or the end of the bytes.
+    ///
+    /// Every quote opens quotes or closes them, if each that would open some is the first byte of a field, or follows
+    /// another quote, with which it stands for one in quotes.
+    #[inline(always)]
+    fn visit_ends<const COUNT: usize>(
+        &self,
+        bytes: &[u8],
+        start: usize,
+        wanted: [u8; COUNT],
+        mut visit: impl FnMut(usize) -> bool,
+    ) -> Option<()> {
+        let (mut at, mut inside, mut is_start) = (start, 0_u64, 1_u64);
+        if self.is_inline {
+            return None;
+        }
+        loop {
+            let block = bytes[at..].first_chunk::<BLOCK>()?;
+            let quotes = self.quote.map_or(0, |quote| mask_of_any(block, [quote]));
+            let mut found = mask_of_any(block, wanted);
+            let mut irregular = 0_u64;
+            if quotes | inside != 0 {
+                inside ^= parity(quotes);
+                let ends = quotes | mask_of_any(block, self.ends);
+                irregular = quotes & inside & !(ends << 1 | is_start);
+                found &= !inside;
+                inside = if inside >> (BLOCK - 1) == 1 { u64::MAX } else { 0 };
+            }
+            let last = block[BLOCK - 1];
+            is_start = u64::from(self.quote == Some(last) || self.ends.contains(&last));
+            let regular = (irregular & irregular.wrapping_neg()).wrapping_sub(1); // the bits below the lowest one
+            for bit in Bits(found & regular) {
+                if !visit(at + bit) {
+                    return Some(());
+                }
+            }
+            if irregular != 0 {
+                return None;
+            }
+            at += BLOCK;
+        }
+    }
+
+    /// Returns whether a field can end at a position, without a comment after it.
+    #[inline(always)]
+    pub(super) fn ends_field(&self, bytes: &[u8], at: usize) -> bool {
+        match bytes.get(at) {
+            Some(&byte) => byte == self.delimiter || byte == b'\n' || byte == b'\r',
+            None => true,
+        }
+    }
+
+    /// Finds the field at the beginning of the bytes among words. Returns its index and the length of the field; `None`
+    /// if it is not one of them, or if it must be extracted first: because of spaces around it, quotes in it, text
+    /// after its quotes, or a comment after it.
+    #[inline]
+    pub(super) fn glance_at_word(&self, bytes: &[u8], words: &Categories) -> Option<(usize, usize)> {
+        let (text, length) = if self.is_quoted(bytes, 0) {
+            let length = memchr::memchr(bytes[0], &bytes[1..])?;
+            (&bytes[1..=length], length + 2)
+        } else {
+            let end = self.plain_end(bytes, 0);
+            let is_space = |byte: Option<&u8>| byte.is_some_and(|&byte| self.is_space(byte));
+            if is_space(bytes[..end].first()) || is_space(bytes[..end].last()) {
+                return None;
+            }
+            (&bytes[..end], end)
+        };
+        if !self.ends_field(bytes, length) {
+            return None;
+        }
+        words.index_of(text).map(|index| (index, length))
     }
 
     /// Returns whether a comment after a field begins at a position where a field ends.
@@ -155,6 +244,16 @@ impl Syntax {
     /// bytes. `is_all`: the bytes end with the file.
     pub(super) fn record_end(&self, bytes: &[u8], start: usize, is_all: bool) -> Option<usize> {
         let mut at = start;
+        let mut first = None;
+        self.visit_ends(bytes, start, [b'\n', b'\r'], |end| {
+            first = Some(end);
+            false
+        });
+        match first {
+            Some(end) if bytes[end] == b'\n' => return Some(end + 1),
+            Some(end) if bytes.get(end + 1).is_some() => return Some(end + 1 + usize::from(bytes[end + 1] == b'\n')),
+            _ => {}
+        }
         while let Some(mut end) = self.field_end(bytes, at) {
             if self.is_comment(bytes, end) {
                 end = memchr::memchr2(b'\n', b'\r', &bytes[end..]).map_or(bytes.len(), |length| end + length);
@@ -253,8 +352,16 @@ impl Syntax {
     /// the ends of its fields, at most one for each column.
     pub(super) fn fit(&self, bytes: &[u8], start: usize, columns: usize, ends: &mut Vec<usize>) -> Fit {
         ends.clear();
+        let visited = self.visit_ends(bytes, start, [self.delimiter, b'\n', b'\r'], |end| {
+            ends.push(end);
+            ends.len() < columns && bytes[end] == self.delimiter
+        });
         let mut at = start;
-        while let Some(end) = self.field_end(bytes, at) {
+        let mut known = ends.pop().filter(|_| visited.is_some()); // the last end
+        if known.is_none() {
+            ends.clear();
+        }
+        while let Some(end) = known.take().or_else(|| self.field_end(bytes, at)) {
             ends.push(end);
             let (goes_on, is_complete) = (bytes.get(end) == Some(&self.delimiter), ends.len() == columns);
             match (goes_on, is_complete) {

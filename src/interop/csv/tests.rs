@@ -12,6 +12,7 @@ use crate::block::BlockAccess;
 use crate::table::soa::SoaNumericTable;
 use crate::table::{HomogenNumericTable, NumericTable, TableDescription};
 
+mod blocks;
 mod dialect;
 
 fn memory(bytes: Vec<u8>) -> Input {

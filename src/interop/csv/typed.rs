@@ -4,9 +4,11 @@
 //! collected on the way. Columns whose guess turns out to be wrong are read once more, alone.
 
 use super::batches::Batches;
+use super::categories::Categories;
 use super::cells::{Cells, ColumnPlan, ColumnSink};
+use super::collect::{Guess, translate};
 use super::evidence::Evidence;
-use super::failure::Failure;
+use super::failure::{Failure, undecided};
 use super::load::{Written, close_gaps, first_failure, has_short_rows, load_by, read_runs};
 use super::parse::RecordParser;
 use super::roles::Roles;
@@ -19,14 +21,21 @@ use crate::base::shape::Shape;
 use crate::table::MemoryStatus;
 use crate::table::soa::SoaNumericTable;
 
-/// Loads a table. Finds the kinds of columns as [`load`](super::load::load) does.
+/// Loads a table. Finds the kinds of columns as [`load`](super::load::load) does, unless one pass is enough.
 pub(super) fn load(source: &CsvSource) -> Result<SoaNumericTable> {
-    load_by(source, |roles| attempt(source, roles))
+    if let Some(guess) = Guess::new(source)
+        && let Ok(Ok(table)) = attempt(source, &guess.roles, Some(&guess))
+    {
+        return Ok(table);
+    }
+    load_by(source, |roles| attempt(source, roles, None))
 }
 
-/// Loads a table whose columns have the given roles, if the file fits them.
-fn attempt(source: &CsvSource, roles: &Roles) -> Result<Result<SoaNumericTable, Failure>> {
+/// Loads a table whose columns have the given roles, if the file fits them. With a guess, its roles are given, and the
+/// words are collected.
+fn attempt(source: &CsvSource, roles: &Roles, guess: Option<&Guess>) -> Result<Result<SoaNumericTable, Failure>> {
     let plan = ColumnPlan::examine(roles, source.options.policy).map_err(|error| source.input.name_in(error))?;
+    let plan = if let Some(guess) = guess { plan.collect(&guess.is_collected) } else { plan };
     let (survey, width) = (source.survey()?, roles.width());
     Shape { rows: survey.rows(), columns: width }.element_count()?;
     let unseen = vec![Evidence::default(); roles.columns.len()];
@@ -43,22 +52,35 @@ fn attempt(source: &CsvSource, roles: &Roles) -> Result<Result<SoaNumericTable, 
     // A sample need not be the first rows, whose evidence comes before that of others.
     let seen = if is_decided { unseen } else { seen };
     let mut arrays: Vec<Option<AnyArray>> = vec![None; width];
-    let (written, evidence, failure) = reader.read(&plan, &guessed, seen, &mut arrays)?;
+    let Outcome { written, evidence, words, failure } = reader.read(&plan, &guessed, seen, &mut arrays)?;
     // A failure before or after the last record, or of a number that its column does not hold.
     if let Some(failure) = plan.first_failure(&evidence, failure.or_else(|| survey.failure.clone()), is_decided) {
         return Ok(Err(failure));
     }
-    let suited = if is_decided { guessed.clone() } else { plan.elements(&evidence, true) };
+    let mut suited = if is_decided { guessed.clone() } else { plan.elements(&evidence, true) };
     let is_other: Vec<bool> = guessed.iter().zip(&suited).map(|(one, other)| one != other).collect();
     if is_other.contains(&true) {
         for column in (0..is_other.len()).filter(|&column| is_other[column]) {
             arrays[plan.targets(column)].fill(None); // frees the memory before more is allocated
         }
         let again = ColumnPlan::examine(roles, source.options.policy)?.convert_only(&is_other);
-        let (_, _, failure) = reader.read(&again, &suited, evidence, &mut arrays)?;
-        if let Some(failure) = failure {
+        let outcome = reader.read(&again, &suited, evidence.clone(), &mut arrays)?;
+        if let Some(failure) = outcome.failure {
             return Ok(Err(failure)); // the file has changed
         }
+    }
+    let mut known = None;
+    if let Some(guess) = guess {
+        let Some((roles, translations)) = guess.number(&words)? else { return Ok(Err(undecided(source.start))) };
+        let plan = ColumnPlan::examine(&roles, source.options.policy)?;
+        for column in (0..suited.len()).filter(|&column| guess.is_collected[column]) {
+            suited[column] = plan.element(column, &evidence[column], true);
+            let translations: Vec<&[u32]> = translations.iter().map(|run| &run[column][..]).collect();
+            for array in arrays[plan.targets(column)].iter_mut().flatten() {
+                *array = translate(array, suited[column], roles.columns[column].missing, &written, &translations)?;
+            }
+        }
+        known = Some(roles);
     }
     let mut columns = Vec::new();
     for array in arrays.into_iter().flatten() {
@@ -71,7 +93,13 @@ fn attempt(source: &CsvSource, roles: &Roles) -> Result<Result<SoaNumericTable, 
     for array in &mut columns {
         *array = array.resized(rows)?; // without spare capacity
     }
-    let dictionary = roles.dictionary(&|column| suited.get(column).copied().unwrap_or(ElementType::F64))?;
+    let dictionary = known
+        .as_ref()
+        .unwrap_or(roles)
+        .dictionary(&|column| suited.get(column).copied().unwrap_or(ElementType::F64))?;
+    if let Some(roles) = known {
+        source.settle_as(roles);
+    }
     Ok(Ok(SoaNumericTable::of_arrays(dictionary, rows, columns, MemoryStatus::InternallyAllocated)))
 }
 
@@ -85,8 +113,16 @@ pub(super) struct Reader<'a> {
     pub(super) rows: usize,
 }
 
-/// The rows that have been written, the evidence of all columns, and the first failure.
-type Outcome = (Vec<Written>, Vec<Evidence>, Option<Failure>);
+/// What has been read.
+struct Outcome {
+    written: Vec<Written>,
+    /// The evidence of all columns.
+    evidence: Vec<Evidence>,
+    /// The words of each run, if some are collected.
+    words: Vec<Vec<Categories>>,
+    /// The first failure.
+    failure: Option<Failure>,
+}
 
 impl Reader<'_> {
     /// Returns a sink without memory, for columns of the given types.
@@ -157,18 +193,19 @@ impl Reader<'_> {
             parts.push((run, ColumnSink::new(plan, cells, seen.clone())));
             rest = later;
         }
-        let (mut written, mut evidence, mut failure) = (Vec::new(), seen, None);
+        let (mut written, mut evidence, mut words, mut failure) = (Vec::new(), seen, Vec::new(), None);
         for (sink, result) in read_runs(self.source, self.roles, parts) {
             if failure.is_some() {
                 continue; // nothing after it counts
             }
             let result = result?;
             evidence.iter_mut().zip(sink.evidence).for_each(|(all, later)| all.append(later));
+            words.push(sink.words);
             match result {
                 Ok(part) => written.push(part),
                 Err(found) => failure = Some(found),
             }
         }
-        Ok((written, evidence, failure))
+        Ok(Outcome { written, evidence, words, failure })
     }
 }
