@@ -57,8 +57,8 @@ impl Categories {
     }
 }
 
-/// A hash of words by multiplications of 64-bit integers, of which both halves of the product count. Its keys are
-/// random, so that a file cannot be made of words with the same hash. Source: the hash functions wyhash and foldhash.
+/// A hash of words by multiplications of 64-bit integers that keep both halves of the product. Its keys are random, so
+/// that a file cannot be made of words with the same hash. Source: the hash functions wyhash and foldhash.
 #[derive(Clone, Copy, Debug)]
 struct WordHash {
     keys: [u64; 2],

@@ -291,7 +291,7 @@ impl<'t, 'p> ColumnSink<'t, 'p> {
         }
     }
 
-    /// Returns the value of the field at the beginning of the bytes, and its length, if it adds nothing to the evidence.
+    /// Finds the field at the beginning of the bytes. Returns its value and length, if it adds nothing to the evidence.
     #[inline(always)]
     pub(super) fn glance(&self, column: usize, bytes: &[u8], syntax: &Syntax) -> Option<(Glanced, usize)> {
         let (planned, evidence) = (&self.plan.columns[column], &self.evidence[column]);

@@ -1,8 +1,8 @@
 //! Reading a file with words in one pass, on a guess: that the columns whose first fields are words consist of words.
 //!
 //! Each task numbers the words of its rows in order of first appearance. Then the words of all tasks are numbered in
-//! file order, which is the order of first appearance in the file, and the indices are translated. Whatever contradicts
-//! the guess, and every error, ends the attempt. The file is then read in the usual way, in which its words are known
+//! file order, which is the order of first appearance in the file, and the indices are translated. Anything that
+//! contradicts the guess, and every error, ends the attempt. The file is then read in the usual way, in which its words are known
 //! before its rows are read, so results never depend on the guess.
 
 use std::sync::Arc;

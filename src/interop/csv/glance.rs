@@ -1,5 +1,5 @@
-//! The fast path for columns of several types: the values of fields that add nothing to the evidence about their column,
-//! and that are found without extracting the field.
+//! The fast path for columns of several types: the values of fields that add nothing to the evidence about their
+//! column, found without extracting the field.
 
 use super::categories::Categories;
 use super::cells::{Cells, put};
@@ -27,7 +27,7 @@ pub(super) enum Short {
 }
 
 impl Short {
-    /// Returns what it becomes if the type is no longer a guess.
+    /// Returns the fields that it finds once the type is known.
     pub(super) fn of_known_type(self) -> Self {
         if let Self::Guessed = self { Self::Stated } else { self }
     }

@@ -6,12 +6,13 @@
 //! field that cannot be converted is an error with file, line, column and text.
 //!
 //! * `options`, `dialect`, `columns`, `times`: options for reading; `near`: suggestions for misspelled names;
-//! * `input`: bytes of a file or in memory; `compressed`: gzip and zstd; `syntax`: ends of fields and records; `masks`: bytes compared together;
-//!   `survey`: positions where a file can be divided, and the number of rows between them; `batches`: sequential
-//!   reading of records;
-//! * `roles`: the use of each column; `categories`: its words; `parse`: from records to fields; `rows`: from fields to rows of values; `first`:
-//!   the header and the first records; `signs`: what fields reveal about their column; `describe`: kinds and categories
-//!   from the whole file; `sample`: rows that decide for all; `failure`: errors and their positions;
+//! * `input`: bytes of a file or in memory; `compressed`: gzip and zstd; `syntax`: ends of fields and records; `masks`:
+//!   bytes compared together; `survey`: positions where a file can be divided, and the number of rows between them;
+//!   `batches`: sequential reading of records;
+//! * `roles`: the use of each column; `categories`: its words; `parse`: from records to fields; `rows`: from fields to
+//!   rows of values; `first`: the header and the first records; `signs`: what fields reveal about their column;
+//!   `describe`: kinds and categories from the whole file; `sample`: rows that decide for all; `failure`: errors and
+//!   their positions;
 //! * `whole`: integers; `evidence`: the element type that suits a column; `cells`: from fields to columns of several
 //!   types; `glance`: their fast path; `collect`: words that are collected while rows are read;
 //! * `source`, `load`, `typed`, `blocks`: the public interface for reading; `summary`, `description`: the decisions for

@@ -194,8 +194,8 @@ fn look(syntax: &Syntax, input: &Input, start: u64, step: usize) -> Result<Vec<S
         seen.try_reserve_exact(pieces).map_err(|_| Error::out_of_memory(needed))?;
         for index in run {
             let piece = start + index * step as u64..length.min(start + (index + 1) * step as u64);
-            // The two bytes before the piece and the one after it show whether the lines at its ends are blank. The last
-            // record of the piece ends after it.
+            // The two bytes before the piece and the one after it show whether the lines at its ends are blank. The
+            // last record of the piece ends after it.
             let window = piece.start.saturating_sub(2).max(start)..length.min(piece.end + RECORD_REST);
             let bytes = input.read(window.clone(), &mut buffer)?;
             let inner = (piece.start - window.start) as usize..(piece.end - window.start) as usize;

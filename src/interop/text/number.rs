@@ -68,8 +68,8 @@ fn glance_at_integer<T: Element>(bytes: &[u8]) -> Option<(T, usize)> {
     (T::loss(number) == Loss::None).then(|| (T::nearest(number), start + count))
 }
 
-/// Parses the digits at the beginning of the bytes, eight at a time. Returns their number as an integer and their count;
-/// `None` without digits, or with more than `most`, which is at most 19: any number of 19 digits is below 2^64.
+/// Parses the digits at the beginning of the bytes, eight at a time. Returns their number and their count; `None`
+/// without digits, or with more than `most`, which is at most 19: any number of 19 digits is below 2^64.
 #[inline(always)]
 pub(in crate::interop) fn leading_digits(bytes: &[u8], most: usize) -> Option<(u64, usize)> {
     const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
@@ -95,8 +95,8 @@ pub(in crate::interop) fn leading_digits(bytes: &[u8], most: usize) -> Option<(u
     (count > 0).then_some((number, count))
 }
 
-/// Parses the digits at the beginning of eight characters, the first of which is the lowest byte. Returns their number as
-/// an integer and their count.
+/// Parses the digits at the beginning of eight characters, with the first one in the lowest byte. Returns their number
+/// and their count.
 #[inline(always)]
 fn eight_digits(characters: u64) -> (u64, usize) {
     const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
