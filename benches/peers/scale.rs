@@ -96,7 +96,7 @@ fn jobs<'a, T: Element>(
 }
 
 /// Compares some results with results that are computed in another way.
-fn check<T: Element>(table: &dyn NumericTable, order: &[usize], flags: &[bool]) -> Result<(), Error> {
+fn check(table: &dyn NumericTable, order: &[usize], flags: &[bool]) -> Result<(), Error> {
     let rows = table.row_count();
     let mut column: Vec<f64> = (0..rows).map(|row| value(row, 0)).collect();
     let mut expected: Vec<usize> = (0..rows).collect();
@@ -168,7 +168,7 @@ fn run<T: Element>(options: &Options, layout: DataLayout, name: &str) -> Result<
     let of_value = |row, column| numeric_table::convert::cast::<f64, T>(value(row, column));
     let table = HomogenNumericTable::from_fn(shape, of_value)?.to_layout(layout)?;
     let (order, flags) = (shuffled(shape.rows), (0..shape.rows).map(|row| value(row, 5) < 0.5).collect::<Vec<_>>());
-    check::<T>(&table, &order, &flags)?;
+    check(&table, &order, &flags)?;
     for (job, bytes, work) in jobs::<T>(&table, name, &order, &flags) {
         if !options.jobs.is_empty() && !options.jobs.iter().any(|part| job.contains(part.as_str())) {
             continue;

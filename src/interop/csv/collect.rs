@@ -2,8 +2,8 @@
 //!
 //! Each task numbers the words of its rows in order of first appearance. Then the words of all tasks are numbered in
 //! file order, which is the order of first appearance in the file, and the indices are translated. Anything that
-//! contradicts the guess, and every error, ends the attempt. The file is then read in the usual way, in which its words are known
-//! before its rows are read, so results never depend on the guess.
+//! contradicts the guess, and every error, ends the attempt. The file is then read in the usual way, in which its words
+//! are known before its rows are read, so results never depend on the guess.
 
 use std::sync::Arc;
 
@@ -20,6 +20,9 @@ use crate::base::parallel;
 use crate::base::room::with_room;
 use crate::convert::{ConversionPolicy, cast};
 use crate::interop::text::number::value_of;
+
+/// For each run of rows and each column, the index in the file of each of its words.
+pub(super) type Translations = Vec<Vec<Vec<u32>>>;
 
 /// Stands for a missing value among the indices of words.
 pub(super) const NO_WORD: u32 = u32::MAX;
@@ -53,9 +56,9 @@ impl Guess {
 
     /// Adds the words of all runs of rows to the roles. Returns, for each run and column, the index in the file of each
     /// of its words; `None` if there are too many words.
-    pub(super) fn number(&self, runs: &[Vec<Categories>]) -> Result<Option<(Roles, Vec<Vec<Vec<u32>>>)>> {
+    pub(super) fn number(&self, runs: &[Vec<Categories>]) -> Result<Option<(Roles, Translations)>> {
         let mut roles = self.roles.clone();
-        let mut translations: Vec<Vec<Vec<u32>>> = vec![vec![Vec::new(); roles.columns.len()]; runs.len()];
+        let mut translations: Translations = vec![vec![Vec::new(); roles.columns.len()]; runs.len()];
         for column in (0..roles.columns.len()).filter(|&column| self.is_collected[column]) {
             let most = roles.columns[column].most_categories().min(NO_WORD as usize);
             let mut all = Categories::default();

@@ -147,7 +147,7 @@ fn unpack(bytes: &[u8], first: usize, width: usize, target: &mut [u32]) {
             }
         }),
         // 4 integers at a time, which begin in the middle of a byte at most: they fit into 8 bytes.
-        ..=15 => groups.for_each(|(target, at)| {
+        9..=15 => groups.for_each(|(target, at)| {
             for (half, target) in target.chunks_exact_mut(4).enumerate() {
                 let bit = half * 4 * width;
                 let word = word_at(bytes, at + bit / 8) >> (bit % 8);
