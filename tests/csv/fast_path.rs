@@ -31,8 +31,21 @@ const NUMBERS: &[&str] = &[
 ];
 const DATES: &[&str] =
     &["2024-02-29", "1999-12-31", "0001-01-01", "2023-02-29", "2024-1-1", "2024-02-29T00:00Z", "", "\"2024-03-01\""];
-const WORDS: &[&str] =
-    &["red", "\"red\"", "\"Zürich, 4\"", "\"a \"\"b\"\"\"", " red ", "\" red\"", "green", "", "NA", "\"x\"y", "7"];
+const WORDS: &[&str] = &[
+    "red",
+    "\"red\"",
+    "\"Zürich, 4\"",
+    "\"a \"\"b\"\"\"",
+    " red ",
+    "\" red\"",
+    "green",
+    "",
+    "NA",
+    "\"NA\"",
+    "\"\"",
+    "\"x\"y",
+    "7",
+];
 
 /// Returns what is loaded and described, or the errors. `is_scanned`: the words are known before.
 fn outcome(text: &str, options: CsvOptions, is_scanned: bool) -> (String, String) {
@@ -125,7 +138,8 @@ proptest! {
             let word = pick(WORDS, word, 3, odd.2);
             text += &format!("{number},{day},{word}\n");
         }
-        let options = CsvOptions::new().max_categories(most).missing(missing).kind("day", CsvColumnKind::Time(TimeUnit::Days));
+        let day = CsvColumnKind::Time(TimeUnit::Days);
+        let options = CsvOptions::new().max_categories(most).missing(missing).kind("day", day);
         let slow = options.clone().missing_texts(["", "NA", "4444444444", "1234-05-06"]);
         let expected = outcome(&text, slow, true);
         prop_assert_eq!(&outcome(&text, options.clone(), false), &expected, "{}", &text);

@@ -94,7 +94,8 @@ pub(super) fn collect(words: &mut Categories, roles: &Roles, column: usize, text
             // In quotes, spaces may surround a number.
             let is_meant = |text: &[u8]| !role.is_stated && roles.numerals.is_meant(text);
             let is_full = words.names.len() >= role.most_categories().min(NO_WORD as usize);
-            if is_full || is_meant(text) || is_meant(text.trim_ascii()) {
+            // Without quotes, such a word would be a missing value, and the fast path does not distinguish the two.
+            if is_full || roles.is_missing_text(text) || is_meant(text) || is_meant(text.trim_ascii()) {
                 return Err(Reason::Undecided);
             }
             words.push(word).map_err(|_| Reason::Undecided)?;

@@ -134,13 +134,13 @@ mod tests {
     fn a_field_is_what_is_shown_and_is_read_as_the_same_number() {
         let units =
             [TimeUnit::Days, TimeUnit::Seconds, TimeUnit::Milliseconds, TimeUnit::Microseconds, TimeUnit::Nanoseconds];
-        let counts = (0..63).flat_map(|power| [1_i64 << power, (1 << power) - 1, 3 << (power.min(61))]);
+        let counts = (0..63_u32).flat_map(|power| [1_i64 << power, (1 << power) - 1, 3 << (power.min(61))]);
         for count in counts.flat_map(|count| [count, -count]).chain([i64::MIN, i64::MAX]) {
             for unit in units {
                 let (mut text, shown) = (vec![b'x'], unit.show(count));
                 let is_read = matches!(unit.read(shown.as_bytes()), Ok(found) if found == count);
                 assert_eq!(unit.push_field(count, &mut text), is_read, "{shown}");
-                assert_eq!(text[1..], if is_read { shown.as_bytes() } else { b"" }[..]);
+                assert_eq!(&text[1..], if is_read { shown.as_bytes() } else { &[] });
             }
         }
     }
