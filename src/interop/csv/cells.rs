@@ -295,7 +295,6 @@ impl<'t, 'p> ColumnSink<'t, 'p> {
     #[inline(always)]
     pub(super) fn glance(&self, column: usize, bytes: &[u8], syntax: &Syntax) -> Option<(Glanced, usize)> {
         let (planned, evidence) = (&self.plan.columns[column], &self.evidence[column]);
-        let is_used = matches!(planned.usage, Use::Convert | Use::Examine | Use::Collect);
         let (Action::Number { target } | Action::Time { target, .. } | Action::Category { target, .. }) =
             &planned.action
         else {
@@ -304,7 +303,7 @@ impl<'t, 'p> ColumnSink<'t, 'p> {
         let cells = &self.cells[*target];
         let found = match (planned.short, &planned.action) {
             (Short::Never | Short::Stated, _) => None,
-            _ if !is_used => None,
+            _ if matches!(planned.usage, Use::Ignore | Use::Watch) => None,
             _ if planned.is_empty_nan && syntax.ends_field(bytes, 0) => {
                 let is_float = planned.usage == Use::Examine && matches!(cells, Cells::F64(_));
                 let is_known = evidence.has_gap() && (is_float || planned.usage == Use::Collect);
