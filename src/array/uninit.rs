@@ -324,7 +324,7 @@ mod tests {
     fn a_new_array_is_filled_in_parts_and_finished_when_all_of_it_is_filled() {
         let mut new = NewArray::new(ElementType::F32, 30).unwrap();
         let from: Vec<u32> = (0..40).map(|index| (index as f32).to_bits()).collect();
-        let flags: Vec<bool> = (0..40).map(|index| index % 3 == 1 || index > 32).collect();
+        let flags: Vec<bool> = (0..40).map(|index| index % 3 == 1 || index > 28).collect();
         let kept: Vec<f32> = (0..40).filter(|&index| flags[index]).map(|index| index as f32).collect();
         let mut all = new.filling::<u32>();
         let (mut copied, mut taken, mut compressed) = (all.take(4), all.take(6), all);
