@@ -29,15 +29,16 @@ impl Step {
                 _ => array.clone(),
             });
             let first_row = self.first_row.map(|row| row + first);
-            let (fields, path) = (self.fields.clone(), self.path.clone());
-            Self { fields, columns: columns.collect(), rows: count, first_row, path }
+            let (fields, path, first_column) = (self.fields.clone(), self.path.clone(), self.first_column);
+            Self { fields, columns: columns.collect(), first_column, rows: count, first_row, path }
         };
         (slice(0, rows), Some(slice(rows, self.rows - rows)))
     }
 }
 
 /// The rows of a file, a block at a time: see `row_blocks` of the sources. Each block is a table of its own, with
-/// the requested number of rows; the last one has the rest. An error ends the iteration.
+/// the requested number of rows; the last one has the rest. Rows without columns are one block. An error ends the
+/// iteration.
 ///
 /// # Examples
 /// ```
@@ -79,9 +80,12 @@ impl<'s, T: Element> FileRowBlocks<'s, T> {
         if rows_per_block == 0 {
             return Err(empty_blocks());
         }
+        let plan = Plan::new(fields, options, "batch")?;
+        // A file of a few bytes may have 2^62 rows without columns.
+        let rows_per_block = if plan.column_count() == 0 { usize::MAX } else { rows_per_block };
         Ok(Self {
             steps: Box::new(steps),
-            plan: Plan::new(fields, options, "batch")?,
+            plan,
             pending: VecDeque::new(),
             pending_rows: 0,
             rows_per_block,

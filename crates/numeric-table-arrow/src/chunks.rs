@@ -13,13 +13,14 @@ use numeric_table::{
     AllocationFlag, AnyArray, AnyValue, Array, ConversionPolicy, DataLayout, Element, ElementType, Error, ErrorKind,
     HomogenNumericTable, Result, Shape,
     array::AnySlice,
+    error::Hint,
     table::{TableView, TableViewMut},
 };
 
 use crate::decimal::{Decimals, is_integer};
 use crate::error::type_mismatch;
 use crate::types::{no_element_type, values};
-use crate::words::{Refusal, Words, is_words};
+use crate::words::{Refusal, Words, is_words, valid_where};
 
 /// Number of bytes of columns that are converted to rows at a time, so that they stay in the processor's cache.
 const TILE_BYTES: usize = 128 << 10;
@@ -27,6 +28,8 @@ const TILE_BYTES: usize = 128 << 10;
 /// of rows.
 const BLOCK_BYTES: usize = 8 << 10;
 const LEAST_BLOCK: usize = 8;
+/// What errors call a column of a table whose columns have their own types.
+pub(crate) const COLUMN: &str = "column";
 /// Least number of rows that are converted at a time.
 const TILE_ROWS: usize = 16;
 
@@ -83,7 +86,11 @@ impl<'a> ChunkColumn<'a> {
                     nulls = all_nulls;
                     Source::Made(indices)
                 }
-                _ => return Err(no_element_type(array.data_type()).into()),
+                _ if *array.data_type() == DataType::Null => {
+                    nulls = valid_where(array.len(), |_| false)?;
+                    Source::Made(Array::<u8>::zeros(array.len())?.into())
+                }
+                _ => return Err(no_element_type(array.data_type())),
             },
         };
         let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
@@ -108,7 +115,7 @@ impl<'a> ChunkColumn<'a> {
         null: Option<AnyValue>,
         whole: &str,
         describe: impl Fn(usize, usize) -> String,
-    ) -> Result<(), String> {
+    ) -> Result<(), Refusal> {
         let other = match &self.values {
             Source::Shared(values) => Some(values.element_type().to_string()),
             Source::Decimals(_) if is_integer(data_type) => Some(ElementType::I64.to_string()),
@@ -119,8 +126,13 @@ impl<'a> ChunkColumn<'a> {
             (None, _) => {}
             (Some(_), Some(policy)) => self.policy = policy,
             (Some(found), None) if found == T::TYPE.name() => {}
+            // The type of a column of decimals, if the caller sets none.
+            (Some(_), None) if whole == COLUMN && self.is_decimal() && T::TYPE == ElementType::F64 => {
+                self.policy = ConversionPolicy::Checked;
+            }
             (Some(found), None) => {
-                return Err(format!("{found} values in a {whole} of {}, and no conversion was requested", T::TYPE));
+                let reason = format!("{found} values in a {whole} of {}, and no conversion was requested", T::TYPE);
+                return Err(Refusal::Hinted(reason, Hint::new("ArrowOptions::convert", "converts them")));
             }
         }
         let Some(nulls) = &self.nulls else { return Ok(()) };
@@ -128,19 +140,23 @@ impl<'a> ChunkColumn<'a> {
             let first = nulls.iter().position(|is_valid| !is_valid).unwrap_or(0);
             describe(nulls.null_count(), first)
         };
-        self.null = null.ok_or_else(|| format!("{}, and no NaN was requested for them", what()))?;
+        self.null = null.ok_or_else(|| {
+            let hint = Hint::new("ArrowOptions::nulls_to_nan", "reads them as NaN");
+            Refusal::Hinted(format!("{}, and no NaN was requested for them", what()), hint)
+        })?;
         let null = self.null;
         let rounds = if T::TYPE.is_float() { ConversionPolicy::Checked } else { ConversionPolicy::Exact };
         if null.convert::<T>(rounds).is_ok() || null.convert::<T>(ConversionPolicy::Exact).is_ok() {
             return Ok(());
         }
         let element = T::TYPE;
-        Err(match is_nan(null) {
+        let reason = match is_nan(null) {
             true => {
                 format!("{}, and {element} has no NaN for them: fill them first, or choose a type of floats", what())
             }
             false => format!("{}, and {element} does not hold {null}, which stands for them", what()),
-        })
+        };
+        Err(reason.into())
     }
 
     /// Returns the values if they are those of a table of `T` as they are.
@@ -149,6 +165,10 @@ impl<'a> ChunkColumn<'a> {
             Source::Shared(values) if self.nulls.is_none() => values.downcast::<T>(),
             _ => None,
         }
+    }
+
+    fn is_decimal(&self) -> bool {
+        matches!(self.values, Source::Decimals(_))
     }
 
     pub(crate) fn has_nulls(&self) -> bool {
@@ -196,6 +216,11 @@ fn interleave<T: Element>(columns: &[&[T]], target: &mut [T]) {
             }
         }
     }
+}
+
+/// Returns a number of nulls in words.
+pub(crate) fn counted(nulls: usize) -> String {
+    if nulls == 1 { "1 null".to_owned() } else { format!("{nulls} nulls") }
 }
 
 /// Returns whether a value is NaN.

@@ -100,7 +100,7 @@ struct Source<'a> {
 impl Source<'_> {
     /// Returns the values, and whether they are shared.
     fn values<T: Element>(&self, rows: usize, policy: CopyPolicy) -> Result<(AnyArray, bool)> {
-        let array_of = |part: &Part<'_>| part.columns.get(self.index).cloned();
+        let array_of = |part: &Part<'_>| part.column(self.index).cloned();
         let mut filled = self.parts.iter().zip(self.chunks).filter(|(part, _)| part.rows > 0);
         let (first, is_one) = (filled.next(), filled.next().is_none());
         let first = first.map(|(part, chunk)| (array_of(part), chunk));

@@ -205,7 +205,7 @@ fn words_column<T: Element>(
     options.copy.copies(Some(CopyReason::ElementType))?;
     to_words(values, words).map_err(|refusal| match refusal {
         Refusal::Error(error) => error,
-        Refusal::Reason(reason) => {
+        Refusal::Reason(reason) | Refusal::Hinted(reason, _) => {
             let name = dictionary.feature(column).ok().and_then(|feature| feature.name.clone()).unwrap_or_default();
             unsupported(Some(column), Some(name), reason)
         }

@@ -10,7 +10,7 @@ use numeric_table::{
     interop::CopyReason,
 };
 
-use crate::chunks::{Chunk, ChunkColumn, assemble_table};
+use crate::chunks::{Chunk, ChunkColumn, assemble_table, counted};
 use crate::error::{not_representable, unsupported};
 use crate::options::ArrowOptions;
 use crate::plan::{Part, Parts, Plan, in_chunk, whole_shape};
@@ -53,14 +53,19 @@ pub(crate) fn from_fixed_size_lists<T: Element, L: Borrow<FixedSizeListArray>>(
         let nulls = NullBuffer::union(own.as_ref(), list.values().nulls());
         let values = list.values().as_ref();
         let nulls_in = |count, first: usize| {
-            format!("{count} nulls, the first in list {}, value {}", first / columns, first % columns) // columns > 0
+            format!("{}, the first in list {}, value {}", counted(count), first / columns, first % columns) // columns > 0
+        };
+        let placed = |refusal| match refusal {
+            Refusal::Reason(reason) => refused(reason),
+            Refusal::Hinted(reason, hint) => refused(reason).with_hint(hint),
+            Refusal::Error(error) => error,
         };
         let mut column = ChunkColumn::new(values, nulls, None).map_err(|refusal| match refusal {
-            Refusal::Reason(reason) => refused(reason),
-            Refusal::Error(error) => error,
+            Refusal::Hinted(reason, _) => refused(reason), // it has no other columns
+            refusal => placed(refusal),
         })?;
         let fits = column.fit::<T>(values.data_type(), options.conversion, options.null, "table", nulls_in);
-        fits.map_err(refused)?;
+        fits.map_err(placed)?;
         chunks.push(Chunk { rows: values.len(), columns: vec![column] });
     }
     let shape = whole_shape(lists.iter().map(|list| list.len()), columns, Some(T::TYPE))?;
@@ -125,7 +130,7 @@ pub(crate) fn from_parts<T: Element>(plan: &mut Plan<'_>, parts: Parts<'_>) -> R
     let shape = whole_shape(chunks.iter().map(|chunk| chunk.rows), columns, Some(T::TYPE))?;
     let mut indices = plan.indices();
     let whole = match (parts.parts, indices.next(), indices.next()) {
-        ([part], Some(only), None) => part.columns.get(only).map(AsRef::as_ref),
+        ([part], Some(only), None) => part.column(only).map(AsRef::as_ref),
         _ => None,
     };
     let dictionary: DataDictionary = plan.dictionary(|_| T::TYPE)?;

@@ -22,12 +22,15 @@ impl Input {
     /// [`ErrorKind::Io`](numeric_table::ErrorKind::Io).
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let failed = |source| Error::io(path, source);
+        let check = |found: std::fs::Metadata| match found.is_file() {
+            true => Ok(found.len()),
+            false => Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))),
+        };
+        // Opening a pipe would wait for another program.
+        check(std::fs::metadata(path).map_err(failed)?)?;
         let file = File::open(path).map_err(failed)?;
-        let found = file.metadata().map_err(failed)?;
-        if !found.is_file() {
-            return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")));
-        }
-        Ok(Self::File { file: Arc::new(file), length: found.len() })
+        let length = check(file.metadata().map_err(failed)?)?;
+        Ok(Self::File { file: Arc::new(file), length })
     }
 
     /// Returns the number of bytes.

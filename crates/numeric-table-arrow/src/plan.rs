@@ -9,7 +9,7 @@ use numeric_table::{
     dictionary::Categories, error::Difference,
 };
 
-use crate::chunks::{Chunk, ChunkColumn, is_nan};
+use crate::chunks::{COLUMN, Chunk, ChunkColumn, counted, is_nan};
 use crate::decimal::{is_decimal, is_integer};
 use crate::error::{unequal, unsupported};
 use crate::options::ArrowOptions;
@@ -21,6 +21,8 @@ use crate::words::{Refusal, Words, is_words};
 pub(crate) struct Part<'a> {
     pub(crate) fields: &'a Fields,
     pub(crate) columns: &'a [ArrayRef],
+    /// The number of the first of the columns.
+    pub(crate) first_column: usize,
     /// The rows that are null in all columns.
     pub(crate) nulls: Option<&'a NullBuffer>,
     pub(crate) rows: usize,
@@ -31,17 +33,23 @@ pub(crate) struct Part<'a> {
 impl<'a> Part<'a> {
     pub(crate) fn of_batch(batch: &'a RecordBatch) -> Self {
         let fields = batch.schema_ref().fields();
-        Self { fields, columns: batch.columns(), nulls: None, rows: batch.num_rows(), first_row: None }
+        Self { fields, columns: batch.columns(), first_column: 0, nulls: None, rows: batch.num_rows(), first_row: None }
     }
 
     pub(crate) fn of_structs(array: &'a StructArray) -> Self {
         Self {
             fields: array.fields(),
             columns: array.columns(),
+            first_column: 0,
             nulls: array.nulls(),
             rows: array.len(),
             first_row: None,
         }
+    }
+
+    /// Returns the column with a number in the schema.
+    pub(crate) fn column(&self, index: usize) -> Option<&'a ArrayRef> {
+        self.columns.get(index.checked_sub(self.first_column)?)
     }
 }
 
@@ -103,10 +111,14 @@ impl<'o> Plan<'o> {
             let out = || Error::new(ErrorKind::ColumnOutOfRange { column: index, column_count: all.len() });
             let field = all.get(index).ok_or_else(out)?;
             let words = is_words(field.data_type()).then(Words::default);
-            let own = if words.is_some() { had_type(field) } else { own_type(field.data_type()) };
+            let own = match field.data_type() {
+                _ if words.is_some() => had_type(field),
+                DataType::Null => options.null.map(|_| ElementType::F64),
+                data_type => own_type(data_type),
+            };
             if words.is_none() && own.is_none() {
-                let (name, reason) = (field.name().clone(), no_element_type(field.data_type()));
-                return Err(unsupported(Some(index), Some(name), reason));
+                let place = ChunkPlace { fields: all, kind, index: 0, count: 1 };
+                return Err(place.refused(index, no_element_type(field.data_type())));
             }
             columns.push(PlannedColumn { index, asked: None, own, words, has_nulls: false });
         }
@@ -115,6 +127,16 @@ impl<'o> Plan<'o> {
             columns.iter_mut().filter(|column| column.index == index).for_each(|column| column.asked = Some(*element));
         }
         Ok(Self { options, all: all.clone(), columns, kind, grows: false })
+    }
+
+    /// Returns the plan of a table that has only one of the columns, without the words so far.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn only(&self, column: usize) -> Self {
+        let columns = self.columns.get(column).map(|column| {
+            let words = column.words.as_ref().map(|_| Words::default());
+            PlannedColumn { words, has_nulls: false, ..*column }
+        });
+        Self { options: self.options, all: self.all.clone(), columns: columns.into_iter().collect(), ..*self }
     }
 
     /// Returns the positions in the schema of the columns of the table.
@@ -160,6 +182,7 @@ impl<'o> Plan<'o> {
         let is_nan = self.options.null.is_some_and(is_nan);
         known.unwrap_or_else(|| match &column.words {
             Some(_) if column.has_nulls && is_nan && !self.grows => ElementType::F64, // which has a NaN for them
+            Some(_) if is_nan && self.grows => ElementType::F64, // which has one for those that may follow
             Some(words) if !self.grows => words.element_type(),
             _ => ElementType::U32,
         })
@@ -203,7 +226,7 @@ impl<'o> Plan<'o> {
             for (column, planned) in chunk.columns.iter_mut().zip(&self.columns) {
                 let fits = self.fit(column, part, planned, one);
                 let place = || place(&self.all, self.kind, parts, index);
-                fits.map_err(|reason| place().refused(planned.index, reason.into()))?;
+                fits.map_err(|reason| place().refused(planned.index, reason))?;
             }
         }
         Ok(chunks)
@@ -215,12 +238,12 @@ impl<'o> Plan<'o> {
         part: &Part<'_>,
         planned: &PlannedColumn,
         one: Option<ElementType>,
-    ) -> Result<(), String> {
-        let data_type = part.columns.get(planned.index).map_or(&DataType::Null, |array| array.data_type());
+    ) -> Result<(), Refusal> {
+        let data_type = part.column(planned.index).map_or(&DataType::Null, |array| array.data_type());
         let asked = planned.asked.filter(|_| one.is_none()).map(|_| ConversionPolicy::Checked);
-        let (conversion, whole) = (self.options.conversion.or(asked), if one.is_some() { "table" } else { "column" });
+        let (conversion, whole) = (self.options.conversion.or(asked), if one.is_some() { "table" } else { COLUMN });
         let nulls = |count, first| match part.first_row {
-            None => format!("{count} nulls, the first in row {first}"),
+            None => format!("{}, the first in row {first}", counted(count)),
             Some(start) => format!("nulls, the first in row {}", start + first),
         };
         match_element!(one.unwrap_or_else(|| self.type_of_planned(planned)), T => {
@@ -273,7 +296,7 @@ impl<'o> Plan<'o> {
 
 /// Takes the values of a column of a part.
 fn column_of<'a>(part: &Part<'a>, planned: &mut PlannedColumn) -> Result<ChunkColumn<'a>, Refusal> {
-    let array = part.columns.get(planned.index).ok_or_else(|| "it is missing".to_owned())?; // never: see `check_names`
+    let array = part.column(planned.index).ok_or_else(|| "it is missing".to_owned())?; // never: see `check_names`
     let nulls = NullBuffer::union(part.nulls, array.nulls());
     let column = ChunkColumn::new(array.as_ref(), nulls, planned.words.as_mut())?;
     planned.has_nulls |= column.has_nulls();
@@ -312,6 +335,7 @@ impl ChunkPlace<'_> {
             Refusal::Reason(reason) => {
                 unsupported(Some(column), Some(name), in_chunk(self.kind, self.index, self.count, reason))
             }
+            Refusal::Hinted(reason, hint) => self.refused(column, Refusal::Reason(reason)).with_hint(hint),
         }
     }
 }

@@ -14,8 +14,10 @@ use crate::plan::Part;
 #[derive(Clone)]
 pub(crate) struct Step {
     pub(crate) fields: Fields,
-    /// One for each field. Those that are not chosen may be empty.
+    /// One for each field, or only one. Those that are not chosen may be empty.
     pub(crate) columns: Vec<ArrayRef>,
+    /// The number of the first of them: 0, or that of the only one.
+    pub(crate) first_column: usize,
     pub(crate) rows: usize,
     /// The row of the table that the first row is, if errors count from there.
     pub(crate) first_row: Option<usize>,
@@ -27,12 +29,13 @@ pub(crate) struct Step {
 impl Step {
     fn of_batch(batch: RecordBatch) -> Self {
         let (schema, columns, rows) = batch.into_parts();
-        Self { fields: schema.fields().clone(), columns, rows, first_row: None, path: None }
+        Self { fields: schema.fields().clone(), columns, first_column: 0, rows, first_row: None, path: None }
     }
 
     pub(crate) fn part(&self) -> Part<'_> {
         let (fields, columns) = (&self.fields, &self.columns[..]);
-        Part { fields, columns, nulls: None, rows: self.rows, first_row: self.first_row }
+        let (first_column, rows, first_row) = (self.first_column, self.rows, self.first_row);
+        Part { fields, columns, first_column, nulls: None, rows, first_row }
     }
 }
 

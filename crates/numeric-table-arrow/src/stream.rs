@@ -16,6 +16,7 @@ use numeric_table::{
     interop::CopyReason,
 };
 
+use crate::blocks::in_file;
 use crate::chunks::{Chunk, ChunkColumn, Room, assemble, fill};
 use crate::columns::columns_of;
 use crate::error::unequal;
@@ -119,25 +120,28 @@ pub(crate) fn save_record_batches_with<T: Element>(
     save: SaveOptions,
 ) -> Result<Shape> {
     let schema = reader.schema();
-    save_steps::<T>(path.as_ref(), schema.fields(), steps_of(reader), &options, save)
+    save_steps::<T>(path.as_ref(), schema.fields(), steps_of(reader), &options, save, None)
 }
 
-/// Saves all steps, which have some fields, as a table file.
+/// Saves all steps, which have some fields, as a table file. Errors about the values name the file `source`.
 pub(crate) fn save_steps<T: Element>(
     path: &Path,
     fields: &Fields,
     steps: impl Iterator<Item = Result<Step>>,
     options: &ArrowOptions,
     save: SaveOptions,
+    source: Option<&Path>,
 ) -> Result<Shape> {
-    let mut plan = Plan::new(fields, options, "batch")?;
+    let named = |error: Error| in_file(error, source);
+    let mut plan = Plan::new(fields, options, "batch").map_err(named)?;
     let columns = plan.column_count();
     let mut writer = TableWriter::<T>::create_with(path, columns, plan.dictionary(|_| T::TYPE)?, save)?;
     if plan.has_labels() {
         writer.reserve_labels(WORD_BYTES)?;
     }
     in_groups(steps, columns, |parts, _| {
-        write(&mut writer, &plan.chunks(parts, Some(T::TYPE))?)?;
+        let chunks = plan.chunks(parts, Some(T::TYPE)).map_err(named)?;
+        write(&mut writer, &chunks, named)?;
         if plan.has_labels() { writer.describe(plan.dictionary(|_| T::TYPE)?) } else { Ok(()) }
     })?;
     let shape = writer.shape();
@@ -159,7 +163,7 @@ pub(crate) fn append_record_batch<T: Element>(
     }
     plan.check_times(writer.dictionary())?;
     plan.set_words(writer.dictionary())?;
-    write(writer, &plan.chunks(Parts::all(&parts), Some(T::TYPE))?)
+    write(writer, &plan.chunks(Parts::all(&parts), Some(T::TYPE))?, |error| error)
 }
 
 /// Reads all batches and calls `take` with groups of them, and with whether a group is the last. A group is the last if
@@ -234,14 +238,14 @@ fn append<T: Element>(table: &mut HomogenNumericTable<T>, chunks: &[Chunk<'_>]) 
 }
 
 /// Adds all rows of chunks to a file.
-fn write<T: Element>(writer: &mut TableWriter<T>, chunks: &[Chunk<'_>]) -> Result<()> {
+fn write<T: Element>(writer: &mut TableWriter<T>, chunks: &[Chunk<'_>], named: impl Fn(Error) -> Error) -> Result<()> {
     let Shape { rows: first, columns } = writer.shape();
     let rows = whole_shape(chunks.iter().map(|chunk| chunk.rows), columns, Some(T::TYPE))?.rows;
     if columns == 0 && rows > 0 {
-        return Err(Error::new(ErrorKind::NotWholeRows { values: 0, columns })); // a file counts rows by their values
+        return Err(named(Error::new(ErrorKind::NotWholeRows { values: 0, columns }))); // a file counts rows by their values
     }
     let values =
-        assemble::<T>(chunks, 0..columns, rows, DataLayout::RowMajor).map_err(|error| error.moved(first, 0))?;
+        assemble::<T>(chunks, 0..columns, rows, DataLayout::RowMajor).map_err(|error| named(error.moved(first, 0)))?;
     writer.append(&values[..])
 }
 

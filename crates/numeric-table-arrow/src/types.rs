@@ -19,10 +19,10 @@ use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use bytes::Bytes;
 #[cfg(doc)]
 use numeric_table::ErrorKind;
-use numeric_table::{AnyArray, Array, Element, ElementType, Result, array::AnySlice};
+use numeric_table::{AnyArray, Array, Element, ElementType, Result, array::AnySlice, error::Hint};
 
 use crate::error::unsupported_type;
-use crate::words::valid_where;
+use crate::words::{Refusal, valid_where};
 
 /// Evaluates a body with `P`, the Arrow type of the same values, for all element types but `bf16`.
 macro_rules! match_arrow {
@@ -79,8 +79,12 @@ pub(crate) fn element_type(data_type: &DataType) -> Option<ElementType> {
 }
 
 /// Returns the reason of the error for a column of an unsupported type.
-pub(crate) fn no_element_type(data_type: &DataType) -> String {
-    format!("{data_type} is not an element type of tables")
+pub(crate) fn no_element_type(data_type: &DataType) -> Refusal {
+    let hint = match data_type {
+        DataType::Null => Hint::new("ArrowOptions::nulls_to_nan", "reads it as a column of NaN"),
+        _ => Hint::new("ArrowOptions::columns", "chooses other columns"),
+    };
+    Refusal::Hinted(format!("{data_type} is not an element type of tables"), hint)
 }
 
 /// Creates an Arrow array that shares the memory of values and keeps it alive.

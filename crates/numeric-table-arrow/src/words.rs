@@ -18,7 +18,7 @@ use arrow_schema::DataType;
 use numeric_table::ErrorKind;
 use numeric_table::internal::Exact;
 use numeric_table::internal::{match_element, with_room};
-use numeric_table::{AnyArray, Array, Element, ElementType, Error, Result, dictionary::Categories};
+use numeric_table::{AnyArray, Array, Element, ElementType, Error, Result, dictionary::Categories, error::Hint};
 
 use crate::error::failed;
 use crate::types::{nulls_of_nans, values};
@@ -26,6 +26,8 @@ use crate::types::{nulls_of_nans, values};
 /// Why a column cannot be imported: a reason that the caller reports with its place, or an error without a place.
 pub(crate) enum Refusal {
     Reason(String),
+    /// A reason, and what helps.
+    Hinted(String, Hint),
     Error(Error),
 }
 
@@ -105,7 +107,7 @@ impl Words {
         for word in categories.labels() {
             words.index_of(word).map_err(|refusal| match refusal {
                 Refusal::Error(error) => error,
-                Refusal::Reason(_) => Error::out_of_memory(usize::MAX), // never: 2^32 of them
+                Refusal::Reason(_) | Refusal::Hinted(..) => Error::out_of_memory(usize::MAX), // never: 2^32 of them
             })?;
         }
         Ok(Self { are_all: true, ..words })

@@ -14,9 +14,10 @@ use numeric_table::Result;
 use numeric_table::internal::parallel::{map, task_count};
 
 use super::check::footer_bytes;
+use super::nulls::{NullCounts, correct, in_range};
 use crate::blocks::guarded;
 use crate::error::failed;
-use crate::input::Input;
+use crate::input::{Input, zeroed};
 
 /// What errors call the library.
 pub(super) const LIBRARY: &str = "the arrow-ipc crate";
@@ -33,11 +34,17 @@ pub(super) enum Batches {
 
 impl Batches {
     /// Opens a file or a stream. `columns` are those to decode, in increasing order.
-    pub(super) fn open(input: &Input, is_file: bool, columns: Option<Vec<usize>>) -> Result<Self> {
+    pub(super) fn open(
+        input: &Input,
+        is_file: bool,
+        null_counts: &Arc<NullCounts>,
+        columns: Option<Vec<usize>>,
+    ) -> Result<Self> {
         let open = || match is_file {
-            true => FileBatches::open(input, columns).map(Self::File),
+            true => FileBatches::open(input, null_counts.clone(), columns).map(Self::File),
             false => {
-                let reader = BufReader::new(InputReader { input: input.clone(), at: 0 });
+                let reader =
+                    BufReader::new(InputReader { input: input.clone(), null_counts: null_counts.clone(), at: 0 });
                 StreamReader::try_new(reader, columns).map(Self::Stream)
             }
         };
@@ -63,6 +70,7 @@ impl Batches {
 /// The batches of a file, whose footer has their positions. Several are decoded at the same time.
 pub(super) struct FileBatches {
     input: Input,
+    null_counts: Arc<NullCounts>,
     decoder: FileDecoder,
     schema: SchemaRef,
     /// The batches that are not decoded.
@@ -72,7 +80,7 @@ pub(super) struct FileBatches {
 }
 
 impl FileBatches {
-    fn open(input: &Input, columns: Option<Vec<usize>>) -> Result<Self, ArrowError> {
+    fn open(input: &Input, null_counts: Arc<NullCounts>, columns: Option<Vec<usize>>) -> Result<Self, ArrowError> {
         let missing = |what: &str| ArrowError::ParseError(format!("the footer has no {what}"));
         let bytes = footer_bytes(input).map_err(|error| ArrowError::ParseError(error.to_string()))?;
         let footer = root_as_footer(&bytes).map_err(|error| ArrowError::ParseError(error.to_string()))?;
@@ -88,10 +96,10 @@ impl FileBatches {
             decoder = decoder.with_projection(columns);
         }
         for block in footer.dictionaries().into_iter().flatten() {
-            decoder.read_dictionary(block, &block_of(input, block)?)?;
+            decoder.read_dictionary(block, &block_of(input, block, &null_counts)?)?;
         }
         let blocks = blocks.iter().copied().collect();
-        Ok(Self { input: input.clone(), decoder, schema, blocks, ready: VecDeque::new() })
+        Ok(Self { input: input.clone(), null_counts, decoder, schema, blocks, ready: VecDeque::new() })
     }
 
     fn next(&mut self) -> Result<Option<RecordBatch>> {
@@ -116,7 +124,7 @@ impl FileBatches {
             group.extend(self.blocks.pop_front());
         }
         let decode = |block: Block| {
-            let decode = || self.decoder.read_record_batch(&block, &block_of(&self.input, &block)?);
+            let decode = || self.decoder.read_record_batch(&block, &block_of(&self.input, &block, &self.null_counts)?);
             guarded(LIBRARY, decode)?.map_err(failed)
         };
         self.ready = match bytes {
@@ -127,18 +135,26 @@ impl FileBatches {
 }
 
 /// Reads a message and its body.
-fn block_of(input: &Input, block: &Block) -> Result<Buffer, ArrowError> {
+fn block_of(input: &Input, block: &Block, null_counts: &NullCounts) -> Result<Buffer, ArrowError> {
     let negative = |_| ArrowError::ParseError("a block has a negative position or length".to_owned());
     let start = u64::try_from(block.offset()).map_err(negative)?;
     let head = usize::try_from(block.metaDataLength()).map_err(negative)?;
     let length = usize::try_from(block.bodyLength()).map_err(negative)?.saturating_add(head);
-    let bytes = input.bytes_at(start, length);
-    bytes.map(Buffer::from).map_err(|error| ArrowError::IoError(error.to_string(), error))
+    let failed = |error: io::Error| ArrowError::IoError(error.to_string(), error);
+    if in_range(start, length, null_counts).is_empty() {
+        return input.bytes_at(start, length).map(Buffer::from).map_err(failed);
+    }
+    input.check(start, length).map_err(failed)?;
+    let mut bytes = zeroed(length).map_err(failed)?;
+    input.read_at(start, &mut bytes).map_err(failed)?;
+    correct(&mut bytes, start, null_counts);
+    Ok(Buffer::from(bytes))
 }
 
 /// Reads from a position of its own.
 pub(super) struct InputReader {
     input: Input,
+    null_counts: Arc<NullCounts>,
     at: u64,
 }
 
@@ -146,6 +162,7 @@ impl Read for InputReader {
     fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
         let length = self.input.length().saturating_sub(self.at).min(target.len() as u64) as usize;
         self.input.read_at(self.at, &mut target[..length])?;
+        correct(&mut target[..length], self.at, &self.null_counts);
         self.at += length as u64;
         Ok(length)
     }

@@ -1,8 +1,13 @@
 //! Checks of the sizes that compressed buffers claim, before the `arrow-ipc` crate allocates memory for them.
 
-use arrow_ipc::{CompressionType, MessageHeader, RecordBatch, root_as_footer, root_as_message};
+use arrow_ipc::convert::try_fb_to_schema;
+use arrow_ipc::{
+    CompressionType, MessageHeader, MetadataVersion, RecordBatch, Schema, root_as_footer, root_as_message,
+};
+use arrow_schema::{DataType, Fields};
 use numeric_table::{Error, ErrorKind, Result};
 
+use super::nulls::{BatchPlace, NullCounts};
 use crate::input::Input;
 
 /// The first and last bytes of a file.
@@ -12,20 +17,26 @@ const CONTINUATION: u32 = u32::MAX;
 /// Number of bytes that a buffer may have, however few it is made of.
 const LEAST_BUFFER: i64 = 1 << 20;
 
-/// Checks all messages of a file or a stream.
+/// Checks all messages of a file or a stream. Returns the wrong numbers of nulls.
 ///
 /// # Errors
 /// [`ErrorKind::Format`].
-pub(super) fn check(input: &Input, is_file: bool) -> Result<()> {
+pub(super) fn check(input: &Input, is_file: bool) -> Result<NullCounts> {
+    let mut found = Found::default();
+    if input.length() == 0 {
+        return Err(damaged(0, "the file is empty"));
+    }
     if !is_file {
         let mut at = 0;
-        while let Some(message) = check_message(input, at)? {
+        while let Some(message) = check_message(input, at, &mut found)? {
             at = message.end;
         }
-        return Ok(());
+        return Ok(found.sorted());
     }
     let bytes = footer_bytes(input)?;
     let footer = root_as_footer(&bytes).map_err(|_| refused())?;
+    found.set_schema(footer.schema());
+    found.is_known = true;
     for block in footer.dictionaries().into_iter().chain(footer.recordBatches()).flatten() {
         let at = u64::try_from(block.offset()).map_err(|_| refused())?;
         let sizes = (i64::from(block.metaDataLength()), block.bodyLength());
@@ -35,12 +46,12 @@ pub(super) fn check(input: &Input, is_file: bool) -> Result<()> {
             return Err(damaged(at, "a block is not in the file"));
         }
         // The reader looks for the body where the footer says that it is, not where the message does.
-        let message = check_message(input, at)?.ok_or_else(|| damaged(at, "a block has no message"))?;
+        let message = check_message(input, at, &mut found)?.ok_or_else(|| damaged(at, "a block has no message"))?;
         if (message.body - at, message.end - message.body) != (sizes.0 as u64, sizes.1 as u64) {
             return Err(damaged(at, "the footer and a message contradict each other"));
         }
     }
-    Ok(())
+    Ok(found.sorted())
 }
 
 /// Reads the footer of a file.
@@ -59,6 +70,31 @@ fn refused() -> Error {
     damaged(0, "the footer is damaged")
 }
 
+/// What the messages have so far.
+#[derive(Default)]
+struct Found {
+    /// The columns of record batches.
+    fields: Fields,
+    /// Whether the footer has them: schemas in messages then have no effect.
+    is_known: bool,
+    null_counts: NullCounts,
+}
+
+impl Found {
+    fn set_schema(&mut self, schema: Option<Schema<'_>>) {
+        if let Some(Ok(schema)) = schema.map(try_fb_to_schema).filter(|_| !self.is_known) {
+            self.fields = schema.fields; // an error is that of the reader
+        }
+    }
+
+    /// Returns the wrong numbers of nulls. Blocks may be in any order, and repeated.
+    fn sorted(mut self) -> NullCounts {
+        self.null_counts.sort_unstable();
+        self.null_counts.dedup();
+        self.null_counts
+    }
+}
+
 /// The positions of a message's body.
 struct Message {
     body: u64,
@@ -66,7 +102,7 @@ struct Message {
 }
 
 /// Checks a message; returns `None` at the end.
-fn check_message(input: &Input, at: u64) -> Result<Option<Message>> {
+fn check_message(input: &Input, at: u64, found: &mut Found) -> Result<Option<Message>> {
     let left = input.length().saturating_sub(at);
     if left < 4 {
         return Ok(None);
@@ -86,13 +122,22 @@ fn check_message(input: &Input, at: u64) -> Result<Option<Message>> {
     let size = u64::try_from(message.bodyLength()).map_err(|_| damaged(at, "a message is damaged"))?;
     let end = body.checked_add(size).filter(|&end| end <= input.length());
     let end = end.ok_or_else(|| damaged(at, "a message is cut off"))?;
-    let batch = match message.header_type() {
-        MessageHeader::RecordBatch => message.header_as_record_batch(),
-        MessageHeader::DictionaryBatch => message.header_as_dictionary_batch().and_then(|batch| batch.data()),
-        _ => None,
+    found.set_schema(message.header_as_schema());
+    let (batch, is_dictionary) = match message.header_type() {
+        MessageHeader::RecordBatch => (message.header_as_record_batch(), false),
+        MessageHeader::DictionaryBatch => (message.header_as_dictionary_batch().and_then(|batch| batch.data()), true),
+        _ => (None, false),
     };
     if let Some(batch) = batch {
         check_buffers(input, batch, body, end)?;
+        let is_old = message.version() < MetadataVersion::V5;
+        let place = BatchPlace { input, batch, message: &bytes, start, body, is_old };
+        // The values of a dictionary are one column, whose first buffer is its bitmap.
+        let Found { fields, null_counts, .. } = found;
+        match is_dictionary {
+            true => place.count_nulls([&DataType::Utf8].into_iter(), null_counts)?,
+            false => place.count_nulls(fields.iter().map(|field| field.data_type()), null_counts)?,
+        }
     }
     Ok(Some(Message { body, end }))
 }
@@ -122,7 +167,7 @@ fn check_buffers(input: &Input, batch: RecordBatch<'_>, body: u64, end: u64) -> 
     Ok(())
 }
 
-fn read(input: &Input, at: u64, length: usize) -> Result<bytes::Bytes> {
+pub(super) fn read(input: &Input, at: u64, length: usize) -> Result<bytes::Bytes> {
     input.bytes_at(at, length).map_err(|_| damaged(at, "a part of the file is missing"))
 }
 

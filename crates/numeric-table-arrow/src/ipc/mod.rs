@@ -18,6 +18,7 @@
 
 mod batches;
 mod check;
+mod nulls;
 mod source;
 mod write;
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, NullArray};
-use arrow_schema::Fields;
+use arrow_array::{Array as ArrowArray, ArrayRef, NullArray, RecordBatch};
+use arrow_schema::{DataType, Fields};
 use bytes::Bytes;
 use numeric_table::{
     DataDictionary, Element, Error, HomogenNumericTable, Result, Shape, SoaNumericTable, files::SaveOptions,
@@ -13,7 +13,8 @@ use numeric_table::{
 use numeric_table::{ErrorKind, files::TableWriter};
 
 use super::batches::{Batches, LIBRARY};
-use super::check::{MAGIC, check};
+use super::check::{MAGIC, check, damaged};
+use super::nulls::NullCounts;
 use crate::blocks::{FileRowBlocks, guarded, in_file};
 use crate::input::Input;
 use crate::options::ArrowOptions;
@@ -44,6 +45,8 @@ use crate::stream::{read_step_columns, read_steps, save_steps};
 pub struct IpcSource {
     input: Input,
     is_file: bool,
+    /// The wrong numbers of nulls in the file.
+    null_counts: Arc<NullCounts>,
     fields: Fields,
     options: ArrowOptions,
     path: Option<Arc<Path>>,
@@ -93,9 +96,9 @@ impl IpcSource {
 
     fn new(input: Input, path: Option<Arc<Path>>) -> Result<Self> {
         let is_file = input.bytes_at(0, MAGIC.len()).is_ok_and(|bytes| bytes == MAGIC);
-        guarded(LIBRARY, || check(&input, is_file))??;
-        let reader = Batches::open(&input, is_file, None)?;
-        Ok(Self { fields: reader.fields(), input, is_file, options: ArrowOptions::new(), path })
+        let null_counts = Arc::new(guarded(LIBRARY, || check(&input, is_file))??);
+        let reader = Batches::open(&input, is_file, &null_counts, None)?;
+        Ok(Self { fields: reader.fields(), input, is_file, null_counts, options: ArrowOptions::new(), path })
     }
 
     /// Sets what is read, and how: columns, element types, conversions, what nulls become, the layout, and with
@@ -228,7 +231,7 @@ impl IpcSource {
     /// ```
     pub fn save_to<T: Element>(&self, path: impl AsRef<Path>) -> Result<Shape> {
         let steps = self.steps()?.map(|step| step.map_err(|error| self.name_in(error)));
-        save_steps::<T>(path.as_ref(), &self.fields, steps, &self.options, SaveOptions::new())
+        save_steps::<T>(path.as_ref(), &self.fields, steps, &self.options, SaveOptions::new(), self.path.as_deref())
     }
 
     fn plan(&self) -> Result<Plan<'_>> {
@@ -239,7 +242,7 @@ impl IpcSource {
         let mut chosen: Vec<usize> = self.plan()?.indices().collect();
         chosen.sort_unstable();
         chosen.dedup();
-        let batches = Batches::open(&self.input, self.is_file, Some(chosen.clone()));
+        let batches = Batches::open(&self.input, self.is_file, &self.null_counts, Some(chosen.clone()));
         let batches = batches.map_err(|error| self.name_in(error))?;
         let nothing: ArrayRef = Arc::new(NullArray::new(0));
         Ok(Steps {
@@ -248,6 +251,7 @@ impl IpcSource {
             fields: self.fields.clone(),
             nothing,
             row: 0,
+            bytes: self.input.length(),
             path: self.path.clone(),
             is_done: false,
         })
@@ -258,6 +262,11 @@ impl IpcSource {
     }
 }
 
+/// Number of rows that columns of Arrow's type `Null` may have in any file, and number for each of its bytes: they are
+/// not stored.
+const LEAST_NULLS: u64 = 1 << 20;
+const NULLS_PER_BYTE: u64 = 1 << 10;
+
 /// The batches, as steps. An error ends the iteration.
 struct Steps {
     batches: Batches,
@@ -267,8 +276,22 @@ struct Steps {
     /// Stands for the columns that are not read.
     nothing: ArrayRef,
     row: usize,
+    /// The length of the file.
+    bytes: u64,
     path: Option<Arc<Path>>,
     is_done: bool,
+}
+
+impl Steps {
+    /// Checks the number of rows of a batch that has columns without bytes.
+    fn check_nulls(&self, batch: Option<RecordBatch>) -> Result<Option<RecordBatch>> {
+        let is_null = |batch: &RecordBatch| batch.columns().iter().any(|array| *array.data_type() == DataType::Null);
+        let rows = batch.as_ref().filter(|batch| is_null(batch)).map_or(0, |batch| batch.num_rows() as u64);
+        if rows > self.bytes.saturating_mul(NULLS_PER_BYTE).max(LEAST_NULLS) {
+            return Err(damaged(0, format!("a column of nulls claims {rows} rows in a file of {} bytes", self.bytes)));
+        }
+        Ok(batch)
+    }
 }
 
 impl Iterator for Steps {
@@ -278,7 +301,7 @@ impl Iterator for Steps {
         if self.is_done {
             return None;
         }
-        let batch = self.batches.next();
+        let batch = self.batches.next().and_then(|batch| self.check_nulls(batch));
         self.is_done = !matches!(batch, Ok(Some(_)));
         Some(batch.transpose()?.map(|batch| {
             let rows = batch.num_rows();
@@ -288,7 +311,7 @@ impl Iterator for Steps {
             }
             let (fields, path, first_row) = (self.fields.clone(), self.path.clone(), Some(self.row));
             self.row = self.row.saturating_add(rows);
-            Step { fields, columns, rows, first_row, path }
+            Step { fields, columns, first_column: 0, rows, first_row, path }
         }))
     }
 }

@@ -5,11 +5,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use ::parquet::arrow::ProjectionMask;
-use ::parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection, RowSelectionPolicy,
-    RowSelector,
-};
+use ::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, RowSelection, RowSelector};
 use arrow_array::{Array as ArrowArray, ArrayRef, NullArray};
 use arrow_schema::Fields;
 #[cfg(doc)]
@@ -17,6 +13,7 @@ use numeric_table::ErrorKind;
 use numeric_table::internal::parallel::map;
 use numeric_table::{Error, Result};
 
+use super::checked::OneColumn;
 use super::flat::{self, FlatColumn};
 use super::input::{Pages, Spare, ratio_of};
 use super::source::{LIBRARY, damaged, failed_column};
@@ -74,13 +71,11 @@ impl Decoder {
     /// # Errors
     /// [`ErrorKind::Foreign`]; [`ErrorKind::Format`].
     pub(super) fn lane(&self, columns: impl IntoIterator<Item = usize>, rows: Range<usize>) -> Result<Lane> {
-        let (mut readers, mut is_open) = (Vec::new(), vec![false; self.fields().len()]);
-        for index in columns {
-            if let Some(is_open) = is_open.get_mut(index)
-                && !std::mem::replace(is_open, true)
-            {
-                readers.push(index);
-            }
+        let count = self.fields().len();
+        let mut readers: Vec<usize> = columns.into_iter().filter(|&index| index < count).collect();
+        if readers.len() > 1 {
+            let mut is_open = vec![false; count];
+            readers.retain(|&index| !std::mem::replace(&mut is_open[index], true));
         }
         let step = (STEP_VALUES / readers.len().max(1)).clamp(LEAST_ROWS, MOST_ROWS).min(rows.len().max(1));
         let spare = Spare::default();
@@ -156,7 +151,6 @@ impl Decoder {
         spare: &Spare,
     ) -> Result<ParquetRecordBatchReader> {
         let (file, groups) = (self.metadata.metadata(), self.groups(rows));
-        let schema = self.metadata.parquet_schema();
         let leaf = leaf_of(&self.metadata, index);
         let (mut ratio, mut has_index) = (1, self.has_index);
         for group in groups.clone() {
@@ -168,22 +162,16 @@ impl Decoder {
         let pages = Pages::new(&self.input, ratio, has_index, spare);
         let start = self.starts.get(groups.start).copied().unwrap_or(0);
         let end = self.starts.get(groups.end).copied().unwrap_or(rows.end);
-        let build = || {
-            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(pages, self.metadata.clone())
-                .with_projection(ProjectionMask::roots(schema, [index]))
-                .with_row_groups(groups.collect())
-                .with_batch_size(step);
-            if (start, end) == (rows.start, rows.end) {
-                return builder.build();
-            }
-            let selection = vec![
+        let is_all = (start, end) == (rows.start, rows.end);
+        let selection = (!is_all).then(|| {
+            RowSelection::from(vec![
                 RowSelector::skip(rows.start - start),
                 RowSelector::select(rows.len()),
                 RowSelector::skip(end - rows.end),
-            ];
-            let builder = builder.with_row_selection_policy(RowSelectionPolicy::Selectors);
-            builder.with_row_selection(RowSelection::from(selection)).build()
-        };
+            ])
+        });
+        let column = OneColumn { metadata: self.metadata.clone(), pages, groups, leaf: leaf.unwrap_or(usize::MAX) };
+        let build = || column.open(index, step, selection);
         guarded(LIBRARY, build)?.map_err(|error| failed_column(index, name, error))
     }
 }
@@ -191,7 +179,15 @@ impl Decoder {
 /// Returns the number of a column among those that are not nested.
 pub(super) fn leaf_of(metadata: &ArrowReaderMetadata, index: usize) -> Option<usize> {
     let schema = metadata.parquet_schema();
-    (0..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == index)
+    let (mut first, mut end) = (index, schema.num_columns()); // the columns before it have at least one each
+    while first < end {
+        let middle = first.midpoint(end);
+        match schema.get_column_root_idx(middle) {
+            root if root < index => first = middle + 1,
+            _ => end = middle,
+        }
+    }
+    (first < schema.num_columns() && schema.get_column_root_idx(first) == index).then_some(first)
 }
 
 impl ColumnReader {
@@ -256,7 +252,10 @@ impl Lane {
         let is_flat = self.is_flat();
         let rows = if is_flat { self.flat_rows() } else { self.step.min(self.left) };
         let fields = self.decoder.fields().clone();
-        let mut columns = vec![self.nothing.clone(); fields.len()];
+        // The only column stands for itself, so that lanes of one column each take time with their number.
+        let first_column = if let [column] = &self.columns[..] { column.index } else { 0 };
+        let places = if self.columns.len() == 1 { 1 } else { fields.len() };
+        let mut columns = vec![self.nothing.clone(); places];
         let readers: Vec<&mut ColumnReader> = self.columns.iter_mut().collect();
         let (all, is_last) = (self.row..self.row + self.left, rows == self.left);
         let decoded = map(readers, |column| {
@@ -270,12 +269,12 @@ impl Lane {
         });
         for found in decoded {
             let (index, array) = found?;
-            columns[index] = array;
+            columns[index - first_column] = array;
         }
         if is_flat && !self.is_flat() {
             self.step = rows; // that of the columns that were opened again
         }
-        let step = Step { fields, columns, rows, first_row: Some(self.row), path: None };
+        let step = Step { fields, columns, first_column, rows, first_row: Some(self.row), path: None };
         self.row += rows;
         self.left -= rows;
         Ok(Some(step))

@@ -242,7 +242,7 @@ fn next_i32(bytes: &mut &[u8]) -> Option<i64> {
 }
 
 /// Reads an integer of variable length: at most 10 bytes.
-fn varint(bytes: &mut &[u8]) -> Option<u64> {
+pub(super) fn varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0_u64;
     for shift in (0..70).step_by(7) {
         let (&byte, rest) = bytes.split_first()?;

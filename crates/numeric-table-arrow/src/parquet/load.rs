@@ -19,7 +19,6 @@ use super::input::{Pages, ratio_of};
 use super::source::{LIBRARY, ParquetSource, damaged, failed};
 use crate::blocks::guarded;
 use crate::chunks::{Room, fill_by};
-use crate::options::ArrowOptions;
 use crate::plan::{Parts, Plan};
 use crate::stream::Growing;
 
@@ -70,8 +69,7 @@ pub(super) fn load<T: Element>(
             lanes.resize_with(shape.columns, Default::default);
             let tasks: Vec<_> = plan.indices().zip(lanes).enumerate().collect();
             features(map(tasks, |(column, (index, target))| {
-                let options = only(source.read_options(), index);
-                let mut plan = Plan::new(source.fields(), &options, "batch")?;
+                let mut plan = plan.only(column);
                 let lane = decoder.lane([index], rows.clone())?;
                 serially(|| fill_column(&mut plan, lane, target)).map_err(|error| error.moved(0, column))?;
                 Ok(((), plan.dictionary(|_| T::TYPE)?.feature(0)?.clone()))
@@ -89,8 +87,7 @@ pub(super) fn load_columns(source: &ParquetSource, decoder: &Decoder, rows: Rang
     check_claims(decoder, plan.indices(), &rows, types.sum::<usize>().saturating_mul(rows.len()))?;
     let tasks: Vec<_> = plan.indices().enumerate().collect();
     let (columns, dictionary) = features(map(tasks, |(column, index)| {
-        let options = only(source.read_options(), index);
-        let mut plan = Plan::new(source.fields(), &options, "batch")?;
+        let mut plan = plan.only(column);
         let lane = decoder.lane([index], rows.clone())?;
         let read = || match plan.has_labels() {
             true => words_column(&mut plan, lane, rows.len()),
@@ -112,11 +109,6 @@ fn features<V>(columns: Vec<Result<(V, Feature)>>) -> Result<(Vec<V>, DataDictio
     let columns = columns.into_iter().collect::<Result<Vec<_>>>()?;
     let (values, features): (Vec<V>, Vec<Feature>) = columns.into_iter().unzip();
     Ok((values, DataDictionary::from_features(features)))
-}
-
-/// Returns options that choose one column of the file.
-fn only(options: &ArrowOptions, index: usize) -> ArrowOptions {
-    ArrowOptions { columns: Some(Arc::new([index])), ..options.clone() }
 }
 
 /// Divides rows for a row-major table: several row groups at a time if the columns are too few for all threads, and

@@ -49,9 +49,11 @@
 //! are counted before it is loaded. A panic of the `parquet` crate becomes an [`ErrorKind::Foreign`], unless the
 //! program is built with `panic = "abort"`; the panic hook reports it first.
 
+mod checked;
 mod decode;
 mod files;
 mod flat;
+mod footer;
 mod gather;
 mod input;
 mod load;

@@ -12,6 +12,7 @@ use bytes::Bytes;
 use numeric_table::{DataDictionary, Error, ErrorKind, Result, Shape};
 
 use super::decode::Decoder;
+use super::footer;
 use crate::blocks::{guarded, in_file};
 use crate::input::Input;
 use crate::options::ArrowOptions;
@@ -221,6 +222,7 @@ impl ParquetSource {
         let metadata = match self.indexed.get() {
             Some(metadata) => metadata,
             None => {
+                footer::check_offset_indexes(&self.input, self.metadata.metadata())?;
                 let metadata = read_footer(&self.input, PageIndexPolicy::Optional)?;
                 // The file may have changed since it was opened.
                 if metadata.metadata().file_metadata() != self.metadata.metadata().file_metadata() {
@@ -259,7 +261,10 @@ pub(super) const LIBRARY: &str = "the parquet crate";
 
 /// Reads the footer.
 fn read_footer(input: &Input, pages: PageIndexPolicy) -> Result<ArrowReaderMetadata> {
-    let options = ArrowReaderOptions::new().with_offset_index_policy(pages);
+    let mut options = ArrowReaderOptions::new().with_offset_index_policy(pages);
+    if let Some(schema) = footer::schema_of(input)? {
+        options = options.with_parquet_schema(schema);
+    }
     guarded(LIBRARY, || ArrowReaderMetadata::load(input, options))?.map_err(failed)
 }
 

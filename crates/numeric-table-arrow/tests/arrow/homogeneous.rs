@@ -236,7 +236,7 @@ fn nulls_are_errors_with_column_count_and_row() {
     let error = Table::<f64>::from_record_batch(&batch).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "Arrow column 1 (holes): 2 nulls, the first in row 2, and no NaN was requested for them"
+        "Arrow column 1 (holes): 2 nulls, the first in row 2, and no NaN was requested for them: `ArrowOptions::nulls_to_nan` reads them as NaN"
     );
     assert!(Table::<f64>::from_record_batch(&batch.slice(0, 2)).is_ok(), "there are none in these rows");
 }
@@ -309,7 +309,7 @@ fn what_lies_below_a_null_is_not_looked_at() {
     let error = Table::<i64>::from_record_batches([batch], options.clone()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "Arrow column 0 (a): 1 nulls, the first in row 1, and i64 has no NaN for them: fill them first, or choose a type of \
+        "Arrow column 0 (a): 1 null, the first in row 1, and i64 has no NaN for them: fill them first, or choose a type of \
          floats"
     );
 }
@@ -321,12 +321,12 @@ fn lists_and_their_values_may_be_null() {
     let error = Table::<f64>::from_fixed_size_list(&lists).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "Arrow column 0 (list): 3 nulls, the first in list 0, value 1, and no NaN was requested for them"
+        "Arrow column 0 (list): 3 nulls, the first in list 0, value 1, and no NaN was requested for them: `ArrowOptions::nulls_to_nan` reads them as NaN"
     );
     let error = Table::<f64>::from_fixed_size_lists([lists.slice(2, 1), lists.slice(1, 2)], ArrowOptions::new());
     assert_eq!(
         error.unwrap_err().to_string(),
-        "Arrow column 0 (list): in array 1: 2 nulls, the first in list 0, value 0, and no NaN was requested for them"
+        "Arrow column 0 (list): in array 1: 2 nulls, the first in list 0, value 0, and no NaN was requested for them: `ArrowOptions::nulls_to_nan` reads them as NaN"
     );
     let options = ArrowOptions::new().nulls_to_nan(true);
     let table = Table::<f64>::from_fixed_size_lists([lists.slice(0, 1), lists.slice(1, 2)], options.clone()).unwrap();
@@ -343,7 +343,10 @@ fn other_types_are_converted_only_if_asked() {
     let floats: ArrayRef = Arc::new(Float64Array::from(vec![1.5, 2.5]));
     let mixed = batch(vec![("ints", ints), ("floats", floats)]);
     let error = Table::<f64>::from_record_batch(&mixed).unwrap_err().to_string();
-    assert_eq!(error, "Arrow column 0 (ints): i32 values in a table of f64, and no conversion was requested");
+    assert_eq!(
+        error,
+        "Arrow column 0 (ints): i32 values in a table of f64, and no conversion was requested: `ArrowOptions::convert` converts them"
+    );
     let error = from_record_batches_any([&mixed], ArrowOptions::new()).unwrap_err();
     assert!(error.to_string().starts_with("Arrow column 1 (floats)"), "{error}");
     let options = ArrowOptions::new().convert(ConversionPolicy::Exact);
@@ -377,15 +380,21 @@ fn the_first_value_that_does_not_fit_is_named_whatever_the_layout_and_the_thread
 #[test]
 fn arrays_that_hold_no_numbers_are_refused_by_name() {
     let options = ArrowOptions::new().convert(ConversionPolicy::Saturate).nulls_to_nan(true);
-    for (column, data_type) in
-        [(Arc::new(BinaryArray::from(vec![&b"red"[..]])) as ArrayRef, "Binary"), (Arc::new(NullArray::new(1)), "Null")]
-    {
-        let batch = batch(vec![("what", column)]);
-        let expected = format!("Arrow column 0 (what): {data_type} is not an element type of tables");
-        let error = Table::<f32>::from_record_batches([&batch], options.clone()).unwrap_err();
-        assert_eq!(error.to_string(), expected);
-        assert_eq!(from_record_batches_any([batch], options.clone()).unwrap_err().to_string(), expected);
-    }
+    let batch_of = |column: ArrayRef| batch(vec![("what", column)]);
+    let batch = batch_of(Arc::new(BinaryArray::from(vec![&b"red"[..]])));
+    let expected = "Arrow column 0 (what): Binary is not an element type of tables: `ArrowOptions::columns` chooses other \
+                    columns";
+    let error = Table::<f32>::from_record_batches([&batch], options.clone()).unwrap_err();
+    assert_eq!(error.to_string(), expected);
+    assert_eq!(from_record_batches_any([batch], options.clone()).unwrap_err().to_string(), expected);
+
+    let nulls = batch_of(Arc::new(NullArray::new(2)));
+    let error = Table::<f32>::from_record_batch(&nulls).unwrap_err();
+    assert!(error.to_string().ends_with("tables: `ArrowOptions::nulls_to_nan` reads it as a column of NaN"), "{error}");
+    let table = Table::<f32>::from_record_batches([&nulls], options.clone()).unwrap();
+    assert!(table.as_slice().unwrap().iter().all(|value| value.is_nan()) && table.row_count() == 2);
+    let table = numeric_table::SoaNumericTable::from_record_batches([&nulls], options).unwrap();
+    assert!(table.column_slice::<f64>(0).unwrap().iter().all(|value| value.is_nan()));
 }
 
 #[test]

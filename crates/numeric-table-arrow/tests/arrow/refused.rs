@@ -22,17 +22,20 @@ fn nulls_are_errors_or_what_the_caller_names() {
     let batch = batch(vec![("whole", whole), ("holes", holes), ("floats", floats)]);
     let load = |options| SoaNumericTable::from_record_batches([&batch], options);
     let error = SoaNumericTable::from_record_batch(&batch).unwrap_err().to_string();
-    assert_eq!(error, "Arrow column 1 (holes): 1 nulls, the first in row 1, and no NaN was requested for them");
+    assert_eq!(
+        error,
+        "Arrow column 1 (holes): 1 null, the first in row 1, and no NaN was requested for them: `ArrowOptions::nulls_to_nan` reads them as NaN"
+    );
     let error = load(ArrowOptions::new().nulls_to_nan(true)).unwrap_err().to_string();
     assert_eq!(
         error,
-        "Arrow column 1 (holes): 1 nulls, the first in row 1, and i64 has no NaN for them: fill them first, or choose \
+        "Arrow column 1 (holes): 1 null, the first in row 1, and i64 has no NaN for them: fill them first, or choose \
          a type of floats"
     );
     for (value, shown) in [(0.5, "0.5"), (1e30, "1e30"), (f64::INFINITY, "inf")] {
         let error = load(ArrowOptions::new().nulls_to(value)).unwrap_err().to_string();
         let expected = format!(
-            "Arrow column 1 (holes): 1 nulls, the first in row 1, and i64 does not hold {shown}, which stands for them"
+            "Arrow column 1 (holes): 1 null, the first in row 1, and i64 does not hold {shown}, which stands for them"
         );
         assert_eq!(error, expected);
     }
@@ -89,7 +92,9 @@ fn columns_that_hold_no_numbers_are_refused_by_name_and_type() {
     for (column, name) in others {
         let numbers: ArrayRef = Arc::new(Int32Array::from(vec![1, 2]));
         let batch = batch(vec![("n", numbers), ("what", column)]);
-        let expected = format!("Arrow column 1 (what): {name} is not an element type of tables");
+        let expected = format!(
+            "Arrow column 1 (what): {name} is not an element type of tables: `ArrowOptions::columns` chooses other columns"
+        );
         let options = ArrowOptions::new().convert(ConversionPolicy::Saturate).nulls_to(0);
         assert_error!(
             SoaNumericTable::from_record_batch(&batch),
@@ -133,7 +138,7 @@ fn batches_must_have_the_same_columns() {
     let other = batch(vec![floats("a"), floats("b")]);
     assert_eq!(
         refused(other.clone()),
-        "Arrow column 0 (a): in batch 1: f64 values in a column of i32, and no conversion was requested"
+        "Arrow column 0 (a): in batch 1: f64 values in a column of i32, and no conversion was requested: `ArrowOptions::convert` converts them"
     );
     let convert = |policy| SoaNumericTable::from_record_batches([&first, &other], ArrowOptions::new().convert(policy));
     assert_eq!(convert(ConversionPolicy::Checked).unwrap().column_slice::<i32>(0).unwrap(), [1, 2, 1, 2]);

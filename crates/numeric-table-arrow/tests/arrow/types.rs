@@ -69,7 +69,10 @@ fn nulls_of_truth_values_and_lists_of_them_are_as_those_of_numbers() {
     let truth: ArrayRef = Arc::new(BooleanArray::from(vec![Some(true), None, Some(false)]));
     let batch = batch(vec![("a", truth)]);
     let error = Table::<f32>::from_record_batch(&batch).unwrap_err().to_string();
-    assert_eq!(error, "Arrow column 0 (a): 1 nulls, the first in row 1, and no NaN was requested for them");
+    assert_eq!(
+        error,
+        "Arrow column 0 (a): 1 null, the first in row 1, and no NaN was requested for them: `ArrowOptions::nulls_to_nan` reads them as NaN"
+    );
     let table = Table::<f32>::from_record_batches([&batch], ArrowOptions::new().nulls_to_nan(true)).unwrap();
     let values = table.as_slice().unwrap();
     assert!(values[0] == 1.0 && values[1].is_nan() && values[2] == 0.0);
@@ -120,7 +123,10 @@ fn times_are_their_integers_on_arrows_memory() {
     let table = Table::<i64>::from_record_batch(&one).unwrap();
     assert_eq!(table.as_slice().unwrap().as_ptr().addr(), arrow_address(one.column(0)));
     let error = Table::<f64>::from_record_batch(&one).unwrap_err().to_string();
-    assert_eq!(error, "Arrow column 0 (h): i64 values in a table of f64, and no conversion was requested");
+    assert_eq!(
+        error,
+        "Arrow column 0 (h): i64 values in a table of f64, and no conversion was requested: `ArrowOptions::convert` converts them"
+    );
 }
 
 #[test]
@@ -205,22 +211,22 @@ fn decimals(values: Vec<i128>, precision: u8, scale: i8) -> RecordBatch {
 }
 
 #[test]
-fn decimals_are_converted_only_if_asked_unless_they_are_integers() {
+fn decimals_are_converted_only_if_asked_unless_their_column_has_its_own_type() {
     let batch = decimals(vec![1999, -50, 1], 10, 2);
-    let expected =
-        "Arrow column 0 (price): Decimal128(10, 2) values in a table of f64, and no conversion was requested";
+    let expected = "Arrow column 0 (price): Decimal128(10, 2) values in a table of f64, and no conversion was requested: `ArrowOptions::convert` converts them";
     assert_eq!(Table::<f64>::from_record_batch(&batch).unwrap_err().to_string(), expected);
-    let error = SoaNumericTable::from_record_batch(&batch).unwrap_err().to_string();
-    assert_eq!(error, expected.replace("table", "column"));
-    let table = SoaNumericTable::from_record_batches([&batch], convert(ConversionPolicy::Checked)).unwrap();
-    assert_eq!(table.column_slice::<f64>(0).unwrap(), [19.99, -0.5, 0.01]);
+    for options in [ArrowOptions::new(), convert(ConversionPolicy::Checked)] {
+        let table = SoaNumericTable::from_record_batches([&batch], options).unwrap();
+        assert_eq!(table.column_slice::<f64>(0).unwrap(), [19.99, -0.5, 0.01]);
+    }
 
     let integers = decimals(vec![i128::from(i64::MAX) / 10, -7], 18, 0);
     let table = SoaNumericTable::from_record_batch(&integers).unwrap();
     assert_eq!(table.column_slice::<i64>(0).unwrap(), [i64::MAX / 10, -7]);
     assert!(Table::<i64>::from_record_batch(&integers).is_ok() && Table::<f64>::from_record_batch(&integers).is_err());
     // 19 digits may be more than an `i64` holds.
-    assert!(SoaNumericTable::from_record_batch(&decimals(vec![1], 19, 0)).is_err());
+    let table = SoaNumericTable::from_record_batch(&decimals(vec![1], 19, 0)).unwrap();
+    assert_eq!(table.column_slice::<f64>(0).unwrap(), [1.0]);
 }
 
 #[test]

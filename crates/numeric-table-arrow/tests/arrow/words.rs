@@ -97,7 +97,10 @@ fn a_null_key_and_a_null_word_are_missing_values() {
     let keys = vec![Some(1), None, Some(0), Some(2), Some(0), Some(1), Some(2), Some(1), Some(0), Some(2)];
     let batch = dictionary(keys, vec![Some("red"), None, Some("blue")]);
     let error = SoaNumericTable::from_record_batch(&batch).unwrap_err().to_string();
-    assert_eq!(error, "Arrow column 0 (colour): 4 nulls, the first in row 0, and no NaN was requested for them");
+    assert_eq!(
+        error,
+        "Arrow column 0 (colour): 4 nulls, the first in row 0, and no NaN was requested for them: `ArrowOptions::nulls_to_nan` reads them as NaN"
+    );
     let table = SoaNumericTable::from_record_batches([&batch], ArrowOptions::new().nulls_to(255)).unwrap();
     assert_eq!(table.column_slice::<u8>(0).unwrap(), [255, 255, 0, 1, 0, 255, 1, 255, 0, 1]);
     assert_eq!(words(&table, 0), ["red", "blue"]);
@@ -288,4 +291,30 @@ fn values_that_are_no_index_are_errors_and_a_missing_word_is_null() {
         (back.column_slice::<u8>(0).unwrap(), back.dictionary().feature(0).unwrap().category_count()),
         (&[9][..], Some(3))
     );
+}
+
+#[test]
+fn missing_words_in_many_batches_are_nan_if_asked() {
+    let words = ["red", "green", "blue"];
+    for last in [None, Some("red")] {
+        let column: ArrayRef = Arc::new((0..3_000_000).map(|row| Some(words[row % 3])).collect::<StringArray>());
+        let end: ArrayRef = Arc::new(StringArray::from(vec![last]));
+        let batches =
+            [column, end].map(|column| RecordBatch::try_from_iter_with_nullable([("w", column, true)]).unwrap());
+        let schema = batches[0].schema();
+        let read = |options| {
+            let reader = RecordBatchIterator::new(batches.clone().map(Ok), schema.clone());
+            SoaNumericTable::read_record_batches(reader, options).unwrap()
+        };
+        let nan = ArrowOptions::new().nulls_to_nan(true);
+        let table = read(nan.clone());
+        assert_eq!(table.value::<f64>(4, 0).unwrap(), 1.0);
+        let found = table.value::<f64>(3_000_000, 0).unwrap();
+        match last {
+            None => assert!(found.is_nan() && table.dictionary().feature(0).unwrap().element_type == ElementType::F64),
+            Some(_) => assert_eq!((found, table.column_slice::<u8>(0).unwrap()[2]), (0.0, 2)),
+        }
+        let table = read(nan.column_type("w", ElementType::F64));
+        assert_eq!(table.column_slice::<f64>(0).unwrap()[3_000_000].is_nan(), last.is_none());
+    }
 }
