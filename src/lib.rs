@@ -85,7 +85,8 @@
 //! * `csv-compressed`: reading CSV files compressed with gzip or zstd. Both decoders are written in Rust.
 //! * `sparse-files`: reading and writing svmlight (LIBSVM) and MatrixMarket files.
 //! * `npz`: reading and writing NumPy's `.npz` files of several arrays, and SciPy's files of sparse matrices.
-//! * `bincode`: `Encode` and `Decode` of bincode 2 for arrays, dictionaries and tables.
+//! * `bincode`: `Encode` and `Decode` of bincode 2 for arrays, dictionaries and tables. Decode untrusted bytes with a
+//!   limit, or borrow from them: bincode allocates the lengths that it reads.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

@@ -26,7 +26,8 @@ macro_rules! through_serde {
             }
         }
 
-        /// The bytes of `bincode::serde`.
+        /// The bytes of `bincode::serde`. bincode allocates the lengths that it reads: decode untrusted bytes with a
+        /// limit (`with_limit`), or borrow from them (`borrow_decode_from_slice`).
         #[cfg_attr(docsrs, doc(cfg(feature = "bincode")))]
         impl<Context, $($generic)*> Decode<Context> for $Type {
             fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
@@ -62,6 +63,26 @@ impl Encode for dyn NumericTable + '_ {
 }
 
 /// The kind is that of the table that was encoded.
+///
+/// # Untrusted bytes
+/// bincode allocates the lengths that it reads, and a wrong one aborts the program. With a limit, it is an error. Other
+/// types can also be borrowed from the bytes, which copies nothing before it is checked.
+/// ```
+/// use bincode::{borrow_decode_from_slice, config, decode_from_slice, encode_to_vec};
+/// use numeric_table::prelude::*;
+/// let table = HomogenNumericTable::from_rows(&[[1.5_f32, 2.5]])?;
+/// let any: &dyn NumericTable = &table;
+/// let mut bytes = encode_to_vec(any, config::legacy()).unwrap();
+/// let limited = config::legacy().with_limit::<{ 1 << 20 }>();
+/// assert_eq!(decode_from_slice::<Box<dyn NumericTable>, _>(&bytes, limited).unwrap().0.shape(), table.shape());
+/// bytes[..8].fill(0xff); // the length of a text
+/// assert!(decode_from_slice::<Box<dyn NumericTable>, _>(&bytes, limited).is_err());
+///
+/// let mut bytes = encode_to_vec(&table, config::legacy()).unwrap();
+/// bytes[..8].fill(0xff);
+/// assert!(borrow_decode_from_slice::<HomogenNumericTable<f32>, _>(&bytes, config::legacy()).is_err());
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
 #[cfg_attr(docsrs, doc(cfg(feature = "bincode")))]
 impl<Context> Decode<Context> for Box<dyn NumericTable> {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {

@@ -60,3 +60,37 @@ fn tables_of_other_kinds_come_back_as_their_kind() {
     let (found, _): (CsrNumericTable, usize) = decode_from_slice(&bytes, legacy()).unwrap();
     assert_eq!(found.rows::<i32>(..).unwrap()[..], [0, 7, 0, 0, 0, 9]);
 }
+
+#[test]
+fn hostile_bytes_are_errors_with_a_limit_and_when_they_are_borrowed() {
+    fn try_all<V: Encoded>(value: &V, config: impl Config) {
+        let limited = legacy().with_limit::<{ 1 << 16 }>();
+        let bytes = encode_to_vec(value, config).unwrap();
+        for at in 0..bytes.len() {
+            for (byte, count) in [(0xff, 1), (0xff, 8), (0x3f, 8), (0x7f, 8), (0xfc, 1), (0xfd, 1)] {
+                let mut bytes = bytes.clone();
+                bytes[at..].iter_mut().take(count).for_each(|target| *target = byte);
+                let _ = decode_from_slice::<V, _>(&bytes, limited);
+                let _ = decode_from_slice::<V, _>(&bytes, standard().with_limit::<{ 1 << 16 }>());
+                let _ = bincode::borrow_decode_from_slice::<V, _>(&bytes, config);
+            }
+        }
+    }
+    let columns = SoaNumericTable::from_columns([("count", vec![3_u16, 1]), ("next", vec![4, 5])]).unwrap();
+    let table = HomogenNumericTable::from_rows(&[[1.5_f32, 2.5], [3.5, 4.5]]).unwrap();
+    for value in [columns.dictionary(), table.dictionary()] {
+        try_all(value, legacy());
+        try_all(value, standard());
+    }
+    try_all(&table, legacy());
+    try_all(&table, standard());
+    try_all(&Array::from(vec![1_u8, 2, 3]), legacy());
+    try_all(&ElementType::F32, legacy());
+    let bytes = encode_to_vec(&columns, legacy()).unwrap();
+    for at in 0..bytes.len() {
+        let mut bytes = bytes.clone();
+        bytes[at..].iter_mut().take(8).for_each(|byte| *byte = 0xff);
+        let _ = decode_from_slice::<SoaNumericTable, _>(&bytes, legacy().with_limit::<{ 1 << 16 }>());
+        let _ = bincode::borrow_decode_from_slice::<SoaNumericTable, _>(&bytes, legacy());
+    }
+}

@@ -102,7 +102,8 @@ impl ArrowOptions {
         Self { conversion: Some(policy), ..self }
     }
 
-    /// Sets whether nulls become NaN, in columns of floats. Otherwise they are errors.
+    /// Sets whether nulls become NaN. The element type of the table or column must be a float; otherwise nulls are
+    /// errors. In a structure of arrays, a column of words with nulls is `f64`, and one of Arrow's type `Null` too.
     ///
     /// # Examples
     /// ```

@@ -154,6 +154,13 @@ impl<'o> Plan<'o> {
         self.columns.iter().any(|column| column.words.is_some())
     }
 
+    /// Returns the number and the name of the first column of words.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn first_words(&self) -> Option<(usize, &str)> {
+        let column = self.columns.iter().find(|column| column.words.is_some())?;
+        Some((column.index, self.all.get(column.index)?.name()))
+    }
+
     /// Restricts columns of words to the words of a dictionary.
     ///
     /// # Errors

@@ -121,7 +121,8 @@ impl IpcSource {
     }
 
     /// Returns the descriptions of the chosen columns, with the types that [`load_columns`](Self::load_columns) gives
-    /// them. Words are not known before the values were read: columns of words have none here, and the type `u32`.
+    /// them. Words are not known before the values were read: columns of words have none here, and the type `u32`, or
+    /// `f64` under [`nulls_to_nan`](ArrowOptions::nulls_to_nan).
     ///
     /// # Errors
     /// Those of a choice of columns, as in [`ArrowOptions::columns`]; [`ErrorKind::Unsupported`] for a chosen column

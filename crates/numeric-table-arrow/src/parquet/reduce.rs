@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use numeric_table::internal::match_element;
 use numeric_table::internal::parallel::{in_order, serially};
-use numeric_table::{Error, ErrorKind, NumericTable, Partial, Result};
+use numeric_table::{Error, ErrorKind, NumericTable, Partial, Result, error::Hint};
 
 use super::files::ParquetFiles;
 use super::source::ParquetSource;
@@ -46,8 +46,9 @@ impl ParquetFiles {
     ///
     /// # Errors
     /// The first error in the order of the rows: those of [`load`](Self::load), with the path; those of
-    /// [`Partial::update`] and [`Partial::merge`]. [`ErrorKind::Unsupported`] for columns of words, whose indices are
-    /// known only if all rows are read in order.
+    /// [`Partial::update`] and [`Partial::merge`]. [`ErrorKind::Unsupported`] with the first column of words, whose
+    /// indices are known only if all rows are read in order: choose [other columns](crate::ArrowOptions::columns), or
+    /// [`load`](Self::load) the words.
     ///
     /// # Examples
     /// ```
@@ -110,9 +111,11 @@ impl ParquetFiles {
         mut put: impl FnMut(usize, P) -> Result<()>,
     ) -> Result<()> {
         let plan = self.plan()?;
-        if plan.has_labels() {
-            let reason = "a column of words in a result over files: choose other columns";
-            return Err(unsupported(None, None, reason));
+        if let Some((column, name)) = plan.first_words() {
+            let reason = "its words have indices only if all rows are read in order, as `load` does";
+            let error = unsupported(Some(column), Some(name.to_owned()), reason);
+            let error = error.with_hint(Hint::new("ArrowOptions::columns", "chooses other columns"));
+            return Err(if files.is_empty() { error } else { error.in_file(self.path_of(files.start)) });
         }
         let columns = plan.column_count();
         let values = |file| self.rows_of(file).saturating_mul(columns.max(1)).saturating_mul(size_of::<f64>());

@@ -143,7 +143,7 @@ impl ParquetSource {
 
     /// Returns the descriptions of the chosen columns, with the types that they have in
     /// [`load_columns`](Self::load_columns). The words of a column are unknown until its values are read, so columns of
-    /// words have no labels here, and the type `u32`.
+    /// words have no labels here, and the type `u32`, or `f64` under [`nulls_to_nan`](ArrowOptions::nulls_to_nan).
     ///
     /// # Errors
     /// Those of [`shape`](Self::shape).

@@ -1,7 +1,7 @@
 //! Many files as one table.
 
 use numeric_table::{
-    Feature, Partial, dictionary::Categories, prelude::*, shards::Shards, statistics::BasicStatistics,
+    Feature, Partial, SoaNumericTable, dictionary::Categories, prelude::*, shards::Shards, statistics::BasicStatistics,
 };
 use numeric_table_arrow::ArrowOptions;
 use numeric_table_arrow::parquet::{ParquetFiles, ParquetWriteOptions, save_parquet, save_parquet_with};
@@ -223,4 +223,22 @@ fn results_of_columns_of_their_own_types() {
     assert_eq!(columns[0].mean(), 34_999.5);
     let as_floats = files.options(ArrowOptions::new().columns(["id"]).column_type("id", ElementType::F32));
     assert_eq!(as_floats.reduce(&BasicStatistics::new(1).unwrap()).unwrap().per_column()[0].maximum(), 69_999.0);
+}
+
+#[test]
+fn a_result_over_files_names_the_words_that_it_cannot_take() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = Feature::new(ElementType::U8).named("color").categorical(Categories::from_labels(["red"]).unwrap());
+    let mut table = SoaNumericTable::from_columns([("size", vec![1.5])]).unwrap();
+    table.push_feature(words, vec![0_u8]).unwrap();
+    save_parquet(folder.path().join("a.parquet"), &table).unwrap();
+    let files = ParquetFiles::open(folder.path()).unwrap();
+    let error = files.reduce(&BasicStatistics::new(2).unwrap()).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Unsupported { column: Some(1), .. }), "{error}");
+    assert_eq!(
+        (error.path(), error.hints()[0].call()),
+        (Some(&*folder.path().join("a.parquet")), "ArrowOptions::columns")
+    );
+    let files = files.options(ArrowOptions::new().columns(["size"]));
+    assert_eq!(files.reduce(&BasicStatistics::new(1).unwrap()).unwrap().row_count(), 1);
 }
