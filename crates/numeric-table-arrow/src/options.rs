@@ -103,7 +103,7 @@ impl ArrowOptions {
     }
 
     /// Sets whether nulls become NaN. The element type of the table or column must be a float; otherwise nulls are
-    /// errors. In a structure of arrays, a column of words with nulls is `f64`, and one of Arrow's type `Null` too.
+    /// errors. In a structure of arrays, columns of words with nulls are `f64`, as are columns of the type `Null`.
     ///
     /// # Examples
     /// ```

@@ -16,7 +16,6 @@ use numeric_table::{
     interop::CopyReason,
 };
 
-use crate::blocks::in_file;
 use crate::chunks::{Chunk, ChunkColumn, Room, assemble, fill};
 use crate::columns::columns_of;
 use crate::error::unequal;
@@ -120,28 +119,27 @@ pub(crate) fn save_record_batches_with<T: Element>(
     save: SaveOptions,
 ) -> Result<Shape> {
     let schema = reader.schema();
-    save_steps::<T>(path.as_ref(), schema.fields(), steps_of(reader), &options, save, None)
+    save_steps::<T>(path.as_ref(), schema.fields(), steps_of(reader), &options, save, |error| error)
 }
 
-/// Saves all steps, which have some fields, as a table file. Errors about the values name the file `source`.
+/// Saves all steps, which have some fields, as a table file. `named` adds their file to errors about the values.
 pub(crate) fn save_steps<T: Element>(
     path: &Path,
     fields: &Fields,
     steps: impl Iterator<Item = Result<Step>>,
     options: &ArrowOptions,
     save: SaveOptions,
-    source: Option<&Path>,
+    named: impl Fn(Error) -> Error,
 ) -> Result<Shape> {
-    let named = |error: Error| in_file(error, source);
-    let mut plan = Plan::new(fields, options, "batch").map_err(named)?;
+    let mut plan = Plan::new(fields, options, "batch").map_err(&named)?;
     let columns = plan.column_count();
     let mut writer = TableWriter::<T>::create_with(path, columns, plan.dictionary(|_| T::TYPE)?, save)?;
     if plan.has_labels() {
         writer.reserve_labels(WORD_BYTES)?;
     }
     in_groups(steps, columns, |parts, _| {
-        let chunks = plan.chunks(parts, Some(T::TYPE)).map_err(named)?;
-        write(&mut writer, &chunks, named)?;
+        let chunks = plan.chunks(parts, Some(T::TYPE)).map_err(&named)?;
+        write(&mut writer, &chunks, &named)?;
         if plan.has_labels() { writer.describe(plan.dictionary(|_| T::TYPE)?) } else { Ok(()) }
     })?;
     let shape = writer.shape();

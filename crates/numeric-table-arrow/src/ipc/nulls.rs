@@ -165,7 +165,7 @@ pub(super) fn correct(bytes: &mut [u8], start: u64, counts: &[(u64, i64)]) {
     }
 }
 
-/// Returns the wrong numbers of which a part is in `length` bytes of a file.
+/// Returns the wrong numbers that overlap `length` bytes of a file.
 pub(super) fn in_range(start: u64, length: usize, counts: &[(u64, i64)]) -> &[(u64, i64)] {
     let first = counts.partition_point(|&(at, _)| at.saturating_add(8) <= start);
     let end = counts.partition_point(|&(at, _)| at < start.saturating_add(length as u64));

@@ -232,7 +232,9 @@ impl IpcSource {
     /// ```
     pub fn save_to<T: Element>(&self, path: impl AsRef<Path>) -> Result<Shape> {
         let steps = self.steps()?.map(|step| step.map_err(|error| self.name_in(error)));
-        save_steps::<T>(path.as_ref(), &self.fields, steps, &self.options, SaveOptions::new(), self.path.as_deref())
+        save_steps::<T>(path.as_ref(), &self.fields, steps, &self.options, SaveOptions::new(), |error| {
+            self.name_in(error)
+        })
     }
 
     fn plan(&self) -> Result<Plan<'_>> {
@@ -263,8 +265,8 @@ impl IpcSource {
     }
 }
 
-/// Number of rows that columns of Arrow's type `Null` may have in any file, and number for each of its bytes: they are
-/// not stored.
+/// Number of rows that columns of the type `Null` may have in any file, and number for each byte of the file: their
+/// values are not stored.
 const LEAST_NULLS: u64 = 1 << 20;
 const NULLS_PER_BYTE: u64 = 1 << 10;
 

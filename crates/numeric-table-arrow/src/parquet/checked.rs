@@ -153,7 +153,7 @@ impl CheckedPages {
         Ok(Some(page))
     }
 
-    /// Returns the bytes after the levels of a page. There are no levels of repetition.
+    /// Returns the bytes after the definition levels of a page, which has no others.
     fn values_of(&self, page: &Page) -> Option<Bytes> {
         if self.column.max_rep_level() > 0 || self.column.max_def_level() > 1 {
             return None; // never: a nested column, which is not an element type

@@ -1,6 +1,6 @@
 //! Checks of a footer and of page indexes, before the `parquet` crate allocates memory or recurses as they claim.
 //!
-//! The crate reads a field by its number, whatever its type is. A field with a number of the format but another type is
+//! The crate reads a field by its number and ignores its type. A field with a number of the format but another type is
 //! therefore an error here: otherwise the crate would read other bytes than those that were checked. The schema is
 //! parsed once, directly after its check, and a second one in the footer is skipped.
 
@@ -28,7 +28,7 @@ const LEAST_GROUP: usize = 8;
 /// Maximum number of structures within a field that the `parquet` crate does not know.
 const MAX_NESTED: usize = 8;
 
-/// Types of Thrift's compact protocol.
+/// Types in the compact protocol of Thrift.
 const BOOL: &[u8] = &[1, 2];
 const BYTE: &[u8] = &[3];
 const I32: &[u8] = &[5];
@@ -213,7 +213,7 @@ fn field(bytes: &mut &[u8], last: i64) -> std::result::Result<(i64, u8), Reason>
     }
 }
 
-/// Reads the head of a list and returns its number of items, each of which has `least` bytes or more.
+/// Reads the head of a list and returns its number of items. An item has `least` bytes or more.
 fn list(bytes: &mut &[u8], kind: &[u8], least: usize) -> std::result::Result<usize, Reason> {
     let (&head, rest) = bytes.split_first().ok_or(CUT_OFF)?;
     *bytes = rest;

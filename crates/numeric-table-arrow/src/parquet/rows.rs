@@ -190,6 +190,6 @@ impl ParquetSource {
         let open = || self.decoder().lane(self.plan()?.indices(), 0..self.row_count());
         let steps = open().map_err(|error| self.name_in(error))?;
         let steps = steps.map(|step| step.map_err(|error| self.name_in(error)));
-        save_steps::<T>(path.as_ref(), self.fields(), steps, self.read_options(), save, self.path().map(AsRef::as_ref))
+        save_steps::<T>(path.as_ref(), self.fields(), steps, self.read_options(), save, |error| self.name_in(error))
     }
 }
