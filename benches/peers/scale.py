@@ -198,7 +198,7 @@ def main():
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     powers = [2**power for power in range(cores.bit_length()) if 2**power < cores] + [cores]
     threads = list(map(int, options.threads.split(","))) if options.threads else powers
-    ours = options.ours
+    ours = options.ours and options.ours.resolve()
     if ours is None:
         import compare
 
