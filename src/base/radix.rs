@@ -2,7 +2,7 @@
 //!
 //! Least significant digit first: each pass counts the digits of every part of the items, gives each part its own slots
 //! among those of each digit, and moves the items there. Passes over a digit that all items share are skipped. After
-//! the leading bits, which distinguish nearly all items, runs of equal ones are sorted on their own, in the cache.
+//! the leading bits, in which nearly all items differ, runs of equal ones are sorted on their own, in the cache.
 //! Invariant: the result depends neither on the number of threads nor on the parts.
 
 use super::parallel;

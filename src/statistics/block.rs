@@ -14,6 +14,9 @@ use crate::convert::level::{Level, LongLoop};
 pub(super) const BLOCK_ROWS: usize = 1024;
 /// Number of rows that are summed in parallel lanes.
 const LANES: usize = 8;
+/// Minimum number of groups of lanes in a band, and number of values in one if these are more.
+const BAND: usize = 4;
+const BAND_VALUES: usize = 2048;
 
 /// Reusable buffers for the blocks of some columns.
 pub(super) struct BlockWorkspace {
@@ -101,23 +104,26 @@ impl Lanes {
         rests.fill(0.0);
         minima.fill(f64::INFINITY);
         maxima.fill(f64::NEG_INFINITY);
-        if self.columns == 1 {
-            let (mut sum, mut rest) = (load(sums), load(rests));
-            let (mut minimum, mut maximum) = (load(minima), load(maxima));
-            for_each_lane(values, |lane, value| {
-                add_up(value, &mut sum[lane], &mut rest[lane], &mut minimum[lane], &mut maximum[lane]);
-            });
-            sums.copy_from_slice(&sum);
-            rests.copy_from_slice(&rest);
-            minima.copy_from_slice(&minimum);
-            maxima.copy_from_slice(&maximum);
-            return;
-        }
-        for chunk in values.chunks(sums.len()) {
-            let lanes = sums.iter_mut().zip(&mut *rests).zip(&mut *minima).zip(&mut *maxima);
-            for ((((sum, rest), minimum), maximum), &value) in lanes.zip(chunk) {
-                add_up(value, sum, rest, minimum, maximum);
+        let (bands, tail) = bands(values, sums.len());
+        for band in bands {
+            for at in (0..sums.len()).step_by(LANES) {
+                let (mut sum, mut rest) = (load(sums, at), load(rests, at));
+                let (mut minimum, mut maximum) = (load(minima, at), load(maxima, at));
+                for values in lanes_at(band, sums.len(), at) {
+                    add_up(*values, &mut sum, &mut rest, &mut minimum, &mut maximum);
+                }
+                sums[at..at + LANES].copy_from_slice(&sum);
+                rests[at..at + LANES].copy_from_slice(&rest);
+                minima[at..at + LANES].copy_from_slice(&minimum);
+                maxima[at..at + LANES].copy_from_slice(&maximum);
             }
+        }
+        let lanes = sums.iter_mut().zip(&mut *rests).zip(&mut *minima).zip(&mut *maxima);
+        for ((((sum, rest), minimum), maximum), &value) in lanes.zip(tail) {
+            let mut lane = [[*sum], [*rest], [*minimum], [*maximum]];
+            let [s, r, low, high] = &mut lane;
+            add_up([value], s, r, low, high);
+            [[*sum], [*rest], [*minimum], [*maximum]] = lane;
         }
     }
 
@@ -126,20 +132,23 @@ impl Lanes {
         let Self { means, deviations, squares, .. } = self;
         deviations.fill(0.0);
         squares.fill(0.0);
-        if self.columns == 1 {
-            let (mean, mut deviation, mut square) = (load(means), load(deviations), load(squares));
-            for_each_lane(values, |lane, value| {
-                deviate(value, mean[lane], &mut deviation[lane], &mut square[lane]);
-            });
-            deviations.copy_from_slice(&deviation);
-            squares.copy_from_slice(&square);
-            return;
-        }
-        for chunk in values.chunks(means.len()) {
-            let lanes = deviations.iter_mut().zip(&mut *squares).zip(&*means);
-            for (((deviation, square), &mean), &value) in lanes.zip(chunk) {
-                deviate(value, mean, deviation, square);
+        let (bands, tail) = bands(values, means.len());
+        for band in bands {
+            for at in (0..means.len()).step_by(LANES) {
+                let (mean, mut deviation, mut square) = (load(means, at), load(deviations, at), load(squares, at));
+                for values in lanes_at(band, means.len(), at) {
+                    deviate(*values, mean, &mut deviation, &mut square);
+                }
+                deviations[at..at + LANES].copy_from_slice(&deviation);
+                squares[at..at + LANES].copy_from_slice(&square);
             }
+        }
+        let lanes = deviations.iter_mut().zip(&mut *squares).zip(&*means);
+        for (((deviation, square), &mean), &value) in lanes.zip(tail) {
+            let mut lane = [[*deviation], [*square]];
+            let [d, s] = &mut lane;
+            deviate([value], [mean], d, s);
+            [[*deviation], [*square]] = lane;
         }
     }
 
@@ -198,42 +207,64 @@ impl LongLoop for Deviate<'_> {
     }
 }
 
-/// Adds a value to its lane.
+/// Adds values to their lanes. (Measured: whole arrays, one operation after the other, become vector instructions, and
+/// one lane after the other does not; four times as fast.)
 #[inline(always)]
-fn add_up(value: f64, sum: &mut f64, rest: &mut f64, minimum: &mut f64, maximum: &mut f64) {
-    let (old, new) = (*sum, *sum + value);
-    let part = new - old;
-    *rest += (old - (new - part)) + (value - part);
+fn add_up<const N: usize>(
+    values: [f64; N],
+    sum: &mut [f64; N],
+    rest: &mut [f64; N],
+    minimum: &mut [f64; N],
+    maximum: &mut [f64; N],
+) {
+    let old = *sum;
+    let new = each(old, values, |old, value| old + value);
+    let part = each(new, old, |new, old| new - old);
+    let lost = each(old, each(new, part, |new, part| new - part), |old, kept| old - kept);
+    let error = each(lost, each(values, part, |value, part| value - part), |lost, more| lost + more);
+    *rest = each(*rest, error, |rest, error| rest + error);
     *sum = new;
-    *minimum = lesser(value, *minimum);
-    *maximum = greater(value, *maximum);
+    *minimum = each(values, *minimum, lesser);
+    *maximum = each(values, *maximum, greater);
 }
 
-/// Adds the deviation of a value to its lane.
+/// Adds the deviations of values to their lanes.
 #[inline(always)]
-fn deviate(value: f64, mean: f64, deviation: &mut f64, square: &mut f64) {
-    let difference = value - mean;
-    *deviation += difference;
-    *square += difference * difference;
+fn deviate<const N: usize>(values: [f64; N], means: [f64; N], deviations: &mut [f64; N], squares: &mut [f64; N]) {
+    let differences = each(values, means, |value, mean| value - mean);
+    *deviations = each(*deviations, differences, |deviation, difference| deviation + difference);
+    *squares = each(*squares, differences, |square, difference| square + difference * difference);
 }
 
-/// Copies the lanes of one column to an array that stays in registers: more than twice as fast as in memory.
+/// Returns the results of a function of two values, for every lane.
 #[inline(always)]
-fn load(lanes: &[f64]) -> [f64; LANES] {
-    std::array::from_fn(|lane| lanes[lane])
-}
-
-/// Calls `take` with the values of one column and their lanes. (Measured: iterators over chunks take 1.5 times as
-/// long.)
-#[inline(always)]
-fn for_each_lane(values: &[f64], mut take: impl FnMut(usize, f64)) {
-    let mut at = 0;
-    while let Some(chunk) = values.get(at..).and_then(|rest| rest.first_chunk::<LANES>()) {
-        (0..LANES).for_each(|lane| take(lane, chunk[lane]));
-        at += LANES;
+#[expect(clippy::needless_range_loop, reason = "this form becomes vector instructions")]
+fn each<const N: usize>(a: [f64; N], b: [f64; N], f: impl Fn(f64, f64) -> f64) -> [f64; N] {
+    let mut results = [0.0; N];
+    for lane in 0..N {
+        results[lane] = f(a[lane], b[lane]);
     }
-    let rest = values.get(at..).unwrap_or_default();
-    rest.iter().enumerate().for_each(|(lane, &value)| take(lane, value));
+    results
+}
+
+/// Copies some lanes to an array that stays in registers.
+#[inline(always)]
+fn load(lanes: &[f64], at: usize) -> [f64; LANES] {
+    std::array::from_fn(|lane| lanes[at + lane])
+}
+
+/// Divides values into bands of rows that stay in the first-level cache, each of complete groups of `width` values, and
+/// a tail of fewer values.
+#[inline(always)]
+fn bands(values: &[f64], width: usize) -> (std::slice::Chunks<'_, f64>, &[f64]) {
+    let (whole, tail) = values.split_at(values.len() / width * width);
+    (whole.chunks((BAND * width).max(BAND_VALUES / width * width)), tail)
+}
+
+/// Returns the values of some lanes in every group of `width` values.
+#[inline(always)]
+fn lanes_at(band: &[f64], width: usize, at: usize) -> impl Iterator<Item = &[f64; LANES]> {
+    band.chunks_exact(width).filter_map(move |values| values.get(at..)?.first_chunk())
 }
 
 /// Computes the statistics of one column with non-finite values or sums.

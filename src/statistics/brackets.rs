@@ -1,10 +1,11 @@
 //! Order statistics of many rows without a copy of them: brackets from a sample, one pass, and a selection among few.
 //!
 //! A sample of each column gives two values between which an order statistic lies almost surely. One pass over the
-//! table, divided by rows, counts the values below, at and above both and collects those between them, a few percent.
-//! The counts show whether the order statistic is at a bound or between them, and where among the collected values it
-//! is. If the sample misled, or too many values would be collected, the column has no result here, and the caller
-//! selects in a copy. So the results are exact, and only the time depends on the sample, whose seed is fixed.
+//! table, divided by rows, counts the values below both and collects those from one to the other, a few percent. The
+//! counts show which of the collected values it is. In a column where the bounds themselves are frequent, values equal
+//! to a bound are counted instead of collected. If the sample misled, or too many values would be collected, the column
+//! has no result here, and the caller selects in a copy. So the results are exact, and only the time depends on the
+//! sample, whose seed is fixed.
 //!
 //! Values are integers in the order of `f64::total_cmp`, as in `quantiles`: negative NaN is below and positive NaN above
 //! all numbers. Source: Floyd and Rivest, "Expected Time Bounds for Selection".
@@ -37,6 +38,10 @@ const TILE_ROWS: usize = 1024;
 const TILE_VALUES: usize = 4096;
 /// One of this number of values may be collected.
 const COLLECTED: usize = 4;
+/// If one of this number of sampled values is a bound, values equal to a bound are counted.
+const FREQUENT: usize = 32;
+/// The number of brackets that are counted together: seven counts, four to an integer.
+const COUNTED: usize = 3;
 
 /// The integers of the infinities.
 const LEAST: i64 = !0x7FF0_0000_0000_0000;
@@ -87,22 +92,33 @@ pub(super) fn select(
     }
     let brackets = brackets.into_iter().flatten();
     let columns = by_column.into_iter().zip(brackets).collect();
-    all(parallel::map(columns, |(parts, brackets): (Vec<Counted>, Vec<Bracket>)| finish(rows, parts, &brackets, ranks)))
+    all(parallel::map(columns, |(parts, brackets): (Vec<Counted>, Brackets)| {
+        finish(rows, parts, &brackets.list, ranks)
+    }))
 }
 
 fn all<V>(results: Vec<Result<V>>) -> Result<Vec<V>> {
     results.into_iter().collect()
 }
 
-/// An interval of integers that contains the order statistics, or a single integer that is one.
+/// Two integers. Order statistics are between them, or equal to one of them.
 #[derive(Clone, Copy)]
 struct Bracket {
     low: i64,
     high: i64,
 }
 
+/// The brackets of a column, which ascend.
+#[derive(Default)]
+struct Brackets {
+    /// No two of these have a value in common, apart from bounds if `counts_bounds`.
+    list: Vec<Bracket>,
+    /// Whether values equal to a bound are counted, not collected.
+    counts_bounds: bool,
+}
+
 /// Returns the brackets of each of some columns, in ascending order, from a sample.
-fn brackets_of(work: &Work<'_>, columns: Range<usize>, probabilities: &[f64]) -> Result<Vec<Vec<Bracket>>> {
+fn brackets_of(work: &Work<'_>, columns: Range<usize>, probabilities: &[f64]) -> Result<Vec<Brackets>> {
     let (rows, width) = (work.shape.rows, columns.len());
     let clusters = (rows.isqrt() * SAMPLE / CLUSTER).min(rows / CLUSTER).max(1);
     let stride = rows / clusters; // at least `CLUSTER`
@@ -136,8 +152,8 @@ fn brackets_of(work: &Work<'_>, columns: Range<usize>, probabilities: &[f64]) ->
 }
 
 /// Returns the brackets of ascending probabilities, given a sample. Reorders the sample.
-fn of_sample(sample: &mut [i64], probabilities: &[f64]) -> Result<Vec<Bracket>> {
-    let Some(last) = sample.len().checked_sub(1) else { return Ok(Vec::new()) };
+fn of_sample(sample: &mut [i64], probabilities: &[f64]) -> Result<Brackets> {
+    let Some(last) = sample.len().checked_sub(1) else { return Ok(Brackets::default()) };
     let places = |probability: f64| {
         let middle = probability * last as f64;
         let width = DEVIATIONS * (last as f64 * probability * (1.0 - probability)).sqrt() + 2.0;
@@ -149,23 +165,31 @@ fn of_sample(sample: &mut [i64], probabilities: &[f64]) -> Result<Vec<Bracket>> 
     ranks.sort_unstable();
     ranks.dedup();
     put_in_place(sample, 0, &ranks);
-    let mut brackets: Vec<Bracket> = with_room(probabilities.len())?;
-    for &probability in probabilities {
-        let (low, high) = places(probability);
-        // Outside of the sample: any number, but not NaN.
-        let (low, high) = (low.map_or(LEAST - 1, |at| sample[at]), high.map_or(GREATEST + 1, |at| sample[at]));
-        match brackets.last_mut().filter(|before| low < before.high) {
-            Some(before) => *before = Bracket { low: before.low.min(low), high: before.high.max(high) },
-            None => brackets.push(Bracket { low, high }),
+    let merged = |counts_bounds: bool| -> Result<Brackets> {
+        let mut list: Vec<Bracket> = with_room(probabilities.len())?;
+        for &probability in probabilities {
+            let (low, high) = places(probability);
+            // Outside of the sample: any number, but not NaN.
+            let (low, high) = (low.map_or(LEAST, |at| sample[at]), high.map_or(GREATEST, |at| sample[at]));
+            let meets = |before: &Bracket| low < before.high || (low == before.high && !counts_bounds);
+            match list.last_mut().filter(|before| meets(before)) {
+                Some(before) => *before = Bracket { low: before.low.min(low), high: before.high.max(high) },
+                None => list.push(Bracket { low, high }),
+            }
         }
-    }
-    Ok(brackets)
+        Ok(Brackets { list, counts_bounds })
+    };
+    let brackets = merged(false)?;
+    let is_bound = |value: i64| brackets.list.iter().any(|bracket| value == bracket.low || value == bracket.high);
+    let bounds = sample.iter().filter(|&&value| is_bound(value)).count();
+    if bounds > sample.len() / FREQUENT { merged(true) } else { Ok(brackets) }
 }
 
 /// The counts of one bracket.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     below_low: usize,
+    /// Like `below_low` if bounds are not counted; then `below_high` is like `up_to_high`.
     up_to_low: usize,
     below_high: usize,
     up_to_high: usize,
@@ -184,21 +208,16 @@ struct Counted {
 }
 
 /// Counts and collects the values of some rows and columns.
-fn count(
-    work: &Work<'_>,
-    rows: Range<usize>,
-    columns: Range<usize>,
-    brackets: &[Vec<Bracket>],
-) -> Result<Vec<Counted>> {
+fn count(work: &Work<'_>, rows: Range<usize>, columns: Range<usize>, brackets: &[Brackets]) -> Result<Vec<Counted>> {
     let (width, most) = (columns.len(), rows.len() / COLLECTED + TILE_ROWS);
     let mut parts = with_room(width)?;
     for brackets in brackets {
-        let counts = filled(brackets.len(), Counts::default())?;
+        let counts = filled(brackets.list.len(), Counts::default())?;
         parts.push(Counted { counts, negative_nan: 0, positive_nan: 0, collected: Vec::new(), is_full: false });
     }
     let step = (TILE_VALUES / width).clamp(64, TILE_ROWS);
     let mut buffer = filled(step * width, 0.0)?;
-    let mut room = Room { tile: [0; TILE_ROWS], inside: [0; TILE_ROWS], count: 0 };
+    let mut room = Room { tile: [0; TILE_ROWS], places: [0; TILE_ROWS], inside: [0; TILE_ROWS], count: 0 };
     for rows in cut(rows, step) {
         let region = Region { rows: rows.clone(), columns: columns.clone() };
         let values = work.source.read(&region, &mut buffer[..rows.len() * width])?;
@@ -208,8 +227,8 @@ fn count(
             }
             room.count = 0;
             Level::chosen().run_long(Scan { values, width, column, brackets, part: &mut *part, room: &mut room });
-            let collected = &room.inside[..room.count.min(TILE_ROWS)];
-            part.is_full = part.collected.len() + collected.len() > most || room.count > TILE_ROWS;
+            let collected = &room.inside[..room.count];
+            part.is_full = part.collected.len() + collected.len() > most;
             let bytes = size_of_val(collected);
             part.collected.try_reserve(collected.len()).map_err(|_| Error::out_of_memory(bytes))?;
             part.collected.extend_from_slice(collected);
@@ -222,9 +241,19 @@ fn count(
 /// Memory for a tile of a column.
 struct Room {
     tile: [i64; TILE_ROWS],
-    /// The values between bounds.
+    /// The number of bounds below each value; odd if it is in a bracket.
+    places: [u8; TILE_ROWS],
+    /// The values that are collected. Brackets have no values in common, so there is room for all of them.
     inside: [i64; TILE_ROWS],
     count: usize,
+}
+
+impl Room {
+    #[inline(always)]
+    fn collect(&mut self, value: i64) {
+        self.inside[self.count % TILE_ROWS] = value;
+        self.count += 1;
+    }
 }
 
 /// The loop over a tile: one column of values that are stored row by row.
@@ -232,7 +261,7 @@ struct Scan<'a> {
     values: &'a [f64],
     width: usize,
     column: usize,
-    brackets: &'a [Bracket],
+    brackets: &'a Brackets,
     part: &'a mut Counted,
     room: &'a mut Room,
 }
@@ -250,44 +279,89 @@ impl LongLoop for Scan<'_> {
                 tile.iter_mut().zip(of_column).for_each(|(ordered, &value)| *ordered = to_ordered(value));
             }
         }
-        let tile = &*tile;
-        let (mut negative, mut positive) = (0, 0);
-        for &value in tile {
+        let (mut negative, mut positive) = (0_u64, 0_u64);
+        for &value in &*tile {
             negative += u64::from(value < LEAST);
             positive += u64::from(value > GREATEST);
         }
         part.negative_nan += negative as usize; // at most the rows of a tile
         part.positive_nan += positive as usize;
-        for (&Bracket { low, high }, counts) in brackets.iter().zip(&mut part.counts) {
-            let (mut below_low, mut up_to_low, mut below_high, mut up_to_high) = (0_u64, 0_u64, 0_u64, 0_u64);
-            for &value in tile {
-                below_low += u64::from(value < low);
-                up_to_low += u64::from(value <= low);
-                below_high += u64::from(value < high);
-                up_to_high += u64::from(value <= high);
-            }
-            counts.below_low += below_low as usize;
-            counts.up_to_low += up_to_low as usize;
-            counts.below_high += below_high as usize;
-            counts.up_to_high += up_to_high as usize;
-            let is_inside = |value: i64| (low < value) & (value < high);
-            let mut collect = |values: &[i64]| {
-                for &value in values {
-                    if let Some(place) = room.inside.get_mut(room.count) {
-                        *place = value; // the next one overwrites it if it is not inside
-                    }
-                    room.count += usize::from(is_inside(value));
-                }
-            };
-            let (chunks, rest) = tile.as_chunks::<8>();
-            for chunk in chunks {
-                if chunk.iter().fold(false, |any, &value| any | is_inside(value)) {
-                    collect(chunk);
-                }
-            }
-            collect(rest);
+        if brackets.counts_bounds {
+            let list = brackets.list.iter().zip(&mut part.counts);
+            return list.for_each(|(&bracket, counts)| count_bounds(bracket, rows, room, counts));
+        }
+        let groups = brackets.list.chunks(COUNTED).zip(part.counts.chunks_mut(COUNTED));
+        groups.for_each(|(brackets, counts)| count_places(brackets, rows, room, counts));
+    }
+}
+
+/// Counts the values below, at and above the bounds of a bracket, and collects those between them.
+#[inline(always)]
+fn count_bounds(Bracket { low, high }: Bracket, rows: usize, room: &mut Room, counts: &mut Counts) {
+    let (mut below_low, mut up_to_low, mut below_high, mut up_to_high) = (0_u64, 0_u64, 0_u64, 0_u64);
+    for &value in &room.tile[..rows] {
+        below_low += u64::from(value < low);
+        up_to_low += u64::from(value <= low);
+        below_high += u64::from(value < high);
+        up_to_high += u64::from(value <= high);
+    }
+    counts.below_low += below_low as usize;
+    counts.up_to_low += up_to_low as usize;
+    counts.below_high += below_high as usize;
+    counts.up_to_high += up_to_high as usize;
+    for at in 0..rows {
+        let value = room.tile[at];
+        if low < value && value < high {
+            room.collect(value);
         }
     }
+}
+
+/// Counts the values below up to [`COUNTED`] brackets and in them, and collects the latter.
+#[inline(always)]
+fn count_places(brackets: &[Bracket], rows: usize, room: &mut Room, counts: &mut [Counts]) {
+    let mut limits = [[i64::MAX; 2]; COUNTED]; // above which no value is
+    for (limits, bracket) in limits.iter_mut().zip(brackets) {
+        *limits = [bracket.low - 1, bracket.high]; // at least that of minus infinity, minus one
+    }
+    // Numbers of values by place, 16 bits for each: a tile has fewer than 2^16 values.
+    let (mut first, mut last) = (0_u64, 0_u64);
+    for (&value, target) in room.tile[..rows].iter().zip(&mut room.places) {
+        let mut place = 0_u64;
+        for limit in limits.as_flattened() {
+            place += u64::from(value > *limit);
+        }
+        first += if place < 4 { 1 << (16 * (place & 3)) } else { 0 };
+        last += if place < 4 { 0 } else { 1 << (16 * (place & 3)) };
+        *target = place as u8; // at most 6
+    }
+    let mut below = 0;
+    for (index, counts) in counts.iter_mut().enumerate() {
+        let count = |place: usize| match place {
+            0..4 => (first >> (16 * place)) as u16,
+            _ => (last >> (16 * (place - 4))) as u16,
+        };
+        below += usize::from(count(2 * index));
+        counts.below_low += below;
+        counts.up_to_low += below;
+        below += usize::from(count(2 * index + 1));
+        counts.below_high += below;
+        counts.up_to_high += below;
+    }
+    let start = room.count;
+    for index in 0..rows / 8 {
+        let mut odd = u64::from_le_bytes(room.places.as_chunks().0[index]) & 0x0101_0101_0101_0101;
+        while odd != 0 {
+            room.collect(room.tile[8 * index + odd.trailing_zeros() as usize / 8]);
+            odd &= odd - 1;
+        }
+    }
+    for at in rows / 8 * 8..rows {
+        if room.places[at] % 2 == 1 {
+            room.collect(room.tile[at]);
+        }
+    }
+    debug_assert!(room.count - start <= rows);
 }
 
 /// Selects the values of the ranks of a column.

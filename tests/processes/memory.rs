@@ -165,6 +165,20 @@ fn conversions_that_are_refused_memory_are_an_error_and_change_nothing() {
 }
 
 #[test]
+fn rows_in_another_order_that_are_refused_memory_are_an_error() {
+    alone("rows_in_another_order_that_are_refused_memory_are_an_error", SMALL_SPACE, || {
+        let table = large_table();
+        let (flags, rows) = (vec![true; ROWS], (0..ROWS).rev().collect::<Vec<_>>());
+        let ballast = fill_address_space();
+        assert_refused(table.sort_by(0).map(|sorted| sorted.row_count()), &table);
+        assert_refused(table.filter_rows(&flags).map(|kept| kept.row_count()), &table);
+        assert_refused(table.take_rows(&rows).map(|taken| taken.row_count()), &table);
+        drop(ballast);
+        assert_eq!(table.sort_by(0).unwrap().row_count(), ROWS);
+    });
+}
+
+#[test]
 fn blocks_that_are_refused_memory_are_an_error_and_the_table_is_not_lent() {
     alone("blocks_that_are_refused_memory_are_an_error_and_the_table_is_not_lent", SMALL_SPACE, || {
         let mut table = large_table();
