@@ -241,7 +241,7 @@ def test_parts_of_arrays_and_empty_ones_are_read():
 def test_rows_that_are_null_as_a_whole_are_null_in_each_column():
     rows = pa.array([{"a": 1.5}, None])
     np.testing.assert_array_equal(nt.Table(rows).rows(), [[1.5], [np.nan]])
-    with pytest.raises(nt.TableError, match="1 nulls"):
+    with pytest.raises(nt.TableError, match="1 null,"):
         nt.Table(pa.StructArray.from_arrays([pa.array([1, 2])], ["a"], mask=pa.array([False, True])))
 
 

@@ -6,10 +6,13 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 use ::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, RowGroups, RowSelection};
 use ::parquet::arrow::{FieldLevels, ProjectionMask, parquet_to_arrow_field_levels};
-use ::parquet::basic::{Encoding, Type as StoredType};
+use ::parquet::basic::Encoding::{self, PLAIN_DICTIONARY};
+use ::parquet::basic::Type as StoredType;
 use ::parquet::column::page::{Page, PageIterator, PageMetadata, PageReader};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
@@ -19,6 +22,7 @@ use arrow_schema::Fields;
 use bytes::Bytes;
 
 use super::input::{Pages, varint};
+use super::runs::{Integers, Runs};
 
 type Result<T> = std::result::Result<T, ParquetError>;
 
@@ -26,6 +30,9 @@ type Result<T> = std::result::Result<T, ParquetError>;
 /// for 128 lengths.
 const LEAST_COUNT: usize = 64 << 10;
 const MAX_RATIO: usize = 256;
+/// Number of bytes of texts that dictionaries and prefixes may repeat at once, and number that a row adds to it.
+const MOST_TEXT: u64 = 1 << 30;
+const ROW_TEXT: u64 = 16 << 10;
 
 /// A column that is not nested, in some row groups.
 pub(super) struct OneColumn {
@@ -70,6 +77,7 @@ impl RowGroups for OneColumn {
             pages: Arc::new(self.pages.clone()),
             groups: self.groups.clone(),
             leaf: self.leaf.saturating_add(index),
+            text: Arc::new(AtomicU64::new(MOST_TEXT)),
         }))
     }
 
@@ -88,6 +96,8 @@ struct Chunks {
     pages: Arc<Pages>,
     groups: Range<usize>,
     leaf: usize,
+    /// The number of bytes that texts may repeat now.
+    text: Arc<AtomicU64>,
 }
 
 impl Iterator for Chunks {
@@ -102,7 +112,8 @@ impl Iterator for Chunks {
             let rows = usize::try_from(group.num_rows())?;
             let locations = file.page_index_for_row_group(number).page_locations(self.leaf).cloned();
             let pages = SerializedPageReader::new(self.pages.clone(), chunk, rows, locations)?;
-            Ok(Box::new(CheckedPages { pages, rows, column: chunk.column_descr_ptr() }) as _)
+            let (column, text) = (chunk.column_descr_ptr(), self.text.clone());
+            Ok(Box::new(CheckedPages { pages, rows, column, lengths: Vec::new(), text }) as _)
         };
         Some(open())
     }
@@ -116,10 +127,13 @@ struct CheckedPages {
     /// Number of rows of the row group.
     rows: usize,
     column: ColumnDescPtr,
+    /// The lengths of the texts of the dictionary, if one is long.
+    lengths: Vec<u32>,
+    text: Arc<AtomicU64>,
 }
 
 impl CheckedPages {
-    fn check(&self, page: Option<Page>) -> Result<Option<Page>> {
+    fn check(&mut self, page: Option<Page>) -> Result<Option<Page>> {
         let Some(page) = page else { return Ok(None) };
         let count = page.num_values() as usize;
         let refused = |reason: String| Err(ParquetError::General(reason));
@@ -134,7 +148,11 @@ impl CheckedPages {
             let bytes = page.buffer().len();
             return match count > bytes / width {
                 true => refused(format!("a dictionary claims {count} values in {bytes} bytes")),
-                false => Ok(Some(page)),
+                false => {
+                    let is_text = self.column.physical_type() == StoredType::BYTE_ARRAY;
+                    self.lengths = if is_text { long_texts(page.buffer(), count)? } else { Vec::new() };
+                    Ok(Some(page))
+                }
             };
         }
         if count > self.rows {
@@ -149,8 +167,50 @@ impl CheckedPages {
             if lengths.is_none() {
                 return refused(format!("the lengths in a page of {count} values are damaged"));
             }
+            if has_prefixes && bytes.len() as u64 > ROW_TEXT {
+                let mut repeated = 0_u64;
+                each_packed(&bytes, most, |prefix| repeated += u64::from(prefix.unsigned_abs()));
+                self.repeat(count, repeated)?;
+            }
+        }
+        if !self.lengths.is_empty() && matches!(page.encoding(), Encoding::RLE_DICTIONARY | PLAIN_DICTIONARY) {
+            self.repeat(count, self.repeated(&page).unwrap_or(0))?;
         }
         Ok(Some(page))
+    }
+
+    /// Returns the number of bytes of the texts that the indices in a page stand for.
+    fn repeated(&self, page: &Page) -> Option<u64> {
+        let (bytes, mut left, mut sum) = (self.values_of(page)?, page.num_values() as usize, 0_u64);
+        let mut runs = Runs::new(bytes.slice(1..), *bytes.first()?)?;
+        let length = |index: u32| self.lengths.get(index as usize).map_or(0, |&length| u64::from(length));
+        while left > 0 {
+            // There are fewer indices than values if some are null.
+            let Some(indices) = runs.next(left) else { break };
+            match indices {
+                Integers::Repeated(index, count) => {
+                    sum = sum.saturating_add(length(index).saturating_mul(count as u64));
+                    left = left.saturating_sub(count);
+                }
+                Integers::Each(indices) => {
+                    sum = indices.iter().fold(sum, |sum, &index| sum.saturating_add(length(index)));
+                    left = left.saturating_sub(indices.len());
+                }
+            }
+        }
+        Some(sum)
+    }
+
+    /// Checks the bytes of texts that a page of `count` rows repeats: the rows of a step are in memory together.
+    fn repeat(&self, count: usize, bytes: u64) -> Result<()> {
+        let room = self.text.load(Relaxed).saturating_add(ROW_TEXT.saturating_mul(count as u64)).min(MOST_TEXT);
+        match room.checked_sub(bytes) {
+            Some(room) => {
+                self.text.store(room, Relaxed);
+                Ok(())
+            }
+            None => Err(ParquetError::General(format!("a page of {count} values repeats {bytes} bytes of texts"))),
+        }
     }
 
     /// Returns the bytes after the definition levels of a page, which has no others.
@@ -171,6 +231,63 @@ impl CheckedPages {
         };
         (levels <= bytes.len()).then(|| bytes.slice(levels..))
     }
+}
+
+/// Returns the lengths of the texts of a dictionary, or none if all are short.
+fn long_texts(mut bytes: &[u8], count: usize) -> Result<Vec<u32>> {
+    let mut lengths = Vec::new();
+    lengths.try_reserve_exact(count).map_err(|_| ParquetError::General("out of memory".to_owned()))?;
+    for _ in 0..count {
+        let Some((length, rest)) = bytes.split_first_chunk() else { break };
+        let length = u32::from_le_bytes(*length);
+        let Some((_, rest)) = rest.split_at_checked(length as usize) else { break };
+        lengths.push(length);
+        bytes = rest;
+    }
+    let is_long = lengths.iter().any(|&length| u64::from(length) > ROW_TEXT);
+    Ok(if is_long { lengths } else { Vec::new() })
+}
+
+/// Visits integers that were found with [`after_packed`].
+fn each_packed(bytes: &[u8], most: usize, mut visit: impl FnMut(i32)) -> Option<()> {
+    let mut rest = bytes;
+    let (block, parts, count) = (varint(&mut rest)?, varint(&mut rest)?, varint(&mut rest)?);
+    let part = usize::try_from(block.checked_div(parts)?).ok()?;
+    let (parts, count) = (usize::try_from(parts).ok()?, usize::try_from(count).ok()?.min(most));
+    let mut value = zigzag(varint(&mut rest)?) as i32;
+    let mut left = count;
+    if count > 0 {
+        visit(value);
+        left -= 1;
+    }
+    while left > 0 {
+        let least = zigzag(varint(&mut rest)?) as i32;
+        let (widths, after) = rest.split_at_checked(parts)?;
+        rest = after;
+        for &width in widths.iter().filter(|&&width| width <= 32) {
+            let (packed, after) = rest.split_at_checked(part.checked_mul(width.into())? / 8)?;
+            for index in 0..part.min(left) {
+                let bit = index * usize::from(width);
+                let mut word = [0; 8];
+                let near = packed.get(bit / 8..).unwrap_or_default();
+                let near = &near[..near.len().min(8)];
+                word[..near.len()].copy_from_slice(near);
+                let difference = (u64::from_le_bytes(word) >> (bit % 8)) & ((1 << width) - 1);
+                value = value.wrapping_add(least).wrapping_add(difference as i32);
+                visit(value);
+            }
+            if left == 0 {
+                break;
+            }
+            left = left.saturating_sub(part);
+            rest = after;
+        }
+    }
+    Some(())
+}
+
+fn zigzag(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
 /// Returns the bytes after at most `most` integers in the encoding `DELTA_BINARY_PACKED`.
@@ -248,6 +365,13 @@ mod tests {
         let bytes = [&head[..], &[0; 32], b"end"].concat();
         assert_eq!(after_packed(&bytes, 3), Some(&b"end"[..]));
         assert_eq!(after_packed(&bytes, 2), None);
+        let mut found = Vec::new();
+        each_packed(&bytes, 3, |value| found.push(value));
+        assert_eq!(found, [7, 8, 9]);
+        let mut bytes = bytes;
+        bytes[10..12].copy_from_slice(&[3, 200]);
+        each_packed(&bytes, 3, |value| found.push(value));
+        assert_eq!(found[3..], [7, 11, 212]);
         assert_eq!(after_packed(&bytes[..40], 3), None);
         assert_eq!(after_packed(&[0x80, 0x01, 0x04, 0x01, 0x0e, 5], 1), Some(&[5][..]));
         for claimed in [[0x80, 0x01, 0x00, 0x03], [0x00, 0x04, 0x03, 0x00], [0xff, 0xff, 0xff, 0xff]] {

@@ -72,6 +72,44 @@ fn dictionaries_that_claim_many_values_are_errors() {
 }
 
 #[test]
+fn long_texts_that_many_rows_repeat_are_errors() {
+    let _turn = alone();
+    let rows = 60_000;
+    let refused = |name: &str, bytes: Vec<u8>| {
+        let source = open(name, bytes).unwrap();
+        let (is_error, peak, _) = measured(&|| name.to_owned(), || source.load_columns().is_err());
+        assert!(is_error && peak < 64 << 20, "{name}: {peak} bytes");
+    };
+    // One text of 1 MiB, and its index for each row.
+    let text = [&(1_u32 << 20).to_le_bytes()[..], &vec![b'a'; 1 << 20]].concat();
+    let dictionary = Column::dictionary(1, &text);
+    let mut indices = vec![1];
+    varint(&mut indices, rows << 1);
+    indices.push(0);
+    let pages = [&dictionary[..], &Column::page(rows as i64, &indices, 8)].concat();
+    refused("an index for each row", TEXT.file(rows as i64, &pages, dictionary.len(), &[]));
+
+    // The first text has 1 MiB, and all others are equal: their prefix is all of it, and the rest of each is empty.
+    // The bits of the first block, 21 for each of 128 differences, are those that are set.
+    let lengths = |first: u64, least: u64, set: std::ops::Range<usize>| {
+        let mut bytes = packed(rows);
+        bytes.pop();
+        varint(&mut bytes, first << 1);
+        varint(&mut bytes, least);
+        bytes.extend([21; 4]);
+        let mut bits = [0; 128 * 21 / 8];
+        set.map(|index| index * 21 + 20).for_each(|bit| bits[bit / 8] |= 1 << (bit % 8));
+        bytes.extend(bits);
+        bytes.extend(vec![0; 5 * ((rows as usize - 1).div_ceil(128) - 1)]);
+        bytes
+    };
+    let prefixes = lengths(0, 0, 0..1);
+    let rest = lengths(1 << 20, (1 << 21) - 1, 1..128); // the least difference is -2^20
+    let texts = [&prefixes[..], &rest, &vec![b'a'; 1 << 20]].concat();
+    refused("prefixes", TEXT.file(rows as i64, &Column::page(rows as i64, &texts, 7), 0, &[]));
+}
+
+#[test]
 fn a_page_index_that_claims_many_pages_is_an_error() {
     let _turn = alone();
     let pages = Column::page(4, &[0; 32], 0);
