@@ -85,6 +85,9 @@ LITERAL = re.compile(r"//[^\n]*|r#\"(.*?)\"#|\"((?:[^\"\\]|\\.)*)\"|'(?:[^'\\]|\
 HINT = re.compile(r"Hint::(?:new|with_effect)\(\s*\"([^\"]+)\",")
 # Calls and options that the package has no counterpart of.
 NOT_HERE = {
+    "ArrowOptions::columns",
+    "ArrowOptions::convert",
+    "ArrowOptions::nulls_to_nan",
     "AosNumericTable::load_npy",
     "CsvOptions::max_decompressed_bytes",
     "CsvOptions::max_decompression_ratio",

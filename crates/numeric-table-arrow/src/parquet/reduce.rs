@@ -112,7 +112,7 @@ impl ParquetFiles {
     ) -> Result<()> {
         let plan = self.plan()?;
         if let Some((column, name)) = plan.first_words() {
-            let reason = "its words have indices only if all rows are read in order, as `load` does";
+            let reason = "its words have indices only if all rows are read in order";
             let error = unsupported(Some(column), Some(name.to_owned()), reason);
             let error = error.with_hint(Hint::new("ArrowOptions::columns", "chooses other columns"));
             return Err(if files.is_empty() { error } else { error.in_file(self.path_of(files.start)) });
