@@ -1,8 +1,8 @@
 //! Times sorting, quantiles, filters, rows by number and statistics at several numbers of threads: our part of
 //! `scale.py`, which runs polars at the same jobs.
 //!
-//! Prints a line `job<TAB>threads<TAB>peer<TAB>seconds<TAB>bytes` for each: the median of several samples, and the bytes
-//! that the job has to read and write. `memcpy` copies the table at the same number of threads. Arguments:
+//! Prints a line `job<TAB>threads<TAB>peer<TAB>seconds<TAB>bytes` for each: the median of several samples, and the
+//! bytes that the job has to read and write. `memcpy` copies the table at the same number of threads. Arguments:
 //! `--rows N` (default 1 Mi), `--threads 1,2,4` (default: powers of two up to the number of processors), and parts of
 //! names of jobs. Without `--bench`, every job runs once on few rows: a test.
 

@@ -117,7 +117,8 @@ fn of_stream(capsule: &Bound<'_, PyAny>, check: impl FnOnce(&Field) -> PyResult<
         return Err(TableError::new_err("the stream of the capsule has already been consumed"));
     };
     let mut schema = FFI_ArrowSchema::empty();
-    // SAFETY: the stream is not released, and the function is its own; the schema is written over, and owns nothing yet.
+    // SAFETY: the stream is not released, and the function is its own; the schema is written over, and owns nothing
+    // yet.
     let code = py.detach(|| unsafe { get_schema(&raw mut stream, &raw mut schema) });
     if code != 0 {
         return Err(refused(reason_of(&mut stream, code)));
@@ -205,8 +206,8 @@ fn text<'t>(pointer: *const c_char) -> Result<&'t str, String> {
     if pointer.is_null() {
         return Err("a type has no format".to_owned());
     }
-    // SAFETY: it is not null, and the interface says that it ends with a zero and lives as long as its schema, which is longer
-    // than what is made of it: callers copy it.
+    // SAFETY: it is not null, and the interface says that it ends with a zero and lives as long as its schema, which is
+    // longer than what is made of it: callers copy it.
     let bytes = unsafe { CStr::from_ptr(pointer) };
     bytes.to_str().map_err(|_| format!("the name {:?} is not UTF-8", bytes.to_string_lossy()))
 }
@@ -256,8 +257,8 @@ fn metadata_of(pointer: *const u8) -> Result<HashMap<String, String>, String> {
     }
     let mut rest = pointer;
     let mut take = |count: usize| {
-        // SAFETY: the interface says that metadata is a count of entries, and of each a length, as many bytes, a length and as
-        // many bytes: `rest` is at the beginning of one of these, and `count` is its length.
+        // SAFETY: the interface says that metadata is a count of entries, and of each a length, as many bytes, a length
+        // and as many bytes: `rest` is at the beginning of one of these, and `count` is its length.
         let bytes = unsafe { std::slice::from_raw_parts(rest, count) };
         // SAFETY: as above: what follows begins there.
         rest = unsafe { rest.add(count) };
@@ -401,14 +402,14 @@ impl<'a> Parts<'a> {
     }
 
     fn child(&self, index: usize) -> Result<&'a CArray, String> {
-        // SAFETY: the caller has compared the number of children; the list is not null, and the interface says that it has so
-        // many pointers. What is not null is an array that lives as long as its owner.
+        // SAFETY: the caller has compared the number of children; the list is not null, and the interface says that it
+        // has so many pointers. What is not null is an array that lives as long as its owner.
         unsafe { (*self.raw.children.add(index)).as_ref() }.ok_or_else(|| "its array is missing".to_owned())
     }
 
     fn pointer(&self, index: usize) -> *const u8 {
-        // SAFETY: callers have compared the number of buffers; the list is not null, and the interface says that it has so many
-        // pointers.
+        // SAFETY: callers have compared the number of buffers; the list is not null, and the interface says that it has
+        // so many pointers.
         unsafe { *self.raw.buffers.add(index) }
     }
 
@@ -422,7 +423,8 @@ impl<'a> Parts<'a> {
         if bytes > isize::MAX as usize || (start.as_ptr() as usize).checked_add(bytes).is_none() {
             return Err(format!("buffer {index} of {bytes} bytes exceeds the address space"));
         }
-        // SAFETY: the interface says that there are so many bytes, which are not written while the owner lives: this holds it.
+        // SAFETY: the interface says that there are so many bytes, which are not written while the owner lives: this
+        // holds it.
         Ok(unsafe { Buffer::from_custom_allocation(start, bytes, self.owner.clone()) })
     }
 

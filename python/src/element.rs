@@ -13,19 +13,56 @@ use crate::error::TableTypeError;
 macro_rules! with_type {
     ($element_type:expr, $T:ident => $body:expr) => {
         match $element_type {
-            ::numeric_table::ElementType::F32 => { type $T = f32; $body }
-            ::numeric_table::ElementType::F64 => { type $T = f64; $body }
-            ::numeric_table::ElementType::I8 => { type $T = i8; $body }
-            ::numeric_table::ElementType::I16 => { type $T = i16; $body }
-            ::numeric_table::ElementType::I32 => { type $T = i32; $body }
-            ::numeric_table::ElementType::I64 => { type $T = i64; $body }
-            ::numeric_table::ElementType::U8 => { type $T = u8; $body }
-            ::numeric_table::ElementType::U16 => { type $T = u16; $body }
-            ::numeric_table::ElementType::U32 => { type $T = u32; $body }
-            ::numeric_table::ElementType::U64 => { type $T = u64; $body }
-            ::numeric_table::ElementType::F16 => { type $T = ::half::f16; $body }
-            // The twelfth and last one: `ElementType` may grow, and this list with it (a test of the package counts them).
-            _ => { type $T = ::half::bf16; $body }
+            ::numeric_table::ElementType::F32 => {
+                type $T = f32;
+                $body
+            }
+            ::numeric_table::ElementType::F64 => {
+                type $T = f64;
+                $body
+            }
+            ::numeric_table::ElementType::I8 => {
+                type $T = i8;
+                $body
+            }
+            ::numeric_table::ElementType::I16 => {
+                type $T = i16;
+                $body
+            }
+            ::numeric_table::ElementType::I32 => {
+                type $T = i32;
+                $body
+            }
+            ::numeric_table::ElementType::I64 => {
+                type $T = i64;
+                $body
+            }
+            ::numeric_table::ElementType::U8 => {
+                type $T = u8;
+                $body
+            }
+            ::numeric_table::ElementType::U16 => {
+                type $T = u16;
+                $body
+            }
+            ::numeric_table::ElementType::U32 => {
+                type $T = u32;
+                $body
+            }
+            ::numeric_table::ElementType::U64 => {
+                type $T = u64;
+                $body
+            }
+            ::numeric_table::ElementType::F16 => {
+                type $T = ::half::f16;
+                $body
+            }
+            // The twelfth and last one: `ElementType` may grow, and this list with it (a test of the package counts
+            // them).
+            _ => {
+                type $T = ::half::bf16;
+                $body
+            }
         }
     };
 }

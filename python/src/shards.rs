@@ -46,8 +46,8 @@ type ShardsState = (Option<PathBuf>, Vec<Known>, bool);
 /// becomes part of a result. Files without checksums are refused then.
 ///
 /// ``reduce(partial)`` computes a partial result over all rows: one of the package's kinds on all threads, or an object
-/// with the methods ``new_like()``, ``update(table)`` and ``merge(other)``, on the calling thread. Results are merged in
-/// an order that depends only on the files, and so have the same bits anywhere.
+/// with the methods ``new_like()``, ``update(table)`` and ``merge(other)``, on the calling thread. Results are merged
+/// in an order that depends only on the files, and so have the same bits anywhere.
 ///
 /// >>> import numeric_table as nt, tempfile, os
 /// >>> folder = tempfile.mkdtemp()
@@ -395,7 +395,8 @@ impl Shards {
     }
 
     /// Divides the files into runs, ``(start, stop)``. ``reduce`` merges the results within a run before it merges the
-    /// runs. Merging the results of the runs in order into ``partial.new_like()`` gives the bits of ``reduce(partial)``.
+    /// runs. Merging the results of the runs in order into ``partial.new_like()`` gives the bits of
+    /// ``reduce(partial)``.
     ///
     /// Each of up to 4,096 files is a separate run. If there are more, a run has several files. Their number depends on
     /// the number of files, and on whether ``partial.nbytes`` is above 65,536. Objects without ``nbytes`` count as

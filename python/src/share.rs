@@ -104,8 +104,9 @@ impl Share {
         }
         let null: *mut c_void = std::ptr::null_mut();
         let item = this.element.size_in_bytes() as isize;
-        // SAFETY: the interpreter's request is valid for writes. What it points to afterwards lives as long as the share, a
-        // reference to which it holds: the numbers are fields of the frozen object, the values belong to its array.
+        // SAFETY: the interpreter's request is valid for writes. What it points to afterwards lives as long as the
+        // share, a reference to which it holds: the numbers are fields of the frozen object, the values belong to its
+        // array.
         unsafe {
             (*view).buf = this.address as *mut c_void;
             (*view).len = this.shape[0].wrapping_mul(this.shape[1]).wrapping_mul(item);

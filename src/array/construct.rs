@@ -181,7 +181,8 @@ impl<T> Array<T> {
     ///
     /// # Safety
     /// `data` must be aligned and valid for reads of `count` initialized elements of at most `isize::MAX` bytes while
-    /// the block lives. If it may be written, it must also be valid for writes, and nothing else may access the elements.
+    /// the block lives. If it may be written, it must also be valid for writes, and nothing else may access the
+    /// elements.
     unsafe fn on_block(block: MemoryBlock, data: NonNull<T>, count: usize, access: Access) -> Self {
         Self { block: Some(Arc::new(block)), data, count, access, invariant: PhantomData }
     }

@@ -207,8 +207,8 @@ impl Array<MaybeUninit<u8>> {
         if additional > 0 {
             fence(Ordering::Acquire); // as in `mutable_data`: this is the only owner
             // SAFETY: `room` says that this array is mutable, and the only owner of a block of the library's, which has
-            // `additional` bytes after the last one; so nothing else points there, and `data` may, as it was made for the
-            // whole block. `&mut self` proves that nothing borrows from the array.
+            // `additional` bytes after the last one; so nothing else points there, and `data` may, as it was made for
+            // the whole block. `&mut self` proves that nothing borrows from the array.
             let new = unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr().add(count), additional) };
             new.fill(MaybeUninit::new(0));
             self.count = count + additional; // bytes of any kind are values of this type

@@ -36,8 +36,8 @@ pub(super) trait To<D>: Copy {
         true
     }
 
-    /// Returns whether all values surely fit. Takes fewer instructions for each value than [`fits`](Self::fits), but may
-    /// return `false` for values that fit.
+    /// Returns whether all values surely fit. Takes fewer instructions for each value than [`fits`](Self::fits), but
+    /// may return `false` for values that fit.
     #[inline(always)]
     fn surely_fit(values: &[Self]) -> bool {
         values.iter().fold(true, |all, value| all & value.fits())
@@ -155,8 +155,8 @@ macro_rules! rounds_to_finite {
 
 pub(super) use rounds_to_finite;
 
-/// Returns whether the magnitudes of all values are below `$end`. The bits of magnitudes are in the order of the numbers,
-/// and those of a NaN come last.
+/// Returns whether the magnitudes of all values are below `$end`. The bits of magnitudes are in the order of the
+/// numbers, and those of a NaN come last.
 macro_rules! magnitudes_are_below {
     ($values:expr, $float:ty, $end:expr) => {{
         const LIMIT: $float = $end as $float;

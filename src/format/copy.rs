@@ -45,15 +45,15 @@ impl<T: Element> TableWriter<T> {
     /// If the types are the same and the source is row-major, values are copied without interpretation, and NaN keep
     /// their bits. On Linux, the system copies complete chunks of such rows (`copy_file_range`): they do not pass
     /// through this program's memory, and some file systems need neither time nor space for it. This requires that the
-    /// target has no checksums, or that both files have the same [chunk size](crate::files::SaveOptions::checksums) and the
-    /// rows begin at the same place of a chunk in both, as at the beginning of both. All other rows are read and
+    /// target has no checksums, or that both files have the same [chunk size](crate::files::SaveOptions::checksums) and
+    /// the rows begin at the same place of a chunk in both, as at the beginning of both. All other rows are read and
     /// written, in parallel.
     ///
     /// The target's checksums are copied from the source, or computed while the bytes are read. If at least one chunk
     /// is copied, the source's checksums are compared wherever its bytes are read. Damage to the source is therefore
-    /// detected: it is either an error now, or the target is damaged like the source, which [`verify`](crate::files::verify)
-    /// and loading detect. This does not hold for less than a chunk, for converted values, and for files without
-    /// checksums.
+    /// detected: it is either an error now, or the target is damaged like the source, which
+    /// [`verify`](crate::files::verify) and loading detect. This does not hold for less than a chunk, for converted
+    /// values, and for files without checksums.
     ///
     /// The names and meanings of the columns come from the dictionary that this file was created with. Only the labels
     /// of categories are compared with those of the reader, because other labels would change the meaning of indices.
@@ -62,9 +62,9 @@ impl<T: Element> TableWriter<T> {
     /// # Errors
     /// [`ErrorKind::RowsOutOfRange`]; [`ErrorKind::UnequalTables`] if labels or units of times differ;
     /// [`ErrorKind::ValueNotRepresentable`] with the row in this file; [`ErrorKind::SizeOverflow`]; [`ErrorKind::Io`],
-    /// also if the rows would be read from the file that is overwritten [in place](crate::files::SaveOptions::in_place);
-    /// [`ErrorKind::Format`] if the source is damaged or has become shorter; [`ErrorKind::OutOfMemory`]. On error,
-    /// nothing is appended, and the writer can still be used.
+    /// also if the rows would be read from the file that is overwritten [in
+    /// place](crate::files::SaveOptions::in_place); [`ErrorKind::Format`] if the source is damaged or has become
+    /// shorter; [`ErrorKind::OutOfMemory`]. On error, nothing is appended, and the writer can still be used.
     ///
     /// # Examples
     /// ```

@@ -238,7 +238,6 @@ fn deviate<const N: usize>(values: [f64; N], means: [f64; N], deviations: &mut [
 
 /// Returns the results of a function of two values, for every lane.
 #[inline(always)]
-#[expect(clippy::needless_range_loop, reason = "this form becomes vector instructions")]
 fn each<const N: usize>(a: [f64; N], b: [f64; N], f: impl Fn(f64, f64) -> f64) -> [f64; N] {
     let mut results = [0.0; N];
     for lane in 0..N {

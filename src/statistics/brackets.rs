@@ -7,8 +7,8 @@
 //! has no result here, and the caller selects in a copy. So the results are exact, and only the time depends on the
 //! sample, whose seed is fixed.
 //!
-//! Values are integers in the order of `f64::total_cmp`, as in `quantiles`: negative NaN is below and positive NaN above
-//! all numbers. Source: Floyd and Rivest, "Expected Time Bounds for Selection".
+//! Values are integers in the order of `f64::total_cmp`, as in `quantiles`: negative NaN is below and positive NaN
+//! above all numbers. Source: Floyd and Rivest, "Expected Time Bounds for Selection".
 
 use std::ops::Range;
 

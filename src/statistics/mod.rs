@@ -4,10 +4,10 @@
 //! and merges the statistics of one column; `double` is the number type of the sums; `sparse` handles sparse tables,
 //! whose zeros are counted without being read; `stream` handles table files without loading them. [`Covariance`]
 //! (`covariance`) and [`GramMatrix`] (`gram`) share `named_products` and the loops of `product`. [`Quantiles`] is in
-//! `quantiles` and `brackets`, [`QuantileSketch`] in `sketch` and `levels`, [`Histogram`] in `histogram`, `counts` and `bins`, and
-//! [`GroupStatistics`] in `group`. All except `Quantiles` are [`Partial`](crate::Partial) results, most of them
-//! implemented in `partial`. `blocks` divides a table into groups of rows and merges their results in order. `options`
-//! holds the options.
+//! `quantiles` and `brackets`, [`QuantileSketch`] in `sketch` and `levels`, [`Histogram`] in `histogram`, `counts` and
+//! `bins`, and [`GroupStatistics`] in `group`. All except `Quantiles` are [`Partial`](crate::Partial) results, most of
+//! them implemented in `partial`. `blocks` divides a table into groups of rows and merges their results in order.
+//! `options` holds the options.
 //!
 //! Semantics: DAAL `low_order_moments`, `covariance`, `quantiles`; oneDAL `basic_statistics`; NumPy.
 

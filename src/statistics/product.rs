@@ -334,9 +334,9 @@ fn tiles_from(start: usize) -> impl Iterator<Item = (usize, usize)> {
     (first..).flat_map(|i| (0..=i).map(move |j| (i, j))).skip(skipped)
 }
 
-/// Divides the tiles from `start` to `end` into runs, each a part of a row of tiles: the positions of the tiles, the strip
-/// of their row, and the strip of the first column. The runs of [`NEAR_STRIPS`] columns come first, row by row, then those
-/// of the next columns.
+/// Divides the tiles from `start` to `end` into runs, each a part of a row of tiles: the positions of the tiles, the
+/// strip of their row, and the strip of the first column. The runs of [`NEAR_STRIPS`] columns come first, row by row,
+/// then those of the next columns.
 fn runs(start: usize, end: usize) -> impl Iterator<Item = (Range<usize>, usize, usize)> {
     let (first, after) = if start < end { (row_of(start), row_of(end - 1) + 1) } else { (0, 0) };
     (0..after).step_by(NEAR_STRIPS).flat_map(move |near| {

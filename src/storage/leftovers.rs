@@ -117,8 +117,8 @@ impl Leftover {
 /// Leftovers are new files with temporary names (`.<16 hexadecimal digits>.ntb.tmp`) and locks of manifests
 /// (`.<name>.ntm.lock`). Table files, manifests, and `.npy`, `.npz`, CSV, svmlight and MatrixMarket files have a
 /// temporary name until they are complete. Leftovers take space but do no other harm. Completed files are not listed,
-/// even if no manifest lists them: see [`ShardsWriter::resume`](crate::shards::ShardsWriter::resume). Neither are files that
-/// were written [in place](crate::files::SaveOptions::in_place).
+/// even if no manifest lists them: see [`ShardsWriter::resume`](crate::shards::ShardsWriter::resume). Neither are files
+/// that were written [in place](crate::files::SaveOptions::in_place).
 ///
 /// **Files in use are neither listed nor removed.** A program holds the system's lock on the file (`flock`) as long as
 /// it is alive. Neither the age of a file nor process ids matter, and programs in other containers on the same machine

@@ -88,12 +88,12 @@ impl SaveOptions {
     /// owner, hard links and attributes must be kept.
     ///
     /// **The old content is lost when the first value is written.** A failure before that leaves the file unchanged: an
-    /// unreadable table, invalid options, or a [`TableWriter`](crate::files::TableWriter) that is dropped before rows are
-    /// appended. The first bytes are written last, so readers refuse the file of an interrupted save. A save that fails
-    /// after it began to write leaves an empty file, or no file if there was none. A table that is mapped from the file
-    /// must not be saved to it in place: see the rules of [`map`](HomogenNumericTable#method.map). Do not write the
-    /// rows of a [`TableReader`](crate::files::TableReader) to its own file in place either: rows that have not been read yet
-    /// are lost.
+    /// unreadable table, invalid options, or a [`TableWriter`](crate::files::TableWriter) that is dropped before rows
+    /// are appended. The first bytes are written last, so readers refuse the file of an interrupted save. A save that
+    /// fails after it began to write leaves an empty file, or no file if there was none. A table that is mapped from
+    /// the file must not be saved to it in place: see the rules of [`map`](HomogenNumericTable#method.map). Do not
+    /// write the rows of a [`TableReader`](crate::files::TableReader) to its own file in place either: rows that have
+    /// not been read yet are lost.
     ///
     /// # Examples
     /// ```
@@ -110,9 +110,9 @@ impl SaveOptions {
     }
 
     /// Sets a callback for the progress of the save. It is called at the beginning, after every piece of at most 4 MiB
-    /// (or every block that is appended to a [`TableWriter`](crate::files::TableWriter)), and at the end. Any thread that does
-    /// the work may call it, but only one at a time for each save; progress that other threads make meanwhile is
-    /// reported in the next call. The callback may read and save tables itself.
+    /// (or every block that is appended to a [`TableWriter`](crate::files::TableWriter)), and at the end. Any thread
+    /// that does the work may call it, but only one at a time for each save; progress that other threads make meanwhile
+    /// is reported in the next call. The callback may read and save tables itself.
     ///
     /// If the callback panics, nothing is saved, and it is not called again. (A block that was being appended to a
     /// [`TableWriter`](crate::files::TableWriter) stays appended: a caller that catches the panic can continue.)

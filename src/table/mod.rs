@@ -13,11 +13,12 @@
 //! | write your own kind of table | [`spi`] |
 
 // The trait is in `numeric_table`, pieces in `piece`, generic code over pieces in `tiling` and `region_mut`, rows whose
-// columns are in separate memory in `across`, the targets of reads in `target`. The homogeneous table is in `homogen`, the structure of arrays in `soa`, the array of
-// structures in `aos`, sparse rows in `csr`, halves of square matrices in `packed`, tables side by side and end to end
-// in `merged` and `joined`, borrowed tables in `borrow`, parts of tables in `part`, additional columns in `beside`,
-// tables end to end with different categories in `stack`, reordered rows in `take`, their loops in `gather`, the
-// order of sorted rows in `order`, random rows in `sample`, borrowed views in `view`, rectangles of a table in `region`, identity, layout and memory status in
+// columns are in separate memory in `across`, the targets of reads in `target`. The homogeneous table is in `homogen`,
+// the structure of arrays in `soa`, the array of structures in `aos`, sparse rows in `csr`, halves of square matrices
+// in `packed`, tables side by side and end to end in `merged` and `joined`, borrowed tables in `borrow`, parts of
+// tables in `part`, additional columns in `beside`, tables end to end with different categories in `stack`, reordered
+// rows in `take`, their loops in `gather`, the order of sorted rows in `order`, random rows in `sample`, borrowed views
+// in `view`, rectangles of a table in `region`, identity, layout and memory status in
 // `state`, in-place lending in `lend`, memory lent to writable blocks in `lease`, the contents of files for each kind
 // in `content`, and downcasts in `downcast`. Blocks are in `crate::block`. Semantics: DAAL `NumericTable`.
 

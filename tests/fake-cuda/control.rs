@@ -74,8 +74,8 @@ pub(crate) fn dawdle() {
     });
 }
 
-/// Makes a call of the calling thread fail: of the function of this name, or of any if it is null or empty; after so many
-/// good ones; with this code. Functions that free something free it all the same. The code 0 takes the wish back.
+/// Makes a call of the calling thread fail: of the function of this name, or of any if it is null or empty; after so
+/// many good ones; with this code. Functions that free something free it all the same. The code 0 takes the wish back.
 /// Returns 1 if there was a wish that had not come true, else 0.
 ///
 /// # Safety

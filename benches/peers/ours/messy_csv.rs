@@ -1,8 +1,8 @@
-//! A CSV file of mixed types: 300,000 rows, about 16 MB. Each has a number of 13 digits, a date, a word with a comma and
-//! accents in quotes, a measurement and a count that are sometimes missing, and yes or no.
+//! A CSV file of mixed types: 300,000 rows, about 16 MB. Each has a number of 13 digits, a date, a word with a comma
+//! and accents in quotes, a measurement and a count that are sometimes missing, and yes or no.
 //!
-//! The file is the same for all programs: `compare.py` creates it once, by `--write-messy-csv PATH`, and passes its path
-//! in `MESSY_CSV`. Without that, it is created here.
+//! The file is the same for all programs: `compare.py` creates it once, by `--write-messy-csv PATH`, and passes its
+//! path in `MESSY_CSV`. Without that, it is created here.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -1,6 +1,7 @@
 //! Parquet files: 1 Mi rows of 16 columns of `f32`, with Snappy and without dictionaries.
 //!
-//! The file is the same for all programs: `compare.py` creates it once, by `--write-parquet PATH`, and passes its path in
+//! The file is the same for all programs: `compare.py` creates it once, by `--write-parquet PATH`, and passes its path
+//! in
 //! `NUMBERS_PARQUET`. Without that, it is created here. With `--load-parquet PATH`, it is loaded once, for
 //! `parquet_memory.py`.
 

@@ -28,8 +28,8 @@ use totals::Totals;
 /// without rows keeps its centroid; DAAL moves it to the farthest row.
 ///
 /// Cost: O(rows * clusters * columns) for a step, and O(clusters * columns) for each call of `update` and
-/// `merge`. Memory: 32 bytes for each value of the centroids, and about the same again during a call. On several threads
-/// also the sums of some blocks: 64 MiB, or those of one block if they are larger.
+/// `merge`. Memory: 32 bytes for each value of the centroids, and about the same again during a call. On several
+/// threads also the sums of some blocks: 64 MiB, or those of one block if they are larger.
 ///
 /// Source: DAAL `kmeans` (`step1Local`, `step2Master`), scikit-learn `KMeans` (`algorithm="lloyd"`).
 ///
@@ -307,10 +307,10 @@ impl KMeansStep {
     }
 }
 
-/// `update` reads the table once, in O(rows * clusters * columns), on several threads if the table is large. An error adds
-/// nothing. `merge` takes
-/// O(clusters * columns). Different centroids are [`ErrorKind::ShapeMismatch`] or [`ErrorKind::NotCombinable`]. If the
-/// same rows are divided among calls differently, the last digits of the sums and of the inertia may differ.
+/// `update` reads the table once, in O(rows * clusters * columns), on several threads if the table is large. An error
+/// adds nothing. `merge` takes O(clusters * columns). Different centroids are [`ErrorKind::ShapeMismatch`] or
+/// [`ErrorKind::NotCombinable`]. If the same rows are divided among calls differently, the last digits of the sums and
+/// of the inertia may differ.
 impl Partial for KMeansStep {
     const NAME: &'static str = "k-means-step";
     const VERSION: u32 = 2; // since sums beyond the range of `f64` are kept

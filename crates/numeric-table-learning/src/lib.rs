@@ -36,10 +36,10 @@
 //!
 //! | call | rows | threads |
 //! | --- | --- | --- |
-//! | `compute` and [`compute_over`](numeric_table::Partial::compute_over) | those of an entire table | all threads of the pool |
-//! | [`update`](numeric_table::Partial::update) of [`KMeansStep`], [`LinearRegression`] and [`GaussianNaiveBayes`] | those of a block, added to the result | all threads if the block is large |
-//! | `update` of [`NaiveBayes`], and of `LinearRegression` with extended precision | the same | the calling thread |
-//! | [`Shards::reduce`](numeric_table::shards::Shards::reduce) | those of many files | all threads of the pool |
+//! | `compute` and [`compute_over`](numeric_table::Partial::compute_over) | an entire table | all threads of the pool |
+//! | [`update`](numeric_table::Partial::update) of [`KMeansStep`], [`LinearRegression`] and [`GaussianNaiveBayes`] | one block, which is added to the result | all threads if the block is large |
+//! | `update` of [`NaiveBayes`], and of `LinearRegression` with extended precision | one block, which is added to the result | the calling thread |
+//! | [`Shards::reduce`](numeric_table::shards::Shards::reduce) | many files | all threads of the pool |
 //!
 //! Every call that adds rows computes the result of all of them before it adds anything, so a call that fails adds
 //! nothing. Results depend on the values and on how the rows are divided among calls. They do not depend on the number

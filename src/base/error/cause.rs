@@ -20,7 +20,7 @@ pub enum Difference {
     Columns,
     /// The element type of a column.
     ElementType,
-    /// The name of a column: it belongs to another column of table 0 table.
+    /// The name of a column: it belongs to another column of table 0.
     Name,
     /// The labels of the categories of a column, or their order.
     Categories,

@@ -53,7 +53,7 @@ impl Error {
         unequal(table, Some(column), Difference::ElementType, reason)
     }
 
-    /// Returns the error of a column whose name belongs to another column of table 0 table.
+    /// Returns the error of a column whose name belongs to another column of table 0.
     pub(crate) fn named_elsewhere(table: usize, column: usize, name: &str) -> Self {
         let reason = format!(
             "column {column} has the name {:?}, which belongs to another column of table 0",

@@ -234,8 +234,9 @@ unsafe fn convert_suspecting<S: Element + To<D>, D: Element>(
 }
 
 /// # Safety
-/// `source` must be valid for reads of `N` values of `S` at each of the first `count` multiples of `source_stride` values,
-/// and `target` for writes of `N` of `D` at those of `target_stride`; both must be aligned, and must not overlap.
+/// `source` must be valid for reads of `N` values of `S` at each of the first `count` multiples of `source_stride`
+/// values, and `target` for writes of `N` of `D` at those of `target_stride`; both must be aligned, and must not
+/// overlap.
 unsafe fn convert_strided<S: Element + To<D>, D: Element, const N: usize>(
     source: *const u8,
     source_stride: usize,
@@ -245,8 +246,8 @@ unsafe fn convert_strided<S: Element + To<D>, D: Element, const N: usize>(
 ) {
     let (source, target) = (source.cast::<S>(), target.cast::<D>());
     for index in 0..count {
-        // SAFETY: the index is below `count`: the caller's promise. An array is aligned as its values are. The same type
-        // is copied bit for bit.
+        // SAFETY: the index is below `count`: the caller's promise. An array is aligned as its values are. The same
+        // type is copied bit for bit.
         unsafe {
             let (from, to) = (source.add(index * source_stride), target.add(index * target_stride));
             match S::TYPE == D::TYPE {

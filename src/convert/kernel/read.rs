@@ -131,8 +131,8 @@ pub(crate) fn read_rows(
     read_window(window, target, pair, policy, origin, old)
 }
 
-/// Like [`read_rows`], for a few rows of few columns. Returns `false` if it did nothing, because a value might be refused,
-/// or another loop is faster.
+/// Like [`read_rows`], for a few rows of few columns. Returns `false` if it did nothing, because a value might be
+/// refused, or another loop is faster.
 #[inline]
 pub(crate) fn read_narrow(window: AnyWindow<'_>, target: AnyRows<'_>, policy: ConversionPolicy) -> bool {
     let pair = Pair::of(window.element_type(), target.element_type());

@@ -216,7 +216,8 @@ impl<'c, const MOST: usize> Columns<'c, MOST> {
         Self { starts, count: 0, length, element, borrow: PhantomData }
     }
 
-    /// Appends a column. Panics if its type or its length differs, or if there are `MOST` already; callers have checked.
+    /// Appends a column. Panics if its type or its length differs, or if there are `MOST` already; callers have
+    /// checked.
     #[inline]
     pub(super) fn push(&mut self, column: AnySlice<'c>) {
         assert!(column.element_type() == self.element && column.len() == self.length, "a column like the others");

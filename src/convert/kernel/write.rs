@@ -277,8 +277,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Marks the new values to be written and returns their number. If it is zero, the marks are unspecified. `shown` is
-    /// room for the old values in the type of the new ones.
+    /// Marks the new values to be written and returns their number. If it is zero, the marks are unspecified. `shown`
+    /// is room for the old values in the type of the new ones.
     fn mark(&self, old: AnySlice<'_>, new: AnySlice<'_>, shown: AnyRoom<'_>, is_changed: &mut [bool]) -> usize {
         let is_changed = &mut is_changed[..new.len()];
         if !self.rule.keep_unchanged {

@@ -263,9 +263,9 @@ impl CsvSource {
     /// sets the type of a column instead. All fields count, not only the first ones, but skipped rows do not.
     ///
     /// The file is read as by [`load`](Self::load), with types guessed from the first records. Columns whose guess
-    /// turns out to be wrong are read once more. Words are collected while the file is read, if the first records show
-    /// which columns have them. Each column is allocated once, or twice if it is read again or has words, with one
-    /// value per row.
+    /// turns out to be wrong are read once more. If the first records show which columns are categorical, their
+    /// categories are collected in the same pass. Each column is allocated once, or twice if it is read again or has
+    /// words, with one value per row.
     ///
     /// # Errors
     /// [`ErrorKind::Text`] with the first field that is invalid in its column, or that its column's type cannot

@@ -336,7 +336,8 @@ macro_rules! impl_record {
             // SAFETY: `offset_of!` has the place of the type's own field, so `record.$field` is that field and no
             // other that a dereference leads to; its type is inferred from a raw pointer, which nothing coerces. It is
             // a number or an array of numbers by the bound of `FieldValue`. The pattern above has all fields, each
-            // once, unless the rest is `..`, and `IS_WHOLE` false: any other rest does not compile. `check` has the sizes.
+            // once, unless the rest is `..`, and `IS_WHOLE` false: any other rest does not compile. `check` has the
+            // sizes.
             unsafe impl $crate::table::Record for $Record {
                 const FIELDS: &'static [$crate::table::RecordField] = &[$(
                     $crate::table::RecordField::of(

@@ -75,9 +75,9 @@ macro_rules! match_index {
 }
 pub(super) use match_index;
 
-/// `match_checked_index!(element_type, I => body, else other)`: like [`match_index!`], for numbers that have been checked
-/// (offsets are checked before indices): none is negative, and so `i64` is read as `u64`. (`i32` is not read as `u32`:
-/// not all processors compare vectors of those.)
+/// `match_checked_index!(element_type, I => body, else other)`: like [`match_index!`], for numbers that have been
+/// checked (offsets are checked before indices): none is negative, and so `i64` is read as `u64`. (`i32` is not read as
+/// `u32`: not all processors compare vectors of those.)
 macro_rules! match_checked_index {
     ($element_type:expr, $I:ident => $body:expr, else $other:expr) => {
         match $element_type {

@@ -56,10 +56,10 @@ use parts::CsrParts;
 /// [`ErrorKind::ReadOnlyTable`]; [`update_row_blocks`](crate::BlockUpdate::update_row_blocks) writes one block after
 /// another. [`sparse_rows_mut`](Self::sparse_rows_mut) borrows the stored values, without a copy.
 ///
-/// To read a column, the table searches each row for it. After the rows of eight columns, it makes a list of the values
-/// of every column, once, on the calling thread: 8 bytes for each stored value and each column, if that memory is there.
-/// A column then costs as much as clearing the block and copying its values. The list is dropped when rows are added or
-/// removed. Clones do not share it.
+/// To read a column, the table searches each row for it. After about eight columns, the calling thread builds an index
+/// of all columns, once: 8 bytes for each stored value and each column. Without that memory, the table keeps searching.
+/// With it, a column costs as much as clearing the block and copying its values. The index is dropped when rows are
+/// added or removed. Clones do not share it.
 ///
 /// Source: DAAL `CSRNumericTable`, whose offsets and indices are `size_t` and counted from one; oneDAL `csr_table`.
 ///

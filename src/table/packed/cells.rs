@@ -218,8 +218,8 @@ fn tile_for<'t, B: Bits>(region: &Region, few: &'t mut [B; FEW], many: &'t mut O
 /// The work on a part: its values as a window, or `None` for contiguous columns.
 type Work<'w> = &'w mut dyn FnMut(Option<AnyWindow<'_>>, &Region) -> Result<()>;
 
-/// Calls `work` with each part of a region, and a window on its values. With `by_columns`, contiguous columns are passed
-/// without a window. Returns the earliest error.
+/// Calls `work` with each part of a region, and a window on its values. With `by_columns`, contiguous columns are
+/// passed without a window. Returns the earliest error.
 fn for_each_window(
     packing: &Packing,
     values: AnySlice<'_>,

@@ -160,7 +160,8 @@ fn floats(bits: &mut Vec<u64>, fraction_bits: u32, of: impl Fn(f64) -> u64) {
             around(of(2_f64.powi(power) + near));
         }
     }
-    // Midpoints to f32, and numbers that are exact there: of the 29 bits that are cut off, the first one is set, or none.
+    // Midpoints to f32, and numbers that are exact there: of the 29 bits that are cut off, the first one is set, or
+    // none.
     if fraction_bits == 52 {
         let mut state = Random(7);
         for _ in 0..20_000 {

@@ -87,7 +87,7 @@ impl FileBatches {
         let blocks = footer.recordBatches().ok_or_else(|| missing("record batches"))?;
         let schema = footer.schema().ok_or_else(|| missing("schema"))?;
         if !schema.endianness().equals_to_target_endianness() {
-            return Err(ArrowError::IpcError("the file has another order of bytes than this machine".to_owned()));
+            return Err(ArrowError::IpcError("the file has a different byte order than this machine".to_owned()));
         }
         let schema = Arc::new(try_fb_to_schema(schema)?);
         let mut decoder = FileDecoder::new(schema.clone(), footer.version());

@@ -26,8 +26,8 @@ use crate::stream::{read_step_columns, read_steps, save_steps};
 ///
 /// Record batches are dropped when their values were copied. Those of a stream are read one by one. Those of a file are
 /// decoded in parallel, in the caller's rayon pool (feature `rayon`): one at a time, or several that have at most 8 MiB
-/// together as stored. Columns that are not chosen are read with their batch, but never decompressed. Errors name the row
-/// of the table.
+/// together as stored. Columns that are not chosen are read with their batch, but never decompressed. Errors name the
+/// row of the table.
 ///
 /// # Examples
 /// ```

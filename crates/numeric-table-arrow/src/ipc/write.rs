@@ -129,8 +129,8 @@ impl Default for IpcWriteOptions {
     }
 }
 
-/// Writes a table of any kind to a file in Arrow's IPC format, some rows at a time. The file is replaced all or nothing.
-/// Names, kinds and categories of columns are stored in the schema, as those of record batches.
+/// Writes a table of any kind to a file in Arrow's IPC format, some rows at a time. The file is replaced all or
+/// nothing. Names, kinds and categories of columns are stored in the schema, as those of record batches.
 ///
 /// # Errors
 /// [`ErrorKind::Unsupported`] or [`ErrorKind::UnsupportedElementType`] for columns of `bf16`; [`ErrorKind::Io`];

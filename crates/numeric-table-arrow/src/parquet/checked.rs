@@ -209,7 +209,7 @@ impl CheckedPages {
                 self.text.store(room, Relaxed);
                 Ok(())
             }
-            None => Err(ParquetError::General(format!("a page of {count} values repeats {bytes} bytes of texts"))),
+            None => Err(ParquetError::General(format!("a page of {count} values repeats {bytes} bytes of strings"))),
         }
     }
 

@@ -19,8 +19,8 @@ const FILES_AT_ONCE: usize = 64;
 
 /// Parquet files with the same columns, as one table. Its rows are those of the files, in the order of the files.
 ///
-/// It has the number of rows of each file; no file stays open between calls. A call opens each file when it reaches it,
-/// at most a few for each thread at a time, and fails if the number of rows or the columns of a file have changed.
+/// It stores the number of rows of each file, and keeps no file open between calls. A call opens files one after
+/// another, at most a few per thread, and fails if the number of rows or the columns of a file have changed.
 ///
 /// The calls are those of [`Shards`], which has table files: a program for one runs with the other after these changes.
 ///

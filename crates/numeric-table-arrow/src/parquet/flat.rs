@@ -1,8 +1,9 @@
 //! Columns of numbers without nulls, decoded page by page.
 //!
-//! The `parquet` crate reads pages; [`unpack`](super::unpack) decompresses most, and this module decodes their values. A dictionary is decoded once, and
-//! its indices are replaced by its values in one step. A page without a dictionary that has all requested rows is
-//! shared. Only regular pages are decoded: with nulls, with other encodings, or damaged, the column is left to the
+//! The `parquet` crate reads pages; [`unpack`](super::unpack) decompresses most, and this module decodes their values.
+//! A dictionary is decoded once, and its indices are replaced by its values in one step. A page without a dictionary
+//! that has all requested rows is shared. Only regular pages are decoded: with nulls, with other encodings, or damaged,
+//! the column is left to the
 //! `parquet` crate from the first row that is missing. Its values and its errors are the reference.
 
 use std::ops::Range;

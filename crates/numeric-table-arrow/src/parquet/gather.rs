@@ -18,7 +18,8 @@ use crate::stream::Growing;
 
 impl ParquetFiles {
     /// Loads all rows as a table of one element type. A word has the same index in all files. Many files are decoded in
-    /// parallel, a few files their columns. A column-major table is created as a row-major one and then copied.
+    /// parallel. If there are few, their columns are. A column-major table is created as a row-major one and then
+    /// copied.
     ///
     /// # Errors
     /// Those of [`ParquetSource::load`](super::ParquetSource::load), with the path and the row in the file.
@@ -112,8 +113,8 @@ impl ParquetFiles {
         growing.into_table(plan)
     }
 
-    /// Returns an iterator over blocks of rows, as [`ParquetSource::row_blocks`](super::ParquetSource::row_blocks) does.
-    /// A block may contain rows of several files. One file is open at a time.
+    /// Returns an iterator over blocks of rows, as [`ParquetSource::row_blocks`](super::ParquetSource::row_blocks)
+    /// does. A block may contain rows of several files. One file is open at a time.
     ///
     /// # Errors
     /// [`ErrorKind::ParameterOutOfRange`] for blocks of 0 rows; those of [`shape`](Self::shape). From the iterator, those

@@ -30,9 +30,9 @@
 //!
 //! # Speed
 //!
-//! The `parquet` crate reads and decompresses pages. Columns of integers and floats without nulls, stored plainly or by a
-//! dictionary, are then decoded by this crate: the values of a dictionary replace its indices directly, and plain pages
-//! are not copied before their values go into the table. All other columns (with nulls, of other types, in other
+//! The `parquet` crate reads pages. This crate decompresses Snappy and Zstandard, and decodes integers and floats
+//! without nulls that are plain or in a dictionary: the values of a dictionary replace its indices directly, and plain
+//! pages are not copied before their values go into the table. All other columns (with nulls, of other types, in other
 //! encodings) are decoded by the `parquet` crate, from the first row on that needs it. The values are the same.
 //!
 //! # Memory
@@ -40,7 +40,8 @@
 //! Columns are decoded in steps of 1 Mi values, summed over all columns, but at least 1024 and at most 64 Ki rows. Each
 //! step is copied into the table and dropped. While a column is decoded, its dictionary and at most two of its pages,
 //! compressed and decompressed, are in memory. With the settings of most writers, that is about 3 MiB per column,
-//! regardless of the number of rows in a row group. At most 16 MiB of buffers are kept for later pages.
+//! regardless of the number of rows in a row group. Each group of columns that is decoded together keeps at most 16 MiB
+//! of buffers for later pages.
 //!
 //! # Untrusted files
 //!

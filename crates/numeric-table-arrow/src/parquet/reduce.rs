@@ -33,16 +33,16 @@ struct Unit {
 }
 
 impl ParquetFiles {
-    /// Computes a result of all rows: starts with [`new_like`](Partial::new_like) of the prototype `empty`, and adds the
-    /// rows of every file, in blocks. With the feature `rayon`, large files and many small files are processed in
+    /// Computes a result of all rows: starts with [`new_like`](Partial::new_like) of the prototype `empty`, and adds
+    /// the rows of every file, in blocks. With the feature `rayon`, large files and many small files are processed in
     /// parallel; each task has one file open.
     ///
     /// Columns of one element type arrive as homogeneous tables of that type, others as tables whose columns have their
     /// own types, converted by [`column_type`](crate::ArrowOptions::column_type) if you request it.
     ///
     /// The result of each file, as computed by [`reduce_shard`](Self::reduce_shard), is merged in the order of the
-    /// files. The result has **the same bits for any number of threads**. (With the same rows in other files, or in other
-    /// row groups, the numbers are added in another order, and the last digits may differ.)
+    /// files. The result has **the same bits for any number of threads**. (With the same rows in other files, or in
+    /// other row groups, the numbers are added in another order, and the last digits may differ.)
     ///
     /// # Errors
     /// The first error in the order of the rows: those of [`load`](Self::load), with the path; those of
@@ -73,7 +73,7 @@ impl ParquetFiles {
     /// Computes the result of the rows of one file, so that several programs can share the files.
     ///
     /// # Errors
-    /// [`ErrorKind::IndexOutOfRange`]; the errors of [`reduce`](Self::reduce).
+    /// [`ErrorKind::OutOfRange`] with `shards`; the errors of [`reduce`](Self::reduce).
     ///
     /// # Examples
     /// ```

@@ -93,7 +93,8 @@ impl CudaBuffer {
         self.streams.enter()?;
         self.before_write(Lane::Up)?;
         let stream = self.streams.stream(Lane::Up);
-        // SAFETY: the target is inside the block, which is alive until its uses have ended; the caller keeps the source.
+        // SAFETY: the target is inside the block, which is alive until its uses have ended; the caller keeps the
+        // source.
         let copied = unsafe { stream.upload(address, source) };
         self.streams.check("an upload", copied)?;
         let mark = self.streams.mark(Lane::Up)?;
@@ -111,7 +112,8 @@ impl CudaBuffer {
         self.streams.enter()?;
         self.before_read(Lane::Down)?;
         let stream = self.streams.stream(Lane::Down);
-        // SAFETY: the source is inside the block, which is alive until its uses have ended; the caller keeps the target.
+        // SAFETY: the source is inside the block, which is alive until its uses have ended; the caller keeps the
+        // target.
         let copied = unsafe { stream.download(target, address) };
         self.streams.check("a download", copied)?;
         let mark = self.streams.mark(Lane::Down)?;

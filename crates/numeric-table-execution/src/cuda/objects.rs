@@ -116,15 +116,15 @@ impl Context {
         Ok((free, all))
     }
 
-    /// Makes the device's pool keep the memory that is freed, for the next allocation, until the process ends or needs it.
-    /// By default, the driver gives all of it back whenever the program waits.
+    /// Makes the device's pool keep the memory that is freed, for the next allocation, until the process ends or needs
+    /// it. By default, the driver gives all of it back whenever the program waits.
     pub(super) fn keep_freed_memory(&self) -> Result<(), Code> {
         if !self.has_pools {
             return Ok(());
         }
         let (mut pool, mut all) = (Handle::NULL, u64::MAX);
-        // SAFETY: what is written or read lives until the calls return. The pool is the device's own, and lives as long as
-        // it; this attribute is an integer of 64 bits.
+        // SAFETY: what is written or read lives until the calls return. The pool is the device's own, and lives as long
+        // as it; this attribute is an integer of 64 bits.
         unsafe {
             (self.driver.device_pool)(&mut pool, self.device).check()?;
             (self.driver.set_pool_attribute)(pool, RELEASE_THRESHOLD, (&raw mut all).cast()).check()
@@ -228,8 +228,8 @@ impl Stream {
     /// Starts a copy to the device.
     ///
     /// # Safety
-    /// As many bytes at the target are memory of this device. Until this work has ended, the target is not freed, and the
-    /// source stays where it is and is not written.
+    /// As many bytes at the target are memory of this device. Until this work has ended, the target is not freed, and
+    /// the source stays where it is and is not written.
     pub(super) unsafe fn upload(&self, target: Address, source: &[u8]) -> Result<(), Code> {
         self.context.enter()?;
         // SAFETY: the caller's promise; the stream is alive.
@@ -239,8 +239,8 @@ impl Stream {
     /// Starts a copy from the device.
     ///
     /// # Safety
-    /// As many bytes at the source are memory of this device. Until this work has ended, the source is not freed, and the
-    /// target stays where it is and is neither read nor written.
+    /// As many bytes at the source are memory of this device. Until this work has ended, the source is not freed, and
+    /// the target stays where it is and is neither read nor written.
     pub(super) unsafe fn download(&self, target: &mut [u8], source: Address) -> Result<(), Code> {
         self.context.enter()?;
         // SAFETY: the caller's promise; the stream is alive.
@@ -260,8 +260,9 @@ impl Stream {
     /// Launches a kernel on a grid of blocks of threads, with bytes of shared memory that it does not declare itself.
     ///
     /// # Safety
-    /// The kernel has as many parameters as there are, or fewer, each of the type of its value, of eight bytes or of fewer:
-    /// the first ones count. With them it uses memory of this device only, which is not freed until this work has ended.
+    /// The kernel has as many parameters as there are, or fewer, each of the type of its value, of eight bytes or of
+    /// fewer: the first ones count. With them it uses memory of this device only, which is not freed until this work
+    /// has ended.
     pub(super) unsafe fn launch(
         &self,
         function: &Function,
@@ -274,8 +275,8 @@ impl Stream {
         let mut parameters: Vec<*mut c_void> =
             parameters.iter().map(|value| std::ptr::from_ref(value).cast_mut().cast()).collect();
         let (grid, block) = (blocks, threads);
-        // SAFETY: the caller's promise. The driver copies the parameters before the call returns, and writes none. Stream and
-        // function are alive, and the device unloads no function while it runs: see the drop of `Module`.
+        // SAFETY: the caller's promise. The driver copies the parameters before the call returns, and writes none.
+        // Stream and function are alive, and the device unloads no function while it runs: see the drop of `Module`.
         let launched = unsafe {
             (self.context.driver.launch)(
                 function.handle,
@@ -352,7 +353,8 @@ impl Drop for Event {
     }
 }
 
-/// Kernels that are loaded. They are unloaded when the device has nothing to do any more: it may be running one of them.
+/// Kernels that are loaded. They are unloaded when the device has nothing to do any more: it may be running one of
+/// them.
 pub(super) struct Module {
     context: Arc<Context>,
     handle: Handle,

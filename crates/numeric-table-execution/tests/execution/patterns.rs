@@ -1,5 +1,6 @@
 //! Conversions on a CUDA device against those of the program, of every pattern of bits or of very many. Run by
-//! `cargo test -p numeric-table-execution --release --features cuda --test execution -- --ignored patterns`, on a machine with a device.
+//! `cargo test -p numeric-table-execution --release --features cuda --test execution -- --ignored patterns`, on a
+//! machine with a device.
 
 use numeric_table::convert::convert_slice;
 use numeric_table::prelude::*;

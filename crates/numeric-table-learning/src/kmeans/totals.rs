@@ -10,8 +10,8 @@ use crate::nearest::{AddRows, Finder};
 use crate::rows::{Reader, block_rows, blocks};
 use crate::sum::{DOWN, Sum};
 
-/// The largest number of blocks, and the approximate number of bytes of their sums, that a thread computes before they are
-/// added to the totals; and the number of bytes of sums that wait to be added.
+/// The largest number of blocks, and the approximate number of bytes of their sums, that a thread computes before they
+/// are added to the totals; and the number of bytes of sums that wait to be added.
 const RUN_BLOCKS: usize = 16;
 const RUN_BYTES: usize = 1 << 20;
 const HELD_BYTES: usize = 64 << 20;

@@ -1,5 +1,5 @@
-//! Objects that are damaged, hostile or replaced, and stores that fail or send other bytes than the requested ones: each is an
-//! error that names the object, never other values, and never much memory.
+//! Objects that are damaged, hostile or replaced, and stores that fail or send other bytes than the requested ones:
+//! each is an error that names the object, never other values, and never much memory.
 
 use std::ops::Range;
 use std::sync::Arc;
