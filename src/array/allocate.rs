@@ -188,7 +188,13 @@ mod kept {
             return; // the system cannot take the pages back
         }
         let mut surplus = Vec::new(); // unmapped without the lock
+        if surplus.try_reserve(MOST_MAPS + 1).is_err() {
+            return;
+        }
         with_maps(|maps| {
+            if maps.try_reserve(1).is_err() {
+                return;
+            }
             maps.push(map);
             while maps.len() > MOST_MAPS || maps.iter().map(|map| map.len()).sum::<usize>() > MOST_BYTES {
                 surplus.push(maps.remove(0));
@@ -196,12 +202,14 @@ mod kept {
         });
     }
 
-    /// Returns whether the address space of this process is limited: kept maps would be missing for others.
+    /// Returns whether the address space or the data of this process are limited: kept maps would be missing for others.
     fn is_limited() -> bool {
-        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-        // SAFETY: the pointer is that of a local variable, which the call writes.
-        let status = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) };
-        status != 0 || limit.rlim_cur != libc::RLIM_INFINITY
+        [libc::RLIMIT_AS, libc::RLIMIT_DATA].into_iter().any(|resource| {
+            let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+            // SAFETY: the pointer is that of a local variable, which the call writes.
+            let status = unsafe { libc::getrlimit(resource, &raw mut limit) };
+            status != 0 || limit.rlim_cur != libc::RLIM_INFINITY
+        })
     }
 
     /// Unmaps all kept maps. Returns whether there were any.

@@ -13,7 +13,7 @@ use arrow_schema::{ArrowError, Fields, SchemaRef};
 use numeric_table::Result;
 use numeric_table::internal::parallel::{map, task_count};
 
-use super::check::footer_bytes;
+use super::check::{decoded_size, footer_bytes};
 use super::nulls::{NullCounts, correct, in_range};
 use crate::blocks::guarded;
 use crate::error::failed;
@@ -21,8 +21,8 @@ use crate::input::{Input, zeroed};
 
 /// What errors call the library.
 pub(super) const LIBRARY: &str = "the arrow-ipc crate";
-/// Number of bytes, as stored, of the batches of a file that are decoded together.
-const GROUP_BYTES: u64 = 8 << 20;
+/// Number of bytes, after decompression, of the batches of a file that are decoded together.
+const GROUP_BYTES: u64 = 16 << 20;
 /// Number of bytes of batches that are decoded on the calling thread.
 const SERIAL_BYTES: u64 = 256 << 10;
 
@@ -117,10 +117,11 @@ impl FileBatches {
     fn decode_group(&mut self) {
         let (mut group, mut bytes, most) = (Vec::new(), 0_u64, task_count(usize::MAX));
         while let Some(block) = self.blocks.front() {
-            bytes = bytes.saturating_add(block.bodyLength().unsigned_abs());
-            if !group.is_empty() && (bytes > GROUP_BYTES || group.len() >= most) {
+            let together = bytes.saturating_add(decoded_size(&self.input, block));
+            if !group.is_empty() && (together > GROUP_BYTES || group.len() >= most) {
                 break;
             }
+            bytes = together;
             group.extend(self.blocks.pop_front());
         }
         let decode = |block: Block| {

@@ -2,7 +2,7 @@
 
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::{
-    CompressionType, MessageHeader, MetadataVersion, RecordBatch, Schema, root_as_footer, root_as_message,
+    Block, CompressionType, MessageHeader, MetadataVersion, RecordBatch, Schema, root_as_footer, root_as_message,
 };
 use arrow_schema::{DataType, Fields};
 use numeric_table::{Error, ErrorKind, Result};
@@ -95,10 +95,11 @@ impl Found {
     }
 }
 
-/// The positions of a message's body.
+/// The positions of a message's body, and the size of its buffers after decompression.
 struct Message {
     body: u64,
     end: u64,
+    decoded: u64,
 }
 
 /// Checks a message; returns `None` at the end.
@@ -128,8 +129,9 @@ fn check_message(input: &Input, at: u64, found: &mut Found) -> Result<Option<Mes
         MessageHeader::DictionaryBatch => (message.header_as_dictionary_batch().and_then(|batch| batch.data()), true),
         _ => (None, false),
     };
+    let mut decoded = size;
     if let Some(batch) = batch {
-        check_buffers(input, batch, body, end)?;
+        decoded = check_buffers(input, batch, body, end)?;
         let is_old = message.version() < MetadataVersion::V5;
         let place = BatchPlace { input, batch, message: &bytes, start, body, is_old };
         // The values of a dictionary are one column, whose first buffer is its bitmap.
@@ -139,16 +141,17 @@ fn check_message(input: &Input, at: u64, found: &mut Found) -> Result<Option<Mes
             false => place.count_nulls(fields.iter().map(|field| field.data_type()), null_counts)?,
         }
     }
-    Ok(Some(Message { body, end }))
+    Ok(Some(Message { body, end, decoded }))
 }
 
-/// Checks the sizes that stand before compressed buffers.
-fn check_buffers(input: &Input, batch: RecordBatch<'_>, body: u64, end: u64) -> Result<()> {
+/// Checks the sizes that stand before compressed buffers. Returns the size of all buffers after decompression.
+fn check_buffers(input: &Input, batch: RecordBatch<'_>, body: u64, end: u64) -> Result<u64> {
     let ratio = match batch.compression().map(|compression| compression.codec()) {
-        None => return Ok(()),
+        None => return Ok(end - body),
         Some(CompressionType::LZ4_FRAME) => 256,
         Some(_) => 1 << 16,
     };
+    let mut decoded = 0_u64;
     for buffer in batch.buffers().into_iter().flatten() {
         let (offset, length) = (buffer.offset(), buffer.length());
         if length < 8 {
@@ -163,8 +166,19 @@ fn check_buffers(input: &Input, batch: RecordBatch<'_>, body: u64, end: u64) -> 
         if claimed > length.saturating_mul(ratio).max(LEAST_BUFFER) {
             return Err(damaged(start, format!("a buffer claims that {length} bytes become {claimed}")));
         }
+        // A negative number says that the buffer is not compressed.
+        decoded = decoded.saturating_add(u64::try_from(claimed).unwrap_or(length.unsigned_abs()));
     }
-    Ok(())
+    Ok(decoded)
+}
+
+/// Returns the size of the buffers of a batch after decompression; `u64::MAX` if its message is damaged.
+pub(super) fn decoded_size(input: &Input, block: &Block) -> u64 {
+    let at = u64::try_from(block.offset()).unwrap_or(u64::MAX);
+    match check_message(input, at, &mut Found::default()) {
+        Ok(Some(message)) => message.decoded,
+        _ => u64::MAX,
+    }
 }
 
 pub(super) fn read(input: &Input, at: u64, length: usize) -> Result<bytes::Bytes> {
