@@ -142,9 +142,10 @@ mod tests {
     #[test]
     fn any_keys_are_sorted_as_by_the_standard_library() {
         let mut random = Random::new(7);
-        for count in [0, 1, 2, 191, 192, 193, 1000, 5000, 300_000, 700_001] {
+        for count in [0, 1, 2, 191, 192, 193, 1000, 5000, 300_001] {
             let low = 20;
-            for bits in [1, 7, 8, 9, 16, 23, 32, 44] {
+            let widths = if count > 5000 { &[1, 9, 23, 44][..] } else { &[1, 7, 8, 9, 16, 23, 32, 44] };
+            for &bits in widths {
                 let mut keys: Vec<u64> = (0..count).map(|_| random.below(1 << bits.min(62)) as u64).collect();
                 assert_sorted(&keys, low, bits);
                 let last = keys.len().saturating_sub(1);

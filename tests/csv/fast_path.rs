@@ -113,7 +113,7 @@ fn words_are_numbered_in_order_of_first_appearance() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_fast_path_and_the_slow_path_agree(
