@@ -266,7 +266,14 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
-                    for _ in 0..500 {
+                    for round in 0..20_000 {
+                        if round >= 500 {
+                            if removed.load(SeqCst) > 0 {
+                                break;
+                            }
+                            // The system has not yet run the remover while the lock was free.
+                            std::thread::sleep(std::time::Duration::from_millis(1));
+                        }
                         let _held = LockFile::wait(path.clone()).unwrap();
                         assert_eq!(holders.fetch_add(1, SeqCst), 0);
                         std::thread::yield_now();

@@ -28,8 +28,6 @@ const TILE_BYTES: usize = 128 << 10;
 /// of rows.
 const BLOCK_BYTES: usize = 8 << 10;
 const LEAST_BLOCK: usize = 8;
-/// What errors call a column of a table whose columns have their own types.
-pub(crate) const COLUMN: &str = "column";
 /// Least number of rows that are converted at a time.
 const TILE_ROWS: usize = 16;
 
@@ -55,6 +53,25 @@ pub(crate) struct ChunkColumn<'a> {
     null: AnyValue,
     /// The policy of conversions.
     policy: ConversionPolicy,
+}
+
+/// What values are put into.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whole {
+    /// A table of one element type.
+    Table,
+    /// A column of a table whose columns have their own types.
+    Column,
+}
+
+impl Whole {
+    /// Returns its name in errors.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Table => "table",
+            Self::Column => "column",
+        }
+    }
 }
 
 /// Where the values of a column come from.
@@ -113,7 +130,7 @@ impl<'a> ChunkColumn<'a> {
         data_type: &DataType,
         conversion: Option<ConversionPolicy>,
         null: Option<AnyValue>,
-        whole: &str,
+        whole: Whole,
         describe: impl Fn(usize, usize) -> String,
     ) -> Result<(), Refusal> {
         let other = match &self.values {
@@ -127,11 +144,12 @@ impl<'a> ChunkColumn<'a> {
             (Some(_), Some(policy)) => self.policy = policy,
             (Some(found), None) if found == T::TYPE.name() => {}
             // The type of a column of decimals, if the caller sets none.
-            (Some(_), None) if whole == COLUMN && self.is_decimal() && T::TYPE == ElementType::F64 => {
+            (Some(_), None) if whole == Whole::Column && self.is_decimal() && T::TYPE == ElementType::F64 => {
                 self.policy = ConversionPolicy::Checked;
             }
             (Some(found), None) => {
-                let reason = format!("{found} values in a {whole} of {}, and no conversion was requested", T::TYPE);
+                let reason =
+                    format!("{found} values in a {} of {}, and no conversion was requested", whole.name(), T::TYPE);
                 return Err(Refusal::Hinted(reason, Hint::new("ArrowOptions::convert", "converts them")));
             }
         }

@@ -10,7 +10,7 @@ use numeric_table::{
     interop::CopyReason,
 };
 
-use crate::chunks::{Chunk, ChunkColumn, assemble_table, counted};
+use crate::chunks::{Chunk, ChunkColumn, Whole, assemble_table, counted};
 use crate::error::{not_representable, unsupported};
 use crate::options::ArrowOptions;
 use crate::plan::{Part, Parts, Plan, in_chunk, whole_shape};
@@ -64,7 +64,7 @@ pub(crate) fn from_fixed_size_lists<T: Element, L: Borrow<FixedSizeListArray>>(
             Refusal::Hinted(reason, _) => refused(reason), // it has no other columns
             refusal => placed(refusal),
         })?;
-        let fits = column.fit::<T>(values.data_type(), options.conversion, options.null, "table", nulls_in);
+        let fits = column.fit::<T>(values.data_type(), options.conversion, options.null, Whole::Table, nulls_in);
         fits.map_err(placed)?;
         chunks.push(Chunk { rows: values.len(), columns: vec![column] });
     }

@@ -9,7 +9,7 @@ use numeric_table::{
     dictionary::Categories, error::Difference,
 };
 
-use crate::chunks::{COLUMN, Chunk, ChunkColumn, counted, is_nan};
+use crate::chunks::{Chunk, ChunkColumn, Whole, counted, is_nan};
 use crate::decimal::{is_decimal, is_integer};
 use crate::error::{unequal, unsupported};
 use crate::options::ArrowOptions;
@@ -248,7 +248,8 @@ impl<'o> Plan<'o> {
     ) -> Result<(), Refusal> {
         let data_type = part.column(planned.index).map_or(&DataType::Null, |array| array.data_type());
         let asked = planned.asked.filter(|_| one.is_none()).map(|_| ConversionPolicy::Checked);
-        let (conversion, whole) = (self.options.conversion.or(asked), if one.is_some() { "table" } else { COLUMN });
+        let whole = if one.is_some() { Whole::Table } else { Whole::Column };
+        let conversion = self.options.conversion.or(asked);
         let nulls = |count, first| match part.first_row {
             None => format!("{}, the first in row {first}", counted(count)),
             Some(start) => format!("nulls, the first in row {}", start + first),

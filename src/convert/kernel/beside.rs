@@ -103,35 +103,7 @@ fn read_columns(columns: &[AnyWindow<'_>], target: &mut AnyRows<'_>, policy: Con
     if !is_of_one_type || element.size_in_bytes() > target.element_type().size_in_bytes() {
         return read_each_column(columns, target, policy);
     }
-    read_as_rows(&columns_of(columns.iter().copied(), element, target.rows()), element, target, policy)
-}
-
-/// The largest number of columns for [`read_slices`]. Each row is written in a long run, which the processor fetches in
-/// advance, and a cache line of each column stays in the first-level cache.
-pub(crate) const WIDE: usize = 256;
-
-/// Converts at most [`WIDE`] columns of one type, each a slice, into rows. Returns whether the policy permits every
-/// value. If not, the target's contents are unspecified.
-///
-/// Panics unless the columns together have the shape of the rows.
-pub(crate) fn read_slices<'s>(
-    slices: impl Iterator<Item = AnySlice<'s>>,
-    element: ElementType,
-    mut target: AnyRows<'_>,
-    policy: ConversionPolicy,
-) -> bool {
-    let mut columns = Columns::<WIDE>::new(element, target.rows());
-    slices.for_each(|values| columns.push(values));
-    read_as_rows(&columns, element, &mut target, policy)
-}
-
-/// Combines columns of one type into rows and converts those.
-fn read_as_rows<const MOST: usize>(
-    columns: &Columns<'_, MOST>,
-    element: ElementType,
-    target: &mut AnyRows<'_>,
-    policy: ConversionPolicy,
-) -> bool {
+    let columns = columns_of(columns.iter().copied(), element, target.rows());
     let (count, width) = (target.rows(), target.columns());
     if element == target.element_type() {
         columns.put_rows(0..count, target.reborrow());
@@ -152,7 +124,7 @@ fn read_each_column(columns: &[AnyWindow<'_>], target: &mut AnyRows<'_>, policy:
     let (mut is_permitted, mut scratch) = (true, Scratch::new());
     for rows in bands(count, Scratch::capacity(element) / width) {
         let mut rest = scratch.room(element, rows.len() * width);
-        let mut converted = Columns::<TOGETHER>::new(element, rows.len());
+        let mut converted = Columns::new(element, rows.len());
         for column in columns {
             let values = values_of(column, &rows);
             if values.element_type() == element {
@@ -172,7 +144,7 @@ fn read_each_column(columns: &[AnyWindow<'_>], target: &mut AnyRows<'_>, policy:
 
 /// Returns windows that are columns of one type.
 fn columns_of<'w>(windows: impl Iterator<Item = AnyWindow<'w>>, element: ElementType, length: usize) -> Columns<'w> {
-    let mut columns = Columns::<TOGETHER>::new(element, length);
+    let mut columns = Columns::new(element, length);
     windows.for_each(|window| match window.as_slice() {
         Some(values) => columns.push(values),
         None => unreachable!("a contiguous column"),

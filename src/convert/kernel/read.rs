@@ -216,7 +216,7 @@ fn read_window(
         convert_window(window, target, pair, ConversionPolicy::Saturate);
     } else if old == OldValues::Kept {
         check_pair(window, pair, policy, origin)?;
-        convert_parts(window, target, pair, ConversionPolicy::Saturate, true);
+        convert_window(window, target, pair, ConversionPolicy::Saturate);
     } else if !convert_window(window, target, pair, policy) {
         return Err(first_refused(window, pair, policy, origin));
     }
@@ -267,18 +267,6 @@ pub(super) fn convert_window(
     pair: &Pair,
     policy: ConversionPolicy,
 ) -> bool {
-    convert_parts(window, target, pair, policy, false)
-}
-
-/// Does the work of [`convert_window`]. If all values have just been read, the last ones may still be in the last-level
-/// cache, and are converted first.
-fn convert_parts(
-    window: AnyWindow<'_>,
-    target: AnyRows<'_>,
-    pair: &Pair,
-    policy: ConversionPolicy,
-    were_read: bool,
-) -> bool {
     assert!(window.rows() == target.rows() && window.columns() == target.columns(), "the shapes are the same");
     let level = Level::chosen();
     let result_bytes = target.size_in_bytes();
@@ -293,13 +281,7 @@ fn convert_parts(
     let store = Store { pair, policy, level, is_streaming };
     match parallel::task_count(bytes) {
         1 => transfer_all(part, &store),
-        tasks => {
-            let mut parts = part.cut(tasks);
-            if were_read {
-                parts.reverse();
-            }
-            parallel::map(parts, |part| transfer_all(part, &store)).into_iter().all(|fits| fits)
-        }
+        tasks => parallel::map(part.cut(tasks), |part| transfer_all(part, &store)).into_iter().all(|fits| fits),
     }
 }
 

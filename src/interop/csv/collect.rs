@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use super::categories::Categories;
-use super::failure::Reason;
-use super::load::Written;
+use super::failure::{Failure, Reason};
+use super::load::{Written, load_by};
 use super::roles::{ColumnRole, Roles};
 use super::{CsvColumnKind, CsvMissing, CsvSample, CsvSource};
 use crate::array::{AnyArray, Array};
@@ -60,7 +60,7 @@ impl Guess {
         let mut roles = self.roles.clone();
         let mut translations: Translations = vec![vec![Vec::new(); roles.columns.len()]; runs.len()];
         for column in (0..roles.columns.len()).filter(|&column| self.is_collected[column]) {
-            let most = roles.columns[column].most_categories().min(NO_WORD as usize);
+            let most = most_words(&roles.columns[column]);
             let mut all = Categories::default();
             for (run, translations) in runs.iter().zip(&mut translations) {
                 let names = &run[column].names;
@@ -84,6 +84,27 @@ impl Guess {
     }
 }
 
+/// Reads a file by a guess if there is one, and otherwise, or if the file contradicts it, as [`load_by`] does.
+///
+/// # Errors
+/// Those of [`load_by`].
+pub(super) fn load_by_guess<V>(
+    source: &CsvSource,
+    attempt: impl Fn(&Roles, Option<&Guess>) -> Result<Result<V, Failure>>,
+) -> Result<V> {
+    if let Some(guess) = Guess::new(source)
+        && let Ok(Ok(value)) = attempt(&guess.roles, Some(&guess))
+    {
+        return Ok(value);
+    }
+    load_by(source, |roles| attempt(roles, None))
+}
+
+/// Returns the largest number of words that are collected for a column.
+fn most_words(role: &ColumnRole) -> usize {
+    role.most_categories().min(NO_WORD as usize)
+}
+
 /// Returns the index of a word of a column, which is added if it is new.
 pub(super) fn collect(words: &mut Categories, roles: &Roles, column: usize, text: &[u8]) -> Result<u32, Reason> {
     let role = &roles.columns[column];
@@ -93,7 +114,7 @@ pub(super) fn collect(words: &mut Categories, roles: &Roles, column: usize, text
             let word = std::str::from_utf8(text).map_err(|_| Reason::Undecided)?;
             // In quotes, spaces may surround a number.
             let is_meant = |text: &[u8]| !role.is_stated && roles.numerals.is_meant(text);
-            let is_full = words.names.len() >= role.most_categories().min(NO_WORD as usize);
+            let is_full = words.names.len() >= most_words(role);
             // Without quotes, such a word would be a missing value, and the fast path does not distinguish the two.
             if is_full || roles.is_missing_text(text) || is_meant(text) || is_meant(text.trim_ascii()) {
                 return Err(Reason::Undecided);

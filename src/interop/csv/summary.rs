@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 
 use super::cells::{ColumnPlan, ColumnSink};
-use super::collect::Guess;
+use super::collect::{Guess, load_by_guess};
 use super::description::{CsvColumnDescription, CsvDescription};
 use super::evidence::{Evidence, Ground, Sight};
 use super::failure::{Failure, Reason, undecided};
 use super::glance::Glanced;
-use super::load::{first_failure, has_short_rows, load_by, read_runs};
+use super::load::{first_failure, has_short_rows, read_runs};
 use super::parse::{Sink, Taken};
 use super::roles::{Action, ColumnRole, Roles};
 use super::syntax::{Field, Syntax};
@@ -26,12 +26,7 @@ use crate::interop::text::number::value;
 
 /// Describes all columns. Finds kinds and types as [`load`](super::typed::load) does.
 pub(super) fn describe(source: &CsvSource) -> Result<CsvDescription> {
-    if let Some(guess) = Guess::new(source)
-        && let Ok(Ok(description)) = attempt(source, &guess.roles, Some(&guess))
-    {
-        return Ok(description);
-    }
-    load_by(source, |roles| attempt(source, roles, None))
+    load_by_guess(source, |roles, guess| attempt(source, roles, guess))
 }
 
 /// Describes columns that have the given roles, if the file fits them. With a guess, its roles are given, and the words

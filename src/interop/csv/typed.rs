@@ -6,10 +6,10 @@
 use super::batches::Batches;
 use super::categories::Categories;
 use super::cells::{Cells, ColumnPlan, ColumnSink};
-use super::collect::{Guess, translate};
+use super::collect::{Guess, load_by_guess, translate};
 use super::evidence::Evidence;
 use super::failure::{Failure, undecided};
-use super::load::{Written, close_gaps, first_failure, has_short_rows, load_by, read_runs};
+use super::load::{Written, close_gaps, first_failure, has_short_rows, read_runs};
 use super::parse::RecordParser;
 use super::roles::Roles;
 use super::sample::Rows;
@@ -23,12 +23,7 @@ use crate::table::soa::SoaNumericTable;
 
 /// Loads a table. Finds the kinds of columns as [`load`](super::load::load) does, unless one pass is enough.
 pub(super) fn load(source: &CsvSource) -> Result<SoaNumericTable> {
-    if let Some(guess) = Guess::new(source)
-        && let Ok(Ok(table)) = attempt(source, &guess.roles, Some(&guess))
-    {
-        return Ok(table);
-    }
-    load_by(source, |roles| attempt(source, roles, None))
+    load_by_guess(source, |roles, guess| attempt(source, roles, guess))
 }
 
 /// Loads a table whose columns have the given roles, if the file fits them. With a guess, its roles are given, and the

@@ -4,7 +4,6 @@
 //! which are gathered from the packed array, and scattered into it after writing. The public types are in `packed`.
 //! Invariant: the array has as many values as `packing` stores.
 
-use std::cell::Cell;
 use std::ops::Range;
 
 use super::packing::{BecomeSame, OtherHalf, Packing, Part, SIDE, TILE, Triangle, check_pairs};
@@ -215,38 +214,13 @@ fn tile_for<'t, B: Bits>(region: &Region, few: &'t mut [B; FEW], many: &'t mut O
     if count <= FEW { few } else { many.insert([B::default(); TILE]) }
 }
 
-/// The work on a part: its values as a window, or `None` for contiguous columns.
-type Work<'w> = &'w mut dyn FnMut(Option<AnyWindow<'_>>, &Region) -> Result<()>;
+/// The work on a window on the values of a part.
+type Work<'w> = &'w mut dyn FnMut(AnyWindow<'_>, &Region) -> Result<()>;
 
-/// Calls `work` with each part of a region, and a window on its values. With `by_columns`, contiguous columns are
-/// passed without a window. Returns the earliest error.
-fn for_each_window(
-    packing: &Packing,
-    values: AnySlice<'_>,
-    region: &Region,
-    by_columns: bool,
-    work: Work<'_>,
-) -> Result<()> {
+/// Calls `work` with a window on the values of each part of a region. Returns the earliest error.
+fn for_each_window(packing: &Packing, values: AnySlice<'_>, region: &Region, work: Work<'_>) -> Result<()> {
     let element = values.element_type();
-    match_width!(element, B => for_each_window_of(packing, (values.bits::<B>(), element), region, by_columns, work))
-}
-
-/// Reads contiguous columns. Returns whether the policy permits every value.
-fn read_columns(
-    packing: &Packing,
-    values: AnySlice<'_>,
-    part: &Region,
-    mut target: AnyRows<'_>,
-    policy: ConversionPolicy,
-) -> bool {
-    let (rows, width, mut is_permitted) = (part.rows.len(), part.columns.len(), true);
-    let mut columns = packing.spans_of_columns(part).map(|span| values.range(span));
-    for first in (0..width).step_by(kernel::WIDE) {
-        let last = width.min(first + kernel::WIDE);
-        let target = target.cut(0..rows, first..last);
-        is_permitted &= kernel::read_slices((&mut columns).take(last - first), values.element_type(), target, policy);
-    }
-    is_permitted
+    match_width!(element, B => for_each_window_of(packing, (values.bits::<B>(), element), region, work))
 }
 
 fn rows_of<B: Bits>(values: &[B], element: ElementType, shape: Shape) -> AnyWindow<'_> {
@@ -257,19 +231,17 @@ fn for_each_window_of<B: Bits>(
     packing: &Packing,
     (values, element): (&[B], ElementType),
     region: &Region,
-    by_columns: bool,
     work: Work<'_>,
 ) -> Result<()> {
     let (mut few, mut many, mut outcome) = ([B::default(); FEW], None, Ok(()));
     let tile = tile_for(region, &mut few, &mut many);
-    packing.for_each_part(region, by_columns, |part| {
+    packing.for_each_part(region, |part| {
         let result = match &part {
-            Part::Run(run) => work(Some(rows_of(&values[packing.span_of_run(run)], element, run.shape())), run),
-            Part::Columns(columns) => work(None, columns),
+            Part::Run(run) => work(rows_of(&values[packing.span_of_run(run)], element, run.shape()), run),
             Part::Tile(place) => {
                 let tile = &mut tile[..place.rows.len() * place.columns.len()];
                 packing.gather(values, place, tile);
-                work(Some(rows_of(tile, element, place.shape())), place)
+                work(rows_of(tile, element, place.shape()), place)
             }
         };
         if result.is_err() {
@@ -287,10 +259,9 @@ fn read(packing: &Packing, values: AnySlice<'_>, region: &Region, target: Target
     if old == OldValues::Kept && policy != ConversionPolicy::Saturate {
         let bands = parallel::cut(region.clone(), count, tasks, |band, rows| band.split_at_row(band.rows.start + rows));
         let check = |band: Region| {
-            for_each_window(packing, values, &band, false, &mut |window, part| match window {
-                Some(window) => kernel::check(window, element, policy, part.origin()),
-                None => Ok(()), // never: there are only windows
-            })
+            let mut check =
+                |window: AnyWindow<'_>, part: &Region| kernel::check(window, element, policy, part.origin());
+            for_each_window(packing, values, &band, &mut check)
         };
         parallel::map(bands, check).into_iter().fold(Ok(()), earlier)?;
         policy = ConversionPolicy::Saturate;
@@ -300,24 +271,13 @@ fn read(packing: &Packing, values: AnySlice<'_>, region: &Region, target: Target
         ((first, head), (rest, tail))
     });
     let read = |(band, mut target): (Region, AnyRows<'_>)| {
-        let is_permitted = Cell::new(true);
-        let mut read = |window: Option<AnyWindow<'_>>, part: &Region| {
-            let Some(place) = band.place_of(part) else { return Ok(()) }; // never: a part is inside
-            let target = target.cut(place.rows, place.columns);
-            match window {
-                Some(window) => kernel::read_rows(window, target, policy, part.origin(), OldValues::Lost),
-                None => {
-                    let fits = read_columns(packing, values, part, target, policy);
-                    is_permitted.set(is_permitted.get() && fits);
-                    Ok(())
-                }
+        for_each_window(packing, values, &band, &mut |window, part| match band.place_of(part) {
+            Some(place) => {
+                let target = target.cut(place.rows, place.columns);
+                kernel::read_rows(window, target, policy, part.origin(), OldValues::Lost)
             }
-        };
-        let outcome = for_each_window(packing, values, &band, true, &mut read);
-        match is_permitted.get() {
-            true => outcome,
-            false => for_each_window(packing, values, &band, false, &mut read), // names the first refused value
-        }
+            None => Ok(()), // never: a part is inside
+        })
     };
     parallel::map(bands, read).into_iter().fold(Ok(()), earlier)
 }
@@ -352,8 +312,8 @@ fn write_bits<B: Bits>(
 ) {
     let (mut few, mut many) = ([B::default(); FEW], None);
     let tile = tile_for(region, &mut few, &mut many);
-    packing.for_each_part(region, false, |part| {
-        let (Part::Run(there) | Part::Columns(there) | Part::Tile(there)) = &part;
+    packing.for_each_part(region, |part| {
+        let (Part::Run(there) | Part::Tile(there)) = &part;
         let Some(place) = region.place_of(there) else { return };
         let (new, shape) = (new.cut(place.rows, place.columns), there.shape());
         let put = |values: &mut [B]| {
@@ -362,7 +322,7 @@ fn write_bits<B: Bits>(
         };
         match part {
             Part::Run(ref run) => put(&mut values[packing.span_of_run(run)]),
-            Part::Columns(ref place) | Part::Tile(ref place) => {
+            Part::Tile(ref place) => {
                 let tile = &mut tile[..shape.rows * shape.columns];
                 packing.gather(values, place, tile);
                 put(tile);
@@ -439,11 +399,11 @@ impl NumericTable for Packed {
                 become_same(old, pair, packing.other, rule)
             })
         };
-        let mut check = |old: Option<AnyWindow<'_>>, part: &Region| match old.zip(region.place_of(part)) {
-            Some((old, place)) => kernel::check_write(old, new.cut(place.rows, place.columns), rule, part.origin()),
-            None => Ok(()), // never: a part is inside, with a window
+        let mut check = |old: AnyWindow<'_>, part: &Region| match region.place_of(part) {
+            Some(place) => kernel::check_write(old, new.cut(place.rows, place.columns), rule, part.origin()),
+            None => Ok(()), // never: a part is inside
         };
-        let permitted = for_each_window(&packing, stored, region, false, &mut check);
+        let permitted = for_each_window(&packing, stored, region, &mut check);
         earlier(permitted, packing.check_new(region, values, &become_same))?;
         write(&packing, self.array.need_mutable_data()?, region, new, rule);
         Ok(())

@@ -87,9 +87,6 @@ pub(super) const TILE: usize = 4096;
 /// The number of rows and columns of a square tile.
 pub(super) const SIDE: usize = 64;
 
-/// Columns with fewer rows are copied into tiles.
-const LEAST_ROWS: usize = 4;
-
 /// Shorter runs of contiguous values are copied into tiles with their neighbors.
 const LEAST_RUN: usize = 32;
 
@@ -97,8 +94,6 @@ const LEAST_RUN: usize = 32;
 pub(super) enum Part {
     /// Cells of one row that are contiguous in the packed array.
     Run(Region),
-    /// Cells of columns that are contiguous in the packed array.
-    Columns(Region),
     /// Other cells: at most [`TILE`], or those of the region if it has fewer.
     Tile(Region),
 }
@@ -283,8 +278,8 @@ impl Packing {
     }
 
     /// Calls `work` with the parts of a region: bands of rows from top to bottom, each split into runs and tiles such
-    /// that every cache line is used completely. With `by_columns`, contiguous columns are not in tiles.
-    pub(super) fn for_each_part(&self, region: &Region, by_columns: bool, mut work: impl FnMut(Part)) {
+    /// that every cache line is used completely.
+    pub(super) fn for_each_part(&self, region: &Region, mut work: impl FnMut(Part)) {
         let Region { rows, columns } = region;
         if rows.is_empty() || columns.is_empty() {
             return;
@@ -299,18 +294,9 @@ impl Packing {
             }
             let width = TILE / band.len();
             for side in [columns.start..run.start, run.end..columns.end] {
-                let whole = match by_columns && band.len() >= LEAST_ROWS {
-                    true => common(&self.whole_columns(&band), &side),
-                    false => side.end..side.end,
-                };
-                if !whole.is_empty() {
-                    work(Part::Columns(Region { rows: band.clone(), columns: whole.clone() }));
-                }
-                for rest in [side.start..whole.start, whole.end..side.end] {
-                    for start in rest.clone().step_by(width) {
-                        let columns = start..rest.end.min(start.saturating_add(width));
-                        work(Part::Tile(Region { rows: band.clone(), columns }));
-                    }
+                for start in side.clone().step_by(width) {
+                    let columns = start..side.end.min(start.saturating_add(width));
+                    work(Part::Tile(Region { rows: band.clone(), columns }));
                 }
             }
         }
@@ -319,21 +305,6 @@ impl Packing {
     /// Returns the indices of a [`Part::Run`].
     pub(super) fn span_of_run(&self, run: &Region) -> Range<usize> {
         self.span(run.rows.start, &run.columns)
-    }
-
-    /// Returns the columns whose values in some rows are contiguous in the packed array.
-    fn whole_columns(&self, rows: &Range<usize>) -> Range<usize> {
-        match self.has_column_lines() {
-            false => 0..0,
-            true if self.begins_at_zero() => rows.end - 1..self.dimension,
-            true => 0..rows.start + 1,
-        }
-    }
-
-    /// Returns the indices of the values of each column of [`Part::Columns`], from top to bottom.
-    pub(super) fn spans_of_columns(&self, part: &Region) -> impl Iterator<Item = Range<usize>> + use<> {
-        let (packing, Region { rows, columns }) = (*self, part.clone());
-        columns.map(move |column| packing.span(column, &rows))
     }
 
     /// Calls `work` with the indices of the packed values of a region, and their positions in it: the index of the

@@ -21,7 +21,7 @@ use ::parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type};
 use arrow_schema::Fields;
 use bytes::Bytes;
 
-use super::input::{Pages, varint};
+use super::input::{Pages, varint, zigzag};
 use super::runs::{Integers, Runs};
 
 type Result<T> = std::result::Result<T, ParquetError>;
@@ -284,10 +284,6 @@ fn each_packed(bytes: &[u8], most: usize, mut visit: impl FnMut(i32)) -> Option<
         }
     }
     Some(())
-}
-
-fn zigzag(value: u64) -> i64 {
-    (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
 /// Returns the bytes after at most `most` integers in the encoding `DELTA_BINARY_PACKED`.

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use numeric_table::ErrorKind;
 use numeric_table::Result;
 
-use super::input::varint;
+use super::input::{varint, zigzag};
 use super::source::{LIBRARY, damaged, failed};
 use crate::blocks::guarded;
 use crate::input::Input;
@@ -150,8 +150,7 @@ fn check_element(bytes: &mut &[u8]) -> std::result::Result<u32, Reason> {
         }
         match number {
             5 => {
-                let value = varint(bytes).ok_or(CUT_OFF)?;
-                let value = (value >> 1) as i64 ^ -((value & 1) as i64);
+                let value = zigzag(varint(bytes).ok_or(CUT_OFF)?);
                 children =
                     u32::try_from(value).map_err(|_| "a group of the schema has a negative number of columns")?;
             }
@@ -201,10 +200,7 @@ fn field(bytes: &mut &[u8], last: i64) -> std::result::Result<(i64, u8), Reason>
     let number = match (head >> 4, head & 0x0f) {
         (0, 0) => return Ok((last, 0)),
         (_, 0) => return Err(UNUSUAL),
-        (0, _) => {
-            let number = varint(bytes).ok_or(CUT_OFF)?;
-            (number >> 1) as i64 ^ -((number & 1) as i64)
-        }
+        (0, _) => zigzag(varint(bytes).ok_or(CUT_OFF)?),
         (step, _) => last + i64::from(step),
     };
     match number > last && number <= i16::MAX.into() {

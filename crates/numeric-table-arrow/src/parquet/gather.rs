@@ -2,14 +2,14 @@
 
 use std::ops::{Range, RangeBounds};
 
+#[cfg(doc)]
+use numeric_table::ErrorKind;
 use numeric_table::internal::parallel::{map, serially, task_count};
-use numeric_table::internal::resolve;
-use numeric_table::{
-    Array, DataLayout, Element, Error, ErrorKind, HomogenNumericTable, Result, Shape, SoaNumericTable,
-};
+use numeric_table::{Array, DataLayout, Element, HomogenNumericTable, Result, Shape, SoaNumericTable};
 
 use super::files::ParquetFiles;
 use super::load::{check_claims, fill_rows, is_trusted};
+use super::rows::range_in;
 use crate::blocks::FileRowBlocks;
 use crate::columns::columns_of;
 use crate::plan::{Parts, Plan};
@@ -55,13 +55,7 @@ impl ParquetFiles {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn load_rows<T: Element>(&self, rows: impl RangeBounds<usize>) -> Result<HomogenNumericTable<T>> {
-        let row_count = self.row_count();
-        let refusal = |rows| Error::new(ErrorKind::RowsOutOfRange { rows, row_count });
-        let rows = resolve(rows, row_count, refusal)?;
-        match rows.start <= rows.end && rows.end <= row_count {
-            true => self.gather(rows),
-            false => Err(refusal(rows)),
-        }
+        self.gather(range_in(rows, self.row_count())?)
     }
 
     /// Loads all rows, each column in its own type, as

@@ -116,10 +116,7 @@ impl ParquetSource {
     }
 
     fn range_of(&self, rows: impl RangeBounds<usize>) -> Result<Range<usize>> {
-        let row_count = self.row_count();
-        let refusal = |rows| Error::new(ErrorKind::RowsOutOfRange { rows, row_count });
-        let rows = resolve(rows, row_count, refusal)?;
-        if rows.start <= rows.end && rows.end <= row_count { Ok(rows) } else { Err(refusal(rows)) }
+        range_in(rows, self.row_count())
     }
 
     /// Returns the steps of all rows. Their errors name the file.
@@ -192,4 +189,14 @@ impl ParquetSource {
         let steps = steps.map(|step| step.map_err(|error| self.name_in(error)));
         save_steps::<T>(path.as_ref(), self.fields(), steps, self.read_options(), save, |error| self.name_in(error))
     }
+}
+
+/// Returns the given rows of `row_count`.
+///
+/// # Errors
+/// [`ErrorKind::RowsOutOfRange`].
+pub(super) fn range_in(rows: impl RangeBounds<usize>, row_count: usize) -> Result<Range<usize>> {
+    let refusal = |rows| Error::new(ErrorKind::RowsOutOfRange { rows, row_count });
+    let rows = resolve(rows, row_count, refusal)?;
+    if rows.start <= rows.end && rows.end <= row_count { Ok(rows) } else { Err(refusal(rows)) }
 }

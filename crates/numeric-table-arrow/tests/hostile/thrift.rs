@@ -100,7 +100,8 @@ impl Column {
         [page.fields(number, head).end(), values.to_vec()].concat()
     }
 
-    /// A file of this one column: its pages, of which `dictionary` bytes are the dictionary, and an index of them.
+    /// Returns a file with only this column. `pages` are its pages, which begin with a dictionary of `dictionary` bytes,
+    /// and `index` is their index.
     pub(crate) fn file(self, rows: i64, pages: &[u8], dictionary: usize, index: &[u8]) -> Vec<u8> {
         let name = [&[1][..], b"a"].concat();
         let (length, start) = (pages.len() as i64, 4 + dictionary as i64);

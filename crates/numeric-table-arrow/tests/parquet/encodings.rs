@@ -33,7 +33,7 @@ macro_rules! for_each_column {
     };
 }
 
-/// Makes a column of numbers, some of which are null.
+/// Returns a column of numbers and nulls.
 fn column<P: ArrowPrimitiveType>(
     values: &[(u64, bool)],
     distinct: u64,
