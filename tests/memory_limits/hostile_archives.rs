@@ -122,7 +122,8 @@ fn the_archives_of_these_tests_are_those_of_the_library() {
 fn every_truncation_is_an_error() {
     let _alone = alone();
     for (archive, bytes) in good_archives() {
-        for length in 0..bytes.len() {
+        let values = bytes.len().min(600)..bytes.len().saturating_sub(600).max(600);
+        for length in (0..bytes.len()).filter(|length| !values.contains(length) || length % 13 == 0) {
             let name = || format!("{archive}, cut at byte {length}");
             assert!(!read_within_limits::<f32>(&bytes[..length], &name), "{} was read", name());
         }

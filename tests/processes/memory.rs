@@ -334,7 +334,7 @@ fn files_are_written_and_read_in_little_more_memory_than_the_table() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("table.ntb");
         let options = || SaveOptions::new().durable(false);
-        let (rows, size) = (1 << 20, 64 << 20);
+        let (rows, size) = (1 << 19, 32 << 20);
         for layout in LAYOUTS {
             let table = HomogenNumericTable::full_with_layout(shape(rows, 16), 1.5_f32, layout).unwrap();
             let grown = peak_of(|| table.save_with(&path, options()).unwrap());

@@ -7,8 +7,8 @@ use crate::convert::level::Level;
 use crate::window::{AnyRoom, AnyRows, AnySlice, Geometry};
 
 /// Transposed results of at least this size in bytes are stored past the cache if their rows are at least
-/// [`LONG_ROW_BYTES`] long.
-pub(super) const STREAMING_BYTES: usize = 32 << 20;
+/// [`LONG_ROW_BYTES`] long. Unit tests have a smaller limit, which unoptimized code reaches in a second.
+pub(super) const STREAMING_BYTES: usize = if cfg!(test) { 4 << 20 } else { 32 << 20 };
 
 /// A transposed result is written to many places in turn. If its rows are at least this long, each place is in a
 /// separate page, and its data has left the cache before the next tile returns to it. Storing past the cache is then
