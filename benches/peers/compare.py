@@ -30,6 +30,7 @@ PEERS = ROOT / ".peers"
 PYTHON = PEERS / "bin" / "python"
 DAAL_PROGRAM = PEERS / "daal_bench"
 COST = ROOT / "docs" / "cost.md"
+LOG = ROOT / "benches" / "logs" / "peers.tsv"
 PACKAGES = ["daal", "daal-devel", "daal-include", "numpy", "polars", "pyarrow", "scikit-learn"]
 NAMES = {"daal": "DAAL", "numpy": "NumPy", "saturate": "`Saturate`", "loop": "plain loop", "load_typed": "`load_typed`"}  # or as they are
 NAMES |= {package: package for package in PACKAGES[4:]}
@@ -87,6 +88,7 @@ def within(nanoseconds):
 
 
 CHECKED = Target("saturate", "at most 1.3 × as long as `Saturate`", 1.3, "times as long")
+CHECKED_SLICE = Target("saturate", "at most 1.5 × as long as `Saturate`", 1.5, "times as long")
 NO_SLOWER = Target("load_typed", "at most as long as `load_typed`", 1.0, "times as long")
 FEW = Target("loop", "at most 20 ns over the plain loop", 20e-9, "seconds more")
 MAP = Target("ours", "at most 100 µs", 100e-6, "seconds")
@@ -113,7 +115,7 @@ def all_rows():
         "one_row/f32_to_f64/descriptor": [faster(2.5, "daal")],
         "one_row/f32/descriptor": [faster(0.8, "daal")],
         "one_row/f32/borrowed": [faster(2, "daal")],
-        "one_row_written/f32_to_f64/descriptor": [within(60)],
+        "one_row_written/f32_to_f64/descriptor": [within(46)],
         "one_row_written/f32/descriptor": [within(15)],
         "one_row_written/f32/borrowed": [within(6)],
         "one_value_written/f32": [within(8)],
@@ -129,25 +131,25 @@ def all_rows():
         "kinds/soa/f32_to_f64/256_rows": [faster(1.5, "daal")],
         "kinds/soa/f32_to_f64/8192_rows": [faster(1.5, "daal")],
         "kinds/soa/f32_to_f32/256_rows": [],
-        "kinds/soa/mixed_to_f64/256_rows": [],
-        "kinds/soa_written/f32_to_f64/256_rows": [faster(3.5, "daal")],
+        "kinds/soa/mixed_to_f64/256_rows": [faster(1.2, "daal")],
+        "kinds/soa_written/f32_to_f64/256_rows": [faster(1.2, "daal")],
         "kinds/aos/16_f32_to_f64/1_rows": [faster(1.8, "daal")],
         "kinds/aos/16_f32_to_f64/256_rows": [faster(1.8, "daal")],
         "kinds/aos/16_f32_to_f64/whole": [faster(1.8, "daal")],
-        "kinds/aos/mixed_to_f64/256_rows": [faster(1.1, "daal")],
+        "kinds/aos/mixed_to_f64/256_rows": [faster(1.2, "daal")],
         "kinds/aos/mixed_to_f64/whole": [],
-        "kinds/csr/f32_to_f32/256_rows": [faster(1.4, "daal")],
-        "kinds/csr/f32_to_f64/256_rows": [faster(1.4, "daal")],
+        "kinds/csr/f32_to_f32/256_rows": [faster(1.5, "daal")],
+        "kinds/csr/f32_to_f64/256_rows": [faster(1.5, "daal")],
         "kinds/csr/sparse/f32_to_f32/256_rows": [faster(5, "daal")],
-        "kinds/csr/sparse/f32_to_f64/256_rows": [faster(1.1, "daal")],
+        "kinds/csr/sparse/f32_to_f64/256_rows": [faster(1.5, "daal")],
         "kinds/csr/columns/f32_to_f32/whole": [faster(5, "daal")],
-        "kinds/packed/symmetric/f32_to_f32/256_rows": [],
-        "kinds/packed/symmetric/f32_to_f64/256_rows": [],
-        "kinds/merged/2_tables/f32_to_f32/1_rows": [],
-        "kinds/merged/2_tables/f32_to_f32/256_rows": [faster(2.5, "daal")],
+        "kinds/packed/symmetric/f32_to_f32/256_rows": [of_memcpy(60)],
+        "kinds/packed/symmetric/f32_to_f64/256_rows": [of_memcpy(60)],
+        "kinds/merged/2_tables/f32_to_f32/1_rows": [faster(1.2, "daal")],
+        "kinds/merged/2_tables/f32_to_f32/256_rows": [faster(2, "daal")],
         "kinds/merged/2_tables/f32_to_f64/1_rows": [],
-        "kinds/merged/2_tables/f32_to_f64/256_rows": [faster(2.5, "daal")],
-        "kinds/merged/16_tables/f32_to_f32/256_rows": [faster(2.5, "daal")],
+        "kinds/merged/2_tables/f32_to_f64/256_rows": [faster(2, "daal")],
+        "kinds/merged/16_tables/f32_to_f32/256_rows": [faster(2, "daal")],
         "kinds/row_merged/16_tables/f32_to_f32/256_rows": [],
         "kinds/row_merged/16_tables/f32_to_f64/256_rows": [],
         "kinds/row_merged/1024_tables/f32_to_f32/1_rows": [],
@@ -160,7 +162,7 @@ def all_rows():
     checked = ("f64_to_f32", "f64_to_i32", "f32_to_i32", "i32_to_i16", "f32_to_f16")
     sizes = ("256_rows", "8192_rows", "whole")
     rows |= {f"checked/{pair}/16_columns/{size}": [CHECKED] for pair in checked for size in sizes}
-    rows |= {f"checked/{place}/{pair}": [CHECKED] for place in ("reused", "cached") for pair in checked}
+    rows |= {f"checked/{place}/{pair}": [CHECKED_SLICE] for place in ("reused", "cached") for pair in checked}
     rows |= {f"few/{pair}/{n}_values": [FEW] for pair in ("f32_to_f64", "f32_to_i32") for n in (1, 4, 16, 64)}
     rows |= {
         "files/save/f32": [faster(1.0, "numpy"), faster(4, "daal")],
@@ -184,7 +186,7 @@ def all_rows():
         "csv/messy/describe": [NO_SLOWER],
         "csv/messy/write": [faster(1.2, "polars")],
         "parquet/load/f32": [faster(0.8, "polars"), faster(1.0, "pyarrow")],
-        "npy/save/f32": [],
+        "npy/save/f32": [faster(1.0, "numpy")],
         "npy/load/f32": [faster(1.0, "numpy")],
         "npy/map/first_row/f32": [faster(1.0, "numpy")],
     }
@@ -196,7 +198,8 @@ def all_rows():
     sorts = ("f32/16_columns/row_major", "f32/16_columns/column_major", "f64/16_columns/row_major")
     sorts += ("i64/16_columns/column_major",)
     rows |= {f"order/sort/{table}": [faster(1.5, "numpy"), faster(1.5, "polars")] for table in sorts}
-    rows |= {f"statistics/covariance/f64/{n}_columns": [faster(1.0, "numpy")] for n in (16, 128, 1024)}
+    rows |= {f"statistics/covariance/f64/{n}_columns": [faster(1.0, "numpy")] for n in (16, 128)}
+    rows |= {"statistics/covariance/f64/1024_columns": [faster(1.1, "numpy")]}
     rows |= {"statistics/quartiles/f64/16_columns": [faster(1.0, "numpy"), faster(1.2, "polars")]}
     rows |= {f"learning/gram_matrix/f64/{n}_columns": [faster(1.0, "numpy")] for n in (16, 128)}
     steps = [f"learning/k_means_{call}/f32/16_columns/{n}_clusters" for call in ("step", "update") for n in (8, 100)]
@@ -333,8 +336,8 @@ def build_ours(bench="peers"):
 
 
 def measure(programs, rounds, jobs, quick):
-    """Runs the programs in turn, and returns the median seconds by job and peer."""
-    samples = {}
+    """Runs the programs in turn. Returns the median seconds by job and peer, and what the programs printed."""
+    samples, log = {}, []
     arguments = jobs + (["--quick"] if quick else [])
     for round_ in range(1, rounds + 1):
         for name, (command, environment) in programs.items():
@@ -342,8 +345,10 @@ def measure(programs, rounds, jobs, quick):
             output = run([*command, *arguments], name, env={**os.environ, **environment})
             for line in output.splitlines():
                 job, peer, seconds = line.split("\t")
+                log.append(f"{round_}\t{line}")
                 samples.setdefault(job, {}).setdefault(peer, []).append(float(seconds))
-    return {job: {peer: statistics.median(all_) for peer, all_ in peers.items()} for job, peers in samples.items()}
+    medians = {job: {peer: statistics.median(all_) for peer, all_ in peers.items()} for job, peers in samples.items()}
+    return medians, log
 
 
 # Printing.
@@ -419,7 +424,7 @@ def heading(rounds, load, quick, scratch):
     return "; ".join(facts) + ("; small sizes: a smoke test, not a measurement." if quick else ".")
 
 
-WRITE_HELP = "put the tables into benches/README.md and docs/cost.md, and draw docs/peers.svg from them"
+WRITE_HELP = "put the tables into benches/README.md and docs/cost.md, draw docs/peers.svg, and keep a log in benches/logs"
 CHART_HELP = "run nothing; draw docs/peers.svg from the tables in benches/README.md"
 
 
@@ -476,7 +481,7 @@ def main():
             "numpy": ([PYTHON, HERE / "numpy_bench.py"], place),
         }
         description = heading(options.rounds, load, options.quick, scratch)
-        times = measure(programs, options.rounds, list(rows) if is_partial else [], options.quick)
+        times, log = measure(programs, options.rounds, list(rows) if is_partial else [], options.quick)
     unlisted = sorted(set(times) - set(all_rows()))
     if unlisted:
         fail(f"jobs that are not in the table: {', '.join(unlisted)}")
@@ -485,6 +490,8 @@ def main():
     if options.write:
         write(README, text)
         write(COST, f"{summary(times)}\n\n{description}")
+        LOG.parent.mkdir(exist_ok=True)
+        LOG.write_text("\n".join([f"# {description}", "# round, job, peer, seconds", *log, ""]))
         chart.write()
 
 

@@ -18,7 +18,7 @@ const COLUMNS: [usize; 4] = [1, 4, 16, 128];
 const ROWS: [usize; 4] = [1, 256, 8192, ALL_ROWS];
 
 /// Maximum number of blocks: enough to measure the cost per block of small blocks.
-const MOST_BLOCKS: usize = 64 << 10;
+const MAX_BLOCKS: usize = 64 << 10;
 
 pub(crate) fn rows(criterion: &mut Criterion) {
     converted::<f32, f64>(criterion);
@@ -40,7 +40,7 @@ pub(crate) struct Cut {
 impl Cut {
     pub(crate) fn new(row_count: usize, rows: usize) -> Self {
         let rows = rows.min(row_count);
-        Self { row_count: row_count.min(rows.saturating_mul(MOST_BLOCKS)), rows }
+        Self { row_count: row_count.min(rows.saturating_mul(MAX_BLOCKS)), rows }
     }
 
     /// Returns the number of rows of all blocks together.

@@ -5,6 +5,7 @@ use std::ffi::CStr;
 use numeric_table::ElementType;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
 
 use crate::error::TableTypeError;
@@ -131,16 +132,58 @@ pub(crate) fn of_format(format: &CStr, size: usize) -> Option<ElementType> {
     })
 }
 
+/// The short names of NumPy.
+const SHORT_NAMES: [(ElementType, &str); 11] = [
+    (ElementType::F32, "f4"),
+    (ElementType::F64, "f8"),
+    (ElementType::I8, "i1"),
+    (ElementType::I16, "i2"),
+    (ElementType::I32, "i4"),
+    (ElementType::I64, "i8"),
+    (ElementType::U8, "u1"),
+    (ElementType::U16, "u2"),
+    (ElementType::U32, "u4"),
+    (ElementType::U64, "u8"),
+    (ElementType::F16, "f2"),
+];
+
+/// A type of values that NumPy itself has.
+struct Known {
+    element: ElementType,
+    dtype: Py<PyAny>,
+    /// The class of single values: `numpy.float64`.
+    scalar: Py<PyAny>,
+}
+
+/// Returns the types of NumPy, all but bfloat16.
+fn known(py: Python<'_>) -> PyResult<&[Known]> {
+    static KNOWN: PyOnceLock<Vec<Known>> = PyOnceLock::new();
+    let load = || {
+        let numpy = py.import("numpy")?;
+        let of = |(element, name): (ElementType, &str)| {
+            let dtype = numpy.call_method1("dtype", (name,))?;
+            Ok(Known { element, scalar: dtype.getattr("type")?.unbind(), dtype: dtype.unbind() })
+        };
+        SHORT_NAMES.into_iter().map(of).collect::<PyResult<Vec<_>>>()
+    };
+    KNOWN.get_or_try_init(py, load).map(|known| &known[..])
+}
+
 /// Returns the type for an argument that names it as in NumPy: `"float32"`, `"f4"`, `np.float32`,
 /// `np.dtype("float32")`,
 /// `float`; and `"bfloat16"`.
 pub(crate) fn of_object(dtype: &Bound<'_, PyAny>) -> PyResult<ElementType> {
     let by_name = |text: &str| NAMES.iter().find(|&&(_, name, _)| name == text).map(|&(element, ..)| element);
+    let by_short_name = |text: &str| SHORT_NAMES.iter().find(|&&(_, name)| name == text).map(|&(element, _)| element);
     if let Ok(text) = dtype.cast::<PyString>() {
-        let text = text.to_string();
-        if let Some(element) = by_name(&text) {
+        let text = text.to_string_lossy();
+        if let Some(element) = by_name(&text).or_else(|| by_short_name(&text)) {
             return Ok(element);
         }
+    }
+    let mut known = known(dtype.py())?.iter();
+    if let Some(known) = known.find(|known| dtype.is(&known.dtype) || dtype.is(&known.scalar)) {
+        return Ok(known.element);
     }
     let described = dtype.py().import("numpy")?.call_method1("dtype", (dtype,))?;
     let text: String = described.getattr("name")?.extract()?;
@@ -152,15 +195,13 @@ pub(crate) fn of_object(dtype: &Bound<'_, PyAny>) -> PyResult<ElementType> {
 
 /// Returns the NumPy dtype of a type; the dtype of bfloat16 comes from the package `ml_dtypes`.
 pub(crate) fn dtype<'py>(py: Python<'py>, element: ElementType) -> PyResult<Bound<'py, PyAny>> {
-    if element == ElementType::Bf16 {
-        let scalar = py.import("ml_dtypes").and_then(|module| module.getattr("bfloat16")).map_err(|_| {
-            PyTypeError::new_err(
-                "NumPy has no bfloat16: install ml_dtypes, or request another type (dtype=\"float32\")",
-            )
-        })?;
-        return py.import("numpy")?.call_method1("dtype", (scalar,));
+    if let Some(known) = known(py)?.iter().find(|known| known.element == element) {
+        return Ok(known.dtype.bind(py).clone());
     }
-    py.import("numpy")?.call_method1("dtype", (name(element),))
+    let scalar = py.import("ml_dtypes").and_then(|module| module.getattr("bfloat16")).map_err(|_| {
+        PyTypeError::new_err("NumPy has no bfloat16: install ml_dtypes, or request another type (dtype=\"float32\")")
+    })?;
+    py.import("numpy")?.call_method1("dtype", (scalar,))
 }
 
 /// Returns whether a type can represent all values of another one.

@@ -50,6 +50,7 @@ mod learning;
 mod lists;
 #[forbid(unsafe_code)]
 mod numbers;
+mod numpy_array;
 #[forbid(unsafe_code)]
 mod partial;
 #[forbid(unsafe_code)]

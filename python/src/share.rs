@@ -9,10 +9,10 @@ use numeric_table::{AnyArray, Array, DataLayout, Element, ElementType, Shape};
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 
 use crate::boundary::methods;
 use crate::element;
+use crate::numpy_array::{self, Values};
 
 /// Values that are shared with Python: read-only, of one or two dimensions.
 #[pyclass(frozen, module = "numeric_table._native")]
@@ -65,13 +65,13 @@ impl Share {
 
     /// Returns a NumPy array over the values.
     pub(crate) fn into_numpy(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-        static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        let element = self.element;
-        let array = AS_ARRAY.import(py, "numpy", "asarray")?.call1((Bound::new(py, self)?,))?;
-        match element {
-            ElementType::Bf16 => array.call_method1("view", (element::dtype(py, element)?,)),
-            _ => Ok(array),
-        }
+        let dtype = element::dtype(py, self.element)?;
+        let (address, dimensions, shape, strides) = (self.address, self.dimensions, self.shape, self.strides);
+        let values = Values { dtype, address, shape: &shape[..dimensions], strides: &strides[..dimensions] };
+        let owner = Bound::new(py, self)?.into_any();
+        // SAFETY: the share holds values of this type at this address, with this shape. They do not change while they are
+        // shared, and live as long as the share.
+        unsafe { numpy_array::read_only(values, owner) }
     }
 
     fn is_c_contiguous(&self) -> bool {

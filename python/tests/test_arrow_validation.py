@@ -343,7 +343,7 @@ def test_lists_of_one_length_are_rows():
         assert table.rows().tolist() == [[1, 2, LARGE], [4, 5, 6]] and str(table.dtype) == "int64"
     assert nt.Table(lists[1:]).rows().tolist() == [[4, 5, 6]]
     for holes in [[[1, None]], [None, [1, 2]]]:
-        with pytest.raises(nt.TableError, match="nulls"):
+        with pytest.raises(nt.TableError, match="null"):
             nt.Table(pa.array(holes, pa.list_(pa.int64(), 2)))
 
 

@@ -2,8 +2,10 @@
 //!
 //! Small blocks come from the global allocator with 64-byte alignment. With the feature `mmap`, blocks of
 //! [`LARGE_BLOCK`] bytes or more are anonymous memory maps: zeroed lazily, page aligned, with huge pages advised.
-//! On Linux, some freed maps are kept for blocks that need no zeros, because the system clears every page of a new map.
-//! The system may take the pages of kept maps back at any time.
+//! On Linux, blocks of [`MEDIUM_BLOCK`] bytes or more that need no zeros are maps too, and some freed maps are kept for
+//! them, because the system clears every page that it gives: an allocator that returns a block when it is freed, as
+//! glibc does at the end of its heap, makes a loop over blocks several times slower. The system may take the pages of
+//! large kept maps back at any time; the others have few.
 //! Nothing here depends on an element type. A failed allocation returns [`ErrorKind::OutOfMemory`] and never aborts.
 
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
@@ -19,6 +21,10 @@ pub(super) const ALIGNMENT: usize = 64;
 /// A block of at least this size in bytes is a separate memory map.
 #[cfg(feature = "mmap")]
 pub(super) const LARGE_BLOCK: usize = 4 << 20;
+
+/// A block of at least this size in bytes that needs no zeros is a separate memory map.
+#[cfg(all(feature = "mmap", target_os = "linux"))]
+const MEDIUM_BLOCK: usize = 256 << 10;
 
 /// Memory that is freed when this value is dropped. It is never shared or resized.
 #[derive(Debug)]
@@ -42,10 +48,16 @@ impl Allocation {
     /// Allocates `bytes` uninitialized bytes.
     pub(super) fn uninit(bytes: usize) -> Result<Self> {
         #[cfg(all(feature = "mmap", target_os = "linux"))]
-        if bytes >= LARGE_BLOCK
-            && let Some(map) = kept::take(bytes)
-        {
-            return Ok(Self::Map(Some(map)));
+        if bytes >= MEDIUM_BLOCK {
+            if let Some(map) = kept::take(bytes) {
+                return Ok(Self::Map(Some(map)));
+            }
+            if bytes < LARGE_BLOCK
+                && !kept::is_limited()
+                && let Ok(map) = Self::map(bytes)
+            {
+                return Ok(map); // the system limits the number of maps, but not that of blocks of the allocator
+            }
         }
         // SAFETY: `new` calls this only with a layout of more than zero bytes.
         Self::new(bytes, |layout| unsafe { alloc(layout) })
@@ -150,9 +162,15 @@ mod kept {
 
     use memmap2::{MmapMut, UncheckedAdvice};
 
+    use super::LARGE_BLOCK;
+
     /// The largest number of bytes that are kept, and of maps.
-    pub(super) const MOST_BYTES: usize = 512 << 20;
-    const MOST_MAPS: usize = 8;
+    pub(super) const MAX_BYTES: usize = 512 << 20;
+    const MAX_MAPS: usize = 8;
+
+    /// The largest number of bytes in maps below [`LARGE_BLOCK`] that are kept, and of these maps.
+    const MAX_MEDIUM_BYTES: usize = 16 << 20;
+    const MAX_MEDIUM_MAPS: usize = 16;
 
     /// The oldest one is first. A thread never waits for the lock: a fork may have
     /// copied it while another thread held it.
@@ -179,16 +197,18 @@ mod kept {
 
     /// Keeps a map that nothing uses any more, and unmaps older ones if there are too many.
     pub(super) fn put(map: MmapMut) {
-        if map.len() > MOST_BYTES || is_limited() {
+        if map.len() > MAX_BYTES || is_limited() {
             return;
         }
+        let is_large = map.len() >= LARGE_BLOCK;
         // SAFETY: nothing uses the contents, which the system may replace by zeros until a page is written again: a map
         // is taken only for memory that counts as uninitialized.
-        if unsafe { map.unchecked_advise(UncheckedAdvice::Free) }.is_err() {
+        if is_large && unsafe { map.unchecked_advise(UncheckedAdvice::Free) }.is_err() {
             return; // the system cannot take the pages back
         }
+        let (max_maps, max_bytes) = if is_large { (MAX_MAPS, MAX_BYTES) } else { (MAX_MEDIUM_MAPS, MAX_MEDIUM_BYTES) };
         let mut surplus = Vec::new(); // unmapped without the lock
-        if surplus.try_reserve(MOST_MAPS + 1).is_err() {
+        if surplus.try_reserve(max_maps + 1).is_err() {
             return;
         }
         with_maps(|maps| {
@@ -196,14 +216,19 @@ mod kept {
                 return;
             }
             maps.push(map);
-            while maps.len() > MOST_MAPS || maps.iter().map(|map| map.len()).sum::<usize>() > MOST_BYTES {
-                surplus.push(maps.remove(0));
+            loop {
+                let mut alike = maps.iter().enumerate().filter(|(_, map)| (map.len() >= LARGE_BLOCK) == is_large);
+                let (count, bytes) = alike.clone().fold((0, 0), |(n, bytes), (_, map)| (n + 1, bytes + map.len()));
+                match alike.next() {
+                    Some((oldest, _)) if count > max_maps || bytes > max_bytes => surplus.push(maps.remove(oldest)),
+                    _ => break,
+                }
             }
         });
     }
 
     /// Returns whether the address space or the data of this process are limited: kept maps would be missing for others.
-    fn is_limited() -> bool {
+    pub(super) fn is_limited() -> bool {
         [libc::RLIMIT_AS, libc::RLIMIT_DATA].into_iter().any(|resource| {
             let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
             // SAFETY: the pointer is that of a local variable, which the call writes.
@@ -239,7 +264,15 @@ mod tests {
     #[cfg(all(feature = "mmap", target_os = "linux"))]
     #[test]
     fn a_freed_map_is_used_again_unless_zeros_are_needed() {
-        let bytes = 37 << 20;
+        for bytes in [37 << 20, 300 << 10] {
+            check_reuse(bytes);
+        }
+        drop(Allocation::uninit(kept::MAX_BYTES + 1).unwrap()); // not kept
+        kept::clear();
+    }
+
+    #[cfg(all(feature = "mmap", target_os = "linux"))]
+    fn check_reuse(bytes: usize) {
         let fill = |allocation: &mut Allocation| {
             // SAFETY: the allocation has that many bytes.
             unsafe { std::ptr::write_bytes(allocation.data().as_ptr(), 7, bytes) };
@@ -256,8 +289,6 @@ mod tests {
             fill(&mut Allocation::uninit(bytes).unwrap());
             assert_ne!(again.data(), zeros.data());
         }
-        drop(Allocation::uninit(kept::MOST_BYTES + 1).unwrap()); // not kept
-        kept::clear();
     }
 
     #[test]

@@ -7,6 +7,7 @@
 mod allocate;
 mod any;
 mod block;
+mod compress;
 mod construct;
 mod kind;
 mod uninit;

@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
 use super::allocate::Allocation;
+use super::compress::{self, Progress};
 use super::construct::bytes_for;
 use super::{AnyArray, Array};
 use crate::base::element::{Element, ElementType, match_element};
@@ -142,10 +143,14 @@ impl<'a, B: Bits> Filling<'a, B> {
         Ok(())
     }
 
-    /// Adds the values whose flags are set, as long as there is room. Has no branch per value, since half of the
-    /// predictions would be wrong.
-    pub(crate) fn compress(&mut self, values: &[B], flags: &[bool]) {
+    /// Adds the values whose flags are set, as long as there is room, by vector instructions if `by_vectors` is set and
+    /// the processor has them. Otherwise without a branch per value, since half of the predictions would be wrong.
+    pub(crate) fn compress(&mut self, values: &[B], flags: &[bool], by_vectors: bool) {
         const STEP: usize = 8;
+        let room = self.room.get_mut(self.done..).unwrap_or_default();
+        let compressed = if by_vectors { compress::by_vectors(values, flags, room) } else { Progress::default() };
+        self.done += compressed.written;
+        let (values, flags) = (&values[compressed.read..], &flags[compressed.read..]);
         let ((steps, rest), (flags, flags_of_rest)) = (values.as_chunks::<STEP>(), flags.as_chunks::<STEP>());
         for (values, flags) in steps.iter().zip(flags) {
             if *flags == [false; STEP] {
@@ -322,21 +327,23 @@ mod tests {
 
     #[test]
     fn a_new_array_is_filled_in_parts_and_finished_when_all_of_it_is_filled() {
-        let mut new = NewArray::new(ElementType::F32, 30).unwrap();
-        let from: Vec<u32> = (0..40).map(|index| (index as f32).to_bits()).collect();
-        let flags: Vec<bool> = (0..40).map(|index| index % 3 == 1 || index > 28).collect();
-        let kept: Vec<f32> = (0..40).filter(|&index| flags[index]).map(|index| index as f32).collect();
-        let mut all = new.filling::<u32>();
-        let (mut copied, mut taken, mut compressed) = (all.take(4), all.take(6), all);
-        compressed.compress(&from, &flags);
-        copied.add(&from[..1]);
-        copied.add(&from[7..10]);
-        assert_eq!(taken.add_rows::<2>(&from, [3, 0].into_iter()), Ok(()));
-        assert_eq!(taken.add_rows::<2>(&from, [19, 20].into_iter()), Ok(())); // there is room for one
-        drop((copied, taken, compressed));
-        let array = new.finish().downcast::<f32>().unwrap();
-        assert_eq!(array[..10], [0.0, 7.0, 8.0, 9.0, 6.0, 7.0, 0.0, 1.0, 38.0, 39.0]);
-        assert_eq!(array[10..], kept[..20]);
+        for by_vectors in [false, true] {
+            let mut new = NewArray::new(ElementType::F32, 30).unwrap();
+            let from: Vec<u32> = (0..40).map(|index| (index as f32).to_bits()).collect();
+            let flags: Vec<bool> = (0..40).map(|index| index % 3 == 1 || index > 28).collect();
+            let kept: Vec<f32> = (0..40).filter(|&index| flags[index]).map(|index| index as f32).collect();
+            let mut all = new.filling::<u32>();
+            let (mut copied, mut taken, mut compressed) = (all.take(4), all.take(6), all);
+            compressed.compress(&from, &flags, by_vectors);
+            copied.add(&from[..1]);
+            copied.add(&from[7..10]);
+            assert_eq!(taken.add_rows::<2>(&from, [3, 0].into_iter()), Ok(()));
+            assert_eq!(taken.add_rows::<2>(&from, [19, 20].into_iter()), Ok(())); // there is room for one
+            drop((copied, taken, compressed));
+            let array = new.finish().downcast::<f32>().unwrap();
+            assert_eq!(array[..10], [0.0, 7.0, 8.0, 9.0, 6.0, 7.0, 0.0, 1.0, 38.0, 39.0]);
+            assert_eq!(array[10..], kept[..20]);
+        }
         assert_eq!(NewArray::new(ElementType::U8, 0).unwrap().finish().len(), 0);
         assert!(NewArray::new(ElementType::F64, usize::MAX).is_err());
     }

@@ -18,7 +18,7 @@ use super::error::Result;
 /// up to 2 MiB, equally fast at 3 MiB, and 1.4 times as fast at 6 MiB. (Called from a thread of the pool, they are
 /// faster from 1 MiB on.) The bench `tables`, group `threads`, shows both sides of the limit. The unit tests go over a
 /// smaller limit with every kind of work; the integration tests go over this one.
-pub(crate) const LEAST_BYTES: usize = if cfg!(test) { 1 << 20 } else { 4 << 20 };
+pub(crate) const MIN_BYTES: usize = if cfg!(test) { 1 << 20 } else { 4 << 20 };
 
 /// The smallest size of a task in bytes.
 const TASK_BYTES: usize = 256 << 10;
@@ -49,7 +49,7 @@ pub fn serially<R>(work: impl FnOnce() -> R) -> R {
 /// Returns the number of tasks for work on `bytes` bytes: one if dividing it does not pay, or if there is only one
 /// thread.
 pub fn task_count(bytes: usize) -> usize {
-    if bytes < LEAST_BYTES || IS_SERIAL.get() {
+    if bytes < MIN_BYTES || IS_SERIAL.get() {
         return 1; // before asking rayon for its threads, which would start them
     }
     match threads() {

@@ -47,6 +47,14 @@ impl Level {
         self.0 == Instructions::Avx512
     }
 
+    /// Returns whether loops may pack flagged values by AVX-512.
+    pub(crate) fn may_compress(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return self.has_avx512();
+        #[cfg(not(target_arch = "x86_64"))]
+        false
+    }
+
     /// Returns every level of this machine, the best one last.
     pub fn available() -> Vec<Self> {
         #[allow(unused_mut, reason = "only x86-64 has more than one")]

@@ -1,4 +1,4 @@
-//! Formatting the numbers of a column with the same number of decimals, so that they can be compared at a glance.
+//! Formatting the numbers of a column with the same number of decimals, so that they can be compared at a fast_number.
 
 use crate::base::element::{Element, ElementType};
 use crate::base::number::Exact;

@@ -30,7 +30,7 @@ use crate::storage::{PIECE_BYTES, run_length, zeroed};
 use crate::window::AnyWindow;
 
 /// Minimum number of bytes that are converted at a time, if that many are left: enough for several threads.
-const BLOCK_BYTES: usize = parallel::LEAST_BYTES;
+const BLOCK_BYTES: usize = parallel::MIN_BYTES;
 
 /// Maximum number of bytes that the system is asked to copy at a time, because it handles no signals meanwhile.
 const SYSTEM_BYTES: u64 = 1 << 30;

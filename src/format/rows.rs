@@ -13,7 +13,7 @@ use crate::storage::stored::Stored;
 use crate::table::{DataLayout, MemoryStatus, NumericTable, Region, Shape, Target, array_of};
 use crate::window::{AnySliceMut, AnyWindow};
 
-/// What has rows: a table of any kind, or a table file.
+/// A source of rows: a table of any kind, or a table file.
 pub trait HasRows {
     /// Borrows the rows. Fails only when they are read.
     fn row_source(&self) -> Box<dyn RowSource + '_>;

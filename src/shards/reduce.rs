@@ -25,8 +25,8 @@ use crate::window::AnySliceMut;
 pub(super) type RowsOf<'a> = dyn Fn(OpenedTable) -> Result<StoredRows> + Sync + 'a;
 
 /// Maximum number of runs of files, and the maximum for large results.
-const MOST_RUNS: usize = 16 << 10;
-const MOST_LARGE_RUNS: usize = 4 << 10;
+const MAX_RUNS: usize = 16 << 10;
+const MAX_LARGE_RUNS: usize = 4 << 10;
 /// Number of bytes above which a result is large.
 const LARGE_RESULT: usize = 64 << 10;
 
@@ -212,7 +212,7 @@ impl Shards {
     }
 
     fn run_length<P: Partial>(&self, empty: &P) -> usize {
-        let most = if empty.size_in_bytes() > LARGE_RESULT { MOST_LARGE_RUNS } else { MOST_RUNS };
+        let most = if empty.size_in_bytes() > LARGE_RESULT { MAX_LARGE_RUNS } else { MAX_RUNS };
         self.entries.len().div_ceil(most).next_power_of_two()
     }
 

@@ -22,9 +22,9 @@ use crate::convert::level::{Level, LongLoop};
 use crate::table::{DataLayout, Region};
 
 /// Fewer rows are copied.
-const LEAST_ROWS: usize = 64 << 10;
+const MIN_ROWS: usize = 64 << 10;
 /// More probabilities are selected in a copy: each costs some comparisons for every value.
-const MOST_PROBABILITIES: usize = 8;
+const MAX_PROBABILITIES: usize = 8;
 /// Rows that are sampled together: one read.
 const CLUSTER: usize = 8;
 /// Values of the sample for each unit of the square root of the rows.
@@ -57,7 +57,7 @@ pub(super) struct Selected {
 
 /// Returns whether tables of that many rows have results here.
 pub(super) fn suits(rows: usize, probabilities: &[f64]) -> bool {
-    rows >= LEAST_ROWS && (1..=MOST_PROBABILITIES).contains(&probabilities.len())
+    rows >= MIN_ROWS && (1..=MAX_PROBABILITIES).contains(&probabilities.len())
 }
 
 /// Selects the values of some ranks of every column. `ranks` returns them, in ascending order, given the last rank.

@@ -28,7 +28,7 @@ use crate::table::{ColumnKey, NumericTable, Region, TableDescription};
 
 /// Number of rows that are sorted together; the minimum if there are many columns.
 const GROUP_ROWS: usize = 16 * block::BLOCK_ROWS;
-const LEAST_ROWS: usize = 256;
+const MIN_ROWS: usize = 256;
 /// Approximate number of values that are sorted together, chosen to fit into a cache.
 const GROUP_VALUES: usize = 128 << 10;
 /// Number of results of groups of rows that wait to be merged.
@@ -464,7 +464,7 @@ impl GroupStatistics {
     fn found_in(&self, work: &Work<'_>) -> Result<Found> {
         let shape = work.shape;
         let mut all = Found::new();
-        let rows = (GROUP_VALUES / shape.columns).clamp(LEAST_ROWS, GROUP_ROWS);
+        let rows = (GROUP_VALUES / shape.columns).clamp(MIN_ROWS, GROUP_ROWS);
         let bytes = shape.element_count()?.saturating_mul(2 * size_of::<f64>());
         let group = |rows: Range<usize>| self.sort(rows, work);
         in_order(cut(0..shape.rows, rows), bytes, HELD, group, |found: Found| {

@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn only_large_files_that_others_cannot_write_are_mapped() {
         use std::os::unix::fs::PermissionsExt;
-        assert!(try_begin(crate::base::parallel::LEAST_BYTES - 1).is_none_or(|(_, memory)| memory.is_none()));
+        assert!(try_begin(crate::base::parallel::MIN_BYTES - 1).is_none_or(|(_, memory)| memory.is_none()));
         let file = tempfile::tempfile_in("/dev/shm").or_else(|_| tempfile::tempfile()).unwrap();
         file.set_permissions(std::fs::Permissions::from_mode(0o620)).unwrap();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();

@@ -10,6 +10,7 @@ use std::ops::Range;
 use crate::array::{Filling, NewArray};
 use crate::base::element::match_width;
 use crate::base::parallel;
+use crate::convert::level::Level;
 use crate::window::{AnySlice, Bits};
 
 /// The number of flags that are converted to positions at a time.
@@ -248,7 +249,7 @@ impl<'s> Lane<'s> {
     fn compress(&mut self, first: usize, flags: &[bool]) -> Result<(), usize> {
         each!(self, values => {
             let from = values.from.get(first..).and_then(|from| from.get(..flags.len())).ok_or(first)?;
-            values.to.compress(from, flags);
+            values.to.compress(from, flags, Level::chosen().may_compress());
             Ok(())
         })
     }

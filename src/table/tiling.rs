@@ -23,7 +23,7 @@ use crate::window::{AnyRows, AnySlice, AnySliceMut, AnyWindow, AnyWindowMut};
 const BAND_BYTES: usize = 16 << 10;
 
 /// The smallest number of rows of such a band, so that each part of it is worth a call.
-const LEAST_ROWS: usize = 32;
+const MIN_ROWS: usize = 32;
 
 /// The initial capacity for parts, if there may be that many: the parts of a row of a typical table.
 const EXPECTED: usize = 64;
@@ -190,7 +190,7 @@ pub(super) fn height_of<W>(parts: &[Within<W>], band: &Region, row_bytes: usize)
     };
     match parts.iter().all(is_wide) {
         true => band.rows.len(),
-        false => (BAND_BYTES / row_bytes.max(1)).max(LEAST_ROWS),
+        false => (BAND_BYTES / row_bytes.max(1)).max(MIN_ROWS),
     }
 }
 

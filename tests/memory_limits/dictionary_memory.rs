@@ -50,7 +50,7 @@ fn described(dictionary: DataDictionary) -> Table<u8> {
 #[test]
 fn reading_a_dictionary_from_a_file_takes_a_small_multiple_of_the_file() {
     let scratch = Scratch::new();
-    for (name, dictionary, hundredths) in dictionaries(200_000) {
+    for (name, dictionary, hundredths) in dictionaries(60_000) {
         let table = described(dictionary);
         table.save_with(&scratch.path, SaveOptions::new().durable(false)).unwrap();
         let limit = std::fs::metadata(&scratch.path).unwrap().len() as usize * hundredths / 100 + SPARE;
@@ -72,7 +72,7 @@ fn reading_a_dictionary_from_a_file_takes_a_small_multiple_of_the_file() {
 #[test]
 fn a_reader_that_loads_its_table_does_not_describe_it_again() {
     let scratch = Scratch::new();
-    for (name, dictionary, _) in dictionaries(50_000) {
+    for (name, dictionary, _) in dictionaries(20_000) {
         let table = described(dictionary);
         table.save_with(&scratch.path, SaveOptions::new().durable(false)).unwrap();
         let reader = TableReader::open(&scratch.path).unwrap();
@@ -85,7 +85,7 @@ fn a_reader_that_loads_its_table_does_not_describe_it_again() {
 #[test]
 fn writing_a_dictionary_takes_no_more_than_its_bytes_in_the_file() {
     let scratch = Scratch::new();
-    for (name, dictionary, _) in dictionaries(200_000) {
+    for (name, dictionary, _) in dictionaries(60_000) {
         let table = described(dictionary);
         let save = || table.save_with(&scratch.path, SaveOptions::new().durable(false)).unwrap();
         let ((), peak, _) = measured(&|| name.to_owned(), save);
@@ -98,7 +98,7 @@ fn writing_a_dictionary_takes_no_more_than_its_bytes_in_the_file() {
 #[test]
 fn reading_a_dictionary_from_an_archive_takes_at_most_twice_the_archive() {
     let _scratch = Scratch::new();
-    for (name, dictionary, _) in dictionaries(50_000) {
+    for (name, dictionary, _) in dictionaries(20_000) {
         let table = described(dictionary);
         let bytes = table.to_bytes().unwrap();
         let (found, peak, _) = measured(&|| name.to_owned(), || Table::<u8>::from_bytes(&bytes));
@@ -110,7 +110,7 @@ fn reading_a_dictionary_from_an_archive_takes_at_most_twice_the_archive() {
 #[test]
 fn a_dictionary_that_differs_in_one_column_takes_a_few_bytes_for_each_other() {
     let _scratch = Scratch::new();
-    let count = 100_000;
+    let count = 30_000;
     let uniforms = [feature::<u8>(), feature::<u8>().named("pixel"), feature::<u8>().categorical(2)];
     for uniform in uniforms {
         let name = || format!("{uniform:?}");

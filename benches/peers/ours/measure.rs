@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 /// Minimum number of samples of each contender.
-const LEAST_SAMPLES: usize = 7;
+const MIN_SAMPLES: usize = 7;
 /// Maximum number of samples of each contender.
-const MOST_SAMPLES: usize = 51;
+const MAX_SAMPLES: usize = 51;
 /// Between these, sampling ends after this time per contender.
 const BUDGET: Duration = Duration::from_millis(200);
 /// Minimum time of a sample: short jobs are called several times.
@@ -64,7 +64,7 @@ impl Bench {
         self.jobs += 1;
         contenders.iter_mut().for_each(|(_, run)| run()); // the warm-up; a test ends here
         let (least, most) = match self.effort {
-            Effort::Measure => (LEAST_SAMPLES, MOST_SAMPLES),
+            Effort::Measure => (MIN_SAMPLES, MAX_SAMPLES),
             Effort::Quick => (3, 3),
             Effort::Test => return,
         };

@@ -27,7 +27,7 @@ const TILE_BYTES: usize = 128 << 10;
 /// Number of bytes of rows that are made of columns at a time, in the cache next to the processor, and the least number
 /// of rows.
 const BLOCK_BYTES: usize = 8 << 10;
-const LEAST_BLOCK: usize = 8;
+const MIN_BLOCK: usize = 8;
 /// Least number of rows that are converted at a time.
 const TILE_ROWS: usize = 16;
 
@@ -226,7 +226,7 @@ impl<'a> ChunkColumn<'a> {
 /// Copies columns into rows, a few rows at a time, so that they stay in the processor's cache.
 fn interleave<T: Element>(columns: &[&[T]], target: &mut [T]) {
     let width = columns.len().max(1);
-    let step = (BLOCK_BYTES / (width * size_of::<T>())).max(LEAST_BLOCK);
+    let step = (BLOCK_BYTES / (width * size_of::<T>())).max(MIN_BLOCK);
     for (index, block) in target.chunks_mut(width * step).enumerate() {
         for (column, values) in columns.iter().enumerate() {
             for (row, value) in block.chunks_exact_mut(width).zip(&values[index * step..]) {

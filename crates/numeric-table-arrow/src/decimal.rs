@@ -28,7 +28,7 @@ const EXACT_SCALE: i8 = 22;
 /// Largest integer up to which an `f64` holds all integers.
 const EXACT_INTEGER: u128 = 1 << 53;
 /// Largest number of digits before or after the point: all powers of ten up to this one are less than 2^253.
-const MOST_DIGITS: i16 = 76;
+const MAX_DIGITS: i16 = 76;
 /// Largest precision whose integers an `i64` holds.
 const I64_DIGITS: u8 = 18;
 
@@ -76,8 +76,8 @@ impl<'a> Decimals<'a> {
     pub(crate) fn of(array: &'a dyn ArrowArray) -> Result<Option<Self>, String> {
         let data_type = array.data_type();
         let Some((precision, scale)) = digits(data_type) else { return Ok(None) };
-        if i16::from(precision) - i16::from(scale) > MOST_DIGITS || i16::from(scale) > MOST_DIGITS {
-            return Err(format!("{data_type} has more than {MOST_DIGITS} digits before or after the point"));
+        if i16::from(precision) - i16::from(scale) > MAX_DIGITS || i16::from(scale) > MAX_DIGITS {
+            return Err(format!("{data_type} has more than {MAX_DIGITS} digits before or after the point"));
         }
         let significands = match data_type {
             DataType::Decimal32(..) => {

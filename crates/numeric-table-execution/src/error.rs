@@ -28,7 +28,7 @@ pub enum DeviceError {
     /// The device, or a library that it needs, is missing. Another device can be used instead.
     #[error("the device is not available: {what} is missing")]
     Unavailable {
-        /// What is missing.
+        /// The missing part.
         what: &'static str,
     },
     /// Work that was started earlier has failed, which is reported now.

@@ -44,7 +44,7 @@ pub struct DeviceStatistics<D: Kernels> {
 }
 
 /// Blocks that may wait for being merged. Kernels of older ones have long ended.
-const MOST_WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 
 impl<D: Kernels> DeviceStatistics<D> {
     /// Creates statistics without rows.
@@ -82,7 +82,7 @@ impl<D: Kernels> DeviceStatistics<D> {
             return Err(HandleError::LengthMismatch { have: shape.columns, want: self.columns });
         }
         let words = self.columns.checked_mul(BasicStatistics::WORDS).ok_or(HandleError::LengthOverflow)?;
-        while self.waiting.len() >= MOST_WAITING {
+        while self.waiting.len() >= MAX_WAITING {
             self.merge_oldest()?;
         }
         let (mut plain, mut scaled) = (ArrayHandle::empty(&self.device), ArrayHandle::empty(&self.device));
@@ -106,7 +106,7 @@ impl<D: Kernels> DeviceStatistics<D> {
     /// Waits for the device, and returns the statistics of all rows.
     ///
     /// # Errors
-    /// What the device reports.
+    /// The errors of the device.
     ///
     /// # Examples
     /// See the type.

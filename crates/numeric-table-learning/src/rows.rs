@@ -14,15 +14,15 @@ use numeric_table::internal::same_count;
 /// The approximate number of values of a block, which fit into the second-level cache.
 const BLOCK_VALUES: usize = 32 << 10;
 /// The smallest and the largest number of rows of a block, powers of two.
-const LEAST_ROWS: usize = 8;
-const MOST_ROWS: usize = 1024;
+const MIN_ROWS: usize = 8;
+const MAX_ROWS: usize = 1024;
 /// The number of rows of a task.
-const TASK_ROWS: usize = 16 * MOST_ROWS;
+const TASK_ROWS: usize = 16 * MAX_ROWS;
 
 /// Returns the number of rows of a block: a power of two that depends only on the number of columns.
 pub(crate) fn block_rows(columns: usize) -> usize {
     let rows = BLOCK_VALUES / columns.max(1);
-    (rows + 1).next_power_of_two().div_euclid(2).clamp(LEAST_ROWS, MOST_ROWS)
+    (rows + 1).next_power_of_two().div_euclid(2).clamp(MIN_ROWS, MAX_ROWS)
 }
 
 /// Divides a range of rows into blocks.
@@ -94,7 +94,7 @@ pub(crate) fn for_each_row<R: Element>(
         let bytes = shape.element_count()?.saturating_mul(size_of::<f64>());
         let step = match parallel::task_count(bytes) {
             1 => shape.rows,
-            tasks => shape.rows.div_ceil(tasks).clamp(MOST_ROWS, TASK_ROWS).next_multiple_of(MOST_ROWS),
+            tasks => shape.rows.div_ceil(tasks).clamp(MAX_ROWS, TASK_ROWS).next_multiple_of(MAX_ROWS),
         };
         let tasks = all.chunks_mut(step.saturating_mul(width)).enumerate().map(|(task, part)| (task * step, part));
         let done = parallel::map(tasks.collect(), |(start, part): (usize, &mut [R])| {

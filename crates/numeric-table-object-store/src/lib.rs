@@ -73,7 +73,7 @@ mod readme {}
 const REQUEST_BYTES: usize = 8 << 20;
 const REQUESTS_AT_ONCE: usize = 8;
 /// The least number of bytes in one request. A multiple of 8: no value is cut.
-const LEAST_REQUEST: usize = 4096;
+const MIN_REQUEST: usize = 4096;
 
 /// A table file, [`.ntb`](numeric_table::files::TableWriter), in an object store: S3, Google Cloud Storage, Azure, a
 /// folder, memory, or any other store that the crate [`object_store`] offers, by features of that crate.
@@ -175,7 +175,7 @@ impl RemoteTable {
     /// ```
     #[must_use]
     pub fn with_requests(self, bytes: usize, at_once: usize) -> Self {
-        let request_bytes = bytes.max(LEAST_REQUEST) / LEAST_REQUEST * LEAST_REQUEST;
+        let request_bytes = bytes.max(MIN_REQUEST) / MIN_REQUEST * MIN_REQUEST;
         Self { request_bytes, requests_at_once: at_once.max(1), ..self }
     }
 

@@ -18,9 +18,9 @@ use crate::object::failed;
 const PART_BYTES: usize = 8 << 20;
 const PARTS_AT_ONCE: usize = 4;
 /// Stores refuse smaller parts, except for the last one.
-const LEAST_PART: usize = 5 << 20;
+const MIN_PART: usize = 5 << 20;
 /// Stores refuse more parts.
-const MOST_PARTS: u64 = 10_000;
+const MAX_PARTS: u64 = 10_000;
 
 /// Options for saving a table in an object store.
 ///
@@ -141,7 +141,7 @@ impl StoreOptions {
     /// # }).unwrap();
     /// ```
     pub fn parts(self, bytes: usize, at_once: usize) -> Self {
-        Self { part_bytes: bytes.max(LEAST_PART), parts_at_once: at_once.max(1), ..self }
+        Self { part_bytes: bytes.max(MIN_PART), parts_at_once: at_once.max(1), ..self }
     }
 
     /// Sets a callback for the progress. It is called at the beginning, and after each piece of at most 4 MiB of values
@@ -170,7 +170,7 @@ impl StoreOptions {
 
     /// Returns the number of bytes of a part of a file of `length` bytes.
     fn part_length(&self, length: u64) -> usize {
-        let least = usize::try_from(length.div_ceil(MOST_PARTS)).unwrap_or(usize::MAX);
+        let least = usize::try_from(length.div_ceil(MAX_PARTS)).unwrap_or(usize::MAX);
         self.part_bytes.max(least).checked_next_multiple_of(FileParts::MULTIPLE).unwrap_or(usize::MAX)
     }
 }

@@ -28,7 +28,7 @@ pub enum Difference {
     Description,
 }
 
-/// What is wrong with the row offsets and the indices of a sparse table: in
+/// The defect of the row offsets and the indices of a sparse table: in
 /// [`ErrorKind::SparseStructure`](super::ErrorKind::SparseStructure).
 ///
 /// # Examples

@@ -49,7 +49,7 @@ pub enum ErrorKind {
     /// Requested elements, columns, categories or files do not exist, or their range runs backwards.
     #[error("{} out of range: there are {count} {what}", asked(what, range))]
     OutOfRange {
-        /// What was requested, in the plural: `elements`, `columns`, `categories`, `shards`.
+        /// The requested items, in the plural: `elements`, `columns`, `categories`, `shards`.
         what: &'static str,
         /// The requested range; a single index `i` is the range `i..i + 1`.
         range: Range<usize>,
@@ -59,7 +59,7 @@ pub enum ErrorKind {
     /// No column, array or element type has the name.
     #[error("no {what} has the name {name:?}{near}")]
     UnknownName {
-        /// What was searched for: `column`, `array`, `element type`.
+        /// The kind of the missing item: `column`, `array`, `element type`.
         what: &'static str,
         /// The name, truncated if it is long.
         name: String,
@@ -85,7 +85,7 @@ pub enum ErrorKind {
     /// A number is larger than this library, a format or a counter supports.
     #[error("{actual} {what} exceed the limit of {limit}")]
     LimitExceeded {
-        /// What was counted, in the plural: `columns`, `counted rows`.
+        /// The counted items, in the plural: `columns`, `counted rows`.
         what: &'static str,
         /// The number that was needed.
         actual: u128,
@@ -131,7 +131,7 @@ pub enum ErrorKind {
     /// A row or column copied into a new table has a different number of values than the first one.
     #[error("{what} {index}{} has {actual} values, but the first has {expected}", in_brackets(name.as_deref()))]
     UnequalLengths {
-        /// What has the values: `row` or `column`.
+        /// The place of the values: `row` or `column`.
         what: &'static str,
         /// Its index.
         index: usize,
@@ -189,7 +189,7 @@ pub enum ErrorKind {
         column: usize,
         /// The value.
         value: f64,
-        /// What is wrong with the value, and which values are allowed.
+        /// The reason, and the allowed values.
         reason: String,
     },
     /// A value other than zero is written to a cell that a sparse or triangular matrix does not store. It is the first
@@ -234,7 +234,7 @@ pub enum ErrorKind {
         column: Option<usize>,
         /// The condition number of the features or a lower bound of it, if it is the reason.
         condition: Option<f64>,
-        /// What is wrong with the values, in words.
+        /// The reason, in words.
         reason: String,
     },
     // Tables that do not match.
@@ -397,13 +397,13 @@ pub enum ErrorKind {
     /// The row offsets and column indices of a sparse table contradict each other or the shape.
     #[error("{reason}")]
     SparseStructure {
-        /// What is wrong.
+        /// The reason.
         fault: SparseFault,
         /// The row, if it is known.
         row: Option<usize>,
         /// The position in the indices, if one of them is wrong.
         position: Option<usize>,
-        /// What is wrong and which values are allowed, in words.
+        /// The reason and the allowed values, in words.
         reason: String,
     },
     /// Records do not have the fields that a table needs.
@@ -411,7 +411,7 @@ pub enum ErrorKind {
     RecordLayout {
         /// The first column concerned, if there is one.
         column: Option<usize>,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
     /// Columns of an array of structures share bytes of a record, so they cannot be written.
@@ -441,7 +441,7 @@ pub enum ErrorKind {
     Format {
         /// The byte offset of the damage.
         offset: u64,
-        /// What is wrong there.
+        /// The reason.
         reason: String,
     },
     /// A field or a line of a text file (CSV, svmlight, MatrixMarket) does not match the format or the table. It is the
@@ -462,7 +462,7 @@ pub enum ErrorKind {
         name: Option<String>,
         /// The text found there, truncated to 40 characters; empty at the end of a line or of the file.
         text: String,
-        /// What is wrong with the text.
+        /// The reason.
         reason: String,
     },
     /// A file differs from the one that shards were opened with, or that their manifest lists: it was replaced.

@@ -16,7 +16,7 @@ use crate::window::{AnyRoom, AnySlice, AnyWindow, Geometry};
 const TILE_BYTES: usize = 8 << 10;
 
 /// The smallest number of rows and columns of a tile, if the window has them: a cache line, for any element size.
-const LEAST_SIDE: usize = 64;
+const MIN_SIDE: usize = 64;
 
 /// Memory for one tile, aligned like a cache line.
 #[repr(align(64))]
@@ -54,7 +54,7 @@ pub(super) fn tiles(geometry: Geometry, capacity: usize) -> impl Iterator<Item =
     // Rows without columns may be too many to count.
     let (rows, columns) = if geometry.is_empty() { (0, 0) } else { (rows, columns) };
     let is_along_rows = column_stride == 1;
-    let width = if is_along_rows { columns.min(capacity) } else { columns.min(LEAST_SIDE.min(capacity)) }.max(1);
+    let width = if is_along_rows { columns.min(capacity) } else { columns.min(MIN_SIDE.min(capacity)) }.max(1);
     let height = (capacity / width).clamp(1, rows.max(1));
     let width = (capacity / height).clamp(1, columns.max(1)); // few rows leave room for more columns
     (0..rows).step_by(height).flat_map(move |row| {

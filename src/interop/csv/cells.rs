@@ -5,7 +5,7 @@ use super::categories::Categories;
 use super::collect::{NO_WORD, collect};
 use super::evidence::{Evidence, Seen};
 use super::failure::{Failure, Reason};
-use super::glance::{Glanced, Short, days, guessed, index};
+use super::fast_path::{FastPath, FastValue, days, guessed, index};
 use super::parse::{Sink, Taken};
 use super::roles::{Action, Gap, Roles, gap};
 use super::rows::{Cell, convert, missing, refused};
@@ -17,7 +17,7 @@ use crate::base::number::{Exact, Loss, Number};
 use crate::convert::ConversionPolicy;
 use crate::dictionary::TimeUnit;
 use crate::interop::text::moment::Moment;
-use crate::interop::text::number::{NumberRefusal, glance, is_number, value, value_of};
+use crate::interop::text::number::{NumberRefusal, fast_number, is_number, value, value_of};
 use crate::window::AnySliceMut;
 
 macro_rules! define_cells {
@@ -68,7 +68,7 @@ macro_rules! define_cells {
 with_elements! { define_cells () }
 
 fn take<T: Element>(values: &mut [T], row: usize, bytes: &[u8], syntax: &Syntax) -> Taken {
-    match glance::<T>(bytes) {
+    match fast_number::<T>(bytes) {
         Some((value, length)) if syntax.ends_field(bytes, length) => {
             put(values, row, value);
             Taken::Stored(length)
@@ -111,7 +111,7 @@ enum Use {
 struct Planned {
     action: Action,
     usage: Use,
-    short: Short,
+    fast_path: FastPath,
     missing: CsvMissing,
     /// Whether an empty field becomes NaN.
     is_empty_nan: bool,
@@ -148,15 +148,17 @@ impl<'r> ColumnPlan<'r> {
                 _ => Use::Convert,
             };
             // A string that means a missing value must be recognized as one, even if it is a number.
-            let short = match (&action, usage) {
-                (Action::Number { .. }, Use::Examine) if !has_numbers => Short::Guessed,
-                (Action::Number { .. }, Use::Convert) if !has_numbers => Short::Stated,
-                (Action::Time { unit: TimeUnit::Days, .. }, Use::Convert | Use::Examine) if !has_times => Short::Days,
-                (Action::Category { are_plain: true, .. }, Use::Convert | Use::Examine) => Short::Word,
-                _ => Short::Never,
+            let fast_path = match (&action, usage) {
+                (Action::Number { .. }, Use::Examine) if !has_numbers => FastPath::Guessed,
+                (Action::Number { .. }, Use::Convert) if !has_numbers => FastPath::Stated,
+                (Action::Time { unit: TimeUnit::Days, .. }, Use::Convert | Use::Examine) if !has_times => {
+                    FastPath::Days
+                }
+                (Action::Category { are_plain: true, .. }, Use::Convert | Use::Examine) => FastPath::Word,
+                _ => FastPath::Never,
             };
             let is_empty_nan = role.missing == CsvMissing::Nan && roles.is_missing_text(b"");
-            columns.push(Planned { action, usage, short, missing: role.missing, is_empty_nan });
+            columns.push(Planned { action, usage, fast_path, missing: role.missing, is_empty_nan });
         }
         Ok(Self { roles, policy, columns, may_skip: roles.may_skip(), collects: false })
     }
@@ -164,7 +166,7 @@ impl<'r> ColumnPlan<'r> {
     /// Plans to collect the words of some columns.
     pub(super) fn collect(mut self, is_collected: &[bool]) -> Self {
         for (column, _) in self.columns.iter_mut().zip(is_collected).filter(|(_, is_collected)| **is_collected) {
-            (column.usage, column.short) = (Use::Collect, Short::Collected);
+            (column.usage, column.fast_path) = (Use::Collect, FastPath::Collected);
         }
         self.collects = true;
         self
@@ -178,7 +180,7 @@ impl<'r> ColumnPlan<'r> {
                 false if column.usage != Use::Ignore && column.missing == CsvMissing::SkipRow => Use::Watch,
                 false => Use::Ignore,
             };
-            column.short = if is_wanted { column.short.of_known_type() } else { Short::Never };
+            column.fast_path = if is_wanted { column.fast_path.of_known_type() } else { FastPath::Never };
         }
         self
     }
@@ -213,7 +215,7 @@ impl<'r> ColumnPlan<'r> {
         for (column, &element) in self.columns.iter_mut().zip(elements) {
             if column.usage == Use::Examine && element != ElementType::F64 {
                 column.usage = Use::Convert;
-                column.short = column.short.of_known_type();
+                column.fast_path = column.fast_path.of_known_type();
             }
         }
         self
@@ -260,11 +262,11 @@ pub(super) struct ColumnSink<'t, 'p> {
     /// The columns of the table.
     cells: Vec<Cells<'t>>,
     row: usize,
-    /// What the fields in the columns of the file have shown.
+    /// The evidence from the fields in the columns of the file.
     pub(super) evidence: Vec<Evidence>,
     /// The words of the columns of the file, if some of them are collected.
     pub(super) words: Vec<Categories>,
-    /// What the current row has shown, if that row may be skipped.
+    /// The evidence from the current row, if that row may be skipped.
     pending: Vec<(usize, Evidence)>,
     /// The one-hot columns of the file written in the current row, if that row may be skipped.
     written: Vec<usize>,
@@ -293,7 +295,7 @@ impl<'t, 'p> ColumnSink<'t, 'p> {
 
     /// Finds the field at the beginning of the bytes. Returns its value and length, if it adds nothing to the evidence.
     #[inline(always)]
-    pub(super) fn glance(&self, column: usize, bytes: &[u8], syntax: &Syntax) -> Option<(Glanced, usize)> {
+    pub(super) fn fast_value(&self, column: usize, bytes: &[u8], syntax: &Syntax) -> Option<(FastValue, usize)> {
         let (planned, evidence) = (&self.plan.columns[column], &self.evidence[column]);
         let (Action::Number { target } | Action::Time { target, .. } | Action::Category { target, .. }) =
             &planned.action
@@ -301,19 +303,19 @@ impl<'t, 'p> ColumnSink<'t, 'p> {
             return None;
         };
         let cells = &self.cells[*target];
-        let found = match (planned.short, &planned.action) {
-            (Short::Never | Short::Stated, _) => None,
+        let found = match (planned.fast_path, &planned.action) {
+            (FastPath::Never | FastPath::Stated, _) => None,
             _ if matches!(planned.usage, Use::Ignore | Use::Watch) => None,
             _ if planned.is_empty_nan && syntax.ends_field(bytes, 0) => {
                 let is_float = planned.usage == Use::Examine && matches!(cells, Cells::F64(_));
                 let is_known = evidence.has_gap() && (is_float || planned.usage == Use::Collect);
-                is_known.then_some((Glanced::Nan, 0))
+                is_known.then_some((FastValue::Nan, 0))
             }
-            (Short::Guessed, _) => guessed(cells, bytes, evidence),
-            (Short::Days, _) => days(cells, bytes),
-            (Short::Word, Action::Category { categories, .. }) => return index(cells, bytes, syntax, categories),
-            (Short::Word, _) => None,
-            (Short::Collected, _) => return index(cells, bytes, syntax, &self.words[column]),
+            (FastPath::Guessed, _) => guessed(cells, bytes, evidence),
+            (FastPath::Days, _) => days(cells, bytes),
+            (FastPath::Word, Action::Category { categories, .. }) => return index(cells, bytes, syntax, categories),
+            (FastPath::Word, _) => None,
+            (FastPath::Collected, _) => return index(cells, bytes, syntax, &self.words[column]),
         };
         found.filter(|&(_, length)| syntax.ends_field(bytes, length))
     }
@@ -449,12 +451,12 @@ impl Sink for ColumnSink<'_, '_> {
     #[inline(always)]
     fn take(&mut self, column: usize, bytes: &[u8], syntax: &Syntax) -> Taken {
         let (planned, row) = (&self.plan.columns[column], self.row);
-        match (planned.usage, planned.short, &planned.action) {
+        match (planned.usage, planned.fast_path, &planned.action) {
             (Use::Ignore, ..) => Taken::Ignored,
-            (Use::Convert | Use::Examine, Short::Stated, Action::Number { target }) => {
+            (Use::Convert | Use::Examine, FastPath::Stated, Action::Number { target }) => {
                 self.cells[*target].take(row, bytes, syntax)
             }
-            _ => match self.glance(column, bytes, syntax) {
+            _ => match self.fast_value(column, bytes, syntax) {
                 Some((value, length)) => {
                     value.put(&mut self.cells[planned.action.targets().start], row);
                     Taken::Stored(length)

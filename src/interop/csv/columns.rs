@@ -181,7 +181,7 @@ impl<const N: usize> From<[&str; N]> for CsvColumns {
     }
 }
 
-/// What the fields of a column are, and how they become values. Source: DAAL's modifiers.
+/// The kind of the fields of a column, and how they become values. Source: DAAL's modifiers.
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,4 @@
-//! What the fields of a column show about the element type that suits it.
+//! Evidence from the fields of a column about the element type that suits it.
 //!
 //! Invariant: it depends only on the fields of the rows that are kept, up to the first record that fails, and not on
 //! the type that was guessed when they were read.

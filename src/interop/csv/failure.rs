@@ -21,7 +21,7 @@ pub(super) struct Failure {
     pub(super) reason: Reason,
 }
 
-/// What is wrong with a string.
+/// The reason why a string is not a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
     /// It is a word in a column of numbers; [`ColumnRole::shown`] has the reason why the column is one.

@@ -72,7 +72,7 @@ pub(super) struct Beginning {
     pub(super) syntax: Syntax,
     /// Position of the first row.
     pub(super) start: u64,
-    /// What is known or guessed about the columns.
+    /// The known or guessed properties of the columns.
     pub(super) guess: Roles,
     /// The positions where the file can be divided, if they were needed.
     pub(super) survey: Option<Survey>,

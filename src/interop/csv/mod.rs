@@ -14,7 +14,7 @@
 //!   `describe`: kinds and categories from the whole file; `sample`: rows that decide for all; `failure`: errors and
 //!   their positions;
 //! * `whole`: integers; `evidence`: the element type that suits a column; `cells`: from fields to columns of several
-//!   types; `glance`: their fast path; `collect`: words that are collected while rows are read;
+//!   types; `fast_number`: their fast path; `collect`: words that are collected while rows are read;
 //! * `source`, `load`, `typed`, `blocks`: the public interface for reading; `summary`, `description`: the decisions for
 //!   each column;
 //! * `write`, `write_options`: writing; `form`: the spelling of fields. Numbers, their spellings, and times are in
@@ -35,9 +35,9 @@ mod description;
 mod dialect;
 mod evidence;
 mod failure;
+mod fast_path;
 mod first;
 mod form;
-mod glance;
 mod input;
 mod load;
 mod masks;

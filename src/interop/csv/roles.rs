@@ -15,7 +15,7 @@ use crate::dictionary::{Categories as Words, DataDictionary, Feature, TimeUnit};
 use crate::interop::text::number::{value, value_of};
 use crate::interop::text::numerals::Numerals;
 
-/// What the fields show so far about a column whose kind is automatic.
+/// The evidence so far about a column whose kind is automatic.
 #[derive(Clone, Debug)]
 pub(super) enum Shown {
     /// Nothing: all are missing.

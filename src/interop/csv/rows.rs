@@ -8,7 +8,7 @@ use crate::base::element::Element;
 use crate::base::error::Hint;
 use crate::base::number::{Exact, Loss};
 use crate::convert::ConversionPolicy;
-use crate::interop::text::number::{NumberRefusal, glance, value, value_of};
+use crate::interop::text::number::{NumberRefusal, fast_number, value, value_of};
 use crate::interop::text::numerals::Numerals;
 
 /// The values of a field, in the table columns of its file column.
@@ -125,7 +125,7 @@ impl<T: Element> Sink for RowSink<'_, '_, T> {
     #[inline(always)]
     fn take(&mut self, column: usize, bytes: &[u8], syntax: &Syntax) -> Taken {
         match &self.plan.columns[column].0 {
-            Action::Number { target } => match glance::<T>(bytes) {
+            Action::Number { target } => match fast_number::<T>(bytes) {
                 Some((value, length))
                     if syntax.ends_field(bytes, length) && !self.plan.missing_numbers.contains(&value) =>
                 {
@@ -134,15 +134,13 @@ impl<T: Element> Sink for RowSink<'_, '_, T> {
                 }
                 _ => Taken::Field,
             },
-            Action::Category { target, categories, are_plain: true } => {
-                match syntax.glance_at_word(bytes, categories) {
-                    Some((index, length)) if index <= largest_index::<T>() => {
-                        self.rows[self.at + target] = T::nearest(Exact::Integer(index as i128));
-                        Taken::Stored(length)
-                    }
-                    _ => Taken::Field,
+            Action::Category { target, categories, are_plain: true } => match syntax.fast_word(bytes, categories) {
+                Some((index, length)) if index <= largest_index::<T>() => {
+                    self.rows[self.at + target] = T::nearest(Exact::Integer(index as i128));
+                    Taken::Stored(length)
                 }
-            }
+                _ => Taken::Field,
+            },
             Action::Ignore => Taken::Ignored,
             _ => Taken::Field,
         }

@@ -7,7 +7,7 @@ use super::collect::{Guess, load_by_guess};
 use super::description::{CsvColumnDescription, CsvDescription};
 use super::evidence::{Evidence, Ground, Sight};
 use super::failure::{Failure, Reason, undecided};
-use super::glance::Glanced;
+use super::fast_path::FastValue;
 use super::load::{first_failure, has_short_rows, read_runs};
 use super::parse::{Sink, Taken};
 use super::roles::{Action, ColumnRole, Roles};
@@ -161,7 +161,7 @@ fn reasons(source: &CsvSource, plan: &ColumnPlan<'_>, evidence: &[Evidence], tal
     Ok(columns().enumerate().map(reason).collect())
 }
 
-/// What has been counted in a column.
+/// The counts of a column.
 #[derive(Clone, Default)]
 struct Tally {
     gaps: usize,
@@ -243,7 +243,7 @@ struct SummarySink<'p> {
     inner: ColumnSink<'static, 'p>,
     plan: &'p ColumnPlan<'p>,
     tallies: Vec<Tally>,
-    /// What the current row has shown, if that row may be skipped.
+    /// The evidence from the current row, if that row may be skipped.
     pending: Vec<(usize, Counted)>,
 }
 
@@ -286,22 +286,22 @@ impl Sink for SummarySink<'_> {
         if self.plan.ignores(column) {
             return Taken::Ignored;
         }
-        let found = if self.plan.may_skip { None } else { self.inner.glance(column, bytes, syntax) };
+        let found = if self.plan.may_skip { None } else { self.inner.fast_value(column, bytes, syntax) };
         let Some((value, length)) = found else { return Taken::Field };
         let tally = &mut self.tallies[column];
         let number = match value {
-            Glanced::Index(_) => return Taken::Stored(length),
-            Glanced::Nan => {
+            FastValue::Index(_) => return Taken::Stored(length),
+            FastValue::Nan => {
                 tally.gaps += 1;
                 return Taken::Stored(length);
             }
             // The text of the first number is kept.
             _ if tally.first.is_none() => return Taken::Field,
-            Glanced::Whole { is_negative: true, magnitude } => Exact::Integer(-i128::from(magnitude)),
-            Glanced::Whole { magnitude, .. } => Exact::Integer(magnitude.into()),
-            Glanced::Days(days) => Exact::Integer(days.into()),
+            FastValue::Whole { is_negative: true, magnitude } => Exact::Integer(-i128::from(magnitude)),
+            FastValue::Whole { magnitude, .. } => Exact::Integer(magnitude.into()),
+            FastValue::Days(days) => Exact::Integer(days.into()),
             // Perhaps written as an integer, but a column of floats holds only integers that are floats.
-            Glanced::Float(number) => Exact::Float(number),
+            FastValue::Float(number) => Exact::Float(number),
         };
         tally.add_number(number);
         Taken::Stored(length)

@@ -134,7 +134,7 @@ impl Syntax {
     /// if it is not one of them, or if it must be extracted first: because of spaces around it, quotes in it, text
     /// after its quotes, or a comment after it.
     #[inline]
-    pub(super) fn glance_at_word(&self, bytes: &[u8], words: &Categories) -> Option<(usize, usize)> {
+    pub(super) fn fast_word(&self, bytes: &[u8], words: &Categories) -> Option<(usize, usize)> {
         let (text, length) = if self.is_quoted(bytes, 0) {
             let length = memchr::memchr(bytes[0], &bytes[1..])?;
             (&bytes[1..=length], length + 2)

@@ -88,8 +88,14 @@ fn check_records(text: &[u8], comment: Option<u8>) {
     }
 }
 
+/// Returns the configuration of these tests: 500 cases, or more if `PROPTEST_CASES` says so.
+fn config() -> ProptestConfig {
+    let usual = ProptestConfig::default();
+    ProptestConfig { cases: usual.cases.max(500), failure_persistence: None, ..usual }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn records_are_those_of_the_csv_crate_wherever_the_file_is_cut(text in texts(b"a1,,\"\"\n\n\r")) {

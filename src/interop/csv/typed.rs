@@ -108,7 +108,7 @@ pub(super) struct Reader<'a> {
     pub(super) rows: usize,
 }
 
-/// What has been read.
+/// The columns that have been read.
 struct Outcome {
     written: Vec<Written>,
     /// The evidence of all columns.

@@ -56,11 +56,11 @@ impl<'a> Whole<'a> {
 /// Parses the integer at the beginning of the bytes. Returns whether it is negative, its magnitude, and the number of
 /// bytes; `None` without an integer, or if the fast path cannot parse it. The caller must check the text that follows.
 #[inline(always)]
-pub(super) fn glance_at_whole(bytes: &[u8]) -> Option<(bool, u64, usize)> {
-    const MOST_DIGITS: usize = 19; // any number of 19 digits is below 2^64
+pub(super) fn fast_whole(bytes: &[u8]) -> Option<(bool, u64, usize)> {
+    const MAX_DIGITS: usize = 19; // any number of 19 digits is below 2^64
     let is_negative = bytes.first() == Some(&b'-');
     let start = usize::from(is_negative);
-    let (magnitude, count) = leading_digits(&bytes[start..], MOST_DIGITS)?;
+    let (magnitude, count) = leading_digits(&bytes[start..], MAX_DIGITS)?;
     (!is_negative || magnitude != 0).then_some((is_negative, magnitude, start + count))
 }
 
@@ -102,12 +102,12 @@ mod tests {
             ["0", "7", "-7", "-0", "9999999999999999999", "99999999999999999999", "-9223372036854775808", "x", ""]
         {
             let whole = Whole::of(text.as_bytes());
-            if let Some((is_negative, magnitude, length)) = glance_at_whole(text.as_bytes()) {
+            if let Some((is_negative, magnitude, length)) = fast_whole(text.as_bytes()) {
                 let whole = whole.unwrap();
                 assert_eq!((whole.is_negative, whole.magnitude, text.len()), (is_negative, Some(magnitude), length));
             }
         }
-        assert_eq!(glance_at_whole(b"12.5"), Some((false, 12, 2))); // the caller sees the point
-        assert_eq!(glance_at_whole(b"-0"), None);
+        assert_eq!(fast_whole(b"12.5"), Some((false, 12, 2))); // the caller sees the point
+        assert_eq!(fast_whole(b"-0"), None);
     }
 }

@@ -63,13 +63,13 @@ pub(in crate::interop) fn pair(number: i64) -> [u8; 2] {
 }
 
 /// The most digits of a 64-bit integer.
-const MOST_DIGITS: usize = 20;
+const MAX_DIGITS: usize = 20;
 
 /// Returns the digits of a number, and their count.
 #[inline(always)]
-fn digits_of(mut number: u64) -> ([u8; MOST_DIGITS], usize) {
+fn digits_of(mut number: u64) -> ([u8; MAX_DIGITS], usize) {
     let count = number.checked_ilog10().unwrap_or(0) as usize + 1;
-    let (mut digits, mut end) = ([b'0'; MOST_DIGITS], count);
+    let (mut digits, mut end) = ([b'0'; MAX_DIGITS], count);
     while number >= 100 {
         [digits[end - 2], digits[end - 1]] = PAIRS[(number % 100) as usize];
         (number, end) = (number / 100, end - 2);
@@ -172,9 +172,9 @@ fn print(number: std::fmt::Arguments<'_>, text: &mut Vec<u8>) {
 
 /// Appends the fewest digits that are read back as the same 16-bit float. Five digits are always enough.
 fn push_half<T: Element>(number: T, text: &mut Vec<u8>) {
-    const MOST_DIGITS: usize = 5;
+    const MAX_DIGITS: usize = 5;
     let wide: f64 = cast(number);
-    for digits in 1..MOST_DIGITS {
+    for digits in 1..MAX_DIGITS {
         let short = format!("{wide:.*e}", digits - 1);
         if let Ok(back) = value::<T>(short.as_bytes(), ConversionPolicy::Exact)
             && back.is_same(number)
@@ -183,7 +183,7 @@ fn push_half<T: Element>(number: T, text: &mut Vec<u8>) {
             return push_float(shorter, text);
         }
     }
-    let long = format!("{wide:.*e}", MOST_DIGITS - 1);
+    let long = format!("{wide:.*e}", MAX_DIGITS - 1);
     match long.parse::<f64>() {
         Ok(long) => push_float(long, text),
         Err(_) => push_float(wide, text),

@@ -215,7 +215,7 @@ pub(in crate::interop) fn push_date(days: i64, text: &mut Vec<u8>) -> bool {
 /// Reads the date at the beginning of the bytes if its year has four digits. Returns its number of days and the number
 /// of bytes. The caller must check the text that follows.
 #[inline]
-pub(in crate::interop) fn glance_at_date(bytes: &[u8]) -> Option<(i64, usize)> {
+pub(in crate::interop) fn fast_date(bytes: &[u8]) -> Option<(i64, usize)> {
     const LENGTH: usize = 10;
     let text = bytes.first_chunk::<LENGTH>()?;
     let digit = |at: usize| text[at].wrapping_sub(b'0');
@@ -255,7 +255,7 @@ mod tests {
                     let has_four_digits = push_date(days, &mut pushed);
                     assert_eq!(pushed, if has_four_digits { text.as_bytes() } else { b"" });
                     assert_eq!((0..=9999).contains(&year), has_four_digits);
-                    assert_eq!(glance_at_date(text.as_bytes()), has_four_digits.then_some((days, 10)));
+                    assert_eq!(fast_date(text.as_bytes()), has_four_digits.then_some((days, 10)));
                     let is_next = expected.is_none_or(|expected| days == expected);
                     assert!(is_next || (month == 1 && day == 1), "{text}");
                     expected = Some(days + 1);
@@ -325,7 +325,7 @@ mod tests {
             ("2024-02-29T12:34:56+01:60", Offset),
         ] {
             assert_eq!(read(text), Err(refusal), "{text}");
-            let found = glance_at_date(text.as_bytes()); // other text may follow a date
+            let found = fast_date(text.as_bytes()); // other text may follow a date
             assert!(found.is_none_or(|(days, length)| read(&text[..length]) == Ok((days * DAY, 0))), "{text}");
         }
         assert!(read("2000-02-29").is_ok() && read("2024-02-29").is_ok());

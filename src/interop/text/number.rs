@@ -37,7 +37,7 @@ pub(in crate::interop) fn separator_in_numbers(text: &[u8]) -> Option<u8> {
 /// if the slow path is needed. The caller must check the text that follows, because a longer number may begin with a
 /// shorter one.
 #[inline(always)]
-pub(in crate::interop) fn glance<T: Element>(bytes: &[u8]) -> Option<(T, usize)> {
+pub(in crate::interop) fn fast_number<T: Element>(bytes: &[u8]) -> Option<(T, usize)> {
     match T::TYPE {
         ElementType::F64 => {
             let (value, length) = fast_float2::parse_partial::<f64, _>(bytes).ok()?;
@@ -53,16 +53,16 @@ pub(in crate::interop) fn glance<T: Element>(bytes: &[u8]) -> Option<(T, usize)>
             let is_finite = cast::<T, f64>(rounded).is_finite();
             (is_finite && !may_be_tie::<T>(value)).then_some((rounded, length))
         }
-        _ => glance_at_integer(bytes),
+        _ => fast_integer(bytes),
     }
 }
 
 #[inline(always)]
-fn glance_at_integer<T: Element>(bytes: &[u8]) -> Option<(T, usize)> {
-    const MOST_DIGITS: usize = 18; // any number of 18 digits is below 2^63
+fn fast_integer<T: Element>(bytes: &[u8]) -> Option<(T, usize)> {
+    const MAX_DIGITS: usize = 18; // any number of 18 digits is below 2^63
     let is_negative = bytes.first() == Some(&b'-');
     let start = usize::from(is_negative);
-    let (magnitude, count) = leading_digits(&bytes[start..], MOST_DIGITS)?;
+    let (magnitude, count) = leading_digits(&bytes[start..], MAX_DIGITS)?;
     let magnitude = i128::from(magnitude);
     let number = Exact::Integer(if is_negative { -magnitude } else { magnitude });
     (T::loss(number) == Loss::None).then(|| (T::nearest(number), start + count))
@@ -375,9 +375,9 @@ mod tests {
         fn check<T: Element>() {
             for text in ["0", "-0", "7", "-7", "12.5", "1e2", ".5", "5.", "300", "65520", "1e400", "-129", "x", "", "-"]
             {
-                let Some((glanced, length)) = glance::<T>(text.as_bytes()) else { continue };
+                let Some((found, length)) = fast_number::<T>(text.as_bytes()) else { continue };
                 if length == text.len() {
-                    assert_eq!(exact::<T>(text), Ok(glanced), "{text} as {}", T::TYPE);
+                    assert_eq!(exact::<T>(text), Ok(found), "{text} as {}", T::TYPE);
                 }
             }
         }

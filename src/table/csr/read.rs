@@ -32,7 +32,7 @@ const FEW: usize = 64;
 const ZEROED_BYTES: usize = 8 << 10;
 
 /// The smallest number of rows that are read in groups. Fewer do not need a buffer for converted values.
-const LEAST_ROWS: usize = 8;
+const MIN_ROWS: usize = 8;
 
 /// The longest row in which a column is found by comparing with all indices.
 const SHORT_ROW: usize = 32;
@@ -343,7 +343,7 @@ impl<'t> Cells<'t> {
     fn read(&self, region: &Region, mut target: AnyRows<'_>, policy: ConversionPolicy) -> Result<()> {
         let columns = target.columns();
         let is_narrow = columns <= TILE && columns * target.element_type().size_in_bytes() <= ZEROED_BYTES;
-        if self.pattern.is_whole(region) && is_narrow && region.rows.len() >= LEAST_ROWS && target.is_contiguous() {
+        if self.pattern.is_whole(region) && is_narrow && region.rows.len() >= MIN_ROWS && target.is_contiguous() {
             return match_width!(target.element_type(), B => {
                 match_checked_index!(self.pattern.indices.element_type(), I => {
                     self.read_groups::<I, B>(region, target, policy)

@@ -88,7 +88,7 @@ pub(super) const TILE: usize = 4096;
 pub(super) const SIDE: usize = 64;
 
 /// Shorter runs of contiguous values are copied into tiles with their neighbors.
-const LEAST_RUN: usize = 32;
+const MIN_RUN: usize = 32;
 
 /// A part of a region, processed by one call.
 pub(super) enum Part {
@@ -288,7 +288,7 @@ impl Packing {
         for first in rows.clone().step_by(height) {
             let band = first..rows.end.min(first.saturating_add(height));
             let run = common(&self.run_of(&band), columns);
-            let run = if run.len() < LEAST_RUN { columns.end..columns.end } else { run };
+            let run = if run.len() < MIN_RUN { columns.end..columns.end } else { run };
             if !run.is_empty() {
                 band.clone().for_each(|row| work(Part::Run(Region { rows: row..row + 1, columns: run.clone() })));
             }

@@ -19,7 +19,7 @@ use crate::blocks::guarded;
 use crate::error::failed;
 use crate::input::{Input, zeroed};
 
-/// What errors call the library.
+/// The name of the library in errors.
 pub(super) const LIBRARY: &str = "the arrow-ipc crate";
 /// Number of bytes, after decompression, of the batches of a file that are decoded together.
 const GROUP_BYTES: u64 = 16 << 20;

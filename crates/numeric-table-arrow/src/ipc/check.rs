@@ -15,7 +15,7 @@ pub(super) const MAGIC: &[u8] = b"ARROW1";
 /// Stands before the length of a message.
 const CONTINUATION: u32 = u32::MAX;
 /// Number of bytes that a buffer may have, however few it is made of.
-const LEAST_BUFFER: i64 = 1 << 20;
+const MIN_BUFFER: i64 = 1 << 20;
 
 /// Checks all messages of a file or a stream. Returns the wrong numbers of nulls.
 ///
@@ -70,7 +70,7 @@ fn refused() -> Error {
     damaged(0, "the footer is damaged")
 }
 
-/// What the messages have so far.
+/// The properties of the messages so far.
 #[derive(Default)]
 struct Found {
     /// The columns of record batches.
@@ -163,7 +163,7 @@ fn check_buffers(input: &Input, batch: RecordBatch<'_>, body: u64, end: u64) -> 
             return Err(damaged(body, "a buffer is not in its message"));
         };
         let claimed = read(input, start, 8)?.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes));
-        if claimed > length.saturating_mul(ratio).max(LEAST_BUFFER) {
+        if claimed > length.saturating_mul(ratio).max(MIN_BUFFER) {
             return Err(damaged(start, format!("a buffer claims that {length} bytes become {claimed}")));
         }
         // A negative number says that the buffer is not compressed.

@@ -267,7 +267,7 @@ impl IpcSource {
 
 /// Number of rows that columns of the type `Null` may have in any file, and number for each byte of the file: their
 /// values are not stored.
-const LEAST_NULLS: u64 = 1 << 20;
+const MIN_NULLS: u64 = 1 << 20;
 const NULLS_PER_BYTE: u64 = 1 << 10;
 
 /// The batches, as steps. An error ends the iteration.
@@ -290,7 +290,7 @@ impl Steps {
     fn check_nulls(&self, batch: Option<RecordBatch>) -> Result<Option<RecordBatch>> {
         let is_null = |batch: &RecordBatch| batch.columns().iter().any(|array| *array.data_type() == DataType::Null);
         let rows = batch.as_ref().filter(|batch| is_null(batch)).map_or(0, |batch| batch.num_rows() as u64);
-        if rows > self.bytes.saturating_mul(NULLS_PER_BYTE).max(LEAST_NULLS) {
+        if rows > self.bytes.saturating_mul(NULLS_PER_BYTE).max(MIN_NULLS) {
             return Err(damaged(0, format!("a column of nulls claims {rows} rows in a file of {} bytes", self.bytes)));
         }
         Ok(batch)

@@ -28,10 +28,10 @@ type Result<T> = std::result::Result<T, ParquetError>;
 
 /// Number of values that any page may claim to have, and number for each of its bytes: writers have at least 5 bytes
 /// for 128 lengths.
-const LEAST_COUNT: usize = 64 << 10;
+const MIN_COUNT: usize = 64 << 10;
 const MAX_RATIO: usize = 256;
 /// Number of bytes of texts that dictionaries and prefixes may repeat at once, and number that a row adds to it.
-const MOST_TEXT: u64 = 1 << 30;
+const MAX_TEXT: u64 = 1 << 30;
 const ROW_TEXT: u64 = 16 << 10;
 
 /// A column that is not nested, in some row groups.
@@ -77,7 +77,7 @@ impl RowGroups for OneColumn {
             pages: Arc::new(self.pages.clone()),
             groups: self.groups.clone(),
             leaf: self.leaf.saturating_add(index),
-            text: Arc::new(AtomicU64::new(MOST_TEXT)),
+            text: Arc::new(AtomicU64::new(MAX_TEXT)),
         }))
     }
 
@@ -161,7 +161,7 @@ impl CheckedPages {
         let has_prefixes = page.encoding() == Encoding::DELTA_BYTE_ARRAY;
         if has_prefixes || page.encoding() == Encoding::DELTA_LENGTH_BYTE_ARRAY {
             let bytes = self.values_of(&page).unwrap_or_default();
-            let most = count.min(bytes.len().saturating_mul(MAX_RATIO).max(LEAST_COUNT));
+            let most = count.min(bytes.len().saturating_mul(MAX_RATIO).max(MIN_COUNT));
             let first = after_packed(&bytes, most);
             let lengths = if has_prefixes { first.and_then(|rest| after_packed(rest, most)) } else { first };
             if lengths.is_none() {
@@ -203,7 +203,7 @@ impl CheckedPages {
 
     /// Checks the bytes of texts that a page of `count` rows repeats: the rows of a step are in memory together.
     fn repeat(&self, count: usize, bytes: u64) -> Result<()> {
-        let room = self.text.load(Relaxed).saturating_add(ROW_TEXT.saturating_mul(count as u64)).min(MOST_TEXT);
+        let room = self.text.load(Relaxed).saturating_add(ROW_TEXT.saturating_mul(count as u64)).min(MAX_TEXT);
         match room.checked_sub(bytes) {
             Some(room) => {
                 self.text.store(room, Relaxed);

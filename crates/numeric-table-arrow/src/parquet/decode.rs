@@ -24,8 +24,8 @@ use crate::steps::Step;
 /// Number of values in a step, summed over all columns.
 const STEP_VALUES: usize = 1 << 20;
 /// Maximum and minimum number of rows in a step.
-const MOST_ROWS: usize = 64 << 10;
-const LEAST_ROWS: usize = 1 << 10;
+const MAX_ROWS: usize = 64 << 10;
+const MIN_ROWS: usize = 1 << 10;
 
 /// The parts of an open file from which column readers are created.
 #[derive(Clone)]
@@ -77,7 +77,7 @@ impl Decoder {
             let mut is_open = vec![false; count];
             readers.retain(|&index| !std::mem::replace(&mut is_open[index], true));
         }
-        let step = (STEP_VALUES / readers.len().max(1)).clamp(LEAST_ROWS, MOST_ROWS).min(rows.len().max(1));
+        let step = (STEP_VALUES / readers.len().max(1)).clamp(MIN_ROWS, MAX_ROWS).min(rows.len().max(1));
         let spare = Spare::default();
         let open = |&index: &usize| {
             let name = self.check(index, &rows)?;

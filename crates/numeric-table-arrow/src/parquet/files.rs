@@ -55,7 +55,7 @@ pub struct ParquetFiles {
     options: ArrowOptions,
 }
 
-/// What is known of a file that is not open.
+/// The known properties of a file that is not open.
 #[derive(Clone, Debug)]
 struct FileEntry {
     path: PathBuf,

@@ -23,8 +23,8 @@ const MAGIC: &[u8] = b"PAR1";
 /// Maximum number of groups within groups.
 const MAX_DEPTH: usize = 128;
 /// Minimum number of bytes of an element of a schema, and of a row group: those of the fields that each has.
-const LEAST_ELEMENT: usize = 3;
-const LEAST_GROUP: usize = 8;
+const MIN_ELEMENT: usize = 3;
+const MIN_GROUP: usize = 8;
 /// Maximum number of structures within a field that the `parquet` crate does not know.
 const MAX_NESTED: usize = 8;
 
@@ -103,7 +103,7 @@ fn check_footer(mut bytes: &[u8]) -> std::result::Result<(), Reason> {
             }
             (3, kind) if I64.contains(&kind) => drop(varint(bytes).ok_or(CUT_OFF)?),
             (4, kind) if LIST.contains(&kind) && has_schema => {
-                return list(bytes, STRUCT, LEAST_GROUP).map(drop);
+                return list(bytes, STRUCT, MIN_GROUP).map(drop);
             }
             _ => return Err(UNUSUAL),
         }
@@ -113,7 +113,7 @@ fn check_footer(mut bytes: &[u8]) -> std::result::Result<(), Reason> {
 
 /// Checks the elements of a schema: the number of their children, and their depth.
 fn check_schema(bytes: &mut &[u8]) -> std::result::Result<(), Reason> {
-    let count = list(bytes, STRUCT, LEAST_ELEMENT)?;
+    let count = list(bytes, STRUCT, MIN_ELEMENT)?;
     let mut missing: Vec<u32> = Vec::new(); // the number of children of each open group that are to come
     for index in 0..count {
         let children = check_element(bytes)?;

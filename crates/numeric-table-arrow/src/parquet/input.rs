@@ -14,14 +14,14 @@ use crate::input::{Input, zeroed};
 /// Number of bytes of a page header that are read at once. Headers without statistics have about 30 bytes.
 const HEADER_BYTES: usize = 256;
 /// Decompressed size that every page may have, regardless of its compressed size.
-const LEAST_PAGE: u64 = 64 << 10;
+const MIN_PAGE: u64 = 64 << 10;
 /// Maximum number of page buffers that are kept for reuse, and of their bytes together.
-const MOST_SPARE: usize = 64;
-const MOST_SPARE_BYTES: usize = 16 << 20;
+const MAX_SPARE: usize = 64;
+const MAX_SPARE_BYTES: usize = 16 << 20;
 /// Maximum number of bytes of a page header, which may hold the minimum and the maximum of texts.
-const MOST_HEADER_BYTES: usize = 1 << 20;
+const MAX_HEADER_BYTES: usize = 1 << 20;
 /// Number of bytes that are enough for the type and the sizes of a page.
-const LEAST_HEADER: usize = 33;
+const MIN_HEADER: usize = 33;
 /// Maximum number of structures within the structures of a page header; writers use two.
 const MAX_NESTED: usize = 8;
 /// The header byte, in Thrift's compact protocol, of an `i32` field whose number is one more than the previous one.
@@ -124,7 +124,7 @@ impl Drop for Page {
     fn drop(&mut self) {
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = spare.iter().map(Vec::len).sum::<usize>();
-        if spare.len() < MOST_SPARE && bytes + self.bytes.len() <= MOST_SPARE_BYTES {
+        if spare.len() < MAX_SPARE && bytes + self.bytes.len() <= MAX_SPARE_BYTES {
             spare.push(std::mem::take(&mut self.bytes));
         }
     }
@@ -179,7 +179,7 @@ impl Read for HeaderReader {
             let mut length = left.min(HEADER_BYTES as u64) as usize;
             self.bytes = self.pages.input.bytes_at(self.at, length)?;
             if !std::mem::replace(&mut self.is_checked, true) && !check_header(&self.bytes, self.pages.ratio, left)? {
-                length = left.min(MOST_HEADER_BYTES as u64) as usize;
+                length = left.min(MAX_HEADER_BYTES as u64) as usize;
                 self.bytes = self.pages.input.bytes_at(self.at, length)?;
                 if !check_header(&self.bytes, self.pages.ratio, left)? {
                     return Err(io::Error::new(io::ErrorKind::InvalidData, "the header of a page does not end"));
@@ -206,7 +206,7 @@ fn check_header(bytes: &[u8], ratio: u64, limit: u64) -> io::Result<bool> {
     let refused = |reason: String| Err(io::Error::new(io::ErrorKind::InvalidData, reason));
     let mut rest = bytes;
     let Some(sizes) = next_sizes(&mut rest) else {
-        return match bytes.len() < LEAST_HEADER {
+        return match bytes.len() < MIN_HEADER {
             true => Ok(false),
             false => refused("the header of a page does not begin with its type and sizes".to_owned()),
         };
@@ -214,7 +214,7 @@ fn check_header(bytes: &[u8], ratio: u64, limit: u64) -> io::Result<bool> {
     let [Ok(size), Ok(compressed)] = sizes.map(u64::try_from) else {
         return refused("the header of a page has negative sizes".to_owned());
     };
-    if size > compressed.min(limit).saturating_mul(ratio).max(LEAST_PAGE) {
+    if size > compressed.min(limit).saturating_mul(ratio).max(MIN_PAGE) {
         return refused(format!("the header of a page claims that {compressed} bytes become {size}"));
     }
     match skip_struct(&mut rest, MAX_NESTED) {

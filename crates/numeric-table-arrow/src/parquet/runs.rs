@@ -21,7 +21,7 @@ pub(super) struct Runs {
     end: usize,
 }
 
-/// What is left of a run.
+/// The rest of a run.
 enum Run {
     Repeated {
         value: u32,

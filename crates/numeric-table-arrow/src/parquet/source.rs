@@ -256,7 +256,7 @@ impl fmt::Debug for ParquetSource {
     }
 }
 
-/// What errors call the library.
+/// The name of the library in errors.
 pub(super) const LIBRARY: &str = "the parquet crate";
 
 /// Reads the footer.

@@ -1,4 +1,4 @@
-//! What the driver's answers mean, and the memory pool of a device.
+//! The meaning of the driver's answers, and the memory pool of a device.
 
 use std::sync::Arc;
 

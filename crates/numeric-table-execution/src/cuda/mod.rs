@@ -139,7 +139,7 @@ impl Cuda {
     /// Returns the name of the device, as reported by the driver.
     ///
     /// # Errors
-    /// What the driver reports.
+    /// The errors of the driver.
     ///
     /// # Examples
     /// See [`all`](Self::all).
@@ -150,7 +150,7 @@ impl Cuda {
     /// Returns the numbers of free and of all bytes of the device's memory.
     ///
     /// # Errors
-    /// What the driver reports; [`HandleError::DeviceLost`].
+    /// The errors of the driver; [`HandleError::DeviceLost`].
     ///
     /// # Examples
     /// ```
@@ -195,7 +195,7 @@ impl Cuda {
     /// Registers a slice of the program for the duration of a borrow.
     ///
     /// # Errors
-    /// What the driver reports, for instance for memory that a file is mapped to.
+    /// The errors of the driver, for instance for memory that a file is mapped to.
     ///
     /// # Examples
     /// See [`PinnedSlice`].

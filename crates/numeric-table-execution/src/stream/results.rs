@@ -144,7 +144,7 @@ where
     /// Waits for the results of all blocks, and returns how many rows the closure has taken. More blocks may follow.
     ///
     /// # Errors
-    /// What the closure returns, and what the device reports. The rows of the block, and those after it, are kept for
+    /// The errors of the closure, and those of the device. The rows of the block, and those after it, are kept for
     /// the next call.
     ///
     /// # Examples

@@ -116,7 +116,7 @@ fn a_nan_is_converted_alike_at_every_distance_and_in_every_layout() {
 #[test]
 fn a_nan_is_converted_alike_by_any_number_of_threads() {
     fn test<S: Element>(target: ElementType, random: &mut Random) {
-        let count = crate::base::parallel::LEAST_BYTES / (size_of::<S>() + target.size_in_bytes()) * 9 / 8;
+        let count = crate::base::parallel::MIN_BYTES / (size_of::<S>() + target.size_in_bytes()) * 9 / 8;
         let nans = mixed::<S>(4099, random);
         let answers = Answers::new(target, ConversionPolicy::Checked, nans.into_iter().cycle().take(count).collect());
         let mut memory = memory(target, count);

@@ -4,7 +4,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::memory::{are_same, memory};
 use super::*;
-use crate::base::parallel::LEAST_BYTES;
+use crate::base::parallel::MIN_BYTES;
 
 /// Returns pools of one thread, of two, and of more threads than a machine is likely to have cores.
 fn pools() -> [ThreadPool; 3] {
@@ -73,7 +73,7 @@ fn scattered(geometry: Geometry) -> [usize; 5] {
 #[test]
 fn large_windows_are_converted_alike_by_any_number_of_threads() {
     fn test<S: Element>(target: ElementType, pools: &[ThreadPool], random: &mut Random) {
-        let count = LEAST_BYTES / (size_of::<S>() + target.size_in_bytes()) * 9 / 8;
+        let count = MIN_BYTES / (size_of::<S>() + target.size_in_bytes()) * 9 / 8;
         for geometry in geometries(count) {
             let count = geometry.rows * geometry.columns;
             let wild = (0..4099).map(|_| value(random)).collect::<Vec<S>>();
@@ -100,7 +100,7 @@ fn large_windows_are_converted_alike_by_any_number_of_threads() {
 fn the_first_of_several_refused_values_is_named_by_any_number_of_threads() {
     fn test<S: Element>(target: ElementType, pools: &[ThreadPool], random: &mut Random) {
         // Checks read the source only.
-        let count = LEAST_BYTES / size_of::<S>() * 9 / 8;
+        let count = MIN_BYTES / size_of::<S>() * 9 / 8;
         let (refused, permitted) = (refused_values::<S>(target, random), permitted::<S>(target, 5 * count, random));
         if refused.is_empty() {
             return;
@@ -130,7 +130,7 @@ fn the_first_of_several_refused_values_is_named_by_any_number_of_threads() {
 #[test]
 fn reports_on_large_windows_are_the_same_for_any_number_of_threads() {
     fn test<S: Element>(target: ElementType, pools: &[ThreadPool], random: &mut Random) {
-        let count = LEAST_BYTES / size_of::<S>() * 9 / 8;
+        let count = MIN_BYTES / size_of::<S>() * 9 / 8;
         for geometry in geometries(count) {
             let mut values = permitted::<S>(target, span(geometry), random);
             for place in scattered(geometry) {
@@ -149,7 +149,7 @@ fn reports_on_large_windows_are_the_same_for_any_number_of_threads() {
 #[test]
 fn a_window_is_converted_alike_just_below_and_above_the_size_that_is_cut() {
     let (pools, mut random) = (pools(), Random(0x5EED_0304));
-    for count in [LEAST_BYTES / 2 - 1, LEAST_BYTES / 2, LEAST_BYTES / 2 + 1, LEAST_BYTES / 2 + 65] {
+    for count in [MIN_BYTES / 2 - 1, MIN_BYTES / 2, MIN_BYTES / 2 + 1, MIN_BYTES / 2 + 65] {
         let wild = (0..count).map(|_| random.next() as i8).collect();
         let answers = Answers::<i8>::new(ElementType::U8, ConversionPolicy::Saturate, wild);
         let mut memory = memory(ElementType::U8, count);
@@ -166,7 +166,7 @@ fn a_window_is_converted_alike_just_below_and_above_the_size_that_is_cut() {
 #[test]
 fn a_large_block_changes_only_what_was_changed_whatever_the_number_of_threads() {
     let pools = pools();
-    let count = LEAST_BYTES / (size_of::<f64>() + size_of::<i16>()) * 9 / 8;
+    let count = MIN_BYTES / (size_of::<f64>() + size_of::<i16>()) * 9 / 8;
     for geometry in geometries(count) {
         let before: Vec<f64> = (0..span(geometry)).map(|index| (index % 30_011) as f64 + 0.25).collect();
         let places: Vec<usize> = offsets(geometry).collect();
@@ -208,7 +208,7 @@ fn a_large_block_changes_only_what_was_changed_whatever_the_number_of_threads() 
 #[test]
 fn large_windows_are_converted_alike_at_every_level_by_several_threads() {
     let (pools, mut random) = (pools(), Random(0x5EED_0305));
-    let count = LEAST_BYTES / (size_of::<f32>() + size_of::<u16>()) * 9 / 8;
+    let count = MIN_BYTES / (size_of::<f32>() + size_of::<u16>()) * 9 / 8;
     let answers = Answers::<f32>::random(ElementType::Bf16, ConversionPolicy::Saturate, count, 1, &mut random);
     let mut memory = memory(ElementType::Bf16, count);
     let pool = &pools[2];

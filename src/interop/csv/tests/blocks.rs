@@ -1,4 +1,4 @@
-//! What is found in blocks of bytes is what is found byte by byte, and what is found at a glance is what is extracted.
+//! What is found in blocks of bytes is what is found byte by byte, and what the fast path finds is what is extracted.
 
 use proptest::prelude::*;
 
@@ -73,13 +73,13 @@ fn check_words(text: &[u8]) {
     let words = Categories::of(&["a", "red", "", "blue, green", "two \"words\" in quotes", "a\nb", "12.5"]).unwrap();
     let mut scratch = Vec::new();
     for start in 0..text.len() {
-        let Some((index, length)) = syntax.glance_at_word(&text[start..], &words) else { continue };
+        let Some((index, length)) = syntax.fast_word(&text[start..], &words) else { continue };
         let field = syntax.field(text, start, &mut scratch);
         assert!(field.is_closed && field.end == start + length);
         assert_eq!(words.index_of(field.text), Some(index));
     }
-    assert_eq!(syntax.glance_at_word(b"\"blue, green\",1", &words), Some((3, 13)));
-    assert_eq!(syntax.glance_at_word(b"red\n", &words), Some((1, 3)));
+    assert_eq!(syntax.fast_word(b"\"blue, green\",1", &words), Some((3, 13)));
+    assert_eq!(syntax.fast_word(b"red\n", &words), Some((1, 3)));
 }
 
 proptest! {
@@ -92,7 +92,7 @@ proptest! {
     }
 
     #[test]
-    fn words_found_at_a_glance_are_those_of_the_fields(text in long_texts()) {
+    fn words_that_the_fast_path_finds_are_those_of_the_fields(text in long_texts()) {
         check_words(&text);
     }
 

@@ -8,7 +8,7 @@ use crate::base::error::Result;
 use crate::base::number::Exact;
 use crate::convert::ConversionPolicy;
 use crate::interop::sparse::pieces::{Local, Piece, Refusal, Words, lines, not_whole, reserve, whole_number};
-use crate::interop::text::number::{NumberRefusal, glance, value};
+use crate::interop::text::number::{NumberRefusal, fast_number, value};
 
 /// The entries of a piece, in file order.
 #[derive(Debug)]
@@ -112,7 +112,7 @@ fn number<T: Element>(text: &[u8], field: Field, policy: ConversionPolicy) -> Re
     if field == Field::Integer && !digits.iter().all(u8::is_ascii_digit) {
         return Err("is not an integer, but the header declares integers".to_owned());
     }
-    if let Some((value, length)) = glance::<T>(text)
+    if let Some((value, length)) = fast_number::<T>(text)
         && length == text.len()
     {
         return Ok(value);

@@ -5,7 +5,7 @@ use crate::base::element::Element;
 use crate::base::error::Result;
 use crate::convert::ConversionPolicy;
 use crate::interop::sparse::pieces::{Local, Piece, Refusal, Words, is_space, lines, not_whole, reserve, whole_number};
-use crate::interop::text::number::{NumberRefusal, glance, value};
+use crate::interop::text::number::{NumberRefusal, fast_number, value};
 
 /// The rows of a piece.
 #[derive(Debug)]
@@ -170,7 +170,7 @@ fn entries<T: Element>(
 /// Parses the number at the beginning of a string up to a space. Returns it with its length.
 #[inline]
 fn number<T: Element>(text: &[u8], policy: ConversionPolicy) -> Result<(T, usize), (usize, NumberRefusal)> {
-    if let Some((value, length)) = glance::<T>(text)
+    if let Some((value, length)) = fast_number::<T>(text)
         && text.get(length).is_none_or(|&byte| is_space(byte))
     {
         return Ok((value, length));

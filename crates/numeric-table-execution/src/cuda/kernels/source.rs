@@ -76,7 +76,7 @@ pub(crate) fn memory_source() -> String {
     [NUMBER, WORDS, MEMORY].concat()
 }
 
-/// What the kernels of the unit `memory` do.
+/// The tasks of the kernels of the unit `memory`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Move {
     /// `(out, count, bits)`: the value is the lowest bytes of the 64 bits.

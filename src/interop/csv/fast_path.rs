@@ -6,13 +6,13 @@ use super::cells::{Cells, put};
 use super::collect::NO_WORD;
 use super::evidence::Evidence;
 use super::syntax::Syntax;
-use super::whole::{EXACT, Whole, glance_at_whole};
-use crate::interop::text::moment::glance_at_date;
-use crate::interop::text::number::glance;
+use super::whole::{EXACT, Whole, fast_whole};
+use crate::interop::text::moment::fast_date;
+use crate::interop::text::number::fast_number;
 
 /// Which fields of a column the fast path finds.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Short {
+pub(super) enum FastPath {
     Never,
     /// Numbers of a type that the options set, or that is known to suit.
     Stated,
@@ -26,7 +26,7 @@ pub(super) enum Short {
     Collected,
 }
 
-impl Short {
+impl FastPath {
     /// Returns the fields that it finds once the type is known.
     pub(super) fn of_known_type(self) -> Self {
         if let Self::Guessed = self { Self::Stated } else { self }
@@ -35,7 +35,7 @@ impl Short {
 
 /// A value that the cells of its column hold.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Glanced {
+pub(super) enum FastValue {
     /// A missing value.
     Nan,
     Whole {
@@ -48,7 +48,7 @@ pub(super) enum Glanced {
     Index(usize),
 }
 
-impl Glanced {
+impl FastValue {
     /// Stores the value.
     #[inline(always)]
     pub(super) fn put(self, cells: &mut Cells<'_>, row: usize) {
@@ -75,14 +75,14 @@ impl Glanced {
 
 /// Finds a number of a guessed type. The caller must check the text that follows.
 #[inline(always)]
-pub(super) fn guessed(cells: &Cells<'_>, bytes: &[u8], evidence: &Evidence) -> Option<(Glanced, usize)> {
+pub(super) fn guessed(cells: &Cells<'_>, bytes: &[u8], evidence: &Evidence) -> Option<(FastValue, usize)> {
     if let Cells::F64(_) = cells {
-        let (value, length) = glance::<f64>(bytes).filter(|_| evidence.is_settled_float())?;
+        let (value, length) = fast_number::<f64>(bytes).filter(|_| evidence.is_settled_float())?;
         let is_small = value.abs() < EXACT as f64 || evidence.inexact.is_some(); // 2^53 may be rounded
         let is_new = !is_small && Whole::of(&bytes[..length]).is_some();
-        return (!is_new).then_some((Glanced::Float(value), length));
+        return (!is_new).then_some((FastValue::Float(value), length));
     }
-    let (is_negative, magnitude, length) = glance_at_whole(bytes)?;
+    let (is_negative, magnitude, length) = fast_whole(bytes)?;
     let is_new = !evidence.has_whole
         || (is_negative && !evidence.has_negative)
         || (magnitude > EXACT && evidence.inexact.is_none());
@@ -91,14 +91,14 @@ pub(super) fn guessed(cells: &Cells<'_>, bytes: &[u8], evidence: &Evidence) -> O
         Cells::U64(_) => !is_negative,
         _ => false,
     };
-    (!is_new && is_held).then_some((Glanced::Whole { is_negative, magnitude }, length))
+    (!is_new && is_held).then_some((FastValue::Whole { is_negative, magnitude }, length))
 }
 
 /// Finds a date. The caller must check the text that follows.
 #[inline(always)]
-pub(super) fn days(cells: &Cells<'_>, bytes: &[u8]) -> Option<(Glanced, usize)> {
+pub(super) fn days(cells: &Cells<'_>, bytes: &[u8]) -> Option<(FastValue, usize)> {
     let is_held = matches!(cells, Cells::I32(_) | Cells::I64(_) | Cells::F64(_));
-    glance_at_date(bytes).filter(|_| is_held).map(|(days, length)| (Glanced::Days(days), length))
+    fast_date(bytes).filter(|_| is_held).map(|(days, length)| (FastValue::Days(days), length))
 }
 
 /// Finds the index of a word.
@@ -108,8 +108,8 @@ pub(super) fn index(
     bytes: &[u8],
     syntax: &Syntax,
     categories: &Categories,
-) -> Option<(Glanced, usize)> {
-    let (index, length) = syntax.glance_at_word(bytes, categories)?;
+) -> Option<(FastValue, usize)> {
+    let (index, length) = syntax.fast_word(bytes, categories)?;
     let is_held = match cells {
         Cells::U8(_) => index <= u8::MAX.into(),
         Cells::U16(_) => index <= u16::MAX.into(),
@@ -117,5 +117,5 @@ pub(super) fn index(
         Cells::F64(_) => index as u64 <= EXACT,
         _ => false,
     };
-    is_held.then_some((Glanced::Index(index), length))
+    is_held.then_some((FastValue::Index(index), length))
 }
