@@ -172,8 +172,8 @@ mod kept {
     const MAX_MEDIUM_BYTES: usize = 16 << 20;
     const MAX_MEDIUM_MAPS: usize = 16;
 
-    /// The oldest one is first. A thread never waits for the lock: a fork may have
-    /// copied it while another thread held it.
+    /// The oldest one is first. A thread never waits for the lock: a fork may have copied it while another thread held
+    /// it.
     static MAPS: Mutex<Vec<MmapMut>> = Mutex::new(Vec::new());
 
     /// Calls `work` with the maps, unless another thread uses them.
@@ -206,25 +206,25 @@ mod kept {
         if is_large && unsafe { map.unchecked_advise(UncheckedAdvice::Free) }.is_err() {
             return; // the system cannot take the pages back
         }
-        let (max_maps, max_bytes) = if is_large { (MAX_MAPS, MAX_BYTES) } else { (MAX_MEDIUM_MAPS, MAX_MEDIUM_BYTES) };
-        let mut surplus = Vec::new(); // unmapped without the lock
-        if surplus.try_reserve(max_maps + 1).is_err() {
-            return;
-        }
         with_maps(|maps| {
-            if maps.try_reserve(1).is_err() {
-                return;
-            }
-            maps.push(map);
-            loop {
-                let mut alike = maps.iter().enumerate().filter(|(_, map)| (map.len() >= LARGE_BLOCK) == is_large);
-                let (count, bytes) = alike.clone().fold((0, 0), |(n, bytes), (_, map)| (n + 1, bytes + map.len()));
-                match alike.next() {
-                    Some((oldest, _)) if count > max_maps || bytes > max_bytes => surplus.push(maps.remove(oldest)),
-                    _ => break,
-                }
+            // Once for all: a block that is freed need not find memory.
+            let additional = (MAX_MAPS + MAX_MEDIUM_MAPS + 1).saturating_sub(maps.len()).max(1);
+            if maps.try_reserve_exact(additional).is_ok() {
+                maps.push(map);
             }
         });
+        while let Some(surplus) = with_maps(|maps| take_surplus(maps, is_large)).flatten() {
+            drop(surplus); // unmapped without the lock
+        }
+    }
+
+    /// Takes the oldest map of the large or of the other ones if there are too many.
+    fn take_surplus(maps: &mut Vec<MmapMut>, is_large: bool) -> Option<MmapMut> {
+        let (max_maps, max_bytes) = if is_large { (MAX_MAPS, MAX_BYTES) } else { (MAX_MEDIUM_MAPS, MAX_MEDIUM_BYTES) };
+        let mut alike = maps.iter().enumerate().filter(|(_, map)| (map.len() >= LARGE_BLOCK) == is_large);
+        let (count, bytes) = alike.clone().fold((0, 0), |(count, bytes), (_, map)| (count + 1, bytes + map.len()));
+        let (oldest, _) = alike.next()?;
+        (count > max_maps || bytes > max_bytes).then(|| maps.remove(oldest))
     }
 
     /// Returns whether the address space or the data of this process are limited: kept maps would be missing for others.
