@@ -10,6 +10,8 @@
 
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
+#[cfg(all(feature = "mmap", target_os = "linux"))]
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
@@ -22,9 +24,19 @@ pub(super) const ALIGNMENT: usize = 64;
 #[cfg(feature = "mmap")]
 pub(super) const LARGE_BLOCK: usize = 4 << 20;
 
-/// A block of at least this size in bytes that needs no zeros is a separate memory map.
+/// A block of at least this size in bytes that needs no zeros is a separate memory map, except under AddressSanitizer,
+/// which sees errors in blocks of the allocator only.
 #[cfg(all(feature = "mmap", target_os = "linux"))]
-const MEDIUM_BLOCK: usize = 256 << 10;
+const MEDIUM_BLOCK: usize = if cfg!(numeric_table_sanitized) { LARGE_BLOCK } else { 256 << 10 };
+
+/// The largest number of blocks below [`LARGE_BLOCK`] that are maps at a time. The system limits the number of maps of a
+/// process, usually to 65,530, and threads need some too.
+#[cfg(all(feature = "mmap", target_os = "linux"))]
+const MAX_MEDIUM_BLOCKS: usize = 4096;
+
+/// The number of these blocks.
+#[cfg(all(feature = "mmap", target_os = "linux"))]
+static MEDIUM_BLOCKS: AtomicUsize = AtomicUsize::new(0);
 
 /// Memory that is freed when this value is dropped. It is never shared or resized.
 #[derive(Debug)]
@@ -49,14 +61,12 @@ impl Allocation {
     pub(super) fn uninit(bytes: usize) -> Result<Self> {
         #[cfg(all(feature = "mmap", target_os = "linux"))]
         if bytes >= MEDIUM_BLOCK {
-            if let Some(map) = kept::take(bytes) {
+            let map = kept::take(bytes).or_else(|| Self::medium_map(bytes));
+            if let Some(map) = map {
+                if map.len() < LARGE_BLOCK {
+                    MEDIUM_BLOCKS.fetch_add(1, Relaxed);
+                }
                 return Ok(Self::Map(Some(map)));
-            }
-            if bytes < LARGE_BLOCK
-                && !kept::is_limited()
-                && let Ok(map) = Self::map(bytes)
-            {
-                return Ok(map); // the system limits the number of maps, but not that of blocks of the allocator
             }
         }
         // SAFETY: `new` calls this only with a layout of more than zero bytes.
@@ -82,6 +92,15 @@ impl Allocation {
             Some(data) => Ok(Self::Heap { data, layout }),
             None => Err(Error::out_of_memory(bytes)),
         }
+    }
+
+    /// Returns a map for a block below [`LARGE_BLOCK`]; `None` if the block should be one of the allocator.
+    #[cfg(all(feature = "mmap", target_os = "linux"))]
+    fn medium_map(bytes: usize) -> Option<memmap2::MmapMut> {
+        if bytes >= LARGE_BLOCK || MEDIUM_BLOCKS.load(Relaxed) >= MAX_MEDIUM_BLOCKS || kept::is_limited() {
+            return None;
+        }
+        memmap2::MmapOptions::new().len(bytes).map_anon().ok()
     }
 
     #[cfg(feature = "mmap")]
@@ -148,7 +167,14 @@ impl Drop for Allocation {
             // SAFETY: `data` was allocated with `layout` by the global allocator and is freed here only.
             Self::Heap { data, layout } => unsafe { dealloc(data.as_ptr(), *layout) },
             #[cfg(all(feature = "mmap", target_os = "linux"))]
-            Self::Map(map) => map.take().map_or((), kept::put),
+            Self::Map(map) => {
+                if let Some(map) = map.take() {
+                    if map.len() < LARGE_BLOCK {
+                        MEDIUM_BLOCKS.fetch_sub(1, Relaxed);
+                    }
+                    kept::put(map);
+                }
+            }
             #[cfg(all(feature = "mmap", not(target_os = "linux")))]
             Self::Map(_) => {}
         }
@@ -206,15 +232,18 @@ mod kept {
         if is_large && unsafe { map.unchecked_advise(UncheckedAdvice::Free) }.is_err() {
             return; // the system cannot take the pages back
         }
-        with_maps(|maps| {
+        let mut surplus = with_maps(|maps| {
             // Once for all: a block that is freed need not find memory.
             let additional = (MAX_MAPS + MAX_MEDIUM_MAPS + 1).saturating_sub(maps.len()).max(1);
-            if maps.try_reserve_exact(additional).is_ok() {
-                maps.push(map);
+            if maps.try_reserve_exact(additional).is_err() {
+                return Some(map);
             }
+            maps.push(map);
+            take_surplus(maps, is_large)
         });
-        while let Some(surplus) = with_maps(|maps| take_surplus(maps, is_large)).flatten() {
-            drop(surplus); // unmapped without the lock
+        while let Some(Some(map)) = surplus {
+            drop(map); // unmapped without the lock
+            surplus = with_maps(|maps| take_surplus(maps, is_large));
         }
     }
 

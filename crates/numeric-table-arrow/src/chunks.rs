@@ -55,7 +55,7 @@ pub(crate) struct ChunkColumn<'a> {
     policy: ConversionPolicy,
 }
 
-/// What values are put into.
+/// The destination of values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Whole {
     /// A table of one element type.

@@ -241,7 +241,7 @@ fn next_i32(bytes: &mut &[u8]) -> Option<i64> {
     Some(zigzag(value))
 }
 
-/// Returns the integer of a sign in the lowest bit, as Thrift and the encodings of Parquet store it.
+/// Decodes an integer whose sign is in the lowest bit, as Thrift and the encodings of Parquet store it.
 pub(super) fn zigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
