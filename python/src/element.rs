@@ -69,26 +69,26 @@ macro_rules! with_type {
 }
 pub(crate) use with_type;
 
-/// The element types, their names in NumPy, and their formats in the buffer protocol. It has no bfloat16, which is
-/// exported as an unsigned integer.
-const NAMES: [(ElementType, &str, &CStr); 12] = [
-    (ElementType::F32, "float32", c"f"),
-    (ElementType::F64, "float64", c"d"),
-    (ElementType::I8, "int8", c"b"),
-    (ElementType::I16, "int16", c"h"),
-    (ElementType::I32, "int32", c"i"),
-    (ElementType::I64, "int64", c"q"),
-    (ElementType::U8, "uint8", c"B"),
-    (ElementType::U16, "uint16", c"H"),
-    (ElementType::U32, "uint32", c"I"),
-    (ElementType::U64, "uint64", c"Q"),
-    (ElementType::F16, "float16", c"e"),
-    (ElementType::Bf16, "bfloat16", c"H"),
+/// The element types, their names and short names in NumPy, and their formats in the buffer protocol. Neither has
+/// bfloat16: it has no short name, and is exported as an unsigned integer.
+const NAMES: [(ElementType, &str, Option<&str>, &CStr); 12] = [
+    (ElementType::F32, "float32", Some("f4"), c"f"),
+    (ElementType::F64, "float64", Some("f8"), c"d"),
+    (ElementType::I8, "int8", Some("i1"), c"b"),
+    (ElementType::I16, "int16", Some("i2"), c"h"),
+    (ElementType::I32, "int32", Some("i4"), c"i"),
+    (ElementType::I64, "int64", Some("i8"), c"q"),
+    (ElementType::U8, "uint8", Some("u1"), c"B"),
+    (ElementType::U16, "uint16", Some("u2"), c"H"),
+    (ElementType::U32, "uint32", Some("u4"), c"I"),
+    (ElementType::U64, "uint64", Some("u8"), c"Q"),
+    (ElementType::F16, "float16", Some("f2"), c"e"),
+    (ElementType::Bf16, "bfloat16", None, c"H"),
 ];
 
 fn of(element: ElementType) -> (&'static str, &'static CStr) {
     let found = NAMES.iter().find(|&&(of, ..)| of == element);
-    found.map_or(("object", c"B"), |&(_, name, format)| (name, format))
+    found.map_or(("object", c"B"), |&(_, name, _, format)| (name, format))
 }
 
 /// Returns the NumPy name of a type.
@@ -132,21 +132,6 @@ pub(crate) fn of_format(format: &CStr, size: usize) -> Option<ElementType> {
     })
 }
 
-/// The short names of NumPy.
-const SHORT_NAMES: [(ElementType, &str); 11] = [
-    (ElementType::F32, "f4"),
-    (ElementType::F64, "f8"),
-    (ElementType::I8, "i1"),
-    (ElementType::I16, "i2"),
-    (ElementType::I32, "i4"),
-    (ElementType::I64, "i8"),
-    (ElementType::U8, "u1"),
-    (ElementType::U16, "u2"),
-    (ElementType::U32, "u4"),
-    (ElementType::U64, "u8"),
-    (ElementType::F16, "f2"),
-];
-
 /// A type of values that NumPy itself has.
 struct Known {
     element: ElementType,
@@ -160,11 +145,11 @@ fn known(py: Python<'_>) -> PyResult<&[Known]> {
     static KNOWN: PyOnceLock<Vec<Known>> = PyOnceLock::new();
     let load = || {
         let numpy = py.import("numpy")?;
-        let of = |(element, name): (ElementType, &str)| {
+        let of = |(element, name)| {
             let dtype = numpy.call_method1("dtype", (name,))?;
             Ok(Known { element, scalar: dtype.getattr("type")?.unbind(), dtype: dtype.unbind() })
         };
-        SHORT_NAMES.into_iter().map(of).collect::<PyResult<Vec<_>>>()
+        NAMES.iter().filter_map(|&(element, _, short, _)| Some((element, short?))).map(of).collect::<PyResult<Vec<_>>>()
     };
     KNOWN.get_or_try_init(py, load).map(|known| &known[..])
 }
@@ -173,11 +158,13 @@ fn known(py: Python<'_>) -> PyResult<&[Known]> {
 /// `np.dtype("float32")`,
 /// `float`; and `"bfloat16"`.
 pub(crate) fn of_object(dtype: &Bound<'_, PyAny>) -> PyResult<ElementType> {
-    let by_name = |text: &str| NAMES.iter().find(|&&(_, name, _)| name == text).map(|&(element, ..)| element);
-    let by_short_name = |text: &str| SHORT_NAMES.iter().find(|&&(_, name)| name == text).map(|&(element, _)| element);
+    let by_name = |text: &str| {
+        let found = NAMES.iter().find(|&&(_, name, short, _)| name == text || short == Some(text));
+        found.map(|&(element, ..)| element)
+    };
     if let Ok(text) = dtype.cast::<PyString>() {
         let text = text.to_string_lossy();
-        if let Some(element) = by_name(&text).or_else(|| by_short_name(&text)) {
+        if let Some(element) = by_name(&text) {
             return Ok(element);
         }
     }
