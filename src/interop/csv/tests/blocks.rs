@@ -1,4 +1,4 @@
-//! What is found in blocks of bytes is what is found byte by byte, and what the fast path finds is what is extracted.
+//! Fields found in blocks of bytes are those found byte by byte, and the fast path finds the values that are extracted.
 
 use proptest::prelude::*;
 
