@@ -90,6 +90,44 @@ fn words_of_the_dictionary_are_written_and_read_back_as_the_same_table() {
 }
 
 #[test]
+fn words_of_any_length_are_written() {
+    let names: Vec<String> = (0..70).map(|length| "wörter,".chars().cycle().take(length).collect()).collect();
+    let codes: Vec<u8> = (0..70).chain((0..70).rev()).collect();
+    let table = Table::from_array(codes.clone(), shape(codes.len(), 1)).unwrap();
+    let quoted = |name: &String| {
+        if name.is_empty() || name.contains(',') { format!("\"{name}\"\n") } else { format!("{name}\n") }
+    };
+    let expected: String = codes.iter().map(|&code| quoted(&names[usize::from(code)])).collect();
+    assert_eq!(written(&table, CsvWriteOptions::new().categories(0, &names)), expected);
+}
+
+#[test]
+fn long_files_have_all_lines_and_no_more_room_on_the_disk_than_they_need() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("table.csv");
+    for rows in [100_000_usize, 400_000] {
+        let columns = [
+            ("a", AnyArray::from((0..rows as i64).map(|row| row * 1_000_003).collect::<Vec<_>>())),
+            ("b", AnyArray::from((0..rows).map(|row| row as f64 / 4.0).collect::<Vec<_>>())),
+        ];
+        let table = SoaNumericTable::from_columns(columns).unwrap();
+        let expected = written_any(&table, CsvWriteOptions::new());
+        assert!(expected.len() > 1 << 20);
+        for in_place in [false, true] {
+            table.write_csv_with(&path, CsvWriteOptions::new().durable(false).in_place(in_place)).unwrap();
+            assert!(std::fs::read(&path).unwrap() == expected.as_bytes());
+            #[cfg(target_os = "linux")]
+            {
+                let file = std::fs::File::open(&path).unwrap();
+                file.sync_all().unwrap();
+                let taken = std::os::unix::fs::MetadataExt::blocks(&file.metadata().unwrap()) * 512;
+                assert!(taken < expected.len() as u64 + (1 << 20), "{taken} bytes for {}", expected.len());
+            }
+        }
+    }
+}
+
+#[test]
 fn an_index_without_a_word_is_an_error_unless_indices_are_asked_for() {
     let words = Categories::from_labels(["a", "b"]).unwrap();
     let uniform = DataDictionary::uniform(Feature::new(ElementType::F32).categorical(words), 2);

@@ -16,12 +16,43 @@ use crate::base::text::excerpt;
 use crate::base::value::AnyValue;
 use crate::convert::cast;
 use crate::dictionary::{Categories, DataDictionary, Feature, FeatureType, TimeUnit};
-use crate::interop::text::digits::push;
+use crate::interop::text::digits::{push, push_some};
 #[cfg(doc)]
 use crate::table::HomogenNumericTable;
 
+/// The text of a category. Short texts lie beside each other, and a copy of all bytes of one is faster than a copy of
+/// the given number.
+pub(super) enum Word {
+    Short { bytes: [u8; SHORT], length: u8 },
+    Long(Vec<u8>),
+}
+
+/// The most bytes of a short text: a [`Word`] has 32.
+const SHORT: usize = 30;
+
+impl Word {
+    fn new(text: Vec<u8>) -> Self {
+        let mut bytes = [0; SHORT];
+        match bytes.get_mut(..text.len()) {
+            Some(start) => {
+                start.copy_from_slice(&text);
+                Self::Short { bytes, length: text.len() as u8 }
+            }
+            None => Self::Long(text),
+        }
+    }
+
+    #[inline(always)]
+    fn push(&self, text: &mut Vec<u8>) {
+        match self {
+            Self::Short { bytes, length } => push_some(bytes, usize::from(*length), text),
+            Self::Long(bytes) => text.extend_from_slice(bytes),
+        }
+    }
+}
+
 /// The strings of the categories of a column.
-type Words = Arc<Vec<Vec<u8>>>;
+type Words = Arc<Vec<Word>>;
 
 /// The spelling of a column's values, if they are not written as numbers.
 #[derive(Clone)]
@@ -41,7 +72,7 @@ fn texts<'a>(
 ) -> Result<Words> {
     let mut texts = with_room(count)?;
     for word in words {
-        texts.push(quote(word)?);
+        texts.push(Word::new(quote(word)?));
     }
     Ok(Arc::new(texts))
 }
@@ -161,7 +192,7 @@ impl Form {
         match spelling {
             None if is_nan => text.extend_from_slice(&self.nan),
             Some(_) if is_nan => text.extend_from_slice(&self.missing),
-            Some(Spelling::Words(words)) => text.extend_from_slice(word_of(words, value, row, column)?),
+            Some(Spelling::Words(words)) => word_of(words, value, row, column)?.push(text),
             Some(Spelling::Times(unit)) => push_time(*unit, value, (row, column), text)?,
             None => match self.decimal {
                 None => push(value, text),
@@ -214,12 +245,12 @@ fn header(dictionary: &DataDictionary, delimiter: u8, shape: Shape) -> Result<Ve
 }
 
 /// Returns the text of a category.
-fn word_of<T: Element>(words: &[Vec<u8>], value: T, row: usize, column: usize) -> Result<&[u8]> {
+fn word_of<T: Element>(words: &[Word], value: T, row: usize, column: usize) -> Result<&Word> {
     let (number, index) = (cast::<T, f64>(value), cast::<T, u64>(value));
     let word = usize::try_from(index).ok().filter(|&index| index as f64 == number).and_then(|index| words.get(index));
     let (count, value) = (words.len(), AnyValue::from(value));
     let refused = || bad_option(format!("{value} at row {row}, column {column} is not an index of {count} categories"));
-    word.map(Vec::as_slice).ok_or_else(refused)
+    word.ok_or_else(refused)
 }
 
 /// Appends the text of a point in time.

@@ -68,7 +68,7 @@ impl TimeUnit {
         if !push_date(seconds.div_euclid(DAY), text) {
             return false;
         }
-        let time = seconds.rem_euclid(DAY);
+        let time = seconds.rem_euclid(DAY) as u32; // below the seconds of a day
         let ([a, b], [c, d], [e, f]) = (pair(time / 3600), pair(time / 60 % 60), pair(time % 60));
         text.extend_from_slice(&[b'T', a, b, b':', c, d, b':', e, f]);
         let mut digit = per_second / 10;

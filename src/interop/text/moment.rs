@@ -184,16 +184,18 @@ fn days_before(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
-/// Returns the year, the month and the day of the date the given number of days after 1970-01-01.
-fn date_of(days: i64) -> (i64, i64, i64) {
+/// Returns the year, the month and the day of the date the given number of days after 1970-01-01. All but the year fits
+/// 32 bits, which take less time to divide.
+#[inline(always)]
+fn date_of(days: i64) -> (i64, u32, u32) {
     let days = days.saturating_add(719_468);
-    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097) as u32);
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = (month_from_march + 2) % 12 + 1;
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    (i64::from(year_of_era) + era * 400 + i64::from(month <= 2), month, day)
 }
 
 /// Formats the date the given number of days after 1970-01-01, in the form in which it is read.
@@ -205,8 +207,10 @@ pub(in crate::interop) fn show_date(days: i64) -> String {
 }
 
 /// Appends a date as [`show_date`] formats it, if its year has four digits. Returns whether it has.
+#[inline]
 pub(in crate::interop) fn push_date(days: i64, text: &mut Vec<u8>) -> bool {
     let (year @ 0..=9999, month, day) = date_of(days) else { return false };
+    let year = year as u32; // in range
     let ([a, b], [c, d], [e, f], [g, h]) = (pair(year / 100), pair(year), pair(month), pair(day));
     text.extend_from_slice(&[a, b, c, d, b'-', e, f, b'-', g, h]);
     true
