@@ -26,6 +26,10 @@ const LINK_LIMIT: usize = 40;
 const TEMPORARY_ENDING: &str = ".ntb.tmp";
 /// Number of temporary names that are tried.
 const NAME_LIMIT: usize = 100;
+/// The length from which on disk space is reserved for a file that is written sequentially.
+const LONG: u64 = 1 << 20;
+/// The most disk space that is reserved ahead of what is written.
+const MAX_AHEAD: u64 = 64 << 20;
 
 /// Replaces the file at `path` by the output of `write`. On error, nothing has changed, unless the options select
 /// writing in place and something has been written.
@@ -70,6 +74,7 @@ pub(crate) struct Replacement {
     waiting: Mutex<Option<u64>>,
     /// A new in-memory file that several threads write to.
     memory: OnceLock<MemoryFile>,
+    sequence: Mutex<Sequence>,
     way: Way,
     target: PathBuf,
     /// The target path as the caller wrote it, for errors.
@@ -77,6 +82,26 @@ pub(crate) struct Replacement {
     is_durable: bool,
     /// Checked before the target gets its new content or loses its old content.
     permit: Option<Permit>,
+}
+
+/// The sequential writes to a file whose length is not known: the bytes written, and the length for which disk space is
+/// reserved.
+#[derive(Debug, Default)]
+struct Sequence {
+    written: u64,
+    reserved: u64,
+}
+
+impl Sequence {
+    /// Reserves disk space for `count` more bytes, and for as many as there are, if the file is long.
+    fn make_room(&mut self, file: &File, count: usize) {
+        let end = self.written.saturating_add(count as u64);
+        if end >= LONG && end > self.reserved {
+            let room = end.saturating_add(end.min(MAX_AHEAD));
+            let is_reserved = file.reserve(room).is_ok();
+            self.reserved = if is_reserved { room } else { u64::MAX }; // writing finds a lack of space
+        }
+    }
 }
 
 /// The way in which the target receives its new content.
@@ -103,6 +128,7 @@ impl Replacement {
                 file: Some(file),
                 waiting: Mutex::new(matches!(way, Way::InPlace { .. }).then_some(0)),
                 memory: OnceLock::new(),
+                sequence: Mutex::default(),
                 way,
                 target,
                 path: path.to_owned(),
@@ -166,7 +192,11 @@ impl Replacement {
     /// [`ErrorKind::Io`]; [`ErrorKind::RenameUnsupported`]. The target is unchanged, unless it is written in place, or
     /// its directory could not be synchronized.
     pub(crate) fn commit(mut self) -> Result<()> {
-        self.begun().map_err(|source| self.error(source))?; // the new content may be empty
+        let file = self.begun().map_err(|source| self.error(source))?; // the new content may be empty
+        let Sequence { written, reserved } = *self.sequence.lock().unwrap_or_else(PoisonError::into_inner);
+        if reserved > written {
+            let _ = file.metadata().and_then(|found| file.set_len(found.len())); // without it, the file takes more room
+        }
         let directory = self.synchronise().map_err(|source| self.error(source))?;
         if let Way::Rename(temporary) = &self.way {
             let _permitted = self.permitted()?;
@@ -266,10 +296,16 @@ impl Sink for Replacement {
     }
 }
 
-/// Writes sequentially, from the beginning of the file.
+/// Writes sequentially, from the beginning of the file. Reserves disk space for long files, as [`Sink::begin`] does for
+/// those whose length is known.
 impl Write for &Replacement {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.begun()?.write(bytes)
+        let mut file = self.begun()?;
+        let mut sequence = self.sequence.lock().unwrap_or_else(PoisonError::into_inner);
+        sequence.make_room(file, bytes.len());
+        let count = file.write(bytes)?;
+        sequence.written += count as u64;
+        Ok(count)
     }
 
     fn flush(&mut self) -> io::Result<()> {
