@@ -1,5 +1,7 @@
 //! What `describe` says of columns, and how it prints.
 
+use std::cmp::Ordering;
+
 use numeric_table::{
     AnyValue,
     csv::{CsvColumnDescription, CsvColumnKind, CsvMissing, CsvOptions, CsvSample},
@@ -82,6 +84,40 @@ fn ranges_and_gaps_are_counted_over_the_rows_of_the_table() {
         columns("9223372036854775807\n-9223372036854775808\n", CsvOptions::new())[0].range.unwrap().1,
         AnyValue::from(i64::MAX)
     );
+}
+
+#[test]
+fn ranges_are_those_of_the_loaded_columns() {
+    let wholes = ["5", "-3", "9007199254740992", "0", "12", "-3", "7"];
+    let large = ["9223372036854775808", "1", "18446744073709551615", "9223372036854775807", "0"];
+    let mixed = ["7", "0.5", "", "-0", "0", "8", "-2.5", "7", "1e300", "-7"];
+    let zeros = ["0.0", "", "-0.0", "0", "0.0"];
+    let equal = ["3", "3", "3"];
+    let one = ["-1.5"];
+    for fields in [&wholes[..], &large, &mixed, &zeros, &equal, &one, &["", "NA"]] {
+        for first in 0..fields.len() {
+            let (tail, head) = (&fields[first..], &fields[..first]);
+            let lines = tail.iter().chain(head).map(|field| format!("{field},x\n"));
+            let text: String = std::iter::once("a,b\n".to_owned()).chain(lines).collect();
+            let (source, described) = (source(&text, nan()).unwrap(), columns(&text, nan()));
+            let table = source.load_typed().unwrap();
+            let expected = match table.column_type(0).unwrap() {
+                ElementType::I64 => ends(table.column_slice::<i64>(0).unwrap().to_vec(), i64::cmp),
+                ElementType::U64 => ends(table.column_slice::<u64>(0).unwrap().to_vec(), u64::cmp),
+                _ => {
+                    let values = table.column_slice::<f64>(0).unwrap().iter().copied();
+                    ends(values.filter(|value| !value.is_nan()).collect(), f64::total_cmp)
+                }
+            };
+            assert_eq!(format!("{:?}", described[0].range), format!("{expected:?}"), "{text}");
+        }
+    }
+}
+
+/// Returns the smallest and the largest value.
+fn ends<T: Copy + Into<AnyValue>>(mut values: Vec<T>, order: fn(&T, &T) -> Ordering) -> Option<(AnyValue, AnyValue)> {
+    values.sort_by(order);
+    values.first().zip(values.last()).map(|(&low, &high)| (low.into(), high.into()))
 }
 
 #[test]

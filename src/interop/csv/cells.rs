@@ -479,16 +479,16 @@ impl Sink for ColumnSink<'_, '_> {
     }
 
     fn end_row(&mut self, is_kept: bool) {
-        for (column, evidence) in self.pending.drain(..) {
-            if is_kept {
+        if self.plan.may_skip {
+            for (column, evidence) in self.pending.drain(..).filter(|_| is_kept) {
                 self.evidence[column].append(evidence);
             }
-        }
-        for column in self.written.drain(..).filter(|_| !is_kept) {
-            let cells = &mut self.cells[self.plan.columns[column].action.targets()];
-            match_element!(cells.first().map_or(ElementType::F64, Cells::element_type), T => {
-                fill(cells, self.row, T::nearest(Exact::Integer(0)));
-            });
+            for column in self.written.drain(..).filter(|_| !is_kept) {
+                let cells = &mut self.cells[self.plan.columns[column].action.targets()];
+                match_element!(cells.first().map_or(ElementType::F64, Cells::element_type), T => {
+                    fill(cells, self.row, T::nearest(Exact::Integer(0)));
+                });
+            }
         }
         self.row += usize::from(is_kept);
     }

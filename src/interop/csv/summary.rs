@@ -117,7 +117,7 @@ fn describe_column(role: &ColumnRole, tally: Tally, element: ElementType, reason
         element_type: Some(element),
         reason,
         gaps: tally.gaps,
-        range: tally.range.map(|(low, high)| (of_type(low), of_type(high))),
+        range: tally.range.ends().map(|(low, high)| (of_type(low), of_type(high))),
         categories: role.categories.as_ref().map(|categories| categories.names.clone()),
     }
 }
@@ -165,9 +165,77 @@ fn reasons(source: &CsvSource, plan: &ColumnPlan<'_>, evidence: &[Evidence], tal
 #[derive(Clone, Default)]
 struct Tally {
     gaps: usize,
-    range: Option<(Exact, Exact)>,
+    range: NumberRange,
     /// The first number.
     first: Option<Box<Sight>>,
+}
+
+/// The smallest and the largest number so far. Of numbers that are equal as floats, the first one.
+#[derive(Clone, Copy, Default)]
+enum NumberRange {
+    #[default]
+    Empty,
+    /// Both are integers that `i64` holds.
+    Wholes(i64, i64),
+    Floats(f64, f64),
+    /// Others, and the two as floats.
+    Mixed([Exact; 2], [f64; 2]),
+}
+
+impl NumberRange {
+    fn new(least: Exact, most: Exact) -> Self {
+        let whole = |number: Exact| match number {
+            Exact::Integer(number) => i64::try_from(number).ok(),
+            Exact::Float(_) => None,
+        };
+        match (least, most) {
+            (Exact::Float(least), Exact::Float(most)) => Self::Floats(least, most),
+            _ => match (whole(least), whole(most)) {
+                (Some(least), Some(most)) => Self::Wholes(least, most),
+                _ => Self::Mixed([least, most], [float_of(least), float_of(most)]),
+            },
+        }
+    }
+
+    fn ends(self) -> Option<(Exact, Exact)> {
+        match self {
+            Self::Empty => None,
+            Self::Wholes(least, most) => Some((Exact::Integer(least.into()), Exact::Integer(most.into()))),
+            Self::Floats(least, most) => Some((Exact::Float(least), Exact::Float(most))),
+            Self::Mixed([least, most], _) => Some((least, most)),
+        }
+    }
+
+    /// Extends the range to an integer.
+    #[inline(always)]
+    fn add_whole(&mut self, number: i64) {
+        match self {
+            Self::Wholes(least, most) => (*least, *most) = (number.min(*least), number.max(*most)),
+            _ => self.extend(Exact::Integer(number.into()), Exact::Integer(number.into())),
+        }
+    }
+
+    /// Extends the range to a float.
+    #[inline(always)]
+    fn add_float(&mut self, number: f64) {
+        match self {
+            Self::Floats(least, most) | Self::Mixed(_, [least, most]) if *least < number && number < *most => {}
+            _ => self.extend(Exact::Float(number), Exact::Float(number)),
+        }
+    }
+
+    /// Extends the range to another.
+    #[inline(never)]
+    fn extend(&mut self, low: Exact, high: Exact) {
+        let (mut least, mut most) = self.ends().unwrap_or((low, high));
+        if compare(low, least) == Ordering::Less {
+            least = low;
+        }
+        if compare(high, most) == Ordering::Greater {
+            most = high;
+        }
+        *self = Self::new(least, most);
+    }
 }
 
 /// The class of a field.
@@ -184,35 +252,9 @@ impl Tally {
             Counted::Number(number, first) => {
                 self.first = self.first.take().or(first);
                 if let Some(number) = number {
-                    self.add_number(number);
+                    self.range.extend(number, number);
                 }
             }
-        }
-    }
-
-    /// Extends the range to a number.
-    #[inline]
-    fn add_number(&mut self, number: Exact) {
-        let is_within = match (number, self.range) {
-            (Exact::Float(number), Some((Exact::Float(low), Exact::Float(high)))) => low < number && number < high,
-            (Exact::Integer(number), Some((Exact::Integer(low), Exact::Integer(high)))) => {
-                low < number && number < high
-            }
-            _ => false,
-        };
-        if !is_within {
-            self.reach(number, number);
-        }
-    }
-
-    /// Extends the range.
-    fn reach(&mut self, low: Exact, high: Exact) {
-        let (least, most) = self.range.get_or_insert((low, high));
-        if compare(low, *least) == Ordering::Less {
-            *least = low;
-        }
-        if compare(high, *most) == Ordering::Greater {
-            *most = high;
         }
     }
 
@@ -220,21 +262,24 @@ impl Tally {
     fn append(&mut self, later: Self) {
         self.gaps += later.gaps;
         self.first = self.first.take().or(later.first);
-        if let Some((low, high)) = later.range {
-            self.reach(low, high);
+        if let Some((low, high)) = later.range.ends() {
+            self.range.extend(low, high);
         }
     }
 }
 
 /// Compares two numbers that are not NaN. In a column with floats, all numbers become floats.
 fn compare(one: Exact, other: Exact) -> Ordering {
-    let float = |number: Exact| match number {
-        Exact::Integer(number) => i64::try_from(number).map_or(number as f64, |number| number as f64),
-        Exact::Float(number) => number,
-    };
     match (one, other) {
         (Exact::Integer(one), Exact::Integer(other)) => one.cmp(&other),
-        _ => float(one).total_cmp(&float(other)),
+        _ => float_of(one).total_cmp(&float_of(other)),
+    }
+}
+
+fn float_of(number: Exact) -> f64 {
+    match number {
+        Exact::Integer(number) => i64::try_from(number).map_or(number as f64, |number| number as f64),
+        Exact::Float(number) => number,
     }
 }
 
@@ -289,21 +334,19 @@ impl Sink for SummarySink<'_> {
         let found = if self.plan.may_skip { None } else { self.inner.fast_value(column, bytes, syntax) };
         let Some((value, length)) = found else { return Taken::Field };
         let tally = &mut self.tallies[column];
-        let number = match value {
-            FastValue::Index(_) => return Taken::Stored(length),
-            FastValue::Nan => {
-                tally.gaps += 1;
-                return Taken::Stored(length);
-            }
+        match value {
+            FastValue::Index(_) => {}
+            FastValue::Nan => tally.gaps += 1,
             // The text of the first number is kept.
             _ if tally.first.is_none() => return Taken::Field,
-            FastValue::Whole { is_negative: true, magnitude } => Exact::Integer(-i128::from(magnitude)),
-            FastValue::Whole { magnitude, .. } => Exact::Integer(magnitude.into()),
-            FastValue::Days(days) => Exact::Integer(days.into()),
+            FastValue::Whole { is_negative, magnitude } => match i64::try_from(magnitude) {
+                Ok(number) => tally.range.add_whole(if is_negative { -number } else { number }),
+                Err(_) => tally.range.extend(Exact::Integer(magnitude.into()), Exact::Integer(magnitude.into())),
+            },
+            FastValue::Days(days) => tally.range.add_whole(days),
             // Perhaps written as an integer, but a column of floats holds only integers that are floats.
-            FastValue::Float(number) => Exact::Float(number),
-        };
-        tally.add_number(number);
+            FastValue::Float(number) => tally.range.add_float(number),
+        }
         Taken::Stored(length)
     }
 
@@ -317,8 +360,8 @@ impl Sink for SummarySink<'_> {
 
     fn end_row(&mut self, is_kept: bool) {
         self.inner.end_row(is_kept);
-        for (column, counted) in self.pending.drain(..) {
-            if is_kept {
+        if !self.pending.is_empty() {
+            for (column, counted) in self.pending.drain(..).filter(|_| is_kept) {
                 self.tallies[column].add(counted);
             }
         }
