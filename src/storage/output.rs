@@ -18,7 +18,8 @@ use crate::base::shape::Shape;
 use crate::window::{AnySlice, AnySliceMut};
 
 /// Number of bytes that are written at a time if the memory has the same order as the file. System calls on one file
-/// are serialized, and a few long ones are faster than many short ones.
+/// are serialized, and a few long ones are faster than many short ones. They end at multiples of this in the file, so
+/// that the system keeps the bytes in large pages.
 const WRITE_BYTES: usize = 4 << 20;
 
 /// Values in the order of a file, line by line. A line is a row, or a column if the file is column-major.
@@ -110,15 +111,19 @@ impl<S: Sink> PayloadWriter<'_, S> {
         let size = element.size_in_bytes();
         let mut position = position + (run.start * size) as u64;
         let mut sums = RunSums::new(self.chunk_size, position, run.len() * size)?;
-        for_each_piece(lines, element, run, &mut |bytes| {
-            sums.update(bytes);
-            self.output.write(bytes, self.offset + position)?;
-            position += bytes.len() as u64;
-            if let Some(meter) = self.meter {
-                meter.add(bytes.len() as u64);
-            }
-            Ok(())
-        })?;
+        let before = WRITE_BYTES - ((self.offset + position) % WRITE_BYTES as u64) as usize;
+        let first_end = run.start + run.len().min(before / size);
+        for part in [run.start..first_end, first_end..run.end] {
+            for_each_piece(lines, element, part, &mut |bytes| {
+                sums.update(bytes);
+                self.output.write(bytes, self.offset + position)?;
+                position += bytes.len() as u64;
+                if let Some(meter) = self.meter {
+                    meter.add(bytes.len() as u64);
+                }
+                Ok(())
+            })?;
+        }
         Ok(sums)
     }
 }
