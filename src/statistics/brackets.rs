@@ -36,6 +36,8 @@ const TOGETHER: usize = 32;
 /// Rows and values that are read together: they stay in the first-level cache.
 const TILE_ROWS: usize = 1024;
 const TILE_VALUES: usize = 4096;
+/// Places between the tiles of two columns, which spread their lines over the sets of the cache.
+const APART: usize = 8;
 /// One of this number of values may be collected.
 const COLLECTED: usize = 4;
 /// If one of this number of sampled values is a bound, values equal to a bound are counted.
@@ -217,16 +219,20 @@ fn count(work: &Work<'_>, rows: Range<usize>, columns: Range<usize>, brackets: &
     }
     let step = (TILE_VALUES / width).clamp(64, TILE_ROWS);
     let mut buffer = filled(step * width, 0.0)?;
-    let mut room = Room { tile: [0; TILE_ROWS], places: [0; TILE_ROWS], inside: [0; TILE_ROWS], count: 0 };
+    let stride = step + APART;
+    let mut tiles = filled(stride * width, 0_i64)?;
+    let mut room = Room { places: [0; TILE_ROWS], inside: [0; TILE_ROWS], count: 0 };
     for rows in cut(rows, step) {
         let region = Region { rows: rows.clone(), columns: columns.clone() };
         let values = work.source.read(&region, &mut buffer[..rows.len() * width])?;
-        for (column, (part, brackets)) in parts.iter_mut().zip(brackets).enumerate() {
+        Level::chosen().run_long(Order { values, width, tiles: &mut tiles, stride });
+        for ((part, brackets), tile) in parts.iter_mut().zip(brackets).zip(tiles.chunks_exact(stride)) {
             if part.is_full {
                 continue;
             }
             room.count = 0;
-            Level::chosen().run_long(Scan { values, width, column, brackets, part: &mut *part, room: &mut room });
+            let tile = &tile[..(values.len() / width).min(step)];
+            Level::chosen().run_long(Scan { tile, brackets, part: &mut *part, room: &mut room });
             let collected = &room.inside[..room.count];
             part.is_full = part.collected.len() + collected.len() > most;
             let bytes = size_of_val(collected);
@@ -238,10 +244,9 @@ fn count(work: &Work<'_>, rows: Range<usize>, columns: Range<usize>, brackets: &
     Ok(parts)
 }
 
-/// Memory for a tile of a column.
+/// Memory for the values of a tile that are in brackets.
 struct Room {
-    tile: [i64; TILE_ROWS],
-    /// The number of bounds below each value; odd if it is in a bracket.
+    /// The number of bounds below each value of the tile; odd if the value is in a bracket.
     places: [u8; TILE_ROWS],
     /// The values that are collected. Brackets have no values in common, so there is room for all of them.
     inside: [i64; TILE_ROWS],
@@ -256,11 +261,34 @@ impl Room {
     }
 }
 
-/// The loop over a tile: one column of values that are stored row by row.
-struct Scan<'a> {
+/// The loop that converts values, stored row by row, to integers, stored column by column in tiles `stride` apart. It
+/// reads the values in the order of memory, which the processor fetches in advance.
+struct Order<'a> {
     values: &'a [f64],
     width: usize,
-    column: usize,
+    tiles: &'a mut [i64],
+    stride: usize,
+}
+
+impl LongLoop for Order<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { values, width, tiles, stride } = self;
+        if width == 1 {
+            tiles.iter_mut().zip(values).for_each(|(ordered, &value)| *ordered = to_ordered(value));
+            return;
+        }
+        for (row, values) in values.chunks_exact(width).enumerate().take(stride) {
+            for (tile, &value) in tiles.chunks_exact_mut(stride).zip(values) {
+                tile[row] = to_ordered(value);
+            }
+        }
+    }
+}
+
+/// The loop over a tile of one column.
+struct Scan<'a> {
+    tile: &'a [i64],
     brackets: &'a Brackets,
     part: &'a mut Counted,
     room: &'a mut Room,
@@ -269,37 +297,32 @@ struct Scan<'a> {
 impl LongLoop for Scan<'_> {
     #[inline(always)]
     fn run(self) {
-        let Self { values, width, column, brackets, part, room } = self;
-        let rows = (values.len() / width).min(TILE_ROWS);
-        let tile = &mut room.tile[..rows];
-        match width {
-            1 => tile.iter_mut().zip(values).for_each(|(ordered, &value)| *ordered = to_ordered(value)),
-            _ => {
-                let of_column = values[column..].iter().step_by(width);
-                tile.iter_mut().zip(of_column).for_each(|(ordered, &value)| *ordered = to_ordered(value));
-            }
-        }
+        let Self { tile, brackets, part, room } = self;
         let (mut negative, mut positive) = (0_u64, 0_u64);
-        for &value in &*tile {
+        for &value in tile {
             negative += u64::from(value < LEAST);
             positive += u64::from(value > GREATEST);
         }
         part.negative_nan += negative as usize; // at most the rows of a tile
         part.positive_nan += positive as usize;
+        // Loops, not `for_each`: its closure would be a function of its own, compiled without the level's instructions.
         if brackets.counts_bounds {
-            let list = brackets.list.iter().zip(&mut part.counts);
-            return list.for_each(|(&bracket, counts)| count_bounds(bracket, rows, room, counts));
+            for (&bracket, counts) in brackets.list.iter().zip(&mut part.counts) {
+                count_bounds(bracket, tile, room, counts);
+            }
+            return;
         }
-        let groups = brackets.list.chunks(COUNTED).zip(part.counts.chunks_mut(COUNTED));
-        groups.for_each(|(brackets, counts)| count_places(brackets, rows, room, counts));
+        for (brackets, counts) in brackets.list.chunks(COUNTED).zip(part.counts.chunks_mut(COUNTED)) {
+            count_places(brackets, tile, room, counts);
+        }
     }
 }
 
 /// Counts the values below, at and above the bounds of a bracket, and collects those between them.
 #[inline(always)]
-fn count_bounds(Bracket { low, high }: Bracket, rows: usize, room: &mut Room, counts: &mut Counts) {
+fn count_bounds(Bracket { low, high }: Bracket, tile: &[i64], room: &mut Room, counts: &mut Counts) {
     let (mut below_low, mut up_to_low, mut below_high, mut up_to_high) = (0_u64, 0_u64, 0_u64, 0_u64);
-    for &value in &room.tile[..rows] {
+    for &value in tile {
         below_low += u64::from(value < low);
         up_to_low += u64::from(value <= low);
         below_high += u64::from(value < high);
@@ -309,8 +332,7 @@ fn count_bounds(Bracket { low, high }: Bracket, rows: usize, room: &mut Room, co
     counts.up_to_low += up_to_low as usize;
     counts.below_high += below_high as usize;
     counts.up_to_high += up_to_high as usize;
-    for at in 0..rows {
-        let value = room.tile[at];
+    for &value in tile {
         if low < value && value < high {
             room.collect(value);
         }
@@ -319,14 +341,14 @@ fn count_bounds(Bracket { low, high }: Bracket, rows: usize, room: &mut Room, co
 
 /// Counts the values below up to [`COUNTED`] brackets and in them, and collects the latter.
 #[inline(always)]
-fn count_places(brackets: &[Bracket], rows: usize, room: &mut Room, counts: &mut [Counts]) {
+fn count_places(brackets: &[Bracket], tile: &[i64], room: &mut Room, counts: &mut [Counts]) {
     let mut limits = [[i64::MAX; 2]; COUNTED]; // above which no value is
     for (limits, bracket) in limits.iter_mut().zip(brackets) {
         *limits = [bracket.low - 1, bracket.high]; // at least that of minus infinity, minus one
     }
     // Numbers of values by place, 16 bits for each: a tile has fewer than 2^16 values.
     let (mut first, mut last) = (0_u64, 0_u64);
-    for (&value, target) in room.tile[..rows].iter().zip(&mut room.places) {
+    for (&value, target) in tile.iter().zip(&mut room.places) {
         let mut place = 0_u64;
         for limit in limits.as_flattened() {
             place += u64::from(value > *limit);
@@ -349,19 +371,20 @@ fn count_places(brackets: &[Bracket], rows: usize, room: &mut Room, counts: &mut
         counts.up_to_high += below;
     }
     let start = room.count;
-    for index in 0..rows / 8 {
-        let mut odd = u64::from_le_bytes(room.places.as_chunks().0[index]) & 0x0101_0101_0101_0101;
+    let (groups, rest) = tile.as_chunks::<8>();
+    for (group, values) in groups.iter().enumerate() {
+        let mut odd = u64::from_le_bytes(room.places.as_chunks().0[group]) & 0x0101_0101_0101_0101;
         while odd != 0 {
-            room.collect(room.tile[8 * index + odd.trailing_zeros() as usize / 8]);
+            room.collect(values[odd.trailing_zeros() as usize / 8]);
             odd &= odd - 1;
         }
     }
-    for at in rows / 8 * 8..rows {
-        if room.places[at] % 2 == 1 {
-            room.collect(room.tile[at]);
+    for (index, &value) in rest.iter().enumerate() {
+        if room.places[8 * groups.len() + index] % 2 == 1 {
+            room.collect(value);
         }
     }
-    debug_assert!(room.count - start <= rows);
+    debug_assert!(room.count - start <= tile.len());
 }
 
 /// Selects the values of the ranks of a column.
