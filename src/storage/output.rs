@@ -156,3 +156,70 @@ pub(crate) fn for_each_piece(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::{Mutex, PoisonError};
+
+    use super::*;
+
+    struct Floats {
+        values: Vec<f32>,
+        are_in_memory: bool,
+    }
+
+    impl Lines for Floats {
+        fn shape(&self) -> Shape {
+            Shape { rows: self.values.len(), columns: 1 }
+        }
+
+        fn as_slice(&self, _: ElementType) -> Option<AnySlice<'_>> {
+            self.are_in_memory.then(|| AnySlice::new(&self.values))
+        }
+
+        fn read(&self, range: Range<usize>, target: AnySliceMut<'_>) -> Result<()> {
+            target.downcast::<f32>().unwrap().copy_from_slice(&self.values[range]);
+            Ok(())
+        }
+    }
+
+    /// The pieces that were written, with their positions.
+    #[derive(Default)]
+    struct Pieces(Mutex<Vec<(u64, Vec<u8>)>>);
+
+    impl Sink for Pieces {
+        fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push((offset, bytes.to_vec()));
+            Ok(())
+        }
+
+        fn reserve(&self, _: u64) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn pieces_hold_all_values_in_order_and_end_at_multiples_in_the_file() {
+        const MULTIPLE: usize = WRITE_BYTES / size_of::<f32>();
+        for (count, offset) in [(0, 128), (1, 128), (MULTIPLE - 32, 128), (MULTIPLE, 4096), (2 * MULTIPLE + 7, 128)] {
+            for (are_in_memory, chunk_size) in [(true, 0), (true, 1 << 20), (false, 0)] {
+                let lines = Floats { values: (0..count).map(|index| index as f32).collect(), are_in_memory };
+                let sink = Pieces::default();
+                let output = Output { sink: &sink, path: Path::new("file") };
+                let payload = PayloadWriter { output: &output, offset, chunk_size, meter: None };
+                payload.write_unchanged(&lines, ElementType::F32, 0).unwrap();
+                let mut pieces = sink.0.into_inner().unwrap();
+                pieces.sort();
+                let mut end = offset;
+                for (start, bytes) in &pieces {
+                    assert_eq!(*start, end);
+                    end += bytes.len() as u64;
+                    assert!(!bytes.is_empty() && *start / WRITE_BYTES as u64 == (end - 1) / WRITE_BYTES as u64);
+                }
+                let written: Vec<u8> = pieces.into_iter().flat_map(|(_, bytes)| bytes).collect();
+                assert!(written == lines.values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>());
+            }
+        }
+    }
+}
