@@ -100,6 +100,7 @@ impl<'a> AnyArrayRef<'a> {
         })
     }
 
+    #[inline]
     pub(crate) fn as_slice(self) -> AnySlice<'a> {
         match_element!(self.element, T => AnySlice::new(self.downcast::<T>().map_or(&[], |array| array)))
     }
@@ -187,6 +188,7 @@ impl AnyArray {
     /// let any = AnyArray::new(Array::from(vec![1.5_f64, 2.5]));
     /// assert_eq!(any.as_slice().downcast::<f64>(), Some(&[1.5, 2.5][..]));
     /// ```
+    #[inline]
     pub fn as_slice(&self) -> AnySlice<'_> {
         self.as_ref().as_slice()
     }

@@ -31,6 +31,17 @@ impl<B> RowBits<'_, B> {
     pub(crate) fn put(&mut self, column: usize, value: B) {
         self.0[column].write(value);
     }
+
+    /// Writes zeros to some elements. Panics if they are out of range; callers have checked.
+    #[inline(always)]
+    pub(crate) fn zero(&mut self, columns: Range<usize>)
+    where
+        B: Bits,
+    {
+        let elements = &mut self.0[columns];
+        // SAFETY: they are borrowed exclusively; zero bits are an integer.
+        unsafe { elements.as_mut_ptr().write_bytes(0, elements.len()) };
+    }
 }
 
 // SAFETY: disjoint `&mut [MaybeUninit<T>]`, and every element type is `Send`.

@@ -12,6 +12,10 @@ use std::ops::Range;
 
 use crate::base::element::{Element, ElementType, match_element, match_width};
 
+/// The size of a cache line in bytes.
+#[cfg(target_arch = "x86_64")]
+const LINE: usize = 64;
+
 /// A borrowed slice of any element type: a `&[T]` whose `T` is known only at run time.
 ///
 /// # Examples
@@ -180,11 +184,30 @@ impl<'a> AnySlice<'a> {
     }
 
     /// Cuts out a part. Panics if it is out of range; callers have checked.
+    #[inline]
     pub(crate) fn range(self, range: Range<usize>) -> Self {
         assert!(range.start <= range.end && range.end <= self.count, "the part is inside");
         // SAFETY: the part begins inside, or one past the end.
         let start = unsafe { self.start.add(range.start * self.element.size_in_bytes()) };
         Self { start, count: range.len(), ..self }
+    }
+
+    /// Asks the processor to fetch some values into its second-level cache, as far as they are inside. Does not wait.
+    #[inline]
+    pub(crate) fn fetch(self, range: Range<usize>) {
+        #[cfg(target_arch = "x86_64")]
+        if range.start < range.end.min(self.count) {
+            use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+            let (size, end) = (self.element.size_in_bytes(), range.end.min(self.count));
+            let start = self.start.wrapping_add(range.start * size);
+            let skipped = start.addr() % LINE;
+            for offset in (0..(end - range.start) * size + skipped).step_by(LINE) {
+                // SAFETY: SSE is part of x86-64. To fetch memory is not an access: any address is permitted.
+                unsafe { _mm_prefetch::<_MM_HINT_T1>(start.wrapping_sub(skipped).wrapping_add(offset).cast()) };
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = range;
     }
 }
 

@@ -43,6 +43,9 @@ pub struct SparseBlock<'t, T: Element> {
     values: Values<'t, T>,
 }
 
+/// The largest number of values of the next block that are fetched while those of this one are converted.
+const AHEAD: usize = 2048;
+
 /// The rows of a block, and the positions of its values.
 pub(super) struct Place<'t> {
     pub(super) pattern: Pattern<'t>,
@@ -52,6 +55,7 @@ pub(super) struct Place<'t> {
 }
 
 impl<'t> Place<'t> {
+    #[inline]
     pub(super) fn new(pattern: Pattern<'t>, rows: Range<usize>) -> Self {
         let positions = pattern.positions(&rows);
         Self { pattern, rows, positions }
@@ -64,11 +68,13 @@ impl<'t> Place<'t> {
         block.field("indices", &self.indices()).field("values", &values).finish()
     }
 
+    #[inline]
     pub(super) fn offsets(&self) -> Indices<'t> {
         let offsets = self.pattern.offsets.range(self.rows.start..self.rows.end + 1);
         Indices::new(offsets.as_slice(), self.positions.start)
     }
 
+    #[inline]
     pub(super) fn indices(&self) -> Indices<'t> {
         Indices::new(self.pattern.indices, 0).range(self.positions.clone())
     }
@@ -315,6 +321,7 @@ impl CsrNumericTable {
     /// assert!(table.sparse_rows::<f64>(1..4).is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub fn sparse_rows<T: Element>(&self, rows: impl RangeBounds<usize>) -> Result<SparseBlock<'_, T>> {
         self.sparse_rows_with(rows, ConversionPolicy::Saturate)
     }
@@ -335,18 +342,27 @@ impl CsrNumericTable {
     /// assert!(matches!(refused.unwrap_err().kind(), ErrorKind::ValueNotRepresentable { row: 1, column: 1, .. }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub fn sparse_rows_with<T: Element>(
         &self,
         rows: impl RangeBounds<usize>,
         policy: ConversionPolicy,
     ) -> Result<SparseBlock<'_, T>> {
         let place = Place::new(self.pattern(), self.rows_in(rows)?);
-        let stored = self.values.as_slice().range(place.positions.clone());
-        let values = match stored.downcast::<T>() {
+        let values = match self.values.as_slice().range(place.positions.clone()).downcast::<T>() {
             Some(values) => Values::Borrowed(values),
-            None => Values::Converted(convert(stored, &place, policy)?),
+            None => Values::Converted(self.converted_values(place.rows.clone(), policy)?),
         };
         Ok(SparseBlock { place, values })
+    }
+
+    /// Converts the values of some rows into new memory.
+    #[inline(never)]
+    fn converted_values<T: Element>(&self, rows: Range<usize>, policy: ConversionPolicy) -> Result<Array<T>> {
+        let place = Place::new(self.pattern(), rows);
+        let (values, positions) = (self.values.as_slice(), place.positions.clone());
+        values.fetch(positions.end..positions.end + positions.len().min(AHEAD));
+        convert(values.range(positions), &place, policy)
     }
 }
 

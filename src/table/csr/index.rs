@@ -128,6 +128,7 @@ pub struct Indices<'t> {
 
 impl<'t> Indices<'t> {
     /// Creates a view on numbers that have been checked.
+    #[inline]
     pub(super) fn new(values: AnySlice<'t>, base: usize) -> Self {
         Self { values, base }
     }
@@ -142,6 +143,7 @@ impl<'t> Indices<'t> {
     /// assert_eq!(table.offsets().len(), 3); // one more than rows
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub fn len(&self) -> usize {
         self.values.len()
     }
@@ -170,6 +172,7 @@ impl<'t> Indices<'t> {
     /// assert_eq!(table.indices().element_type(), ElementType::U64);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub fn element_type(&self) -> ElementType {
         self.values.element_type()
     }
@@ -184,6 +187,7 @@ impl<'t> Indices<'t> {
     /// assert_eq!((table.indices().get(1), table.indices().get(2)), (Some(3), None));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub fn get(&self, position: usize) -> Option<usize> {
         match_checked_index!(self.element_type(), I => {
             let number = self.values.bits::<I>().get(position)?;
@@ -269,11 +273,13 @@ impl<'t> Indices<'t> {
     }
 
     /// Returns the numbers at a range of positions, which must exist, counted from the same base.
+    #[inline]
     pub(super) fn range(self, range: Range<usize>) -> Self {
         Self { values: self.values.range(range), ..self }
     }
 
     /// Returns the numbers as stored in memory.
+    #[inline]
     pub(super) fn as_slice(&self) -> AnySlice<'t> {
         self.values
     }

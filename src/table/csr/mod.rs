@@ -1,8 +1,8 @@
 //! Compressed sparse rows: only some cells are stored, row by row, and all others are zero.
 //!
 //! `check`: the requirements on the parts; `build`: other constructors; `index`: offsets and indices of four types;
-//! `read`, `write`: dense regions; `columns`: the positions of each column's values; `grow`: appending rows; `block`,
-//! `block_mut`: sparse blocks; `transform`: tables made from another.
+//! `read`, `groups`, `write`: dense regions; `columns`: the positions of each column's values; `grow`: appending rows;
+//! `block`, `block_mut`: sparse blocks; `transform`: tables made from another.
 //! Invariant: `shape` and the three arrays meet the requirements of `check`, and the dictionary describes the columns.
 //! So the rows are ranges of `indices` and `values`, and the indices of a row ascend and are below the number of
 //! columns.
@@ -13,6 +13,7 @@ pub(crate) mod block_mut;
 mod build;
 mod check;
 mod columns;
+mod groups;
 mod grow;
 pub(crate) mod index;
 pub(crate) mod parts;
@@ -155,6 +156,7 @@ impl CsrNumericTable {
     /// assert_eq!(table.offsets().iter().collect::<Vec<_>>(), [0, 2, 3]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub fn offsets(&self) -> Indices<'_> {
         Indices::new(self.offsets.as_slice(), 0)
     }
@@ -169,6 +171,7 @@ impl CsrNumericTable {
     /// assert_eq!(table.indices().downcast::<i32>(), Some(&[0, 3, 1][..]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub fn indices(&self) -> Indices<'_> {
         Indices::new(self.indices.as_slice(), 0)
     }

@@ -1,8 +1,8 @@
 //! Dense reading: regions of a sparse table in any element type.
 //!
 //! Rows are zeroed, and the stored values are written into them. For complete rows of another type, the stored values
-//! are converted first, in batches, so that zeros are never converted. For some columns of another type, the region is
-//! read in the stored type, tile by tile, and the tiles are converted.
+//! are converted first, in batches, so that zeros are never converted; `groups` reads most of them. For some columns of
+//! another type, the region is read in the stored type, tile by tile, and the tiles are converted.
 //! Invariant: under a checking policy all stored values of the region are checked before any is written, unless the
 //! target's old values may be lost. Zero fits every type.
 
@@ -20,7 +20,7 @@ use crate::table::{Region, Target};
 use crate::window::{AnyRows, AnySlice, AnySliceMut, AnyWindow, Bits, RowBits};
 
 /// The number of rows whose offsets are read at a time.
-const BATCH: usize = 64;
+pub(super) const BATCH: usize = 64;
 
 /// The number of values that are converted at a time, and of cells in a tile.
 pub(super) const TILE: usize = 1024;
@@ -106,6 +106,7 @@ impl Pattern<'_> {
     }
 
     /// Returns the positions of all values of a range of rows.
+    #[inline]
     pub(super) fn positions(&self, rows: &Range<usize>) -> Range<usize> {
         self.offsets.at(rows.start)..self.offsets.at(rows.end)
     }
@@ -166,7 +167,7 @@ impl<'t> Cells<'t> {
         Self { pattern: table.pattern(), values: table.values.as_slice(), first: 0, columns: Some(&table.columns) }
     }
 
-    fn values_at(&self, positions: Range<usize>) -> AnySlice<'t> {
+    pub(super) fn values_at(&self, positions: Range<usize>) -> AnySlice<'t> {
         self.values.range(positions.start - self.first..positions.end - self.first)
     }
 
@@ -264,50 +265,6 @@ impl<'t> Cells<'t> {
                 at = end;
             }
         });
-        outcome
-    }
-
-    /// Reads complete rows in groups, each zeroed and written while it is in the first-level cache. The target is
-    /// contiguous. A row of it has at most [`TILE`] values and [`ZEROED_BYTES`] bytes.
-    fn read_groups<I: Index + Bits, B: Bits>(
-        &self,
-        region: &Region,
-        mut target: AnyRows<'_>,
-        policy: ConversionPolicy,
-    ) -> Result<()> {
-        let (element, columns) = (target.element_type(), target.columns());
-        let is_stored = element == self.values.element_type();
-        let height = (ZEROED_BYTES / (columns * size_of::<B>())).min(TILE / columns).clamp(1, BATCH);
-        let (mut converted, mut ends, mut outcome) = ([B::default(); TILE], [0; BATCH + 1], Ok(()));
-        for first in region.rows.clone().step_by(height) {
-            let count = height.min(region.rows.end - first);
-            let ends = self.pattern.offsets.copy_to(first, &mut ends[..=count]);
-            let stored = self.values_at(ends[0]..ends[count]);
-            let mut values = if is_stored {
-                stored.bits::<B>()
-            } else {
-                let values = &mut converted[..stored.len()]; // no more than cells of the group
-                let room = AnySliceMut::of_bits(values, element);
-                let read = kernel::read_over(column(stored), room, policy, HERE);
-                if let (Err(error), Ok(())) = (read, &outcome) {
-                    outcome = Err(self.pattern.placed(error, ends[0])); // the target's values are lost then
-                }
-                &*values
-            };
-            let mut group = target.cut(first - region.rows.start..first - region.rows.start + count, 0..columns);
-            group.zero_rows(0..count);
-            let mut cells = AnyRows::new(group.into_room(), 1, count * columns);
-            let (mut cells, mut start) = (cells.row_bits::<B>(0), 0);
-            let mut indices = &self.pattern.indices.bits::<I>()[ends[0]..ends[count]];
-            for ends in ends.windows(2) {
-                let count = ends[1] - ends[0];
-                let ((row_indices, later), (row, values_later)) = (indices.split_at(count), values.split_at(count));
-                for (&index, &value) in row_indices.iter().zip(row) {
-                    cells.put(start + index.number(), value);
-                }
-                (indices, values, start) = (later, values_later, start + columns);
-            }
-        }
         outcome
     }
 
@@ -424,6 +381,7 @@ pub(super) fn tiles(region: &Region) -> impl Iterator<Item = Region> + use<> {
 
 impl CsrNumericTable {
     /// Returns which cells are stored.
+    #[inline]
     pub(super) fn pattern(&self) -> Pattern<'_> {
         Pattern { offsets: self.offsets(), indices: self.indices.as_slice(), columns: self.shape.columns }
     }

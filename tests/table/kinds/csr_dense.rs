@@ -57,7 +57,8 @@ fn same_bits<U: Element>(mine: &[U], theirs: &[U]) -> bool {
 }
 
 /// Sizes that end inside and at the ends of tiles and of batches of rows.
-const SIZES: [(usize, usize); 9] = [(0, 0), (0, 3), (4, 0), (1, 1), (7, 5), (130, 3), (65, 40), (3, 1025), (2, 3000)];
+const SIZES: [(usize, usize); 11] =
+    [(0, 0), (0, 3), (4, 0), (1, 1), (7, 5), (130, 3), (65, 40), (20, 300), (9, 1024), (3, 1025), (2, 3000)];
 
 #[test]
 fn every_region_is_read_as_from_a_dense_table() {
