@@ -103,17 +103,58 @@ fn read_columns(columns: &[AnyWindow<'_>], target: &mut AnyRows<'_>, policy: Con
     if !is_of_one_type || element.size_in_bytes() > target.element_type().size_in_bytes() {
         return read_each_column(columns, target, policy);
     }
-    let columns = columns_of(columns.iter().copied(), element, target.rows());
+    let rows = 0..target.rows();
+    put_columns(&columns_of(columns.iter().copied(), element, rows.len()), element, rows, target, policy)
+}
+
+/// The number of rows that [`read_lines`] writes at a time: the values of a cache line, if they have four bytes.
+const LINE_ROWS: usize = 16;
+
+/// Converts lines of one slice into the columns of a target, one line for each column and one value for each row. A
+/// line begins at each of the given indices. Returns whether the policy permits every value. If not, the target's
+/// contents are unspecified.
+///
+/// Lines are far from each other, so that the processor does not foresee them. Meanwhile it is asked to fetch those
+/// that are read next.
+///
+/// Panics if there are more than [`TOGETHER`] lines, or not as many as columns, or if one is not inside the slice.
+pub(crate) fn read_lines(
+    values: AnySlice<'_>,
+    starts: &[usize],
+    mut next_starts: impl ExactSizeIterator<Item = usize>,
+    mut target: AnyRows<'_>,
+    policy: ConversionPolicy,
+) -> bool {
+    let (element, length, width) = (values.element_type(), target.rows(), target.columns());
+    let mut lines = Columns::new(element, length);
+    starts.iter().for_each(|&start| lines.push(values.range(start..start + length)));
+    let fetched = next_starts.len().div_ceil(length.div_ceil(LINE_ROWS).max(1));
+    let mut is_permitted = true;
+    for rows in bands(length, LINE_ROWS) {
+        next_starts.by_ref().take(fetched).for_each(|start| values.fetch(start..start + length));
+        is_permitted &= put_columns(&lines, element, rows.clone(), &mut target.cut(rows, 0..width), policy);
+    }
+    is_permitted
+}
+
+/// Combines some rows of columns of one type into rows, and converts these.
+fn put_columns(
+    columns: &Columns<'_>,
+    element: ElementType,
+    rows: Range<usize>,
+    target: &mut AnyRows<'_>,
+    policy: ConversionPolicy,
+) -> bool {
     let (count, width) = (target.rows(), target.columns());
     if element == target.element_type() {
-        columns.put_rows(0..count, target.reborrow());
+        columns.put_rows(rows, target.reborrow());
         return true;
     }
     let store = store_of(Pair::of(element, target.element_type()), policy);
     let (mut is_permitted, mut scratch) = (true, Scratch::new());
-    for rows in bands(count, Scratch::capacity(element) / width.max(1)) {
-        let values = columns.dense_rows(rows.clone(), &mut scratch);
-        is_permitted &= store.put_rows(values, &mut target.cut(rows, 0..width));
+    for band in bands(count, Scratch::capacity(element) / width.max(1)) {
+        let values = columns.dense_rows(rows.start + band.start..rows.start + band.end, &mut scratch);
+        is_permitted &= store.put_rows(values, &mut target.cut(band, 0..width));
     }
     is_permitted
 }

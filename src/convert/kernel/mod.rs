@@ -19,7 +19,9 @@ mod tiles;
 mod transpose;
 mod write;
 
-pub(crate) use beside::{are_read_together, are_written_together, permits_beside, read_beside, write_beside};
+pub(crate) use beside::{
+    are_read_together, are_written_together, permits_beside, read_beside, read_lines, write_beside,
+};
 pub(crate) use read::{OldValues, check, read, read_column, read_few, read_narrow, read_over, read_rows};
 pub(crate) use report::report;
 pub(crate) use write::{check_write, write, write_checked};

@@ -1,12 +1,14 @@
 //! The values of a packed matrix as a table: the code that both kinds share.
 //!
-//! Cells that are contiguous in the packed array are converted directly from and to it. All others go through tiles,
-//! which are gathered from the packed array, and scattered into it after writing. The public types are in `packed`.
+//! Cells that are contiguous in the packed array are converted directly from and to it. For reading, so are columns
+//! that are contiguous there: they are transposed in registers. All others go through tiles, which are gathered from
+//! the packed array, and scattered into it after writing. The public types are in `packed`.
 //! Invariant: the array has as many values as `packing` stores.
 
 use std::ops::Range;
 
-use super::packing::{BecomeSame, OtherHalf, Packing, Part, SIDE, TILE, Triangle, check_pairs};
+use super::packing::{BecomeSame, OtherHalf, Packing, SIDE, TILE, Triangle, check_pairs};
+use super::parts::Part;
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element, match_width};
 use crate::base::error::{Error, ErrorKind, Result};
@@ -223,7 +225,22 @@ fn for_each_window(packing: &Packing, values: AnySlice<'_>, region: &Region, wor
     match_width!(element, B => for_each_window_of(packing, (values.bits::<B>(), element), region, work))
 }
 
-fn rows_of<B: Bits>(values: &[B], element: ElementType, shape: Shape) -> AnyWindow<'_> {
+/// Returns a window on the values of a part, in the packed array or in the buffer.
+fn window_of<'w, B: Bits>(
+    packing: &Packing,
+    (values, element): (&'w [B], ElementType),
+    part: &Part,
+    buffer: &'w mut [B],
+) -> AnyWindow<'w> {
+    let (region, shape) = (part.region(), part.region().shape());
+    let values = match part {
+        Part::Run(run) => &values[packing.span_of_run(run)],
+        Part::Columns(_) | Part::Tile(_) => {
+            let tile = &mut buffer[..shape.rows * shape.columns];
+            packing.gather(values, region, tile);
+            tile
+        }
+    };
     AnyWindow::of_rows(AnySlice::of_bits(values, element), shape.rows, shape.columns)
 }
 
@@ -236,19 +253,56 @@ fn for_each_window_of<B: Bits>(
     let (mut few, mut many, mut outcome) = ([B::default(); FEW], None, Ok(()));
     let tile = tile_for(region, &mut few, &mut many);
     packing.for_each_part(region, |part| {
-        let result = match &part {
-            Part::Run(run) => work(rows_of(&values[packing.span_of_run(run)], element, run.shape()), run),
-            Part::Tile(place) => {
-                let tile = &mut tile[..place.rows.len() * place.columns.len()];
-                packing.gather(values, place, tile);
-                work(rows_of(tile, element, place.shape()), place)
-            }
-        };
+        let result = work(window_of(packing, (values, element), &part, tile), part.region());
         if result.is_err() {
             outcome = earlier(std::mem::replace(&mut outcome, Ok(())), result);
         }
     });
     outcome
+}
+
+/// Reads a band of rows into rows of its shape, whose old values are lost. Returns the earliest error.
+fn read_band<B: Bits>(
+    packing: &Packing,
+    (values, element): (&[B], ElementType),
+    band: &Region,
+    mut target: AnyRows<'_>,
+    policy: ConversionPolicy,
+) -> Result<()> {
+    let (mut few, mut many, mut outcome) = ([B::default(); FEW], None, Ok(()));
+    let tile = tile_for(band, &mut few, &mut many);
+    packing.for_each_part(band, |part| {
+        let Some(place) = band.place_of(part.region()) else { return }; // never: a part is inside
+        let mut target = target.cut(place.rows, place.columns);
+        if let Part::Columns(region) = &part
+            && read_columns(packing, AnySlice::of_bits(values, element), region, target.reborrow(), policy)
+        {
+            return;
+        }
+        let window = window_of(packing, (values, element), &part, tile);
+        let result = kernel::read_rows(window, target, policy, part.region().origin(), OldValues::Lost);
+        if result.is_err() {
+            outcome = earlier(std::mem::replace(&mut outcome, Ok(())), result);
+        }
+    });
+    outcome
+}
+
+/// Reads the columns of a part from the packed array. Returns `false` if the policy rejects a value.
+fn read_columns(
+    packing: &Packing,
+    values: AnySlice<'_>,
+    part: &Region,
+    target: AnyRows<'_>,
+    policy: ConversionPolicy,
+) -> bool {
+    let start_of = |column| packing.span_of_column(column, &part.rows).start;
+    let mut starts = [0; SIDE];
+    for (start, column) in starts.iter_mut().zip(part.columns.clone()) {
+        *start = start_of(column);
+    }
+    let next = packing.columns_after(part).take(SIDE).map(start_of);
+    kernel::read_lines(values, &starts[..part.columns.len()], next, target, policy)
 }
 
 fn read(packing: &Packing, values: AnySlice<'_>, region: &Region, target: Target<'_>) -> Result<()> {
@@ -270,13 +324,11 @@ fn read(packing: &Packing, values: AnySlice<'_>, region: &Region, target: Target
         let ((first, rest), (head, tail)) = (band.split_at_row(band.rows.start + rows), target.split_at(true, rows));
         ((first, head), (rest, tail))
     });
-    let read = |(band, mut target): (Region, AnyRows<'_>)| {
-        for_each_window(packing, values, &band, &mut |window, part| match band.place_of(part) {
-            Some(place) => {
-                let target = target.cut(place.rows, place.columns);
-                kernel::read_rows(window, target, policy, part.origin(), OldValues::Lost)
-            }
-            None => Ok(()), // never: a part is inside
+    let stored = values.element_type();
+    let read = |(band, target): (Region, AnyRows<'_>)| {
+        match_width!(stored, B => {
+            let values = (values.bits::<B>(), stored);
+            read_band(packing, values, &band, target, policy)
         })
     };
     parallel::map(bands, read).into_iter().fold(Ok(()), earlier)
@@ -313,7 +365,7 @@ fn write_bits<B: Bits>(
     let (mut few, mut many) = ([B::default(); FEW], None);
     let tile = tile_for(region, &mut few, &mut many);
     packing.for_each_part(region, |part| {
-        let (Part::Run(there) | Part::Tile(there)) = &part;
+        let there = part.region();
         let Some(place) = region.place_of(there) else { return };
         let (new, shape) = (new.cut(place.rows, place.columns), there.shape());
         let put = |values: &mut [B]| {
@@ -322,7 +374,7 @@ fn write_bits<B: Bits>(
         };
         match part {
             Part::Run(ref run) => put(&mut values[packing.span_of_run(run)]),
-            Part::Tile(ref place) => {
+            Part::Columns(ref place) | Part::Tile(ref place) => {
                 let tile = &mut tile[..shape.rows * shape.columns];
                 packing.gather(values, place, tile);
                 put(tile);

@@ -1,11 +1,12 @@
 //! Symmetric and triangular matrices that store one half.
 //!
-//! `packing` computes the positions of the values, `cells` reads and writes them. Semantics: DAAL
-//! `PackedSymmetricMatrix` and `PackedTriangularMatrix`. Those pack by rows only, and lose values written to one of two
-//! cells that share a stored value, or to a cell that is not stored.
+//! `packing` computes the positions of the values, `parts` splits regions, `cells` reads and writes them. Semantics:
+//! DAAL `PackedSymmetricMatrix` and `PackedTriangularMatrix`. Those pack by rows only, and lose values written to one
+//! of two cells that share a stored value, or to a cell that is not stored.
 
 mod cells;
 mod packing;
+mod parts;
 mod stored;
 
 use std::any::Any;

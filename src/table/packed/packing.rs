@@ -87,17 +87,6 @@ pub(super) const TILE: usize = 4096;
 /// The number of rows and columns of a square tile.
 pub(super) const SIDE: usize = 64;
 
-/// Shorter runs of contiguous values are copied into tiles with their neighbors.
-const MIN_RUN: usize = 32;
-
-/// A part of a region, processed by one call.
-pub(super) enum Part {
-    /// Cells of one row that are contiguous in the packed array.
-    Run(Region),
-    /// Other cells: at most [`TILE`], or those of the region if it has fewer.
-    Tile(Region),
-}
-
 /// The values of cells that are not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OtherHalf {
@@ -198,7 +187,7 @@ impl Packing {
     }
 
     /// Returns the places of a line.
-    fn places(&self, line: usize) -> Range<usize> {
+    pub(super) fn places(&self, line: usize) -> Range<usize> {
         if self.begins_at_zero() { 0..line + 1 } else { line..self.dimension }
     }
 
@@ -213,18 +202,18 @@ impl Packing {
     }
 
     /// Returns the indices of places of a line.
-    fn span(&self, line: usize, places: &Range<usize>) -> Range<usize> {
+    pub(super) fn span(&self, line: usize, places: &Range<usize>) -> Range<usize> {
         let start = self.start_of(line) + places.start - self.places(line).start;
         start..start + places.len()
     }
 
     /// Returns whether the cell at row `r` and column `c` is in line `r` at place `c`, if that place exists.
-    fn has_row_lines(&self) -> bool {
+    pub(super) fn has_row_lines(&self) -> bool {
         self.order == DataLayout::RowMajor || self.other == OtherHalf::Mirrored
     }
 
     /// Returns whether the cell at row `r` and column `c` is in line `c` at place `r`, if that place exists.
-    fn has_column_lines(&self) -> bool {
+    pub(super) fn has_column_lines(&self) -> bool {
         self.order == DataLayout::ColumnMajor || self.other == OtherHalf::Mirrored
     }
 
@@ -266,45 +255,6 @@ impl Packing {
             (OtherHalf::Zero, Triangle::Upper) => 0..row,
             (OtherHalf::Zero, Triangle::Lower) => row + 1..self.dimension,
         }
-    }
-
-    /// Returns the columns whose cells are in row lines, for all rows of a band.
-    fn run_of(&self, band: &Range<usize>) -> Range<usize> {
-        match self.has_row_lines() {
-            false => 0..0,
-            true if self.begins_at_zero() => 0..band.start + 1,
-            true => band.end - 1..self.dimension,
-        }
-    }
-
-    /// Calls `work` with the parts of a region: bands of rows from top to bottom, each split into runs and tiles such
-    /// that every cache line is used completely.
-    pub(super) fn for_each_part(&self, region: &Region, mut work: impl FnMut(Part)) {
-        let Region { rows, columns } = region;
-        if rows.is_empty() || columns.is_empty() {
-            return;
-        }
-        let height = TILE / columns.len().min(SIDE);
-        for first in rows.clone().step_by(height) {
-            let band = first..rows.end.min(first.saturating_add(height));
-            let run = common(&self.run_of(&band), columns);
-            let run = if run.len() < MIN_RUN { columns.end..columns.end } else { run };
-            if !run.is_empty() {
-                band.clone().for_each(|row| work(Part::Run(Region { rows: row..row + 1, columns: run.clone() })));
-            }
-            let width = TILE / band.len();
-            for side in [columns.start..run.start, run.end..columns.end] {
-                for start in side.clone().step_by(width) {
-                    let columns = start..side.end.min(start.saturating_add(width));
-                    work(Part::Tile(Region { rows: band.clone(), columns }));
-                }
-            }
-        }
-    }
-
-    /// Returns the indices of a [`Part::Run`].
-    pub(super) fn span_of_run(&self, run: &Region) -> Range<usize> {
-        self.span(run.rows.start, &run.columns)
     }
 
     /// Calls `work` with the indices of the packed values of a region, and their positions in it: the index of the
@@ -452,7 +402,7 @@ fn first_of(values: AnySlice<'_>) -> AnyValue {
 }
 
 /// Returns the intersection of two ranges; an empty one begins inside the second.
-fn common(mine: &Range<usize>, theirs: &Range<usize>) -> Range<usize> {
+pub(super) fn common(mine: &Range<usize>, theirs: &Range<usize>) -> Range<usize> {
     let start = mine.start.clamp(theirs.start, theirs.end);
     start..mine.end.clamp(start, theirs.end)
 }

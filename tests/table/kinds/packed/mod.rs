@@ -15,6 +15,7 @@ use numeric_table::{
     table::Triangle,
 };
 use proptest::prelude::*;
+use test_support::bits::{Random, bits, special_values};
 use test_support::tables::{address, assert_error, shape};
 use test_support::{SmallNumber, for_each_element};
 

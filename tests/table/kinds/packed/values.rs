@@ -286,6 +286,48 @@ proptest! {
     }
 }
 
+/// NaNs with all their bits, zeros of both signs, infinities and limits, in every pair of types: regions with edges
+/// inside and at the ends of tiles, against the full table.
+#[test]
+fn every_value_is_read_as_from_the_full_table() {
+    fn check<T: Element, U: Element>(random: &mut Random) {
+        const N: usize = 90;
+        let pool = special_values::<T>();
+        let values = (0..N * (N + 1) / 2).map(|_| pool[random.below(pool.len())]).collect::<Vec<T>>();
+        for (triangle, order) in TRIANGLES.into_iter().flat_map(|triangle| ORDERS.map(|order| (triangle, order))) {
+            for half in [Half::Mirrored, Half::Zero(triangle)] {
+                let full = full(&values, N, triangle, order, half);
+                let full = HomogenNumericTable::from_array(full, shape(N, N)).unwrap();
+                let matrix: Boxed = match half {
+                    Half::Mirrored => Box::new(symmetric(values.clone(), triangle, order)),
+                    Half::Zero(_) => Box::new(triangular(values.clone(), triangle, order)),
+                };
+                for (rows, columns) in [(0..N, 0..N), (3..12, 1..N), (70..N, 0..30), (0..9, 60..N), (5..80, 30..38)] {
+                    let region = Region { rows, columns };
+                    let read = |table: &dyn NumericTable, policy| {
+                        let mut read = vec![U::default(); region.shape().element_count().unwrap()];
+                        let target = Target::new(AnySliceMut::new(&mut read), region.shape(), policy).unwrap();
+                        let outcome = table.read_region(&region, target.allow_partial_write());
+                        let values = outcome.is_ok().then(|| read.into_iter().map(bits).collect::<Vec<u64>>());
+                        (outcome.map_err(|error| error.to_string()), values)
+                    };
+                    for policy in [ConversionPolicy::Saturate, ConversionPolicy::Checked] {
+                        let (mine, theirs) = (read(&*matrix, policy), read(&full, policy));
+                        assert!(
+                            mine == theirs,
+                            "{region:?} {triangle:?} {order:?} {policy}: {:?} {:?}",
+                            mine.0,
+                            theirs.0
+                        );
+                    }
+                }
+            }
+        }
+    }
+    let mut random = Random::new(31);
+    for_each_element!(T => for_each_element!(U => check::<T, U>(&mut random)));
+}
+
 /// Rows of a large matrix, whose mirrored half is read column by column, against a full table: values of all types, and
 /// the first refused value.
 #[test]
