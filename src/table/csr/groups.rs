@@ -11,8 +11,8 @@ use crate::convert::kernel;
 use crate::table::Region;
 use crate::window::{AnyRows, AnySliceMut, Bits};
 
-/// The number of bytes that are zeroed at a time, if a row does not have more. Fewer than for other regions: indices and
-/// values are in the same cache.
+/// The number of bytes that are zeroed at a time, if a row does not have more. Fewer than for other regions: indices
+/// and values are in the same cache.
 const ZEROED_BYTES: usize = 4 << 10;
 
 impl Cells<'_> {
