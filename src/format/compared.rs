@@ -1,16 +1,17 @@
 //! Verification of the chunks of a file from which values are read, each when it is first touched.
 //!
-//! A chunk is read completely and compared before any of its values are used. The values are then read again, which the
-//! system serves from memory. Part of a chunk therefore costs as much as all of it, once for each opening of the file.
+//! A chunk is read completely and compared before any of its values are returned: bytes that are wanted go to the
+//! caller's buffer, and the others are only summed. Part of a chunk therefore costs as much as all of it, once for each
+//! opening of the file.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::file::TableFile;
-use super::values::skip;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
+use crate::storage::PIECE_BYTES;
 
 /// The position of the number of bytes per checksum in a file.
 const CHUNK_SIZE_AT: u64 = 44;
@@ -55,23 +56,69 @@ impl Compared {
     /// # Errors
     /// [`ErrorKind::Format`] with the first damaged chunk; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`].
     pub(super) fn compare(&self, file: &TableFile, bytes: Range<u64>) -> Result<()> {
+        self.for_each_run(file, bytes, |chunks, is_compared| match is_compared {
+            true => Ok(()),
+            false => self.read_chunks(file, chunks, 0, &mut []),
+        })
+    }
+
+    /// Reads bytes of the values from a position on, and compares those of their chunks that have not been compared
+    /// yet. After an error, the buffer may hold damaged values.
+    ///
+    /// # Errors
+    /// Those of [`compare`](Self::compare).
+    pub(super) fn read(&self, file: &TableFile, buffer: &mut [u8], position: u64) -> Result<()> {
+        let size = u64::from(file.chunk_size());
+        let mut rest = buffer;
+        let mut at = position;
+        self.for_each_run(file, position..position + rest.len() as u64, |chunks, is_compared| {
+            let count = (chunks.end * size - at).min(rest.len() as u64) as usize;
+            let (now, later) = std::mem::take(&mut rest).split_at_mut(count);
+            match is_compared {
+                true => file.read_unchecked(now, at)?,
+                false => self.read_chunks(file, chunks, at, now)?,
+            }
+            (rest, at) = (later, at + count as u64);
+            Ok(())
+        })
+    }
+
+    /// Calls `work` with the chunks that contain some of these bytes, as runs of chunks that have all been compared or
+    /// all have not, and which of the two it is.
+    fn for_each_run(
+        &self,
+        file: &TableFile,
+        bytes: Range<u64>,
+        mut work: impl FnMut(Range<u64>, bool) -> Result<()>,
+    ) -> Result<()> {
         let size = u64::from(file.chunk_size());
         if bytes.is_empty() || size == 0 {
             return Ok(());
         }
-        let end = bytes.end.div_ceil(size);
-        let mut first = bytes.start / size;
+        let (mut first, end) = (bytes.start / size, bytes.end.div_ceil(size));
         while first < end {
-            if self.has(first) {
-                first += 1;
-                continue;
-            }
-            let last = (first + 1..end).find(|&chunk| self.has(chunk)).unwrap_or(end);
-            let sums = skip(file, first * size..(last * size).min(file.payload_length()), None)?;
-            file.check_sums_from(first, vec![sums])?;
-            self.add(first..last);
+            let is_compared = self.has(first);
+            let last = (first + 1..end).find(|&chunk| self.has(chunk) != is_compared).unwrap_or(end);
+            work(first..last, is_compared)?;
             first = last;
         }
+        Ok(())
+    }
+
+    /// Reads complete chunks, whose bytes from `position` on go to `wanted`, and compares them.
+    fn read_chunks(&self, file: &TableFile, chunks: Range<u64>, position: u64, wanted: &mut [u8]) -> Result<()> {
+        let size = u64::from(file.chunk_size());
+        let (start, end) = (chunks.start * size, (chunks.end * size).min(file.payload_length()));
+        let (first, last) = match wanted.len() as u64 {
+            0 => (end, end),
+            count => (position, position + count),
+        };
+        let mut run = file.run(start..end, true)?;
+        run.skip(first - start, None)?;
+        wanted.chunks_mut(PIECE_BYTES).try_for_each(|piece| run.read(piece))?;
+        run.skip(end - last, None)?;
+        file.check_sums_from(chunks.start, vec![run.into_sums()])?;
+        self.add(chunks);
         Ok(())
     }
 }

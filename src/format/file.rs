@@ -10,9 +10,13 @@ use super::preamble::{PREAMBLE_BYTES, Preamble};
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
+use crate::base::progress::Meter;
 use crate::storage::checksum::{RunSums, merge};
 use crate::storage::open::{open_regular, read};
-use crate::storage::zeroed;
+use crate::storage::{PIECE_BYTES, zeroed};
+
+/// Number of bytes that are read at a time if they are only summed: they stay in the first two levels of the cache.
+const SKIPPED_BYTES: usize = 64 << 10;
 
 /// An open file that follows all rules that do not depend on the kind of its table.
 #[derive(Debug)]
@@ -104,13 +108,17 @@ impl TableFile {
         self.preamble.chunk_size
     }
 
-    /// Reads bytes from a position in the payload.
+    /// Reads bytes from a position in the payload, and compares them with their checksums if verification is on. After
+    /// an error, the buffer may hold damaged values.
     pub(super) fn read_payload(&self, buffer: &mut [u8], position: u64) -> Result<()> {
-        self.check_values(position..position + buffer.len() as u64)?;
-        self.read_unchecked(buffer, position)
+        match &self.compared {
+            Some(compared) => compared.read(self, buffer, position),
+            None => self.read_unchecked(buffer, position),
+        }
     }
 
-    fn read_unchecked(&self, buffer: &mut [u8], position: u64) -> Result<()> {
+    /// Reads bytes from a position in the payload without verification.
+    pub(super) fn read_unchecked(&self, buffer: &mut [u8], position: u64) -> Result<()> {
         read(&self.file, &self.path, buffer, self.preamble.payload_offset + position)
     }
 
@@ -209,6 +217,23 @@ impl Run<'_> {
         }
         self.position += buffer.len() as u64;
         self.sums.update(buffer);
+        Ok(())
+    }
+
+    /// Reads bytes that no value needs, to compute their checksums.
+    pub(super) fn skip(&mut self, count: u64, meter: Option<&Meter>) -> Result<()> {
+        let mut buffer = zeroed(count.min(SKIPPED_BYTES as u64) as usize)?;
+        let mut left = count;
+        while left > 0 {
+            let piece = left.min(PIECE_BYTES as u64) as usize;
+            for start in (0..piece).step_by(SKIPPED_BYTES) {
+                self.read(&mut buffer[..SKIPPED_BYTES.min(piece - start)])?;
+            }
+            if let Some(meter) = meter {
+                meter.add(piece as u64);
+            }
+            left -= piece as u64;
+        }
         Ok(())
     }
 

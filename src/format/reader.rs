@@ -105,12 +105,11 @@ impl TableReader {
     /// checksums before use. [`load`](Self::load) always does.
     ///
     /// Each checksum covers a chunk of 1 MiB of values, unless [another size](crate::files::SaveOptions::checksums) was
-    /// chosen. When a value of a chunk is first needed, the chunk is read and compared, once for each reader. The
-    /// values are then read again, from the system's cache. Damage to the file on disk is therefore found before any
-    /// damaged value is returned.
+    /// chosen. When a value of a chunk is first needed, the entire chunk is read and compared, once for each reader,
+    /// before any of its values are returned.
     ///
-    /// Cost: each chunk with any of the values is read once more, completely, and each chunk of the file takes one bit
-    /// of memory. Scattered rows cost a chunk each; in a column-major file, one for each column.
+    /// Cost: the checksums, and reading entire chunks where only some values are needed. Each chunk of the file takes
+    /// one bit of memory. Scattered rows cost a chunk each; in a column-major file, one for each column.
     /// [Measurements][many-files].
     ///
     /// [many-files]: crate::guide::many_files#what-is-compared-when

@@ -13,7 +13,7 @@ use crate::base::shape::Shape;
 use crate::storage::byte_order::swap_if_big_endian;
 use crate::storage::checksum::RunSums;
 use crate::storage::stored::Stored;
-use crate::storage::{PIECE_BYTES, run_length, zeroed};
+use crate::storage::{PIECE_BYTES, run_length};
 use crate::window::AnySliceMut;
 
 /// Values of one type in a file, and the meter that counts them as they are read.
@@ -86,26 +86,19 @@ impl FileValues<'_> {
     }
 
     fn read_piece(&self, run: &mut Run<'_>, bytes: &mut [u8]) -> Result<()> {
-        read_piece(run, bytes, self.meter)
+        run.read(bytes)?;
+        if let Some(meter) = self.meter {
+            meter.add(bytes.len() as u64);
+        }
+        Ok(())
     }
 }
 
 /// Reads bytes that no value needs, to compute their checksums.
 pub(super) fn skip(file: &TableFile, bytes: Range<u64>, meter: Option<&Meter>) -> Result<RunSums> {
     let mut run = file.run(bytes.clone(), true)?;
-    let mut buffer = zeroed((bytes.end - bytes.start).min(PIECE_BYTES as u64) as usize)?;
-    for at in bytes.clone().step_by(PIECE_BYTES) {
-        read_piece(&mut run, &mut buffer[..(bytes.end - at).min(PIECE_BYTES as u64) as usize], meter)?;
-    }
+    run.skip(bytes.end - bytes.start, meter)?;
     Ok(run.into_sums())
-}
-
-fn read_piece(run: &mut Run<'_>, bytes: &mut [u8], meter: Option<&Meter>) -> Result<()> {
-    run.read(bytes)?;
-    if let Some(meter) = meter {
-        meter.add(bytes.len() as u64);
-    }
-    Ok(())
 }
 
 /// Reads all values of a file and compares their checksums, if there are any. Returns whether there are any.

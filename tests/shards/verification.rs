@@ -188,6 +188,31 @@ fn a_reader_compares_a_chunk_once_and_rows_are_copied_from_whole_chunks_only() {
 }
 
 #[test]
+fn rows_that_begin_and_end_within_chunks_are_those_of_the_file_whichever_chunks_were_compared_before() {
+    for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+        let (_folder, paths) = two_files(layout);
+        let open = || TableReader::open(&paths[0]).unwrap().with_verification(true).unwrap();
+        let expected =
+            |rows: std::ops::Range<usize>| (rows.start * 3..rows.end * 3).map(|i| i as f64).collect::<Vec<_>>();
+        for first in [0..1, 7..8, 16..24, 39..40] {
+            let reader = open();
+            assert_eq!(reader.load_rows::<f64>(first.clone()).unwrap().as_slice().unwrap(), expected(first.clone()));
+            for start in (0..ROWS).step_by(3) {
+                for end in [start + 1, start + 5, start + 17, ROWS] {
+                    let rows = start..end.min(ROWS);
+                    assert_eq!(
+                        reader.load_rows::<f64>(rows.clone()).unwrap().as_slice().unwrap(),
+                        expected(rows.clone())
+                    );
+                    let fresh = open().load_rows::<f32>(rows.clone()).unwrap();
+                    assert!(fresh.as_slice().unwrap().iter().map(|&value| f64::from(value)).eq(expected(rows)));
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn large_rows_that_several_threads_read_are_compared_in_all_element_types() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("large.ntb");
