@@ -78,14 +78,29 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     fn new_like(&self) -> Result<Self>;
 
-    /// Adds all rows of a table, usually a block of a larger one. On error, the caller discards the result.
+    /// Adds a block of rows. For an entire table, call [`compute_over`](Self::compute_over), which uses all threads.
     ///
-    /// May run on the calling thread alone. For an entire table, [`compute_over`](Self::compute_over) uses all threads.
+    /// `rows` may be a table of any size, but `update` may process it on the calling thread alone. On error, the caller
+    /// discards the result.
     ///
     /// # Errors
     /// The errors of reading the table, and those of the result itself:
     /// [`ErrorKind::LengthMismatch`](crate::ErrorKind::LengthMismatch) if the numbers of columns differ. An error of
     /// another type is [`Error::other`](crate::Error::other).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Partial, prelude::*, statistics::Covariance};
+    /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, 2.0], [3.5, 9.0], [5.5, 1.0]])?;
+    /// let whole = Covariance::new(2)?.compute_over(&table)?; // an entire table: all threads
+    ///
+    /// let mut stream = Covariance::new(2)?;
+    /// for block in [table.slice_rows(..2)?, table.slice_rows(2..)?] {
+    ///     stream.update(&block)?; // blocks, as they arrive
+    /// }
+    /// assert_eq!((stream.row_count(), stream.means()), (whole.row_count(), whole.means()));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     fn update(&mut self, rows: &dyn NumericTable) -> Result<()>;
 
     /// Adds the rows of another result, which follow the rows of this one.

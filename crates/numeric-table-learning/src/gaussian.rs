@@ -220,6 +220,8 @@ impl GaussianNaiveBayes {
     }
 }
 
+/// `update` adds a block of rows. For an entire table, call [`GaussianNaiveBayes::compute`] or
+/// [`compute_over`](Partial::compute_over), which use all threads; `update` does so only if the block is large.
 /// `update` and `merge` are those of [`GroupStatistics`]. An error adds nothing.
 impl Partial for GaussianNaiveBayes {
     const NAME: &'static str = "gaussian-naive-bayes";

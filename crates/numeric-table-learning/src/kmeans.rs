@@ -307,8 +307,9 @@ impl KMeansStep {
     }
 }
 
-/// `update` reads the table once, in O(rows * clusters * columns), on several threads if the table is large. An error
-/// adds nothing. `merge` takes O(clusters * columns). Different centroids are [`ErrorKind::ShapeMismatch`] or
+/// `update` adds a block of rows. For an entire table, call [`compute_over`](Partial::compute_over), which uses all
+/// threads; `update` does so only if the block is large. It reads the rows once, in O(rows * clusters * columns). An
+/// error adds nothing. `merge` takes O(clusters * columns). Different centroids are [`ErrorKind::ShapeMismatch`] or
 /// [`ErrorKind::NotCombinable`]. If the same rows are divided among calls differently, the last digits of the sums and
 /// of the inertia may differ.
 impl Partial for KMeansStep {

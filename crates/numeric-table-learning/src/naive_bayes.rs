@@ -268,8 +268,9 @@ fn not_a_class(row: usize, column: usize, value: f64, classes: usize) -> Error {
     Error::new(ErrorKind::ValueNotAllowed { row, column, value, reason })
 }
 
-/// `update` reads the table once, in O(rows * columns), on the calling thread: it adds a block of rows. For an entire
-/// table, [`NaiveBayes::compute`] and `compute_over` use all threads. An error adds nothing. `merge` takes O(classes *
+/// `update` adds a block of rows, on the calling thread. For an entire table, call [`NaiveBayes::compute`] or
+/// [`compute_over`](Partial::compute_over), which use all threads. `update` reads the rows once, in O(rows * columns).
+/// An error adds nothing. `merge` takes O(classes *
 /// features). A different number of classes or columns is [`ErrorKind::ShapeMismatch`], a different class column
 /// [`ErrorKind::NotCombinable`].
 impl Partial for NaiveBayes {

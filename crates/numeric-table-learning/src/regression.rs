@@ -361,8 +361,9 @@ fn about_zero(sums: &[f64], means: &[f64], rows: u64) -> Result<Vec<f64>> {
     Ok(all)
 }
 
-/// `update` and `merge` are those of [`Covariance`]. A different number of columns is
-/// [`ErrorKind::LengthMismatch`].
+/// `update` adds a block of rows. For an entire table, call [`compute_over`](Partial::compute_over), which uses all
+/// threads; `update` does so only if the block is large, and never with extended precision. `update` and `merge` are
+/// those of [`Covariance`]. A different number of columns is [`ErrorKind::LengthMismatch`].
 impl Partial for LinearRegression {
     const NAME: &'static str = "linear-regression";
     const VERSION: u32 = 2; // since sums may have extended precision
