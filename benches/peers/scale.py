@@ -14,6 +14,7 @@ import platform
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -46,13 +47,23 @@ def report(job, threads, run, bytes_):
 def measure_polars(rows, threads, only):
     """Times the jobs of `scale.rs` on the same numbers, in as many threads as the environment gives polars."""
     import numpy as np
-    import polars
 
+    wanted = lambda job: not only or any(part in job for part in only)
     bits = np.arange(rows * COLUMNS, dtype=np.uint64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
     numbers = (bits >> np.uint64(40)).reshape(rows, COLUMNS) / (1 << 24)
     del bits
+    columns(rows, numbers, threads, wanted)
+    merged(rows, numbers, threads, wanted)
+    messy_csv(rows, threads, wanted)
+
+
+def columns(rows, numbers, threads, wanted):
+    """Times sorts, quartiles, filters, gathers and statistics of columns of one type."""
+    import numpy as np
+    import polars
+
     modulus, row, order = 1 << (rows - 1).bit_length(), 1, []
     while len(order) < rows:
         row = (row * 0x9E3779B1 + 0x7F4A7C15) % modulus
@@ -75,8 +86,55 @@ def measure_polars(rows, threads, only):
         }
         for layout in ("row_major", "column_major") if name == "f32" else ("row_major",):
             for job, (run, moved) in jobs.items():
-                if not only or any(part in f"{job}/{name}/{layout}" for part in only):
+                if wanted(f"{job}/{name}/{layout}"):
                     report(f"{job}/{name}/{layout}", threads, run, moved)
+
+
+def merged(rows, numbers, threads, wanted):
+    """Times the conversion of data frames that are joined. The result has columns; that of `scale.rs` has rows."""
+    import numpy as np
+    import polars
+
+    side_by_side, end_to_end = "merged/f32_i32_f64_to_f64", "row_merged/f32_to_f64"
+    if not (wanted(side_by_side) or wanted(end_to_end)):
+        return
+    whole, half, third = numbers * (1 << 24), COLUMNS // 2, rows // 3
+    frame = lambda columns, dtype, rows=slice(None): polars.DataFrame(
+        {str(column): whole[rows, column].astype(dtype) for column in range(*columns)}
+    )
+    parts = [((0, half), np.float32), ((half, half + half // 2), np.int32), ((half + half // 2, COLUMNS), np.float64)]
+    thirds = [slice(third), slice(third, rows - third), slice(rows - third, rows)]
+    jobs = {
+        side_by_side: ("horizontal", [frame(*part) for part in parts], 5),
+        end_to_end: ("vertical", [frame((0, COLUMNS), np.float32, part) for part in thirds], 4),
+    }
+    for job, (how, frames, size) in jobs.items():
+        if wanted(job):
+            joined = polars.concat(frames, how=how, rechunk=False)
+            run = lambda: joined.select(polars.all().cast(polars.Float64))
+            if not np.array_equal(run().to_numpy(), whole):
+                sys.exit(f"{job}: a wrong answer")
+            report(job, threads, run, rows * COLUMNS * (size + 8))
+
+
+def messy_csv(rows, threads, wanted):
+    """Times loading and writing the CSV file of mixed types that `scale.rs` has made."""
+    import polars
+
+    path, load, write = os.environ.get("MESSY_CSV"), "csv_load/messy", "csv_write/messy"
+    if not path or not (wanted(load) or wanted(write)):
+        return
+    words = {name: polars.Categorical for name in ("place", "answer")}
+    read = lambda file: polars.read_csv(file, try_parse_dates=True, schema_overrides=words)
+    frame, bytes_, written = read(path), Path(path).stat().st_size, f"{path}.polars"
+    frame.write_csv(written)
+    if len(frame) != rows or not read(written).equals(frame):
+        sys.exit(f"{load}: a wrong answer")
+    if wanted(load):
+        report(load, threads, lambda: read(path), bytes_)
+    if wanted(write):
+        report(write, threads, lambda: frame.write_csv(written), bytes_)
+    os.remove(written)
 
 
 # The comparison.
@@ -203,11 +261,14 @@ def main():
         import compare
 
         ours = compare.build_ours("scale")
-    size = ["--rows", options.rows]
-    lines = run([ours, "--bench", *size, "--threads", ",".join(map(str, threads)), *options.only])
-    for number in threads:
-        command = [options.python, Path(__file__).resolve(), "--measure-polars", number, *size]
-        lines += run(command + (["--only", *options.only] if options.only else []), POLARS_MAX_THREADS=str(number))
+    size, place = ["--rows", options.rows], {}
+    with tempfile.TemporaryDirectory(prefix="scale-") as folder:
+        place["MESSY_CSV"] = f"{folder}/messy.csv"  # our program makes the file
+        lines = run([ours, "--bench", *size, "--threads", ",".join(map(str, threads)), *options.only], **place)
+        for number in threads:
+            command = [options.python, Path(__file__).resolve(), "--measure-polars", number, *size]
+            command += ["--only", *options.only] if options.only else []
+            lines += run(command, POLARS_MAX_THREADS=str(number), **place)
     description = heading(options.rows)
     found = parse(lines)
     print(f"{description}\n\n{table(found)}")

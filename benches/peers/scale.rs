@@ -1,19 +1,27 @@
-//! Times sorting, quantiles, filters, rows by number and statistics at several numbers of threads: our part of
-//! `scale.py`, which runs polars at the same jobs.
+//! Times sorting, quantiles, filters, rows by number, statistics, merged tables and a CSV file of mixed types at several
+//! numbers of threads: our part of `scale.py`, which runs polars at the same jobs.
 //!
 //! Prints a line `job<TAB>threads<TAB>peer<TAB>seconds<TAB>bytes` for each: the median of several samples, and the
 //! bytes that the job has to read and write. `memcpy` copies the table at the same number of threads. Arguments:
 //! `--rows N` (default 1 Mi), `--threads 1,2,4` (default: powers of two up to the number of processors), and parts of
-//! names of jobs. Without `--bench`, every job runs once on few rows: a test.
+//! names of jobs. The CSV file is created at the path in `MESSY_CSV`, or in a temporary folder. Without `--bench`, every
+//! job runs once on few rows: a test.
 
+#[path = "ours/messy_rows.rs"]
+mod messy_rows;
+
+use std::fs;
 use std::hint::black_box;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use numeric_table::prelude::*;
 use numeric_table::statistics::{BasicStatistics, Quantiles};
+use numeric_table::{AnyArray, MergedNumericTable, RowMergedNumericTable, SoaNumericTable};
 
 const COLUMNS: usize = 16;
 const QUARTILES: [f64; 3] = [0.25, 0.5, 0.75];
+const DISK: &str = "the folder can be read and written";
 /// Minimum and maximum number of samples; between them, sampling ends after `BUDGET`.
 const SAMPLES: (usize, usize) = (7, 31);
 const BUDGET: Duration = Duration::from_millis(600);
@@ -49,6 +57,10 @@ impl Options {
             found.rows = found.rows.min(10_000);
         }
         found
+    }
+
+    fn wants(&self, job: &str) -> bool {
+        self.jobs.is_empty() || self.jobs.iter().any(|part| job.contains(part.as_str()))
     }
 }
 
@@ -169,18 +181,111 @@ fn run<T: Element>(options: &Options, layout: DataLayout, name: &str) -> Result<
     let table = HomogenNumericTable::from_fn(shape, of_value)?.to_layout(layout)?;
     let (order, flags) = (shuffled(shape.rows), (0..shape.rows).map(|row| value(row, 5) < 0.5).collect::<Vec<_>>());
     check(&table, &order, &flags)?;
-    for (job, bytes, work) in jobs::<T>(&table, name, &order, &flags) {
-        if !options.jobs.is_empty() && !options.jobs.iter().any(|part| job.contains(part.as_str())) {
-            continue;
-        }
+    measure(options, &jobs::<T>(&table, name, &order, &flags));
+    Ok(())
+}
+
+/// Times jobs at every number of threads.
+fn measure(options: &Options, jobs: &[Job<'_>]) {
+    for (job, bytes, work) in jobs.iter().filter(|(job, ..)| options.wants(job)) {
         for &threads in &options.threads {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start");
             match options.is_test {
-                true => pool.install(&*work),
-                false => println!("{job}\t{threads}\tours\t{:e}\t{bytes}", time(&pool, &*work)),
+                true => pool.install(work),
+                false => println!("{job}\t{threads}\tours\t{:e}\t{bytes}", time(&pool, work)),
             }
         }
     }
+}
+
+/// Returns a whole number that `f32`, `f64` and `i32` hold.
+fn whole(row: usize, column: usize) -> f64 {
+    value(row, column) * f64::from(1 << 24)
+}
+
+/// Returns columns of one type as a table, one array for each.
+fn arrays<T: Element>(rows: std::ops::Range<usize>, columns: impl Iterator<Item = usize>) -> Result<AnyColumns, Error> {
+    let array = |column| {
+        Array::from_fn(rows.len(), |row| numeric_table::convert::cast::<f64, T>(whole(rows.start + row, column)))
+    };
+    columns.map(|column| Ok(("", array(column)?.into()))).collect()
+}
+
+type AnyColumns = Vec<(&'static str, AnyArray)>;
+
+/// Converts tables of different kinds that are merged to one table of `f64`: eight columns of `f32` in one block beside
+/// four of `i32` and four of `f64` in an array each; and rows of `f32` in one block, in columns and in arrays.
+fn merged(options: &Options) -> Result<(), Error> {
+    let [beside, below] = ["merged/f32_i32_f64_to_f64", "row_merged/f32_to_f64"];
+    if !options.wants(beside) && !options.wants(below) {
+        return Ok(());
+    }
+    let (rows, half) = (options.rows, COLUMNS / 2);
+    let block = |rows: std::ops::Range<usize>, columns| {
+        let shape = Shape { rows: rows.len(), columns };
+        HomogenNumericTable::from_fn(shape, |row, column| whole(rows.start + row, column) as f32)
+    };
+    let mut columns = arrays::<i32>(0..rows, half..half + half / 2)?;
+    columns.extend(arrays::<f64>(0..rows, half + half / 2..COLUMNS)?);
+    let parts: [Box<dyn NumericTable>; 2] =
+        [Box::new(block(0..rows, half)?), Box::new(SoaNumericTable::from_columns(columns)?)];
+    let side_by_side = MergedNumericTable::new(parts)?;
+    let (first, last) = (rows / 3, rows - rows / 3);
+    let parts: [Box<dyn NumericTable>; 3] = [
+        Box::new(block(0..first, COLUMNS)?),
+        Box::new(block(first..last, COLUMNS)?.to_layout(DataLayout::ColumnMajor)?),
+        Box::new(SoaNumericTable::from_columns(arrays::<f32>(last..rows, 0..COLUMNS)?)?),
+    ];
+    let end_to_end = RowMergedNumericTable::new(parts)?;
+    let convert = |table: &dyn NumericTable| table.convert::<f64>().expect("there is memory");
+    for table in [&side_by_side as &dyn NumericTable, &end_to_end] {
+        let found = convert(table);
+        let is_equal = |row: usize, found: &[f64]| (0..COLUMNS).all(|column| found[column] == whole(row, column));
+        assert!(found.as_slice()?.chunks(COLUMNS).enumerate().all(|(row, found)| is_equal(row, found)));
+    }
+    let (of_parts, of_result) = (size_of::<f32>() * 3 / 4 + size_of::<f64>() / 4, size_of::<f64>());
+    measure(
+        options,
+        &[
+            (
+                beside.to_owned(),
+                rows * COLUMNS * (of_parts + of_result),
+                Box::new(|| drop(black_box(convert(&side_by_side)))),
+            ),
+            (
+                below.to_owned(),
+                rows * COLUMNS * (size_of::<f32>() + of_result),
+                Box::new(|| drop(black_box(convert(&end_to_end)))),
+            ),
+        ],
+    );
+    Ok(())
+}
+
+/// Loads a CSV file of mixed types, which it creates, and writes the table to another file.
+fn messy_csv(options: &Options) -> Result<(), Error> {
+    let [load_job, write_job] = ["csv_load/messy", "csv_write/messy"];
+    if !options.wants(load_job) && !options.wants(write_job) {
+        return Ok(());
+    }
+    let own = tempfile::tempdir().expect(DISK);
+    let path = std::env::var_os("MESSY_CSV").map_or_else(|| own.path().join("messy.csv"), PathBuf::from);
+    let written = path.with_extension("written.csv");
+    let text = messy_rows::text(options.rows);
+    fs::write(&path, &text).and_then(|()| fs::File::open(&path)?.sync_all()).expect(DISK);
+    let load = || messy_rows::open(&path).and_then(|source| source.load_typed()).expect("the file is as it was made");
+    let table = load();
+    let write = || table.write_csv_with(&written, messy_rows::write_options()).expect(DISK);
+    write();
+    assert!(fs::read(&written).expect(DISK) == text.as_bytes(), "the file differs");
+    measure(
+        options,
+        &[
+            (load_job.to_owned(), text.len(), Box::new(|| drop(black_box(load())))),
+            (write_job.to_owned(), text.len(), Box::new(write)),
+        ],
+    );
+    fs::remove_file(written).expect(DISK);
     Ok(())
 }
 
@@ -196,5 +301,7 @@ fn main() -> Result<(), Error> {
     }
     run::<f32>(&options, DataLayout::RowMajor, "f32/row_major")?;
     run::<f32>(&options, DataLayout::ColumnMajor, "f32/column_major")?;
-    run::<f64>(&options, DataLayout::RowMajor, "f64/row_major")
+    run::<f64>(&options, DataLayout::RowMajor, "f64/row_major")?;
+    merged(&options)?;
+    messy_csv(&options)
 }

@@ -12,6 +12,7 @@ mod learning;
 mod measure;
 mod memory_copy;
 mod messy_csv;
+mod messy_rows;
 mod npy;
 mod order;
 mod packed;

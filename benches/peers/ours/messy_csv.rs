@@ -1,109 +1,40 @@
-//! A CSV file of mixed types: 300,000 rows, about 16 MB. Each has a number of 13 digits, a date, a word with a comma
-//! and accents in quotes, a measurement and a count that are sometimes missing, and yes or no.
+//! The CSV file of mixed types of `messy_rows`, with 300,000 rows: about 16 MB.
 //!
 //! The file is the same for all programs: `compare.py` creates it once, by `--write-messy-csv PATH`, and passes its
 //! path in `MESSY_CSV`. Without that, it is created here.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 
 use numeric_table::SoaNumericTable;
-use numeric_table::csv::{CsvColumnKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions};
-use numeric_table::dictionary::TimeUnit;
 use numeric_table::prelude::*;
 use tempfile::TempDir;
 
 use crate::measure::Bench;
+use crate::messy_rows::{self, Row, open};
 
 const DISK: &str = "the temporary folder can be read and written";
 const FILE: &str = "the file is as it was made";
-const CITIES: [&str; 20] = [
-    "Zürich",
-    "Malmö",
-    "Łódź",
-    "Córdoba",
-    "Besançon",
-    "Tromsø",
-    "Kraków",
-    "Münster",
-    "Évora",
-    "Plzeň",
-    "Győr",
-    "Iași",
-    "Kütahya",
-    "Århus",
-    "Cádiz",
-    "Nîmes",
-    "Šiauliai",
-    "Põlva",
-    "Žilina",
-    "Tórshavn",
-];
 
-/// The values of a row.
-struct Row {
-    id: i64,
-    /// Year, month and day.
-    date: [i64; 3],
-    city: &'static str,
-    district: usize,
-    price: Option<f64>,
-    count: Option<u32>,
-    answer: &'static str,
-}
-
-impl Row {
-    fn new(index: usize) -> Self {
-        let hash = (index as u64).wrapping_mul(2_654_435_761) & 0xFFFF_FFFF;
-        let part = |shift: u32, count: u64| ((hash >> shift) % count) as usize;
-        Self {
-            id: 1_700_000_000_000 + index as i64 * 7919,
-            date: [1990 + part(3, 35) as i64, 1 + part(7, 12) as i64, 1 + part(11, 28) as i64],
-            city: CITIES[part(5, 20)],
-            district: part(9, 50),
-            price: (!index.is_multiple_of(11)).then(|| (part(2, 200_001) as f64 - 50_000.0) / 100.0),
-            count: (!index.is_multiple_of(7)).then(|| part(6, 10_000) as u32),
-            answer: if part(13, 3) == 0 { "no" } else { "yes" },
-        }
-    }
-
-    fn word(&self) -> String {
-        format!("{}, {}", self.city, self.district)
-    }
-
-    /// Returns the number of days since 1970, by counting.
-    fn days(&self) -> i32 {
-        let [year, month, day] = self.date;
-        let is_leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-        let of_years: i64 = (1970..year).map(|year| 365 + i64::from(is_leap(year))).sum();
-        let lengths = [31, 28 + i64::from(is_leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-        let of_months: i64 = lengths[..month as usize - 1].iter().sum();
-        i32::try_from(of_years + of_months + day - 1).expect("it is a day of this century or the last")
-    }
+/// Returns the number of days from 1970 to the date of a row, by counting.
+fn days(row: &Row) -> i32 {
+    let [year, month, day] = row.date;
+    let is_leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let of_years: i64 = (1970..year).map(|year| 365 + i64::from(is_leap(year))).sum();
+    let lengths = [31, 28 + i64::from(is_leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let of_months: i64 = lengths[..month as usize - 1].iter().sum();
+    i32::try_from(of_years + of_months + day - 1).expect("it is a day of this century or the last")
 }
 
 fn rows(bench: &Bench) -> usize {
     if bench.is_small() { 5_000 } else { 300_000 }
 }
 
-fn text(bench: &Bench) -> String {
-    let mut text = "id,day,place,price,count,answer\n".to_owned();
-    for row in (0..rows(bench)).map(Row::new) {
-        let Row { id, date: [year, month, day], answer, .. } = row;
-        let price = row.price.map(|price| price.to_string()).unwrap_or_default();
-        let count = row.count.map(|count| count.to_string()).unwrap_or_default();
-        let word = row.word();
-        writeln!(text, "{id},{year}-{month:02}-{day:02},\"{word}\",{price},{count},{answer}").expect("it is in memory");
-    }
-    text
-}
-
 /// Writes the file.
 pub(crate) fn write_file(bench: &Bench, path: &Path) -> std::io::Result<()> {
-    fs::write(path, text(bench))?;
+    fs::write(path, messy_rows::text(rows(bench)))?;
     fs::File::open(path)?.sync_all()
 }
 
@@ -118,11 +49,6 @@ fn file(bench: &Bench) -> (PathBuf, Option<TempDir>) {
     (path, Some(folder))
 }
 
-fn open(path: &Path) -> Result<CsvSource, Error> {
-    let options = CsvOptions::new().missing(CsvMissing::Nan).kind("day", CsvColumnKind::Time(TimeUnit::Days));
-    CsvSource::open_with(path, options)
-}
-
 /// Checks every value and the categories, which are in order of first appearance.
 fn check(bench: &Bench, table: &SoaNumericTable) -> Result<(), Error> {
     let rows: Vec<Row> = (0..rows(bench)).map(Row::new).collect();
@@ -133,7 +59,7 @@ fn check(bench: &Bench, table: &SoaNumericTable) -> Result<(), Error> {
             *codes.entry(word).or_insert(next)
         };
         assert_eq!(table.column_slice::<i64>(0)?[index], row.id);
-        assert_eq!(table.column_slice::<i32>(1)?[index], row.days());
+        assert_eq!(table.column_slice::<i32>(1)?[index], days(row));
         assert_eq!(usize::from(table.column_slice::<u16>(2)?[index]), code(&mut places, row.word()));
         let same = |one: f64, other: Option<f64>| one.to_bits() == other.unwrap_or(f64::NAN).to_bits();
         assert!(same(table.column_slice::<f64>(3)?[index], row.price));
@@ -166,8 +92,7 @@ pub(crate) fn run(bench: &mut Bench) -> Result<(), Error> {
     if bench.wants(write_job) {
         let folder = tempfile::tempdir().expect(DISK);
         let written = folder.path().join("table.csv");
-        let options = || CsvWriteOptions::new().missing("").durable(false);
-        let write = || table.write_csv_with(&written, options()).expect(DISK);
+        let write = || table.write_csv_with(&written, messy_rows::write_options()).expect(DISK);
         write();
         assert!(fs::read(&written).expect(DISK) == fs::read(&path).expect(DISK), "the file differs");
         bench.compare(write_job, 1, &mut [("ours", &mut || write())]);
