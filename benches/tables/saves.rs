@@ -8,7 +8,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use criterion::{BatchSize, Criterion};
 use memmap2::MmapOptions;
@@ -17,7 +17,7 @@ use numeric_table::prelude::*;
 use rayon::prelude::*;
 
 use crate::limits::{Threads, memcpy};
-use crate::support::{MI, group, is_wanted, shape_of, table, values_mut, written};
+use crate::support::{MI, folder, group, is_wanted, shape_of, table, values_mut, written};
 
 const COLUMNS: usize = 16;
 /// Number of bytes that the limits write at a time, as in the library.
@@ -30,7 +30,7 @@ pub(crate) fn saves(criterion: &mut Criterion) {
     }
     let table = table::<f32>(shape_of(512 * MI / size_of::<f32>(), COLUMNS), DataLayout::RowMajor);
     let bytes: &[u8] = bytemuck::cast_slice(table.as_slice().expect("it is in memory"));
-    let folder = tempfile::tempdir_in(folder()).expect("the folder can be written to");
+    let folder = folder();
     let path = &folder.path().join("table.ntb");
     let save = |checksums| {
         let options = SaveOptions::new().durable(false).checksums(checksums);
@@ -63,14 +63,6 @@ pub(crate) fn saves(criterion: &mut Criterion) {
         group.bench_function(name, |bencher| bencher.iter(|| memcpy(bytes, values_mut(&mut target), threads)));
     }
     group.finish();
-}
-
-fn folder() -> PathBuf {
-    match std::env::var_os("NUMERIC_TABLE_BENCH_FOLDER") {
-        Some(folder) => folder.into(),
-        None if Path::new("/dev/shm").is_dir() => "/dev/shm".into(),
-        None => std::env::temp_dir(),
-    }
 }
 
 /// Returns 1, 2, 4, ... and the number of threads of the machine.

@@ -1,6 +1,8 @@
-//! Tables of many files: partial results over all rows, compared with one table in memory; opening; and merging.
+//! Tables of many files: partial results over all rows, compared with one table in memory; verification; opening; and
+//! merging.
 //!
-//! Files are in memory, `/dev/shm`, if there is such a folder, to measure the library and not the disk.
+//! Files are in memory (`/dev/shm`) if there is such a file system, else in the temporary folder. The environment
+//! variable `NUMERIC_TABLE_BENCH_FOLDER` sets another. On a disk, they are in the system's cache.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -17,37 +19,32 @@ use numeric_table::{
 };
 use numeric_table_learning::KMeansStep;
 
-use crate::support::{MI, group, is_test, is_wanted, ragged, shape_of};
+use crate::support::{MI, folder, group, is_test, is_wanted, ragged, shape_of};
 
 const COLUMNS: usize = 16;
 const SHARDS: usize = 8;
 
-/// Returns a new folder, in memory if possible, which is removed when it is dropped.
-fn folder() -> tempfile::TempDir {
-    let memory = Path::new("/dev/shm");
-    let made = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
-    made.expect("a folder")
-}
-
-/// Saves a table in parts.
-fn save(table: &HomogenNumericTable<f32>, folder: &Path) -> Vec<PathBuf> {
-    let rows = table.shape().rows / SHARDS;
+/// Saves a table in parts of the same number of rows.
+fn save(table: &HomogenNumericTable<f32>, parts: usize, folder: &Path) -> Vec<PathBuf> {
+    let rows = table.shape().rows / parts;
     let part = |shard: usize| {
         let path = folder.join(format!("part-{shard:05}.ntb"));
         let part = table.slice_rows(shard * rows..(shard + 1) * rows).expect("these rows");
         part.save_with(&path, SaveOptions::new().durable(false)).expect("saved");
         path
     };
-    (0..SHARDS).map(part).collect()
+    (0..parts).map(part).collect()
 }
 
 pub(crate) fn shards(criterion: &mut Criterion) {
     reduce(criterion);
+    verified(criterion);
     open(criterion);
     merge(criterion);
 }
 
-/// `reduce`: 512 MiB of `f32`, in one table in memory, in eight files that are read, and in eight mapped files.
+/// `reduce`: 512 MiB of `f32`, in one table in memory, in eight files that are read, in eight files that each call maps,
+/// and in eight files that stay mapped between calls.
 fn reduce(criterion: &mut Criterion) {
     if !is_wanted("shards/reduce") {
         return;
@@ -55,7 +52,7 @@ fn reduce(criterion: &mut Criterion) {
     let shape = shape_of(128 * MI, COLUMNS);
     let table = HomogenNumericTable::from_fn(shape, |row, column| ragged::<f32>(row * 7 + column)).expect("a table");
     let folder = folder();
-    let paths = save(&table, folder.path());
+    let paths = save(&table, SHARDS, folder.path());
     let shards = Shards::from_paths(&paths).expect("the files");
     let columns = shape.columns;
     beside(criterion, "moments", &table, &shards, &BasicStatistics::new(columns).expect("room"));
@@ -87,23 +84,28 @@ fn beside<P: Partial>(
     // SAFETY: the files are this program's own, and stay as they are.
     let mapped = || unsafe { shards.reduce_mapped(empty) }.expect("the files");
     assert!(found == bytes(mapped()), "{id}");
+    // SAFETY: as above.
+    let kept = unsafe { shards.map() }.expect("the files");
     let mut group = group(criterion, id, table.shape().rows * table.shape().columns * size_of::<f32>());
     group.bench_function("in_memory", |bencher| {
         bencher.iter(|| black_box(empty.compute_over(table).expect("computed")))
     });
     group.bench_function("read", |bencher| bencher.iter(|| black_box(shards.reduce(empty).expect("computed"))));
     group.bench_function("mapped", |bencher| bencher.iter(|| black_box(mapped())));
+    group.bench_function("kept_mapped", |bencher| {
+        bencher.iter(|| black_box(empty.compute_over(&kept).expect("computed")))
+    });
     group.finish();
 }
 
-/// The limit: reads the bytes of the files, a megabyte at a time, by two threads. Compared with a table in memory,
-/// reading adds this time to the work of all threads.
+/// The limit: reads the bytes of the files by two threads, in pieces of the size of a block. Compared with a table in
+/// memory, reading adds this time to the work of all threads.
 fn read_only(criterion: &mut Criterion, paths: &[PathBuf], bytes: usize) {
     if !is_wanted("shards/reduce/limit") {
         return;
     }
     let read = |paths: &[PathBuf]| {
-        let mut buffer = vec![0_u8; MI];
+        let mut buffer = vec![0_u8; MI / 2];
         for path in paths {
             let mut file = File::open(path).expect("a file");
             while file.read(&mut buffer).expect("read") > 0 {}
@@ -113,6 +115,49 @@ fn read_only(criterion: &mut Criterion, paths: &[PathBuf], bytes: usize) {
     let mut group = group(criterion, "shards/reduce/limit", bytes);
     group.bench_function("read_by_two_threads", |bencher| bencher.iter(|| rayon::join(|| read(first), || read(last))));
     group.finish();
+}
+
+/// `verified`: 256 MiB of `f32`, in 4 and in 64 files, read without and with verification.
+fn verified(criterion: &mut Criterion) {
+    if !is_wanted("shards/verified") {
+        return;
+    }
+    let shape = shape_of(64 * MI, COLUMNS);
+    let table = HomogenNumericTable::from_fn(shape, |row, column| ragged::<f32>(row * 7 + column)).expect("a table");
+    for parts in [4, 64] {
+        let folder = folder();
+        let paths = save(&table, parts, folder.path());
+        let shards = || Shards::from_paths(&paths).expect("the files");
+        let [plain, checked] = [shards(), shards().with_verification(true)];
+        let empty = BasicStatistics::new(COLUMNS).expect("room");
+        let blocks = |shards: &Shards, rows| {
+            let mut blocks = shards.row_blocks::<f32>(rows).expect("room");
+            while let Some(block) = blocks.next_block().expect("the files") {
+                black_box(&block[0]);
+            }
+        };
+        type Work<'a> = &'a dyn Fn(&Shards);
+        let rows = shape.rows;
+        let all_but_one = |shards: &Shards| drop(black_box(shards.load_rows::<f32>(1..).expect("the files")));
+        let one = |shards: &Shards| drop(black_box(shards.load_rows::<f32>(rows / 2..rows / 2 + 1).expect("the file")));
+        let jobs: [(&str, Work<'_>); 5] = [
+            ("reduce_moments", &|shards| drop(black_box(shards.reduce(&empty).expect("computed")))),
+            ("blocks_of_1000_rows", &|shards| blocks(shards, 1000)),
+            ("blocks_of_65536_rows", &|shards| blocks(shards, 65_536)),
+            ("load_all_rows_but_one", &all_but_one),
+            ("load_one_row", &one),
+        ];
+        for (name, work) in jobs {
+            let bytes = rows * COLUMNS * size_of::<f32>();
+            let mut group = group(criterion, format!("shards/verified/{name}/{parts}_files"), bytes);
+            group.bench_function("without", |bencher| bencher.iter(|| work(&plain)));
+            group.bench_function("with", |bencher| bencher.iter(|| work(&checked)));
+            group.finish();
+        }
+        let mut group = group(criterion, format!("shards/verified/verify/{parts}_files"), rows * COLUMNS * 4);
+        group.bench_function("verify", |bencher| bencher.iter(|| plain.verify().expect("undamaged")));
+        group.finish();
+    }
 }
 
 /// `open`: 10,000 files with a manifest, and by reading each header.

@@ -1,5 +1,6 @@
 //! Code shared by all groups: sizes, data, tables, the comparison with the scalar rule, and measuring times.
 
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -132,4 +133,15 @@ pub(crate) fn check<'s, S: Element, D: Element>(source: impl IntoIterator<Item =
         count += 1;
     }
     assert_eq!(count, converted.len(), "there are as many values");
+}
+
+/// Creates a folder for files, which is removed when it is dropped: in memory (`/dev/shm`) if there is such a file
+/// system, else in the temporary folder, or in the folder that `NUMERIC_TABLE_BENCH_FOLDER` names.
+pub(crate) fn folder() -> tempfile::TempDir {
+    let place = match std::env::var_os("NUMERIC_TABLE_BENCH_FOLDER") {
+        Some(folder) => folder.into(),
+        None if Path::new("/dev/shm").is_dir() => PathBuf::from("/dev/shm"),
+        None => std::env::temp_dir(),
+    };
+    tempfile::tempdir_in(place).expect("the folder can be written to")
 }
