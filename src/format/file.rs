@@ -15,9 +15,6 @@ use crate::storage::checksum::{RunSums, merge};
 use crate::storage::open::{open_regular, read};
 use crate::storage::{PIECE_BYTES, zeroed};
 
-/// Number of bytes that are read at a time if they are only summed: they stay in the first two levels of the cache.
-const SKIPPED_BYTES: usize = 64 << 10;
-
 /// An open file that follows all rules that do not depend on the kind of its table.
 #[derive(Debug)]
 pub(super) struct TableFile {
@@ -222,17 +219,15 @@ impl Run<'_> {
 
     /// Reads bytes that no value needs, to compute their checksums.
     pub(super) fn skip(&mut self, count: u64, meter: Option<&Meter>) -> Result<()> {
-        let mut buffer = zeroed(count.min(SKIPPED_BYTES as u64) as usize)?;
+        let mut buffer = zeroed(count.min(PIECE_BYTES as u64) as usize)?;
         let mut left = count;
         while left > 0 {
-            let piece = left.min(PIECE_BYTES as u64) as usize;
-            for start in (0..piece).step_by(SKIPPED_BYTES) {
-                self.read(&mut buffer[..SKIPPED_BYTES.min(piece - start)])?;
-            }
+            let piece = &mut buffer[..left.min(PIECE_BYTES as u64) as usize];
+            self.read(piece)?;
             if let Some(meter) = meter {
-                meter.add(piece as u64);
+                meter.add(piece.len() as u64);
             }
-            left -= piece as u64;
+            left -= piece.len() as u64;
         }
         Ok(())
     }
