@@ -182,6 +182,23 @@ macro_rules! same {
 }
 same!(f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16);
 
+/// The smallest and the largest integer that both types have, as values of the source type.
+macro_rules! range_of_both {
+    ($source:ty, $target:ty) => {{
+        const LOW: $source = if (<$target>::MIN as i128) < (<$source>::MIN as i128) {
+            <$source>::MIN
+        } else {
+            <$target>::MIN as $source
+        };
+        const HIGH: $source = if (<$target>::MAX as i128) > (<$source>::MAX as i128) {
+            <$source>::MAX
+        } else {
+            <$target>::MAX as $source
+        };
+        (LOW, HIGH)
+    }};
+}
+
 macro_rules! integer_to_integer {
     ($($source:ty: $($target:ty)*;)*) => {$($(
         impl To<$target> for $source {
@@ -191,18 +208,8 @@ macro_rules! integer_to_integer {
 
             #[inline(always)]
             fn to(self) -> $target {
-                // The intersection of both ranges, as values of the source type.
-                const LOW: $source = if (<$target>::MIN as i128) < (<$source>::MIN as i128) {
-                    <$source>::MIN
-                } else {
-                    <$target>::MIN as $source
-                };
-                const HIGH: $source = if (<$target>::MAX as i128) > (<$source>::MAX as i128) {
-                    <$source>::MAX
-                } else {
-                    <$target>::MAX as $source
-                };
-                self.clamp(LOW, HIGH) as $target
+                let (low, high) = range_of_both!($source, $target);
+                self.clamp(low, high) as $target
             }
 
             #[inline(always)]
@@ -213,8 +220,11 @@ macro_rules! integer_to_integer {
 
             #[inline(always)]
             fn surely_fit(values: &[Self]) -> bool {
-                let (least, greatest) = values.iter().fold((0, 0), |ends, value| (ends.0.min(*value), ends.1.max(*value)));
-                To::<$target>::fits(least) & To::<$target>::fits(greatest)
+                // Counted from the lowest, the values in both ranges are those below a power of two. All others have a
+                // higher bit.
+                let (low, high) = range_of_both!($source, $target);
+                let bits = values.iter().fold(0, |bits: $source, value| bits | value.wrapping_sub(low));
+                bits & !high.wrapping_sub(low) == 0
             }
         }
     )*)*};

@@ -12,6 +12,10 @@ use crate::window::{AnyRoom, AnyRows, AnySlice, AnyWindow, Geometry};
 /// The number of values that are counted at a time: small enough for a 16-bit counter.
 pub(super) const COUNT_CHUNK: usize = 4096;
 
+/// The size in bytes of the blocks of values that are converted from the last to the first: a quarter of a small
+/// first-level cache.
+const BACKWARD_BLOCK: usize = 8 << 10;
+
 /// The loops that convert one element type to another.
 pub(super) struct Pair {
     source: ElementType,
@@ -93,6 +97,20 @@ impl Pair {
         unsafe {
             (self.convert)(level, values.as_ptr(), room.as_mut_ptr(), values.len());
             room.assume_init()
+        }
+    }
+
+    /// Converts like [`convert`](Self::convert), but the last block of values first, and so on: a check that has just
+    /// read all values has left the last ones in the first-level cache. For values out of the second-level cache this
+    /// is slower, because the processor fetches memory ahead in order.
+    #[inline(never)]
+    pub(super) fn convert_backward(&self, level: Level, values: AnySlice<'_>, mut room: AnyRoom<'_>) {
+        self.check_ends(values, &room);
+        let step = BACKWARD_BLOCK / self.source.size_in_bytes();
+        for start in (0..values.len()).step_by(step).rev() {
+            let (earlier, block) = room.split_at(start);
+            self.convert(level, values.range(start..values.len().min(start + step)), block);
+            room = earlier;
         }
     }
 

@@ -1,5 +1,7 @@
 //! Reading windows: conversion into row-major memory, and checks against a policy.
 
+use std::ops::Range;
+
 use super::pair::{COUNT_CHUNK, Pair};
 use super::store::Store;
 use super::tiles::{Scratch, Tile, dense, first_in_row_order, tiles};
@@ -64,8 +66,11 @@ pub(super) fn read_into(
     let pair = Pair::of(window.element_type(), target.element_type());
     match window.as_slice() {
         Some(values) if is_simple(values, &target) && permits_slice(pair, policy, values) => {
-            // SAFETY: the pair was chosen by the two types, and `is_simple` has compared the lengths.
-            unsafe { pair.convert_unchecked(Level::chosen(), values, target) };
+            match pair.needs_check(policy) && FIRST_CACHES.contains(&bytes_of(values, &target)) {
+                true => pair.convert_backward(Level::chosen(), values, target),
+                // SAFETY: the pair was chosen by the two types, and `is_simple` has compared the lengths.
+                false => unsafe { pair.convert_unchecked(Level::chosen(), values, target) },
+            }
             Ok(())
         }
         _ => read_room(window, target, pair, policy, origin, old),
@@ -73,13 +78,16 @@ pub(super) fn read_into(
 }
 
 /// Converts a slice if the target has the same length, the policy permits the values, and they are few: below 64 KiB,
-/// and at most [`COUNT_CHUNK`] values that are checked. Returns whether it did. If the caller knows both types at
-/// compile time, the pair is a constant address after inlining. All other cases are for [`read_column`].
+/// and if they are checked, at most [`COUNT_CHUNK`] in the first-level cache. Returns whether it did. If the caller
+/// knows both types at compile time, the pair is a constant address after inlining. All other cases are for
+/// [`read_column`].
 #[inline(always)]
 pub(crate) fn read_few(values: AnySlice<'_>, target: AnySliceMut<'_>, policy: ConversionPolicy) -> bool {
     let target = target.into_room();
     let pair = Pair::of(values.element_type(), target.element_type());
-    let is_permitted = is_simple(values, &target) && permits_few(pair, policy, values);
+    let is_permitted = is_simple(values, &target)
+        && (!pair.needs_check(policy)
+            || (bytes_of(values, &target) < FIRST_CACHES.start && permits_few(pair, policy, values)));
     if is_permitted {
         // SAFETY: the pair was chosen by the two types, and `is_simple` has compared the lengths.
         unsafe { pair.convert_unchecked(Level::chosen(), values, target) };
@@ -87,11 +95,21 @@ pub(crate) fn read_few(values: AnySlice<'_>, target: AnySliceMut<'_>, policy: Co
     is_permitted
 }
 
-/// Returns whether the policy permits every value. Returns `false` for more than [`COUNT_CHUNK`] values that need a
-/// check, which other functions cut.
+/// Returns whether the policy permits every value. Returns `false` for more than [`COUNT_CHUNK`] values, which other
+/// functions cut.
 #[inline(always)]
 fn permits_few(pair: &Pair, policy: ConversionPolicy, values: AnySlice<'_>) -> bool {
-    !pair.needs_check(policy) || (values.len() <= COUNT_CHUNK && pair.permits(Level::chosen(), policy, values))
+    values.len() <= COUNT_CHUNK && pair.permits(Level::chosen(), policy, values)
+}
+
+/// The numbers of bytes, read and written together, that are more than a small first-level cache holds, but of which a
+/// check leaves a good part there.
+const FIRST_CACHES: Range<usize> = (32 << 10) + 1..(64 << 10) + 1;
+
+/// Returns the number of bytes that a conversion reads and writes.
+#[inline(always)]
+fn bytes_of(values: AnySlice<'_>, target: &AnyRoom<'_>) -> usize {
+    values.len() * values.element_type().size_in_bytes() + target.size_in_bytes() // cannot overflow: the memory exists
 }
 
 /// Converts a slice as one column: many values, or values that the policy may reject.

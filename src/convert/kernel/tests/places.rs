@@ -113,6 +113,36 @@ fn a_value_is_read_alike_into_part_of_every_row() {
     test(&calls, rectangles, 0x5EED_0107);
 }
 
+/// Reads values that are checked before the first is written, around the sizes at which the last block is converted
+/// first.
+fn test_blocks<S: Element>(target: ElementType, levels: &[Level], random: &mut Random) {
+    let moved = size_of::<S>() + target.size_in_bytes();
+    for length in [(32 << 10) / moved, (32 << 10) / moved + 1, (50 << 10) / moved, (64 << 10) / moved + 1] {
+        let policy = [ConversionPolicy::Checked, ConversionPolicy::Exact][random.below(2)];
+        let pattern = Answers::<S>::random(target, policy, 1009, usize::MAX, random).values;
+        let wild = Answers::<S>::random(target, policy, 100, 1, random);
+        let refused = (0..100).find(|&index| wild.is_refused(index)).map(|index| wild.values[index]);
+        for place in [None, Some(0), Some(length - 1)] {
+            let mut values: Vec<S> = pattern.iter().copied().cycle().take(length).collect();
+            if let (Some(place), Some(refused)) = (place, refused) {
+                values[place] = refused;
+            }
+            let (answers, mut memory) = (Answers::new(target, policy, values), memory(target, length + GUARDS));
+            for &level in levels {
+                let call = [Call::Read, Call::ReadRows { old: OldValues::Kept, gap: 0 }][random.below(2)];
+                let case = Case { call, geometry: line(length, 1, random), start: 0, at: random.below(GUARDS) };
+                with_level(level, || answers.run(case, &mut *memory));
+            }
+        }
+    }
+}
+
+#[test]
+fn values_that_are_checked_first_are_read_alike_in_any_number_of_blocks() {
+    let (levels, mut random) = (levels(), Random(0x5EED_0108));
+    for_every_pair!(test_blocks(&levels, &mut random));
+}
+
 #[test]
 fn a_value_is_written_alike_at_every_offset_and_in_every_length() {
     test(&WRITES, lines_at_every_offset, 0x5EED_0103);
