@@ -211,11 +211,12 @@ mod kept {
         }
     }
 
-    /// Returns the shortest kept map of at least `bytes` bytes, unless it is much longer. Its contents are arbitrary.
+    /// Returns the shortest kept map of at least `bytes` bytes, unless it is much longer. Of several, the one that was
+    /// kept last: it is the most likely one to be in the cache. Its contents are arbitrary.
     pub(super) fn take(bytes: usize) -> Option<MmapMut> {
         with_maps(|maps| {
             let fits = bytes..=bytes.saturating_add(bytes / 4);
-            let fitting = maps.iter().enumerate().filter(|(_, map)| fits.contains(&map.len()));
+            let fitting = maps.iter().enumerate().rev().filter(|(_, map)| fits.contains(&map.len()));
             let (at, _) = fitting.min_by_key(|(_, map)| map.len())?;
             Some(maps.remove(at))
         })?
