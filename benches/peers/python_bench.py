@@ -72,6 +72,12 @@ def main():
     compare(f"python/row_blocks/{BLOCK_ROWS}_rows/f32_to_f64", walk, lambda: blocks(array, "f8"))
     compare("python/rows/whole/f32_to_f64", lambda: table.rows(dtype="f8"), lambda: array.astype("f8"))
 
+    # Both keep rows with equal values in order; NumPy sorts indices and then gathers the rows.
+    numbers = np.random.default_rng(7).random((ROWS, COLUMNS), dtype="f4")
+    unsorted = nt.Table(numbers, copy=False)
+    by_numpy = lambda: numbers[np.argsort(numbers[:, 0], kind="stable")]
+    compare(f"python/sort_by/f32/{COLUMNS}_columns", lambda: unsorted.sort_by(0), by_numpy)
+
 
 if __name__ == "__main__":
     main()
