@@ -102,8 +102,8 @@ fn permits_few(pair: &Pair, policy: ConversionPolicy, values: AnySlice<'_>) -> b
     values.len() <= COUNT_CHUNK && pair.permits(Level::chosen(), policy, values)
 }
 
-/// The numbers of bytes, read and written together, that are more than a small first-level cache holds, but of which a
-/// check leaves a good part there.
+/// The numbers of bytes, read and written together, that a small first-level cache does not hold, although a check
+/// leaves many of the values there.
 const FIRST_CACHES: Range<usize> = (32 << 10) + 1..(64 << 10) + 1;
 
 /// Returns the number of bytes that a conversion reads and writes.
