@@ -102,7 +102,9 @@ impl<'a> AnyArrayRef<'a> {
 
     #[inline]
     pub(crate) fn as_slice(self) -> AnySlice<'a> {
-        match_element!(self.element, T => AnySlice::new(self.downcast::<T>().map_or(&[], |array| array)))
+        // SAFETY: it is an `Array<T>` of the Rust type of `element` (invariant), whose elements are valid for reads as
+        // long as the array is borrowed.
+        unsafe { AnySlice::from_raw_parts(self.array.data.as_ptr().cast(), self.array.count, self.element) }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::joined::Member;
 use super::{Region, Target};
-use crate::base::parallel;
 use crate::convert::{WriteRule, kernel};
 use crate::window::{AnySlice, AnyWindow};
 
@@ -74,10 +73,7 @@ impl<'w> Across<'w> {
     /// written. Returns whether it did. If not, the target's values are unspecified, or unchanged if they must not be
     /// lost.
     pub(super) fn read(&self, target: &mut Target<'_>) -> bool {
-        let is_one_task = parallel::task_count(target.values.size_in_bytes().saturating_mul(2)) == 1;
-        is_one_task
-            && target.can_be_lost()
-            && kernel::read_beside(self.windows(), target.values.reborrow(), target.policy)
+        target.is_one_pass() && kernel::read_beside(self.windows(), target.values.reborrow(), target.policy)
     }
 
     /// Returns whether values of the same shape may be written into the windows. Returns `false` if this is unknown.

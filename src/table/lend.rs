@@ -473,7 +473,7 @@ fn slice_of_piece_mut<'t, N: NumericTable + ?Sized>(
 }
 
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn array_of_piece<'t, N: NumericTable + ?Sized>(
+pub(super) fn array_of_piece<'t, N: NumericTable + ?Sized>(
     table: &'t N,
     region: &Region,
     element: ElementType,

@@ -108,6 +108,12 @@ impl<'t> Target<'t> {
         self.old == OldValues::Lost || self.policy == ConversionPolicy::Saturate
     }
 
+    /// Returns whether the values are few enough for one thread, and may be written before all of them are known to pass
+    /// the policy: they are then read in one pass, and again from the beginning only if one is refused.
+    pub(super) fn is_one_pass(&self) -> bool {
+        parallel::task_count(self.values.size_in_bytes().saturating_mul(2)) == 1 && self.can_be_lost()
+    }
+
     /// Checks that the region lies inside a table and has the shape of this target.
     ///
     /// # Errors

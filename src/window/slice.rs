@@ -146,7 +146,7 @@ impl<'a> AnySlice<'a> {
     /// # Safety
     /// `start` and `count` must be those of a slice of the Rust type of `element` that is borrowed for `'a`.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) unsafe fn from_raw_parts(start: *const u8, count: usize, element: ElementType) -> Self {
+    pub(crate) unsafe fn from_raw_parts(start: *const u8, count: usize, element: ElementType) -> Self {
         Self { start, count, element, borrow: PhantomData }
     }
 

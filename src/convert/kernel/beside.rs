@@ -103,8 +103,14 @@ fn read_columns(columns: &[AnyWindow<'_>], target: &mut AnyRows<'_>, policy: Con
     if !is_of_one_type || element.size_in_bytes() > target.element_type().size_in_bytes() {
         return read_each_column(columns, target, policy);
     }
-    let rows = 0..target.rows();
-    put_columns(&columns_of(columns.iter().copied(), element, rows.len()), element, rows, target, policy)
+    read_together(&columns_of(columns.iter().copied(), element, target.rows()), target, policy)
+}
+
+/// Converts columns of one type into rows. Returns whether the policy permits every value, as [`read_beside`] does.
+///
+/// Panics if the shapes differ; callers have checked.
+pub(crate) fn read_together(columns: &Columns<'_>, target: &mut AnyRows<'_>, policy: ConversionPolicy) -> bool {
+    put_columns(columns, 0..target.rows(), target, policy)
 }
 
 /// The number of rows that [`read_lines`] writes at a time: the values of a cache line, if they have four bytes.
@@ -132,20 +138,15 @@ pub(crate) fn read_lines(
     let mut is_permitted = true;
     for rows in bands(length, LINE_ROWS) {
         next_starts.by_ref().take(fetched).for_each(|start| values.fetch(start..start + length));
-        is_permitted &= put_columns(&lines, element, rows.clone(), &mut target.cut(rows, 0..width), policy);
+        is_permitted &= put_columns(&lines, rows.clone(), &mut target.cut(rows, 0..width), policy);
     }
     is_permitted
 }
 
 /// Combines some rows of columns of one type into rows, and converts these.
-fn put_columns(
-    columns: &Columns<'_>,
-    element: ElementType,
-    rows: Range<usize>,
-    target: &mut AnyRows<'_>,
-    policy: ConversionPolicy,
-) -> bool {
-    let (count, width) = (target.rows(), target.columns());
+#[inline]
+fn put_columns(columns: &Columns<'_>, rows: Range<usize>, target: &mut AnyRows<'_>, policy: ConversionPolicy) -> bool {
+    let (count, width, element) = (target.rows(), target.columns(), columns.element_type());
     if element == target.element_type() {
         columns.put_rows(rows, target.reborrow());
         return true;

@@ -20,10 +20,11 @@ mod transpose;
 mod write;
 
 pub(crate) use beside::{
-    are_read_together, are_written_together, permits_beside, read_beside, read_lines, write_beside,
+    are_read_together, are_written_together, permits_beside, read_beside, read_lines, read_together, write_beside,
 };
 pub(crate) use read::{OldValues, check, read, read_column, read_few, read_narrow, read_over, read_rows};
 pub(crate) use report::report;
+pub(crate) use transpose::{Columns, TOGETHER};
 pub(crate) use write::{check_write, write, write_checked};
 
 use std::mem::MaybeUninit;

@@ -195,13 +195,13 @@ pub(super) unsafe fn transpose<Bits: Square>(
 }
 
 /// The largest number of columns that are processed together: entire cache lines of the rows and of the columns.
-pub(super) const TOGETHER: usize = 64;
+pub(crate) const TOGETHER: usize = 64;
 
 /// At most [`TOGETHER`] contiguous columns of one element type and one length.
 ///
 /// Invariant: the first `count` addresses are initialized, aligned, and valid for reads of `length` elements of the
 /// Rust type of `element` that are borrowed for `'c`.
-pub(super) struct Columns<'c> {
+pub(crate) struct Columns<'c> {
     starts: [MaybeUninit<*const u8>; TOGETHER],
     count: usize,
     length: usize,
@@ -211,15 +211,20 @@ pub(super) struct Columns<'c> {
 
 impl<'c> Columns<'c> {
     /// Starts without columns.
-    pub(super) fn new(element: ElementType, length: usize) -> Self {
+    pub(crate) fn new(element: ElementType, length: usize) -> Self {
         let starts = [const { MaybeUninit::uninit() }; TOGETHER];
         Self { starts, count: 0, length, element, borrow: PhantomData }
+    }
+
+    /// Returns the type of the columns.
+    pub(super) fn element_type(&self) -> ElementType {
+        self.element
     }
 
     /// Appends a column. Panics if its type or its length differs, or if there are [`TOGETHER`] already; callers
     /// have checked.
     #[inline]
-    pub(super) fn push(&mut self, column: AnySlice<'c>) {
+    pub(crate) fn push(&mut self, column: AnySlice<'c>) {
         assert!(column.element_type() == self.element && column.len() == self.length, "a column like the others");
         self.starts[self.count].write(column.as_ptr());
         self.count += 1;

@@ -1,7 +1,9 @@
 //! The structure of arrays as a table: its columns are its pieces.
 
+use std::ops::Range;
+
 use super::SoaNumericTable;
-use crate::array::AnyArray;
+use crate::array::{AnyArray, AnyArrayRef};
 use crate::base::element::ElementType;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
@@ -12,7 +14,7 @@ use crate::table::across::{Across, EXPECTED};
 use crate::table::lease::Memory;
 use crate::table::{
     DataLayout, Lease, Lend, MemoryStatus, NumericTable, Piece, PieceMut, Region, Shape, TableDescription, TableId,
-    TableKind, Target, Token, region_mut, tiling,
+    TableKind, Target, Token, lend, region_mut, tiling,
 };
 use crate::window::{AnySlice, AnyWindowMut};
 
@@ -24,6 +26,27 @@ impl SoaNumericTable {
             across.push_column(self.array(column)?.as_slice().range(region.rows.clone()));
         }
         Ok(across)
+    }
+
+    /// Reads some rows of columns of one type, without a list of them. Returns whether it did.
+    fn read_together(&self, region: &Region, target: &mut Target<'_>) -> Result<bool> {
+        let is_together = (2..=kernel::TOGETHER).contains(&region.columns.len());
+        if !is_together || region.rows.is_empty() || !target.is_one_pass() {
+            return Ok(false);
+        }
+        let element = self.array(region.columns.start)?.element_type();
+        if element.size_in_bytes() > target.element_type().size_in_bytes() {
+            return Ok(false); // values are combined into rows while they are of the smaller size
+        }
+        let mut columns = kernel::Columns::new(element, region.rows.len());
+        for column in region.columns.clone() {
+            let array = self.array(column)?;
+            if array.element_type() != element {
+                return Ok(false);
+            }
+            columns.push(array.as_slice().range(region.rows.clone()));
+        }
+        Ok(kernel::read_together(&columns, &mut target.values, target.policy))
     }
 
     /// Writes a few rows, if all columns have one type and every value is permitted. Returns whether it did.
@@ -118,6 +141,9 @@ impl NumericTable for SoaNumericTable {
     /// Rows are read without looking for pieces, since every column is one.
     fn read_region(&self, region: &Region, mut target: Target<'_>) -> Result<()> {
         target.check(region, self.shape())?;
+        if self.read_together(region, &mut target)? {
+            return Ok(());
+        }
         if region.columns.len() > 1 && !region.rows.is_empty() && self.across(region)?.read(&mut target) {
             return Ok(());
         }
@@ -166,6 +192,13 @@ impl NumericTable for SoaNumericTable {
 }
 
 impl Lend for SoaNumericTable {
+    fn array_of(&self, region: &Region, element: ElementType) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
+        if region.columns.len() > 1 {
+            return region.check(self.shape()).map(|()| None); // in several arrays
+        }
+        lend::array_of_piece(self, region, element)
+    }
+
     fn check_block_writable(&mut self) -> Result<()> {
         (0..self.columns.len()).try_for_each(|column| self.array(column).map(drop))
     }

@@ -199,6 +199,38 @@ fn a_large_table_of_several_types_is_read_and_written_whole() {
     }
 }
 
+/// Up to 64 columns of one type are read together.
+#[test]
+fn any_number_of_columns_of_one_type_is_read_in_blocks_of_any_size() {
+    for (columns, rows) in [2, 3, 16, 63, 64, 65, 130].into_iter().flat_map(|columns| [(columns, 1), (columns, 37)]) {
+        let whole = |row: usize, column: usize| (row * 7 + column) as u16;
+        let column = |column: usize| ("", (0..rows).map(|row| whole(row, column)).collect::<Vec<_>>());
+        let table = SoaNumericTable::from_columns((0..columns).map(column)).unwrap();
+        for size in [1, 5, rows] {
+            let (mut wide, mut same) = (BlockDescriptor::<f64>::new(), BlockDescriptor::<u16>::new());
+            let mut narrow = BlockDescriptor::<u8>::with_policy(ConversionPolicy::Saturate);
+            for first in (0..rows).step_by(size) {
+                let range = first..rows.min(first + size);
+                let places = range.clone().flat_map(|row| (0..columns).map(move |column| (row, column)));
+                let expected: Vec<u16> = places.map(|(row, column)| whole(row, column)).collect();
+                assert_eq!(table.read_rows(range.clone(), &mut same).unwrap(), expected);
+                let values = table.read_rows(range.clone(), &mut wide).unwrap();
+                assert!(values.iter().zip(&expected).all(|(&found, &expected)| found == f64::from(expected)));
+                let values = table.read_rows(range, &mut narrow).unwrap();
+                assert!(values.iter().zip(&expected).all(|(&found, &expected)| u16::from(found) == expected.min(255)));
+            }
+        }
+    }
+    let columns = [("a", vec![1.5_f32, 1e9]), ("b", vec![2.5, 3.5])];
+    let table = SoaNumericTable::from_columns(columns).unwrap();
+    let mut block = BlockDescriptor::<i32>::with_policy(ConversionPolicy::Exact);
+    let refused = table.read_rows(.., &mut block);
+    assert_error!(refused, ErrorKind::ValueNotRepresentable { row: 0, column: 0, .. });
+    let mut block = BlockDescriptor::<i16>::with_policy(ConversionPolicy::Checked);
+    let refused = table.read_rows(.., &mut block);
+    assert_error!(refused, ErrorKind::ValueNotRepresentable { row: 1, column: 0, .. });
+}
+
 #[test]
 fn a_converted_block_that_was_taken_before_columns_moved_is_refused() {
     for mode in [ReadWriteMode::ReadWrite, ReadWriteMode::WriteOnly] {
