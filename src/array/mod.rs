@@ -227,20 +227,31 @@ impl<T> Array<T> {
     /// ```
     #[inline]
     pub fn mutable_data(&mut self) -> Result<&mut [T]> {
-        if self.access == Access::Immutable || self.block.is_none() {
-            return Err(Error::new(ErrorKind::ImmutableData { owner_count: 1 }));
+        if self.has_mutable_data() {
+            // SAFETY: checked in the line above.
+            return Ok(unsafe { self.data_mut() });
         }
-        match self.owner_count() {
-            1 => {
-                // Everything that other owners did happened before: they decremented the count with release ordering.
-                fence(Ordering::Acquire);
-                // SAFETY: `access` says that `data` may be written for `count` elements (field invariant). This array
-                // is the only owner of the block, of which no weak reference is ever made, and `&mut self` proves that
-                // nothing borrows from it or makes another owner of it.
-                Ok(unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr(), self.count) })
-            }
-            owner_count => Err(Error::new(ErrorKind::ImmutableData { owner_count })),
-        }
+        let owner_count = if self.access == Access::Immutable { 1 } else { self.owner_count().max(1) };
+        Err(Error::new(ErrorKind::ImmutableData { owner_count }))
+    }
+
+    /// Like [`mutable_data`](Self::mutable_data), for callers that need no reason.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn own_data(&mut self) -> Option<&mut [T]> {
+        // SAFETY: the closure runs only if the check succeeds.
+        self.has_mutable_data().then(|| unsafe { self.data_mut() })
+    }
+
+    /// # Safety
+    /// [`has_mutable_data`](Self::has_mutable_data) must have returned `true` for this borrow of the array.
+    #[inline(always)]
+    unsafe fn data_mut(&mut self) -> &mut [T] {
+        // Everything that other owners did happened before: they decremented the count with release ordering.
+        fence(Ordering::Acquire);
+        // SAFETY: `access` says that `data` may be written for `count` elements (field invariant). This array is the
+        // only owner of the block, of which no weak reference is ever made, and `&mut self` proves that nothing borrows
+        // from it or makes another owner of it.
+        unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr(), self.count) }
     }
 
     /// Returns another window on the same block. O(1), shares ownership, keeps mutability.

@@ -11,6 +11,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::mode::{BlockKind, ReadWriteMode};
 #[cfg(feature = "rayon")]
 use crate::base::parallel::{self, IndexedParallelIterator};
+use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
 use crate::table::{NumericTable, Region, TableDescription, Target, lend, rows_of};
 use crate::window::AnySliceMut;
@@ -72,8 +73,8 @@ pub trait BlockAccess: NumericTable {
         mode: ReadWriteMode,
         block: &mut BlockDescriptor<U>,
     ) -> Result<()> {
-        let rows = cut_rows(self, first_row, row_count)?;
-        block.get(self, (rows, 0..self.column_count()), BlockKind::Rows, mode)
+        let shape = self.shape();
+        block.get(self, (cut_rows(shape, first_row, row_count)?, 0..shape.columns), BlockKind::Rows, mode)
     }
 
     /// Releases a block of rows. If it is a writable copy, its changed values are written back, all or nothing.
@@ -134,7 +135,7 @@ pub trait BlockAccess: NumericTable {
         mode: ReadWriteMode,
         block: &mut BlockDescriptor<U>,
     ) -> Result<()> {
-        let region = (cut_rows(self, first_row, row_count)?, one_column(self, column)?);
+        let region = (cut_rows(self.shape(), first_row, row_count)?, one_column(self, column)?);
         block.get(self, region, BlockKind::ColumnValues, mode)
     }
 
@@ -196,7 +197,8 @@ pub trait BlockAccess: NumericTable {
     /// ```
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn rows_with<U: Element>(&self, rows: impl RangeBounds<usize>, policy: ConversionPolicy) -> Result<Block<'_, U>> {
-        Block::new(self, (rows_of(self.shape(), rows)?, 0..self.column_count()), policy)
+        let shape = self.shape();
+        Block::new(self, (rows_of(shape, rows)?, 0..shape.columns), policy)
     }
 
     /// Borrows consecutive rows as one row-major block of `U`, for reading and writing. `release` it to get the error
@@ -217,7 +219,8 @@ pub trait BlockAccess: NumericTable {
     /// ```
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn rows_mut<U: Element>(&mut self, rows: impl RangeBounds<usize>) -> Result<BlockMut<'_, U>> {
-        let region = Region { rows: rows_of(self.shape(), rows)?, columns: 0..self.column_count() };
+        let shape = self.shape();
+        let region = Region { rows: rows_of(shape, rows)?, columns: 0..shape.columns };
         Ok(BlockMut::new(ValuesMut::of_table(self, &region)?, region))
     }
 
@@ -309,7 +312,8 @@ pub trait BlockAccess: NumericTable {
         rows: impl RangeBounds<usize>,
         block: &'b mut BlockDescriptor<U>,
     ) -> Result<&'b [U]> {
-        block.read(self, (rows_of(self.shape(), rows)?, 0..self.column_count()), BlockKind::Rows)?;
+        let shape = self.shape();
+        block.read(self, (rows_of(shape, rows)?, 0..shape.columns), BlockKind::Rows)?;
         Ok(block.as_slice())
     }
 
@@ -523,12 +527,13 @@ pub trait BlockAccess: NumericTable {
 impl<N: NumericTable + ?Sized> BlockAccess for N {}
 
 /// Returns at most `row_count` rows starting at `first_row`, limited to the rows that exist.
-fn cut_rows(table: &(impl NumericTable + ?Sized), first_row: usize, row_count: usize) -> Result<Range<usize>> {
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn cut_rows(table: Shape, first_row: usize, row_count: usize) -> Result<Range<usize>> {
     let end = first_row.saturating_add(row_count);
-    if first_row > table.row_count() {
-        return Err(Error::new(ErrorKind::RowsOutOfRange { rows: first_row..end, row_count: table.row_count() }));
+    if first_row > table.rows {
+        return Err(Error::new(ErrorKind::RowsOutOfRange { rows: first_row..end, row_count: table.rows }));
     }
-    Ok(first_row..end.min(table.row_count()))
+    Ok(first_row..end.min(table.rows))
 }
 
 pub(super) fn one_column(table: &(impl NumericTable + ?Sized), column: usize) -> Result<Range<usize>> {

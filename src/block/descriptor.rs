@@ -1,18 +1,18 @@
-//! The block descriptor: a block that the caller owns and reuses.
+//! The block descriptor: a block that the caller owns and reuses. Taking and releasing blocks is in `taking`.
+
+mod taking;
 
 use std::fmt;
 use std::ops::Range;
 
 use super::borrowed::row_range;
-use super::values::{Buffer, check_count};
+use super::values::Buffer;
 use crate::array::Array;
-use crate::base::element::{Element, ElementType};
+use crate::base::element::Element;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::mode::{BlockKind, ReadWriteMode};
-use crate::base::shape::Shape;
-use crate::convert::{ConversionPolicy, WriteRule};
-use crate::table::{Lease, NumericTable, Region, TableId, Token, lend};
-use crate::window::AnySlice;
+use crate::convert::ConversionPolicy;
+use crate::table::{Lease, Region, TableId};
 
 /// A block of rows or column values that the caller owns and reuses. Source: DAAL `BlockDescriptor`.
 ///
@@ -173,16 +173,17 @@ impl<U: Element> BlockDescriptor<U> {
     /// assert!(matches!(error.kind(), ErrorKind::NotWritable { mode: ReadWriteMode::ReadOnly }));
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn as_mut_slice(&mut self) -> Result<&mut [U]> {
-        match &mut self.held {
-            None => Err(Error::new(ErrorKind::WrongBlockKind { expected: BlockKind::Rows, actual: None })),
-            Some(held) if !held.mode.is_writable() => Err(Error::new(ErrorKind::NotWritable { mode: held.mode })),
-            Some(Held { place: Place::Leased, .. }) => {
-                self.lease.values_mut().ok_or_else(|| Error::new(ErrorKind::ImmutableData { owner_count: 1 }))
+        let immutable = || Error::new(ErrorKind::ImmutableData { owner_count: 1 });
+        match &self.held {
+            Some(Held { place: Place::Leased, .. }) => self.lease.values_mut().ok_or_else(immutable), // it is writable
+            Some(Held { place: Place::Buffer(count), mode, .. }) if mode.is_writable() => {
+                Ok(&mut self.buffer.as_mut_slice()[..*count])
             }
-            Some(Held { place: Place::Buffer(count), .. }) => Ok(&mut self.buffer.as_mut_slice()[..*count]),
-            Some(Held { place: Place::Shared(_), .. }) => Err(Error::new(ErrorKind::ImmutableData { owner_count: 1 })),
+            Some(held) if !held.mode.is_writable() => Err(Error::new(ErrorKind::NotWritable { mode: held.mode })),
+            Some(_) => Err(immutable()),
+            None => Err(Error::new(ErrorKind::WrongBlockKind { expected: BlockKind::Rows, actual: None })),
         }
     }
 
@@ -363,194 +364,6 @@ impl<U: Element> BlockDescriptor<U> {
         self.held = None;
         self.lease.end();
     }
-
-    /// Takes a block of a known region, for `get_block_of_*`.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn get<N: NumericTable + ?Sized>(
-        &mut self,
-        table: &mut N,
-        (rows, columns): (Range<usize>, Range<usize>),
-        kind: BlockKind,
-        mode: ReadWriteMode,
-    ) -> Result<()> {
-        if mode.is_writable() {
-            self.lease(table, (rows, columns), kind, mode)
-        } else {
-            self.read(table, (rows, columns), kind)
-        }
-    }
-
-    /// Takes a block for writing. On an error, a held block is kept unless an allocation failed.
-    // Ranges are passed in registers; loading a `Region` that was just stored would stall.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn lease<N: NumericTable + ?Sized>(
-        &mut self,
-        table: &mut N,
-        (rows, columns): (Range<usize>, Range<usize>),
-        kind: BlockKind,
-        mode: ReadWriteMode,
-    ) -> Result<()> {
-        self.check_free()?;
-        let region = Region { rows: rows.clone(), columns: columns.clone() };
-        if self.held.is_some() {
-            // A block held for reading is dropped now, since its share of the memory would make the lease copy; but not
-            // on an error.
-            if lend::slice_of(table, &region, U::TYPE)?.is_some() {
-                self.held = None;
-            }
-        }
-        if self.borrow_from(table, &region, Some(U::TYPE))? {
-            let (expected, found) = (region.shape().element_count()?, self.lease.values::<U>().map_or(0, <[U]>::len));
-            if expected != found {
-                self.lease.end();
-                return Err(Error::new(ErrorKind::LengthMismatch { expected, actual: found }));
-            }
-            let region = Region { rows, columns };
-            self.held = Some(Held { table: table.id(), kind, mode, region, place: Place::Leased });
-            return Ok(());
-        }
-        self.lease_converted(table, (rows, columns), kind, mode)
-    }
-
-    /// Asks a table to lend a region. If the table lends memory and returns an error, the memory goes back.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn borrow_from<N: NumericTable + ?Sized>(
-        &mut self,
-        table: &mut N,
-        region: &Region,
-        in_place: Option<ElementType>,
-    ) -> Result<bool> {
-        let is_in_place = lend::lend_region(table, region, in_place, &mut self.lease);
-        if is_in_place.is_err() {
-            self.lease.end();
-        }
-        is_in_place
-    }
-
-    #[inline(never)]
-    fn lease_converted<N: NumericTable + ?Sized>(
-        &mut self,
-        table: &mut N,
-        (rows, columns): (Range<usize>, Range<usize>),
-        kind: BlockKind,
-        mode: ReadWriteMode,
-    ) -> Result<()> {
-        let region = Region { rows: rows.clone(), columns: columns.clone() };
-        let count = region.shape().element_count_of(U::TYPE)?;
-        if mode.is_readable() {
-            self.read_buffer(table, &region)?;
-        } else {
-            self.buffer.clear(count)?;
-        }
-        if self.held.is_some() {
-            table.check_region_writable(&region, Token::new())?; // the held block is dropped, but not on an error
-            self.held = None;
-        }
-        self.lease.reset(&region); // a table that lends nothing may not have set the region
-        self.borrow_from(table, &region, None)?;
-        let region = Region { rows, columns };
-        self.held = Some(Held { table: table.id(), kind, mode, region, place: Place::Buffer(count) });
-        Ok(())
-    }
-
-    // Passes ranges, like `lease`.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn read<N: NumericTable + ?Sized>(
-        &mut self,
-        table: &N,
-        (rows, columns): (Range<usize>, Range<usize>),
-        kind: BlockKind,
-    ) -> Result<()> {
-        self.check_free()?;
-        let region = Region { rows: rows.clone(), columns: columns.clone() };
-        if let Some((array, range)) = lend::array_of(table, &region, U::TYPE)?
-            && let Some(array) = array.downcast::<U>()
-        {
-            if range.start > range.end || range.end > array.len() {
-                return Err(Error::new(ErrorKind::OutOfRange { what: "elements", range, count: array.len() }));
-            }
-            check_count(&array[range.clone()], region.shape().element_count()?)?;
-            self.hold(table, Region { rows, columns }, kind, Place::Shared(array.part(range)));
-            return Ok(());
-        }
-        let count = self.read_buffer(table, &region)?;
-        self.hold(table, Region { rows, columns }, kind, Place::Buffer(count));
-        Ok(())
-    }
-
-    /// Converts the region into the buffer and returns its number of values.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn read_buffer<N: NumericTable + ?Sized>(&mut self, table: &N, region: &Region) -> Result<usize> {
-        let (policy, needed) = (self.reading_policy(), self.holds_buffer());
-        let count = match rows_times_columns(region) {
-            Some(count) if count <= self.buffer.capacity() => count, // the table checks the region
-            _ => {
-                region.check(table.shape())?;
-                region.shape().element_count_of(U::TYPE)?
-            }
-        };
-        self.buffer.read(table, region, count, policy, needed)?;
-        Ok(count)
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn hold<N: NumericTable + ?Sized>(&mut self, table: &N, region: Region, kind: BlockKind, place: Place<U>) {
-        self.held = Some(Held { table: table.id(), kind, mode: ReadWriteMode::ReadOnly, region, place });
-    }
-
-    /// Releases the block, for `release_block_of_*`. On an error the block is kept.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn release<N: NumericTable + ?Sized>(&mut self, table: &mut N, kind: BlockKind) -> Result<()> {
-        let held =
-            self.held.as_mut().ok_or_else(|| Error::new(ErrorKind::WrongBlockKind { expected: kind, actual: None }))?;
-        if held.table != table.id() {
-            return Err(Error::new(ErrorKind::WrongTable));
-        }
-        if held.kind != kind {
-            return Err(Error::new(ErrorKind::WrongBlockKind { expected: kind, actual: Some(held.kind) }));
-        }
-        if held.mode.is_writable() {
-            if let Place::Buffer(count) = held.place {
-                let policy = self.policy.unwrap_or(ConversionPolicy::Checked);
-                let rule = WriteRule { policy, keep_unchanged: held.mode.is_readable() };
-                lend::write_lent(table, &mut self.lease, AnySlice::new(&self.buffer.as_slice()[..count]), rule)?;
-            }
-            lend::take_back(table, &mut self.lease)?;
-            if !self.lease.is_empty() {
-                self.lease.end(); // a table that says it has taken the memory, and has not, finds it
-            }
-        }
-        self.held = None;
-        Ok(())
-    }
-
-    /// Checks that no writable block is held. The caller must release or discard one first.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn check_free(&self) -> Result<()> {
-        match &self.held {
-            Some(held) if held.mode.is_writable() => {
-                Err(Error::new(ErrorKind::BlockOutstanding { rows: held.region.rows.clone() }))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Returns whether the held block is in the buffer.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn holds_buffer(&self) -> bool {
-        matches!(self.held, Some(Held { place: Place::Buffer(_), .. }))
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn reading_policy(&self) -> ConversionPolicy {
-        self.policy.unwrap_or(ConversionPolicy::Saturate)
-    }
-}
-
-#[inline]
-fn rows_times_columns(region: &Region) -> Option<usize> {
-    let Shape { rows, columns } = region.shape();
-    rows.checked_mul(columns)
 }
 
 impl<U: Element> Default for BlockDescriptor<U> {

@@ -176,19 +176,34 @@ impl<'t, U: Element> ValuesMut<'t, U> {
     /// row-major order; otherwise it is converted.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn of_table<N: NumericTable + ?Sized>(table: &'t mut N, region: &Region) -> Result<Self> {
+        match table.has_slice(region, U::TYPE, Token::new()) {
+            true => Self::borrow(table, region),
+            false => Self::find(table, region),
+        }
+    }
+
+    /// Borrows a region that the table lends as a slice.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn borrow<N: NumericTable + ?Sized>(table: &'t mut N, region: &Region) -> Result<Self> {
+        let values = lend::slice_of_mut(table, region, U::TYPE)?.and_then(AnySliceMut::downcast);
+        let values = values.ok_or_else(Error::not_contiguous)?;
+        check_count(values, region.shape().element_count()?)?;
+        Ok(Self::Borrowed(values))
+    }
+
+    /// Does what [`of_table`](Self::of_table) does, in all cases.
+    #[inline(never)]
+    fn find<N: NumericTable + ?Sized>(table: &'t mut N, region: &Region) -> Result<Self> {
         if region.shape().is_empty() {
             region.check(table.shape())?;
             if !matches!(table.piece_mut(region.rows.start, region.columns.start), Ok(Some(_))) {
                 return Self::of_nothing(table, region);
             }
         }
-        if lend::slice_of(table, region, U::TYPE)?.is_some() {
-            let values = lend::slice_of_mut(table, region, U::TYPE)?.and_then(AnySliceMut::downcast);
-            let values = values.ok_or_else(Error::not_contiguous)?;
-            check_count(values, region.shape().element_count()?)?;
-            return Ok(Self::Borrowed(values));
+        match lend::slice_of(table, region, U::TYPE)?.is_some() {
+            true => Self::borrow(table, region),
+            false => Self::convert(table, region),
         }
-        Self::convert(table, region)
     }
 
     /// Returns the values of an empty region that belongs to no piece.
@@ -272,7 +287,15 @@ impl<'t, U: Element> ValuesMut<'t, U> {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn release(mut self) -> Result<()> {
+    pub(super) fn release(self) -> Result<()> {
+        match self {
+            Self::Borrowed(_values) => Ok(()), // moved out, so that nothing is left to drop
+            copy => copy.release_copy(),
+        }
+    }
+
+    #[inline(never)]
+    fn release_copy(mut self) -> Result<()> {
         let result = self.write_back();
         self.discard();
         result

@@ -59,6 +59,16 @@ macro_rules! forwards_reading {
             $table.array_in_place(region, element, token)
         }
 
+        fn read_few(
+            &$self,
+            region: &crate::table::Region,
+            target: crate::window::AnySliceMut<'_>,
+            policy: crate::convert::ConversionPolicy,
+            token: crate::table::Token,
+        ) -> bool {
+            $table.read_few(region, target, policy, token)
+        }
+
         fn read_region(
             &$self,
             region: &crate::table::Region,
@@ -121,6 +131,15 @@ macro_rules! forwards_writing {
             $table.lender_mut()
         }
 
+        fn has_slice(
+            &$self,
+            region: &crate::table::Region,
+            element: crate::base::element::ElementType,
+            token: crate::table::Token,
+        ) -> bool {
+            $table.has_slice(region, element, token)
+        }
+
         fn slice_in_place_mut(
             &mut $self,
             region: &crate::table::Region,
@@ -128,6 +147,16 @@ macro_rules! forwards_writing {
             token: crate::table::Token,
         ) -> Result<Option<crate::window::AnySliceMut<'_>>, crate::base::error::Error> {
             $table.slice_in_place_mut(region, element, token)
+        }
+
+        fn write_lease(
+            &mut $self,
+            lease: &mut crate::table::Lease,
+            values: crate::window::AnySlice<'_>,
+            rule: crate::convert::WriteRule,
+            token: crate::table::Token,
+        ) -> Result<(), crate::base::error::Error> {
+            $table.write_lease(lease, values, rule, token)
         }
 
         fn lend_in_place(

@@ -7,20 +7,20 @@
 //! size. A kind of table whose size changes by itself gets errors, and is never read past its end.
 //! Semantics: DAAL `MergedNumericTable` and `RowMergedNumericTable`, which resize the tables that they are given.
 
+mod lending;
+
 use std::ops::Range;
 
 use super::across::Across;
 use super::region_mut::RegionMut;
+use super::tiling;
 use super::{
-    DataLayout, Lease, Lend, MemoryStatus, NumericTable, Piece, PieceMut, Region, Rejected, Shape, TableId, Target,
-    Token,
+    DataLayout, Lend, MemoryStatus, NumericTable, Piece, PieceMut, Region, Rejected, Shape, TableId, Target, Token,
 };
-use super::{lend, tiling};
-use crate::array::AnyArrayRef;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::convert::WriteRule;
 use crate::convert::kernel::OldValues;
+use crate::convert::{ConversionPolicy, WriteRule};
 use crate::dictionary::DataDictionary;
 use crate::window::{AnySlice, AnySliceMut};
 
@@ -179,6 +179,9 @@ impl<'t> Joined<'t> {
 
     /// Returns the table that has a row (end to end) or a column (side by side). O(log tables).
     fn table_at(&self, at: usize) -> Option<usize> {
+        if at < self.ends[0] {
+            return Some(0); // there is at least one table; most blocks are whole rows
+        }
         let table = self.ends.partition_point(|&end| end <= at);
         (table < self.tables.len()).then_some(table)
     }
@@ -210,9 +213,11 @@ impl<'t> Joined<'t> {
     fn only_table_of(&self, region: &Region) -> Option<(usize, Region)> {
         let along = self.axis.along(region);
         let table = self.table_at(along.start)?;
+        if along.start > along.end || along.end > self.ends[table] {
+            return None;
+        }
         let start = self.start_of(table);
-        (along.start <= along.end && along.end <= self.ends[table])
-            .then(|| (table, self.axis.with(region, along.start - start..along.end - start)))
+        Some((table, self.axis.with(region, along.start - start..along.end - start)))
     }
 
     /// Returns the tables that intersect a region, each with the region there and its position in the full region.
@@ -386,6 +391,30 @@ impl NumericTable for Joined<'_> {
         }
     }
 
+    /// Reads one row of tables side by side, table by table.
+    fn read_few(&self, region: &Region, target: AnySliceMut<'_>, policy: ConversionPolicy, _: Token) -> bool {
+        let Range { start: mut column, end: last } = region.columns;
+        let is_row = region.rows.len() == 1 && target.len() == region.columns.len();
+        if self.axis != Axis::Columns || !is_row || !region.is_inside(self.shape) {
+            return false;
+        }
+        let mut table = self.table_at(column).unwrap_or(self.tables.len());
+        let (mut start, mut rest) = (self.start_of(table), target);
+        while column < last && table < self.tables.len() {
+            let end = self.ends[table].min(last);
+            if column < end {
+                let there = Region { rows: region.rows.clone(), columns: column - start..end - start };
+                let (values, later) = rest.split_at(end - column);
+                if !self.tables[table].read_few(&there, values, policy, Token::new()) {
+                    return false;
+                }
+                (column, rest) = (end, later);
+            }
+            (start, table) = (self.ends[table], table + 1);
+        }
+        column >= last
+    }
+
     fn write_region(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
         region.check(self.shape)?;
         tiling::new_values(region, values)?;
@@ -424,66 +453,5 @@ impl NumericTable for Joined<'_> {
 
     fn lender_mut(&mut self) -> Option<&mut dyn Lend> {
         Some(self)
-    }
-}
-
-impl Lend for Joined<'_> {
-    fn slice_of(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>> {
-        region.check(self.shape)?;
-        let Some((table, there)) = self.only_table_of(region) else { return Ok(None) };
-        lend::slice_of(&*self.tables[table], &there, element).map_err(self.moved(table))
-    }
-
-    fn slice_of_mut(&mut self, region: &Region, element: ElementType) -> Result<Option<AnySliceMut<'_>>> {
-        region.check(self.shape)?;
-        let Some((table, there)) = self.only_table_of(region) else { return Ok(None) };
-        let moved = self.moved(table);
-        lend::slice_of_mut(&mut *self.tables[table], &there, element).map_err(moved)
-    }
-
-    fn array_of(&self, region: &Region, element: ElementType) -> Result<Option<(AnyArrayRef<'_>, Range<usize>)>> {
-        region.check(self.shape)?;
-        let Some((table, there)) = self.only_table_of(region) else { return Ok(None) };
-        lend::array_of(&*self.tables[table], &there, element).map_err(self.moved(table))
-    }
-
-    fn check_block_writable(&mut self) -> Result<()> {
-        (0..self.tables.len()).try_for_each(|table| {
-            let moved = self.moved(table);
-            lend::check_writable(&mut *self.tables[table]).map_err(moved)
-        })
-    }
-
-    /// A block that is written in place comes from the table that holds it.
-    fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
-        region.check(self.shape)?;
-        if in_place.is_none() {
-            self.check_tables_of(region)?;
-            lease.reset(region);
-            return Ok(false);
-        }
-        let Some((table, there)) = self.only_table_of(region) else { return Ok(false) };
-        let moved = self.moved(table);
-        let is_lent = lend::lend_region(&mut *self.tables[table], &there, in_place, lease).map_err(moved)?;
-        if is_lent {
-            lease.move_by(self.offset_of(table));
-        }
-        Ok(is_lent)
-    }
-
-    /// Normally the table at the block's position has lent the memory. A user's kind of table may have moved the
-    /// region.
-    fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
-        let (row, column) = lease.place();
-        let expected = self.table_at(self.axis.at(row, column)).unwrap_or_default();
-        lease.return_to_one_of(self.tables.len(), expected, |table, lease| {
-            let (rows, columns) = self.offset_of(table);
-            lease.move_by((rows.wrapping_neg(), columns.wrapping_neg()));
-            let is_back = lend::take_back(&mut *self.tables[table], lease).is_ok() && lease.is_empty();
-            if !is_back {
-                lease.move_by((rows, columns));
-            }
-            is_back
-        })
     }
 }

@@ -119,7 +119,7 @@ impl Lease {
         if range.is_empty() {
             return Some(&mut []);
         }
-        self.array.as_mut()?.downcast_mut::<U>()?.mutable_data().ok()?.get_mut(range)
+        self.array.as_mut()?.downcast_mut::<U>()?.own_data()?.get_mut(range)
     }
 
     /// Ends the previous loan and sets the region without lending anything. [`lend_region`](super::Lend::lend_region)
@@ -137,8 +137,14 @@ impl Lease {
         if self.array.is_some() {
             self.end();
         }
+        self.place(region, None);
+    }
+
+    /// Sets the region, in the table that lends it, and the range of the array that holds its values.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn place(&mut self, region: &Region, in_place: Option<Range<usize>>) {
         self.region = region.clone();
-        self.in_place = None;
+        self.in_place = in_place;
         self.offset = (0, 0);
     }
 
@@ -149,7 +155,7 @@ impl Lease {
 
     /// Returns the position of the region in the table that is now called. This is only a hint: a table that contains
     /// the lender may not have added its offset.
-    pub(super) fn place(&self) -> (usize, usize) {
+    pub(super) fn position(&self) -> (usize, usize) {
         (self.region.rows.start.wrapping_add(self.offset.0), self.region.columns.start.wrapping_add(self.offset.1))
     }
 
@@ -265,6 +271,7 @@ impl<T: Element> Held for Array<T> {
         array.downcast().ok()
     }
 
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn of_any(array: &mut AnyArray) -> Option<&mut Self> {
         array.downcast_mut()
     }
@@ -310,6 +317,18 @@ impl<A: Held> Memory<A> {
         Self { array: Some(array), returned: OnceLock::new(), slot: None, is_lender: false, lent_rows: 0..0 }
     }
 
+    /// Borrows the array, if it is here: neither lent, nor in the slot.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn here(&self) -> Option<&A> {
+        self.array.as_ref()
+    }
+
+    /// Like [`here`](Self::here), for writing.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn here_mut(&mut self) -> Option<&mut A> {
+        self.array.as_mut()
+    }
+
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn array(&self) -> Result<&A> {
         match &self.array {
@@ -349,22 +368,51 @@ impl<A: Held> Memory<A> {
     /// [`ErrorKind::BlockOutstanding`].
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn lend(&mut self, region: &Region, in_place: Option<Range<usize>>, lease: &mut Lease) -> Result<()> {
+        if self.lends_again_to(lease) {
+            self.move_into(region, in_place, lease);
+            return Ok(());
+        }
+        // A copy for the call, so that the range is in registers everywhere else.
+        self.lend_first(region, in_place.clone(), lease)
+    }
+
+    /// Returns whether the array is here, and this empty lease has held it before: the case of a descriptor that is
+    /// used again. The slot is read first, because the compiler reads all other memory again after such a load.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn lends_again_to(&self, lease: &Lease) -> bool {
+        let (Some(slot), Some(known)) = (&self.slot, &lease.slot) else { return false };
+        // No table waits: neither this one, which is mutably borrowed and has its array, nor a clone of it.
+        slot.waiting.load(Ordering::Acquire) == 0
+            && self.is_lender
+            && Arc::ptr_eq(slot, known)
+            && self.array.is_some()
+            && lease.array.is_none()
+    }
+
+    #[inline(never)]
+    fn lend_first(&mut self, region: &Region, in_place: Option<Range<usize>>, lease: &mut Lease) -> Result<()> {
         self.array_mut()?;
-        lease.reset(region);
+        lease.end();
         let slot = match &mut self.slot {
-            // No table waits: neither this one, which is mutably borrowed and has its array, nor a clone of it.
+            // No table waits, as in `lends_again_to`.
             Some(slot) if self.is_lender && slot.waiting.load(Ordering::Acquire) == 0 => slot,
             slot => slot.insert(Arc::default()),
         };
-        slot.waiting.store(1, Ordering::Relaxed);
-        if !lease.slot.as_ref().is_some_and(|known| Arc::ptr_eq(known, slot)) {
-            lease.slot = Some(Arc::clone(slot));
-        }
-        (self.is_lender, self.lent_rows) = (true, region.rows.clone());
-        lease.in_place = in_place;
-        // Last, so that the array moves from one place to the other, and is not kept on the stack in between.
-        lease.array = self.array.take().map(A::into_any);
+        lease.slot = Some(Arc::clone(slot));
+        self.is_lender = true;
+        self.move_into(region, in_place, lease);
         Ok(())
+    }
+
+    /// Moves the array into an empty lease that has the slot of this memory. No table waits.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn move_into(&mut self, region: &Region, in_place: Option<Range<usize>>, lease: &mut Lease) {
+        self.lent_rows = region.rows.clone();
+        lease.place(region, in_place);
+        lease.array = self.array.take().map(A::into_any);
+        if let Some(slot) = &self.slot {
+            slot.waiting.store(1, Ordering::Relaxed);
+        }
     }
 
     /// Moves the array back out of a lease.
@@ -373,16 +421,28 @@ impl<A: Held> Memory<A> {
     /// [`ErrorKind::WrongTable`] if the lease does not belong to this memory, or is empty. The lease is then unchanged.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
+        if self.slot.as_ref().is_some_and(|slot| slot.waiting.load(Ordering::Acquire) == 1)
+            && let Some(slot) = self.slot_of(lease)
+            && lease.array.as_ref().is_some_and(A::is)
+        {
+            slot.waiting.store(0, Ordering::Relaxed); // only this table waited
+            if let Some(array) = lease.array.take().and_then(A::from_any) {
+                self.array = Some(array); // it has this type
+            }
+            return Ok(());
+        }
+        self.take_back_shared(lease)
+    }
+
+    /// Like [`take_back`](Self::take_back), if clones of the table wait too.
+    #[inline(never)]
+    fn take_back_shared(&mut self, lease: &mut Lease) -> Result<()> {
         let slot = self.slot_of(lease).ok_or_else(|| Error::new(ErrorKind::WrongTable))?;
         let Some(array) = lease.array.as_ref().filter(|array| A::is(array)) else {
             return Err(Error::new(ErrorKind::WrongTable));
         };
-        if slot.waiting.load(Ordering::Acquire) == 1 {
-            slot.waiting.store(0, Ordering::Relaxed); // only this table waited
-        } else {
-            slot.share(array.clone());
-        }
-        self.array = lease.array.take().and_then(A::from_any); // as in `lend`; it has this type
+        slot.share(array.clone());
+        self.array = lease.array.take().and_then(A::from_any); // it has this type
         Ok(())
     }
 
@@ -390,11 +450,13 @@ impl<A: Held> Memory<A> {
     ///
     /// # Errors
     /// Those of [`take_back`](Self::take_back).
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn lent<'l>(&self, lease: &'l mut Lease) -> Result<&'l mut A> {
         self.slot_of(lease).ok_or_else(|| Error::new(ErrorKind::WrongTable))?;
         lease.array.as_mut().and_then(A::of_any).ok_or_else(|| Error::new(ErrorKind::WrongTable))
     }
 
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn is_out(&self) -> bool {
         self.array.is_none() && self.returned.get().is_none()
     }
@@ -438,131 +500,4 @@ impl<A> Drop for Memory<A> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::base::error::ErrorKind;
-
-    fn lend(values: Vec<u8>) -> (Memory<Array<u8>>, Lease) {
-        let (mut memory, mut lease) = (Memory::new(Array::from(values)), Lease::new());
-        lend_all(&mut memory, &mut lease);
-        (memory, lease)
-    }
-
-    fn lend_all(memory: &mut Memory<Array<u8>>, lease: &mut Lease) {
-        let count = memory.array().unwrap().len();
-        memory.lend(&Region { rows: 0..count, columns: 0..1 }, Some(0..count), lease).unwrap();
-    }
-
-    #[track_caller]
-    fn assert_out(memory: &Memory<Array<u8>>, count: usize) {
-        assert!(
-            memory.array().is_err_and(
-                |error| matches!(error.kind(), ErrorKind::BlockOutstanding { rows } if *rows == (0..count))
-            )
-        );
-    }
-
-    #[test]
-    fn memory_comes_back_whole_when_the_lease_is_dropped() {
-        let (memory, mut lease) = lend(vec![1, 2]);
-        assert_out(&memory, 2);
-        lease.values_mut::<u8>().unwrap()[0] = 9;
-        drop(lease);
-        assert_eq!(memory.array().unwrap()[..], [9, 2]);
-        assert!(memory.array().unwrap().has_mutable_data());
-    }
-
-    #[test]
-    fn memory_that_is_taken_back_is_the_tables_own_and_the_lease_is_used_again() {
-        let (mut memory, mut lease) = lend(vec![1, 2]);
-        let slot = Arc::as_ptr(lease.slot.as_ref().unwrap());
-        for value in 3..6 {
-            lease.values_mut::<u8>().unwrap()[1] = value;
-            memory.take_back(&mut lease).unwrap();
-            assert!(lease.is_empty() && lease.values::<u8>().is_none());
-            assert_eq!(memory.array().unwrap()[..], [1, value]);
-            assert!(memory.array().unwrap().has_mutable_data());
-            lend_all(&mut memory, &mut lease);
-            assert_eq!(Arc::as_ptr(lease.slot.as_ref().unwrap()), slot);
-        }
-    }
-
-    #[test]
-    fn an_empty_lease_or_that_of_another_table_is_not_taken_back() {
-        let (mut memory, mut lease) = lend(vec![1]);
-        let (mut other, mut lease_of_other) = lend(vec![2]);
-        assert!(memory.take_back(&mut Lease::new()).is_err_and(|error| matches!(error.kind(), ErrorKind::WrongTable)));
-        assert!(
-            memory.take_back(&mut lease_of_other).is_err_and(|error| matches!(error.kind(), ErrorKind::WrongTable))
-        );
-        let mut clone = memory.share();
-        assert!(clone.take_back(&mut lease).is_err_and(|error| matches!(error.kind(), ErrorKind::WrongTable)));
-        memory.take_back(&mut lease).unwrap();
-        assert!(memory.take_back(&mut lease).is_err_and(|error| matches!(error.kind(), ErrorKind::WrongTable)));
-        other.take_back(&mut lease_of_other).unwrap();
-        assert_eq!((memory.array().unwrap()[0], other.array().unwrap()[0], clone.array().unwrap()[0]), (1, 2, 1));
-    }
-
-    #[test]
-    fn tables_that_wait_share_what_comes_back_either_way() {
-        for is_dropped in [true, false] {
-            let (mut memory, mut lease) = lend(vec![1, 2]);
-            let (second, third) = (memory.share(), memory.share());
-            assert_out(&second, 2);
-            lease.values_mut::<u8>().unwrap()[0] = 7;
-            if is_dropped {
-                drop(lease);
-            } else {
-                memory.take_back(&mut lease).unwrap();
-            }
-            drop(third); // without an access
-            assert_eq!(memory.array().unwrap()[..], [7, 2]);
-            assert_eq!(second.array().unwrap()[..], [7, 2]);
-            assert_eq!(memory.array().unwrap().owner_count(), 2, "dropped: {is_dropped}");
-            assert!(memory.array().unwrap().shares_memory_with(second.array().unwrap()));
-        }
-    }
-
-    #[test]
-    fn a_table_lends_again_while_a_clone_still_has_its_share_to_fetch() {
-        let (mut memory, mut lease) = lend(vec![1]);
-        let mut clone = memory.share();
-        memory.take_back(&mut lease).unwrap();
-        *memory.array_mut().unwrap() = Array::from(vec![1]); // detached, as in a table that is about to lend
-        lend_all(&mut memory, &mut lease);
-        lease.values_mut::<u8>().unwrap()[0] = 5;
-        assert_eq!(clone.array().unwrap()[..], [1]);
-        let mut lease_of_clone = Lease::new();
-        lend_all(&mut clone, &mut lease_of_clone);
-        memory.take_back(&mut lease).unwrap();
-        clone.take_back(&mut lease_of_clone).unwrap();
-        assert_eq!((memory.array().unwrap()[0], clone.array().unwrap()[0]), (5, 1));
-    }
-
-    #[test]
-    fn memory_that_nobody_waits_for_is_freed() {
-        struct SharedBytes(Arc<[u8; 2]>);
-
-        impl AsRef<[u8]> for SharedBytes {
-            fn as_ref(&self) -> &[u8] {
-                &self.0[..]
-            }
-        }
-        let owner = Arc::new([1_u8, 2]);
-        for drops_table_first in [true, false] {
-            let mut memory = Memory::new(Array::from_owner(SharedBytes(Arc::clone(&owner))));
-            let mut lease = Lease::new();
-            memory.lend(&Region::default(), None, &mut lease).unwrap();
-            assert_eq!(Arc::strong_count(&owner), 2);
-            if drops_table_first {
-                drop(memory);
-                drop(lease);
-            } else {
-                drop(lease);
-                assert_eq!(Arc::strong_count(&owner), 2);
-                drop(memory);
-            }
-            assert_eq!(Arc::strong_count(&owner), 1);
-        }
-    }
-}
+mod tests;

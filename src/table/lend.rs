@@ -359,17 +359,14 @@ pub(crate) fn lend_region<N: NumericTable + ?Sized>(
 ///
 /// # Errors
 /// Those of [`Lend::write_lent`].
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn write_lent<N: NumericTable + ?Sized>(
     table: &mut N,
     lease: &mut Lease,
     values: AnySlice<'_>,
     rule: WriteRule,
 ) -> Result<()> {
-    if let Some(lender) = table.lender_mut() {
-        return lender.write_lent(lease, values, rule);
-    }
-    lease.check_empty()?;
-    table.write_region(lease.region(), values, rule)
+    table.write_lease(lease, values, rule, Token::new())
 }
 
 /// Moves the memory of a lease back into the table.

@@ -11,7 +11,7 @@ use crate::array::AnyArrayRef;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::shape::Shape;
-use crate::convert::WriteRule;
+use crate::convert::{ConversionPolicy, WriteRule};
 use crate::dictionary::DataDictionary;
 use crate::window::{AnySlice, AnySliceMut};
 
@@ -503,7 +503,7 @@ pub trait NumericTable: Send + Sync {
         self.pieces_mut().map(drop)
     }
 
-    /// Does what [`Lend::slice_of`] does, for a table of any kind. This method and the four below are shortcuts past
+    /// Does what [`Lend::slice_of`] does, for a table of any kind. This method and the seven below are shortcuts past
     /// [`lender`](Self::lender): the homogeneous table overrides them, so that reading or writing a row costs no
     /// virtual call where the table's type is known. Other crates cannot name the argument, so they cannot override
     /// these methods.
@@ -511,6 +511,23 @@ pub trait NumericTable: Send + Sync {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn slice_in_place(&self, region: &Region, element: ElementType, _: Token) -> Result<Option<AnySlice<'_>>> {
         lend::slice_by_lender(self, region, element)
+    }
+
+    /// Converts the values of a region, row by row, if they are few and easily found. Returns whether it did. If not,
+    /// the target's values are unspecified, and [`read_region`](Self::read_region) reads the region or finds the error.
+    #[doc(hidden)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn read_few(&self, region: &Region, target: AnySliceMut<'_>, policy: ConversionPolicy, _: Token) -> bool {
+        let _ = (region, target, policy);
+        false
+    }
+
+    /// Returns whether [`slice_in_place`](Self::slice_in_place) would return a slice with values. `false` if it takes
+    /// longer to find out.
+    #[doc(hidden)]
+    fn has_slice(&self, region: &Region, element: ElementType, _: Token) -> bool {
+        let _ = (region, element);
+        false
     }
 
     /// Does what [`Lend::slice_of_mut`] does.
@@ -547,6 +564,16 @@ pub trait NumericTable: Send + Sync {
         _: Token,
     ) -> Result<bool> {
         lend::lend_by_lender(self, region, in_place, lease)
+    }
+
+    /// Does what [`Lend::write_lent`] does.
+    #[doc(hidden)]
+    fn write_lease(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule, _: Token) -> Result<()> {
+        if let Some(lender) = self.lender_mut() {
+            return lender.write_lent(lease, values, rule);
+        }
+        lease.check_empty()?;
+        self.write_region(lease.region(), values, rule)
     }
 
     /// Does what [`Lend::take_back`] does.

@@ -55,9 +55,15 @@ impl Region {
     /// ```
     #[inline]
     pub fn check(&self, table: Shape) -> Result<()> {
+        if self.is_inside(table) { Ok(()) } else { Err(self.refusal(table)) }
+    }
+
+    /// Returns whether [`check`](Self::check) succeeds.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn is_inside(&self, table: Shape) -> bool {
         let rows_fit = self.rows.start <= self.rows.end && self.rows.end <= table.rows;
         let columns_fit = self.columns.start <= self.columns.end && self.columns.end <= table.columns;
-        if rows_fit && columns_fit { Ok(()) } else { Err(self.refusal(table)) }
+        rows_fit && columns_fit
     }
 
     /// Returns the region with the given shape whose first value is at a row and a column.

@@ -63,13 +63,13 @@ unsafe impl Send for AnySlice<'_> {}
 unsafe impl Sync for AnySlice<'_> {}
 // SAFETY: a `&mut [T]`, and every element type is `Send`.
 unsafe impl Send for AnySliceMut<'_> {}
-// SAFETY: `&AnySliceMut` shows the type and the length only, and every element type is `Sync`.
+// SAFETY: `&AnySliceMut` lends an `AnySlice` only, and every element type is `Sync`.
 unsafe impl Sync for AnySliceMut<'_> {}
 // SAFETY: a `&mut [MaybeUninit<T>]`, and every element type is `Send`.
 unsafe impl Send for AnyRoom<'_> {}
 
 /// An integer with the width and alignment of the elements whose bits it can hold.
-pub(crate) trait Bits: Copy + Default + PartialEq + Send + Sync {}
+pub(crate) trait Bits: bytemuck::Pod + Default + PartialEq + Send + Sync {}
 
 impl Bits for u8 {}
 impl Bits for u16 {}
@@ -284,6 +284,11 @@ impl<'a> AnySliceMut<'a> {
         Self { start, count, element, borrow: PhantomData }
     }
 
+    /// Borrows the values for reading.
+    pub(crate) fn as_slice(&self) -> AnySlice<'_> {
+        AnySlice { start: self.start, count: self.count, element: self.element, borrow: PhantomData }
+    }
+
     /// Returns the values as integers of their width. Panics if the width differs; callers have checked.
     pub(crate) fn into_bits<B: Bits>(self) -> &'a mut [B] {
         assert_eq!(self.element.size_in_bytes(), size_of::<B>(), "the width");
@@ -355,8 +360,7 @@ impl fmt::Debug for AnySlice<'_> {
 
 impl fmt::Debug for AnySliceMut<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let values = AnySlice { start: self.start, count: self.count, element: self.element, borrow: PhantomData };
-        fmt::Debug::fmt(&values, f)
+        fmt::Debug::fmt(&self.as_slice(), f)
     }
 }
 

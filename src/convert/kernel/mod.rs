@@ -6,11 +6,12 @@
 //! * `pair`: the vectorized loops, the only code here that is compiled for each of the 144 pairs;
 //! * `tiles`: the order of reading a window, which fetches memory only once;
 //! * `store`: how results are written to memory;
-//! * `read`, `write`, `beside`, `report`: the calls for other modules.
+//! * `read`, `write`, `few`, `beside`, `report`: the calls for other modules.
 //!
 //! Invariant: a call that returns an error has not written anything that is visible to the caller.
 
 mod beside;
+mod few;
 mod pair;
 mod read;
 mod report;
@@ -22,6 +23,7 @@ mod write;
 pub(crate) use beside::{
     are_read_together, are_written_together, permits_beside, read_beside, read_lines, read_together, write_beside,
 };
+pub(crate) use few::write_few;
 pub(crate) use read::{OldValues, check, read, read_column, read_few, read_narrow, read_over, read_rows};
 pub(crate) use report::report;
 pub(crate) use transpose::{Columns, TOGETHER};

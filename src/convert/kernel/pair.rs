@@ -154,6 +154,25 @@ impl Pair {
         }
     }
 
+    /// Converts the values that have a one in `marks` under `Saturate`, one by one: the lowest bit is that of the first
+    /// value. Panics if the types differ from those of the pair, the lengths differ, or a bit has no value; callers have
+    /// checked.
+    pub(super) fn convert_marked(&self, values: AnySlice<'_>, mut marks: u64, mut room: AnyRoom<'_>) {
+        self.check_ends(values, &room);
+        assert!(marks.checked_shr(values.len() as u32).unwrap_or(0) == 0, "as many marks as values");
+        let (from, to) = (values.as_ptr(), room.as_mut_ptr());
+        while marks != 0 {
+            let index = marks.trailing_zeros() as usize;
+            // SAFETY: the types are those that the loop was compiled for, and the index is below the two lengths, since
+            // higher bits are zero; the loop converts one value there.
+            unsafe {
+                let from = from.add(index * self.source.size_in_bytes());
+                (self.convert_strided)(from, 0, to.add(index * self.target.size_in_bytes()), 0, 1);
+            }
+            marks &= marks - 1;
+        }
+    }
+
     /// Returns whether single values convert as fast as many. Not so for pairs that need many instructions at the
     /// baseline level.
     pub(super) fn is_simple(&self) -> bool {

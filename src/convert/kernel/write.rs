@@ -4,8 +4,7 @@
 //! writes. A new value is not a change if it has the same bits that the window's value converts to. So nothing that the
 //! block's type cannot hold is lost, neither digits nor NaN payloads.
 
-use std::mem::MaybeUninit;
-
+use super::few::{self, write_few};
 use super::pair::Pair;
 use super::read::permits_window;
 use super::tiles::{Scratch, Tile, dense, first_in_row_order, tiles};
@@ -30,14 +29,11 @@ pub(crate) fn write(mut window: AnyWindowMut<'_>, source: AnySlice<'_>, rule: Wr
     if found != expected {
         return Err(Error::new(ErrorKind::LengthMismatch { expected, actual: found }));
     }
-    if source.len() <= FEW
-        && source.element_type() != window.element_type()
-        && window.geometry().is_row_major_contiguous()
+    if source.len() <= few::MOST
+        && let Ok(old) = window.reborrow().into_slice()
+        && write_few(old, source, rule)
     {
-        let writer = Writer::new(window.element_type(), source.element_type(), rule);
-        if writer.write_few(window.reborrow(), source) {
-            return Ok(());
-        }
+        return Ok(());
     }
     let new = AnyWindow::of_rows(source, rows, columns);
     check_write(window.as_window(), new, rule, origin)?;
@@ -92,26 +88,6 @@ pub(crate) fn write_checked(window: AnyWindowMut<'_>, new: AnyWindow<'_>, rule: 
     }
 }
 
-/// The largest number of values that are written without tiles or tasks: most often one row.
-const FEW: usize = 64;
-
-/// Memory for [`FEW`] values of any type. Unlike that of a tile, it takes no more than a page of the stack, so that
-/// entering a function with two of them is cheap.
-#[repr(align(64))]
-struct FewScratch([MaybeUninit<u8>; FEW * size_of::<u64>()]);
-
-impl FewScratch {
-    const fn new() -> Self {
-        Self([MaybeUninit::uninit(); FEW * size_of::<u64>()])
-    }
-
-    /// Borrows room for `count` elements. Panics if they do not fit; callers have compared.
-    fn room(&mut self, element: ElementType, count: usize) -> AnyRoom<'_> {
-        assert!(count <= FEW, "the elements fit");
-        AnyRoom::of_bytes(&mut self.0, element, count)
-    }
-}
-
 /// A window, and the values to write into it.
 struct Update<'w, 's> {
     window: AnyWindowMut<'w>,
@@ -159,25 +135,6 @@ impl Writer<'_> {
     pub(super) fn new(old_type: ElementType, new_type: ElementType, rule: WriteRule) -> Self {
         let (show, store) = (Pair::of(old_type, new_type), Pair::of(new_type, old_type));
         Self { show, store, level: Level::chosen(), rule }
-    }
-
-    /// Writes a few values into contiguous memory if the policy permits all of them. Returns whether it did.
-    fn write_few(&self, window: AnyWindowMut<'_>, new: AnySlice<'_>) -> bool {
-        if self.store.needs_check(self.rule.policy) && !self.store.permits(self.level, self.rule.policy, new) {
-            return false;
-        }
-        let (mut shown, mut converted, mut is_changed) = (FewScratch::new(), FewScratch::new(), [false; FEW]);
-        let Some(old) = window.as_window().as_slice() else { return false };
-        let changes = self.mark(old, new, shown.room(new.element_type(), new.len()), &mut is_changed);
-        if changes > 0 {
-            let converted = self.store.convert(self.level, new, converted.room(self.store.target(), new.len()));
-            if changes == new.len() {
-                window.copy_from_slice(converted);
-            } else {
-                window.in_long_rows().copy_marked(converted, &is_changed);
-            }
-        }
-        true
     }
 
     /// Checks that the policy permits every value that will be written.

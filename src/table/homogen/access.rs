@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::array::{AnyArrayRef, Array};
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::convert::{WriteRule, kernel};
+use crate::convert::{ConversionPolicy, WriteRule, kernel};
 use crate::dictionary::DataDictionary;
 use crate::table::{
     DataLayout, HomogenNumericTable, Lease, Lend, MemoryStatus, NumericTable, Piece, PieceMut, Region, Shape, TableId,
@@ -35,6 +35,60 @@ impl<T: Element> HomogenNumericTable<T> {
         }
         let (first, part) = self.geometry().cut(&region.rows, &region.columns);
         part.is_row_major_contiguous().then(|| first..first + part.rows * part.columns)
+    }
+
+    /// Returns the range in the array of a region that is inside the table and one slice of it. `None` for any other
+    /// region, and while the table has no memory. The functions below find the reason. They are separate calls, so that
+    /// finding a row takes none, and the compiler need not read the table's fields again after one.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn range_here(&self, region: &Region) -> Option<Range<usize>> {
+        if region.is_inside(self.shape) && self.is_allocated() { self.range_in_array(region) } else { None }
+    }
+
+    /// Does what [`NumericTable::read_region`] does, in all cases.
+    #[inline(never)]
+    fn read_piece(&self, region: &Region, target: Target<'_>) -> Result<()> {
+        tiling::read(self, region, target)
+    }
+
+    /// Does what [`Lend::slice_of_mut`] does, in all cases.
+    #[inline(never)]
+    fn find_slice_mut(&mut self, region: &Region, element: ElementType) -> Result<Option<AnySliceMut<'_>>> {
+        region.check(self.shape)?;
+        let is_mutable = self.memory.array()?.has_mutable_data();
+        self.check_allocated()?;
+        let range = self.range_in_array(region);
+        let Some(mut range) = range.filter(|_| element == T::TYPE) else { return Ok(None) };
+        if self.shape.is_empty() {
+            return Ok(Some(AnySliceMut::new::<T>(&mut [])));
+        }
+        if !is_mutable {
+            self.detach()?;
+            range = self.range_in_array(region).unwrap_or_default(); // copying may have changed its place
+        }
+        Ok(self.memory.array_mut()?.mutable_data()?.get_mut(range).map(AnySliceMut::new))
+    }
+
+    /// Does what [`Lend::lend_region`] does, in all cases.
+    #[inline(never)]
+    fn find_and_lend(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
+        region.check(self.shape)?;
+        let is_mutable = self.memory.array()?.has_mutable_data();
+        self.check_allocated()?;
+        let mut range = None;
+        if let Some(wanted) = in_place {
+            range = self.range_in_array(region).filter(|_| wanted == T::TYPE);
+            if range.is_none() {
+                return Ok(false);
+            }
+        }
+        if !is_mutable && !self.shape.is_empty() {
+            self.detach()?;
+            range = range.and_then(|_| self.range_in_array(region)); // copying may have changed its place
+        }
+        let is_in_place = range.is_some();
+        self.memory.lend(region, range, lease)?;
+        Ok(is_in_place)
     }
 
     /// Zeroes the truncated rows that reappear in `shape`. Returns `false` if the memory must not be written because it
@@ -133,9 +187,9 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
-        match self.slice_in_place(region, T::TYPE, Token::new())? {
-            Some(values) => target.read_rows(region, values),
-            None => tiling::read(self, region, target),
+        match self.range_here(region).and_then(|range| self.memory.here()?.get(range)) {
+            Some(values) => target.read_rows(region, AnySlice::new(values)),
+            None => self.read_piece(region, target),
         }
     }
 
@@ -171,25 +225,32 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
+    fn read_few(&self, region: &Region, target: AnySliceMut<'_>, policy: ConversionPolicy, _: Token) -> bool {
+        let values = self.range_here(region).and_then(|range| self.memory.here()?.get(range));
+        values.is_some_and(|values| kernel::read_few(AnySlice::new(values), target, policy))
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn has_slice(&self, region: &Region, element: ElementType, _: Token) -> bool {
+        let is_here = element == T::TYPE && self.memory.here().is_some();
+        is_here && !region.shape().is_empty() && self.range_here(region).is_some()
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn slice_in_place_mut(
         &mut self,
         region: &Region,
         element: ElementType,
-        _: Token,
+        token: Token,
     ) -> Result<Option<AnySliceMut<'_>>> {
-        region.check(self.shape)?;
-        let is_mutable = self.memory.array()?.has_mutable_data();
-        self.check_allocated()?;
-        let range = self.range_in_array(region);
-        let Some(mut range) = range.filter(|_| element == T::TYPE) else { return Ok(None) };
-        if self.shape.is_empty() {
-            return Ok(Some(AnySliceMut::new::<T>(&mut [])));
+        if self.has_slice(region, element, token)
+            && self.memory.here().is_some_and(Array::has_mutable_data)
+            && let Some(range) = self.range_here(region)
+        {
+            let values = self.memory.here_mut().and_then(Array::own_data);
+            return Ok(values.and_then(|values| values.get_mut(range)).map(AnySliceMut::new));
         }
-        if !is_mutable {
-            self.detach()?;
-            range = self.range_in_array(region).unwrap_or_default(); // copying may have changed its place
-        }
-        Ok(self.memory.array_mut()?.mutable_data()?.get_mut(range).map(AnySliceMut::new))
+        self.find_slice_mut(region, element)
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -216,28 +277,33 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         lease: &mut Lease,
         _: Token,
     ) -> Result<bool> {
-        region.check(self.shape)?;
-        let is_mutable = self.memory.array()?.has_mutable_data();
-        self.check_allocated()?;
-        let mut range = None;
-        if let Some(wanted) = in_place {
-            range = self.range_in_array(region).filter(|_| wanted == T::TYPE);
-            if range.is_none() {
-                return Ok(false);
-            }
+        if let Some(range) = self.range_here(region)
+            && self.memory.here().is_some_and(Array::has_mutable_data)
+        {
+            return match in_place {
+                Some(wanted) if wanted != T::TYPE => Ok(false),
+                Some(_) => self.memory.lend(region, Some(range), lease).map(|()| true),
+                None => self.memory.lend(region, None, lease).map(|()| false),
+            };
         }
-        if !is_mutable && !self.shape.is_empty() {
-            self.detach()?;
-            range = range.and_then(|_| self.range_in_array(region)); // copying may have changed its place
-        }
-        let is_in_place = range.is_some();
-        self.memory.lend(region, range, lease)?;
-        Ok(is_in_place)
+        self.find_and_lend(region, in_place, lease)
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn end_lease(&mut self, lease: &mut Lease, _: Token) -> Result<()> {
         self.memory.take_back(lease)
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn write_lease(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule, _: Token) -> Result<()> {
+        if let Some(range) = self.range_here(lease.region())
+            && let Ok(array) = self.memory.lent(lease)
+            && let Some(old) = array.own_data().and_then(|old| old.get_mut(range))
+            && kernel::write_few(AnySliceMut::new(old), values, rule)
+        {
+            return Ok(());
+        }
+        self.write_lent(lease, values, rule)
     }
 }
 

@@ -396,8 +396,13 @@ impl<T: Element> HomogenNumericTable<T> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn check_allocated(&self) -> Result<()> {
-        let is_missing = self.status == MemoryStatus::NotAllocated && self.shape.rows > 0;
-        if is_missing { Err(Error::new(ErrorKind::NotAllocated)) } else { Ok(()) }
+        if self.is_allocated() { Ok(()) } else { Err(Error::new(ErrorKind::NotAllocated)) }
+    }
+
+    /// Returns whether the array holds all rows.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn is_allocated(&self) -> bool {
+        self.status != MemoryStatus::NotAllocated || self.shape.rows == 0
     }
 
     /// Replaces the memory with a dense array whose length has been checked.

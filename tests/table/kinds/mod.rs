@@ -197,6 +197,10 @@ conformance!(homogeneous_by_columns: HOMOGENEOUS, resizes: true, || homogeneous(
 conformance!(structure_of_arrays_of_five_types: STRUCTURE_OF_ARRAYS, resizes: true, || {
     Box::new(structure_of_arrays()) as Boxed
 });
+conformance!(structure_of_arrays_of_one_type: STRUCTURE_OF_ARRAYS, resizes: true, || {
+    let columns = (0..COLUMNS).map(|index| ("", column::<i16>(index)));
+    Box::new(SoaNumericTable::from_columns(columns).unwrap()) as Boxed
+});
 conformance!(array_of_structures_of_five_types: ARRAY_OF_STRUCTURES, resizes: true, || {
     Box::new(AosNumericTable::from_records(mixed_records()).unwrap()) as Boxed
 });
@@ -214,6 +218,19 @@ conformance!(borrowed_records: CUSTOM, saved: STRUCTURE_OF_ARRAYS, resizes: fals
     records_mut(&mut kept(mixed_records())[..])
 });
 conformance!(side_by_side: MERGED, saved: STRUCTURE_OF_ARRAYS, resizes: false, || Box::new(merged()) as Boxed);
+conformance!(side_by_side_of_one_type: MERGED, saved: HOMOGENEOUS, resizes: false, || {
+    let soa = SoaNumericTable::from_columns([("c", column::<i16>(2)), ("d", column::<i16>(3))]).unwrap();
+    let [left, right] = [DataLayout::RowMajor, DataLayout::ColumnMajor];
+    Box::new(
+        MergedNumericTable::new([
+            part::<i16>(0..ROWS, 0..0, left), // no columns
+            part::<i16>(0..ROWS, 0..2, left),
+            Box::new(soa),
+            part::<i16>(0..ROWS, 4..5, right),
+        ])
+        .unwrap(),
+    ) as Boxed
+});
 conformance!(end_to_end: ROW_MERGED, saved: HOMOGENEOUS, resizes: false, || Box::new(row_merged()) as Boxed);
 conformance!(end_to_end_of_side_by_side: ROW_MERGED, saved: STRUCTURE_OF_ARRAYS, resizes: false, || {
     Box::new(nested()) as Boxed

@@ -7,6 +7,7 @@ mod beside;
 mod ends;
 #[cfg(feature = "rayon")]
 mod exhaustive;
+mod few;
 mod layouts;
 mod memory;
 mod nan;

@@ -1,0 +1,111 @@
+//! Writing a few values, most often one row with one changed value.
+//!
+//! The values are converted as the block showed them, and compared as integers of their width. Only those that differ
+//! are checked, converted back and stored, so that a row costs one short loop and a few single values.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+use super::pair::Pair;
+use crate::base::element::{ElementType, match_width};
+use crate::convert::WriteRule;
+use crate::convert::level::Level;
+use crate::window::{AnyRoom, AnySlice, AnySliceMut, Bits};
+
+/// The largest number of values: one bit each.
+pub(super) const MOST: usize = 64;
+
+/// The largest number of changes that are checked and converted one by one.
+const SINGLE: u32 = 8;
+
+/// The number of bytes that are compared at a time.
+const STEP: usize = 32;
+
+/// Memory for [`MOST`] values of any type. Unlike that of a tile, it takes no more than a page of the stack, so that
+/// entering a function with two of them is cheap.
+#[repr(align(64))]
+struct FewScratch([MaybeUninit<u8>; MOST * size_of::<u64>()]);
+
+impl FewScratch {
+    const fn new() -> Self {
+        Self([MaybeUninit::uninit(); MOST * size_of::<u64>()])
+    }
+
+    /// Borrows room for `count` elements. Panics if they do not fit; callers have compared.
+    fn room(&mut self, element: ElementType, count: usize) -> AnyRoom<'_> {
+        assert!(count <= MOST, "the elements fit");
+        AnyRoom::of_bytes(&mut self.0, element, count)
+    }
+}
+
+/// Writes a few values of another type over as many old ones if the policy permits all changes. Returns whether it did;
+/// if not, nothing is written, and the reason is for [`write`](super::write) to find. A new value is not a change if it
+/// has the same bits that the old one converts to.
+pub(crate) fn write_few(old: AnySliceMut<'_>, new: AnySlice<'_>, rule: WriteRule) -> bool {
+    let count = new.len();
+    if count > MOST || count != old.len() || new.element_type() == old.element_type() {
+        return false;
+    }
+    let level = Level::chosen();
+    let store = Pair::of(new.element_type(), old.element_type());
+    let changes = match rule.keep_unchanged {
+        true => changes(level, old.as_slice(), new),
+        false => u64::MAX.checked_shr((MOST - count) as u32).unwrap_or(0),
+    };
+    let are_few = changes & changes.wrapping_sub(1) == 0 || changes.count_ones() <= SINGLE; // one, most often
+    if store.needs_check(rule.policy) {
+        let permits = |values| store.permits(level, rule.policy, values);
+        let is_permitted = match are_few {
+            true => places(changes).all(|place| permits(new.range(place..place + 1))),
+            false => permits(new), // those that have not changed are permitted, most often
+        };
+        if !is_permitted {
+            return false;
+        }
+    }
+    if are_few {
+        store.convert_marked(new, changes, old.into_room());
+    } else if changes.count_ones() as usize == count {
+        store.convert(level, new, old.into_room());
+    } else {
+        let mut converted = FewScratch::new();
+        let converted = store.convert(level, new, converted.room(store.target(), count));
+        match_width!(store.target(), B => {
+            let (from, to) = (converted.bits::<B>(), old.into_bits::<B>());
+            places(changes).for_each(|place| to[place] = from[place]);
+        });
+    }
+    true
+}
+
+/// Returns a bit for each new value that differs from the old one as the block showed it.
+fn changes(level: Level, old: AnySlice<'_>, new: AnySlice<'_>) -> u64 {
+    let mut shown = FewScratch::new();
+    let show = Pair::of(old.element_type(), new.element_type());
+    let shown = show.convert(level, old, shown.room(new.element_type(), new.len()));
+    match_width!(new.element_type(), B => differences::<B>(shown, new))
+}
+
+/// Returns a bit for each pair of values with different bits. There are at most [`MOST`] values of either.
+fn differences<B: Bits>(one: AnySlice<'_>, other: AnySlice<'_>) -> u64 {
+    let (one, other, step) = (one.bits::<B>(), other.bits::<B>(), STEP / size_of::<B>());
+    let (one_steps, _) = bytemuck::cast_slice::<B, u8>(one).as_chunks::<STEP>();
+    let (other_steps, _) = bytemuck::cast_slice::<B, u8>(other).as_chunks::<STEP>();
+    let mark = |places: Range<usize>| {
+        let pairs = one[places.clone()].iter().zip(&other[places.clone()]).zip(places);
+        pairs.fold(0, |marks, ((one, other), place)| marks | (u64::from(one != other) << place))
+    };
+    let steps = one_steps.iter().zip(other_steps).enumerate();
+    let unequal = steps.filter(|(_, (one, other))| one != other);
+    let marks = unequal.fold(0, |marks, (at, _)| marks | mark(at * step..(at + 1) * step));
+    marks | mark(one_steps.len() * step..one.len())
+}
+
+/// Returns the positions of the ones, from the lowest.
+fn places(mut marks: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = (marks != 0).then(|| marks.trailing_zeros() as usize);
+        marks &= marks.wrapping_sub(1);
+        place
+    })
+}
