@@ -9,15 +9,18 @@ mod any;
 mod block;
 mod compress;
 mod construct;
+mod filling;
 mod kind;
+pub(crate) mod stream;
 mod uninit;
 pub(crate) mod unique;
 
 pub use crate::window::{AnySlice, AnySliceMut};
 pub(crate) use allocate::vector_with_room;
 pub use any::{AnyArray, AnyArrayRef};
+pub(crate) use filling::{Filling, NewArray, count_flags};
 pub use kind::MemoryKind;
-pub(crate) use uninit::{Filling, NewArray, append_copy, assume_init_mut, write_copy};
+pub(crate) use uninit::{append_copy, assume_init_mut, write_copy};
 pub(crate) use unique::UniqueArray;
 
 use std::fmt;

@@ -7,14 +7,11 @@
 
 use std::ops::Range;
 
-use crate::array::{Filling, NewArray};
+use crate::array::{Filling, NewArray, count_flags};
 use crate::base::element::match_width;
 use crate::base::parallel;
 use crate::convert::level::Level;
-use crate::window::{AnySlice, Bits};
-
-/// The number of flags that are converted to positions at a time.
-const BATCH: usize = 1024;
+use crate::window::AnySlice;
 
 /// The requested rows.
 #[derive(Clone, Copy)]
@@ -56,10 +53,7 @@ impl<'r> Chosen<'r> {
                     ((first, head), (first + count, tail))
                 });
                 parallel::map(parts, |(first, flags)| {
-                    let count = flags
-                        .chunks(64)
-                        .map(|flags| usize::from(flags.iter().map(|&flag| u8::from(flag)).sum::<u8>()))
-                        .sum();
+                    let count = count_flags(flags);
                     Part { wanted: Wanted::Flagged(flags), first, count }
                 })
             }
@@ -157,30 +151,8 @@ impl Part<'_> {
             Wanted::Short(rows) => {
                 lanes.iter_mut().try_for_each(|lane| lane.copy(rows.iter().map(|&row| row as usize)))
             }
-            Wanted::Flagged(flags) => self.copy_flagged(flags, lanes),
+            Wanted::Flagged(flags) => lanes.iter_mut().try_for_each(|lane| lane.copy_flagged(self.first, flags)),
         }
-    }
-
-    fn copy_flagged(&self, flags: &[bool], lanes: &mut [Lane<'_>]) -> Result<(), usize> {
-        for lane in lanes {
-            if lane.is_column() {
-                lane.compress(self.first, flags)?;
-                continue;
-            }
-            let mut positions = [0_u16; BATCH];
-            for (index, flags) in flags.chunks(BATCH).enumerate() {
-                let (first, mut count) = (self.first + index * BATCH, 0);
-                for (position, &is_wanted) in flags.iter().enumerate() {
-                    positions[count % BATCH] = position as u16; // below `BATCH`
-                    count += usize::from(is_wanted);
-                }
-                match count == flags.len() {
-                    true => lane.copy_run(first, count)?,
-                    false => lane.copy(positions[..count].iter().map(|&at| first + usize::from(at)))?,
-                }
-            }
-        }
-        Ok(())
     }
 }
 
@@ -241,15 +213,12 @@ impl<'s> Lane<'s> {
         })
     }
 
-    fn is_column(&self) -> bool {
-        each!(self, values => values.columns == 1)
-    }
-
-    /// Copies the flagged values of a column. The flags are those of the rows from `first` on.
-    fn compress(&mut self, first: usize, flags: &[bool]) -> Result<(), usize> {
+    /// Copies the flagged rows. The flags are those of the rows from `first` on.
+    fn copy_flagged(&mut self, first: usize, flags: &[bool]) -> Result<(), usize> {
         each!(self, values => {
-            let from = values.from.get(first..).and_then(|from| from.get(..flags.len())).ok_or(first)?;
-            values.to.compress(from, flags, Level::chosen().may_compress());
+            let columns = values.columns;
+            let from = values.from.get(first * columns..).and_then(|from| from.get(..flags.len() * columns));
+            values.to.add_flagged(from.ok_or(first)?, columns, flags, Level::chosen().may_compress());
             Ok(())
         })
     }
@@ -257,37 +226,6 @@ impl<'s> Lane<'s> {
     /// Copies rows to the next places.
     #[inline]
     fn copy(&mut self, rows: impl Iterator<Item = usize>) -> Result<(), usize> {
-        each!(self, values => values.copy(rows))
-    }
-
-    /// Copies consecutive rows to the next places.
-    fn copy_run(&mut self, first: usize, count: usize) -> Result<(), usize> {
-        each!(self, values => {
-            let from = values.from.get(first * values.columns..(first + count) * values.columns);
-            values.to.add(from.ok_or(first)?);
-            Ok(())
-        })
-    }
-}
-
-impl<B: Bits> Values<'_, B> {
-    #[inline]
-    fn copy(&mut self, rows: impl Iterator<Item = usize>) -> Result<(), usize> {
-        let (from, to, columns) = (self.from, &mut self.to, self.columns);
-        match columns {
-            1 => to.add_rows::<1>(from, rows),
-            2 => to.add_rows::<2>(from, rows),
-            3 => to.add_rows::<3>(from, rows),
-            4 => to.add_rows::<4>(from, rows),
-            8 => to.add_rows::<8>(from, rows),
-            16 => to.add_rows::<16>(from, rows),
-            _ => {
-                for row in rows {
-                    let start = row.checked_mul(columns).ok_or(row)?;
-                    to.add(from.get(start..).and_then(|from| from.get(..columns)).ok_or(row)?);
-                }
-                Ok(())
-            }
-        }
+        each!(self, values => values.to.add_rows(values.from, values.columns, rows))
     }
 }

@@ -8,6 +8,7 @@ use numeric_table::{
     table::{BorrowedTable, RecordLayout, Triangle},
 };
 use proptest::prelude::*;
+use test_support::bits::Random;
 use test_support::tables::{LAYOUTS, assert_error, numbered, shape};
 use test_support::{SmallNumber, for_each_element};
 
@@ -185,6 +186,24 @@ fn many_rows_of_any_type_and_number_of_columns_are_kept_by_several_threads() {
         assert_eq!(kept.column::<u8>(0, ..).unwrap()[..], [4, 7, 13, 25]);
     }
     for_each_element!(few);
+}
+
+#[test]
+fn rows_that_are_too_many_for_the_cache_are_kept() {
+    for (rows, columns) in [(4_400_003, 1), (1_460_001, 3), (280_001, 16)] {
+        let mut random = Random::new(rows as u64);
+        let flags: Vec<bool> = (0..rows).map(|row| random.next() % 2 == 0 || row < 3000).collect();
+        let value = |row: usize, column: usize| (row * columns + column) as f64;
+        let table = HomogenNumericTable::from_fn(shape(rows, columns), value).unwrap();
+        for layout in LAYOUTS {
+            let kept = table.to_layout(layout).unwrap().filter_rows(&flags).unwrap();
+            assert!(kept.row_count() * columns * size_of::<f64>() > 16 << 20, "stored past the cache");
+            let block = kept.rows::<f64>(..).unwrap();
+            let numbers = (0..rows).filter(|&row| flags[row]);
+            let expected = numbers.flat_map(|row| (0..columns).map(move |column| value(row, column)));
+            assert!(block.iter().copied().eq(expected), "{rows} x {columns}, {layout:?}");
+        }
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::pair::Pair;
 use super::tiles::Scratch;
+use crate::array::stream::{self, LINE};
 use crate::convert::ConversionPolicy;
 use crate::convert::level::Level;
 use crate::window::{AnyRoom, AnyRows, AnySlice, Geometry};
@@ -21,9 +22,6 @@ const CHECK_CHUNK: usize = 1024;
 
 /// Rows of fewer elements than this are converted together and then copied to the target.
 const NARROW: usize = 8;
-
-/// The size of a cache line in bytes: the unit of storing past the cache.
-const LINE: usize = 64;
 
 /// How the values of one call are converted and stored.
 pub(super) struct Store<'p> {
@@ -124,10 +122,8 @@ impl Store<'_> {
 
     /// Orders the stores past the cache before later stores, as other threads see them.
     pub(super) fn finish(&self) {
-        #[cfg(target_arch = "x86_64")]
         if self.is_streaming {
-            // SAFETY: SSE is part of x86-64.
-            unsafe { std::arch::x86_64::_mm_sfence() }
+            stream::fence();
         }
     }
 }
@@ -138,18 +134,7 @@ fn stream(values: AnySlice<'_>, mut room: AnyRoom<'_>) {
     let bytes = room.size_in_bytes();
     assert!(values.element_type() == room.element_type() && values.len() == room.len(), "as many elements as values");
     assert!(bytes.is_multiple_of(LINE) && room.bytes_to_boundary(LINE) == 0, "whole lines");
-    let (from, to) = (values.as_ptr(), room.as_mut_ptr());
-    #[cfg(target_arch = "x86_64")]
-    for offset in (0..bytes).step_by(16) {
-        use std::arch::x86_64::{_mm_loadu_si128, _mm_stream_si128};
-        // SAFETY: SSE2 is part of x86-64. Both sides have `bytes` bytes, a multiple of 16; the target is aligned to a
-        // cache line, and so every multiple of 16 bytes from its start is aligned to 16. Any bytes may be copied. Other
-        // threads see them after `finish`.
-        unsafe { _mm_stream_si128(to.add(offset).cast(), _mm_loadu_si128(from.add(offset).cast())) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    // SAFETY: both sides have `bytes` bytes, and a mutable borrow overlaps with no other.
-    unsafe {
-        std::ptr::copy_nonoverlapping(from, to, bytes);
-    }
+    // SAFETY: both sides have `bytes` bytes, entire lines, and a mutable borrow overlaps with no other; the target is
+    // aligned to a line. It is accessed after `finish`.
+    unsafe { stream::copy_lines(values.as_ptr(), room.as_mut_ptr(), bytes) };
 }

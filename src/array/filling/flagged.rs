@@ -1,0 +1,312 @@
+//! Flagged rows, packed into new memory.
+//!
+//! Large results are stored past the cache, so that the processor does not read their memory before it writes it: rows
+//! of entire cache lines one by one, a column from a stage that stays in the first-level cache.
+
+use std::mem::MaybeUninit;
+
+use super::{Filling, copy_rows};
+use crate::array::compress::{self, Progress};
+use crate::array::stream::{self, Fence, LINE};
+use crate::array::uninit::write_copy;
+use crate::window::Bits;
+
+/// Results of at least this size in bytes are stored past the cache: they do not stay in it.
+const STREAMING_BYTES: usize = if cfg!(test) { 16 << 10 } else { 16 << 20 };
+
+/// Smaller parts of such results are not: they fit in the second-level cache.
+const STREAMING_PART_BYTES: usize = if cfg!(test) { 4 << 10 } else { 1 << 20 };
+
+/// The number of flags that are converted to positions at a time.
+const BATCH: usize = 1024;
+
+/// The number of values that are staged at a time: at most 8 KiB.
+const STAGED: usize = 1024;
+
+/// A row of a large result is requested from memory while the one this number of rows before it is copied.
+const AHEAD: usize = 32;
+
+/// The largest number of bytes of such a row. Longer ones are fetched well without a request.
+const REQUESTED_BYTES: usize = 8 * LINE;
+
+/// Returns the number of flags that are set.
+pub(crate) fn count_flags(flags: &[bool]) -> usize {
+    const LANES: usize = 64;
+    let (groups, rest) = flags.as_chunks::<LANES>();
+    let in_groups = groups.chunks(usize::from(u8::MAX)).map(|groups| {
+        let mut sums = [0_u8; LANES]; // at most one for each group
+        for group in groups {
+            for (sum, &flag) in sums.iter_mut().zip(group) {
+                *sum += u8::from(flag);
+            }
+        }
+        sums.iter().map(|&sum| usize::from(sum)).sum::<usize>()
+    });
+    in_groups.sum::<usize>() + rest.iter().filter(|flag| **flag).count()
+}
+
+impl<B: Bits> Filling<'_, B> {
+    /// Adds the rows whose flags are set, of `columns` values each, as long as there is room. A single column is packed
+    /// by vector instructions if `by_vectors` is set and the processor has them. Panics if `from` does not have a row
+    /// for each flag; callers have checked.
+    pub(crate) fn add_flagged(&mut self, from: &[B], columns: usize, flags: &[bool], by_vectors: bool) {
+        assert_eq!(flags.len().checked_mul(columns), Some(from.len()), "a flag for each row");
+        match columns {
+            0 => {}
+            1 => self.add_flagged_values(from, flags, by_vectors),
+            _ => self.add_flagged_rows(from, columns, flags),
+        }
+    }
+
+    /// Returns whether to store past the cache.
+    fn is_streaming(&self) -> bool {
+        let is_large = self.bytes_of_all >= STREAMING_BYTES && size_of_val(self.room) >= STREAMING_PART_BYTES;
+        cfg!(target_arch = "x86_64") && is_large
+    }
+
+    fn add_flagged_values(&mut self, from: &[B], flags: &[bool], by_vectors: bool) {
+        if !self.is_streaming() {
+            self.done += pack(from, flags, self.place(), by_vectors);
+            return;
+        }
+        let mut stage = Stage::new();
+        for (values, flags) in from.chunks(STAGED).zip(flags.chunks(STAGED)) {
+            stage.waiting += pack(values, flags, &mut stage.room.0[stage.waiting..], by_vectors);
+            let sent = self.add_lines(stage.waiting(), &stage.fence);
+            stage.room.0.copy_within(sent..stage.waiting, 0);
+            stage.waiting -= sent;
+        }
+        self.put_rest(&mut stage);
+    }
+
+    fn add_flagged_rows(&mut self, from: &[B], columns: usize, flags: &[bool]) {
+        let row_bytes = columns * size_of::<B>();
+        let has_lines = row_bytes.is_multiple_of(LINE) && self.place().as_ptr().addr().is_multiple_of(LINE);
+        // Every row, or run of rows, ends where a line ends.
+        let fence = if has_lines && self.is_streaming() { Some(Fence) } else { None };
+        let mut positions = [0_u16; BATCH];
+        for (from, flags) in from.chunks(BATCH * columns).zip(flags.chunks(BATCH)) {
+            let mut count = 0;
+            for (position, &is_wanted) in flags.iter().enumerate() {
+                positions[count % BATCH] = position as u16; // below `BATCH`
+                count += usize::from(is_wanted);
+            }
+            let wanted = &positions[..count];
+            match &fence {
+                _ if count == flags.len() => self.add(from),
+                Some(fence) => match row_bytes / LINE {
+                    1 => self.add_lines_of::<1>(from, columns, wanted, fence),
+                    2 => self.add_lines_of::<2>(from, columns, wanted, fence),
+                    _ => self.add_lines_of::<0>(from, columns, wanted, fence),
+                },
+                None => {
+                    let rows = wanted.iter().map(|&position| usize::from(position));
+                    self.done += copy_rows(self.place(), from, columns, rows).unwrap_or(0); // all of these exist
+                }
+            }
+        }
+    }
+
+    /// Adds rows of `LINES` lines, or of any number of lines if that is zero, past the cache, as long as there is room.
+    /// The room begins at a line.
+    fn add_lines_of<const LINES: usize>(&mut self, from: &[B], columns: usize, wanted: &[u16], _fence: &Fence) {
+        let row_bytes = if LINES > 0 { LINES * LINE } else { columns * size_of::<B>() };
+        let columns = row_bytes / size_of::<B>();
+        let row = |position: u16| &from[usize::from(position) * columns..][..columns];
+        let place = self.place();
+        assert!(row_bytes.is_multiple_of(LINE) && place.as_ptr().addr().is_multiple_of(LINE), "entire lines");
+        let mut count = 0;
+        for (index, (&position, to)) in wanted.iter().zip(place.chunks_exact_mut(columns)).enumerate() {
+            if row_bytes <= REQUESTED_BYTES
+                && let Some(&next) = wanted.get(index + AHEAD)
+            {
+                stream::prefetch(row(next));
+            }
+            // SAFETY: both are `columns` values, `row_bytes` bytes, which are entire lines; a mutable borrow overlaps
+            // with no other. The first target begins at a line, and so do those after it. They are accessed only after
+            // the caller has dropped the fence.
+            unsafe { stream::copy_lines(row(position).as_ptr().cast(), to.as_mut_ptr().cast(), row_bytes) };
+            count += columns;
+        }
+        self.done += count;
+    }
+
+    /// Returns the room that is not filled yet.
+    fn place(&mut self) -> &mut [MaybeUninit<B>] {
+        self.room.get_mut(self.done..).unwrap_or_default()
+    }
+
+    /// Adds the values that wait in a stage, as long as there is room.
+    fn put_rest(&mut self, stage: &mut Stage<B>) {
+        let count = stage.waiting.min(self.place().len());
+        self.add(&stage.waiting()[..count]);
+        stage.waiting = 0;
+    }
+
+    /// Adds values as far as they fill cache lines, past the cache, as long as there is room. Returns their number.
+    fn add_lines(&mut self, values: &[B], _fence: &Fence) -> usize {
+        let per_line = LINE / size_of::<B>();
+        let room = self.place();
+        let head = room.as_ptr().align_offset(LINE);
+        let lines = values.len().min(room.len()).saturating_sub(head) / per_line;
+        if lines == 0 {
+            return 0;
+        }
+        let count = head + lines * per_line;
+        write_copy(&mut room[..head], &values[..head]);
+        let (from, to) = (&values[head..count], &mut room[head..count]);
+        // SAFETY: both have `lines` lines, and a mutable borrow overlaps with no other. The target begins at a line,
+        // `head` elements after the start. It is accessed only after the caller has dropped the fence.
+        unsafe { stream::copy_lines(from.as_ptr().cast(), to.as_mut_ptr().cast(), size_of_val(from)) };
+        self.done += count;
+        count
+    }
+}
+
+/// Values on their way to a large result.
+///
+/// Invariant: the first `waiting` elements of `room` are initialized.
+struct Stage<B> {
+    room: Room<B>,
+    waiting: usize,
+    fence: Fence,
+}
+
+/// Room for the values that wait, for those that are staged next, and for a vector after them.
+#[repr(align(64))]
+struct Room<B>([MaybeUninit<B>; ROOM]);
+
+/// Up to two lines of values wait: one before the first boundary in the target, and one after it.
+const ROOM: usize = STAGED + 3 * LINE;
+
+impl<B: Bits> Stage<B> {
+    fn new() -> Self {
+        Self { room: Room([MaybeUninit::uninit(); ROOM]), waiting: 0, fence: Fence }
+    }
+
+    fn waiting(&self) -> &[B] {
+        let waiting: *const [MaybeUninit<B>] = &self.room.0[..self.waiting];
+        // SAFETY: `MaybeUninit<B>` has the layout of `B`, and these are initialized (invariant).
+        unsafe { &*(waiting as *const [B]) }
+    }
+}
+
+/// Copies the values whose flags are set to the front of the room, as long as there is room, by vector instructions if
+/// `by_vectors` is set and the processor has them. Otherwise without a branch per value, since half of the predictions
+/// would be wrong. Returns the number of values written to the front.
+fn pack<B: Bits>(values: &[B], flags: &[bool], room: &mut [MaybeUninit<B>], by_vectors: bool) -> usize {
+    const STEP: usize = 8;
+    let progress = if by_vectors { compress::by_vectors(values, flags, room) } else { Progress::default() };
+    let mut done = progress.written;
+    let (values, flags) = (&values[progress.read..], &flags[progress.read..]);
+    let ((steps, rest), (flags, flags_of_rest)) = (values.as_chunks::<STEP>(), flags.as_chunks::<STEP>());
+    for (values, flags) in steps.iter().zip(flags) {
+        if *flags == [false; STEP] {
+            continue;
+        }
+        match room.get_mut(done..).and_then(<[_]>::first_chunk_mut::<STEP>) {
+            Some(room) => {
+                let mut count = 0;
+                for (&value, &is_wanted) in values.iter().zip(flags) {
+                    room[count % STEP] = MaybeUninit::new(value); // a later value overwrites an unwanted one
+                    count += usize::from(is_wanted);
+                }
+                done += count; // the places before `count` were written before it passed them
+            }
+            None => done += pack_few(values, flags, &mut room[done..]),
+        }
+    }
+    done + pack_few(rest, flags_of_rest, &mut room[done..])
+}
+
+fn pack_few<B: Bits>(values: &[B], flags: &[bool], room: &mut [MaybeUninit<B>]) -> usize {
+    let flagged = values.iter().zip(flags).filter(|(_, is_wanted)| **is_wanted);
+    let mut count = 0;
+    for ((&value, _), place) in flagged.zip(room) {
+        *place = MaybeUninit::new(value);
+        count += 1;
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::array::NewArray;
+    use crate::base::element::ElementType;
+    use crate::base::random::Random;
+
+    /// Returns flags: few, half, most or all of them set at random, or runs.
+    fn flags(count: usize, kind: usize) -> Vec<bool> {
+        let mut random = Random::new(count as u64);
+        let mut flag = |row: usize| match kind {
+            5 => row / 300 % 2 == 0,
+            _ => random.below(100) < [0, 3, 50, 97, 100][kind],
+        };
+        (0..count).map(&mut flag).collect()
+    }
+
+    fn expected<B: Bits>(from: &[B], columns: usize, flags: &[bool]) -> Vec<B> {
+        let rows = from.chunks_exact(columns).zip(flags).filter(|(_, flag)| **flag);
+        rows.flat_map(|(row, _)| row.iter().copied()).collect()
+    }
+
+    #[test]
+    fn flagged_rows_of_any_width_are_added_to_small_and_large_arrays() {
+        fn check<B: Bits + std::fmt::Debug>(element: ElementType, value: impl Fn(usize) -> B) {
+            let sizes = [(0, 3), (1, 1), (700, 1), (70_001, 1), (150, 3), (5003, 3), (1500, 16), (170, 100)];
+            for (rows, columns) in sizes.into_iter().chain([(33, STAGED), (30, STAGED + 1)]) {
+                let from: Vec<B> = (0..rows * columns).map(&value).collect();
+                for (kind, by_vectors) in (0..6).flat_map(|kind| [(kind, false), (kind, true)]) {
+                    let flags = flags(rows, kind);
+                    let expected = expected(&from, columns, &flags);
+                    let mut new = NewArray::new(element, expected.len()).unwrap();
+                    let mut rest = new.filling::<B>();
+                    // Parts that begin anywhere in a line.
+                    for (from, flags) in from.chunks((rows / 3 + 1) * columns).zip(flags.chunks(rows / 3 + 1)) {
+                        let mut part = rest.take(count_flags(flags) * columns);
+                        part.add_flagged(from, columns, flags, by_vectors);
+                    }
+                    drop(rest);
+                    let found = new.finish();
+                    assert_eq!(found.as_slice().bits::<B>(), expected, "{rows} x {columns}, {kind}");
+                }
+            }
+        }
+        check(ElementType::U8, |index| (index * 7) as u8);
+        check(ElementType::I16, |index| (index * 257) as u16);
+        check(ElementType::F32, |index| (index as u32).wrapping_mul(0x0101_0101));
+        check(ElementType::F64, |index| (index as u64).wrapping_mul(0x0101_0101_0101_0101));
+    }
+
+    #[test]
+    fn nothing_is_written_past_the_room() {
+        for (columns, by_vectors) in [(1, false), (1, true), (3, false), (16, false)] {
+            let from: Vec<u32> = (0..48_000).collect();
+            let flags = flags(from.len() / columns, 2);
+            let expected = expected(&from, columns, &flags);
+            let count = expected.len() / columns;
+            for missing in [1, 17, 1000, count - 2].map(|rows| rows * columns) {
+                let mut new = NewArray::new(ElementType::I32, expected.len()).unwrap();
+                let mut rest = new.filling::<u32>();
+                let mut room = rest.take(expected.len() - missing);
+                rest.add(&vec![77; missing]);
+                room.add_flagged(&from, columns, &flags, by_vectors);
+                drop((rest, room));
+                let found = new.finish();
+                let (found, after) = found.as_slice().bits::<u32>().split_at(expected.len() - missing);
+                assert!(found == &expected[..found.len()] && after.iter().all(|&value| value == 77));
+            }
+        }
+    }
+
+    #[test]
+    fn flags_are_counted() {
+        for count in [0, 1, 63, 64, 65, 255 * 64, 256 * 64 + 1, 70_000] {
+            for kind in 0..6 {
+                let flags = flags(count, kind);
+                assert_eq!(count_flags(&flags), flags.iter().filter(|flag| **flag).count(), "{count}, {kind}");
+            }
+        }
+    }
+}
