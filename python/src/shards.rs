@@ -42,7 +42,7 @@ type ShardsState = (Option<PathBuf>, Vec<Known>, bool);
 /// error.
 ///
 /// ``Shards(paths, verify=True)`` verifies the values against their checksums in all of these calls before they are
-/// used, which reads them once more. A damaged value raises a :class:`FormatError` that names the file, and never
+/// used, and reads some of them twice. A damaged value raises a :class:`FormatError` that names the file, and never
 /// becomes part of a result. Files without checksums are refused then.
 ///
 /// ``reduce(partial)`` computes a partial result over all rows: one of the package's kinds on all threads, or an object

@@ -238,7 +238,7 @@ impl<T> Array<T> {
         Err(Error::new(ErrorKind::ImmutableData { owner_count }))
     }
 
-    /// Like [`mutable_data`](Self::mutable_data), for callers that need no reason.
+    /// Like [`mutable_data`](Self::mutable_data), without the error.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn own_data(&mut self) -> Option<&mut [T]> {
         // SAFETY: the closure runs only if the check succeeds.

@@ -69,6 +69,7 @@ impl Compared {
     /// Those of [`compare`](Self::compare).
     pub(super) fn read(&self, file: &TableFile, buffer: &mut [u8], position: u64) -> Result<()> {
         let size = u64::from(file.chunk_size());
+        debug_assert!(position + buffer.len() as u64 <= file.payload_length(), "callers stay inside of the values");
         let mut rest = buffer;
         let mut at = position;
         self.for_each_run(file, position..position + rest.len() as u64, |chunks, is_compared| {

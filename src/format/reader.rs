@@ -108,8 +108,9 @@ impl TableReader {
     /// chosen. When a value of a chunk is first needed, the entire chunk is read and compared, once for each reader,
     /// before any of its values are returned.
     ///
-    /// Cost: the checksums, and reading entire chunks where only some values are needed. Each chunk of the file takes
-    /// one bit of memory. Scattered rows cost a chunk each; in a column-major file, one for each column.
+    /// Cost: the checksums, and reading entire chunks where only some values are needed. Values are read in pieces, and
+    /// a piece that begins inside a chunk reads some bytes again, from the system's cache. Each chunk takes one bit of
+    /// memory. Scattered rows cost a chunk each; in a column-major file, one for each column.
     /// [Measurements][many-files].
     ///
     /// [many-files]: crate::guide::many_files#what-is-compared-when

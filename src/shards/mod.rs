@@ -305,8 +305,7 @@ impl Shards {
     /// files completely. The checksums are themselves compared with those in the manifest, so a file with the same
     /// columns and different values is also an error.
     ///
-    /// Cost: the checksums, and reading entire chunks where only some values are needed. Files must have checksums of
-    /// values.
+    /// Cost: the checksums, and reading entire chunks, some of their bytes twice. Files must have checksums of values.
     ///
     /// # Errors
     /// None. The calls above may then also return [`ErrorKind::Format`], with the file and its damaged chunk, or with a

@@ -21,11 +21,8 @@ use std::sync::{Mutex, PoisonError, TryLockError};
 
 use memmap2::{Advice, MmapOptions, MmapRaw, UncheckedAdvice};
 
-use super::system::file_system;
+use super::system::{TMPFS, file_system};
 use crate::base::parallel;
-
-/// The file system type of tmpfs (`TMPFS_MAGIC` in `linux/magic.h`).
-const TMPFS: u64 = 0x0102_1994;
 
 /// Bytes whose pages are requested at a time, and returned to the system when they are written. They are still in the
 /// processor's cache then, and a saving thread takes no more memory. Smaller pieces are left to the system.

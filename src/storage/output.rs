@@ -18,7 +18,7 @@ use crate::base::shape::Shape;
 use crate::window::{AnySlice, AnySliceMut};
 
 /// Number of bytes that are written at a time if the memory has the same order as the file. System calls on one file
-/// are serialized, and a few long ones are faster than many short ones. They end at multiples of this in the file, so
+/// are serialized, and a few long ones are faster than many short ones. Pieces end at multiples of this in the file, so
 /// that the system keeps the bytes in large pages.
 const WRITE_BYTES: usize = 4 << 20;
 

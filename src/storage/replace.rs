@@ -18,6 +18,8 @@ use super::memory_file::MemoryFile;
 use super::open::not_a_file;
 use super::options::SaveOptions;
 use super::position::Sink;
+#[cfg(target_os = "linux")]
+use super::system::is_on_disk_with;
 use crate::base::error::{Error, ErrorKind, Result};
 
 /// The maximum number of symbolic links that are followed.
@@ -30,6 +32,8 @@ const NAME_LIMIT: usize = 100;
 const LONG: u64 = 1 << 20;
 /// The most disk space that is reserved ahead of what is written.
 const MAX_AHEAD: u64 = 64 << 20;
+/// Nothing is reserved unless the disk has this number of times as much free space: other files need some.
+const SPARE: u64 = 16;
 
 /// Replaces the file at `path` by the output of `write`. On error, nothing has changed, unless the options select
 /// writing in place and something has been written.
@@ -92,13 +96,19 @@ struct Sequence {
     reserved: u64,
 }
 
+#[cfg(not(target_os = "linux"))]
+fn is_on_disk_with(_: &File, _: u64) -> bool {
+    false // nothing is reserved on other systems
+}
+
 impl Sequence {
-    /// Reserves disk space for `count` more bytes, and for as many as there are, if the file is long.
+    /// Reserves disk space for `count` more bytes, and in a long file for as many again as it then has, up to
+    /// [`MAX_AHEAD`]. Does nothing while an earlier reservation is enough, and stops on a disk that is nearly full.
     fn make_room(&mut self, file: &File, count: usize) {
         let end = self.written.saturating_add(count as u64);
         if end >= LONG && end > self.reserved {
             let room = end.saturating_add(end.min(MAX_AHEAD));
-            let is_reserved = file.reserve(room).is_ok();
+            let is_reserved = is_on_disk_with(file, room.saturating_mul(SPARE)) && file.reserve(room).is_ok();
             self.reserved = if is_reserved { room } else { u64::MAX }; // writing finds a lack of space
         }
     }

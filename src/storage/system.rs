@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io;
-#[cfg(feature = "mmap")]
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 
@@ -47,17 +46,19 @@ pub(super) fn copy_file_range(source: &File, from: u64, target: &File, to: u64, 
     Ok(copied as usize)
 }
 
+/// The file system type of tmpfs (`TMPFS_MAGIC` in `linux/magic.h`).
+pub(super) const TMPFS: u64 = 0x0102_1994;
+
 /// A file system: its type, the size of a block in bytes, and its numbers of all and of free blocks.
-#[cfg(feature = "mmap")] // files in memory are mapped
 pub(super) struct FileSystem {
     pub(super) kind: u64,
     pub(super) block_size: u64,
+    #[cfg_attr(not(feature = "mmap"), allow(dead_code))] // only files in memory need it
     pub(super) blocks: u64,
     pub(super) free_blocks: u64,
 }
 
 /// Returns the file system that a file is on.
-#[cfg(feature = "mmap")]
 pub(super) fn file_system(file: &File) -> io::Result<FileSystem> {
     let mut found = MaybeUninit::<libc::statfs64>::uninit();
     // SAFETY: the descriptor is open as long as `file` is borrowed, and `found` has room for what the call writes.
@@ -70,6 +71,13 @@ pub(super) fn file_system(file: &File) -> io::Result<FileSystem> {
         blocks: found.f_blocks,
         free_blocks: found.f_bavail,
     })
+}
+
+/// Returns whether a file is on a disk that has at least `bytes` free bytes. Files in memory are on none: reserved pages
+/// would be charged at once, and a reservation beyond a limit of the file size would end the program.
+pub(super) fn is_on_disk_with(file: &File, bytes: u64) -> bool {
+    file_system(file)
+        .is_ok_and(|system| system.kind != TMPFS && system.free_blocks.saturating_mul(system.block_size) >= bytes)
 }
 
 #[cfg(test)]
@@ -96,7 +104,6 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "mmap")]
     #[test]
     fn a_file_system_has_a_type_and_blocks() {
         let system = file_system(&tempfile::tempfile().unwrap()).unwrap();

@@ -395,7 +395,7 @@ impl NumericTable for Joined<'_> {
     fn read_few(&self, region: &Region, target: AnySliceMut<'_>, policy: ConversionPolicy, _: Token) -> bool {
         let Range { start: mut column, end: last } = region.columns;
         let is_row = region.rows.len() == 1 && target.len() == region.columns.len();
-        if self.axis != Axis::Columns || !is_row || !region.is_inside(self.shape) {
+        if self.axis != Axis::Columns || !is_row || column == last || !region.is_inside(self.shape) {
             return false;
         }
         let mut table = self.table_at(column).unwrap_or(self.tables.len());

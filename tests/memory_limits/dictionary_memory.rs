@@ -72,7 +72,7 @@ fn reading_a_dictionary_from_a_file_takes_a_small_multiple_of_the_file() {
 #[test]
 fn a_reader_that_loads_its_table_does_not_describe_it_again() {
     let scratch = Scratch::new();
-    for (name, dictionary, _) in dictionaries(8_000) {
+    for (name, dictionary, _) in dictionaries(20_000) {
         let table = described(dictionary);
         table.save_with(&scratch.path, SaveOptions::new().durable(false)).unwrap();
         let reader = TableReader::open(&scratch.path).unwrap();

@@ -192,7 +192,7 @@ fn many_rows_of_any_type_and_number_of_columns_are_kept_by_several_threads() {
 fn rows_that_are_too_many_for_the_cache_are_kept() {
     for (rows, columns) in [(4_400_003, 1), (1_460_001, 3), (280_001, 16)] {
         let mut random = Random::new(rows as u64);
-        let flags: Vec<bool> = (0..rows).map(|row| random.next() % 2 == 0 || row < 3000).collect();
+        let flags: Vec<bool> = (0..rows).map(|row| random.next().is_multiple_of(2) || row < 3000).collect();
         let value = |row: usize, column: usize| (row * columns + column) as f64;
         let table = HomogenNumericTable::from_fn(shape(rows, columns), value).unwrap();
         for layout in LAYOUTS {

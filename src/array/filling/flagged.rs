@@ -240,7 +240,7 @@ mod tests {
     fn flags(count: usize, kind: usize) -> Vec<bool> {
         let mut random = Random::new(count as u64);
         let mut flag = |row: usize| match kind {
-            5 => row / 300 % 2 == 0,
+            5 => (row / 300).is_multiple_of(2),
             _ => random.below(100) < [0, 3, 50, 97, 100][kind],
         };
         (0..count).map(&mut flag).collect()

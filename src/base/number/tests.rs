@@ -271,8 +271,8 @@ fn eight_and_sixteen_bit_sources_agree_with_rust_for_every_target() {
     sources! {
         i8: i8::MIN..=i8::MAX, f64::from;
         u8: u8::MIN..=u8::MAX, f64::from;
-        i16: (i16::MIN..=i16::MAX).step_by(5).chain(-300..=300), f64::from;
-        u16: (u16::MIN..=u16::MAX).step_by(5).chain(0..=300), f64::from;
+        i16: i16::MIN..=i16::MAX, f64::from;
+        u16: u16::MIN..=u16::MAX, f64::from;
         f16: (0..=u16::MAX).map(f16::from_bits), f64::from;
         bf16: (0..=u16::MAX).map(bf16::from_bits), f64::from;
     }

@@ -73,8 +73,7 @@ impl<U: Element> BlockDescriptor<U> {
         Ok(())
     }
 
-    /// Gives memory back that a table has lent although it returned an error, or that is not the region's, and returns
-    /// the error.
+    /// Returns the lent memory to its table, and returns the error: that of the table, or a wrong number of values.
     #[cold]
     fn refuse(&mut self, outcome: Result<bool>, region: &Region) -> Error {
         let actual = self.lease.values::<U>().map_or(0, <[U]>::len);

@@ -120,10 +120,10 @@ const LINE_ROWS: usize = 16;
 /// line begins at each of the given indices. Returns whether the policy permits every value. If not, the target's
 /// contents are unspecified.
 ///
-/// Lines are far from each other, so that the processor does not foresee them. Meanwhile it is asked to fetch those
-/// that are read next.
+/// Lines are far from each other, so the processor does not prefetch them. The function prefetches the next ones.
 ///
-/// Panics if there are more than [`TOGETHER`] lines, or not as many as columns, or if one is not inside the slice.
+/// Panics if there are more than [`TOGETHER`] lines, if their number is not that of the columns, or if one is not inside
+/// the slice.
 pub(crate) fn read_lines(
     values: AnySlice<'_>,
     starts: &[usize],
