@@ -2,8 +2,8 @@
 //!
 //! The processor does not read the lines first, and they evict nothing.
 
-/// The size of a cache line in bytes: the unit of storing past the cache.
-pub(crate) const LINE: usize = 64;
+#[cfg(doc)]
+use crate::base::cache::LINE;
 
 /// Copies cache lines past the cache. On other processors than x86-64, copies them through the cache.
 ///
@@ -24,19 +24,6 @@ pub(crate) unsafe fn copy_lines(from: *const u8, to: *mut u8, bytes: usize) {
     unsafe {
         std::ptr::copy_nonoverlapping(from, to, bytes);
     }
-}
-
-/// Requests the lines of values from memory, for a later read.
-#[inline]
-pub(crate) fn prefetch<T>(values: &[T]) {
-    #[cfg(target_arch = "x86_64")]
-    for offset in (0..size_of_val(values)).step_by(LINE) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: SSE is part of x86-64. The address lies inside the slice, and the request changes no value.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().byte_add(offset).cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = values;
 }
 
 /// Calls [`fence`] when it is dropped.

@@ -4,6 +4,7 @@
 #[cfg(feature = "rayon")]
 #[forbid(unsafe_code)]
 mod ahead;
+pub(crate) mod cache;
 #[forbid(unsafe_code)]
 pub(crate) mod copy;
 #[forbid(unsafe_code)]

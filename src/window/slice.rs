@@ -10,11 +10,8 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
+use crate::base::cache::{LINE, SECOND_LEVEL, prefetch};
 use crate::base::element::{Element, ElementType, match_element, match_width};
-
-/// The size of a cache line in bytes.
-#[cfg(target_arch = "x86_64")]
-const LINE: usize = 64;
 
 /// A borrowed slice of any element type: a `&[T]` whose `T` is known only at run time.
 ///
@@ -195,19 +192,13 @@ impl<'a> AnySlice<'a> {
     /// Asks the processor to fetch some values into its second-level cache, as far as they are inside. Does not wait.
     #[inline]
     pub(crate) fn fetch(self, range: Range<usize>) {
-        #[cfg(target_arch = "x86_64")]
-        if range.start < range.end.min(self.count) {
-            use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-            let (size, end) = (self.element.size_in_bytes(), range.end.min(self.count));
+        let end = range.end.min(self.count);
+        if range.start < end {
+            let size = self.element.size_in_bytes();
             let start = self.start.wrapping_add(range.start * size);
             let skipped = start.addr() % LINE;
-            for offset in (0..(end - range.start) * size + skipped).step_by(LINE) {
-                // SAFETY: SSE is part of x86-64. To fetch memory is not an access: any address is permitted.
-                unsafe { _mm_prefetch::<_MM_HINT_T1>(start.wrapping_sub(skipped).wrapping_add(offset).cast()) };
-            }
+            prefetch::<SECOND_LEVEL>(start.wrapping_sub(skipped), (end - range.start) * size + skipped);
         }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = range;
     }
 }
 

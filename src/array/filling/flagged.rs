@@ -7,8 +7,9 @@ use std::mem::MaybeUninit;
 
 use super::{Filling, copy_rows};
 use crate::array::compress::{self, Progress};
-use crate::array::stream::{self, Fence, LINE};
+use crate::array::stream::{self, Fence};
 use crate::array::uninit::write_copy;
+use crate::base::cache::{self, LINE};
 use crate::window::Bits;
 
 /// Results of at least this size in bytes are stored past the cache: they do not stay in it.
@@ -120,7 +121,7 @@ impl<B: Bits> Filling<'_, B> {
             if row_bytes <= REQUESTED_BYTES
                 && let Some(&next) = wanted.get(index + AHEAD)
             {
-                stream::prefetch(row(next));
+                cache::prefetch::<{ cache::FIRST_LEVEL }>(row(next).as_ptr().cast(), row_bytes);
             }
             // SAFETY: both are `columns` values, `row_bytes` bytes, which are entire lines; a mutable borrow overlaps
             // with no other. The first target begins at a line, and so do those after it. They are accessed only after

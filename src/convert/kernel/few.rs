@@ -39,8 +39,8 @@ impl FewScratch {
 }
 
 /// Writes a few values of another type over the same number of old ones if the policy permits all changes. Returns
-/// whether it did; if not, nothing is written, and [`write`](super::write) then finds the reason. A new value is not a change if it
-/// has the same bits that the old one converts to.
+/// whether it did; if not, nothing is written, and [`write`](super::write) then finds the reason. A new value is not a
+/// change if it has the same bits that the old one converts to.
 pub(crate) fn write_few(old: AnySliceMut<'_>, new: AnySlice<'_>, rule: WriteRule) -> bool {
     let count = new.len();
     if count > MOST || count != old.len() || new.element_type() == old.element_type() {

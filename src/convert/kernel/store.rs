@@ -2,7 +2,8 @@
 
 use super::pair::Pair;
 use super::tiles::Scratch;
-use crate::array::stream::{self, LINE};
+use crate::array::stream;
+use crate::base::cache::LINE;
 use crate::convert::ConversionPolicy;
 use crate::convert::level::Level;
 use crate::window::{AnyRoom, AnyRows, AnySlice, Geometry};

@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::tiles::Scratch;
+use crate::base::cache::LINE;
 use crate::base::element::{ElementType, match_width};
 use crate::window::{AnyRows, AnySlice};
 
@@ -139,9 +140,6 @@ mod sse2 {
         }
     }
 }
-
-/// The size of a cache line in bytes.
-const LINE: usize = 64;
 
 /// Rows of the target that are at least this many bytes apart are written a few at a time. Many of them would be in the
 /// same set of the first-level cache.

@@ -341,6 +341,7 @@ impl Sink for SummarySink<'_> {
             _ if tally.first.is_none() => return Taken::Field,
             FastValue::Whole { is_negative, magnitude } => match i64::try_from(magnitude) {
                 Ok(number) => tally.range.add_whole(if is_negative { -number } else { number }),
+                // Only in a column of `u64`, which takes no negative numbers.
                 Err(_) => tally.range.extend(Exact::Integer(magnitude.into()), Exact::Integer(magnitude.into())),
             },
             FastValue::Days(days) => tally.range.add_whole(days),

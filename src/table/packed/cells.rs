@@ -296,7 +296,7 @@ fn read_columns(
     target: AnyRows<'_>,
     policy: ConversionPolicy,
 ) -> bool {
-    let start_of = |column| packing.span_of_column(column, &part.rows).start;
+    let start_of = |column| packing.span(column, &part.rows).start; // a column line
     let mut starts = [0; SIDE];
     for (start, column) in starts.iter_mut().zip(part.columns.clone()) {
         *start = start_of(column);

@@ -88,14 +88,9 @@ impl Packing {
         self.span(run.rows.start, &run.columns)
     }
 
-    /// Returns the columns right of a [`Part::Columns`] that are contiguous in its rows, too.
+    /// Returns the columns right of a [`Part::Columns`] that are also contiguous in its rows.
     pub(super) fn columns_after(&self, part: &Region) -> Range<usize> {
         let end = if self.begins_at_zero() { self.dimension() } else { part.rows.start + 1 };
         part.columns.end..end.max(part.columns.end)
-    }
-
-    /// Returns the indices of a column of [`Part::Columns`].
-    pub(super) fn span_of_column(&self, column: usize, rows: &Range<usize>) -> Range<usize> {
-        self.span(column, rows)
     }
 }
