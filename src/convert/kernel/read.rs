@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::pair::{COUNT_CHUNK, Pair};
+use super::pair::{COUNT_CHUNK, Interleaved, Pair};
 use super::store::Store;
 use super::tiles::{Scratch, Tile, dense, first_in_row_order, tiles};
 use super::{Origin, Scalar};
@@ -149,17 +149,22 @@ pub(crate) fn read_rows(
     read_window(window, target, pair, policy, origin, old)
 }
 
-/// Like [`read_rows`], for a few rows of few columns. Returns `false` if it did nothing, because a value might be
-/// refused, or another loop is faster.
+/// Adds a window of few columns to others that are converted together. Returns the target if it did nothing, because a
+/// value might be refused, or another loop is faster.
 #[inline]
-pub(crate) fn read_narrow(window: AnyWindow<'_>, target: AnyRows<'_>, policy: ConversionPolicy) -> bool {
+pub(crate) fn read_narrow<'a>(
+    window: AnyWindow<'a>,
+    target: AnyRows<'a>,
+    policy: ConversionPolicy,
+    together: &mut Interleaved<'a>,
+) -> Result<(), AnyRows<'a>> {
     let pair = Pair::of(window.element_type(), target.element_type());
     let store = Store { pair, policy, level: Level::chosen(), is_streaming: false };
-    let is_narrow = store.is_by_value(window.geometry());
-    if is_narrow {
-        pair.convert_narrow(window, target);
+    if !store.is_by_value(window.geometry()) {
+        return Err(target);
     }
-    is_narrow
+    together.push(window, target);
+    Ok(())
 }
 
 #[inline(never)]

@@ -7,7 +7,8 @@ use super::memory::{Borrowed, BorrowedMut, Hold, Records};
 use super::places::Places;
 use super::{Record, RecordLayout};
 use crate::base::error::Result;
-use crate::convert::kernel::{self, OldValues, Origin};
+use crate::base::parallel;
+use crate::convert::kernel::{self, Interleaved, OldValues, Origin};
 use crate::convert::{ConversionPolicy, WriteRule};
 use crate::dictionary::DataDictionary;
 use crate::table::{
@@ -35,32 +36,52 @@ impl<H: Hold> RecordTable<H> {
 }
 
 impl<H: Hold> RecordTable<H> {
-    /// Calls `work` with the columns and the values of each group in a region inside the table.
-    fn for_each_group(&self, region: &Region, mut work: impl FnMut(Range<usize>, AnyWindow<'_>)) {
-        let mut column = region.columns.start;
-        while column < region.columns.end
-            && let Some((first, window)) = self.records.window(column)
-        {
-            let end = (first + window.columns()).min(region.columns.end);
-            work(column..end, window.cut(region.rows.clone(), column - first..end - first));
-            column = end;
-        }
+    /// Returns the columns and the values of each group in a region inside the table.
+    #[inline]
+    fn groups(&self, region: &Region) -> impl Iterator<Item = (Range<usize>, AnyWindow<'_>)> {
+        let Region { rows, columns } = region.clone();
+        let mut column = columns.start;
+        std::iter::from_fn(move || {
+            if column >= columns.end {
+                return None;
+            }
+            let (first, window) = self.records.window(column)?;
+            let here = column..(first + window.columns()).min(columns.end);
+            column = here.end;
+            Some((here.clone(), window.cut(rows.clone(), here.start - first..here.end - first)))
+        })
     }
 
-    /// Reads a region inside the table group by group.
+    /// Reads a region inside the table that is larger than [`FEW_BYTES`].
+    #[inline(never)]
+    fn read_bands(&self, region: &Region, target: Target<'_>) -> Result<()> {
+        let Target { values: mut rest, policy, old } = target;
+        let (mut outcome, mut rows) = (Ok(()), region.rows.clone());
+        let height = (FEW_BYTES * rest.rows() / rest.size_in_bytes()).max(1);
+        while !rows.is_empty() {
+            let band = rows.start..rows.end.min(rows.start + height);
+            let (values, later) = rest.split_at(true, band.len());
+            (rest, rows.start) = (later, band.end);
+            let band = Region { rows: band, columns: region.columns.clone() };
+            outcome = tiling::earlier(outcome, self.read_groups(&band, Target { values, policy, old }));
+        }
+        outcome
+    }
+
+    /// Reads a region inside the table, narrow groups together and others one by one.
     fn read_groups(&self, region: &Region, target: Target<'_>) -> Result<()> {
-        let Target { mut values, policy, old } = target;
-        let mut outcome = Ok(());
-        self.for_each_group(region, |columns, window| {
-            let place = columns.start - region.columns.start..columns.end - region.columns.start;
-            let mut target = values.cut(0..region.rows.len(), place);
-            if kernel::read_narrow(window, target.reborrow(), policy) {
-                return;
+        let Target { values: mut rest, policy, old } = target;
+        let (mut outcome, mut together) = (Ok(()), Interleaved::new(region.rows.len()));
+        for (columns, window) in self.groups(region) {
+            let (values, later) = rest.split_at(false, columns.len());
+            rest = later;
+            if let Err(values) = kernel::read_narrow(window, values, policy, &mut together) {
+                let origin = Origin { row: region.rows.start, column: columns.start };
+                let read = kernel::read_rows(window, values, policy, origin, old);
+                outcome = tiling::earlier(outcome, read);
             }
-            let origin = Origin { row: region.rows.start, column: columns.start };
-            let read = kernel::read_rows(window, target, policy, origin, old);
-            outcome = tiling::earlier(std::mem::replace(&mut outcome, Ok(())), read);
-        });
+        }
+        together.convert();
         outcome
     }
 }
@@ -69,12 +90,12 @@ impl<H: Hold> RecordTable<H> {
     /// Writes a region inside the table group by group, after checking all values.
     fn write_groups(&mut self, region: &Region, new: AnyWindow<'_>, rule: WriteRule) -> Result<()> {
         let mut outcome = Ok(());
-        self.for_each_group(region, |columns, window| {
+        for (columns, window) in self.groups(region) {
             let place = columns.start - region.columns.start..columns.end - region.columns.start;
             let origin = Origin { row: region.rows.start, column: columns.start };
             let check = kernel::check_write(window, new.cut(0..new.rows(), place), rule, origin);
-            outcome = tiling::earlier(std::mem::replace(&mut outcome, Ok(())), check);
-        });
+            outcome = tiling::earlier(outcome, check);
+        }
         outcome?;
         let mut column = region.columns.start;
         while !new.geometry().is_empty()
@@ -172,16 +193,20 @@ impl<H: Hold> NumericTable for RecordTable<H> {
         Ok(self.records.window(column).map(|(first, window)| Piece::of_window(first, window)))
     }
 
-    /// A small number of rows of several groups is converted group by group, without splitting the region first.
+    /// Rows of several groups are converted group by group, a few rows at a time, without splitting the region first.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
         let is_one_pass = target.old == OldValues::Lost || target.policy == ConversionPolicy::Saturate;
         let is_one_group = self.records.group(region.columns.start).is_some_and(|end| end >= region.columns.end);
-        if is_one_group || !is_one_pass || target.values.size_in_bytes() > FEW_BYTES {
+        let bytes = target.values.size_in_bytes();
+        if is_one_group || !is_one_pass || (bytes > FEW_BYTES && parallel::task_count(bytes.saturating_mul(2)) > 1) {
             return tiling::read(self, region, target);
         }
         target.check(region, self.shape())?;
-        self.read_groups(region, target)
+        match bytes > FEW_BYTES {
+            true => self.read_bands(region, target),
+            false => self.read_groups(region, target),
+        }
     }
 
     /// A small number of rows is written group by group.

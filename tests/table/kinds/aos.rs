@@ -473,3 +473,24 @@ fn records_of_any_number_are_read_and_written() {
         assert_eq!(read.row(count - 1), [count as f32, 1.5, 0.0, weight]);
     }
 }
+
+#[test]
+fn the_first_refused_value_of_many_records_is_named() {
+    const ROWS: usize = 5000; // several bands
+    for (row, column) in [(0, 3), (700, 0), (4999, 2)] {
+        let mut records = vec![Point { x: 1.0, y: 2.0, categ: 3, value: 4.0 }; ROWS];
+        match column {
+            0 => records[row].x = -1.0,
+            2 => records[row].categ = 1 << 20,
+            _ => records[row].value = f64::NAN,
+        }
+        records[ROWS - 1].y = 300.0; // column 1 of the last row
+        let table = AosNumericTable::from_records(records).unwrap();
+        let mut block = BlockDescriptor::<u8>::with_policy(ConversionPolicy::Checked);
+        let found = table.read_rows(.., &mut block).unwrap_err();
+        let expected = if row == ROWS - 1 { (row, 1) } else { (row, column) };
+        assert!(
+            matches!(found.kind(), ErrorKind::ValueNotRepresentable { row, column, .. } if (*row, *column) == expected)
+        );
+    }
+}

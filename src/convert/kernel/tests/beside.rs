@@ -202,3 +202,48 @@ fn windows_beside_each_other_are_read_and_written_as_one_by_one() {
     let mut random = Random(0xB0B_51DE);
     at_every_level(|| for_every_pair!(together_is_one_by_one(&mut random)));
 }
+
+/// Groups of columns of one slice: pairs, odd columns, more loops than are run together, and a group that is too wide.
+const GROUPS: [&[usize]; 4] = [&[2, 1, 3, 4], &[1; 10], &[2, 8], &[7, 1, 2]];
+
+fn narrow_groups_become_rows<S: Element>(target: ElementType, random: &mut Random) {
+    const COLUMNS: usize = 10;
+    for (turn, rows) in [0, 1, 15, 16, 17, 40, 200].into_iter().enumerate() {
+        let answers = Answers::<S>::random(target, ConversionPolicy::Saturate, rows * COLUMNS, 1, random);
+        let records = AnyWindow::of_rows(AnySlice::new(&answers.values), rows, COLUMNS);
+        let groups = GROUPS[turn % GROUPS.len()];
+        let mut found = AnyArray::zeros(target, rows * (COLUMNS + 2 * GUARDS)).unwrap();
+        let mut all = AnyRows::new(found.need_mutable_data().unwrap().into_room(), rows, COLUMNS + 2 * GUARDS);
+        let mut rest = all.cut(0..rows, GUARDS..GUARDS + COLUMNS);
+        let (mut together, mut first) = (Interleaved::new(rows), 0);
+        for &width in groups {
+            let window = records.cut(0..rows, first..first + width);
+            let (values, later) = rest.split_at(false, width);
+            (rest, first) = (later, first + width);
+            if let Err(values) = read_narrow(window, values, ConversionPolicy::Saturate, &mut together) {
+                let policy = ConversionPolicy::Saturate;
+                assert!(read_rows(window, values, policy, Origin::default(), OldValues::Lost).is_ok());
+            }
+        }
+        together.convert();
+        check_guarded(&found, &answers.converted, COLUMNS, GUARDS);
+    }
+}
+
+#[test]
+fn narrow_groups_of_columns_become_rows_as_the_rule_says() {
+    let mut random = Random(0xAB_5EED);
+    at_every_level(|| for_every_pair!(narrow_groups_become_rows(&mut random)));
+}
+
+#[test]
+fn values_that_may_be_refused_are_not_converted_together() {
+    let values = [1.5_f64, f64::NAN];
+    for policy in [ConversionPolicy::Checked, ConversionPolicy::Exact] {
+        let (mut target, mut together) = ([7_i8; 2], Interleaved::new(2));
+        let rows = AnyRows::new(AnySliceMut::new(&mut target).into_room(), 2, 1);
+        assert!(read_narrow(AnyWindow::of_rows(AnySlice::new(&values), 2, 1), rows, policy, &mut together).is_err());
+        together.convert();
+        assert_eq!(target, [7; 2]);
+    }
+}
