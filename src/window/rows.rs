@@ -10,7 +10,14 @@ use super::any::AnyWindow;
 use super::lines::copy_lines;
 use super::slice::{AnyRoom, AnySlice, Bits};
 use super::typed::Geometry;
+use crate::base::cache::{FIRST_LEVEL, LINE, prefetch};
 use crate::base::element::{ElementType, match_width};
+
+/// The average size in bytes of the rows of a window that are copied in turn with those of other windows.
+const BESIDE_BYTES: usize = 512;
+
+/// The distance in bytes from rows that are copied to those that are requested.
+const AHEAD: usize = 1 << 10;
 
 /// Rows of uninitialized elements. Each row is contiguous, and row starts are `row_stride` elements apart.
 pub(crate) struct AnyRows<'a> {
@@ -189,6 +196,58 @@ impl<'a> AnyRows<'a> {
         match_width!(self.element, Bits => copy::<Bits>(self, window))
     }
 
+    /// Copies rows of windows of the same type, from row `first` on, side by side. Panics if a type differs, if the
+    /// windows together have other columns than these rows, or if one of them has fewer rows from there on; callers
+    /// have checked.
+    ///
+    /// Takes a few rows of each window in turn, so that the processor reads all of them at the same time, and requests
+    /// the rows that follow.
+    pub(crate) fn copy_beside(&mut self, windows: &[AnyWindow<'_>], first: usize) {
+        let (rows, size) = (self.rows, self.element.size_in_bytes());
+        let mut columns = 0_usize;
+        for window in windows {
+            assert_eq!(self.element, window.element_type(), "values of the type of the rows");
+            assert!(first <= window.rows() && rows <= window.rows() - first, "the rows are in each window");
+            columns = columns.saturating_add(window.columns()); // more than memory can hold, if there are no rows
+        }
+        assert_eq!(columns, self.columns, "as many columns");
+        if rows == 0 || columns == 0 {
+            return; // rows without columns may be too many to count
+        }
+        if !windows.iter().all(AnyWindow::has_rows) {
+            let mut start = 0;
+            for window in windows {
+                let end = start + window.columns();
+                self.cut(0..rows, start..end).copy_from(window.cut(first..first + rows, 0..end - start));
+                start = end;
+            }
+            return;
+        }
+        let (row_bytes, to_stride) = (columns * size, self.row_stride * size);
+        let height = (BESIDE_BYTES * windows.len() / row_bytes).max(1);
+        for start in (0..rows).step_by(height) {
+            let height = height.min(rows - start);
+            let mut offset = 0;
+            for window in windows {
+                let (length, stride) = (window.columns() * size, window.geometry().row_stride * size);
+                if length == 0 {
+                    continue;
+                }
+                // SAFETY: the window has `rows` rows from `first` on, which begin at multiples of its stride, with
+                // `length` bytes each; these rows are borrowed exclusively, and the lengths add up to one of them.
+                unsafe {
+                    let from = window.as_ptr().add((first + start) * stride);
+                    if stride <= BESIDE_BYTES && (stride <= length || stride <= LINE) {
+                        prefetch::<FIRST_LEVEL>(from.wrapping_add(AHEAD), height * stride);
+                    }
+                    let to = self.start.add(start * to_stride + offset);
+                    copy_lines(from, stride, to, to_stride, length, height);
+                }
+                offset += length;
+            }
+        }
+    }
+
     /// Borrows one row. Panics if it is out of range; callers have checked.
     pub(crate) fn row(&mut self, row: usize) -> AnyRoom<'_> {
         assert!(row < self.rows, "the row is inside");
@@ -241,5 +300,87 @@ impl<'a> AnyRows<'a> {
         // SAFETY: the offset is that of an element of these rows, or zero.
         let middle = unsafe { self.start.add(offset * self.element.size_in_bytes()) };
         (Self { rows: head.0, columns: head.1, ..self }, Self { start: middle, rows: tail.0, columns: tail.1, ..self })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::typed::Window;
+    use super::*;
+    use crate::base::element::Element;
+
+    /// Copies columns of tables with the given numbers of columns, and compares each value with its source.
+    fn copy_columns<T: Element>(
+        widths: &[usize],
+        (first, rows): (usize, usize),
+        is_by_columns: bool,
+        value: fn(usize) -> T,
+    ) {
+        const GAP: usize = 3;
+        let height = first + rows + 2;
+        let arrays = widths.iter().enumerate().map(|(index, &columns)| {
+            let stride = columns + index % 3; // dense rows, and rows with gaps
+            (0..(height * stride).max(1)).map(|place| value(place * 7 + index)).collect::<Vec<T>>()
+        });
+        let arrays = arrays.collect::<Vec<_>>();
+        let windows = arrays.iter().zip(widths).enumerate().map(|(index, (array, &columns))| {
+            let (row_stride, column_stride) = match is_by_columns {
+                true => (1, height),
+                false => (columns + index % 3, 1),
+            };
+            let geometry = Geometry { rows: height, columns, row_stride, column_stride };
+            AnyWindow::new(Window::new(array, geometry).unwrap())
+        });
+        let (windows, columns) = (windows.collect::<Vec<_>>(), widths.iter().sum::<usize>());
+        let mut found = vec![value(1); rows * (columns + GAP)];
+        let room = super::super::slice::AnySliceMut::new(&mut found).into_room();
+        AnyRows::new(room, rows, columns + GAP).cut(0..rows, 1..1 + columns).copy_beside(&windows, first);
+        for row in 0..rows {
+            let line = &found[row * (columns + GAP)..(row + 1) * (columns + GAP)];
+            let mut place = 1;
+            for (index, (array, &columns)) in arrays.iter().zip(widths).enumerate() {
+                for column in 0..columns {
+                    let at = match is_by_columns {
+                        true => first + row + column * height,
+                        false => (first + row) * (columns + index % 3) + column,
+                    };
+                    assert!(line[place] == array[at], "{widths:?}: row {row} of {rows}, column {place}");
+                    place += 1;
+                }
+            }
+            let guards = [line[0], line[place], line[place + 1]];
+            assert!(guards.iter().all(|&guard| guard == value(1)), "{widths:?}: beside row {row} of {rows}");
+        }
+    }
+
+    #[test]
+    fn rows_of_several_windows_are_copied_side_by_side_and_nothing_beside_them() {
+        let widths: [&[usize]; 7] = [&[8, 8], &[1, 2], &[3, 0, 40, 5], &[700, 1], &[4, 4, 4, 4], &[9], &[600, 2000]];
+        for widths in widths {
+            for rows in [(0, 0), (0, 1), (2, 7), (3, 8), (1, 9), (5, 130)] {
+                copy_columns::<f32>(widths, rows, false, |place| place as f32);
+                copy_columns::<u8>(widths, rows, false, |place| place as u8);
+                copy_columns::<f64>(widths, rows, false, |place| place as f64);
+            }
+        }
+        copy_columns::<f32>(&[2, 3], (4, 50), true, |place| place as f32);
+    }
+
+    #[test]
+    #[should_panic = "as many columns"]
+    fn windows_that_are_too_wide_are_not_copied() {
+        let (values, mut target) = ([1_u8; 8], [0_u8; 6]);
+        let window = AnyWindow::of_rows(AnySlice::new(&values), 2, 4);
+        let room = super::super::slice::AnySliceMut::new(&mut target).into_room();
+        AnyRows::new(room, 2, 3).copy_beside(&[window], 0);
+    }
+
+    #[test]
+    #[should_panic = "the rows are in each window"]
+    fn windows_that_are_too_short_are_not_copied() {
+        let (values, mut target) = ([1_u8; 8], [0_u8; 8]);
+        let window = AnyWindow::of_rows(AnySlice::new(&values), 2, 4);
+        let room = super::super::slice::AnySliceMut::new(&mut target).into_room();
+        AnyRows::new(room, 2, 4).copy_beside(&[window], 1);
     }
 }

@@ -16,9 +16,6 @@ use crate::convert::level::Level;
 use crate::convert::{ConversionPolicy, WriteRule};
 use crate::window::{AnyRows, AnySlice, AnyWindow, AnyWindowMut};
 
-/// The size in bytes of a band of rows that several windows are copied into: half of a small first-level cache.
-const BAND_BYTES: usize = 16 << 10;
-
 /// Returns whether two adjacent windows with the same rows can be read together.
 pub(crate) fn are_read_together(left: &AnyWindow<'_>, right: &AnyWindow<'_>) -> bool {
     match (left.is_column(), right.is_column()) {
@@ -42,7 +39,7 @@ pub(crate) fn read_beside(windows: &[AnyWindow<'_>], mut target: AnyRows<'_>, po
     let Some(first) = windows.first() else { return true };
     let (count, element) = (target.rows(), target.element_type());
     if !first.is_column() && first.element_type() == element {
-        copy_rows(windows, target);
+        target.copy_beside(windows, 0);
         return true;
     }
     let (mut is_permitted, mut width) = (true, 0);
@@ -64,15 +61,6 @@ fn store_of(pair: &'static Pair, policy: ConversionPolicy) -> Store<'static> {
     Store { pair, policy, level: Level::chosen(), is_streaming: false }
 }
 
-/// Copies rows of windows to rows of the same type.
-fn copy_rows(windows: &[AnyWindow<'_>], mut target: AnyRows<'_>) {
-    let columns = target.columns();
-    let row_bytes = columns * target.element_type().size_in_bytes();
-    for rows in bands(target.rows(), BAND_BYTES / row_bytes.max(1)) {
-        put_rows_beside(windows.iter().copied(), rows.clone(), &mut target.cut(rows, 0..columns));
-    }
-}
-
 /// Copies some rows of windows to as many rows of the same type.
 fn put_rows_beside<'w>(windows: impl Iterator<Item = AnyWindow<'w>>, rows: Range<usize>, target: &mut AnyRows<'_>) {
     let mut first = 0;
@@ -90,7 +78,10 @@ fn read_rows_beside(windows: &[AnyWindow<'_>], target: &mut AnyRows<'_>, policy:
     let store = store_of(Pair::of(element, target.element_type()), policy);
     let (mut is_permitted, mut scratch) = (true, Scratch::new());
     for rows in bands(count, Scratch::capacity(element) / width) {
-        let values = as_rows(windows.iter().copied(), rows.clone(), width, &mut scratch);
+        let mut room = scratch.room(element, width * rows.len());
+        AnyRows::new(room.reborrow(), rows.len(), width).copy_beside(windows, rows.start);
+        // SAFETY: the windows together have the columns of the room's rows, and all of their rows have been copied.
+        let values = unsafe { room.assume_init() };
         is_permitted &= store.put_rows(values, &mut target.cut(rows, 0..width));
     }
     is_permitted
