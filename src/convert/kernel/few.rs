@@ -41,7 +41,10 @@ impl FewScratch {
 /// Writes a few values of another type over the same number of old ones if the policy permits all changes. Returns
 /// whether it did; if not, nothing is written, and [`write`](super::write) then finds the reason. A new value is not a
 /// change if it has the same bits that the old one converts to.
-pub(crate) fn write_few(old: AnySliceMut<'_>, new: AnySlice<'_>, rule: WriteRule) -> bool {
+///
+/// `new` is a reference, so that callers need not copy a slice that they have just put together: reading two words at
+/// once that were written one by one stalls the processor.
+pub(crate) fn write_few(old: AnySliceMut<'_>, new: &AnySlice<'_>, rule: WriteRule) -> bool {
     let count = new.len();
     if count > MOST || count != old.len() || new.element_type() == old.element_type() {
         return false;
@@ -49,27 +52,55 @@ pub(crate) fn write_few(old: AnySliceMut<'_>, new: AnySlice<'_>, rule: WriteRule
     let level = Level::chosen();
     let store = Pair::of(new.element_type(), old.element_type());
     let changes = match rule.keep_unchanged {
-        true => changes(level, old.as_slice(), new),
+        true => changes(level, old.as_slice(), *new),
         false => u64::MAX.checked_shr((MOST - count) as u32).unwrap_or(0),
     };
-    let are_few = changes & changes.wrapping_sub(1) == 0 || changes.count_ones() <= SINGLE; // one, most often
+    if changes & changes.wrapping_sub(1) == 0 {
+        return changes == 0 || write_one(old, *new, changes.trailing_zeros() as usize, store, rule); // most often
+    }
+    write_several(old, *new, changes, (level, store), rule)
+}
+
+/// Writes one of the values, if the policy permits it.
+#[inline]
+fn write_one(old: AnySliceMut<'_>, new: AnySlice<'_>, place: usize, store: &Pair, rule: WriteRule) -> bool {
+    // Loops for wide vectors only take longer to call.
+    let is_permitted =
+        !store.needs_check(rule.policy) || store.permits(Level::BASELINE, rule.policy, new.range(place..place + 1));
+    if is_permitted {
+        store.convert_one(new, place, old.into_room());
+    }
+    is_permitted
+}
+
+/// Writes several of the values, those that have a one in `changes`, if the policy permits them.
+#[inline(never)]
+fn write_several(
+    old: AnySliceMut<'_>,
+    new: AnySlice<'_>,
+    changes: u64,
+    (level, store): (Level, &Pair),
+    rule: WriteRule,
+) -> bool {
+    let changed = changes.count_ones();
     if store.needs_check(rule.policy) {
-        let permits = |values| store.permits(level, rule.policy, values);
-        let is_permitted = match are_few {
-            true => places(changes).all(|place| permits(new.range(place..place + 1))),
-            false => permits(new), // those that have not changed are permitted, most often
+        let permits = |level, values| store.permits(level, rule.policy, values);
+        let is_permitted = match changed <= SINGLE {
+            true => places(changes).all(|place| permits(Level::BASELINE, new.range(place..place + 1))),
+            false => permits(level, new), // those that have not changed are permitted, most often
         };
         if !is_permitted {
             return false;
         }
     }
-    if are_few {
-        store.convert_marked(new, changes, old.into_room());
-    } else if changes.count_ones() as usize == count {
+    if changed <= SINGLE {
+        let mut room = old.into_room();
+        places(changes).for_each(|place| store.convert_one(new, place, room.reborrow()));
+    } else if changed as usize == new.len() {
         store.convert(level, new, old.into_room());
     } else {
         let mut converted = FewScratch::new();
-        let converted = store.convert(level, new, converted.room(store.target(), count));
+        let converted = store.convert(level, new, converted.room(store.target(), new.len()));
         match_width!(store.target(), B => {
             let (from, to) = (converted.bits::<B>(), old.into_bits::<B>());
             places(changes).for_each(|place| to[place] = from[place]);

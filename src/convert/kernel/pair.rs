@@ -169,22 +169,18 @@ impl Pair {
         })
     }
 
-    /// Converts the values that have a one in `marks` under `Saturate`, one by one: the lowest bit is that of the first
-    /// value. Panics if the types differ from those of the pair, the lengths differ, or a bit has no value; callers have
-    /// checked.
-    pub(super) fn convert_marked(&self, values: AnySlice<'_>, mut marks: u64, mut room: AnyRoom<'_>) {
+    /// Converts one of the values under `Saturate`. Panics if the types differ from those of the pair, the lengths
+    /// differ, or the index is out of range; callers have checked.
+    #[inline]
+    pub(super) fn convert_one(&self, values: AnySlice<'_>, index: usize, mut room: AnyRoom<'_>) {
         self.check_ends(values, &room);
-        assert!(marks.checked_shr(values.len() as u32).unwrap_or(0) == 0, "as many marks as values");
-        let (from, to) = (values.as_ptr(), room.as_mut_ptr());
-        while marks != 0 {
-            let index = marks.trailing_zeros() as usize;
-            // SAFETY: the types are those that the loop was compiled for, and the index is below the two lengths, since
-            // higher bits are zero; the loop converts one value there.
-            unsafe {
-                let from = from.add(index * self.source.size_in_bytes());
-                (self.convert_strided)(from, 0, to.add(index * self.target.size_in_bytes()), 0, 1);
-            }
-            marks &= marks - 1;
+        assert!(index < values.len(), "the value is there");
+        // SAFETY: the types are those that the loop was compiled for, and the index is below the two lengths; the loop
+        // converts one value there.
+        unsafe {
+            let from = values.as_ptr().add(index * self.source.size_in_bytes());
+            let to = room.as_mut_ptr().add(index * self.target.size_in_bytes());
+            (self.convert_strided)(from, 0, to, 0, 1);
         }
     }
 

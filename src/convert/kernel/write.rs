@@ -31,7 +31,7 @@ pub(crate) fn write(mut window: AnyWindowMut<'_>, source: AnySlice<'_>, rule: Wr
     }
     if source.len() <= few::MOST
         && let Ok(old) = window.reborrow().into_slice()
-        && write_few(old, source, rule)
+        && write_few(old, &source, rule)
     {
         return Ok(());
     }

@@ -299,7 +299,7 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         if let Some(range) = self.range_here(lease.region())
             && let Ok(array) = self.memory.lent(lease)
             && let Some(old) = array.own_data().and_then(|old| old.get_mut(range))
-            && kernel::write_few(AnySliceMut::new(old), values, rule)
+            && kernel::write_few(AnySliceMut::new(old), &values, rule)
         {
             return Ok(());
         }
