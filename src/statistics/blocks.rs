@@ -15,7 +15,7 @@ use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::Origin;
 use crate::dictionary::{DataDictionary, Feature};
-use crate::table::{ColumnKey, DataLayout, NumericTable, Region, TableView, lent_or_read, row_bytes};
+use crate::table::{ColumnKey, DataLayout, NumericTable, Region, TableView, lent_or_read, lent_slice, row_bytes};
 use crate::window::{AnySlice, AnySliceMut};
 
 /// Largest number of values that are read together before they are added to a result.
@@ -25,6 +25,9 @@ const FEW_VALUES: usize = 4 << 20;
 pub(super) trait ValueSource: Sync {
     /// Returns the values of a region, row by row: borrowed from the table if possible, otherwise copied to the buffer.
     fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]>;
+
+    /// Borrows the values of a region from the table if they are of the given type and contiguous, row by row.
+    fn lend(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>>;
 }
 
 pub(super) struct TableSource<'t>(pub(super) &'t dyn NumericTable);
@@ -32,6 +35,10 @@ pub(super) struct TableSource<'t>(pub(super) &'t dyn NumericTable);
 impl ValueSource for TableSource<'_> {
     fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]> {
         lent_or_read(self.0, region, || Ok(buffer))
+    }
+
+    fn lend(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>> {
+        lent_slice(self.0, region, element)
     }
 }
 
@@ -46,6 +53,11 @@ impl<U: Element> ValueSource for ViewSource<'_, U> {
         }
         view.read_over(AnySliceMut::new(buffer), ConversionPolicy::Saturate, Origin::default())?;
         Ok(buffer)
+    }
+
+    fn lend(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>> {
+        let values = self.0.region(region)?.as_slice().map(AnySlice::new);
+        Ok(values.filter(|values| values.element_type() == element))
     }
 }
 

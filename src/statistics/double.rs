@@ -47,6 +47,12 @@ impl Double {
         Self { high, low, scale }.normal()
     }
 
+    /// Returns the number of a pair that [`add_pairs`] returned; `None` if it is beyond the range of `f64`.
+    #[inline(always)]
+    pub(super) fn of_sum(high: f64, low: f64) -> Option<Self> {
+        (high.is_finite() && low.is_finite()).then_some(Self { high, low, scale: 0 })
+    }
+
     /// Returns the nearest `f64`.
     pub(super) fn value(self) -> f64 {
         scaled(self.high + self.low, self.scale)
@@ -61,6 +67,12 @@ impl Double {
     }
 
     pub(super) fn add(self, other: Self) -> Self {
+        if self.scale == 0 && other.scale == 0 {
+            let (high, low) = add_pairs((self.high, self.low), (other.high, other.low));
+            if let Some(sum) = Self::of_sum(high, low) {
+                return sum;
+            }
+        }
         let scale = self.scale.max(other.scale);
         within_range(scale, |scale| {
             let (mine, theirs) = (self.at(scale), other.at(scale));
@@ -185,7 +197,35 @@ impl From<f64> for Double {
     }
 }
 
+/// Returns the sum of two pairs, each a number and its rounding error: the result of [`Double::add`] within the range
+/// of `f64`. Once a sum is not finite, every later sum is not finite, because the rounding error of infinity is NaN.
+#[inline(always)]
+pub(super) fn add_pairs(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
+    let (high, rest) = two_sum(a.0, b.0);
+    let (low, tail) = two_sum(a.1, b.1);
+    let (high, low) = ordered_two_sum(high, rest + low);
+    ordered_two_sum(high, low + tail)
+}
+
+/// Returns the nearest `f64` of the quotient of a pair and a divisor: the result of [`Double::divided_by`] within the
+/// range of `f64`. Not finite if the pair or the quotient is not finite.
+#[inline(always)]
+pub(super) fn quotient_of_pair((high, low): (f64, f64), divisor: f64) -> f64 {
+    let quotient = high / divisor;
+    let rest = (-quotient).mul_add(divisor, high) + low;
+    let (high, low) = ordered_two_sum(quotient, rest / divisor);
+    high + low
+}
+
+/// Returns the same as [`quick_two_sum`] if the sum is finite.
+#[inline(always)]
+fn ordered_two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    (sum, b - (sum - a))
+}
+
 /// Returns the rounded sum and its rounding error.
+#[inline(always)]
 fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let part = sum - a;

@@ -51,7 +51,7 @@ use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
 use crate::base::count::{rows_after, same_count};
-use crate::base::element::Element;
+use crate::base::element::{Element, ElementType};
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::Result;
@@ -63,6 +63,7 @@ use crate::display::{Grid, cut_rows, name_of};
 use crate::serde::numbers::List;
 use crate::table::csr::CsrNumericTable;
 use crate::table::{ColumnKey, DataLayout, NumericTable, Region};
+use crate::window::AnySlice;
 use block::{BLOCK_ROWS, BlockWorkspace};
 use blocks::{TableSource, ValueSource, Work, check_addition, column_by, cut, dictionary_of, fits, with_rows};
 
@@ -456,7 +457,19 @@ fn add_blocks(
     source: &dyn ValueSource,
     statistics: &mut [ColumnStatistics],
 ) -> Result<()> {
-    let mut buffer = vec![0.0; panel.min(columns.len()) * rows.len().min(BLOCK_ROWS)];
+    let together = if panel == 1 { rows.len() } else { rows.len().min(BLOCK_ROWS) };
+    let mut buffer = vec![0.0; panel.min(columns.len()) * together];
+    if panel == 1 {
+        let mut block = BlockWorkspace::for_columns();
+        for (column, statistics) in columns.zip(statistics) {
+            let region = Region { rows: rows.clone(), columns: column..column + 1 };
+            match floats_of(source, &region)? {
+                Some(values) => block.add_column(values, statistics),
+                None => block.add_column(source.read(&region, &mut buffer)?, statistics),
+            }
+        }
+        return Ok(());
+    }
     let mut block = BlockWorkspace::new(panel.min(columns.len()));
     for panel in cut(columns.clone(), panel) {
         if !block.is_for(panel.len()) {
@@ -464,10 +477,20 @@ fn add_blocks(
         }
         for rows in cut(rows.clone(), BLOCK_ROWS) {
             let region = Region { rows, columns: panel.clone() };
-            let count = region.shape().element_count()?;
-            let values = source.read(&region, &mut buffer[..count])?;
-            block.add(values, &mut statistics[panel.start - columns.start..panel.end - columns.start]);
+            let statistics = &mut statistics[panel.start - columns.start..panel.end - columns.start];
+            match floats_of(source, &region)? {
+                Some(values) => block.add(values, statistics),
+                None => {
+                    let count = region.shape().element_count()?;
+                    block.add(source.read(&region, &mut buffer[..count])?, statistics);
+                }
+            }
         }
     }
     Ok(())
+}
+
+/// Borrows the values of a region if they are contiguous and of type `f32`, which the loops widen themselves.
+fn floats_of<'s>(source: &'s dyn ValueSource, region: &Region) -> Result<Option<&'s [f32]>> {
+    Ok(source.lend(region, ElementType::F32)?.and_then(AnySlice::downcast))
 }

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::block::{BLOCK_ROWS, BlockWorkspace};
+use super::block::BlockWorkspace;
 use super::blocks::Work;
 use super::column::ColumnStatistics;
 use super::empty;
@@ -100,11 +100,9 @@ impl Sorted {
 
     /// Adds the values of some columns, starting with column `start`, to their statistics.
     fn add(&self, start: usize, columns: &mut [ColumnStatistics]) {
-        let mut workspace = BlockWorkspace::new(1);
+        let mut workspace = BlockWorkspace::for_columns();
         for (column, statistics) in (start..).zip(columns) {
-            for values in self.values[self.column(column)].chunks(BLOCK_ROWS) {
-                workspace.add(values, std::slice::from_mut(statistics));
-            }
+            workspace.add_column(&self.values[self.column(column)], statistics);
         }
     }
 }

@@ -101,7 +101,7 @@ pub(crate) use region_mut::RegionMut;
 pub use rejected::Rejected;
 pub(crate) use state::{TableId, TableKind};
 pub(crate) use target::Target;
-pub(crate) use tiling::{copy_of, lent_or_read};
+pub(crate) use tiling::{copy_of, lent_or_read, lent_slice};
 
 pub mod spi {
     //! For implementers of kinds of tables, besides the trait [`NumericTable`](crate::NumericTable).
