@@ -2,7 +2,7 @@
 
 mod flagged;
 
-pub(crate) use flagged::count_flags;
+pub(crate) use flagged::{MASK_ROWS, mask_words};
 
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -163,18 +163,20 @@ fn copy_rows_of<B: Bits, const COLUMNS: usize>(
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
+    use super::flagged::tests::mask;
     use super::*;
+    use crate::array::Vectors;
 
     #[test]
     fn a_new_array_is_filled_in_parts_and_finished_when_all_of_it_is_filled() {
-        for by_vectors in [false, true] {
+        for vectors in [Vectors::None, Vectors::Avx2, Vectors::Avx512] {
             let mut new = NewArray::new(ElementType::F32, 30).unwrap();
             let from: Vec<u32> = (0..40).map(|index| (index as f32).to_bits()).collect();
             let flags: Vec<bool> = (0..40).map(|index| index % 3 == 1 || index > 28).collect();
             let kept: Vec<f32> = (0..40).filter(|&index| flags[index]).map(|index| index as f32).collect();
             let mut all = new.filling::<u32>();
             let (mut copied, mut taken, mut compressed) = (all.take(4), all.take(6), all);
-            compressed.add_flagged(&from, 1, &flags, by_vectors);
+            compressed.add_masked(&from, 1, &mask(&flags), vectors);
             copied.add(&from[..1]);
             copied.add(&from[7..10]);
             assert_eq!(taken.add_rows(&from, 2, [3, 0].into_iter()), Ok(()));

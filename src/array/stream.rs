@@ -2,7 +2,7 @@
 //!
 //! The processor does not read the lines first, and they evict nothing.
 
-#[cfg(doc)]
+#[cfg(any(doc, target_arch = "x86_64"))]
 use crate::base::cache::LINE;
 
 /// Copies cache lines past the cache. On other processors than x86-64, copies them through the cache.
@@ -23,6 +23,38 @@ pub(crate) unsafe fn copy_lines(from: *const u8, to: *mut u8, bytes: usize) {
     // SAFETY: both sides have `bytes` bytes and do not overlap.
     unsafe {
         std::ptr::copy_nonoverlapping(from, to, bytes);
+    }
+}
+
+/// Like [`copy_lines`], for many lines: with wider vectors if the processor has them.
+///
+/// # Safety
+/// As of [`copy_lines`].
+pub(crate) unsafe fn copy_many_lines(from: *const u8, to: *mut u8, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx") {
+        // SAFETY: the processor has AVX; the rest is as the caller promises.
+        return unsafe { copy_by_avx(from, to, bytes) };
+    }
+    // SAFETY: as the caller promises.
+    unsafe { copy_lines(from, to, bytes) };
+}
+
+/// # Safety
+/// The processor has AVX. The rest is as of [`copy_lines`].
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx")]
+unsafe fn copy_by_avx(from: *const u8, to: *mut u8, bytes: usize) {
+    use std::arch::x86_64::{_mm256_loadu_si256, _mm256_stream_si256};
+    for offset in (0..bytes).step_by(LINE) {
+        // SAFETY: both sides have `bytes` bytes, entire lines of two vectors each; the target is aligned to a line, and
+        // so to a vector. Any bytes may be copied.
+        unsafe {
+            let (from, to) = (from.add(offset).cast(), to.add(offset).cast());
+            let (low, high) = (_mm256_loadu_si256(from), _mm256_loadu_si256(from.add(1)));
+            _mm256_stream_si256(to, low);
+            _mm256_stream_si256(to.add(1), high);
+        }
     }
 }
 

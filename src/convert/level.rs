@@ -7,6 +7,8 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use crate::array::Vectors;
+
 /// A set of instructions that this machine has.
 ///
 /// Invariant: levels above the baseline come only from [`available`](Self::available), which detects them.
@@ -47,12 +49,15 @@ impl Level {
         self.0 == Instructions::Avx512
     }
 
-    /// Returns whether loops may pack flagged values by AVX-512.
-    pub(crate) fn may_compress(self) -> bool {
-        #[cfg(target_arch = "x86_64")]
-        return self.has_avx512();
-        #[cfg(not(target_arch = "x86_64"))]
-        false
+    /// Returns the instructions that may pack flagged values.
+    pub(crate) fn vectors(self) -> Vectors {
+        match self.0 {
+            Instructions::Baseline => Vectors::None,
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2 => Vectors::Avx2,
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512 => Vectors::Avx512,
+        }
     }
 
     /// Returns every level of this machine, the best one last.

@@ -2,13 +2,15 @@
 //!
 //! A request is a list of row numbers, or a flag for each row. A *lane* is a run of memory with the same number of
 //! values per row: all columns of a row-major table, or one column. Listed rows are in any order, so a lane is copied
-//! before the next one begins: a column stays in the cache. Flagged rows ascend, and are copied part by part.
+//! before the next one begins: a column stays in the cache. Flagged rows ascend, and are copied part by part. Flags are
+//! read once, when they are counted: from then on, each is a bit.
 //! Invariant: the result does not depend on how the work is split.
 
 use std::ops::Range;
 
-use crate::array::{Filling, NewArray, count_flags};
-use crate::base::element::match_width;
+use crate::array::{Array, Filling, MASK_ROWS, NewArray, mask_words};
+use crate::base::element::{ElementType, match_width};
+use crate::base::error::{Error, Result};
 use crate::base::parallel;
 use crate::convert::level::Level;
 use crate::window::AnySlice;
@@ -26,11 +28,16 @@ pub(super) enum Wanted<'r> {
 
 /// A part of the requested rows.
 pub(super) struct Part<'r> {
-    wanted: Wanted<'r>,
-    /// The row of the first flag.
-    first: usize,
+    rows: Rows<'r>,
     /// The number of requested rows.
     pub(super) count: usize,
+}
+
+enum Rows<'r> {
+    Listed(&'r [usize]),
+    Short(&'r [u32]),
+    /// Of the given rows, those whose bit is set. The lowest bit of the first word is that of the first row.
+    Masked(Range<usize>, Array<u64>),
 }
 
 /// The requested rows, in parts.
@@ -41,25 +48,15 @@ pub(super) struct Chosen<'r> {
 
 impl<'r> Chosen<'r> {
     /// Splits a request for rows of the given size into parts, and counts the rows.
-    pub(super) fn new(wanted: Wanted<'r>, row_bytes: usize) -> Self {
+    pub(super) fn new(wanted: Wanted<'r>, row_bytes: usize) -> Result<Self> {
         let bytes = |rows: usize| rows.saturating_mul(row_bytes.saturating_mul(2).saturating_add(size_of::<usize>()));
         let parts = match wanted {
-            Wanted::Listed(rows) => listed(rows, parallel::task_count(bytes(rows.len())), Wanted::Listed),
-            Wanted::Short(rows) => listed(rows, parallel::task_count(bytes(rows.len())), Wanted::Short),
-            Wanted::Flagged(flags) => {
-                let tasks = parallel::task_count(bytes(flags.len()));
-                let parts = parallel::cut((0, flags), flags.len(), tasks, |(first, flags), count| {
-                    let (head, tail) = flags.split_at(count);
-                    ((first, head), (first + count, tail))
-                });
-                parallel::map(parts, |(first, flags)| {
-                    let count = count_flags(flags);
-                    Part { wanted: Wanted::Flagged(flags), first, count }
-                })
-            }
+            Wanted::Listed(rows) => listed(rows, parallel::task_count(bytes(rows.len())), Rows::Listed),
+            Wanted::Short(rows) => listed(rows, parallel::task_count(bytes(rows.len())), Rows::Short),
+            Wanted::Flagged(flags) => masked(flags, parallel::task_count(bytes(flags.len())))?,
         };
         let count = parts.iter().map(|part| part.count).sum();
-        Self { parts, count }
+        Ok(Self { parts, count })
     }
 
     /// Copies the requested rows of every lane. Each lane must have room for all of them.
@@ -72,15 +69,15 @@ impl<'r> Chosen<'r> {
         {
             // The list is read once for each lane.
             let parts = self.parts.len();
-            let parts = listed(&short, parts, Wanted::Short);
+            let parts = listed(&short, parts, Rows::Short);
             return Chosen { parts, count: self.count }.gather_each(lanes);
         }
         self.gather_each(lanes)
     }
 
     fn gather_each(&self, lanes: Vec<Lane<'_>>) -> Result<(), usize> {
-        let is_flagged = self.parts.iter().any(|part| matches!(part.wanted, Wanted::Flagged(_)));
-        let tasks = match is_flagged {
+        let is_masked = self.parts.iter().any(|part| matches!(part.rows, Rows::Masked(..)));
+        let tasks = match is_masked {
             true => self.cut(lanes),
             false => lanes.into_iter().flat_map(|lane| self.cut(vec![lane])).collect(),
         };
@@ -93,7 +90,7 @@ impl<'r> Chosen<'r> {
         let mut short = Vec::new();
         short.try_reserve_exact(self.count).ok()?;
         for part in &self.parts {
-            let Wanted::Listed(rows) = part.wanted else { return None };
+            let Rows::Listed(rows) = part.rows else { return None };
             for &row in rows {
                 short.push(u32::try_from(row).ok()?);
             }
@@ -117,41 +114,70 @@ impl<'r> Chosen<'r> {
 }
 
 /// Splits a list of rows into approximately the given number of parts.
-fn listed<'r, N>(rows: &'r [N], parts: usize, wanted: impl Fn(&'r [N]) -> Wanted<'r>) -> Vec<Part<'r>> {
+fn listed<'r, N>(rows: &'r [N], parts: usize, of: impl Fn(&'r [N]) -> Rows<'r>) -> Vec<Part<'r>> {
     let parts = parallel::cut(rows, rows.len(), parts, |rows, count| rows.split_at(count));
-    parts.into_iter().map(|rows| Part { wanted: wanted(rows), first: 0, count: rows.len() }).collect()
+    parts.into_iter().map(|rows| Part { rows: of(rows), count: rows.len() }).collect()
+}
+
+/// Reads flags, a row each, in approximately the given number of parts. Every part but the last one has entire words.
+fn masked<'r>(flags: &[bool], parts: usize) -> Result<Vec<Part<'r>>> {
+    let mut words = NewArray::new(ElementType::U64, mask_words(flags.len()))?;
+    let rest = (0, flags, words.filling::<u64>());
+    let parts = parallel::cut(rest, flags.len(), parts, |(first, flags, mut words), count| {
+        let (head, tail) = flags.split_at(count);
+        let here = words.take(mask_words(count));
+        ((first, head, here), (first + count, tail, words))
+    });
+    let vectors = Level::chosen().vectors();
+    let counts = parallel::map(parts, |(first, flags, mut words)| {
+        let count = words.add_mask(flags, vectors);
+        (first..first + flags.len(), count)
+    });
+    let words = words.finish().downcast::<u64>();
+    let words = words.map_err(|other| Error::element_type_mismatch(ElementType::U64, other.element_type()))?;
+    let part = |(rows, count): (Range<usize>, usize)| {
+        let first = rows.start / MASK_ROWS;
+        let words = words.part(first..first + mask_words(rows.len()));
+        Part { rows: Rows::Masked(rows, words), count }
+    };
+    Ok(counts.into_iter().map(part).collect())
 }
 
 impl Part<'_> {
     /// Calls `work` with the numbers of the rows, in order, as ranges of consecutive ones.
     pub(super) fn try_for_each_run<E>(&self, mut work: impl FnMut(Range<usize>) -> Result<(), E>) -> Result<(), E> {
         let mut run = 0..0;
-        let mut add = |row: usize| {
-            if row == run.end && !run.is_empty() {
-                run.end += 1;
+        let mut add = |rows: Range<usize>| {
+            if rows.start == run.end && !run.is_empty() {
+                run.end = rows.end;
                 return Ok(());
             }
-            let done = std::mem::replace(&mut run, row..row + 1);
+            let done = std::mem::replace(&mut run, rows);
             if done.is_empty() { Ok(()) } else { work(done) }
         };
-        match self.wanted {
-            Wanted::Listed(rows) => rows.iter().try_for_each(|&row| add(row))?,
-            Wanted::Short(rows) => rows.iter().try_for_each(|&row| add(row as usize))?,
-            Wanted::Flagged(flags) => {
-                let flagged = flags.iter().enumerate().filter(|(_, is_wanted)| **is_wanted);
-                flagged.map(|(row, _)| self.first + row).try_for_each(add)?;
+        match &self.rows {
+            Rows::Listed(rows) => rows.iter().try_for_each(|&row| add(row..row + 1))?,
+            Rows::Short(rows) => rows.iter().try_for_each(|&row| add(row as usize..row as usize + 1))?,
+            Rows::Masked(rows, words) => {
+                for (first, &word) in rows.clone().step_by(MASK_ROWS).zip(&words[..]) {
+                    let mut bits = word;
+                    while bits != 0 {
+                        let start = bits.trailing_zeros();
+                        let end = start + (bits >> start).trailing_ones();
+                        bits &= u64::MAX.checked_shl(end).unwrap_or(0);
+                        add(first + start as usize..first + end as usize)?;
+                    }
+                }
             }
         }
         if run.is_empty() { Ok(()) } else { work(run) }
     }
 
     fn copy(&self, lanes: &mut [Lane<'_>]) -> Result<(), usize> {
-        match self.wanted {
-            Wanted::Listed(rows) => lanes.iter_mut().try_for_each(|lane| lane.copy(rows.iter().copied())),
-            Wanted::Short(rows) => {
-                lanes.iter_mut().try_for_each(|lane| lane.copy(rows.iter().map(|&row| row as usize)))
-            }
-            Wanted::Flagged(flags) => lanes.iter_mut().try_for_each(|lane| lane.copy_flagged(self.first, flags)),
+        match &self.rows {
+            Rows::Listed(rows) => lanes.iter_mut().try_for_each(|lane| lane.copy(rows.iter().copied())),
+            Rows::Short(rows) => lanes.iter_mut().try_for_each(|lane| lane.copy(rows.iter().map(|&row| row as usize))),
+            Rows::Masked(rows, words) => lanes.iter_mut().try_for_each(|lane| lane.copy_masked(rows, words)),
         }
     }
 }
@@ -213,12 +239,12 @@ impl<'s> Lane<'s> {
         })
     }
 
-    /// Copies the flagged rows. The flags are those of the rows from `first` on.
-    fn copy_flagged(&mut self, first: usize, flags: &[bool]) -> Result<(), usize> {
+    /// Copies those of the given rows whose bit is set.
+    fn copy_masked(&mut self, rows: &Range<usize>, words: &[u64]) -> Result<(), usize> {
         each!(self, values => {
             let columns = values.columns;
-            let from = values.from.get(first * columns..).and_then(|from| from.get(..flags.len() * columns));
-            values.to.add_flagged(from.ok_or(first)?, columns, flags, Level::chosen().may_compress());
+            let from = values.from.get(rows.start * columns..rows.end * columns).ok_or(rows.start)?;
+            values.to.add_masked(from, columns, words, Level::chosen().vectors());
             Ok(())
         })
     }

@@ -110,11 +110,11 @@ fn choose(table: &(dyn NumericTable + '_), wanted: Wanted<'_>) -> Result<Box<dyn
     let sparse = table.downcast_ref::<CsrNumericTable>().filter(|sparse| sparse.shape() == shape);
     if let Some(sparse) = sparse {
         check_rows(wanted, shape.rows)?;
-        return Ok(Box::new(sparse.chosen(&Chosen::new(wanted, 0))?));
+        return Ok(Box::new(sparse.chosen(&Chosen::new(wanted, 0)?)?));
     }
     if let Some(element) = table.uniform_type() {
         let row_bytes = shape.columns.saturating_mul(element.size_in_bytes());
-        let chosen = Chosen::new(wanted, row_bytes);
+        let chosen = Chosen::new(wanted, row_bytes)?;
         let new = Shape { rows: chosen.count, columns: shape.columns };
         let (array, layout) = copy_chosen(table, shape, wanted, &chosen, element)?;
         return match_element!(element, T => {
@@ -125,7 +125,7 @@ fn choose(table: &(dyn NumericTable + '_), wanted: Wanted<'_>) -> Result<Box<dyn
         });
     }
     let row_bytes = dictionary.iter().map(|feature| feature.type_size()).sum();
-    let chosen = Chosen::new(wanted, row_bytes);
+    let chosen = Chosen::new(wanted, row_bytes)?;
     let mut copies = with_room(shape.columns)?;
     let mut columns = with_room(shape.columns)?;
     for (column, feature) in dictionary.iter().enumerate() {

@@ -6,7 +6,7 @@
 use std::mem::MaybeUninit;
 
 use super::{Filling, copy_rows};
-use crate::array::compress::{self, Progress};
+use crate::array::compress::{self, Vectors};
 use crate::array::stream::{self, Fence};
 use crate::array::uninit::write_copy;
 use crate::base::cache::{self, LINE};
@@ -16,13 +16,13 @@ use crate::window::Bits;
 const STREAMING_BYTES: usize = if cfg!(test) { 16 << 10 } else { 16 << 20 };
 
 /// Smaller parts of such results are not: they fit in the second-level cache.
-const STREAMING_PART_BYTES: usize = if cfg!(test) { 4 << 10 } else { 1 << 20 };
+const STREAMING_PART_BYTES: usize = if cfg!(test) { 4 << 10 } else { 384 << 10 };
 
-/// The number of flags that are converted to positions at a time.
+/// The number of flags that are converted to bits at a time, and of bits to positions.
 const BATCH: usize = 1024;
 
-/// The number of values that are staged at a time: at most 8 KiB.
-const STAGED: usize = 1024;
+/// The number of values that are staged at a time: at most 4 KiB.
+const STAGED: usize = 512;
 
 /// A row of a large result is requested from memory while the one this number of rows before it is copied.
 const AHEAD: usize = 32;
@@ -30,32 +30,38 @@ const AHEAD: usize = 32;
 /// The largest number of bytes of such a row. Longer ones are fetched well without a request.
 const REQUESTED_BYTES: usize = 8 * LINE;
 
-/// Returns the number of flags that are set.
-pub(crate) fn count_flags(flags: &[bool]) -> usize {
-    const LANES: usize = 64;
-    let (groups, rest) = flags.as_chunks::<LANES>();
-    let in_groups = groups.chunks(usize::from(u8::MAX)).map(|groups| {
-        let mut sums = [0_u8; LANES]; // at most one for each group
-        for group in groups {
-            for (sum, &flag) in sums.iter_mut().zip(group) {
-                *sum += u8::from(flag);
-            }
+/// The number of rows of a word of a mask: the lowest bit is that of the first row. Bits without a row are zero.
+pub(crate) const MASK_ROWS: usize = u64::BITS as usize;
+
+/// Returns the number of words of a mask.
+pub(crate) fn mask_words(rows: usize) -> usize {
+    rows.div_ceil(MASK_ROWS)
+}
+
+impl Filling<'_, u64> {
+    /// Adds the mask of the rows whose flags are set. Returns their number. Panics if the mask does not fit; callers
+    /// have checked.
+    pub(crate) fn add_mask(&mut self, flags: &[bool], vectors: Vectors) -> usize {
+        let mut words = [0; BATCH / MASK_ROWS];
+        let mut count = 0;
+        for flags in flags.chunks(BATCH) {
+            let words = &mut words[..mask_words(flags.len())];
+            count += compress::mask(flags, words, vectors);
+            self.add(words);
         }
-        sums.iter().map(|&sum| usize::from(sum)).sum::<usize>()
-    });
-    in_groups.sum::<usize>() + rest.iter().filter(|flag| **flag).count()
+        count
+    }
 }
 
 impl<B: Bits> Filling<'_, B> {
-    /// Adds the rows whose flags are set, of `columns` values each, as long as there is room. A single column is packed
-    /// by vector instructions if `by_vectors` is set and the processor has them. Panics if `from` does not have a row
-    /// for each flag; callers have checked.
-    pub(crate) fn add_flagged(&mut self, from: &[B], columns: usize, flags: &[bool], by_vectors: bool) {
-        assert_eq!(flags.len().checked_mul(columns), Some(from.len()), "a flag for each row");
+    /// Adds the rows of a mask, of `columns` values each, as long as there is room. A single column is packed by vector
+    /// instructions if the processor has them. Panics if `from` does not have a row for each bit; callers have checked.
+    pub(crate) fn add_masked(&mut self, from: &[B], columns: usize, words: &[u64], vectors: Vectors) {
+        let Some(rows) = from.len().checked_div(columns) else { return };
+        assert_eq!((rows * columns, mask_words(rows)), (from.len(), words.len()), "a bit for each row");
         match columns {
-            0 => {}
-            1 => self.add_flagged_values(from, flags, by_vectors),
-            _ => self.add_flagged_rows(from, columns, flags),
+            1 => self.add_masked_values(from, words, vectors),
+            _ => self.add_masked_rows(from, columns, words),
         }
     }
 
@@ -65,14 +71,14 @@ impl<B: Bits> Filling<'_, B> {
         cfg!(target_arch = "x86_64") && is_large
     }
 
-    fn add_flagged_values(&mut self, from: &[B], flags: &[bool], by_vectors: bool) {
+    fn add_masked_values(&mut self, from: &[B], words: &[u64], vectors: Vectors) {
         if !self.is_streaming() {
-            self.done += pack(from, flags, self.place(), by_vectors);
+            self.done += pack(from, words, self.place(), vectors);
             return;
         }
         let mut stage = Stage::new();
-        for (values, flags) in from.chunks(STAGED).zip(flags.chunks(STAGED)) {
-            stage.waiting += pack(values, flags, &mut stage.room.0[stage.waiting..], by_vectors);
+        for (values, words) in from.chunks(STAGED).zip(words.chunks(STAGED / MASK_ROWS)) {
+            stage.waiting += pack(values, words, &mut stage.room.0[stage.waiting..], vectors);
             let sent = self.add_lines(stage.waiting(), &stage.fence);
             stage.room.0.copy_within(sent..stage.waiting, 0);
             stage.waiting -= sent;
@@ -80,21 +86,25 @@ impl<B: Bits> Filling<'_, B> {
         self.put_rest(&mut stage);
     }
 
-    fn add_flagged_rows(&mut self, from: &[B], columns: usize, flags: &[bool]) {
+    fn add_masked_rows(&mut self, from: &[B], columns: usize, words: &[u64]) {
         let row_bytes = columns * size_of::<B>();
         let has_lines = row_bytes.is_multiple_of(LINE) && self.place().as_ptr().addr().is_multiple_of(LINE);
         // Every row, or run of rows, ends where a line ends.
         let fence = if has_lines && self.is_streaming() { Some(Fence) } else { None };
         let mut positions = [0_u16; BATCH];
-        for (from, flags) in from.chunks(BATCH * columns).zip(flags.chunks(BATCH)) {
+        for (from, words) in from.chunks(BATCH * columns).zip(words.chunks(BATCH / MASK_ROWS)) {
             let mut count = 0;
-            for (position, &is_wanted) in flags.iter().enumerate() {
-                positions[count % BATCH] = position as u16; // below `BATCH`
-                count += usize::from(is_wanted);
+            for (first, &word) in (0..BATCH).step_by(MASK_ROWS).zip(words) {
+                let mut bits = word;
+                while bits != 0 {
+                    positions[count % BATCH] = (first + bits.trailing_zeros() as usize) as u16; // below `BATCH`
+                    count += 1;
+                    bits &= bits - 1;
+                }
             }
             let wanted = &positions[..count];
             match &fence {
-                _ if count == flags.len() => self.add(from),
+                _ if count * columns == from.len() => self.add(from),
                 Some(fence) => match row_bytes / LINE {
                     1 => self.add_lines_of::<1>(from, columns, wanted, fence),
                     2 => self.add_lines_of::<2>(from, columns, wanted, fence),
@@ -158,7 +168,7 @@ impl<B: Bits> Filling<'_, B> {
         let (from, to) = (&values[head..count], &mut room[head..count]);
         // SAFETY: both have `lines` lines, and a mutable borrow overlaps with no other. The target begins at a line,
         // `head` elements after the start. It is accessed only after the caller has dropped the fence.
-        unsafe { stream::copy_lines(from.as_ptr().cast(), to.as_mut_ptr().cast(), size_of_val(from)) };
+        unsafe { stream::copy_many_lines(from.as_ptr().cast(), to.as_mut_ptr().cast(), size_of_val(from)) };
         self.done += count;
         count
     }
@@ -192,46 +202,57 @@ impl<B: Bits> Stage<B> {
     }
 }
 
-/// Copies the values whose flags are set to the front of the room, as long as there is room, by vector instructions if
-/// `by_vectors` is set and the processor has them. Otherwise without a branch per value, since half of the predictions
-/// would be wrong. Returns the number of values written to the front.
-fn pack<B: Bits>(values: &[B], flags: &[bool], room: &mut [MaybeUninit<B>], by_vectors: bool) -> usize {
-    const STEP: usize = 8;
-    let progress = if by_vectors { compress::by_vectors(values, flags, room) } else { Progress::default() };
-    let mut done = progress.written;
-    let (values, flags) = (&values[progress.read..], &flags[progress.read..]);
-    let ((steps, rest), (flags, flags_of_rest)) = (values.as_chunks::<STEP>(), flags.as_chunks::<STEP>());
-    for (values, flags) in steps.iter().zip(flags) {
-        if *flags == [false; STEP] {
-            continue;
-        }
-        match room.get_mut(done..).and_then(<[_]>::first_chunk_mut::<STEP>) {
-            Some(room) => {
-                let mut count = 0;
-                for (&value, &is_wanted) in values.iter().zip(flags) {
-                    room[count % STEP] = MaybeUninit::new(value); // a later value overwrites an unwanted one
-                    count += usize::from(is_wanted);
-                }
-                done += count; // the places before `count` were written before it passed them
-            }
-            None => done += pack_few(values, flags, &mut room[done..]),
-        }
+/// Copies the values of a mask to the front of the room, as long as there is room, by vector instructions if they may be
+/// used and the processor has them. Returns the number of values written to the front.
+fn pack<B: Bits>(values: &[B], words: &[u64], room: &mut [MaybeUninit<B>], vectors: Vectors) -> usize {
+    let progress = compress::by_vectors(values, words, room, vectors);
+    let (mut done, words) = (progress.written, &words[progress.words..]);
+    for (values, &word) in values[progress.words * MASK_ROWS..].chunks(MASK_ROWS).zip(words) {
+        let room = &mut room[done..];
+        done += match (values.first_chunk(), room.first_chunk_mut()) {
+            _ if word == 0 => 0,
+            (Some(values), Some(room)) => pack_word(values, word, room),
+            _ => pack_few(values, word, room),
+        };
     }
-    done + pack_few(rest, flags_of_rest, &mut room[done..])
+    done
 }
 
-fn pack_few<B: Bits>(values: &[B], flags: &[bool], room: &mut [MaybeUninit<B>]) -> usize {
-    let flagged = values.iter().zip(flags).filter(|(_, is_wanted)| **is_wanted);
-    let mut count = 0;
-    for ((&value, _), place) in flagged.zip(room) {
+/// Copies the values of a word to the front of the room. More places may be overwritten.
+fn pack_word<B: Bits>(values: &[B; MASK_ROWS], word: u64, room: &mut [MaybeUninit<B>; MASK_ROWS]) -> usize {
+    const FEW: u32 = 16;
+    if word == u64::MAX {
+        write_copy(room, values);
+        return MASK_ROWS;
+    }
+    if word.count_ones() <= FEW {
+        return pack_few(values, word, room);
+    }
+    let (mut count, mut bits) = (0, word);
+    // Without a branch per value, since half of the predictions would be wrong.
+    for &value in values {
+        room[count % MASK_ROWS] = MaybeUninit::new(value); // a later value overwrites an unwanted one
+        count += (bits & 1) as usize;
+        bits >>= 1;
+    }
+    count // the places before it were written before it passed them
+}
+
+fn pack_few<B: Bits>(values: &[B], word: u64, room: &mut [MaybeUninit<B>]) -> usize {
+    let (mut count, mut bits) = (0, word);
+    while bits != 0 {
+        let (Some(&value), Some(place)) = (values.get(bits.trailing_zeros() as usize), room.get_mut(count)) else {
+            break;
+        };
         *place = MaybeUninit::new(value);
         count += 1;
+        bits &= bits - 1;
     }
     count
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::array::NewArray;
     use crate::base::element::ElementType;
@@ -247,6 +268,14 @@ mod tests {
         (0..count).map(&mut flag).collect()
     }
 
+    /// Returns a mask, by the rule.
+    pub(in crate::array) fn mask(flags: &[bool]) -> Vec<u64> {
+        let word = |flags: &[bool]| flags.iter().rev().fold(0, |word, &flag| word << 1 | u64::from(flag));
+        flags.chunks(MASK_ROWS).map(word).collect()
+    }
+
+    const ALL: [Vectors; 3] = [Vectors::None, Vectors::Avx2, Vectors::Avx512];
+
     fn expected<B: Bits>(from: &[B], columns: usize, flags: &[bool]) -> Vec<B> {
         let rows = from.chunks_exact(columns).zip(flags).filter(|(_, flag)| **flag);
         rows.flat_map(|(row, _)| row.iter().copied()).collect()
@@ -258,15 +287,16 @@ mod tests {
             let sizes = [(0, 3), (1, 1), (700, 1), (70_001, 1), (150, 3), (5003, 3), (1500, 16), (170, 100)];
             for (rows, columns) in sizes.into_iter().chain([(33, STAGED), (30, STAGED + 1)]) {
                 let from: Vec<B> = (0..rows * columns).map(&value).collect();
-                for (kind, by_vectors) in (0..6).flat_map(|kind| [(kind, false), (kind, true)]) {
+                for (kind, vectors) in (0..6).flat_map(|kind| ALL.map(|vectors| (kind, vectors))) {
                     let flags = flags(rows, kind);
                     let expected = expected(&from, columns, &flags);
                     let mut new = NewArray::new(element, expected.len()).unwrap();
                     let mut rest = new.filling::<B>();
                     // Parts that begin anywhere in a line.
                     for (from, flags) in from.chunks((rows / 3 + 1) * columns).zip(flags.chunks(rows / 3 + 1)) {
-                        let mut part = rest.take(count_flags(flags) * columns);
-                        part.add_flagged(from, columns, flags, by_vectors);
+                        let count = flags.iter().filter(|flag| **flag).count();
+                        let mut part = rest.take(count * columns);
+                        part.add_masked(from, columns, &mask(flags), vectors);
                     }
                     drop(rest);
                     let found = new.finish();
@@ -282,7 +312,7 @@ mod tests {
 
     #[test]
     fn nothing_is_written_past_the_room() {
-        for (columns, by_vectors) in [(1, false), (1, true), (3, false), (16, false)] {
+        for (columns, vectors) in ALL.map(|vectors| (1, vectors)).into_iter().chain([3, 16].map(|n| (n, ALL[0]))) {
             let from: Vec<u32> = (0..48_000).collect();
             let flags = flags(from.len() / columns, 2);
             let expected = expected(&from, columns, &flags);
@@ -292,7 +322,7 @@ mod tests {
                 let mut rest = new.filling::<u32>();
                 let mut room = rest.take(expected.len() - missing);
                 rest.add(&vec![77; missing]);
-                room.add_flagged(&from, columns, &flags, by_vectors);
+                room.add_masked(&from, columns, &mask(&flags), vectors);
                 drop((rest, room));
                 let found = new.finish();
                 let (found, after) = found.as_slice().bits::<u32>().split_at(expected.len() - missing);
@@ -302,11 +332,14 @@ mod tests {
     }
 
     #[test]
-    fn flags_are_counted() {
-        for count in [0, 1, 63, 64, 65, 255 * 64, 256 * 64 + 1, 70_000] {
-            for kind in 0..6 {
+    fn flags_become_bits_and_are_counted() {
+        for count in [0, 1, 63, 64, 65, 1023, 1024, 1025, 70_000] {
+            for (kind, vectors) in (0..6).flat_map(|kind| ALL.map(|vectors| (kind, vectors))) {
                 let flags = flags(count, kind);
-                assert_eq!(count_flags(&flags), flags.iter().filter(|flag| **flag).count(), "{count}, {kind}");
+                let mut words = NewArray::new(ElementType::U64, mask_words(count)).unwrap();
+                let found = words.filling().add_mask(&flags, vectors);
+                assert_eq!(found, flags.iter().filter(|flag| **flag).count(), "{count}, {kind}, {vectors:?}");
+                assert_eq!(words.finish().as_slice().bits::<u64>(), mask(&flags), "{count}, {kind}, {vectors:?}");
             }
         }
     }
