@@ -184,19 +184,31 @@ impl Drop for Allocation {
 /// Freed maps for later blocks.
 #[cfg(all(feature = "mmap", target_os = "linux"))]
 mod kept {
-    use std::sync::{Mutex, TryLockError};
+    use std::sync::{Mutex, OnceLock, TryLockError};
 
     use memmap2::{MmapMut, UncheckedAdvice};
 
     use super::LARGE_BLOCK;
 
-    /// The largest number of bytes that are kept, and of maps.
-    pub(super) const MAX_BYTES: usize = 512 << 20;
+    /// The largest number of bytes that are kept on any machine, and of maps.
+    const MAX_BYTES: usize = 1 << 30;
     const MAX_MAPS: usize = 8;
 
     /// The largest number of bytes in maps below [`LARGE_BLOCK`] that are kept, and of these maps.
     const MAX_MEDIUM_BYTES: usize = 16 << 20;
     const MAX_MEDIUM_MAPS: usize = 16;
+
+    /// Returns the largest number of bytes that are kept: an eighth of the machine's memory, at most [`MAX_BYTES`].
+    pub(super) fn max_bytes() -> usize {
+        static BYTES: OnceLock<usize> = OnceLock::new();
+        *BYTES.get_or_init(|| {
+            let [pages, page] = [libc::_SC_PHYS_PAGES, libc::_SC_PAGESIZE].map(|name| {
+                // SAFETY: the call reads no memory of this process. It returns -1 if the system does not know.
+                usize::try_from(unsafe { libc::sysconf(name) }).unwrap_or(0)
+            });
+            (pages.saturating_mul(page) / 8).min(MAX_BYTES)
+        })
+    }
 
     /// The oldest one is first. A thread never waits for the lock: a fork may have copied it while another thread held
     /// it.
@@ -224,7 +236,7 @@ mod kept {
 
     /// Keeps a map that nothing uses any more, and unmaps older ones if there are too many.
     pub(super) fn put(map: MmapMut) {
-        if map.len() > MAX_BYTES || is_limited() {
+        if map.len() > max_bytes() || is_limited() {
             return;
         }
         let is_large = map.len() >= LARGE_BLOCK;
@@ -250,7 +262,8 @@ mod kept {
 
     /// Takes the oldest map of the large or of the other ones if there are too many.
     fn take_surplus(maps: &mut Vec<MmapMut>, is_large: bool) -> Option<MmapMut> {
-        let (max_maps, max_bytes) = if is_large { (MAX_MAPS, MAX_BYTES) } else { (MAX_MEDIUM_MAPS, MAX_MEDIUM_BYTES) };
+        let (max_maps, max_bytes) =
+            if is_large { (MAX_MAPS, max_bytes()) } else { (MAX_MEDIUM_MAPS, MAX_MEDIUM_BYTES) };
         let mut alike = maps.iter().enumerate().filter(|(_, map)| (map.len() >= LARGE_BLOCK) == is_large);
         let (count, bytes) = alike.clone().fold((0, 0), |(count, bytes), (_, map)| (count + 1, bytes + map.len()));
         let (oldest, _) = alike.next()?;
@@ -297,7 +310,7 @@ mod tests {
         for bytes in [37 << 20, 300 << 10] {
             check_reuse(bytes);
         }
-        drop(Allocation::uninit(kept::MAX_BYTES + 1).unwrap()); // not kept
+        drop(Allocation::uninit(kept::max_bytes() + 1).unwrap()); // not kept
         kept::clear();
     }
 
