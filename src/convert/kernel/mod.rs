@@ -31,6 +31,7 @@ pub(crate) use transpose::{Columns, TOGETHER};
 pub(crate) use write::{check_write, write, write_checked};
 
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 use super::ConversionPolicy;
 use crate::array::{AnyArray, Array, assume_init_mut};
@@ -82,6 +83,27 @@ pub(crate) fn to_array(
         let array = Array::try_init(window.rows() * window.columns(), |target: &mut [MaybeUninit<D>]| {
             read::read_into(window, AnyRoom::new(target), policy, origin, OldValues::Lost)?;
             // SAFETY: `read_into` has written every element.
+            Ok(unsafe { assume_init_mut(target) })
+        })?;
+        Ok(AnyArray::new(array))
+    })
+}
+
+/// Like [`to_array`], for a part of a slice. Meanwhile fetches the values after it, a few lines at a time.
+///
+/// # Errors
+/// Those of [`to_array`].
+pub(crate) fn part_to_array(
+    values: AnySlice<'_>,
+    part: Range<usize>,
+    target: ElementType,
+    policy: ConversionPolicy,
+    origin: Origin,
+) -> Result<AnyArray> {
+    match_element!(target, D => {
+        let array = Array::try_init(part.len(), |target: &mut [MaybeUninit<D>]| {
+            read::read_part(values, part, AnyRoom::new(target), policy, origin)?;
+            // SAFETY: `read_part` has written every element.
             Ok(unsafe { assume_init_mut(target) })
         })?;
         Ok(AnyArray::new(array))

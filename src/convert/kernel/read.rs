@@ -77,6 +77,38 @@ pub(super) fn read_into(
     }
 }
 
+/// Like [`read_into`], for a part of a slice, as one column. Fetches the values after the part if it is small: those
+/// of the next call, most often. On success all of the target is initialized.
+///
+/// # Errors
+/// Those of [`read`]. On an error the target's contents are unspecified.
+pub(super) fn read_part(
+    values: AnySlice<'_>,
+    part: Range<usize>,
+    target: AnyRoom<'_>,
+    policy: ConversionPolicy,
+    origin: Origin,
+) -> Result<()> {
+    /// The number of values that are converted, and fetched, at a time. Requests for many lines at once delay other
+    /// accesses.
+    const STEP: usize = 128;
+    let pair = Pair::of(values.element_type(), target.element_type());
+    let found = values.range(part.clone());
+    if pair.needs_check(policy) || !is_simple(found, &target) {
+        let column = AnyWindow::of_rows(found, found.len(), 1);
+        return read_into(column, target, policy, origin, OldValues::Lost);
+    }
+    let (level, mut rest) = (Level::chosen(), target);
+    for start in part.clone().step_by(STEP) {
+        let end = part.end.min(start + STEP);
+        let (now, later) = rest.split_at(end - start);
+        values.fetch(start + 2 * STEP..end + 2 * STEP);
+        pair.convert(level, values.range(start..end), now);
+        rest = later;
+    }
+    Ok(())
+}
+
 /// Converts a slice if the target has the same length, the policy permits the values, and they are few: below 64 KiB,
 /// and if they are checked, at most [`COUNT_CHUNK`] in the first-level cache. Returns whether it did. If the caller
 /// knows both types at compile time, the pair is a constant address after inlining. All other cases are for

@@ -9,7 +9,7 @@ use std::ops::{Range, RangeBounds};
 
 use super::CsrNumericTable;
 use super::index::Indices;
-use super::read::{HERE, Pattern, column};
+use super::read::{HERE, Pattern};
 use crate::array::{AnyArray, Array};
 use crate::base::element::Element;
 #[cfg(doc)]
@@ -42,9 +42,6 @@ pub struct SparseBlock<'t, T: Element> {
     place: Place<'t>,
     values: Values<'t, T>,
 }
-
-/// The largest number of values of the next block that are fetched while those of this one are converted.
-const AHEAD: usize = 2048;
 
 /// The rows of a block, and the positions of its values.
 pub(super) struct Place<'t> {
@@ -360,19 +357,17 @@ impl CsrNumericTable {
     #[inline(never)]
     fn converted_values<T: Element>(&self, rows: Range<usize>, policy: ConversionPolicy) -> Result<Array<T>> {
         let place = Place::new(self.pattern(), rows);
-        let (values, positions) = (self.values.as_slice(), place.positions.clone());
-        values.fetch(positions.end..positions.end + positions.len().min(AHEAD));
-        convert(values.range(positions), &place, policy)
+        convert(self.values.as_slice(), &place, policy)
     }
 }
 
-/// Converts the values of a block into new memory.
+/// Converts the values of a block, which are among those of the table, into new memory.
 pub(super) fn convert<T: Element>(
     stored: AnySlice<'_>,
     place: &Place<'_>,
     policy: ConversionPolicy,
 ) -> Result<Array<T>> {
-    let array = kernel::to_array(column(stored), T::TYPE, policy, HERE);
+    let array = kernel::part_to_array(stored, place.positions.clone(), T::TYPE, policy, HERE);
     let array = array.map_err(|error| place.pattern.placed(error, place.positions.start))?;
     array.downcast().map_err(|other| Error::element_type_mismatch(T::TYPE, other.element_type()))
 }

@@ -191,8 +191,7 @@ impl<'t, T: Element> SparseBlockMut<'t, T> {
 
     /// Creates a block of copied values. If it `is_pending`, dropping it writes it back.
     fn converted(place: Place<'t>, stored: &'t mut AnyArray, is_pending: bool) -> Result<Self> {
-        let values = stored.as_slice().range(place.positions.clone());
-        let copy = UniqueArray::from_array(convert(values, &place, ConversionPolicy::Saturate)?)?;
+        let copy = UniqueArray::from_array(convert(stored.as_slice(), &place, ConversionPolicy::Saturate)?)?;
         let values = ValuesMut::Converted { copy, stored, is_pending };
         Ok(Self { place, values, policy: ConversionPolicy::Checked })
     }

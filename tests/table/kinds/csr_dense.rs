@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use numeric_table::convert::WriteRule;
+use numeric_table::convert::{WriteRule, cast};
 use numeric_table::table::spi::{Region, Target};
 use numeric_table::{
     AnyArray, CsrNumericTable,
@@ -87,6 +87,27 @@ fn every_region_is_read_as_from_a_dense_table() {
     }
     let mut random = Random::new(5);
     for_each_element!(T => for_each_element!(U => check::<T, U>(&mut random)));
+}
+
+#[test]
+fn values_of_sparse_blocks_are_converted_one_by_one() {
+    fn check<T: Element, U: Element>(sparse: &CsrNumericTable, random: &mut Random) {
+        let values = sparse.values_slice::<T>().unwrap();
+        let expected = values.iter().map(|&value| cast::<T, U>(value)).collect::<Vec<_>>();
+        let rows = sparse.row_count();
+        for range in [0..rows, 1..rows - 1, some_range(random, rows), some_range(random, rows)] {
+            let positions = sparse.offsets().get(range.start).unwrap()..sparse.offsets().get(range.end).unwrap();
+            let block = sparse.sparse_rows::<U>(range.clone()).unwrap();
+            assert!(same_bits(block.values(), &expected[positions]), "rows {range:?}");
+        }
+    }
+    let mut random = Random::new(14);
+    for_each_element!(T => {
+        for (rows, columns) in [(2, 3), (60, 7), (200, 130)] {
+            let (sparse, _) = twins::<T>(&mut random, rows, columns);
+            for_each_element!(U => check::<T, U>(&sparse, &mut random));
+        }
+    });
 }
 
 #[test]
