@@ -21,6 +21,7 @@ use self::failure::Failure;
 use crate::array::vector_with_room;
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::trace::{self, CopyKind};
 use crate::dictionary::DataDictionary;
 use crate::serde::content::FoundTable;
 use crate::serde::dictionary::size_of_texts;
@@ -120,6 +121,7 @@ fn write_arrays(content: &Content<'_>) -> Result<Vec<u8>> {
 fn read_arrays(bytes: &[u8]) -> Result<FoundTable<'_>> {
     let (table, consumed) = decode(bytes, KIND_AT)?;
     check_end(bytes, KIND_AT + consumed)?;
+    trace::record(CopyKind::Loaded, bytes.len());
     Ok(table)
 }
 
@@ -213,6 +215,7 @@ impl<T: Element> HomogenNumericTable<T> {
     fn from_bytes_after_header(bytes: &[u8], start: usize) -> Result<Self> {
         let (table, consumed): (Self, usize) = decode(bytes, start)?;
         check_end(bytes, start + consumed)?;
+        trace::record(CopyKind::Loaded, bytes.len());
         Ok(table)
     }
 }
@@ -222,7 +225,7 @@ impl<T: Element> HomogenNumericTable<T> {
 /// # Errors
 /// The errors of [`TableOutput::to_bytes`](crate::TableOutput::to_bytes).
 pub(crate) fn to_bytes(table: &(dyn NumericTable + '_)) -> Result<Vec<u8>> {
-    match Content::of(table)? {
+    let bytes = match Content::of(table)? {
         Form::Arrays(content) => write_arrays(&content),
         Form::OneType(element) => match_element!(element, T => {
             match table.downcast_ref::<HomogenNumericTable<T>>() {
@@ -230,7 +233,9 @@ pub(crate) fn to_bytes(table: &(dyn NumericTable + '_)) -> Result<Vec<u8>> {
                 None => table.convert::<T>()?.archive(),
             }
         }),
-    }
+    }?;
+    trace::record(CopyKind::Saved, bytes.len());
+    Ok(bytes)
 }
 
 /// Reads a table from an archive, with the kind and the element types of the archive.

@@ -9,6 +9,7 @@ pub use crate::base::number::{Exact, Loss};
 pub use crate::base::progress::{Hook, Meter};
 pub use crate::base::range::resolve;
 pub use crate::base::room::{filled, with_room};
+pub use crate::base::trace::record;
 pub use crate::convert::level::{Level, LongLoop};
 pub use crate::format::rows::{HasRows, RowSource};
 pub use crate::format::{Arriving, FileParts, Front, StoredValues};
@@ -16,6 +17,7 @@ pub use crate::serde::numbers::Numbers;
 pub use crate::serde::{refused, remember};
 pub use crate::storage::checksum::RunSums;
 pub use crate::storage::replace::replace_file;
+pub use crate::table::record_read;
 pub use crate::table::tiling::lent_or_read;
 
 /// Work that is divided among the threads of the caller's pool.

@@ -53,6 +53,7 @@
 //! | `ndarray` arrays | `as_ndarray`, `from_ndarray`, `to_ndarray` (feature `ndarray`); [`interop`] |
 //! | several threads | `par_row_blocks`, `par_update_row_blocks` ... (feature `rayon`) |
 //! | printing | `println!("{table}")`, [`TableDisplay`] |
+//! | finding copies, and the reasons for them | [`trace`] |
 //! | errors | [`Error`], [`ErrorKind`], [`error`] |
 //!
 //! Other crates of this project build on this one: `numeric-table-arrow` (Arrow, Parquet), `numeric-table-object-store`
@@ -243,6 +244,15 @@ pub mod sparse {
     pub use crate::table::csr::block::SparseBlock;
     pub use crate::table::csr::block_mut::SparseBlockMut;
     pub use crate::table::csr::index::{Indices, IndicesIter};
+}
+
+pub mod trace {
+    //! A record of copies: how many bytes of values a program copies, and why.
+    //!
+    //! A [`Trace`] shows why a pipeline is slow, and [`copies_of`] lets a test assert that a call copies nothing.
+    //! [`CopyKind`] lists the reasons, and how to avoid each.
+
+    pub use crate::base::trace::{CopyCount, CopyEvent, CopyKind, Trace, TraceContext, TraceReport, copies_of};
 }
 
 // The pages of `docs` as documentation. Their programs are compiled and run if the features that they use are enabled.

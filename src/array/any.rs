@@ -13,6 +13,7 @@ use crate::base::element::{Element, ElementType, match_element};
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::Result;
+use crate::base::trace::{self, CopyKind};
 use crate::window::{AnySlice, AnySliceMut};
 
 /// Represents the erased element type. Every element type is `Send` and `Sync`. No value of this type is ever read.
@@ -244,6 +245,7 @@ impl AnyArray {
             }
             let mut new = Array::<T>::zeros(count)?;
             new.mutable_data()?[..old.len()].copy_from_slice(old);
+            trace::record(CopyKind::Grown, old.size_in_bytes());
             Ok(Self::new(new))
         })
     }

@@ -13,6 +13,7 @@ use super::{Array, Element, Error, Result, assume_init_mut, write_copy};
 use crate::base::error::ErrorKind;
 use crate::base::parallel;
 use crate::base::shape::Shape;
+use crate::base::trace::{self, CopyKind};
 
 /// A raw pointer that is sent together with its deleter.
 struct DeleterArgument<T>(*mut T);
@@ -124,6 +125,24 @@ impl<T: Element> Array<T> {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn copy_of(values: &[T]) -> Result<Self> {
+        Self::copied(values, CopyKind::Requested)
+    }
+
+    /// Copies values, and records the copy.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfMemory`].
+    pub(crate) fn copied(values: &[T], kind: CopyKind) -> Result<Self> {
+        let array = Self::duplicate(values)?;
+        trace::record(kind, array.size_in_bytes());
+        Ok(array)
+    }
+
+    /// Copies values, and records nothing.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfMemory`].
+    pub(crate) fn duplicate(values: &[T]) -> Result<Self> {
         let mut array = Self::uninit(values.len())?;
         parallel::for_each_chunk_mut(array.mutable_data()?, &|offset, chunk| {
             write_copy(chunk, &values[offset..offset + chunk.len()]);

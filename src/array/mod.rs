@@ -36,6 +36,7 @@ use std::sync::atomic::{Ordering, fence};
 use crate::base::element::Element;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::range::resolve;
+use crate::base::trace::CopyKind;
 use block::MemoryBlock;
 use kind::Access;
 
@@ -375,7 +376,7 @@ impl<T: Element> Array<T> {
     /// ```
     pub fn need_mutable_data(&mut self) -> Result<&mut [T]> {
         if self.mutable_data().is_err() {
-            *self = Self::copy_of(self.as_slice())?;
+            *self = Self::copied(self.as_slice(), CopyKind::Unshared)?;
         }
         self.mutable_data()
     }

@@ -9,6 +9,7 @@ use crate::base::element::{Element, match_element};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
 use crate::base::shape::Shape;
+use crate::base::trace::{self, CopyKind};
 use crate::window::AnySliceMut;
 
 /// Asserts that every element has been written.
@@ -120,6 +121,7 @@ impl<T: Element> Array<T> {
         parallel::for_each_chunk_mut(&mut new.mutable_data()?[..old.len()], &|offset, chunk| {
             chunk.copy_from_slice(&old[offset..offset + chunk.len()]);
         });
+        trace::record(CopyKind::Grown, size_of_val(old));
         Ok(Some(new.part(0..old.len()))) // the only one, as soon as `new` is dropped
     }
 

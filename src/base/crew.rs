@@ -15,14 +15,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use super::trace::TraceContext;
+
 /// The number of times that a waiting caller checks before it sleeps.
 const LOOKS_BEFORE_SLEEP: usize = 64;
 
 /// Calls `lead`, which may ask up to `most` threads of the pool for help. Each of them calls `help` once, which must
-/// not panic, and leaves. After `lead` has ended, no more threads enter, and the call ends when all have left.
+/// not panic, and leaves. After `lead` has ended, no more threads enter, and the call ends when all have left. The copies
+/// of the threads count for the traces of this one.
 ///
 /// Compiled only once for all kinds of work.
 pub(super) fn with_helpers(most: usize, help: &(dyn Fn() + Sync), lead: &mut dyn FnMut(&Helpers)) {
+    let traces = TraceContext::current();
+    let help: &(dyn Fn() + Sync) = &|| traces.run(help);
     // SAFETY: only the lifetime changes. Nothing uses it after this call has returned or unwound: `Closing` waits until
     // every thread that entered has left, and none enters afterwards.
     let help = unsafe { std::mem::transmute::<&(dyn Fn() + Sync), &'static (dyn Fn() + Sync)>(help) };

@@ -1,5 +1,5 @@
 //! The vocabulary of all other modules, which depends on none of them: element types, the exact number that a value
-//! represents, shapes, errors and the types in them, the division of work into tasks, and its progress.
+//! represents, shapes, errors and the types in them, the division of work into tasks, its progress, and a record of copies.
 
 #[cfg(feature = "rayon")]
 #[forbid(unsafe_code)]
@@ -37,5 +37,7 @@ pub(crate) mod room;
 pub(crate) mod shape;
 #[forbid(unsafe_code)]
 pub(crate) mod text;
+#[forbid(unsafe_code)]
+pub(crate) mod trace;
 #[forbid(unsafe_code)]
 pub(crate) mod value;

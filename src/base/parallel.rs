@@ -238,6 +238,8 @@ mod pieces {
     use rayon::iter::plumbing::{Consumer, Producer, ProducerCallback, UnindexedConsumer, bridge};
     use rayon::prelude::*;
 
+    use crate::base::trace::TraceContext;
+
     /// Something that can be cut in two at a piece boundary, down to single pieces.
     pub(crate) trait Pieces: Send + Sized {
         fn piece_count(&self) -> usize;
@@ -250,7 +252,8 @@ mod pieces {
         count: usize,
         make: impl Fn(usize) -> I + Sync + Send,
     ) -> impl IndexedParallelIterator<Item = I> {
-        Measured((0..count).into_par_iter().map(make))
+        let traces = TraceContext::current();
+        Measured((0..count).into_par_iter().map(move |index| traces.run(|| make(index))))
     }
 
     /// Computes `make(piece)` for every single piece, in parallel. Pieces are cut only when tasks take them.
@@ -258,7 +261,8 @@ mod pieces {
         pieces: P,
         make: impl Fn(P) -> I + Sync + Send,
     ) -> impl IndexedParallelIterator<Item = I> {
-        Measured(ParallelPieces { pieces }.map(make))
+        let traces = TraceContext::current();
+        Measured(ParallelPieces { pieces }.map(move |piece| traces.run(|| make(piece))))
     }
 
     /// Calls `work` on every single piece, in parallel. When all are done, returns the first error in the order of the

@@ -12,6 +12,8 @@ use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 #[cfg(feature = "rayon")]
 use crate::convert::ConversionPolicy;
+#[cfg(feature = "rayon")]
+use crate::table::record_written_back;
 use crate::table::{NumericTable, Region, RegionMut};
 #[cfg(feature = "rayon")]
 use crate::window::AnySlice;
@@ -85,7 +87,9 @@ impl BlocksMut<'_> {
         let count = region.shape().element_count()?;
         let mut buffer = Buffer::from_any(rest.copy(U::TYPE, ConversionPolicy::Saturate)?, count)?;
         edit(&mut BlockMut::staged(buffer.as_mut_slice(), region))?;
-        rest.write(AnySlice::new(buffer.as_slice()), WRITE_BACK)
+        rest.write(AnySlice::new(buffer.as_slice()), WRITE_BACK)?;
+        record_written_back(count, U::TYPE);
+        Ok(())
     }
 }
 

@@ -20,7 +20,7 @@ use crate::base::error::Result;
 #[cfg(feature = "rayon")]
 use crate::base::parallel;
 use crate::convert::{ConversionPolicy, WriteRule};
-use crate::table::{NumericTable, Region, TableDescription, lend, rows_of};
+use crate::table::{NumericTable, Region, TableDescription, lend, record_written_back, rows_of};
 use crate::window::AnySlice;
 
 /// Writing through a closure, for every kind of table including `dyn NumericTable`. The edits are written back when the
@@ -341,6 +341,7 @@ fn update_copy<U: Element, R>(
     let values = &mut buffer.as_mut_slice()[..count];
     let result = edit(&mut BlockMut::staged(values, region.clone()))?;
     table.write_region(&region, AnySlice::new(values), WRITE_BACK)?;
+    record_written_back(count, U::TYPE);
     Ok(result)
 }
 

@@ -5,8 +5,9 @@ use super::pool::Pooled;
 use crate::array::{AnyArray, Array, UniqueArray};
 use crate::base::element::Element;
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::trace::TraceContext;
 use crate::convert::{ConversionPolicy, WriteRule};
-use crate::table::{NumericTable, Region, RegionMut, Target, Token, copy_of, lend};
+use crate::table::{NumericTable, Region, RegionMut, Target, Token, copy_of, lend, record_read, record_written_back};
 use crate::window::{AnySlice, AnySliceMut};
 
 /// Memory for converted blocks. It is never shared and only grows.
@@ -61,7 +62,9 @@ impl<U: Element> Buffer<U> {
         if self.capacity() >= count {
             let target = AnySliceMut::new(&mut self.as_mut_slice()[..count]);
             let target = Target::new(target, region.shape(), policy)?;
-            return table.read_region(region, if needed { target } else { target.allow_partial_write() });
+            table.read_region(region, if needed { target } else { target.allow_partial_write() })?;
+            record_read(table, region, U::TYPE);
+            return Ok(());
         }
         *self = Self::from_any(copy_of(table, region, U::TYPE, policy)?, count)?;
         Ok(())
@@ -161,13 +164,17 @@ pub(super) struct Converted<'t, U: Element> {
     policy: ConversionPolicy,
     /// Whether dropping the block writes it back.
     is_pending: bool,
+    /// The traces of the thread that created the block, which another one may release.
+    traces: TraceContext,
 }
 
 impl<U: Element> Converted<'_, U> {
     #[inline(never)]
     fn write_back(&mut self) -> Result<()> {
         let rule = WriteRule { policy: self.policy, keep_unchanged: true };
-        self.origin.write(AnySlice::new(self.values.as_slice()), rule)
+        self.origin.write(AnySlice::new(self.values.as_slice()), rule)?;
+        self.traces.run_unless_traced(|| record_written_back(self.values.capacity(), U::TYPE));
+        Ok(())
     }
 }
 
@@ -232,7 +239,8 @@ impl<'t, U: Element> ValuesMut<'t, U> {
     }
 
     fn converted(values: Buffer<U>, origin: Origin<'t>) -> Self {
-        Self::Converted(Box::new(Converted { values, origin, policy: ConversionPolicy::Checked, is_pending: true }))
+        let (policy, traces) = (ConversionPolicy::Checked, TraceContext::current());
+        Self::Converted(Box::new(Converted { values, origin, policy, is_pending: true, traces }))
     }
 
     pub(super) fn of_region(region: RegionMut<'t>) -> Result<Self> {

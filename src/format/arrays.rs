@@ -17,6 +17,7 @@ use crate::base::error::{Error, Result};
 use crate::base::progress::Meter;
 use crate::base::room::with_room;
 use crate::base::shape::Shape;
+use crate::base::trace::{self, CopyKind};
 use crate::dictionary::DataDictionary;
 use crate::storage::checksum::RunSums;
 use crate::storage::output::PayloadWriter;
@@ -225,6 +226,7 @@ impl ArraysHeader {
             let values = FileValues { file, element_type: place.element, position: place.position, meter };
             match_element!(place.element, T => {
                 let (array, sums) = values.load::<T>(place.count as usize)?; // `decode` has checked it
+                trace::record(CopyKind::Loaded, array.size_in_bytes());
                 arrays.push(AnyArray::new(array));
                 runs.extend(sums);
             });

@@ -8,9 +8,10 @@ use crate::base::element::match_element;
 use crate::base::error::Result;
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
+use crate::base::trace::{self, CopyKind};
 use crate::convert::ConversionPolicy;
 use crate::storage::stored::Stored;
-use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region, Target};
+use crate::table::{DataLayout, HomogenNumericTable, NumericTable, Region, Target, record_read};
 use crate::window::AnySliceMut;
 
 /// Number of bytes of a column-major file that are gathered at a time, from all columns or as many as fit.
@@ -29,14 +30,16 @@ impl TableReader {
         stored: &mut Stored,
         meter: Option<&Meter>,
     ) -> Result<()> {
-        let columns = self.file.shape.columns;
+        let (columns, bytes) = (self.file.shape.columns, size_of_target(&target));
         if target.is_empty() {
             return Ok(());
         }
-        if self.file.layout == DataLayout::RowMajor {
-            return self.file.values(meter).read(rows.start * columns, target, stored);
+        match self.file.layout {
+            DataLayout::RowMajor => self.file.values(meter).read(rows.start * columns, target, stored)?,
+            DataLayout::ColumnMajor => self.read_of_columns(rows, target, stored, meter)?,
         }
-        self.read_of_columns(rows, target, stored, meter)
+        trace::record(CopyKind::Loaded, bytes);
+        Ok(())
     }
 
     /// Reads all rows into a target of the same size, and compares the checksums of the file.
@@ -47,14 +50,19 @@ impl TableReader {
         meter: Option<&Meter>,
     ) -> Result<()> {
         if self.file.layout == DataLayout::RowMajor {
+            let bytes = size_of_target(&target);
             let runs = self.file.values(meter).read_summed(target, stored)?;
-            return self.file.parts.check_sums(runs);
+            self.file.parts.check_sums(runs)?;
+            trace::record(CopyKind::Loaded, bytes);
+            return Ok(());
         }
-        let (shape, layout) = (self.file.shape, self.file.layout);
-        match_element!(target.element_type(), U => {
+        let (shape, layout, element) = (self.file.shape, self.file.layout, target.element_type());
+        match_element!(element, U => {
             let table = HomogenNumericTable::internal(self.file.load::<U>(meter)?, shape, layout);
             let target = Target::new(target, shape, ConversionPolicy::Saturate)?;
-            table.read_region(&Region::whole(shape), target.allow_partial_write())
+            table.read_region(&Region::whole(shape), target.allow_partial_write())?;
+            record_read(&table, &Region::whole(shape), element);
+            Ok(())
         })
     }
 
@@ -117,6 +125,7 @@ impl TableReader {
         if target.is_empty() {
             return Ok(());
         }
+        trace::record(CopyKind::Loaded, size_of_target(&target));
         if self.file.layout == DataLayout::ColumnMajor {
             return self.read_tile(region, target, stored);
         }
@@ -131,4 +140,8 @@ impl TableReader {
         }
         stored.convert(Shape { rows: target.len(), columns: 1 }, target)
     }
+}
+
+fn size_of_target(target: &AnySliceMut<'_>) -> usize {
+    target.len() * target.element_type().size_in_bytes() // it is in memory
 }

@@ -8,6 +8,7 @@ use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, Hint, Result};
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
+use crate::base::trace::{self, CopyKind};
 use crate::table::DataLayout;
 
 /// An open file whose values have one element type.
@@ -35,6 +36,7 @@ impl HomogeneousFile {
     pub(super) fn load<T: Element>(&self, meter: Option<&Meter>) -> Result<Array<T>> {
         let (array, runs) = self.values(meter).load(self.shape.element_count_of(T::TYPE)?)?;
         self.parts.check_sums(runs)?;
+        trace::record(CopyKind::Loaded, array.size_in_bytes());
         Ok(array)
     }
 

@@ -8,6 +8,7 @@ use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::progress::{Hook, Meter};
 use crate::base::room::with_room;
+use crate::base::trace::{self, CopyKind};
 use crate::storage::checksum::RunSums;
 use crate::storage::output::{Lines, for_each_piece};
 use crate::table::NumericTable;
@@ -77,7 +78,11 @@ impl<'t> FileParts<'t> {
 
     /// Appends bytes of the values.
     fn append_values(&mut self, part: &mut Vec<u8>, range: Range<u64>) -> Result<()> {
-        let (sums, meter, is_last) = (&mut self.sums, &self.meter, range.end == self.plan.parts().0.payload_length);
+        let payload_length = self.plan.parts().0.payload_length;
+        let (sums, meter, is_last) = (&mut self.sums, &self.meter, range.end == payload_length);
+        if is_last {
+            trace::record_long(CopyKind::Saved, payload_length);
+        }
         let mut take = |bytes: &[u8]| {
             if let Some(sums) = sums {
                 sums.update(bytes);

@@ -8,6 +8,7 @@ use crate::base::element::ElementType;
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::progress::{Hook, Meter};
+use crate::base::trace::{self, CopyKind};
 use crate::lines::AnyLines;
 use crate::storage::checksum::{RunSums, merge};
 use crate::storage::output::{Output, PayloadWriter};
@@ -64,6 +65,7 @@ impl<'t> FilePlan<'t> {
             Self::Arrays(plan) => plan.write(&payload)?,
         };
         write_checksums(output, preamble, runs).map(drop)?;
+        trace::record_long(CopyKind::Saved, preamble.payload_length);
         write_front(output, preamble, header)
     }
 }

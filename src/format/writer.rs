@@ -11,6 +11,7 @@ use crate::base::element::Element;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
+use crate::base::trace::{self, CopyKind};
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
 use crate::dictionary::{DataDictionary, Feature};
@@ -303,6 +304,7 @@ impl<T: Element> TableWriter<T> {
         runs.into_iter().for_each(|run| self.sums.extend(run));
         self.rows = rows;
         self.meter.add(length as u64);
+        trace::record(CopyKind::Saved, length);
         Ok(())
     }
 

@@ -81,6 +81,8 @@ mod target;
 #[forbid(unsafe_code)]
 pub(crate) mod tiling;
 #[forbid(unsafe_code)]
+mod traced;
+#[forbid(unsafe_code)]
 pub(crate) mod view;
 
 pub use aos::{FieldValue, Record, RecordField, RecordLayout, records, records_mut};
@@ -102,6 +104,8 @@ pub use rejected::Rejected;
 pub(crate) use state::{TableId, TableKind};
 pub(crate) use target::Target;
 pub(crate) use tiling::{copy_of, lent_or_read, lent_slice};
+pub use traced::record_read;
+pub(crate) use traced::record_written_back;
 
 pub mod spi {
     //! For implementers of kinds of tables, besides the trait [`NumericTable`](crate::NumericTable).

@@ -13,6 +13,7 @@ use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
+use crate::base::trace::{self, CopyKind};
 use crate::base::value::AnyValue;
 use crate::convert::kernel;
 use crate::convert::{ConversionPolicy, WriteRule};
@@ -116,12 +117,30 @@ impl<'t> RegionMut<'t> {
 
     /// Converts the values, row by row, to new memory.
     pub(crate) fn copy(&self, element_type: ElementType, policy: ConversionPolicy) -> Result<AnyArray> {
-        match &self.parts {
+        let array = match &self.parts {
             Parts::One(window) => kernel::to_array(window.as_window(), element_type, policy, self.region.origin()),
             Parts::Many(parts) => {
                 let parts = as_parts(parts);
                 new_array(&self.region, element_type, policy, &|target| read_parts(&parts, &self.region, target))
             }
+        }?;
+        if trace::is_on() {
+            trace::record(self.kind_of_copy(element_type), array.len() * element_type.size_in_bytes());
+        }
+        Ok(array)
+    }
+
+    /// Returns what a copy of the values counts as in a trace.
+    #[cold]
+    fn kind_of_copy(&self, element_type: ElementType) -> CopyKind {
+        let (is_stored, is_contiguous) = match &self.parts {
+            Parts::One(window) => (window.element_type() == element_type, window.as_window().as_slice().is_some()),
+            Parts::Many(parts) => (parts.iter().all(|part| part.window.element_type() == element_type), false),
+        };
+        match (is_stored, is_contiguous) {
+            (false, _) => CopyKind::Converted,
+            (true, true) => CopyKind::Staged,
+            (true, false) => CopyKind::Gathered,
         }
     }
 

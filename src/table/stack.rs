@@ -14,6 +14,7 @@ use crate::base::element::{Element, ElementType, match_element};
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
+use crate::base::trace::{self, CopyKind};
 use crate::convert::{ConversionPolicy, cast};
 use crate::dictionary::{Categories, Feature};
 
@@ -106,7 +107,9 @@ impl Union {
         let values = copy_of(table, &region, ElementType::F64, ConversionPolicy::Saturate)?;
         let values = values.as_slice().as_slice::<f64>();
         match_element!(self.feature.element_type, T => {
-            Ok(AnyArray::new(recode::<T>(values, &self.indices[index]).map_err(|error| error.moved(0, column))?))
+            let array = recode::<T>(values, &self.indices[index]).map_err(|error| error.moved(0, column))?;
+            trace::record(CopyKind::Converted, array.size_in_bytes());
+            Ok(AnyArray::new(array))
         })
     }
 }

@@ -18,6 +18,7 @@ use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
 use crate::base::room::{first_of, with_room};
+use crate::base::trace::{self, CopyKind};
 use crate::convert::ConversionPolicy;
 use crate::window::AnySlice;
 
@@ -110,13 +111,16 @@ fn choose(table: &(dyn NumericTable + '_), wanted: Wanted<'_>) -> Result<Box<dyn
     let sparse = table.downcast_ref::<CsrNumericTable>().filter(|sparse| sparse.shape() == shape);
     if let Some(sparse) = sparse {
         check_rows(wanted, shape.rows)?;
-        return Ok(Box::new(sparse.chosen(&Chosen::new(wanted, 0)?)?));
+        let new = sparse.chosen(&Chosen::new(wanted, 0)?)?;
+        trace::record(CopyKind::Selected, new.size_of_arrays());
+        return Ok(Box::new(new));
     }
     if let Some(element) = table.uniform_type() {
         let row_bytes = shape.columns.saturating_mul(element.size_in_bytes());
         let chosen = Chosen::new(wanted, row_bytes)?;
         let new = Shape { rows: chosen.count, columns: shape.columns };
         let (array, layout) = copy_chosen(table, shape, wanted, &chosen, element)?;
+        trace::record(CopyKind::Selected, array.len() * element.size_in_bytes());
         return match_element!(element, T => {
             let array = array.downcast::<T>().map_err(|other| {
                 Error::element_type_mismatch(T::TYPE, other.element_type())
@@ -146,6 +150,7 @@ fn choose(table: &(dyn NumericTable + '_), wanted: Wanted<'_>) -> Result<Box<dyn
         lanes.extend(Lane::of(vec![from], target, chosen.count, 1));
     }
     gather(wanted, &chosen, lanes, shape)?;
+    trace::record(CopyKind::Selected, chosen.count * row_bytes);
     let owner = MemoryStatus::InternallyAllocated;
     let columns = columns.into_iter().map(NewArray::finish).collect();
     Ok(Box::new(SoaNumericTable::of_arrays(dictionary, chosen.count, columns, owner)))

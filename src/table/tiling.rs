@@ -10,7 +10,7 @@ use std::ops::Range;
 #[cfg(doc)]
 use super::Lend;
 use super::piece::Piece;
-use super::{NumericTable, Region, Target, lend};
+use super::{NumericTable, Region, Target, lend, record_read};
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, ErrorKind, Result};
@@ -248,12 +248,13 @@ pub(crate) fn copy_of<N: NumericTable + ?Sized>(
 ) -> Result<AnyArray> {
     region.check(table.shape())?;
     region.shape().element_count_of(element_type)?;
-    if let Some(piece) = table.piece(region.rows.start, region.columns.start)?
-        && let Some(window) = piece.window_of(region)
-    {
-        return kernel::to_array(window, element_type, policy, region.origin());
-    }
-    new_array(region, element_type, policy, &|target| table.read_region(region, target))
+    let piece = table.piece(region.rows.start, region.columns.start)?;
+    let array = match piece.as_ref().and_then(|piece| piece.window_of(region)) {
+        Some(window) => kernel::to_array(window, element_type, policy, region.origin()),
+        None => new_array(region, element_type, policy, &|target| table.read_region(region, target)),
+    }?;
+    record_read(table, region, element_type);
+    Ok(array)
 }
 
 /// Borrows the values of a region from the table, if they are of type `element` and contiguous. Does not trust the
@@ -286,6 +287,7 @@ pub fn lent_or_read<'a, T: Element>(
     let room = room()?;
     let target = Target::new(AnySliceMut::new(&mut *room), region.shape(), ConversionPolicy::Saturate)?;
     table.read_region(region, target.allow_partial_write())?;
+    record_read(table, region, T::TYPE);
     Ok(room)
 }
 

@@ -12,7 +12,7 @@ use crate::base::mode::{BlockKind, ReadWriteMode};
 use crate::base::shape::Shape;
 use crate::block::values::check_count;
 use crate::convert::{ConversionPolicy, WriteRule};
-use crate::table::{NumericTable, Region, TableId, Token, lend};
+use crate::table::{NumericTable, Region, TableId, Token, lend, record_read, record_written_back};
 use crate::window::{AnySlice, AnySliceMut};
 
 impl<U: Element> BlockDescriptor<U> {
@@ -147,6 +147,7 @@ impl<U: Element> BlockDescriptor<U> {
             Some(count) if count <= self.buffer.capacity() => {
                 let target = AnySliceMut::new(&mut self.buffer.as_mut_slice()[..count]);
                 if !is_needed && table.read_few(region, target, policy, Token::new()) {
+                    record_read(table, region, U::TYPE);
                     return Ok(count);
                 }
                 count // the table checks the region
@@ -176,6 +177,7 @@ impl<U: Element> BlockDescriptor<U> {
                         let rule = WriteRule { policy, keep_unchanged: held.mode.is_readable() };
                         let values = AnySlice::new(&self.buffer.as_slice()[..count]);
                         lend::write_lent(table, &mut self.lease, values, rule)?;
+                        record_written_back(count, U::TYPE);
                     }
                     lend::take_back(table, &mut self.lease)?;
                     if !self.lease.is_empty() {

@@ -10,6 +10,7 @@ use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
+use crate::base::trace::{self, CopyKind};
 use crate::block::BlockMut;
 use crate::table::Region;
 
@@ -88,6 +89,7 @@ impl<'s, T: Element> CsvBlocks<'s, T> {
             return Ok(None);
         }
         self.is_done = true;
+        trace::record(CopyKind::Loaded, self.rows * width * size_of::<T>());
         let rows = self.first_row..self.first_row + self.rows;
         let region = Region { rows, columns: 0..width };
         Ok(Some(BlockMut::staged(&mut values[..self.rows * width], region)))

@@ -16,6 +16,7 @@ use crate::base::error::Result;
 use crate::base::parallel;
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
+use crate::base::trace::{self, CopyKind};
 use crate::table::{DataLayout, HomogenNumericTable};
 
 /// Loads a table of one type.
@@ -86,6 +87,7 @@ fn attempt<T: Element>(source: &CsvSource, roles: &Roles) -> Result<Result<Homog
     }
     let array = close_gaps(array, &written, plan.width)?;
     let rows = written.iter().map(|part| part.rows).sum();
+    trace::record(CopyKind::Loaded, array.size_in_bytes());
     let table = HomogenNumericTable::internal(array, Shape { rows, ..shape }, DataLayout::RowMajor);
     table.with_dictionary(roles.dictionary(&|_| T::TYPE)?).map(Ok)
 }
@@ -210,5 +212,5 @@ pub(super) fn close_gaps<T: Element>(mut array: Array<T>, written: &[Written], w
         end += rows * width;
     }
     // The rest is spare capacity for further rows; an excess is released.
-    if total < array.len() / 2 { Array::copy_of(&array[..total]) } else { Ok(array) }
+    if total < array.len() / 2 { Array::duplicate(&array[..total]) } else { Ok(array) }
 }

@@ -18,6 +18,7 @@ use crate::array::AnyArray;
 use crate::base::element::{ElementType, match_element};
 use crate::base::error::Result;
 use crate::base::shape::Shape;
+use crate::base::trace::{self, CopyKind};
 use crate::table::MemoryStatus;
 use crate::table::soa::SoaNumericTable;
 
@@ -95,6 +96,8 @@ fn attempt(source: &CsvSource, roles: &Roles, guess: Option<&Guess>) -> Result<R
     if let Some(roles) = known {
         source.settle_as(roles);
     }
+    let bytes = columns.iter().map(|column| column.len() * column.element_type().size_in_bytes()).sum();
+    trace::record(CopyKind::Loaded, bytes);
     Ok(Ok(SoaNumericTable::of_arrays(dictionary, rows, columns, MemoryStatus::InternallyAllocated)))
 }
 

@@ -13,6 +13,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
+use crate::base::trace::{self, CopyKind};
 use crate::convert::ConversionPolicy;
 use crate::lines::AnyLines;
 use crate::storage::output::Lines;
@@ -101,7 +102,9 @@ fn write(writer: &mut dyn Write, text: &dyn Text, path: Option<&Path>, done: &dy
         done(0);
     }
     text.check_unchanged()?;
-    writer.flush().map_err(failed)
+    writer.flush().map_err(failed)?;
+    trace::record_long(CopyKind::Saved, text.row_bytes().saturating_mul(rows as u64));
+    Ok(())
 }
 
 /// A table as text.

@@ -9,6 +9,7 @@ use super::source::Source;
 use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::trace::{self, CopyKind};
 use crate::block::{Block, BlockMut};
 use crate::table::{
     BorrowedTable, BorrowedTableMut, DataLayout, HomogenNumericTable, NumericTable, Shape, TableView, TableViewMut,
@@ -38,6 +39,7 @@ fn to_vec<T: Element>(table: &HomogenNumericTable<T>) -> Result<Vec<T>> {
     values.try_reserve_exact(count).map_err(|_| Error::out_of_memory(count * size_of::<T>()))?;
     values.resize(count, T::default());
     TableViewMut::new(&mut values, shape, table.data_layout())?.copy_from(view)?;
+    trace::record(CopyKind::Exchanged, size_of_val(&values[..]));
     Ok(values)
 }
 
@@ -311,11 +313,12 @@ fn adopt<T: Element>(array: Array2<T>) -> Array<T> {
 
 fn copy<S: Data<Elem: Element>>(array: &ArrayBase<S, Ix2>) -> Result<Array<S::Elem>> {
     if let (Some(_), Some(values)) = (layout_of(array), array.as_slice_memory_order()) {
-        return Array::copy_of(values);
+        return Array::copied(values, CopyKind::Exchanged);
     }
     let mut values = Array::zeros(array.len())?;
     if let Ok(mut target) = ArrayViewMut2::from_shape(array.raw_dim(), values.mutable_data()?) {
         target.assign(array); // in the order that suits both memory layouts
     }
+    trace::record(CopyKind::Exchanged, values.size_in_bytes());
     Ok(values)
 }

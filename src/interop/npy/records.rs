@@ -16,6 +16,7 @@ use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Hint, Result};
 use crate::base::parallel;
 use crate::base::shape::Shape;
+use crate::base::trace::{self, CopyKind};
 use crate::storage::open::{open_regular, read};
 use crate::storage::{PIECE_BYTES, run_length, zeroed};
 use crate::table::aos::{AosNumericTable, RecordLayout, Repacking};
@@ -213,6 +214,7 @@ fn load(header: &RecordHeader, payload: &impl NpyPayload) -> Result<AosNumericTa
         Ok(())
     });
     done.into_iter().collect::<Result<()>>()?;
+    trace::record(CopyKind::Loaded, array.len());
     AosNumericTable::of_own(array, &plan.layout, None)
 }
 
@@ -233,6 +235,7 @@ pub(in crate::interop) fn read_records(
     if !bytes.is_empty() {
         plan.swap(bytes.mutable_data()?);
     }
+    trace::record(CopyKind::Loaded, bytes.len());
     AosNumericTable::of_own(bytes, &plan.layout, None)
 }
 

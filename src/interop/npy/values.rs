@@ -13,6 +13,7 @@ use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
 use crate::base::shape::Shape;
+use crate::base::trace::{self, CopyKind};
 use crate::storage::byte_order::{swap, swap_if_big_endian};
 use crate::storage::open::{open_regular, read};
 use crate::storage::stored::Stored;
@@ -118,6 +119,7 @@ pub(super) fn load<T: Element>(
     let runs = array.mutable_data()?.chunks_mut(length).enumerate().collect();
     let done = parallel::map(runs, |(index, target)| read_run(header, payload, index * length, target));
     done.into_iter().collect::<Result<()>>()?;
+    trace::record(CopyKind::Loaded, array.size_in_bytes());
     Ok(HomogenNumericTable::internal(array, header.shape, header.layout))
 }
 
@@ -170,6 +172,7 @@ pub(in crate::interop) fn read_stream<T: Element>(
         turn(bytes, header);
         swap_if_big_endian(bytes, size_of::<T>());
     })?;
+    trace::record(CopyKind::Loaded, array.size_in_bytes());
     Ok(HomogenNumericTable::internal(array, header.shape, header.layout))
 }
 

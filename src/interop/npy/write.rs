@@ -7,6 +7,7 @@ use super::header::NpyHeader;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
 use crate::base::progress::Meter;
+use crate::base::trace::{self, CopyKind};
 use crate::lines::AnyLines;
 use crate::storage::options::SaveOptions;
 use crate::storage::output::{Lines, Output, PayloadWriter, for_each_piece};
@@ -60,14 +61,18 @@ fn save(path: &Path, content: &NpyContent<'_>, options: &SaveOptions) -> Result<
         let payload = PayloadWriter { output: &output, offset, chunk_size: 0, meter: Some(&meter) };
         payload.write_unchanged(content.lines, content.element, 0)?;
         output.write(&content.header, 0)
-    })
+    })?;
+    trace::record_long(CopyKind::Saved, bytes);
+    Ok(())
 }
 
 fn write(sink: &mut dyn Write, content: &NpyContent<'_>) -> Result<()> {
-    let (NpyContent { lines, element, .. }, (count, _)) = (content, sizes(content)?);
+    let (NpyContent { lines, element, .. }, (count, bytes)) = (content, sizes(content)?);
     let failed = |source| Error::stream(source);
     sink.write_all(&content.header).map_err(failed)?;
     for_each_piece(*lines, *element, 0..count, &mut |bytes| sink.write_all(bytes).map_err(failed))?;
     lines.check_unchanged(*element)?;
-    sink.flush().map_err(failed)
+    sink.flush().map_err(failed)?;
+    trace::record_long(CopyKind::Saved, bytes);
+    Ok(())
 }

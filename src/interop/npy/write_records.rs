@@ -12,6 +12,7 @@ use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
+use crate::base::trace::{self, CopyKind};
 use crate::dictionary::Feature;
 use crate::storage::options::SaveOptions;
 use crate::storage::output::Output;
@@ -84,7 +85,9 @@ impl AosNumericTable {
                 Ok(())
             })?;
             output.write(&header, 0) // last, so that an incomplete file is never taken for an array
-        })
+        })?;
+        trace::record_long(CopyKind::Saved, bytes);
+        Ok(())
     }
 
     /// Writes the table to a stream, in the format of [`save_npy`](Self::save_npy).
@@ -108,7 +111,9 @@ impl AosNumericTable {
         let failed = |source| Error::stream(source);
         sink.write_all(&encode(&layout, self.row_count())?).map_err(failed)?;
         for_each_piece(self, &layout, |piece| sink.write_all(piece).map_err(failed))?;
-        sink.flush().map_err(failed)
+        sink.flush().map_err(failed)?;
+        trace::record(CopyKind::Saved, self.row_count() * layout.size());
+        Ok(())
     }
 }
 

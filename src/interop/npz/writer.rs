@@ -10,6 +10,7 @@ use super::source::{Source, refused};
 use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::base::progress::Meter;
+use crate::base::trace::{self, CopyKind};
 use crate::storage::output::Output;
 use crate::storage::replace::Replacement;
 use crate::table::NumericTable;
@@ -199,6 +200,7 @@ impl NpzWriter {
         let written = sources.iter().try_for_each(|one| one.write(&mut self.archive, &output, self.is_compressed));
         match written {
             Ok(()) => {
+                sources.iter().for_each(|source| trace::record_long(CopyKind::Saved, source.bytes));
                 self.names.extend(sources.iter().map(|source| source.name.clone()));
                 Ok(self)
             }

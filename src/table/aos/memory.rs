@@ -14,6 +14,7 @@ use crate::array::Array;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
 use crate::base::shape::Shape;
+use crate::base::trace::{self, CopyKind};
 use crate::window::{AnyWindow, AnyWindowMut};
 
 /// A byte of a record, or of the padding in it.
@@ -81,6 +82,7 @@ unsafe impl Hold for Owned {
     fn start_mut(&mut self) -> Result<*mut u8> {
         if self.units.mutable_data().is_err() {
             (self.units, self.is_own) = (copy(&self.units, self.units.len())?, true);
+            trace::record(CopyKind::Unshared, self.units.len());
         }
         Ok(self.units.mutable_data()?.as_mut_ptr().cast())
     }
@@ -216,6 +218,7 @@ impl Records<Owned> {
             let half = self.held.units.len() / 2;
             let grown = (self.held.units.len() + half).next_multiple_of(self.places.size().max(1)).max(bytes);
             let copied = copy(&self.held.units, grown).or_else(|_| copy(&self.held.units, bytes))?;
+            trace::record(CopyKind::Grown, self.held.units.len());
             (self.held.units, self.held.is_own) = (copied.part(0..bytes), true);
         }
         self.rows = rows;
@@ -250,6 +253,7 @@ impl Records<Owned> {
         let is_type = self.held.type_id == Some(TypeId::of::<P>());
         if !is_type && !self.held.is_own && self.places.have_gaps() {
             (self.held.units, self.held.is_own) = (copy(&self.held.units, self.held.units.len())?, true);
+            trace::record(CopyKind::Unshared, self.held.units.len());
         }
         let start = self.held.start_mut()?.cast::<P>();
         // SAFETY: as in `records`; a copy is aligned for every record (`RecordField::check`). `start_mut` has checked

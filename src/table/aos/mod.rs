@@ -39,6 +39,7 @@ use crate::array::Array;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
+use crate::base::trace::{self, CopyKind};
 use crate::dictionary::DataDictionary;
 
 /// A table of records in their memory layout, like that of a `Vec` of structures.
@@ -165,12 +166,13 @@ impl AosNumericTable {
         if let Some(places) = Places::new(layout, overlap).map(Arc::new) {
             return match Records::of_bytes(bytes, places.clone(), false) {
                 Ok(records) => Ok(Self::of(records, dictionary, MemoryStatus::UserAllocated)),
-                Err(bytes) => Self::of_own_bytes(Array::copy_of(&bytes)?, places, dictionary),
+                Err(bytes) => Self::of_own_bytes(Array::copied(&bytes, CopyKind::Exchanged)?, places, dictionary),
             };
         }
         let aligned = layout.aligned()?;
         let mut copy = Array::zeros(bytes_of(rows, &aligned)?)?;
         Repacking::new(layout, &aligned)?.par_copy(&bytes, copy.mutable_data()?);
+        trace::record(CopyKind::Exchanged, copy.len());
         Self::of_own(copy, &aligned, overlap)
     }
 
@@ -208,7 +210,7 @@ impl AosNumericTable {
         let records = match Records::of_bytes(bytes, places.clone(), true) {
             Ok(records) => records,
             // A vector's memory may be aligned for bytes only; that of a copy is aligned for any record.
-            Err(bytes) => match Records::of_bytes(Array::copy_of(&bytes)?, places, true) {
+            Err(bytes) => match Records::of_bytes(Array::copied(&bytes, CopyKind::Exchanged)?, places, true) {
                 Ok(records) => records,
                 Err(_) => unreachable!("the library's memory is aligned"),
             },
@@ -304,6 +306,7 @@ impl AosNumericTable {
             let mut copy = Vec::new();
             copy.try_reserve_exact(records.len()).map_err(|_| Error::out_of_memory(size_of_val(records)))?;
             copy.extend_from_slice(records);
+            trace::record(CopyKind::Requested, size_of_val(records));
             Ok(copy)
         });
         copy.map_err(|error| Rejected::new(table, error))

@@ -15,6 +15,7 @@ use crate::base::element::Element;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
+use crate::base::trace::{self, CopyKind};
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel;
 use crate::window::AnySlice;
@@ -369,5 +370,7 @@ pub(super) fn convert<T: Element>(
 ) -> Result<Array<T>> {
     let array = kernel::part_to_array(stored, place.positions.clone(), T::TYPE, policy, HERE);
     let array = array.map_err(|error| place.pattern.placed(error, place.positions.start))?;
+    let kind = if stored.element_type() == T::TYPE { CopyKind::Staged } else { CopyKind::Converted };
+    trace::record(kind, size_of::<T>() * array.len());
     array.downcast().map_err(|other| Error::element_type_mismatch(T::TYPE, other.element_type()))
 }

@@ -19,6 +19,7 @@ use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::convert::kernel;
 use crate::convert::{ConversionPolicy, WriteRule};
+use crate::table::record_written_back;
 use crate::window::{AnySlice, AnyWindowMut};
 
 /// Consecutive rows of a sparse table, for reading and writing their stored values as `T`. The set of stored cells
@@ -207,6 +208,7 @@ impl<'t, T: Element> SparseBlockMut<'t, T> {
         }
         let values = stored.need_mutable_data()?.range(positions.clone());
         kernel::write_checked(AnyWindowMut::of_rows(values, positions.len(), 1), new, rule);
+        record_written_back(positions.len(), T::TYPE);
         Ok(())
     }
 }

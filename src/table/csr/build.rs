@@ -12,6 +12,7 @@ use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::number::{Exact, Loss};
 use crate::base::shape::Shape;
+use crate::base::trace::{self, CopyKind};
 use crate::base::value::AnyValue;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
@@ -171,6 +172,8 @@ impl CsrNumericTable {
         let parts = CsrParts { offsets, indices, values: values.into() };
         let mut sparse = Self::from_checked(shape, parts, MemoryStatus::InternallyAllocated);
         sparse.dictionary = table.dictionary().with_element_type(T::TYPE)?;
+        let kind = if table.uniform_type() == Some(T::TYPE) { CopyKind::Gathered } else { CopyKind::Converted };
+        trace::record(kind, sparse.size_of_arrays());
         Ok(sparse)
     }
 }

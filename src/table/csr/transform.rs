@@ -11,6 +11,7 @@ use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element, match_width};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::shape::Shape;
+use crate::base::trace::{self, CopyKind};
 use crate::table::gather::Chosen;
 use crate::table::{HomogenNumericTable, MemoryStatus, NumericTable, TableConversion, rows_of};
 
@@ -168,7 +169,15 @@ impl CsrNumericTable {
             let (from, to) = (self.values.as_slice().bits::<B>(), values.need_mutable_data()?.into_bits::<B>());
             from.iter().zip(places).for_each(|(&value, place)| to[place] = value);
         });
-        Ok(Self::from_checked(shape, CsrParts { offsets, indices, values }, MemoryStatus::InternallyAllocated))
+        let new = Self::from_checked(shape, CsrParts { offsets, indices, values }, MemoryStatus::InternallyAllocated);
+        trace::record(CopyKind::Gathered, new.size_of_arrays());
+        Ok(new)
+    }
+
+    /// Returns the size in bytes of the values, the indices and the offsets.
+    pub(crate) fn size_of_arrays(&self) -> usize {
+        let arrays = [&self.offsets, &self.indices, &self.values];
+        arrays.iter().map(|array| array.len() * array.element_type().size_in_bytes()).sum()
     }
 
     /// Returns a dense copy of the table, converted as [`convert`](HomogenNumericTable::convert) does. The result

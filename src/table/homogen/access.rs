@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::array::{AnyArrayRef, Array};
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::trace::{self, CopyKind};
 use crate::convert::{ConversionPolicy, WriteRule, kernel};
 use crate::dictionary::DataDictionary;
 use crate::table::{
@@ -170,6 +171,7 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
             self.placement.shown_rows = self.placement.shown_rows.max(rows);
         } else {
             let array = self.copy_with_room(shape)?;
+            trace::record(CopyKind::Unshared, array.size_in_bytes());
             self.replace_memory(array, shape, MemoryStatus::InternallyAllocated);
         }
         Ok(())

@@ -4,6 +4,7 @@ use super::HomogenNumericTable;
 use crate::base::element::Element;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::shape::Shape;
+use crate::base::trace::{self, CopyKind};
 use crate::convert::kernel::{self, Origin};
 use crate::convert::{ConversionPolicy, WriteRule, convert_slice};
 use crate::table::{DataLayout, MemoryStatus, NumericTable, Region, Target, copy_of, lend};
@@ -61,6 +62,7 @@ impl<T: Element> HomogenNumericTable<T> {
             Err(_) if grown > wanted => self.copy_with_room(Shape { rows: wanted, columns }),
             Err(error) => Err(error),
         }?;
+        trace::record(CopyKind::Grown, rows * columns * size_of::<T>()); // the values that were there
         let (has_spare_rows, shown_rows) = (!self.placement.spare_rows().is_empty(), self.placement.shown_rows);
         let room = Shape { rows: array.len().checked_div(columns).unwrap_or(rows), columns };
         self.replace_memory(array, room, MemoryStatus::InternallyAllocated);
@@ -154,7 +156,9 @@ impl<T: Element> HomogenNumericTable<T> {
         if read.is_err() {
             self.resize(rows)?; // fewer rows stay where they are
         }
-        read.map_err(|error| error.with_value_below(rows))
+        read.map_err(|error| error.with_value_below(rows))?;
+        trace::record(CopyKind::Grown, theirs.rows * columns * size_of::<T>());
+        Ok(())
     }
 
     fn read_into_new_rows(&mut self, table: &dyn NumericTable, new: std::ops::Range<usize>) -> Result<()> {

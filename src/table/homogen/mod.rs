@@ -18,6 +18,7 @@ use super::{DataLayout, MemoryStatus, Shape, TableId};
 use crate::array::Array;
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::trace::{self, CopyKind};
 use crate::dictionary::{DataDictionary, Feature};
 use crate::table::numeric_table::describe;
 use crate::window::Geometry;
@@ -419,6 +420,7 @@ impl<T: Element> HomogenNumericTable<T> {
         if !self.memory.array()?.has_mutable_data() {
             let has_spare_rows = !self.placement.spare_rows().is_empty();
             let copy = if has_spare_rows { self.copy_with_room(self.shape)? } else { self.copy_in_layout()? };
+            trace::record(CopyKind::Unshared, copy.size_in_bytes());
             self.replace_memory(copy, self.shape, MemoryStatus::InternallyAllocated);
         }
         self.memory.array_mut()

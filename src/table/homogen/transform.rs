@@ -4,6 +4,7 @@ use super::Placement;
 use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::trace::{self, CopyKind};
 use crate::convert::kernel::Origin;
 use crate::convert::{ConversionPolicy, ConversionReport};
 use crate::table::{
@@ -89,6 +90,7 @@ impl<T: Element> HomogenNumericTable<T> {
             view.check(U::TYPE, policy)?; // finds the first value in row-major order in either layout
             Err(error)
         })?;
+        trace::record(if T::TYPE == U::TYPE { CopyKind::Gathered } else { CopyKind::Converted }, array.size_in_bytes());
         HomogenNumericTable::internal(array, self.shape, layout).with_dictionary(dictionary)
     }
 
@@ -148,8 +150,9 @@ impl<T: Element> HomogenNumericTable<T> {
         if array.is_whole_block() && array.len() == self.shape.element_count()? {
             return Ok(self.clone());
         }
-        Self::internal(self.copy_in_layout()?, self.shape, self.placement.layout)
-            .with_dictionary(self.dictionary.clone())
+        let array = self.copy_in_layout()?;
+        trace::record(CopyKind::Requested, array.size_in_bytes());
+        Self::internal(array, self.shape, self.placement.layout).with_dictionary(self.dictionary.clone())
     }
 
     /// Creates a homogeneous table from a table of any kind. Shares its memory if it is one array of `T` in either

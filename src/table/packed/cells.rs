@@ -13,6 +13,7 @@ use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element, match_width};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
+use crate::base::trace::{self, CopyKind};
 use crate::base::value::AnyValue;
 use crate::convert::kernel::{self, OldValues};
 use crate::convert::{ConversionPolicy, WriteRule};
@@ -95,6 +96,7 @@ impl Packed {
                 new.scatter(to, &region, tile);
             });
         });
+        trace::record(CopyKind::Gathered, array.len() * element.size_in_bytes());
         let dictionary = self.dictionary.clone();
         Ok(Self { dictionary, ..Self::new(new, array, MemoryStatus::InternallyAllocated) })
     }
@@ -118,6 +120,7 @@ impl Packed {
         match_width!(element, B => copy_half(table, new.packing, element, values.into_bits::<B>()))?;
         table.dictionary().check_count(shape.columns, || Some(element))?;
         new.dictionary = table.dictionary().clone();
+        trace::record(CopyKind::Gathered, new.array.len() * element.size_in_bytes());
         Ok(new)
     }
 

@@ -5,6 +5,7 @@
 use super::SoaNumericTable;
 use crate::base::element::Element;
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::trace::{self, CopyKind};
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
 use crate::table::{Lend, MemoryStatus, NumericTable, Region, Shape, TableDescription, copy_of, tiling};
@@ -125,7 +126,9 @@ impl SoaNumericTable {
             }
         }
         outcome.map_err(|error| error.with_value_below(rows))?;
-        self.add(theirs.rows, |column| AnyWindow::of_rows(copies[column].as_slice(), theirs.rows, 1))
+        self.add(theirs.rows, |column| AnyWindow::of_rows(copies[column].as_slice(), theirs.rows, 1))?;
+        copies.iter().for_each(|copy| trace::record(CopyKind::Grown, copy.len() * copy.element_type().size_in_bytes()));
+        Ok(())
     }
 
     /// Appends the rows of a window with the same number of columns.

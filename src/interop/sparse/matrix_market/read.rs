@@ -12,6 +12,7 @@ use crate::base::element::Element;
 use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::base::parallel;
+use crate::base::trace::{self, CopyKind};
 use crate::interop::sparse::collected::Collected;
 use crate::interop::sparse::pieces::{Local, Piece, Refusal, Text, extend, reserve};
 use crate::table::Rejected;
@@ -240,7 +241,9 @@ impl<'a, T: Element> Whole<'a, T> {
             return Err(Local::new(0, shape.rows.to_string().as_bytes(), reason).into_error(line, text.path()));
         }
         let (rows, columns) = (self.rows.into_array(), self.columns.into_array());
-        CsrNumericTable::from_triplets(shape, rows, columns, self.values).map_err(Rejected::into_error)
+        let table = CsrNumericTable::from_triplets(shape, rows, columns, self.values).map_err(Rejected::into_error)?;
+        trace::record(CopyKind::Loaded, table.size_of_arrays());
+        Ok(table)
     }
 }
 

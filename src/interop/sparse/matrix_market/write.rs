@@ -9,6 +9,7 @@ use crate::base::element::{Element, match_element};
 use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::base::shape::Shape;
+use crate::base::trace::{self, CopyKind};
 use crate::interop::sparse::chunks::write;
 use crate::interop::sparse::pieces::reserve;
 use crate::interop::text::digits::push;
@@ -94,7 +95,9 @@ impl CsrNumericTable {
             let entries = values.len();
             let head = format!("%%MatrixMarket matrix coordinate {field} general\n{rows} {columns} {entries}\n");
             write(writer, path, head.as_bytes(), offsets, rows, |rows| text(offsets, indices, values, rows))
-        })
+        })?;
+        trace::record(CopyKind::Saved, self.size_of_arrays());
+        Ok(())
     }
 }
 

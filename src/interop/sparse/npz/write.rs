@@ -9,6 +9,7 @@ use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::progress::Meter;
 use crate::base::shape::Shape;
+use crate::base::trace::{self, CopyKind};
 use crate::interop::npy::parts::{encode_name, encode_vector};
 use crate::interop::npz::NpzOptions;
 use crate::interop::npz::archive::{Archive, Member};
@@ -99,7 +100,9 @@ impl CsrNumericTable {
                 write_array(&mut archive, &output, "data.npy", self.values_slice::<T>()?, is_compressed)?;
             });
             archive.finish(&output).map(drop)
-        })
+        })?;
+        trace::record(CopyKind::Saved, self.size_of_arrays());
+        Ok(())
     }
 }
 

@@ -10,6 +10,7 @@ use crate::base::element::Element;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
 use crate::base::shape::Shape;
+use crate::base::trace::{self, CopyKind};
 use crate::interop::sparse::collected::Collected;
 use crate::interop::sparse::pieces::{Local, Refusal, Text, extend, reserve};
 use crate::table::TableDescription;
@@ -264,6 +265,7 @@ impl<T: Element> Whole<T> {
         let shape = Shape { rows: self.offsets.len() - 1, columns };
         let (offsets, indices) = (Array::from(self.offsets), self.indices.into_array());
         let features = CsrNumericTable::try_new(shape, offsets, indices, self.values)?;
+        trace::record(CopyKind::Loaded, features.size_of_arrays());
         let labels = match options.is_multilabel {
             true => SvmlightLabels::from_sets(self.labels, self.label_ends),
             false => self.labels.into(),

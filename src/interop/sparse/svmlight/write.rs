@@ -7,6 +7,7 @@ use std::path::Path;
 use super::{LabeledRows, SvmlightIndices};
 use crate::base::element::{Element, match_element};
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::trace::{self, CopyKind};
 use crate::interop::sparse::chunks::write;
 use crate::interop::sparse::pieces::reserve;
 use crate::interop::text::digits::push;
@@ -89,7 +90,9 @@ impl LabeledRows {
         match_element!(table.values().element_type(), T => {
             let values = table.values_slice::<T>()?;
             write(writer, path, &[], offsets, rows, |rows| rows_of.text(values, rows))
-        })
+        })?;
+        trace::record(CopyKind::Saved, table.size_of_arrays());
+        Ok(())
     }
 }
 
