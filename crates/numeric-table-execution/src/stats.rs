@@ -4,6 +4,9 @@ use std::fmt;
 use std::ops::Sub;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use numeric_table::internal::record;
+use numeric_table::trace::CopyKind;
+
 /// The number of calls and bytes of one kind of work.
 ///
 /// # Examples
@@ -119,14 +122,17 @@ impl Counters {
 
     pub(super) fn uploaded(&self, bytes: usize) {
         self.uploads.add(bytes);
+        record(CopyKind::Uploaded, bytes);
     }
 
     pub(super) fn downloaded(&self, bytes: usize) {
         self.downloads.add(bytes);
+        record(CopyKind::Downloaded, bytes);
     }
 
     pub(super) fn duplicated(&self, bytes: usize) {
         self.duplicates.add(bytes);
+        record(CopyKind::OnDevice, bytes);
     }
 
     pub(super) fn get(&self) -> TransferStats {

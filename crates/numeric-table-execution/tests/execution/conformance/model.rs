@@ -1,6 +1,7 @@
 //! Random sequences of calls on handles, against the table of `ArrayHandle`: what is valid where, what crosses, what is
 //! allocated, and which values everybody sees, after each call.
 
+use numeric_table::trace::{CopyKind, Trace};
 use numeric_table::{Element, ErrorKind};
 use numeric_table_execution::memory::ExecutionMemory;
 use numeric_table_execution::*;
@@ -129,6 +130,7 @@ impl<T: Element, D: DeviceAdapter + Kernels, C: Container<T>> World<'_, T, D, C>
     fn step(&mut self, random: &mut Random) {
         const MOST: usize = 9;
         let before = self.device.stats();
+        let trace = Trace::start();
         self.blocks.expected = TransferStats::default();
         let operation = if self.handles.is_empty() { 0 } else { random.below(17) };
         let i = random.below(self.handles.len().max(1));
@@ -244,6 +246,10 @@ impl<T: Element, D: DeviceAdapter + Kernels, C: Container<T>> World<'_, T, D, C>
         }
         let stats = self.device.stats() - before;
         assert_eq!(stats, self.blocks.expected, "what has crossed");
+        let (report, recorded) = (trace.finish(), [CopyKind::Uploaded, CopyKind::Downloaded, CopyKind::OnDevice]);
+        let recorded = recorded.map(|kind| (report.of(kind).count as usize, report.of(kind).bytes as usize));
+        let crossed = [stats.uploads, stats.downloads, stats.duplicates].map(|total| (total.calls, total.bytes));
+        assert_eq!(recorded, crossed, "what a trace has recorded");
         self.check();
     }
 
