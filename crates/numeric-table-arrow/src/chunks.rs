@@ -7,8 +7,9 @@ use arrow_array::cast::AsArray;
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::DataType;
 use numeric_table::convert::convert_slice_over;
-use numeric_table::internal::match_element;
 use numeric_table::internal::parallel::{map, task_count};
+use numeric_table::internal::{match_element, record};
+use numeric_table::trace::CopyKind;
 use numeric_table::{
     AllocationFlag, AnyArray, AnyValue, Array, ConversionPolicy, DataLayout, Element, ElementType, Error, ErrorKind,
     HomogenNumericTable, Result, Shape,
@@ -346,7 +347,9 @@ pub(crate) fn fill<T: Element>(
         Room::Rows(rows) => rows.len(),
         Room::Columns(lanes) => lanes.iter().map(|lane| lane.len()).sum(),
     };
-    fill_by(task_count(count * size_of::<T>()) > 1, chunks, columns, room, row)
+    fill_by(task_count(count * size_of::<T>()) > 1, chunks, columns, room, row)?;
+    record(CopyKind::Exchanged, count * size_of::<T>());
+    Ok(())
 }
 
 /// Copies columns of chunks as [`fill`] does, on several threads if the caller says so.

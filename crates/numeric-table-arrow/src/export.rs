@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, FixedSizeListArray, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Field, Schema};
-use numeric_table::internal::match_element;
+use numeric_table::internal::{match_element, record};
 use numeric_table::table::{
     AsTable,
     spi::{Region, Target, array_of},
@@ -16,6 +16,7 @@ use numeric_table::{
     dictionary::Categories,
     interop::{CopyPolicy, CopyReason},
     table::{TableView, TableViewMut},
+    trace::CopyKind,
 };
 
 use crate::error::{failed, unsupported};
@@ -230,6 +231,7 @@ fn batch(schema: Schema, rows: usize, column: impl Fn(usize) -> Result<ArrayRef>
 fn copy_of_view<T: Element>(view: TableView<'_, T>) -> Result<Array<T>> {
     let mut values = Array::zeros(view.shape().element_count_of(T::TYPE)?)?;
     TableViewMut::new(values.mutable_data()?, view.shape(), DataLayout::RowMajor)?.copy_from(view)?;
+    record(CopyKind::Exchanged, values.size_in_bytes());
     Ok(values)
 }
 
@@ -239,5 +241,6 @@ fn copy_of<T: Element>(table: &(dyn NumericTable + '_), region: &Region) -> Resu
     let target = AnySliceMut::new(values.mutable_data()?);
     table
         .read_region(region, Target::new(target, region.shape(), ConversionPolicy::Saturate)?.allow_partial_write())?;
+    record(CopyKind::Exchanged, values.size_in_bytes());
     Ok(values)
 }

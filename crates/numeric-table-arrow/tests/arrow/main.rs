@@ -1,5 +1,6 @@
 //! Tables as arrays of Arrow and back, and the properties that every format keeps.
 
+mod copies;
 mod copy_policy;
 mod doors;
 mod every_kind;
