@@ -17,6 +17,7 @@ use numeric_table::{
     TableOutput,
     csv::{CsvSource, CsvWriteOptions},
     files::Progress,
+    trace::TraceContext,
 };
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -258,7 +259,8 @@ impl Csv {
         let source = py.detach(|| self.source.get()).or_raise()?;
         let (sender, receiver) = sync_channel(0);
         let element = self.element;
-        let work = move || with_type!(element, T => send::<T>(&source, n, &sender));
+        let traces = TraceContext::current();
+        let work = move || traces.run(|| with_type!(element, T => send::<T>(&source, n, &sender)));
         self.has_thread.store(true, Relaxed);
         Builder::new()
             .name(String::from("numeric_table.csv"))

@@ -80,6 +80,8 @@ mod table;
 #[forbid(unsafe_code)]
 mod together;
 #[forbid(unsafe_code)]
+mod trace;
+#[forbid(unsafe_code)]
 mod writer;
 
 use pyo3::exceptions::PyTypeError;
@@ -161,6 +163,8 @@ mod _native {
     use super::share::Share;
     #[pymodule_export]
     use super::table::Table;
+    #[pymodule_export]
+    use super::trace::{Trace, trace};
     #[pymodule_export]
     use super::writer::{Writer, create};
     #[pymodule_export]

@@ -6,6 +6,7 @@
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
+use numeric_table::internal::record_read;
 use numeric_table::table::spi::{Region, TableKind, Target, array_of};
 use numeric_table::{
     Array, BlockAccess, ConversionPolicy, DataDictionary, DataLayout, Element, ElementType, HomogenNumericTable,
@@ -384,6 +385,7 @@ pub(crate) fn read<T: Element>(
                 region,
                 Target::new(AnySliceMut::new(values.mutable_data()?), shape, policy)?.allow_partial_write(),
             )?;
+            record_read(table, region, T::TYPE);
         }
         Ok(values)
     };

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use numeric_table::{
     AnyArray, Array, DataLayout, Element, ElementType, Error, ErrorKind, HomogenNumericTable, NumericTable, Shape,
-    interop::CopyReason,
+    internal::record, interop::CopyReason, trace::CopyKind,
 };
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -157,6 +157,7 @@ fn of_buffer(
         let options = PyDict::new(py);
         options.set_item("order", "C")?;
         let packed = py.import("numpy")?.call_method("array", (data,), Some(&options))?;
+        record(CopyKind::Exchanged, shape.element_count().or_raise()? * element.size_in_bytes());
         return of_buffer(&packed, Some(false), Some(element).filter(|&element| element == ElementType::Bf16));
     };
     let shares = match copy {
@@ -229,6 +230,7 @@ fn copied<T: Element>(py: Python<'_>, address: usize, count: usize) -> PyResult<
     } else {
         py.detach(copy)
     }
+    record(CopyKind::Exchanged, array.size_in_bytes());
     Ok(array)
 }
 
