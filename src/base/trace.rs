@@ -208,9 +208,9 @@ impl fmt::Display for TraceReport {
 /// the work that the library does for them on other threads. Traces nest: an inner trace also reports to the outer
 /// ones. Threads that the program starts have no trace: hand them a [`TraceContext`].
 ///
-/// A copy is recorded when it is complete. Reading in place, clones, slices, sub-tables and mapped files record
+/// Most calls record a copy when it is complete. Reading in place, clones, slices, sub-tables and mapped files record
 /// nothing. Not recorded either: single values (`value`, `set_value`), values that the caller passes to be written or
-/// appended, and buffers within a call that do not grow with the table.
+/// appended, working memory of the library, serde and Parquet.
 ///
 /// Cost without a trace: a load and a branch for each copy.
 ///
@@ -243,8 +243,9 @@ impl Trace {
     /// Starts a trace that also calls a hook after each copy, on the thread that has copied. A breakpoint or a backtrace
     /// in the hook shows the call that copies.
     ///
-    /// No lock is held while the hook runs, and its own copies are not recorded. If it panics, the call that copies goes
-    /// on, the hook is not called again, and [`finish`](Self::finish) resumes the panic.
+    /// The hook's own copies are not recorded. It must not use the table or the array of the call that copies, which may
+    /// be locked. If it panics, that call goes on, the hook is not called again, and [`finish`](Self::finish) resumes
+    /// the panic.
     ///
     /// # Examples
     /// ```

@@ -3,6 +3,7 @@
 use crate::base::element::{Element, ElementType};
 use crate::base::error::Result;
 use crate::base::shape::Shape;
+use crate::base::trace::{self, CopyKind};
 use crate::storage::PIECE_BYTES;
 use crate::storage::byte_order::swap_if_big_endian;
 use crate::storage::checksum::RunSums;
@@ -68,6 +69,7 @@ impl<'t, U: Element> Arriving<'t, U> {
         if self.element_type == U::TYPE {
             swap_if_big_endian(bytemuck::cast_slice_mut(self.target), size_of::<U>());
         }
+        trace::record(CopyKind::Loaded, size_of_val(self.target));
         self.sums
     }
 }

@@ -14,7 +14,7 @@ use crate::block::BlockMut;
 use crate::convert::ConversionPolicy;
 use crate::format::StoredRows;
 use crate::storage::stored::Stored;
-use crate::table::{DataLayout, HomogenNumericTable, Region, Target, rows_of};
+use crate::table::{DataLayout, HomogenNumericTable, Region, Target, record_read, rows_of};
 use crate::window::AnySliceMut;
 
 /// An open file and a buffer for its values.
@@ -32,7 +32,10 @@ impl Open {
             StoredRows::Table(table) => {
                 let region = Region { rows, columns: 0..table.shape().columns };
                 let target = Target::new(target, region.shape(), ConversionPolicy::Saturate)?;
-                table.read_region(&region, target.allow_partial_write())
+                let element = target.element_type();
+                table.read_region(&region, target.allow_partial_write())?;
+                record_read(&**table, &region, element);
+                Ok(())
             }
         }
     }
