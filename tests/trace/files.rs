@@ -45,6 +45,17 @@ fn table_files_are_saved_and_loaded_or_mapped() {
 }
 
 #[test]
+fn files_that_are_one_table_are_loaded_one_by_one() {
+    use numeric_table::shards::Shards;
+    let folder = tempfile::tempdir().unwrap();
+    numbered::<i16>(4, 3, RowMajor).save(folder.path().join("a.ntb")).unwrap();
+    numbered::<i16>(2, 3, ColumnMajor).save(folder.path().join("b.ntb")).unwrap();
+    let shards = Shards::from_paths(["a.ntb", "b.ntb"].map(|name| folder.path().join(name))).unwrap();
+    let (_, report) = copies_of(|| shards.load_rows::<i16>(..).unwrap());
+    assert_eq!((report.of(Loaded).bytes, report.total().bytes), (36, 36), "{report}");
+}
+
+#[test]
 fn archives_are_saved_and_loaded() {
     let table = numbered::<i16>(4, 3, RowMajor);
     let (bytes, report) = copies_of(|| table.to_bytes().unwrap());

@@ -95,4 +95,6 @@ fn appended_tables_are_read_and_moved() {
 fn statistics_read_in_place_what_is_there_as_f64() {
     let table = numbered::<f64>(40, 3, RowMajor);
     assert_eq!(copies(|| BasicStatistics::compute(&table).unwrap()), NOTHING);
+    let table = numbered::<f32>(40, 3, RowMajor);
+    assert_eq!(copies(|| BasicStatistics::compute(&table).unwrap()), [(Converted, 1, 40 * 3 * 8)]); // into a buffer
 }
