@@ -2,7 +2,7 @@
 //!
 //! `check`: the requirements on the parts; `build`: other constructors; `index`: offsets and indices of four types;
 //! `read`, `groups`, `write`: dense regions; `columns`: the positions of each column's values; `grow`: appending rows;
-//! `block`, `block_mut`: sparse blocks; `transform`: tables made from another.
+//! `block`, `block_mut`: sparse blocks; `transform`: tables made from another; `life`: tables without memory.
 //! Invariant: `shape` and the three arrays meet the requirements of `check`, and the dictionary describes the columns.
 //! So the rows are ranges of `indices` and `values`, and the indices of a row ascend and are below the number of
 //! columns.
@@ -16,6 +16,7 @@ mod columns;
 mod groups;
 mod grow;
 pub(crate) mod index;
+mod life;
 pub(crate) mod parts;
 mod read;
 mod stored;

@@ -110,6 +110,9 @@ impl CsrNumericTable {
             rows.checked_add(1).ok_or_else(|| Error::new(ErrorKind::SizeOverflow { shape, element: None }))?;
             let (added, end) = (rows - self.shape.rows, self.nnz());
             append_numbers(&mut self.offsets, added, std::iter::repeat_n(end, added))?;
+            if self.owner == MemoryStatus::NotAllocated {
+                self.owner = MemoryStatus::InternallyAllocated;
+            }
         }
         self.columns = ColumnIndex::default();
         self.shape.rows = rows;

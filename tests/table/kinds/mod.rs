@@ -7,6 +7,7 @@ mod conformance;
 mod csr;
 mod csr_dense;
 mod csr_hostile;
+mod csr_life;
 mod merged;
 mod packed;
 mod saving;
