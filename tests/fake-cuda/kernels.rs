@@ -66,6 +66,31 @@ pub(crate) fn run(device: &Device, kernel: Kernel, arguments: &[u64]) -> Answer 
             };
             pick(device, width, [input, output], rows * columns, places.into_iter())
         }
+        (Kernel::CountUp(width), &[output, count, start, step]) => {
+            device.write(output, bytes_of(size(count)?, width)?, |bytes| {
+                for (place, index) in bytes.chunks_exact_mut(width).zip(0_u64..) {
+                    let value = start.wrapping_add(step.wrapping_mul(index));
+                    place.copy_from_slice(&value.to_le_bytes()[..width]);
+                }
+            })
+        }
+        (Kernel::Gather(width), &[input, in_count, indices, count, output, refused]) => {
+            let indices: Vec<u64> = values(&device.read(indices, bytes_of(size(count)?, 8)?)?);
+            let source = device.read(input, bytes_of(size(in_count)?, width)?)?;
+            let mut found = vec![0; bytes_of(indices.len(), width)?];
+            let mut first_refused = u64::MAX;
+            for (place, (&index, value)) in indices.iter().zip(found.chunks_exact_mut(width)).enumerate() {
+                match index < in_count {
+                    true => value.copy_from_slice(&source[size(index)? * width..][..width]),
+                    false => first_refused = first_refused.min(place as u64),
+                }
+            }
+            device.write(output, found.len(), |bytes| bytes.copy_from_slice(&found))?;
+            device.write(refused, 8, |bytes| {
+                let before = u64::from_le_bytes(bytes.try_into().unwrap_or_default());
+                bytes.copy_from_slice(&before.min(first_refused).to_le_bytes());
+            })
+        }
         (Kernel::Statistics(element), &[input, _, column_stride, rows, columns, group, is_scaled, moments]) => {
             let shape = Shape { rows: size(rows)?, columns: size(columns)? };
             let layout = if column_stride == 1 { DataLayout::RowMajor } else { DataLayout::ColumnMajor };

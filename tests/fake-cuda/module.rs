@@ -43,6 +43,10 @@ pub(crate) enum Kernel {
     GatherColumns(usize),
     /// `(in, rows, columns, is_column_major, first, count, out)`
     GatherRows(usize),
+    /// `(out, count, start, step)`
+    CountUp(usize),
+    /// `(in, in_count, indices, count, out, refused)`
+    Gather(usize),
     /// `(in, row_stride, column_stride, rows, columns, group_rows, is_scaled, moments)`
     Statistics(ElementType),
     /// `(moments, groups, columns, merged)`
@@ -77,6 +81,8 @@ impl Kernel {
             "fill" => Some(Self::Fill(width)),
             "gather_columns" => Some(Self::GatherColumns(width)),
             "gather_rows" => Some(Self::GatherRows(width)),
+            "count_up" => Some(Self::CountUp(width)),
+            "gather" => Some(Self::Gather(width)),
             _ => None,
         }
     }
@@ -88,7 +94,8 @@ impl Kernel {
             Self::ConvertStrided(..) => 10,
             Self::ConvertTransposed(..) => 6,
             Self::Fill(_) => 3,
-            Self::Merge => 4,
+            Self::Merge | Self::CountUp(_) => 4,
+            Self::Gather(_) => 6,
             Self::Statistics(_) => 8,
             Self::GatherColumns(_) | Self::GatherRows(_) => 7,
         }

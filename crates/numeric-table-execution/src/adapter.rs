@@ -159,6 +159,12 @@ pub trait DeviceAdapter: Clone + Send + Sync + 'static {
     fn staging<T: Element>(&self, count: usize) -> Result<Array<T>, HandleError> {
         Ok(Array::zeros(count)?)
     }
+
+    /// Does work of the program for the device: on all threads, or on the caller's, if the device has no others.
+    #[doc(hidden)]
+    fn in_program<R>(&self, work: impl FnOnce() -> R) -> R {
+        work()
+    }
 }
 
 /// Values on a device, for reading: `&[T]` if memory is shared.

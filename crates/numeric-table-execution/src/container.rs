@@ -43,6 +43,10 @@ use super::HandleError;
 /// # Ok::<(), HandleError>(())
 /// ```
 pub trait Container<T: Element>: Send + Sync {
+    /// Whether all values are always one slice. Those of a [`Sequence`](crate::sequence::Sequence) need not be.
+    #[doc(hidden)]
+    const IS_SLICE: bool = true;
+
     /// Borrows all values.
     ///
     /// # Examples
@@ -141,6 +145,32 @@ pub trait Container<T: Element>: Send + Sync {
     /// assert!(array.has_mutable_data());
     /// ```
     fn retire(&mut self) {}
+
+    /// Returns the number of values.
+    #[doc(hidden)]
+    fn value_count(&self) -> usize {
+        self.values().len()
+    }
+
+    /// Copies values from index `first` on.
+    ///
+    /// # Errors
+    /// [`HandleError::NoValidData`] if the container has fewer.
+    #[doc(hidden)]
+    fn copy_values(&self, first: usize, target: &mut [T]) -> Result<(), HandleError> {
+        let values = self.values().get(first..).and_then(|values| values.get(..target.len()));
+        target.copy_from_slice(values.ok_or(HandleError::NoValidData)?);
+        Ok(())
+    }
+
+    /// Makes [`values`](Self::values) return the first `count` values.
+    ///
+    /// # Errors
+    /// Those of the sequence; [`HandleError::HostAlloc`].
+    #[doc(hidden)]
+    fn materialize(&self, _count: usize) -> Result<(), HandleError> {
+        Ok(())
+    }
 }
 
 impl<T: Element> Container<T> for Array<T> {
@@ -230,10 +260,10 @@ impl<T: Element> Container<T> for &mut [T] {
     fn release(&mut self) {}
 }
 
-/// The methods of a container of borrowed values: it cannot be written, and owns nothing that it could free.
+/// The methods of a container that cannot be written.
 macro_rules! refuse_writes {
-    () => {
-        fn values_mut(&mut self) -> Result<&mut [T], HandleError> {
+    ($value:ty) => {
+        fn values_mut(&mut self) -> Result<&mut [$value], HandleError> {
             Err(HandleError::ReadOnly)
         }
 
@@ -244,11 +274,8 @@ macro_rules! refuse_writes {
         fn allocate(&mut self, _count: usize) -> Result<(), HandleError> {
             Err(HandleError::ReadOnly)
         }
-
-        fn release(&mut self) {}
     };
 }
-#[cfg(feature = "cuda")]
 pub(super) use refuse_writes;
 
 impl<T: Element> Container<T> for &[T] {
@@ -256,7 +283,9 @@ impl<T: Element> Container<T> for &[T] {
         self
     }
 
-    refuse_writes! {}
+    refuse_writes! { T }
+
+    fn release(&mut self) {}
 
     fn truncate(&mut self, count: usize) {
         *self = self.get(..count).unwrap_or(self);
@@ -305,7 +334,9 @@ impl<T: Element, const N: usize> Container<T> for &[[T; N]] {
         self.as_flattened()
     }
 
-    refuse_writes! {}
+    refuse_writes! { T }
+
+    fn release(&mut self) {}
 
     fn truncate(&mut self, count: usize) {
         *self = self.get(..count.div_ceil(N.max(1))).unwrap_or(self);

@@ -77,6 +77,14 @@ pub enum HandleError {
         /// The number of values that were requested.
         want: usize,
     },
+    /// A computation has more results than it is allowed.
+    #[error("there are {have} results, and at most {most} are allowed")]
+    TooManyValues {
+        /// The number of results.
+        have: usize,
+        /// The largest number that is allowed.
+        most: usize,
+    },
     /// Two lengths that should be equal are not.
     #[error("lengths differ: there are {have} values, and {want} were asked for")]
     LengthMismatch {

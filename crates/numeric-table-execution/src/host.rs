@@ -47,6 +47,10 @@ impl DeviceAdapter for HostSerial {
     fn id(&self) -> DeviceId {
         DeviceId { kind: "serial", index: 0 }
     }
+
+    fn in_program<R>(&self, work: impl FnOnce() -> R) -> R {
+        parallel::serially(work)
+    }
 }
 
 impl DeviceAdapter for HostParallel {

@@ -32,6 +32,8 @@ pub mod memory;
 #[forbid(unsafe_code)]
 mod separate;
 #[forbid(unsafe_code)]
+pub mod sequence;
+#[forbid(unsafe_code)]
 mod space;
 #[forbid(unsafe_code)]
 mod statistics;

@@ -75,6 +75,18 @@ pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
         len: usize,
     ) -> Result<Self::View<'a, T>, HandleError>;
 
+    /// Makes values readable in execution memory that no slice of the control side has. If they are absent, `make`
+    /// returns the execution side of a handle that has them. Only one of several threads calls it, while the others
+    /// wait. It must not use the handle.
+    ///
+    /// # Errors
+    /// Those of the trait, and of `make`.
+    fn load_made<'a, T: Element>(
+        &'a self,
+        len: usize,
+        make: &mut dyn FnMut() -> Result<Self, HandleError>,
+    ) -> Result<Self::View<'a, T>, HandleError>;
+
     /// Makes the values readable and writable in execution memory; the control copy becomes invalid.
     ///
     /// # Errors
@@ -243,6 +255,14 @@ impl ExecutionMemory for SharedMemory {
         control.values(len).ok_or(HandleError::NoValidData)
     }
 
+    fn load_made<'a, T: Element>(
+        &'a self,
+        _len: usize,
+        _make: &mut dyn FnMut() -> Result<Self, HandleError>,
+    ) -> Result<&'a [T], HandleError> {
+        Err(HandleError::NoValidData) // a handle makes a slice of the values instead
+    }
+
     fn load_in_place<'a, T: Element, C: Container<T>>(
         &'a mut self,
         control: &'a mut ControlSlot<C>,
@@ -275,7 +295,7 @@ impl ExecutionMemory for SharedMemory {
         first: usize,
         target: &mut [T],
     ) -> Result<(), HandleError> {
-        copy_from_control(control, first, target).ok_or(HandleError::NoValidData)
+        copy_from_control(control, first, target)
     }
 
     fn store<T: Element, C: Container<T>>(
@@ -298,8 +318,7 @@ impl ExecutionMemory for SharedMemory {
         control: &ControlSlot<Array<T>>,
         mut target: Array<u8>,
     ) -> Result<Arriving, HandleError> {
-        copy_from_control(control, 0, bytemuck::cast_slice_mut::<u8, T>(target.mutable_data()?))
-            .ok_or(HandleError::NoValidData)?;
+        copy_from_control(control, 0, bytemuck::cast_slice_mut::<u8, T>(target.mutable_data()?))?;
         Ok(Arriving::new(|| Ok(target)))
     }
 
@@ -332,13 +351,14 @@ impl ExecutionMemory for SharedMemory {
     }
 }
 
-/// Copies values from index `first` of a valid control copy; returns `None` if there is none.
+/// Copies values from index `first` of a valid control copy.
+///
+/// # Errors
+/// [`HandleError::NoValidData`] if there is none; those of a sequence.
 pub(super) fn copy_from_control<T: Element, C: Container<T>>(
     control: &ControlSlot<C>,
     first: usize,
     target: &mut [T],
-) -> Option<()> {
-    let values = control.get()?.values().get(first..)?.get(..target.len())?;
-    target.copy_from_slice(values);
-    Some(())
+) -> Result<(), HandleError> {
+    control.get().ok_or(HandleError::NoValidData)?.copy_values(first, target)
 }

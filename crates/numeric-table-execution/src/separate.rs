@@ -166,6 +166,24 @@ impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
         Ok(DeviceView::new(self.load_values(&mut cache, values)?.clone(), len))
     }
 
+    fn load_made<'a, T: Element>(
+        &'a self,
+        len: usize,
+        make: &mut dyn FnMut() -> Result<Self, HandleError>,
+    ) -> Result<Self::View<'a, T>, HandleError> {
+        self.forget_if_lost();
+        let mut cache = lock(&self.cache);
+        let block = match &cache.copy {
+            Some(block) => block.clone(),
+            None => {
+                self.space.check_alive()?;
+                let made = make()?.own.into_inner().unwrap_or_else(PoisonError::into_inner);
+                cache.copy.insert(made.ok_or(HandleError::NoValidData)?).clone()
+            }
+        };
+        Ok(DeviceView::new(block, len))
+    }
+
     fn load_in_place<'a, T: Element, C: Container<T>>(
         &'a mut self,
         control: &'a mut ControlSlot<C>,
@@ -234,7 +252,7 @@ impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
         let own = lock(&self.own).clone();
         match own {
             Some(block) => self.space.download(&block, first * size_of::<T>(), bytemuck::cast_slice_mut(target)),
-            None => copy_from_control(control, first, target).ok_or(HandleError::NoValidData),
+            None => copy_from_control(control, first, target),
         }
     }
 

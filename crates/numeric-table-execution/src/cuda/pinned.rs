@@ -147,7 +147,9 @@ impl<T: Element> Container<T> for PinnedSlice<'_, T> {
         self.values
     }
 
-    refuse_writes! {}
+    refuse_writes! { T }
+
+    fn release(&mut self) {}
 
     fn truncate(&mut self, count: usize) {
         self.values = self.values.get(..count).unwrap_or(self.values);

@@ -1,16 +1,20 @@
 //! The facade over an array on the control and the execution side.
 //!
 //! This file has the fields, and the calls that prepare values for kernels and lend them to the program. `copy` copies
-//! values out, `ahead` copies them in the background, and `release` frees them and takes the container.
+//! values out, `ahead` copies them in the background, `release` frees them and takes the container, `clone` clones, and
+//! `sequence` has the handles of values that are not one slice.
 
 mod ahead;
+mod clone;
 mod copy;
 mod release;
+mod sequence;
 
 use std::fmt;
 
 use ahead::Ahead;
 use numeric_table::{Array, Element, Error, ErrorKind};
+use sequence::MakeOnDevice;
 
 use super::memory::{ControlSlot, ExecutionMemory};
 use super::{Container, DeviceAdapter, HandleError, View, ViewMut};
@@ -45,6 +49,9 @@ use super::{Container, DeviceAdapter, HandleError, View, ViewMut};
 ///   (In Dax and VTK-m, writes are visible to all copies; for that, wrap the handle in `Arc<RwLock<_>>`.)
 /// * Views and portals borrow the handle, so that nothing can be moved or freed while they exist. An output needs no
 ///   call to complete it: it is valid as soon as it is prepared, and values that a kernel does not write are arbitrary.
+/// * Values that are not one slice are a [`Sequence`](crate::sequence::Sequence):
+///   [`from_sequence`](Self::from_sequence). Where the table has **up**, the device computes what it can, and only the
+///   rest crosses.
 /// * After a failure, every copy that was valid is still valid. A copy that control also has may be freed when
 ///   another array needs the device's memory. The only copy is never freed. Values are never moved to another device
 ///   implicitly.
@@ -124,6 +131,8 @@ pub struct ArrayHandle<T: Element, D: DeviceAdapter, C: Container<T> = Array<T>>
     control: ControlSlot<C>,
     execution: D::Memory,
     ahead: Ahead,
+    /// How a device with memory of its own gets the values of a container that may have no slice of them.
+    make: Option<MakeOnDevice<T, D, C>>,
     element: std::marker::PhantomData<T>,
 }
 
@@ -157,12 +166,13 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     /// ArrayHandle::from_container(&HostSerial, Array::from(values)); // shared
     /// ```
     pub fn from_container(device: &D, container: C) -> Self {
-        Self::new(device, container.values().len(), ControlSlot::valid(container))
+        Self::new(device, container.value_count(), ControlSlot::valid(container))
     }
 
     fn new(device: &D, len: usize, control: ControlSlot<C>) -> Self {
         let (execution, device) = (device.memory(), device.clone());
-        Self { device, len, control, execution, ahead: Ahead::default(), element: std::marker::PhantomData }
+        let (ahead, element) = (Ahead::default(), std::marker::PhantomData);
+        Self { device, len, control, execution, ahead, make: None, element }
     }
 
     /// Returns the number of values: 0 without data.
@@ -246,7 +256,10 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     /// # Ok::<(), numeric_table_execution::HandleError>(())
     /// ```
     pub fn prepare_for_input(&self) -> Result<View<'_, T, D>, HandleError> {
-        let view = self.execution.load_for_input(&self.control, self.len)?;
+        let view = match C::IS_SLICE {
+            true => self.execution.load_for_input(&self.control, self.len)?,
+            false => self.prepare_sequence()?,
+        };
         self.ahead.join(&self.device);
         Ok(view)
     }
@@ -326,6 +339,9 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     /// # Ok::<(), numeric_table_execution::HandleError>(())
     /// ```
     pub fn read_portal(&self) -> Result<&[T], HandleError> {
+        if !C::IS_SLICE {
+            self.materialize()?;
+        }
         self.execution.download(&self.control, self.len)
     }
 
@@ -381,7 +397,9 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     /// # Ok::<(), numeric_table_execution::HandleError>(())
     /// ```
     pub fn container(&self) -> Result<&C, HandleError> {
-        self.read_portal()?;
+        if C::IS_SLICE {
+            self.read_portal()?;
+        }
         self.control.get().ok_or(HandleError::NoValidData)
     }
 
@@ -440,41 +458,6 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         self.execution.invalidate();
         self.len = container.values().len();
         std::mem::replace(&mut self.control, ControlSlot::valid(container)).into_container()
-    }
-}
-
-/// Shares the copy on the device, O(1), and clones the container if its values are valid: O(1) for an [`Array`] or a
-/// `&[T]`, which share them, a copy of all values for a `Vec`. The first write through either handle detaches what is
-/// shared.
-///
-/// # Examples
-/// ```
-/// use numeric_table::Array;
-/// use numeric_table_execution::{ArrayHandle, HostSerial};
-/// let shared = ArrayHandle::from_container(&HostSerial, Array::from(vec![1_u8, 2]));
-/// assert_eq!(shared.clone().read_portal()?.as_ptr(), shared.read_portal()?.as_ptr());
-/// let owned = ArrayHandle::from_container(&HostSerial, vec![1_u8, 2]);
-/// assert_ne!(owned.clone().read_portal()?.as_ptr(), owned.read_portal()?.as_ptr());
-/// # Ok::<(), numeric_table_execution::HandleError>(())
-/// ```
-impl<T: Element, D: DeviceAdapter, C: Container<T> + Clone + Default> Clone for ArrayHandle<T, D, C> {
-    fn clone(&self) -> Self {
-        // In this order: values that another thread moves from the device to control meanwhile are found at least
-        // once.
-        let execution = self.execution.share();
-        let control = match self.control.get() {
-            Some(container) => ControlSlot::valid(container.clone()),
-            None => ControlSlot::invalid(C::default()),
-        };
-        let ahead = self.ahead.share(&self.device);
-        Self {
-            device: self.device.clone(),
-            len: self.len,
-            control,
-            execution,
-            ahead,
-            element: std::marker::PhantomData,
-        }
     }
 }
 

@@ -4,7 +4,7 @@ use numeric_table::Element;
 
 use super::ArrayHandle;
 use crate::memory::{ControlSlot, ExecutionMemory};
-use crate::{Container, DeviceAdapter, HandleError};
+use crate::{Container, DeviceAdapter, HandleError, ViewMut};
 
 impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     /// Keeps the first `count` values, if there are more. O(1); later copies are shorter.
@@ -24,6 +24,55 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     /// ```
     pub fn truncate(&mut self, count: usize) {
         self.len = self.len.min(count);
+    }
+
+    /// Computes values whose number is not known: calls `compute` with memory for `guess` values. It launches kernels,
+    /// and returns how many values there are. If they are more, `compute` is called again with memory for at least that
+    /// number, and not for more than `most`. Returns the number of values, which is the new length.
+    ///
+    /// Source: Dax, results whose "size may be known only in the middle of a scheduling function".
+    ///
+    /// # Errors
+    /// [`HandleError::TooManyValues`] if there are more than `most`; that of `compute`; those of
+    /// [`prepare_for_output`](Self::prepare_for_output). The handle may have lost its values.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table_execution::{ArrayHandle, DeviceAdapter, EmulatedDevice, HandleError, Launch};
+    /// let device = EmulatedDevice::new();
+    /// let found = [3_u8, 5, 7]; // three results
+    /// let mut handle = ArrayHandle::<u8, _>::empty(&device);
+    /// let count = handle.compute_growing(1, 1000, |output| {
+    ///     device.launch((), output, 1, |_, (), output| {
+    ///         output.iter_mut().zip(&found).for_each(|(output, value)| *output = *value);
+    ///     })?;
+    ///     Ok(found.len())
+    /// })?;
+    /// assert_eq!((count, handle.read_portal()?, device.stats().downloads.bytes), (3, &found[..], 3));
+    /// let refused = handle.compute_growing(1, 2, |_| Ok(3));
+    /// assert!(matches!(refused, Err(HandleError::TooManyValues { have: 3, most: 2 })));
+    /// # Ok::<(), HandleError>(())
+    /// ```
+    pub fn compute_growing(
+        &mut self,
+        guess: usize,
+        most: usize,
+        mut compute: impl FnMut(ViewMut<'_, T, D>) -> Result<usize, HandleError>,
+    ) -> Result<usize, HandleError> {
+        let mut room = guess.min(most);
+        loop {
+            let found = compute(self.prepare_for_output(room)?);
+            let count = found.inspect_err(|_| self.truncate(0))?;
+            if count <= room {
+                self.truncate(count);
+                return Ok(count);
+            }
+            self.truncate(0);
+            if count > most {
+                return Err(HandleError::TooManyValues { have: count, most });
+            }
+            room = count.max(room.saturating_mul(2)).min(most);
+        }
     }
 
     /// Frees execution memory. Values that control does not have are saved to control memory first.
@@ -114,7 +163,9 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     /// # Ok::<(), numeric_table_execution::HandleError>(())
     /// ```
     pub fn into_container(self) -> Result<C, HandleError> {
-        self.read_portal()?;
+        if C::IS_SLICE {
+            self.read_portal()?;
+        }
         self.ahead.finish(&self.device);
         let mut container = self.control.into_container().ok_or(HandleError::NoValidData)?;
         container.truncate(self.len);
@@ -146,7 +197,9 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     where
         C: Default,
     {
-        self.read_portal()?;
+        if C::IS_SLICE {
+            self.read_portal()?;
+        }
         self.ahead.finish(&self.device);
         self.execution.invalidate();
         let taken = std::mem::replace(&mut self.control, ControlSlot::invalid(C::default()));

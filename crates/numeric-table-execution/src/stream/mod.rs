@@ -5,6 +5,7 @@
 //! decided here.
 
 mod options;
+mod repeated;
 mod results;
 mod watch;
 
@@ -12,6 +13,7 @@ use std::fmt;
 use std::ops::Range;
 
 pub use options::{Convert, StreamOptions, StreamStats};
+pub use repeated::RepeatedRows;
 pub use results::ResultStream;
 
 use numeric_table::convert::ConversionPolicy;
@@ -80,6 +82,22 @@ pub trait StreamRows {
         device: &D,
         options: StreamOptions,
     ) -> Result<RowStream<'_, U, D>, HandleError>;
+
+    /// Streams the rows at some indices, in the order of the indices, which may repeat rows: for example the points of
+    /// cells. Of each block, each row crosses once. Reads rows of a block in their order in the table, runs of
+    /// consecutive rows together.
+    ///
+    /// # Errors
+    /// Those of [`stream_rows`](Self::stream_rows); [`ErrorKind::RowsOutOfRange`] in [`HandleError::Library`].
+    ///
+    /// # Examples
+    /// See [`RepeatedRows`].
+    fn stream_rows_at<'s, U: Element, D: Kernels>(
+        &'s self,
+        device: &D,
+        rows: &'s [usize],
+        options: StreamOptions,
+    ) -> Result<RepeatedRows<'s, U, D>, HandleError>;
 }
 
 /// For tables of every kind, and for table files: [`numeric_table::files::TableReader`].
@@ -92,6 +110,19 @@ impl<R: HasRows + ?Sized> StreamRows for R {
         let source = self.row_source();
         match source.is_allocated() {
             true => RowStream::new(source, device, options),
+            false => Err(Error::new(ErrorKind::NotAllocated).into()),
+        }
+    }
+
+    fn stream_rows_at<'s, U: Element, D: Kernels>(
+        &'s self,
+        device: &D,
+        rows: &'s [usize],
+        options: StreamOptions,
+    ) -> Result<RepeatedRows<'s, U, D>, HandleError> {
+        let source = self.row_source();
+        match source.is_allocated() {
+            true => RepeatedRows::new(source, device, rows, options),
             false => Err(Error::new(ErrorKind::NotAllocated).into()),
         }
     }
@@ -207,6 +238,17 @@ impl<'s, U: Element, D: DeviceAdapter> StreamBlock<'s, U, D> {
 
 impl<'t, U: Element, D: Kernels> RowStream<'t, U, D> {
     fn new(source: Box<dyn RowSource + 't>, device: &D, options: StreamOptions) -> Result<Self, HandleError> {
+        let blocks = source.shape().rows.div_ceil(options.rows.max(1));
+        Self::over(source, device, options, blocks)
+    }
+
+    /// Creates a stream of the given number of blocks.
+    fn over(
+        source: Box<dyn RowSource + 't>,
+        device: &D,
+        options: StreamOptions,
+        blocks: usize,
+    ) -> Result<Self, HandleError> {
         if options.rows == 0 {
             return Err(Error::new(ErrorKind::ParameterOutOfRange {
                 name: "the number of rows of a block".into(),
@@ -230,7 +272,6 @@ impl<'t, U: Element, D: Kernels> RowStream<'t, U, D> {
             && (options.layout, source.data_layout()) == (DataLayout::ColumnMajor, DataLayout::RowMajor)
             && stored.is_some();
         let crossing = stored.filter(is_converted).or(turns.then_some(U::TYPE));
-        let blocks = source.shape().rows.div_ceil(options.rows);
         Ok(Self {
             source,
             device: device.clone(),
@@ -260,11 +301,17 @@ impl<'t, U: Element, D: Kernels> RowStream<'t, U, D> {
     #[expect(clippy::should_implement_trait, reason = "it lends: the block borrows the stream")]
     pub fn next(&mut self) -> Result<Option<StreamBlock<'_, U, D>>, HandleError> {
         self.take_back();
-        let Shape { rows: all_rows, columns } = self.source.shape();
+        let all_rows = self.source.shape().rows;
         if self.next_row >= all_rows {
             return Ok(None);
         }
         let rows = self.next_row..all_rows.min(self.next_row.saturating_add(self.options.rows));
+        self.lend(rows).map(Some)
+    }
+
+    /// Packs rows, starts to copy them, and lends them as a block.
+    fn lend(&mut self, rows: Range<usize>) -> Result<StreamBlock<'_, U, D>, HandleError> {
+        let columns = self.source.shape().columns;
         let index = self.blocks % self.most_slots;
         if index == self.slots.len() {
             self.slots.push(StreamSlot::new(&self.device));
@@ -280,7 +327,7 @@ impl<'t, U: Element, D: Kernels> RowStream<'t, U, D> {
         self.lent = Some(index);
         self.watch.lend();
         let shape = Shape { rows: rows.len(), columns };
-        Ok(Some(StreamBlock { view, rows, shape, layout: self.options.layout }))
+        Ok(StreamBlock { view, rows, shape, layout: self.options.layout })
     }
 
     /// Waits for all kernels, and returns counts and times.

@@ -60,6 +60,8 @@ pub struct ResultStream<U: Element, D: DeviceAdapter, F> {
     /// Number of blocks, and of rows, that the closure has taken.
     taken: usize,
     rows: usize,
+    /// The row after those that were pushed last.
+    next_row: usize,
     take: F,
 }
 
@@ -95,7 +97,7 @@ where
     pub fn new(device: &D, columns: usize, slots: usize, take: F) -> Self {
         let most_slots = if D::Memory::IS_SHARED { 1 } else { slots.max(1) };
         let device = device.clone();
-        Self { device, columns, most_slots, slots: Vec::new(), pushed: 0, taken: 0, rows: 0, take }
+        Self { device, columns, most_slots, slots: Vec::new(), pushed: 0, taken: 0, rows: 0, next_row: 0, take }
     }
 
     /// Calls `compute` with memory for the values of these rows. It launches kernels that write all of them. The
@@ -117,6 +119,69 @@ where
         compute: impl FnOnce(ViewMut<'_, U, D>) -> Result<(), HandleError>,
     ) -> Result<(), HandleError> {
         let count = Shape { rows: rows.len(), columns: self.columns }.element_count_of(U::TYPE)?;
+        self.push_computed(|slot| {
+            slot.rows = rows;
+            compute(slot.values.prepare_for_output(count)?)
+        })
+    }
+
+    /// Calls `compute` with memory for a block whose number of rows is not known, which returns it: see
+    /// [`ArrayHandle::compute_growing`](crate::ArrayHandle::compute_growing). The rows are those after the last ones
+    /// that were pushed.
+    ///
+    /// # Errors
+    /// Those of [`push`](Self::push); [`HandleError::TooManyValues`] if there are more than `most` rows.
+    ///
+    /// # Examples
+    /// The rows of a table with a positive first value:
+    /// ```
+    /// use numeric_table_execution::{EmulatedDevice, Launch};
+    /// use numeric_table_execution::stream::ResultStream;
+    /// let device = EmulatedDevice::new();
+    /// let mut positive = Vec::new();
+    /// let mut results = ResultStream::<f32, _, _>::new(&device, 2, 3, |rows, values| {
+    ///     assert_eq!(rows.len() * 2, values.len());
+    ///     positive.extend_from_slice(values);
+    ///     Ok(())
+    /// });
+    /// for block in [[1.0, 2.0, -3.0, 4.0], [5.0, 6.0, 7.0, 8.0]] {
+    ///     let chosen: Vec<f32> = block.chunks(2).filter(|row| row[0] > 0.0).flatten().copied().collect();
+    ///     results.push_growing(1, 2, |output| {
+    ///         device.launch((), output, 1, |_, (), output| {
+    ///             output.iter_mut().zip(&chosen).for_each(|(output, value)| *output = *value);
+    ///         })?;
+    ///         Ok(chosen.len() / 2)
+    ///     })?;
+    /// }
+    /// assert_eq!(results.finish()?, 3);
+    /// drop(results);
+    /// assert_eq!(positive, [1.0, 2.0, 5.0, 6.0, 7.0, 8.0]);
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
+    pub fn push_growing(
+        &mut self,
+        guess: usize,
+        most: usize,
+        mut compute: impl FnMut(ViewMut<'_, U, D>) -> Result<usize, HandleError>,
+    ) -> Result<(), HandleError> {
+        let (columns, first) = (self.columns, self.next_row);
+        let values = |rows: usize| rows.checked_mul(columns).ok_or(HandleError::LengthOverflow);
+        let (guess, most) = (values(guess)?, values(most)?);
+        self.push_computed(|slot| {
+            let mut rows = 0;
+            slot.values.compute_growing(guess, most, |output| {
+                rows = compute(output)?;
+                values(rows)
+            })?;
+            slot.rows = first..first.saturating_add(rows);
+            Ok(())
+        })
+    }
+
+    fn push_computed(
+        &mut self,
+        compute: impl FnOnce(&mut ResultSlot<U, D>) -> Result<(), HandleError>,
+    ) -> Result<(), HandleError> {
         if self.pushed - self.taken >= self.most_slots {
             self.deliver()?;
         }
@@ -125,9 +190,9 @@ where
             self.slots.push(ResultSlot::new(&self.device));
         }
         let slot = &mut self.slots[index];
-        slot.rows = rows;
-        compute(slot.values.prepare_for_output(count)?)?;
+        compute(slot)?;
         self.pushed += 1;
+        self.next_row = slot.rows.end;
         if D::Memory::IS_SHARED {
             return Ok(());
         }

@@ -7,4 +7,5 @@ mod failures;
 mod hostile;
 #[cfg(all(feature = "cuda", feature = "rayon"))]
 mod patterns;
+mod sequences;
 mod streams;

@@ -42,7 +42,7 @@ def units():
             head = f"#define SOURCE {source}\n#define TARGET {target}\n#define ENTRY(name) name##_{name}\n\n"
             entries = [f"{form}_{name}" for form in ("convert", "convert_strided", "convert_transposed")]
             yield name, head + common + TEXTS["convert"], entries
-    moves = ("fill", "gather_columns", "gather_rows")
+    moves = ("fill", "gather_columns", "gather_rows", "count_up", "gather")
     yield "memory", common + TEXTS["memory"], [f"{move}_{width}" for width in (1, 2, 4, 8) for move in moves]
     statistics = common + TEXTS["moments"] + TEXTS["statistics"]
     for source in TYPES:

@@ -1,8 +1,8 @@
-// Filling, and copying columns and rows of a table. Values are moved as bits: there is one kernel for each width in
+// Filling, counting, gathering, and copying columns and rows of a table. Values are moved as bits: there is one kernel for each width in
 // bytes, the last part of its name.
 //
 // Every kernel takes blocks of `THREADS` threads in one dimension, any number of them. Input and output must not
-// overlap, and pointers need the alignment of their elements only. Indices are not checked.
+// overlap, and pointers need the alignment of their elements only. Indices of columns and rows are not checked.
 
 namespace {
 
@@ -22,6 +22,44 @@ template <typename T> __device__ __forceinline__ void fill(T *out, size_t count,
     }
     for (size_t i = first_index(); i < count - grouped; i += index_step()) {
         out[i < head ? i : i + grouped] = value;
+    }
+}
+
+template <typename T> __device__ __forceinline__ void count_up(T *out, size_t count, u64 start, u64 step) {
+    for (size_t i = first_index(); i < count; i += index_step()) {
+        out[i] = T(start + step * i);
+    }
+}
+
+template <typename T>
+__device__ __forceinline__ void gather_indices(const T *__restrict__ in, size_t in_count,
+                                               const u64 *__restrict__ indices, size_t count, T *__restrict__ out,
+                                               u64 *refused) {
+    const size_t step = index_step();
+    for (size_t first = first_index(); first < count; first += AT_ONCE * step) {
+        u64 chosen[AT_ONCE];
+        T values[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; ++i) {
+            chosen[i] = first + i * step < count ? indices[first + i * step] : 0;
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; ++i) {
+            if (first + i * step < count) {
+                if (chosen[i] < in_count) {
+                    values[i] = in[chosen[i]];
+                } else {
+                    values[i] = T(0);
+                    refuse(first + i * step, refused);
+                }
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; ++i) {
+            if (first + i * step < count) {
+                out[first + i * step] = values[i];
+            }
+        }
     }
 }
 
@@ -84,6 +122,12 @@ __device__ __forceinline__ void gather_rows(const T *__restrict__ in, size_t row
 ///
 /// `gather_rows_W(in, rows, columns, is_column_major, first, count, out)`: the output is a table of the rows from
 /// `first` to `first + count`, in the same layout.
+///
+/// `count_up_W(out, count, start, step)`: the lowest bytes of `start + i * step`, modulo 2^64.
+///
+/// `gather_W(in, in_count, indices, count, out, refused)`: the values at `count` indices of 64 bits. `refused` becomes
+/// the smallest place of an index that is not less than `in_count`; it must hold ULLONG_MAX before. A zero is written
+/// for such an index.
 #define KERNELS(type, width) \
     extern "C" __global__ void __launch_bounds__(THREADS) fill_##width(type *out, size_t count, u64 bits) { \
         fill(out, count, type(bits)); \
@@ -97,6 +141,15 @@ __device__ __forceinline__ void gather_rows(const T *__restrict__ in, size_t row
     gather_rows_##width(const type *__restrict__ in, size_t rows, size_t columns, int is_column_major, size_t first, \
                         size_t count, type *__restrict__ out) { \
         gather_rows(in, rows, columns, is_column_major, first, count, out); \
+    } \
+    extern "C" __global__ void __launch_bounds__(THREADS) \
+    count_up_##width(type *out, size_t count, u64 start, u64 step) { \
+        count_up(out, count, start, step); \
+    } \
+    extern "C" __global__ void __launch_bounds__(THREADS) \
+    gather_##width(const type *__restrict__ in, size_t in_count, const u64 *__restrict__ indices, size_t count, \
+                   type *__restrict__ out, u64 *refused) { \
+        gather_indices(in, in_count, indices, count, out, refused); \
     }
 KERNELS(u8, 1)
 KERNELS(u16, 2)

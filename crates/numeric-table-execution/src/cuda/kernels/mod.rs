@@ -15,7 +15,7 @@ use super::memory::CudaBuffer;
 use super::modules::Unit;
 use super::objects::Function;
 use super::{Cuda, CudaTransport};
-use crate::kernels::{check_columns, check_count, check_moments, check_region, check_rows};
+use crate::kernels::{check_columns, check_count, check_moments, check_region, check_rows, no_element};
 use crate::memory::{DeviceView, DeviceViewMut, ExecutionMemory, SeparateMemory};
 use crate::transport::Transport;
 use crate::{DeviceError, HandleError, Kernels};
@@ -349,6 +349,67 @@ impl Kernels for Cuda {
         ];
         // SAFETY: the parameters of `gather_rows` are these; all rows are there, and it writes their values.
         Ok(unsafe { launch(self.streams(), &function, self.over(count), &mut arguments) }?)
+    }
+
+    fn count_up(
+        &self,
+        mut output: DeviceViewMut<'_, i64, CudaTransport>,
+        start: i64,
+        step: i64,
+    ) -> Result<(), HandleError> {
+        output.check(&self.space)?;
+        let count = output.len();
+        if count == 0 {
+            return Ok(());
+        }
+        let name = memory_entry(Move::CountUp, ElementType::I64);
+        let function = self.modules.function(self.streams(), Unit::Memory, &name)?;
+        let [start, step] = [start, step].map(|number| Argument::Number(number as u64));
+        let mut arguments = [write(&mut output), number(count), start, step];
+        // SAFETY: the parameters of `count_up` are these; it writes `count` values of this width.
+        Ok(unsafe { launch(self.streams(), &function, self.over(count), &mut arguments) }?)
+    }
+
+    fn gather<T: Element>(
+        &self,
+        input: DeviceView<'_, T, CudaTransport>,
+        indices: DeviceView<'_, u64, CudaTransport>,
+        mut output: DeviceViewMut<'_, T, CudaTransport>,
+    ) -> Result<(), HandleError> {
+        input.check(&self.space)?;
+        indices.check(&self.space)?;
+        output.check(&self.space)?;
+        let count = indices.len();
+        check_count::<T, Self>(&output, count)?;
+        if count == 0 {
+            return Ok(());
+        }
+        let transport = self.space.transport();
+        let mut refused = CudaBuffer::allocate(self.streams(), size_of::<u64>())?;
+        transport.upload(&NONE.to_le_bytes(), &mut refused, 0)?;
+        let function = self.modules.function(self.streams(), Unit::Memory, &memory_entry(Move::Gather, T::TYPE))?;
+        let geometry = self.over(count);
+        let mut arguments = [
+            read(&input),
+            number(input.len()),
+            read(&indices),
+            number(count),
+            write(&mut output),
+            Argument::Write(&mut refused, 0..size_of::<u64>()),
+        ];
+        // SAFETY: the parameters of `gather` are these; it reads `count` indices and the values at those that are less
+        // than the number of values, and writes `count` values of this width and one number.
+        unsafe { launch(self.streams(), &function, geometry, &mut arguments) }?;
+        let mut place = [0; size_of::<u64>()];
+        transport.download(&refused, 0..size_of::<u64>(), &mut place)?;
+        let place = u64::from_le_bytes(place);
+        if place == NONE {
+            return Ok(());
+        }
+        let mut index = [0; size_of::<u64>()];
+        let first = indices.byte_range().start.saturating_add((place as usize).saturating_mul(size_of::<u64>()));
+        transport.download(indices.buffer(), first..first.saturating_add(size_of::<u64>()), &mut index)?;
+        Err(no_element(u64::from_le_bytes(index), input.len()).into())
     }
 
     fn moments<T: Element>(

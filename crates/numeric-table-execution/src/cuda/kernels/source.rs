@@ -85,11 +85,15 @@ pub(crate) enum Move {
     GatherColumns,
     /// `(in, rows, columns, is_column_major, first, count, out)`.
     GatherRows,
+    /// `(out, count, start, step)`: the lowest bytes of the results.
+    CountUp,
+    /// `(in, in_count, indices, count, out, refused)`: the indices have 64 bits.
+    Gather,
 }
 
 #[cfg(test)]
 impl Move {
-    pub(crate) const ALL: [Self; 3] = [Self::Fill, Self::GatherColumns, Self::GatherRows];
+    pub(crate) const ALL: [Self; 5] = [Self::Fill, Self::GatherColumns, Self::GatherRows, Self::CountUp, Self::Gather];
 }
 
 /// Returns the name of a kernel for values of a type: `fill_4`.
@@ -98,6 +102,8 @@ pub(crate) fn memory_entry(what: Move, element: ElementType) -> String {
         Move::Fill => "fill",
         Move::GatherColumns => "gather_columns",
         Move::GatherRows => "gather_rows",
+        Move::CountUp => "count_up",
+        Move::Gather => "gather",
     };
     format!("{name}_{}", element.size_in_bytes())
 }

@@ -5,6 +5,8 @@ mod background;
 mod facade;
 mod kernels;
 mod model;
+mod repeated;
+mod sequences;
 mod statistics;
 mod tables;
 
@@ -29,6 +31,12 @@ macro_rules! conformance {
                 handles_can_be_sent_and_shared;
             kernels: all_pairs_convert_as_slices_do regions_are_cut_turned_and_converted_at_once tables_are_turned_and_columns_and_rows_chosen
                 large_arrays_are_filled_and_converted_whole views_that_do_not_fit_together_are_refused;
+            repeated: chosen_rows_cross_once_for_each_block chosen_rows_that_are_refused_are_named
+                results_of_unknown_number_grow_up_to_a_bound;
+            sequences: sequences_cross_as_their_table_says arranged_values_cross_alone columns_of_tables_cross_alone
+                large_sequences_are_packed_in_pieces results_are_scattered results_go_to_columns_of_tables sixteen_threads_read_a_sequence_once
+                sequences_of_any_length_are_refused_or_read refused_values_are_named_on_every_side
+                a_closure_that_panics_leaves_the_handle_as_it_was random_sequences_are_those_of_a_model;
             statistics: statistics_of_every_type_are_those_of_the_program statistics_keep_their_digits
                 statistics_of_a_stream_are_those_of_its_blocks;
             tables: tables_go_there_and_rows_come_back a_dictionary_travels_and_tables_without_values_too

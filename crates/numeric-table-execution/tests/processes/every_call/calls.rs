@@ -5,8 +5,9 @@ use std::ops::Range;
 use std::path::Path;
 
 use numeric_table::prelude::*;
+use numeric_table_execution::sequence::TableColumn;
 use numeric_table_execution::stream::{StreamOptions, StreamRows};
-use numeric_table_execution::{EmulatedDevice, HostParallel, HostSerial, Kernels, ToDevice};
+use numeric_table_execution::{ArrayHandle, EmulatedDevice, HostParallel, HostSerial, Kernels, ToDevice};
 use test_support::tables::LAYOUTS;
 
 use super::suite::{Call, Table, calls};
@@ -57,6 +58,21 @@ fn on_device<T: Element, D: Kernels + Clone>(table: &Table<T>, device: &D) {
                     let _ = black_box(stream.next().map(|block| block.map(|block| block.shape())));
                 }
             }
+            for indices in [&[][..], &[0], &[0, 0, 1, 0], &[usize::MAX]] {
+                if let Ok(mut stream) = table.stream_rows_at::<f64, D>(device, indices, options) {
+                    for _ in 0..FEW {
+                        let _ = black_box(stream.next().map(|block| block.map(|block| block.shape())));
+                    }
+                }
+            }
+        }
+    }
+    for column in [0, 1, usize::MAX] {
+        if let Ok(column) = TableColumn::<f64>::new(table, column) {
+            let handle = ArrayHandle::from_sequence(device, column);
+            let _ = black_box(handle.prepare_for_input().map(drop));
+            let _ = black_box(handle.get_values(&[0, usize::MAX]));
+            let _ = black_box(handle.read_portal().map(<[f64]>::len));
         }
     }
 }

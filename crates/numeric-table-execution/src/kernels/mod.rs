@@ -1,24 +1,23 @@
 //! Kernels that every device has.
+//!
+//! This file has the trait and what checks arguments; `launched` has the kernels of devices that run closures.
+
+mod launched;
 
 use std::ops::Range;
 
-use numeric_table::convert::{ConversionPolicy, convert_slice};
+use numeric_table::convert::ConversionPolicy;
 use numeric_table::table::spi::Region;
-use numeric_table::{
-    DataLayout, Element, Error, ErrorKind, Shape,
-    statistics::BasicStatistics,
-    table::{BorrowedTable, TableView},
-};
+use numeric_table::{DataLayout, Element, Error, ErrorKind, Shape, statistics::BasicStatistics};
 
-use super::device_table::{in_rows_from, is_refused_value};
 use super::memory::ExecutionMemory;
-use super::{DeviceAdapter, HandleError, Launch, View, ViewMut};
+use super::{DeviceAdapter, DeviceError, HandleError, View, ViewMut};
 
 /// The kernels that tables need on a device. Results are the same on every device, bit for bit. The exception is the
 /// sums of [`moments`](Self::moments), whose last digits may differ: each device adds in another order.
 ///
 /// Tables are views of `rows * columns` values in a layout. A device that runs Rust closures has these kernels through
-/// [`Launch`]; any other device implements them.
+/// [`Launch`](super::Launch); any other device implements them.
 ///
 /// # Errors
 /// [`HandleError::LengthMismatch`] if the lengths of views do not match, before anything is written;
@@ -53,7 +52,8 @@ pub trait Kernels: DeviceAdapter {
     /// ```
     fn fill<T: Element>(&self, output: ViewMut<'_, T, Self>, value: T) -> Result<(), HandleError>;
 
-    /// Converts values from any element type to any other, as [`convert_slice`] does.
+    /// Converts values from any element type to any other, as [`convert_slice`](numeric_table::convert::convert_slice)
+    /// does.
     ///
     /// # Errors
     /// Those of the trait; [`ErrorKind::ValueNotRepresentable`] in [`HandleError::Library`], with the index of the
@@ -176,6 +176,64 @@ pub trait Kernels: DeviceAdapter {
         output: ViewMut<'_, T, Self>,
     ) -> Result<(), HandleError>;
 
+    /// Writes `start`, `start + step`, `start + 2 * step` and so on, which wrap around.
+    ///
+    /// # Errors
+    /// Those of the trait.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, Kernels};
+    /// let device = EmulatedDevice::new();
+    /// let mut indices = ArrayHandle::<i64, _>::empty(&device);
+    /// device.count_up(indices.prepare_for_output(3)?, 10, -2)?;
+    /// assert_eq!(indices.read_portal()?, [10, 8, 6]);
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
+    fn count_up(&self, output: ViewMut<'_, i64, Self>, start: i64, step: i64) -> Result<(), HandleError>;
+
+    /// Copies the values at some indices, in the order of the indices.
+    ///
+    /// # Errors
+    /// Those of the trait; [`ErrorKind::OutOfRange`] in [`HandleError::Library`], with the first index that is too
+    /// large.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, Kernels};
+    /// let device = EmulatedDevice::new();
+    /// let points = ArrayHandle::from_container(&device, vec![1.5_f32, 2.5, 3.5]);
+    /// let cells = ArrayHandle::from_container(&device, vec![0_u64, 1, 1, 2]);
+    /// let mut values = ArrayHandle::<f32, _>::empty(&device);
+    /// device.gather(points.prepare_for_input()?, cells.prepare_for_input()?, values.prepare_for_output(4)?)?;
+    /// assert_eq!(values.read_portal()?, [1.5, 2.5, 2.5, 3.5]);
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
+    fn gather<T: Element>(
+        &self,
+        input: View<'_, T, Self>,
+        indices: View<'_, u64, Self>,
+        output: ViewMut<'_, T, Self>,
+    ) -> Result<(), HandleError>;
+
+    /// Whether the device runs closures, as those that implement [`Launch`](super::Launch) do.
+    #[doc(hidden)]
+    const RUNS_CLOSURES: bool = false;
+
+    /// Runs a closure on values of two arrays of one length, if the device runs closures.
+    ///
+    /// # Errors
+    /// Those of the trait; [`DeviceError::Unavailable`].
+    #[doc(hidden)]
+    fn map<S: Element, T: Element>(
+        &self,
+        _input: View<'_, S, Self>,
+        _output: ViewMut<'_, T, Self>,
+        _change: &(dyn Fn(&[S], &mut [T]) + Sync),
+    ) -> Result<(), HandleError> {
+        Err(DeviceError::Unavailable { what: "a compiler of closures" }.into())
+    }
+
     /// Computes the moments of each column of a table: for [`DeviceStatistics`](super::DeviceStatistics), which says
     /// what they are good for. Of each column, ten words are written to each output: the number of finite values, of
     /// NaN, of infinities, and of negative infinities; then, as bits of `f64`, the minimum and maximum of the finite
@@ -209,133 +267,10 @@ pub trait Kernels: DeviceAdapter {
     ) -> Result<(), HandleError>;
 }
 
-impl<D: Launch> Kernels for D {
-    fn fill<T: Element>(&self, output: ViewMut<'_, T, D>, value: T) -> Result<(), HandleError> {
-        let count = <D::Memory as ExecutionMemory>::count_mut(&output);
-        self.launch((), output, count, |_, (), values| values.fill(value))
-    }
-
-    fn convert<S: Element, T: Element>(
-        &self,
-        input: View<'_, S, D>,
-        output: ViewMut<'_, T, D>,
-        policy: ConversionPolicy,
-    ) -> Result<(), HandleError> {
-        let have = <D::Memory as ExecutionMemory>::count(&input);
-        check_count::<T, D>(&output, have)?;
-        self.launch([input], output, have, |items, [input], values| {
-            let first = items.start;
-            convert_slice(&input[items], values, policy).map_err(|error| in_rows_from(first, error))
-        })
-    }
-
-    fn convert_region<S: Element, T: Element>(
-        &self,
-        (input, shape, layout): (View<'_, S, D>, Shape, DataLayout),
-        region: &Region,
-        (output, order): (ViewMut<'_, T, D>, DataLayout),
-        policy: ConversionPolicy,
-    ) -> Result<(), HandleError> {
-        check_region::<S, T, D>(&input, shape, region, &output)?;
-        let Shape { rows, columns } = region.shape();
-        // A line of the output is a row, or a column.
-        let lines = if order == DataLayout::RowMajor { rows } else { columns };
-        let moved = |error: Error, row: usize| error.moved(region.rows.start + row, region.columns.start);
-        let converted = self.launch([input.clone()], output, lines, |lines, [values], target| {
-            let view = part_of(TableView::new(values, shape, layout)?, region)?;
-            match order {
-                DataLayout::RowMajor => view
-                    .slice_rows(lines.clone())?
-                    .convert_into(target, policy)
-                    .map_err(|error| moved(error, lines.start)),
-                DataLayout::ColumnMajor => view.slice_columns(lines)?.transposed().convert_into(target, policy),
-            }
-        });
-        match converted {
-            Err(HandleError::Library(error)) if order == DataLayout::ColumnMajor && is_refused_value(&error) => {
-                // The first column with such a value need not have the first one in row-major order.
-                self.launch([input], (), rows, |rows, [values], ()| {
-                    let view = part_of(TableView::new(values, shape, layout)?, region)?.slice_rows(rows.clone())?;
-                    view.check_conversion::<T>(policy).map_err(|error| moved(error, rows.start))
-                })?;
-                Err(error.into())
-            }
-            converted => converted,
-        }
-    }
-
-    fn gather_columns<T: Element>(
-        &self,
-        input: View<'_, T, D>,
-        shape: Shape,
-        layout: DataLayout,
-        columns: &[usize],
-        output: ViewMut<'_, T, D>,
-    ) -> Result<(), HandleError> {
-        check_columns::<T, D>(&input, shape, columns, &output)?;
-        // A line of the output is a row, or a column.
-        let (lines, length) = match layout {
-            DataLayout::RowMajor => (shape.rows, columns.len()),
-            DataLayout::ColumnMajor => (columns.len(), shape.rows),
-        };
-        self.launch([input], output, lines, |lines, [input], values| {
-            for (line, values) in lines.zip(values.chunks_exact_mut(length.max(1))) {
-                match layout {
-                    DataLayout::RowMajor => {
-                        let row = &input[line * shape.columns..][..shape.columns];
-                        values.iter_mut().zip(columns).for_each(|(value, &column)| *value = row[column]);
-                    }
-                    DataLayout::ColumnMajor => values.copy_from_slice(&input[columns[line] * length..][..length]),
-                }
-            }
-        })
-    }
-
-    fn gather_rows<T: Element>(
-        &self,
-        input: View<'_, T, D>,
-        shape: Shape,
-        layout: DataLayout,
-        rows: Range<usize>,
-        output: ViewMut<'_, T, D>,
-    ) -> Result<(), HandleError> {
-        check_rows::<T, D>(&input, shape, &rows, &output)?;
-        match layout {
-            DataLayout::RowMajor => self.launch([input], output, rows.len(), |items, [input], values| {
-                let start = (rows.start + items.start) * shape.columns;
-                values.copy_from_slice(&input[start..start + values.len()]);
-            }),
-            DataLayout::ColumnMajor => self.launch([input], output, shape.columns, |columns, [input], values| {
-                for (column, values) in columns.zip(values.chunks_exact_mut(rows.len().max(1))) {
-                    let start = column * shape.rows + rows.start;
-                    values.copy_from_slice(&input[start..start + rows.len()]);
-                }
-            }),
-        }
-    }
-
-    fn moments<T: Element>(
-        &self,
-        input: View<'_, T, D>,
-        shape: Shape,
-        layout: DataLayout,
-        outputs: [ViewMut<'_, u64, D>; 2],
-    ) -> Result<(), HandleError> {
-        check_moments::<T, D>(&input, shape, &outputs)?;
-        let [plain, scaled] = outputs;
-        self.launch([input], (plain, scaled), shape.columns, |columns, [values], (plain, scaled)| {
-            let view = TableView::new(values, shape, layout)?.slice_columns(columns)?;
-            let found = BasicStatistics::compute(&BorrowedTable::from(view))?;
-            plain.iter_mut().zip(found.to_words(false)).for_each(|(word, found)| *word = found);
-            scaled.iter_mut().zip(found.to_words(true)).for_each(|(word, found)| *word = found);
-            Ok::<_, Error>(())
-        })
-    }
-}
-
-/// Returns a region of a view.
-fn part_of<'t, T: Element>(view: TableView<'t, T>, region: &Region) -> Result<TableView<'t, T>, Error> {
-    view.slice_rows(region.rows.clone())?.slice_columns(region.columns.clone())
+/// Returns the error of an index that is too large.
+pub(super) fn no_element(index: u64, count: usize) -> Error {
+    let index = usize::try_from(index).unwrap_or(usize::MAX);
+    Error::new(ErrorKind::OutOfRange { what: "elements", range: index..index.saturating_add(1), count })
 }
 
 /// Checks the arguments of [`Kernels::moments`].
