@@ -5,6 +5,8 @@
 #[forbid(unsafe_code)]
 mod adapter;
 #[forbid(unsafe_code)]
+mod algorithms;
+#[forbid(unsafe_code)]
 mod container;
 #[forbid(unsafe_code)]
 mod control;
@@ -45,6 +47,7 @@ pub mod stream;
 pub mod transport;
 
 pub use crate::adapter::{DeviceAdapter, DeviceId, View, ViewMut};
+pub use crate::algorithms::Algorithms;
 pub use crate::container::Container;
 pub use crate::detached::EmulatedDevice;
 pub use crate::device_array::DeviceArray;

@@ -10,10 +10,12 @@ use numeric_table::{Element, Error};
 
 use super::compiler::CompileError;
 use super::launch::{Argument, Geometry, launch};
+use super::memory::CudaBuffer;
 use super::modules::compile_text;
 use super::objects::{Function, Module};
 use super::{Cuda, CudaTransport};
 use crate::memory::{DeviceView, DeviceViewMut};
+use crate::transport::Transport;
 use crate::{DeviceError, HandleError};
 
 /// The messages of the compiler about CUDA C with errors. The source of an [`ErrorKind::Other`].
@@ -236,6 +238,70 @@ impl<'l> CudaLaunch<'l> {
         let CudaKernel { device, function, .. } = self.kernel;
         // SAFETY: the caller's promise.
         Ok(unsafe { launch(device.streams(), function, self.geometry, &mut self.arguments) }?)
+    }
+
+    /// Launches a kernel that can refuse values: its last parameter, after those of the arguments, is `unsigned long
+    /// long *refused`. Waits for it, and returns the smallest number that the kernel left there with `atomicMin`, such as
+    /// the index of a value; `None` if it left none. The number is `ULLONG_MAX` before.
+    ///
+    /// Source: the error buffer of VTK-m, into which a kernel's `RaiseError` writes.
+    ///
+    /// # Errors
+    /// Those of [`launch`](Self::launch); [`HandleError::EarlierFault`] if the kernel fails.
+    ///
+    /// # Safety
+    /// Those of [`launch`](Self::launch), with that parameter, through which it writes one number.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table_execution::{ArrayHandle, DeviceError, HandleError};
+    /// use numeric_table_execution::cuda::Cuda;
+    /// let Ok(device) = Cuda::new(0) else { return Ok(()) };
+    /// let program = device.compile(r#"
+    ///     extern "C" __global__ void reciprocals(float* x, size_t count, unsigned long long* refused) {
+    ///         size_t step = (size_t)gridDim.x * blockDim.x;
+    ///         for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < count; i += step) {
+    ///             if (x[i] == 0.0f) atomicMin(refused, (unsigned long long)i);
+    ///             x[i] = 1.0f / x[i];
+    ///         }
+    ///     }
+    /// "#);
+    /// let program = match program {
+    ///     Err(HandleError::Device(DeviceError::Unavailable { .. })) => return Ok(()), // the compiler is missing
+    ///     program => program?,
+    /// };
+    /// let reciprocals = program.kernel("reciprocals")?;
+    /// let mut x = ArrayHandle::from_container(&device, vec![4.0_f32, 0.0, 2.0, 0.0]);
+    /// let mut view = x.prepare_in_place()?;
+    /// // SAFETY: these are the parameters of `reciprocals`, with the refusal; it reads and writes four values.
+    /// let refused = unsafe { reciprocals.over(4).output(&mut view).number(4_u64).launch_checked() }?;
+    /// assert_eq!(refused, Some(1));
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
+    pub unsafe fn launch_checked(self) -> Result<Option<u64>, HandleError> {
+        let device = &self.kernel.device;
+        let transport = device.space.transport();
+        let mut refused = CudaBuffer::allocate(device.streams(), size_of::<u64>())?;
+        transport.upload(&u64::MAX.to_le_bytes(), &mut refused, 0)?;
+        // SAFETY: the caller's promise; the last parameter is a number in a block of its own.
+        unsafe { self.with_refusal(&mut refused) }?;
+        let mut number = [0; size_of::<u64>()];
+        transport.download(&refused, 0..size_of::<u64>(), &mut number)?;
+        Ok(Some(u64::from_le_bytes(number)).filter(|&number| number != u64::MAX))
+    }
+
+    /// Launches the kernel with one more argument, which lives for the launch only.
+    ///
+    /// # Safety
+    /// Those of [`launch_checked`](Self::launch_checked).
+    unsafe fn with_refusal<'r>(self, refused: &'r mut CudaBuffer) -> Result<(), HandleError>
+    where
+        'l: 'r,
+    {
+        let mut launch: CudaLaunch<'r> = self;
+        launch.arguments.push(Argument::Write(refused, 0..size_of::<u64>()));
+        // SAFETY: the caller's promise.
+        unsafe { launch.launch() }
     }
 }
 

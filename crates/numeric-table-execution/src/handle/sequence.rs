@@ -58,6 +58,14 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         }
     }
 
+    /// Checks that the container can receive other values.
+    ///
+    /// # Errors
+    /// [`HandleError::ReadOnly`].
+    pub(crate) fn check_writable(&mut self) -> Result<(), HandleError> {
+        self.control.check_writable()
+    }
+
     /// Copies the values to places that need not be one slice: a column of a table, or several slices end to end. Only
     /// those places are written. Values on a device are copied in pieces, without a control copy.
     ///

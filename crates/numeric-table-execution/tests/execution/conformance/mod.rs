@@ -1,6 +1,7 @@
 //! What every device must do, be its memory shared or separate. A new device is tested by one line at the end of this
 //! file.
 
+mod algorithms;
 mod background;
 mod facade;
 mod kernels;
@@ -71,6 +72,7 @@ macro_rules! launches {
         fn $name() {
             kernels::closures_see_whole_inputs_and_whole_items(&$make);
             kernels::closures_take_views_of_any_types_and_say_what_went_wrong(&$make);
+            algorithms::check(&$make);
         })*
     };
 }

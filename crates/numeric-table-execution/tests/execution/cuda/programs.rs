@@ -1,4 +1,5 @@
-//! Kernels of the user's, on a device with the compiler of kernels: the fake driver has none.
+//! Kernels of the user's, on a device with the compiler of kernels: the fake driver has none, and runs only kernels of
+//! the names of the library's own.
 
 use numeric_table::prelude::*;
 use numeric_table_execution::cuda::{Cuda, CudaGrid, CudaProgram};
@@ -90,6 +91,38 @@ fn kernels_of_the_user_take_views_of_any_types_and_numbers() {
         let whole = whole.read_portal().unwrap().chunks(64).map(|run| run.iter().sum::<i64>());
         assert!(whole.eq(found.read_portal().unwrap().iter().copied()));
     }
+}
+
+#[test]
+fn a_kernel_of_the_user_refuses_values() {
+    super::need_device!();
+    let device = Cuda::new(0).unwrap();
+    let source = r#"
+extern "C" __global__ void gather_4(const float* in, size_t in_count, const unsigned long long* indices, size_t count,
+                                    float* out, unsigned long long* refused) {
+    size_t step = (size_t)gridDim.x * blockDim.x;
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < count; i += step) {
+        if (indices[i] < in_count) {
+            out[i] = in[indices[i]];
+        } else {
+            atomicMin(refused, (unsigned long long)i);
+        }
+    }
+}
+"#;
+    let Some(program) = compile(&device, source) else { return };
+    let gather = program.unwrap().kernel("gather_4").unwrap();
+    let input = ArrayHandle::from_container(&device, vec![0.5_f32, 1.5]);
+    let mut output = ArrayHandle::<f32, _>::empty(&device);
+    for (indices, expected) in [([1_u64, 0, 1, 1], None), ([1, 0, 2, 7], Some(2)), ([3, 0, 1, u64::MAX], Some(0))] {
+        let indices = ArrayHandle::from_container(&device, &indices[..]);
+        let (from, chosen) = (input.prepare_for_input().unwrap(), indices.prepare_for_input().unwrap());
+        let mut to = output.prepare_for_output(4).unwrap();
+        let launch = gather.over(4).input(&from).number(2_u64).input(&chosen).number(4_u64).output(&mut to);
+        // SAFETY: these are the parameters of `gather_4`, with the refusal; it reads only values that are there.
+        assert_eq!(unsafe { launch.launch_checked() }.unwrap(), expected);
+    }
+    assert_eq!(output.get_values(&[1, 2]).unwrap(), [0.5, 1.5]);
 }
 
 #[test]
