@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Mutex};
 
 use crate::control::{count_call, dawdle};
-use crate::device::{check_current, current, current_handle, device, devices, set_current};
+use crate::device::{check_current, current, current_handle, device, devices, place, set_current};
+use crate::memory::Form;
 use crate::module::{FUNCTIONS, MODULES, Module};
 use crate::stream::{EVENTS, Event, STREAMS, Stream};
 use crate::{
@@ -57,8 +58,12 @@ fn as_handle(number: usize) -> Handle {
     std::ptr::without_provenance_mut(number)
 }
 
-/// A stream of the current context.
+/// A stream of the current context. 0 and 1 are its legacy default stream, and 2 is that of each thread, which is one
+/// for all threads here.
 fn stream_of(handle: Handle) -> Answer<Arc<Stream>> {
+    if handle.addr() <= 2 {
+        return Ok(current()?.default_stream(handle.addr() / 2));
+    }
     let stream = STREAMS.get(handle.addr())?;
     check_current(&stream.device, "a stream")?;
     Ok(stream)
@@ -108,6 +113,8 @@ exports! {
         device(number)?;
         match attribute {
             16 => put(value, 4), // multiprocessors
+            83 => put(value, 1), // managed memory
+            89 => put(value, setting("FAKE_CUDA_CONCURRENT", 1) as c_int), // which both sides may use at a time
             115 => put(value, setting("FAKE_CUDA_POOLS", 1) as c_int), // memory pools
             _ => Err(INVALID_VALUE),
         }
@@ -185,21 +192,96 @@ exports! {
     fn cuMemAllocAsync(address: *mut Address, count: usize, stream: Handle) {
         let stream = stream_of(stream)?;
         stream.device.check()?;
-        let (found, block) = stream.device.allocate(count)?;
+        let (found, block) = stream.device.allocate(count, Form::Pool)?;
         stream.work(move |_| { block.arrive(); Ok(()) });
         put(address, found)
     }
     fn cuMemAlloc_v2(address: *mut Address, count: usize) {
         let device = current()?;
         device.check()?;
-        let (found, block) = device.allocate(count)?;
+        let (found, block) = device.allocate(count, Form::Plain)?;
         block.arrive();
         put(address, found)
+    }
+    fn cuMemAllocManaged(address: *mut Address, count: usize, flags: c_uint) {
+        let device = current()?;
+        device.check()?;
+        if !(1..=2).contains(&flags) {
+            return Err(INVALID_VALUE);
+        }
+        let (found, block) = device.allocate(count, Form::Managed)?;
+        block.arrive();
+        put(address, found)
+    }
+    fn cuMemHostAlloc(address: *mut Handle, count: usize, flags: c_uint) {
+        let device = current()?;
+        device.check()?;
+        if flags > 7 {
+            return Err(INVALID_VALUE);
+        }
+        let (found, block) = device.allocate(count, Form::Pinned)?;
+        block.arrive();
+        put(address, std::ptr::with_exposed_provenance_mut(found as usize))
+    }
+    fn cuMemPrefetchAsync(address: Address, count: usize, number: Number, stream: Handle) {
+        let stream = stream_of(stream)?;
+        stream.device.check()?;
+        if number != -1 {
+            device(number)?;
+        }
+        let end = address.checked_add(count as u64).ok_or(INVALID_VALUE)?;
+        let found = place(address).filter(|place| place.form == Form::Managed);
+        let found = found.filter(|place| count > 0 && end <= place.start + place.count as u64);
+        if found.is_none() || setting("FAKE_CUDA_CONCURRENT", 1) == 0 {
+            control::violation("a prefetch of what is not managed memory, or on a device that cannot");
+            return Err(INVALID_VALUE);
+        }
+        stream.work(|_| Ok(()));
+        Ok(())
+    }
+    fn cuPointerGetAttributes(
+        count: c_uint, attributes: *const c_uint, data: *mut *mut c_void, address: Address
+    ) {
+        let context = current()?;
+        if count == 0 || attributes.is_null() || data.is_null() {
+            return Err(INVALID_VALUE);
+        }
+        let registered = host::place(address as usize);
+        // What an address is that the driver does not know: every attribute is zero, but for the device.
+        let (mut memory_type, mut managed, mut ordinal, mut start, mut size, mut form) = (0, 0, -2, 0, 0, None);
+        if let Some(place) = place(address) {
+            (memory_type, managed) = match place.form {
+                Form::Pinned => (1, 0),
+                Form::Managed => (2, 1),
+                _ => (2, 0),
+            };
+            (ordinal, start, size) = (place.device as c_int, place.start, place.count);
+            form = Some(place.form);
+        } else if let Some((first, bytes, device)) = registered {
+            (memory_type, ordinal, start, size) = (1, device as c_int, first as u64, bytes);
+        }
+        for index in 0..count as usize {
+            // SAFETY: the caller promises as many attributes, and as many places.
+            let (attribute, target) = unsafe { (attributes.add(index).read(), data.add(index).read()) };
+            match attribute {
+                2 => put(target.cast::<c_uint>(), memory_type)?,
+                3 => put(target.cast::<u64>(), if memory_type == 0 { 0 } else { address })?,
+                8 => put(target.cast::<c_uint>(), managed)?,
+                9 => put(target.cast::<c_int>(), ordinal)?,
+                10 => put(target.cast::<u8>(), u8::from(form == Some(Form::Plain)))?,
+                11 => put(target.cast::<u64>(), start)?,
+                12 => put(target.cast::<usize>(), size)?,
+                17 => put(target.cast::<usize>(), if form == Some(Form::Pool) { context.context() } else { 0 })?,
+                _ => return Err(INVALID_VALUE),
+            }
+        }
+        Ok(())
     }
     fn cuMemcpyHtoDAsync_v2(target: Address, source: *const c_void, count: usize, stream: Handle) {
         let stream = stream_of(stream)?;
         stream.device.check()?;
         stream.device.check_range(target, count)?;
+        stream.device.copied[0].fetch_add(count, SeqCst);
         if let Some(pending) = host::begin(source.addr(), count) {
             let source = Sent(source.cast::<u8>());
             stream.work(move |device| pending.go(|| {
@@ -218,6 +300,7 @@ exports! {
         let stream = stream_of(stream)?;
         stream.device.check()?;
         stream.device.check_range(source, count)?;
+        stream.device.copied[1].fetch_add(count, SeqCst);
         let target = target.cast::<u8>();
         // SAFETY: the caller promises that so many bytes may be written from now on.
         unsafe { target.write_bytes(0xEE, count) };
@@ -249,6 +332,7 @@ exports! {
         stream.device.check()?;
         stream.device.check_range(source, count)?;
         stream.device.check_range(target, count)?;
+        stream.device.copied[2].fetch_add(count, SeqCst);
         stream.work(move |device| {
             let bytes = device.read(source, count)?;
             device.write(target, count, |block| block.copy_from_slice(&bytes))
@@ -331,6 +415,18 @@ exports! {
     }
     fn cuMemFree_v2(address: Address) {
         let device = current()?;
+        device.give_up(address)?;
+        device.finish();
+        device.free(address);
+        device.check()
+    }
+    fn cuMemFreeHost(first: *mut c_void) {
+        let device = current()?;
+        let address = first.addr() as Address;
+        if !place(address).is_some_and(|place| place.form == Form::Pinned && place.start == address) {
+            control::violation("a free of what is not pinned memory");
+            return Err(INVALID_VALUE);
+        }
         device.give_up(address)?;
         device.finish();
         device.free(address);

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use crate::device::{device, devices};
+use crate::memory::Form;
 use crate::stream::{Chance, EVENTS, STREAMS};
 use crate::{Answer, Code, host, lock};
 
@@ -98,11 +99,14 @@ unsafe extern "C" fn fake_cuda_fail(function: *const c_char, after: u64, code: C
 /// | 0, 1, 2, 3, 4 | returns the number of blocks, bytes in use, registrations, events, streams |
 /// | 5 | returns the number of violations, of all devices |
 /// | 6 | returns the number of shares of the primary context |
+/// | 7, 8, 9 | returns the number of bytes that were copied to the device, from it, and on it |
 /// | 10 | the device fails after `value >> 32` more pieces of work, with the code `value & 0xFFFF_FFFF` |
 /// | 11 | sets the number of bytes of a device; returns what it was |
 /// | 12 | refuses to register memory on the calling thread (`value` 1), or does not (0) |
 /// | 13 | sets the delays of the process: 0, 1 or 2; returns what they were |
 /// | 14 | returns the number of devices |
+/// | 15 | maps two pieces of memory of `value` bytes each, one after the other; returns the address |
+/// | 16 | unmaps the piece at an address |
 #[unsafe(no_mangle)]
 extern "C" fn fake_cuda_control(command: u32, which: i32, value: u64) -> u64 {
     const UNKNOWN: u64 = u64::MAX;
@@ -115,6 +119,7 @@ extern "C" fn fake_cuda_control(command: u32, which: i32, value: u64) -> u64 {
         4 => STREAMS.count(|stream| stream.device.index == device.index),
         5 => lock(&VIOLATIONS).len(),
         6 => device.retained.load(SeqCst),
+        7..=9 => device.copied[command as usize - 7].load(SeqCst),
         10 => {
             device.fails_with.store(value as u32, SeqCst);
             device.fails_after.store((value >> 32) as i64, SeqCst);
@@ -124,6 +129,17 @@ extern "C" fn fake_cuda_control(command: u32, which: i32, value: u64) -> u64 {
         12 => usize::from(REFUSES_PAGES.replace(value != 0)),
         13 => delay_level().swap(value as usize, SeqCst),
         14 => devices().len(),
+        15 => {
+            let pieces = [(); 2].map(|()| device.allocate(value as usize, Form::Mapped));
+            let [Ok((first, a)), Ok((_, b))] = pieces else { return UNKNOWN };
+            [a, b].iter().for_each(|block| block.arrive());
+            return first;
+        }
+        16 => {
+            let is_there = device.give_up(value).is_ok();
+            device.free(value);
+            usize::from(is_there)
+        }
         _ => return UNKNOWN,
     };
     count as u64

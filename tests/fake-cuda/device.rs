@@ -2,10 +2,12 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, RwLock};
 
 use crate::control::violation;
+use crate::host;
+use crate::memory::{Block, Form, Place};
 use crate::stream::Stream;
 use crate::{
     Answer, Code, ILLEGAL_ADDRESS, INVALID_CONTEXT, INVALID_DEVICE, INVALID_VALUE, OUT_OF_MEMORY, lock, setting,
@@ -31,6 +33,10 @@ pub(crate) struct Device {
     pub(crate) fails_with: AtomicU32,
     blocks: Mutex<Blocks>,
     pub(crate) streams: Mutex<Vec<Arc<Stream>>>,
+    /// The default streams of the context: the legacy one, and one for all threads.
+    defaults: Mutex<[Option<Arc<Stream>>; 2]>,
+    /// Number of bytes that were copied to the device, from it, and on it.
+    pub(crate) copied: [AtomicUsize; 3],
     /// Number of jobs of all streams, also of those that are destroyed already.
     jobs: Mutex<usize>,
     is_idle: Condvar,
@@ -40,16 +46,6 @@ struct Blocks {
     /// By their first address.
     live: BTreeMap<u64, Arc<Block>>,
     next: u64,
-}
-
-/// A block of a device's memory.
-pub(crate) struct Block {
-    bytes: Mutex<Vec<u8>>,
-    count: usize,
-    /// Whether the stream has come to its allocation.
-    is_there: AtomicBool,
-    /// Whether somebody has asked for it to be freed.
-    is_given_up: AtomicBool,
 }
 
 pub(crate) fn devices() -> &'static [Arc<Device>] {
@@ -117,6 +113,8 @@ impl Device {
             // Far above the addresses of any program.
             blocks: Mutex::new(Blocks { live: BTreeMap::new(), next: (index as u64 + 1) << 48 }),
             streams: Mutex::default(),
+            defaults: Mutex::default(),
+            copied: Default::default(),
             jobs: Mutex::new(0),
             is_idle: Condvar::new(),
         }
@@ -132,6 +130,7 @@ impl Device {
         match before {
             Err(_) => return Err(INVALID_CONTEXT),
             Ok(1) => {
+                *lock(&self.defaults) = Default::default();
                 lock(&self.streams).iter().for_each(|stream| stream.close());
                 let mut jobs = lock(&self.jobs);
                 while *jobs > 0 {
@@ -199,25 +198,45 @@ impl Device {
         lock(&self.blocks).live.len()
     }
 
+    /// Returns a default stream: 0 is the legacy one.
+    pub(crate) fn default_stream(self: &Arc<Self>, which: usize) -> Arc<Stream> {
+        lock(&self.defaults)[which].get_or_insert_with(|| Stream::start_default(self)).clone()
+    }
+
     /// Makes a block, which is not there before [`Block::arrive`].
-    pub(crate) fn allocate(&self, count: usize) -> Answer<(u64, Arc<Block>)> {
+    pub(crate) fn allocate(&self, count: usize, form: Form) -> Answer<(u64, Arc<Block>)> {
         if count == 0 {
             return Err(INVALID_VALUE);
         }
         let limit = self.limit.load(SeqCst);
         let room = |used: usize| used.checked_add(count).filter(|&sum| sum <= limit);
-        self.used.fetch_update(SeqCst, SeqCst, room).map_err(|_| OUT_OF_MEMORY)?;
-        let block = Arc::new(Block {
-            bytes: Mutex::new(vec![0xA5; count]),
-            count,
-            is_there: AtomicBool::new(false),
-            is_given_up: AtomicBool::new(false),
-        });
+        match form {
+            Form::Pinned => {}
+            Form::Managed => {
+                // The driver moves it out of the device to make room, which can take forever.
+                if self.used.fetch_add(count, SeqCst).saturating_add(count) > limit {
+                    violation("more managed memory than the device has room for");
+                }
+            }
+            _ => _ = self.used.fetch_update(SeqCst, SeqCst, room).map_err(|_| OUT_OF_MEMORY)?,
+        }
+        let block = Arc::new(Block::new(count, form, GRAIN as usize));
         let mut blocks = lock(&self.blocks);
-        let address = blocks.next;
-        blocks.next += (count as u64).next_multiple_of(GRAIN) + GRAIN;
+        let address = block.address_in_program().unwrap_or(blocks.next);
+        if address == blocks.next {
+            let gap = if form == Form::Mapped { 0 } else { GRAIN };
+            blocks.next += (count as u64).next_multiple_of(GRAIN) + gap;
+        }
         blocks.live.insert(address, block.clone());
         Ok((address, block))
+    }
+
+    /// Returns what is known about an address of this device.
+    pub(crate) fn place(&self, address: u64) -> Option<Place> {
+        let blocks = lock(&self.blocks);
+        let (&start, block) = blocks.live.range(..=address).next_back()?;
+        let is_inside = address - start < block.count as u64 && !block.is_given_up.load(SeqCst);
+        is_inside.then(|| Place { start, count: block.count, form: block.form, device: self.index })
     }
 
     /// Notes that somebody asks for a block to be freed, at its first address.
@@ -234,13 +253,17 @@ impl Device {
 
     /// Frees a block.
     pub(crate) fn free(&self, address: u64) {
-        if let Some(block) = lock(&self.blocks).live.remove(&address) {
-            lock(&block.bytes).fill(0x5A); // for work that still goes on in it
-            self.used.fetch_sub(block.count, SeqCst);
+        let block = lock(&self.blocks).live.remove(&address);
+        if let Some(block) = block {
+            block.change(0..block.count, |bytes| bytes.fill(0x5A)); // for work that still goes on in it
+            if block.form != Form::Pinned {
+                self.used.fetch_sub(block.count, SeqCst);
+            }
         }
     }
 
-    /// Finds the block that has all bytes of a range, and the place of the range in it.
+    /// Finds the block that has all bytes of a range, and the place of the range in it. Of memory that is mapped in
+    /// pieces, only the first ones need to be there.
     fn find(&self, address: u64, count: usize) -> Answer<(Arc<Block>, usize)> {
         let found = {
             let blocks = lock(&self.blocks);
@@ -249,7 +272,7 @@ impl Device {
         if let Some((at, block)) = found
             && block.is_there.load(SeqCst)
             && at <= block.count
-            && count <= block.count - at
+            && (count <= block.count - at || block.form == Form::Mapped && at < block.count)
         {
             return Ok((block, at));
         }
@@ -265,10 +288,11 @@ impl Device {
         let blocks = lock(&self.blocks);
         let is_inside = blocks.live.range(..=address).next_back().is_some_and(|(&first, block)| {
             let at = (address - first) as usize;
-            !block.is_given_up.load(SeqCst) && at <= block.count && count <= block.count - at
+            let is_mapped = block.form == Form::Mapped && at < block.count;
+            !block.is_given_up.load(SeqCst) && at <= block.count && (count <= block.count - at || is_mapped)
         });
         drop(blocks);
-        if is_inside {
+        if is_inside || host::has(address as usize, count) {
             return Ok(());
         }
         violation(&format!("a copy of {count} bytes at {address:#x} of device {}, which are in no block", self.index));
@@ -277,12 +301,13 @@ impl Device {
 
     /// Returns a copy of some bytes.
     pub(crate) fn read(&self, address: u64, count: usize) -> Answer<Vec<u8>> {
-        if count == 0 {
-            return Ok(Vec::new());
+        let mut found = host::read(address as usize, count).unwrap_or_default();
+        while found.len() < count {
+            let (block, at) = self.find(address + found.len() as u64, count - found.len())?;
+            let part = (count - found.len()).min(block.count - at);
+            block.change(at..at + part, |bytes| found.extend_from_slice(bytes));
         }
-        let (block, at) = self.find(address, count)?;
-        let bytes = lock(&block.bytes);
-        Ok(bytes[at..at + count].to_vec())
+        Ok(found)
     }
 
     /// Lets some bytes be changed.
@@ -290,15 +315,31 @@ impl Device {
         if count == 0 {
             return Ok(());
         }
+        if host::has(address as usize, count) {
+            let mut bytes = host::read(address as usize, count).unwrap_or_default();
+            change(&mut bytes);
+            host::write(address as usize, &bytes);
+            return Ok(());
+        }
         let (block, at) = self.find(address, count)?;
-        change(&mut lock(&block.bytes)[at..at + count]);
+        if count <= block.count - at {
+            block.change(at..at + count, change);
+            return Ok(());
+        }
+        let mut bytes = self.read(address, count)?; // in several pieces
+        change(&mut bytes);
+        let mut done = 0;
+        while done < count {
+            let (block, at) = self.find(address + done as u64, count - done)?;
+            let part = (count - done).min(block.count - at);
+            block.change(at..at + part, |place| place.copy_from_slice(&bytes[done..done + part]));
+            done += part;
+        }
         Ok(())
     }
 }
 
-impl Block {
-    /// The stream has come to the allocation.
-    pub(crate) fn arrive(&self) {
-        self.is_there.store(true, SeqCst);
-    }
+/// Returns what is known about an address of any device.
+pub(crate) fn place(address: u64) -> Option<Place> {
+    devices().iter().find_map(|device| device.place(address))
 }

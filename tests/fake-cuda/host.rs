@@ -71,6 +71,34 @@ pub(crate) fn begin(first: usize, count: usize) -> Option<Pending> {
     Some(Pending(registration.clone()))
 }
 
+/// Returns the first address of a registered range, its number of bytes and its device, if an address is inside.
+pub(crate) fn place(address: usize) -> Option<(usize, usize, usize)> {
+    let registered = lock(&REGISTERED);
+    let (&first, registration) = registered.range(..=address).next_back()?;
+    (address - first < registration.count).then_some((first, registration.count, registration.device))
+}
+
+/// Returns whether all bytes of a range are registered.
+pub(crate) fn has(first: usize, count: usize) -> bool {
+    begin(first, count).is_some()
+}
+
+/// Reads registered memory, as a kernel does.
+pub(crate) fn read(first: usize, count: usize) -> Option<Vec<u8>> {
+    let _pending = begin(first, count)?;
+    // SAFETY: the bytes are memory of the program, which keeps it, and does not write it, until the work has ended.
+    Some(unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(first), count) }.to_vec())
+}
+
+/// Writes registered memory, as a kernel does.
+pub(crate) fn write(first: usize, bytes: &[u8]) {
+    if let Some(_pending) = begin(first, bytes.len()) {
+        let target = std::ptr::with_exposed_provenance_mut::<u8>(first);
+        // SAFETY: as above; nothing else uses it.
+        unsafe { target.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+    }
+}
+
 impl Pending {
     /// Lets the copy be made, unless the memory is not registered any more: then it may not be there.
     pub(crate) fn go(self, copy: impl FnOnce()) -> Answer {

@@ -6,28 +6,30 @@
 //! * Addresses on the device are no addresses of the program, and are never used twice. Every access is checked against
 //!   the blocks that are alive in the order of the streams; one outside of them is an "illegal address", and the
 //!   context is unusable from then on. Memory is filled with nonsense when it is allocated.
-//! * Streams have a thread each, with pseudo-random delays, and so has nobody an order that was not asked for. Calls are
-//!   delayed too, on the thread that makes them.
+//! * Streams have a thread each, with pseudo-random delays, and so has nobody an order that was not asked for. Calls
+//!   are delayed too, on the thread that makes them.
 //! * A copy from or to memory that is registered is made by the thread of the stream, at its time: a source that is
 //!   changed too early arrives changed. What a copy will write is filled with nonsense when the copy is asked for.
 //!   Other memory is read, or written, before the call returns, as the driver's documentation has it.
 //! * Handles are numbers. One that does not exist, of another kind, or of a context that is not current is an error.
-//! * What no program may do is a *violation*, which is kept for the tests to find: an access outside of a block or before
-//!   its allocation, a block freed twice, memory unregistered while it is copied, a call without a context.
+//! * What no program may do is a *violation*, which is kept for the tests to find: an access outside of a block or
+//!   before its allocation, a block freed twice, memory unregistered while it is copied, a call without a context.
 //!
-//! `api` has the exported functions; `device`: devices and their blocks; `stream`: streams and events; `host`:
-//! registered memory; `module`: modules, and the kernels that are known; `kernels`: what they do; `control`: faults on
-//! demand, and counts, for tests.
+//! `api` has the exported functions; `device`: devices and their blocks, which are in `memory`; `stream`: streams and
+//! events; `host`: registered memory; `module`: modules, and the kernels that are known; `kernels`: what they do;
+//! `control`: faults on demand, and counts, for tests.
 //!
 //! Environment: `FAKE_CUDA_DEVICES` (2), `FAKE_CUDA_MEMORY` (bytes of each device, 1 GiB), `FAKE_CUDA_SEED`,
 //! `FAKE_CUDA_DELAYS` (0: none, 1: short, 2: long), `FAKE_CUDA_POOLS` (0: devices without `cuMemAllocAsync`),
-//! `FAKE_CUDA_STRICT` (1: a violation ends the process).
+//! `FAKE_CUDA_CONCURRENT` (0: managed memory is for one side at a time), `FAKE_CUDA_STRICT` (1: a violation ends the
+//! process).
 
 mod api;
 mod control;
 mod device;
 mod host;
 mod kernels;
+mod memory;
 mod module;
 mod stream;
 

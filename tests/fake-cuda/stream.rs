@@ -71,13 +71,28 @@ pub(crate) struct Event {
 impl Stream {
     /// Makes a stream, and starts its thread. Returns its handle.
     pub(crate) fn start(device: &Arc<Device>) -> usize {
-        let make = |_| Self { device: device.clone(), queue: Mutex::default(), changed: Condvar::new() };
-        let (handle, stream) = STREAMS.add(make);
-        lock(&device.streams).push(stream.clone());
+        let (handle, stream) = STREAMS.add(|_| Self::new(device));
         // A stream in three is slow.
-        let mut chance = Chance::new(handle as u64, handle.is_multiple_of(3));
-        thread::spawn(move || stream.run(&mut chance));
+        stream.begin(Chance::new(handle as u64, handle.is_multiple_of(3)));
         handle
+    }
+
+    /// Makes a default stream, which has no handle of its own. Other streams do not wait for it, as those that were
+    /// made with `CU_STREAM_NON_BLOCKING`.
+    pub(crate) fn start_default(device: &Arc<Device>) -> Arc<Self> {
+        let stream = Arc::new(Self::new(device));
+        stream.begin(Chance::new(device.index as u64, true));
+        stream
+    }
+
+    fn new(device: &Arc<Device>) -> Self {
+        Self { device: device.clone(), queue: Mutex::default(), changed: Condvar::new() }
+    }
+
+    fn begin(self: &Arc<Self>, mut chance: Chance) {
+        lock(&self.device.streams).push(self.clone());
+        let stream = self.clone();
+        thread::spawn(move || stream.run(&mut chance));
     }
 
     fn run(&self, chance: &mut Chance) {

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use numeric_table::{Array, Element};
+use numeric_table::{Array, Element, array::MemoryKind};
 
 use super::memory::ExecutionMemory;
-use super::transport::{Engine, Event, NoQueue, Queue};
+use super::transport::{Engine, Event, NO_SUCH_MEMORY, NoQueue, Queue};
 use super::{HandleError, TransferStats};
 
 /// The name of a device.
@@ -67,6 +67,29 @@ pub trait DeviceAdapter: Clone + Send + Sync + 'static {
     /// let _: SharedMemory = HostSerial.memory();
     /// ```
     fn memory(&self) -> Self::Memory;
+
+    /// Creates the execution side of a new handle in a kind of memory. By default, there is the kind of
+    /// [`memory`](Self::memory) only, and [`MemoryKind::Host`] as well if that is memory of the program.
+    ///
+    /// Source: `sycl::usm::alloc`.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unavailable`](super::DeviceError::Unavailable) in [`HandleError::Device`] if the device does not
+    /// have this kind of memory.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::array::MemoryKind;
+    /// use numeric_table_execution::{DeviceAdapter, EmulatedDevice, HostSerial};
+    /// assert!(HostSerial.memory_of_kind(MemoryKind::Shared).is_ok());
+    /// assert!(EmulatedDevice::new().memory_of_kind(MemoryKind::Shared).is_err());
+    /// ```
+    fn memory_of_kind(&self, kind: MemoryKind) -> Result<Self::Memory, HandleError> {
+        match (kind, Self::Memory::IS_SHARED) {
+            (MemoryKind::Device, false) | (MemoryKind::Host | MemoryKind::Shared, true) => Ok(self.memory()),
+            _ => Err(NO_SUCH_MEMORY.into()),
+        }
+    }
 
     /// Returns the name of the device.
     ///

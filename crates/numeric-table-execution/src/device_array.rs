@@ -32,6 +32,12 @@ pub struct DeviceArray<T: Element, D: DeviceAdapter> {
 }
 
 impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
+    /// Creates an array of the values of a handle, which are on the execution side.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn of_handle(handle: ArrayHandle<T, D>) -> Self {
+        Self { handle }
+    }
+
     /// Allocates `count` values, whose content is arbitrary.
     ///
     /// # Errors
@@ -50,6 +56,57 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
         let mut handle = ArrayHandle::empty(device);
         handle.prepare_for_output(count)?;
         Ok(Self { handle })
+    }
+
+    /// Allocates `count` values in a kind of memory. Their content is arbitrary.
+    ///
+    /// A CUDA device has [`MemoryKind::Device`], the default of all other calls; [`MemoryKind::Shared`], managed
+    /// memory, never more than the device has free; and [`MemoryKind::Pinned`] program memory, which kernels access
+    /// over the link. The program reads the last two through `DeviceArray::host_slice`.
+    ///
+    /// Source: oneDAL `array::empty(queue, count, alloc)`.
+    ///
+    /// # Errors
+    /// Those of [`allocate`](Self::allocate); [`DeviceError::Unavailable`](super::DeviceError::Unavailable) in
+    /// [`HandleError::Device`] if the device does not have this kind of memory.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::array::MemoryKind;
+    /// use numeric_table_execution::{DeviceArray, HostSerial};
+    /// let array = DeviceArray::<f32, _>::allocate_with_kind(&HostSerial, 3, MemoryKind::Shared)?;
+    /// assert_eq!(array.memory_kind(), MemoryKind::Shared);
+    /// assert!(DeviceArray::<f32, _>::allocate_with_kind(&HostSerial, 3, MemoryKind::Device).is_err());
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
+    pub fn allocate_with_kind(device: &D, count: usize, kind: MemoryKind) -> Result<Self, HandleError> {
+        let mut handle = ArrayHandle::empty_with_kind(device, kind)?;
+        handle.prepare_for_output(count)?;
+        Ok(Self { handle })
+    }
+
+    /// Creates an array of one value in a kind of memory. Nothing is copied.
+    ///
+    /// Source: oneDAL `array::full(queue, count, element, alloc)`, and `array::zeros`, which is this with zero.
+    ///
+    /// # Errors
+    /// Those of [`allocate_with_kind`](Self::allocate_with_kind); what the device reports.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::array::MemoryKind;
+    /// use numeric_table_execution::{DeviceArray, EmulatedDevice};
+    /// let array = DeviceArray::full_with_kind(&EmulatedDevice::new(), 3, 1.5_f32, MemoryKind::Device)?;
+    /// assert_eq!(array.to_array()?[..], [1.5; 3]);
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
+    pub fn full_with_kind(device: &D, count: usize, value: T, kind: MemoryKind) -> Result<Self, HandleError>
+    where
+        D: Kernels,
+    {
+        let mut array = Self::allocate_with_kind(device, count, kind)?;
+        device.fill(array.view_mut()?, value)?;
+        Ok(array)
     }
 
     /// Creates an array of zeros on a device. Nothing is copied.
@@ -149,12 +206,84 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
         self.handle.is_empty()
     }
 
+    /// Returns the device.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table_execution::{DeviceAdapter, DeviceArray, HostSerial};
+    /// assert_eq!(DeviceArray::<f32, _>::allocate(&HostSerial, 3)?.device().id(), HostSerial.id());
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
+    pub fn device(&self) -> &D {
+        self.handle.device()
+    }
+
     /// Returns the kind of the memory: that of the device, or shared with the program.
     ///
     /// # Examples
     /// See [`MemoryKind`].
     pub fn memory_kind(&self) -> MemoryKind {
-        if D::Memory::IS_SHARED { MemoryKind::Shared } else { MemoryKind::Device }
+        self.handle.memory_kind()
+    }
+
+    /// Returns whether [`view_mut`](Self::view_mut) copies nothing: no clone shares the values, and they may be
+    /// written.
+    ///
+    /// Source: oneDAL `array::has_mutable_data`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table_execution::{DeviceArray, EmulatedDevice};
+    /// let mut array = DeviceArray::from_slice(&EmulatedDevice::new(), &[1_u8, 2])?;
+    /// let clone = array.clone();
+    /// assert!(!array.has_mutable_data());
+    /// array.need_mutable_data()?; // copies
+    /// assert!(array.has_mutable_data() && clone.has_mutable_data());
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
+    pub fn has_mutable_data(&self) -> bool {
+        self.handle.is_exclusive() && self.handle.valid_container().is_none_or(|array| array.has_mutable_data())
+    }
+
+    /// Copies the values on the device, if a clone shares them or they are memory of another library that may only be
+    /// read.
+    ///
+    /// Source: oneDAL `array::need_mutable_data(queue)`.
+    ///
+    /// # Errors
+    /// Those of [`view_mut`](Self::view_mut).
+    ///
+    /// # Examples
+    /// See [`has_mutable_data`](Self::has_mutable_data).
+    pub fn need_mutable_data(&mut self) -> Result<(), HandleError> {
+        self.view_mut().map(|_| ())
+    }
+
+    /// Borrows the values for a kernel, for reading and writing. Never copies: writes go to the memory that the array
+    /// has, which may be that of another library.
+    ///
+    /// Source: oneDAL `array::get_mutable_data`.
+    ///
+    /// # Errors
+    /// [`HandleError::ReadOnly`] unless [`has_mutable_data`](Self::has_mutable_data);
+    /// [`HandleError::NoValidData`] if the device is lost.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table_execution::{DeviceArray, EmulatedDevice, Kernels};
+    /// let device = EmulatedDevice::new();
+    /// let mut array = DeviceArray::from_slice(&device, &[1_u8, 2])?;
+    /// device.fill(array.mutable_view()?, 7)?;
+    /// let clone = array.clone();
+    /// assert!(array.mutable_view().is_err());
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
+    pub fn mutable_view(&mut self) -> Result<ViewMut<'_, T, D>, HandleError> {
+        self.view()?;
+        if !self.has_mutable_data() {
+            return Err(HandleError::ReadOnly);
+        }
+        self.view_mut()
     }
 
     /// Borrows the values for a kernel, for reading.

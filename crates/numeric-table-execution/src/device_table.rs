@@ -144,6 +144,19 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         Ok(Self { values, shape, layout, dictionary })
     }
 
+    /// Returns the device.
+    ///
+    /// # Examples
+    /// As [`DeviceArray::device`].
+    pub fn device(&self) -> &D {
+        self.values.device()
+    }
+
+    #[cfg(feature = "cuda")]
+    pub(crate) fn has_mutable_data(&self) -> bool {
+        self.values.is_exclusive()
+    }
+
     /// Returns the number of rows and columns.
     ///
     /// # Examples

@@ -2,7 +2,7 @@
 //!
 //! A device reports a [`DeviceError`]; a handle reports a [`HandleError`]. Codes are those of the device.
 
-use numeric_table::{Error, ErrorKind};
+use numeric_table::{Error, ErrorKind, array::MemoryKind};
 
 /// An error that a device reports.
 ///
@@ -46,6 +46,57 @@ pub enum DeviceError {
         code: u32,
         /// What failed.
         what: &'static str,
+    },
+}
+
+/// The difference between memory of another library, as the driver of a device reports it, and the caller's claim.
+///
+/// # Examples
+/// ```
+/// use numeric_table_execution::MemoryMismatch;
+/// let mismatch = MemoryMismatch::Range { address: 0x7000, bytes: 800, available: 400 };
+/// assert_eq!(mismatch.to_string(), "800 bytes at 0x7000 were claimed, and the allocation there has 400");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MemoryMismatch {
+    /// The memory is of another kind. The driver reports memory that it does not know as [`MemoryKind::Host`].
+    #[error("the memory at {address:#x} was claimed as {claimed:?}, and is {found:?}")]
+    Kind {
+        /// The first address.
+        address: u64,
+        /// The claimed kind.
+        claimed: MemoryKind,
+        /// The kind that the driver reports.
+        found: MemoryKind,
+    },
+    /// The memory belongs to another device.
+    #[error("the memory at {address:#x} was claimed to be on device {claimed}, and is on device {found}")]
+    Device {
+        /// The first address.
+        address: u64,
+        /// The number of the device that the memory was claimed to be on.
+        claimed: u32,
+        /// The number of the device that the driver reports.
+        found: u32,
+    },
+    /// The values do not lie inside an allocation.
+    #[error("{bytes} bytes at {address:#x} were claimed, and the allocation there has {available}")]
+    Range {
+        /// The first address.
+        address: u64,
+        /// The number of bytes of the values.
+        bytes: usize,
+        /// The number of bytes from the address to the end of the allocation.
+        available: usize,
+    },
+    /// The address is not a multiple of the size of a value.
+    #[error("the address {address:#x} is not a multiple of {alignment} bytes")]
+    Alignment {
+        /// The first address.
+        address: u64,
+        /// The size of a value in bytes.
+        alignment: usize,
     },
 }
 
@@ -119,6 +170,9 @@ pub enum HandleError {
     /// The device is lost, and with it every execution copy. Control copies are unchanged.
     #[error("the device is lost, with its copies")]
     DeviceLost,
+    /// Memory that another library has allocated is not what the caller claims.
+    #[error(transparent)]
+    WrongMemory(MemoryMismatch),
     /// A view was passed to another device than the one whose memory it refers to.
     #[error("the view shows the memory of another device")]
     WrongDevice,

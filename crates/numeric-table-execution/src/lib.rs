@@ -52,7 +52,7 @@ pub use crate::container::Container;
 pub use crate::detached::EmulatedDevice;
 pub use crate::device_array::DeviceArray;
 pub use crate::device_table::{DeviceTable, ToDevice};
-pub use crate::error::{DeviceError, HandleError};
+pub use crate::error::{DeviceError, HandleError, MemoryMismatch};
 pub use crate::handle::ArrayHandle;
 pub use crate::host::{HostParallel, HostSerial};
 pub use crate::kernels::Kernels;

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use numeric_table::{Array, Element};
+use numeric_table::{Array, Element, array::MemoryKind};
 
 use super::closures::{Input, Output, Outputs};
 use super::transport::Arriving;
@@ -187,6 +187,12 @@ pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
     /// Creates the execution side of a clone of the handle, which shares the values.
     fn share(&self) -> Self;
 
+    /// Returns the kind of the memory.
+    fn memory_kind(&self) -> MemoryKind;
+
+    /// Returns whether the execution side has a copy that may be written, and that nothing else shares.
+    fn is_exclusive(&self) -> bool;
+
     /// Returns whether the execution side has a valid copy.
     fn is_valid<C>(&self, control: &ControlSlot<C>) -> bool;
 }
@@ -344,6 +350,14 @@ impl ExecutionMemory for SharedMemory {
 
     fn share(&self) -> Self {
         Self
+    }
+
+    fn memory_kind(&self) -> MemoryKind {
+        MemoryKind::Shared
+    }
+
+    fn is_exclusive(&self) -> bool {
+        true // for the container to say
     }
 
     fn is_valid<C>(&self, control: &ControlSlot<C>) -> bool {

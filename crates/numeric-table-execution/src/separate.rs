@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use numeric_table::{Array, Element};
+use numeric_table::{Array, Element, array::MemoryKind};
 
 use super::control::lock;
 use super::memory::{ControlSlot, ExecutionMemory, SeparateSpace, copy_from_control, sealed};
@@ -32,6 +32,8 @@ use super::{Container, HandleError};
 /// See [`SeparateSpace`] for an adapter that uses it.
 pub struct SeparateMemory<X: Transport> {
     space: Arc<SeparateSpace<X>>,
+    /// The kind of the blocks that this allocates.
+    kind: MemoryKind,
     own: Mutex<Option<Arc<DeviceBlock<X>>>>,
     cache: Arc<Mutex<Cache<X>>>,
 }
@@ -42,7 +44,23 @@ impl<X: Transport> SeparateMemory<X> {
     /// # Examples
     /// See [`SeparateSpace`].
     pub fn new(space: &Arc<SeparateSpace<X>>) -> Self {
-        Self { space: space.clone(), own: Mutex::default(), cache: space.new_cache(Cache::default()) }
+        Self::with_kind(space, MemoryKind::Device)
+    }
+
+    /// Creates the execution side of a new handle, whose blocks will be of a kind of memory.
+    ///
+    /// # Examples
+    /// An adapter of a device with managed memory calls this in
+    /// [`memory_of_kind`](super::DeviceAdapter::memory_of_kind).
+    pub fn with_kind(space: &Arc<SeparateSpace<X>>, kind: MemoryKind) -> Self {
+        let cache = space.new_cache(Cache::default());
+        Self { space: space.clone(), kind, own: Mutex::default(), cache }
+    }
+
+    /// Creates the execution side of a handle with values in a block: the only copy.
+    #[cfg(feature = "cuda")]
+    pub(super) fn of_block(space: &Arc<SeparateSpace<X>>, block: DeviceBlock<X>) -> Self {
+        Self { own: Mutex::new(Some(Arc::new(block))), ..Self::new(space) }
     }
 
     /// Drops all copies if the device is lost.
@@ -69,7 +87,7 @@ impl<X: Transport> SeparateMemory<X> {
             let spare = cache.spare.take().filter(|block| block.bytes() >= bytes);
             let mut block = match spare {
                 Some(block) => block,
-                None => self.space.allocate(bytes)?,
+                None => self.space.allocate(bytes, self.kind)?,
             };
             if let Err(error) = upload(&mut block) {
                 cache.spare = Some(block);
@@ -113,14 +131,14 @@ impl<X: Transport> SeparateMemory<X> {
     }
 }
 
-/// Copies a block if a clone or a view shares it and the number of bytes to copy is given.
+/// Copies a block if a clone or a view shares it, or it is read-only, and the number of bytes to copy is given.
 fn make_unique<X: Transport>(
     space: &SeparateSpace<X>,
     block: &mut Arc<DeviceBlock<X>>,
     bytes: Option<usize>,
 ) -> Result<(), HandleError> {
     if let Some(bytes) = bytes
-        && Arc::get_mut(block).is_none()
+        && Arc::get_mut(block).is_none_or(|block| block.is_read_only())
     {
         *block = Arc::new(space.duplicate(block, bytes)?);
     }
@@ -202,7 +220,9 @@ impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
         self.forget_if_lost();
         self.space.check_alive()?;
         let bytes = len * size_of::<T>();
-        let fits = |block: &mut Arc<DeviceBlock<X>>| Arc::get_mut(block).is_some_and(|block| block.bytes() >= bytes);
+        let fits = |block: &mut Arc<DeviceBlock<X>>| {
+            Arc::get_mut(block).is_some_and(|block| block.bytes() >= bytes && !block.is_read_only())
+        };
         let mut found = self.own_mut().take_if(fits);
         if found.is_none() {
             found = lock(&self.cache).copy.take_if(fits);
@@ -214,7 +234,7 @@ impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
                 self.space.recycle(&mut block);
                 block
             }
-            None => self.space.allocate(bytes)?,
+            None => self.space.allocate(bytes, self.kind)?,
         };
         control.invalidate();
         *lock(&self.cache) = Cache::default();
@@ -323,7 +343,9 @@ impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
     fn invalidate(&mut self) {
         let own = self.own_mut().take();
         let mut cache = lock(&self.cache);
-        if let Some(block) = own.or(cache.copy.take()).and_then(Arc::into_inner) {
+        if let Some(block) = own.or(cache.copy.take()).and_then(Arc::into_inner)
+            && !block.is_adopted()
+        {
             cache.spare = Some(block);
         }
     }
@@ -336,7 +358,23 @@ impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
     fn share(&self) -> Self {
         let own = Mutex::new(lock(&self.own).clone());
         let copy = lock(&self.cache).copy.clone();
-        Self { space: self.space.clone(), own, cache: self.space.new_cache(Cache { copy, spare: None }) }
+        let cache = self.space.new_cache(Cache { copy, spare: None });
+        Self { space: self.space.clone(), kind: self.kind, own, cache }
+    }
+
+    fn memory_kind(&self) -> MemoryKind {
+        let kind = |block: &Arc<DeviceBlock<X>>| self.space.kind(block);
+        let own = lock(&self.own).as_ref().map(kind);
+        own.or_else(|| lock(&self.cache).copy.as_ref().map(kind)).unwrap_or(self.kind)
+    }
+
+    fn is_exclusive(&self) -> bool {
+        let is_exclusive =
+            |block: &mut Arc<DeviceBlock<X>>| Arc::get_mut(block).is_some_and(|block| !block.is_read_only());
+        if let Some(block) = &mut *lock(&self.own) {
+            return is_exclusive(block);
+        }
+        lock(&self.cache).copy.as_mut().is_some_and(is_exclusive)
     }
 
     fn is_valid<C>(&self, _control: &ControlSlot<C>) -> bool {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError, Weak};
 use std::{fmt, thread};
 
-use numeric_table::{Array, Element};
+use numeric_table::{Array, Element, array::MemoryKind};
 
 use super::control::lock;
 use super::stats::Counters;
@@ -72,11 +72,28 @@ pub(super) struct DeviceBlock<X: Transport> {
     buffer: X::Buffer,
     bytes: usize,
     space: u64,
+    /// Whether another library owns the memory. Such a block is not freed to make room, and holds no other values than
+    /// those that are written through views of it.
+    is_adopted: bool,
+    is_read_only: bool,
+    /// A number that the address of the block is a multiple of.
+    alignment: usize,
 }
+
+/// The alignment of memory that a device has allocated: that of every element type.
+const ALIGNMENT: usize = size_of::<u64>();
 
 impl<X: Transport> DeviceBlock<X> {
     pub(super) fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    pub(super) fn is_adopted(&self) -> bool {
+        self.is_adopted
+    }
+
+    pub(super) fn is_read_only(&self) -> bool {
+        self.is_read_only
     }
 }
 
@@ -151,14 +168,19 @@ impl<X: Transport> SeparateSpace<X> {
     }
 
     /// Allocates a block; if that is refused, frees idle memory and tries again.
-    pub(super) fn allocate(&self, bytes: usize) -> Result<DeviceBlock<X>, HandleError> {
-        self.with_room(bytes, || self.transport.allocate(bytes))
+    pub(super) fn allocate(&self, bytes: usize, kind: MemoryKind) -> Result<DeviceBlock<X>, HandleError> {
+        self.with_room(bytes, || self.transport.allocate_kind(bytes, kind))
+    }
+
+    /// Returns the kind of a block's memory.
+    pub(super) fn kind(&self, block: &DeviceBlock<X>) -> MemoryKind {
+        self.transport.kind(&block.buffer)
     }
 
     /// Copies the first bytes of a block into a new block.
     pub(super) fn duplicate(&self, block: &DeviceBlock<X>, bytes: usize) -> Result<DeviceBlock<X>, HandleError> {
         if bytes == 0 {
-            return self.allocate(0);
+            return self.allocate(0, MemoryKind::Device);
         }
         let copy = self.with_room(bytes, || self.transport.duplicate(&block.buffer, bytes))?;
         self.counters.duplicated(bytes);
@@ -177,7 +199,20 @@ impl<X: Transport> SeparateSpace<X> {
         if bytes > 0 {
             self.counters.allocated(bytes);
         }
-        Ok(DeviceBlock { buffer, bytes, space: self.id })
+        let (is_adopted, is_read_only) = (false, false);
+        Ok(DeviceBlock { buffer, bytes, space: self.id, is_adopted, is_read_only, alignment: ALIGNMENT })
+    }
+
+    /// Makes a block of memory that another library has allocated, at a multiple of the alignment.
+    #[cfg(feature = "cuda")]
+    pub(super) fn adopt(
+        &self,
+        buffer: X::Buffer,
+        bytes: usize,
+        is_read_only: bool,
+        alignment: usize,
+    ) -> DeviceBlock<X> {
+        DeviceBlock { buffer, bytes, space: self.id, is_adopted: true, is_read_only, alignment }
     }
 
     /// Copies bytes into a block.
@@ -235,7 +270,9 @@ impl<X: Transport> SeparateSpace<X> {
         for copy in open.iter().filter_map(|cache| cache.copy.as_ref()) {
             *holders.entry(Arc::as_ptr(copy)).or_insert(0) += 1;
         }
-        let is_idle = |copy: &Arc<DeviceBlock<X>>| holders.get(&Arc::as_ptr(copy)) == Some(&Arc::strong_count(copy));
+        let is_idle = |copy: &Arc<DeviceBlock<X>>| {
+            !copy.is_adopted && holders.get(&Arc::as_ptr(copy)) == Some(&Arc::strong_count(copy))
+        };
         // All counts are taken before the first copy is.
         let is_idle: Vec<bool> = open.iter().map(|cache| cache.copy.as_ref().is_some_and(is_idle)).collect();
         let copies = open.iter_mut().zip(is_idle).filter_map(|(cache, idle)| cache.copy.take_if(|_| idle));
@@ -326,7 +363,7 @@ impl<'a, T: Element, X: Transport> DeviceView<'a, T, X> {
         let Range { start, end } = self.byte_range();
         let first = start / size_of::<U>();
         let count = (end - start) / size_of::<U>();
-        let is_whole = start.is_multiple_of(size_of::<U>());
+        let is_whole = start.is_multiple_of(size_of::<U>()) && size_of::<U>() <= self.block.alignment;
         is_whole.then_some(DeviceView { block: self.block, first, count, borrow: PhantomData })
     }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use numeric_table::Array;
+use numeric_table::{Array, array::MemoryKind};
 
 use super::DeviceError;
 
@@ -63,6 +63,22 @@ pub trait Transport: Send + Sync + 'static {
     /// # Errors
     /// [`DeviceError::OutOfMemory`].
     fn allocate(&self, bytes: usize) -> Result<Self::Buffer, DeviceError>;
+
+    /// Allocates a block of a kind of memory. By default, [`MemoryKind::Device`] is the only one.
+    ///
+    /// # Errors
+    /// Those of [`allocate`](Self::allocate); [`DeviceError::Unavailable`].
+    fn allocate_kind(&self, bytes: usize, kind: MemoryKind) -> Result<Self::Buffer, DeviceError> {
+        match kind {
+            MemoryKind::Device => self.allocate(bytes),
+            _ => Err(NO_SUCH_MEMORY),
+        }
+    }
+
+    /// Returns the kind of a block's memory. By default, [`MemoryKind::Device`].
+    fn kind(&self, _buffer: &Self::Buffer) -> MemoryKind {
+        MemoryKind::Device
+    }
 
     /// Copies bytes to the device. On return, the source may be changed. The source is not empty, and the target range
     /// is inside the block.
@@ -124,6 +140,9 @@ pub trait Transport: Send + Sync + 'static {
         Ok(Arriving::new(|| Ok(target)))
     }
 }
+
+/// A kind of memory that a device does not have.
+pub(super) const NO_SUCH_MEMORY: DeviceError = DeviceError::Unavailable { what: "memory of this kind" };
 
 /// Borrows the array that a copy from a device is for.
 pub(super) fn writable(target: &mut Array<u8>) -> Result<&mut [u8], DeviceError> {

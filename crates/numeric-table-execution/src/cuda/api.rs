@@ -39,6 +39,16 @@ pub(super) struct Handle(*mut c_void);
 impl Handle {
     /// The handle of no object.
     pub(super) const NULL: Self = Self(std::ptr::null_mut());
+
+    /// Returns the handle as a number.
+    pub(super) fn number(self) -> usize {
+        self.0.expose_provenance()
+    }
+
+    /// Returns the handle of an object of another library.
+    pub(super) fn of_other(number: usize) -> Self {
+        Self(std::ptr::with_exposed_provenance_mut(number))
+    }
 }
 
 // SAFETY: this program never looks at what a handle points to. The driver's functions may be called by any thread.
@@ -109,6 +119,11 @@ functions! {
         fn copy(Address, Address, usize, Handle) -> Code = b"cuMemcpyDtoDAsync_v2\0";
         fn register(*mut c_void, usize, c_uint) -> Code = b"cuMemHostRegister_v2\0";
         fn unregister(*mut c_void) -> Code = b"cuMemHostUnregister\0";
+        fn allocate_managed(*mut Address, usize, c_uint) -> Code = b"cuMemAllocManaged\0";
+        fn prefetch(Address, usize, c_int, Handle) -> Code = b"cuMemPrefetchAsync\0";
+        fn allocate_pinned(*mut *mut c_void, usize, c_uint) -> Code = b"cuMemHostAlloc\0";
+        fn free_pinned(*mut c_void) -> Code = b"cuMemFreeHost\0";
+        fn pointer_attributes(c_uint, *const c_uint, *mut *mut c_void, Address) -> Code = b"cuPointerGetAttributes\0";
 
         fn load_module(*mut Handle, *const c_void) -> Code = b"cuModuleLoadData\0";
         fn unload_module(Handle) -> Code = b"cuModuleUnload\0";

@@ -6,12 +6,16 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use super::api::{Address, Code};
+use numeric_table::array::MemoryKind;
+
+use super::api::{Address, Code, Handle};
+use super::release::{self, Deleter};
 use super::streams::{Lane, Mark, Streams, Uses};
 use crate::DeviceError;
 use crate::control::lock;
 
-/// A block of the memory of a CUDA device. Dropping it frees it after its last use, without waiting.
+/// A block of the memory of a CUDA device. Dropping it frees it after its last use, without waiting. Memory of another
+/// library is given back instead, by a thread of this crate.
 ///
 /// # Examples
 /// Kernels get it from views: [`DeviceView::buffer`](crate::memory::DeviceView::buffer).
@@ -20,6 +24,11 @@ pub struct CudaBuffer {
     bytes: usize,
     streams: Arc<Streams>,
     uses: Mutex<Uses>,
+    kind: MemoryKind,
+    /// Where the program accesses the block, if it can.
+    host: Option<usize>,
+    /// How the block is given back, unless it is freed in the order of a stream, or of the device.
+    deleter: Option<Deleter>,
 }
 
 /// An access outside of a block: of a kernel's arguments, or of a wrong direct call of the transport.
@@ -29,7 +38,10 @@ impl CudaBuffer {
     /// Allocates a block, whose content is arbitrary.
     pub(super) fn allocate(streams: &Arc<Streams>, bytes: usize) -> Result<Self, DeviceError> {
         streams.enter()?;
-        let block = |address| Self { address, bytes, streams: streams.clone(), uses: Mutex::default() };
+        let block = |address| {
+            let (streams, uses, kind) = (streams.clone(), Mutex::default(), MemoryKind::Device);
+            Self { address, bytes, streams, uses, kind, host: None, deleter: None }
+        };
         if bytes == 0 {
             return Ok(block(0));
         }
@@ -53,6 +65,62 @@ impl CudaBuffer {
         let mark = streams.mark(Lane::Allocate)?;
         lock(&block.uses).written(&mark);
         Ok(block)
+    }
+
+    /// Makes a block of memory that has a deleter, which is used after all work that a lane has now.
+    ///
+    /// # Safety
+    /// The bytes at the address are memory that this device can access, and at `host` the program, until the deleter is
+    /// called. Nothing else writes them, or reads what is written through this block, without the order of
+    /// [`Lane::Other`] and [`make_wait`](Self::make_wait).
+    pub(super) unsafe fn with_deleter(
+        streams: &Arc<Streams>,
+        (address, host): (Address, Option<usize>),
+        bytes: usize,
+        kind: MemoryKind,
+        deleter: Deleter,
+        after: Lane,
+    ) -> Result<Self, DeviceError> {
+        let mark = streams.mark(after)?; // before there is a block: else the deleter is called here
+        let mut uses = Uses::default();
+        uses.written(&mark);
+        let (streams, uses) = (streams.clone(), Mutex::new(uses));
+        Ok(Self { address, bytes, streams, uses, kind, host, deleter: Some(deleter) })
+    }
+
+    pub(super) fn kind(&self) -> MemoryKind {
+        self.kind
+    }
+
+    /// Returns whether another library owns the memory.
+    pub(super) fn is_adopted(&self) -> bool {
+        self.deleter.as_ref().is_some_and(|deleter| !deleter.is_own())
+    }
+
+    /// Returns where the program accesses the block, if it can.
+    pub(super) fn host(&self) -> Option<usize> {
+        self.host
+    }
+
+    /// Makes a stream of another library wait until the block can be read, or written.
+    ///
+    /// # Safety
+    /// The handle is that of a stream of this device that is alive.
+    pub(super) unsafe fn make_wait(&self, stream: Handle, is_write: bool) -> Result<(), DeviceError> {
+        self.streams.enter()?;
+        let uses = lock(&self.uses).clone();
+        uses.before(is_write).filter_map(|mark| mark.event()).try_for_each(|event| {
+            // SAFETY: the caller's promise.
+            let held = unsafe { event.hold_other(stream) };
+            self.streams.check("making a stream of another library wait", held)
+        })
+    }
+
+    /// Waits, on the calling thread, until the block can be read, or written.
+    pub(super) fn finish(&self, is_write: bool) -> Result<(), DeviceError> {
+        self.streams.enter()?;
+        let uses = lock(&self.uses).clone();
+        uses.before(is_write).try_for_each(|mark| self.streams.finish(mark))
     }
 
     /// Returns the address of a range, which is inside the block.
@@ -81,6 +149,21 @@ impl CudaBuffer {
     /// Records a write, which ends with a mark.
     pub(super) fn written_until(&mut self, mark: &Arc<Mark>) {
         lock(&self.uses).written(mark);
+    }
+
+    /// Records a use by another library, which ends with all work that [`Lane::Other`] has now.
+    pub(super) fn used_by_other(&self, is_write: bool) -> Result<(), DeviceError> {
+        if is_write {
+            // This use takes the place of all earlier ones.
+            let uses = lock(&self.uses).clone();
+            self.streams.before_write(Lane::Other, &uses)?;
+        }
+        let mark = self.streams.mark(Lane::Other)?;
+        match is_write {
+            true => lock(&self.uses).written(&mark),
+            false => lock(&self.uses).read(&mark),
+        }
+        Ok(())
     }
 
     /// Starts to copy bytes to the block, and returns the end of it.
@@ -142,12 +225,16 @@ impl CudaBuffer {
 }
 
 /// Returns the number of free bytes of a device, if it says so.
-fn free_bytes(streams: &Streams) -> Option<usize> {
+pub(super) fn free_bytes(streams: &Streams) -> Option<usize> {
     streams.context().memory_info().ok().map(|(free, _)| free)
 }
 
 impl Drop for CudaBuffer {
     fn drop(&mut self) {
+        if let Some(deleter) = self.deleter.take() {
+            let uses = std::mem::take(self.uses.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner));
+            return release::later(&self.streams, uses, deleter);
+        }
         // After a loss there is nothing to free; other errors were, or will be, those of the calls that they belong to.
         if self.bytes == 0 || self.streams.enter().is_err() {
             return;

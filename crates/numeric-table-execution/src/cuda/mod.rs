@@ -2,44 +2,58 @@
 //!
 //! This file has the adapter. `api`: the functions of the driver and of its compiler; `objects`: the driver's objects
 //! and their owners; `driver`: what answers mean; `compiler`: CUDA C; `streams`: the streams of a device and their
-//! order; `memory`: its blocks, and copies; `pinned`: registered memory of the program; `staging`: copies of other
-//! memory; `transport` puts these together. `modules`: compiled kernels; `launch`: their arguments; `kernels`: the
-//! kernels that every device has; `program`: the user's own kernels.
+//! order; `memory`: its blocks, and copies; `adopt`: memory of other libraries; `places`: where it lies; `strided`,
+//! `dlpack` and `interface`: tables of it; `release`: giving it back; `kinds`: managed and pinned blocks; `pinned`:
+//! registered memory of the program; `staging`: copies of other memory; `transport` puts these together. `modules`:
+//! compiled kernels; `launch`: their arguments; `kernels`: the kernels that every device has; `program`: the user's own
+//! kernels.
 //!
 //! `unsafe` code passes addresses to the driver that remain valid until the work has ended.
 
+mod adopt;
 mod api;
 mod compiler;
+mod dlpack;
 #[forbid(unsafe_code)]
 mod driver;
+mod interface;
 mod kernels;
+mod kinds;
 mod launch;
 mod memory;
 #[forbid(unsafe_code)]
 mod modules;
 mod objects;
 mod pinned;
+mod places;
 mod program;
+#[forbid(unsafe_code)]
+mod release;
 mod staging;
 #[forbid(unsafe_code)]
 mod streams;
+#[forbid(unsafe_code)]
+mod strided;
 mod transport;
 
 use std::fmt;
 use std::sync::Arc;
 
+pub use adopt::{CudaOrder, CudaRaw, CudaRawMut};
+pub use dlpack::DlTensor;
+pub use interface::CudaArrayInterface;
 pub use memory::CudaBuffer;
 pub use pinned::PinnedSlice;
 pub use program::{CudaCompileError, CudaGrid, CudaKernel, CudaLaunch, CudaProgram};
 pub use transport::CudaTransport;
 
 use modules::Modules;
-use numeric_table::{Array, Element};
+use numeric_table::{Array, Element, array::MemoryKind};
 use pinned::Pinned;
 use streams::Streams;
 
 use super::memory::{SeparateMemory, SeparateSpace};
-use super::transport::Queue;
+use super::transport::{NO_SUCH_MEMORY, Queue};
 use super::{DeviceAdapter, DeviceId, HandleError, TransferStats};
 
 /// A CUDA device: an NVIDIA GPU.
@@ -203,6 +217,10 @@ impl Cuda {
         PinnedSlice::new(self.streams(), values)
     }
 
+    fn ordinal(&self) -> u32 {
+        self.ordinal
+    }
+
     fn streams(&self) -> &Arc<Streams> {
         self.space.transport().streams()
     }
@@ -213,6 +231,13 @@ impl DeviceAdapter for Cuda {
 
     fn memory(&self) -> Self::Memory {
         SeparateMemory::new(&self.space)
+    }
+
+    fn memory_of_kind(&self, kind: MemoryKind) -> Result<Self::Memory, HandleError> {
+        match kind {
+            MemoryKind::Host => Err(NO_SUCH_MEMORY.into()),
+            kind => Ok(SeparateMemory::with_kind(&self.space, kind)),
+        }
     }
 
     fn id(&self) -> DeviceId {

@@ -11,7 +11,7 @@ use super::api::{Address, Code, Driver, Handle};
 
 /// The primary context of a device, which all programs in the process share.
 pub(super) struct Context {
-    driver: &'static Driver,
+    pub(super) driver: &'static Driver,
     ordinal: usize,
     device: c_int,
     handle: Handle,
@@ -34,7 +34,7 @@ const NON_BLOCKING: c_uint = 1;
 /// An event that measures no time.
 const WITHOUT_TIMING: c_uint = 2;
 /// Registered memory is that of every context.
-const PORTABLE: c_uint = 1;
+pub(super) const PORTABLE: c_uint = 1;
 
 impl Context {
     /// Returns the number of devices.
@@ -86,7 +86,8 @@ impl Context {
         self.has_pools
     }
 
-    fn attribute(&self, attribute: c_uint) -> Result<c_int, Code> {
+    /// Returns an attribute of the device.
+    pub(super) fn attribute(&self, attribute: c_uint) -> Result<c_int, Code> {
         let mut value = 0;
         // SAFETY: the integer lives until the call returns.
         unsafe { (self.driver.device_attribute)(&mut value, attribute, self.device) }.check()?;
@@ -129,6 +130,13 @@ impl Context {
             (self.driver.device_pool)(&mut pool, self.device).check()?;
             (self.driver.set_pool_attribute)(pool, RELEASE_THRESHOLD, (&raw mut all).cast()).check()
         }
+    }
+
+    /// Waits, on the calling thread, for all work in the context, also that of other libraries.
+    pub(super) fn synchronize(&self) -> Result<(), Code> {
+        self.enter()?;
+        // SAFETY: the context is current.
+        unsafe { (self.driver.synchronize_context)() }.check()
     }
 
     /// Allocates memory, in the order of the whole device.
@@ -191,6 +199,11 @@ impl Stream {
         Ok(Self { context: context.clone(), handle })
     }
 
+    /// Returns the handle as a number, for another library.
+    pub(super) fn number(&self) -> usize {
+        self.handle.number()
+    }
+
     /// Waits, on the calling thread, for all work.
     pub(super) fn synchronize(&self) -> Result<(), Code> {
         self.context.enter()?;
@@ -205,6 +218,16 @@ impl Stream {
         unsafe { (self.context.driver.wait_for_event)(self.handle, event.handle, 0) }.check()
     }
 
+    /// Makes later work wait for an event of another library.
+    ///
+    /// # Safety
+    /// The handle is that of an event of this device that is alive.
+    pub(super) unsafe fn wait_for_other(&self, event: Handle) -> Result<(), Code> {
+        self.context.enter()?;
+        // SAFETY: the caller's promise; the stream is alive.
+        unsafe { (self.context.driver.wait_for_event)(self.handle, event, 0) }.check()
+    }
+
     /// Allocates memory: it may be used in this stream, and after this work in others.
     pub(super) fn allocate(&self, bytes: usize) -> Result<Address, Code> {
         self.context.enter()?;
@@ -212,6 +235,16 @@ impl Stream {
         // SAFETY: the integer lives until the call returns; the stream is alive.
         unsafe { (self.context.driver.allocate_in)(&mut address, bytes, self.handle) }.check()?;
         Ok(address)
+    }
+
+    /// Starts to move managed memory to the device.
+    ///
+    /// # Safety
+    /// As many bytes at the address are managed memory, which is not freed until this work has ended.
+    pub(super) unsafe fn prefetch(&self, address: Address, bytes: usize) -> Result<(), Code> {
+        self.context.enter()?;
+        // SAFETY: the caller's promise; the stream is alive.
+        unsafe { (self.context.driver.prefetch)(address, bytes, self.context.device, self.handle) }.check()
     }
 
     /// Frees memory after the work of this stream.
@@ -327,6 +360,26 @@ impl Event {
         unsafe { (self.context.driver.record_event)(self.handle, stream.handle) }.check()
     }
 
+    /// Makes this the end of the work that a stream of another library has now.
+    ///
+    /// # Safety
+    /// The handle is that of a stream of this device that is alive.
+    pub(super) unsafe fn record_in_other(&self, stream: Handle) -> Result<(), Code> {
+        self.context.enter()?;
+        // SAFETY: the caller's promise; the event is alive.
+        unsafe { (self.context.driver.record_event)(self.handle, stream) }.check()
+    }
+
+    /// Makes later work of a stream of another library wait.
+    ///
+    /// # Safety
+    /// The handle is that of a stream of this device that is alive.
+    pub(super) unsafe fn hold_other(&self, stream: Handle) -> Result<(), Code> {
+        self.context.enter()?;
+        // SAFETY: the caller's promise; the event is alive.
+        unsafe { (self.context.driver.wait_for_event)(stream, self.handle, 0) }.check()
+    }
+
     /// Waits, on the calling thread, until the work has ended.
     pub(super) fn synchronize(&self) -> Result<(), Code> {
         self.context.enter()?;
@@ -384,11 +437,7 @@ impl Module {
 impl Drop for Module {
     fn drop(&mut self) {
         let driver = self.context.driver;
-        let wait = || {
-            self.context.enter()?;
-            // SAFETY: the context is current.
-            unsafe { (driver.synchronize_context)() }.check()
-        };
+        let wait = || self.context.synchronize();
         if wait().or_else(|_| wait()).is_ok() {
             // SAFETY: the module is unloaded once, and the device runs none of its kernels.
             let _ = unsafe { (driver.unload_module)(self.handle) };

@@ -26,9 +26,11 @@ pub(super) enum Lane {
     Allocate,
     /// Frees, each after the last use of its block.
     Free,
+    /// Work of other libraries: it has none itself, and waits for theirs.
+    Other,
 }
 
-const LANES: [Lane; 5] = [Lane::Up, Lane::Compute, Lane::Down, Lane::Allocate, Lane::Free];
+const LANES: [Lane; 6] = [Lane::Up, Lane::Compute, Lane::Down, Lane::Allocate, Lane::Free, Lane::Other];
 
 /// The streams of a device.
 pub(super) struct Streams {
@@ -52,6 +54,13 @@ pub(super) struct Mark {
     /// Taken when the mark is dropped only.
     event: Option<Event>,
     idle: Arc<Mutex<Vec<Event>>>,
+}
+
+impl Mark {
+    /// Returns the event of the work's end.
+    pub(super) fn event(&self) -> Option<&Event> {
+        self.event.as_ref()
+    }
 }
 
 impl Drop for Mark {
@@ -79,7 +88,12 @@ impl Uses {
 
     /// Returns the ends of all uses that a write has to wait for.
     pub(super) fn marks(&self) -> impl Iterator<Item = &Arc<Mark>> {
-        self.write.iter().chain(self.reads.iter().flatten())
+        self.before(true)
+    }
+
+    /// Returns the ends of all uses that a read, or a write, has to wait for.
+    pub(super) fn before(&self, is_write: bool) -> impl Iterator<Item = &Arc<Mark>> {
+        self.write.iter().chain(self.reads.iter().flatten().filter(move |_| is_write))
     }
 
     pub(super) fn written(&mut self, mark: &Arc<Mark>) {

@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use numeric_table::Array;
+use numeric_table::{Array, array::MemoryKind};
 
 use super::memory::{CudaBuffer, OUTSIDE};
 use super::pinned::pin;
+use super::release;
 use super::staging::Ring;
 use super::streams::{Busy, Lane, Mark, Streams};
 use crate::DeviceError;
@@ -43,7 +44,7 @@ impl CudaTransport {
     }
 
     /// Returns the end of the work of an event; `None` if it has ended.
-    fn mark_of(&self, event: Event) -> Option<Arc<Mark>> {
+    pub(super) fn mark_of(&self, event: Event) -> Option<Arc<Mark>> {
         let events = &lock(&self.events)[(event.0 % 2) as usize];
         let place = events.binary_search_by_key(&event.0, |&(number, _)| number).ok()?;
         Some(events[place].1.clone())
@@ -53,6 +54,7 @@ impl CudaTransport {
     fn let_go(&self) {
         let ended: Vec<_> = lock(&self.held).extract_if(.., |(mark, _)| self.streams.has_ended(mark)).collect();
         drop(ended); // with no lock held: the last share of memory may be that of a user, with a deleter
+        release::without_thread();
     }
 }
 
@@ -69,6 +71,14 @@ impl Transport for CudaTransport {
 
     fn allocate(&self, bytes: usize) -> Result<CudaBuffer, DeviceError> {
         CudaBuffer::allocate(&self.streams, bytes)
+    }
+
+    fn allocate_kind(&self, bytes: usize, kind: MemoryKind) -> Result<CudaBuffer, DeviceError> {
+        CudaBuffer::allocate_kind(&self.streams, bytes, kind)
+    }
+
+    fn kind(&self, buffer: &CudaBuffer) -> MemoryKind {
+        buffer.kind()
     }
 
     fn upload(&self, source: &[u8], target: &mut CudaBuffer, at: usize) -> Result<(), DeviceError> {
@@ -121,7 +131,9 @@ impl Transport for CudaTransport {
     }
 
     fn duplicate(&self, source: &CudaBuffer, bytes: usize) -> Result<CudaBuffer, DeviceError> {
-        let mut copy = self.allocate(bytes)?;
+        // A copy of memory of another library is plain memory.
+        let kind = if source.is_adopted() { MemoryKind::Device } else { source.kind() };
+        let mut copy = self.allocate_kind(bytes, kind)?;
         copy.start_copy(source, &(0..bytes))?;
         Ok(copy)
     }

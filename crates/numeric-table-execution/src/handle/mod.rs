@@ -7,6 +7,7 @@
 mod ahead;
 mod clone;
 mod copy;
+mod memory;
 mod release;
 mod sequence;
 

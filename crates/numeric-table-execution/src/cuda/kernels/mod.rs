@@ -11,9 +11,10 @@ use numeric_table::{DataLayout, Element, ElementType, Shape, table::TableView};
 use source::{Form, MERGE_ENTRY, Move, THREADS, convert_entry, group_rows, memory_entry, statistics_entry};
 
 use super::launch::{Argument, Geometry, launch};
-use super::memory::CudaBuffer;
+use super::memory::{CudaBuffer, OUTSIDE};
 use super::modules::Unit;
 use super::objects::Function;
+use super::strided::extent;
 use super::{Cuda, CudaTransport};
 use crate::kernels::{check_columns, check_count, check_moments, check_region, check_rows, no_element};
 use crate::memory::{DeviceView, DeviceViewMut, ExecutionMemory, SeparateMemory};
@@ -106,6 +107,31 @@ impl Cuda {
         arguments.extend(last);
         // SAFETY: the caller's promise.
         unsafe { launch(self.streams(), function, geometry, &mut arguments) }
+    }
+
+    /// Copies values at strides into row-major order. The shape is not empty, and its last value is inside the view.
+    pub(super) fn gather_strided<T: Element>(
+        &self,
+        input: &DeviceView<'_, T, CudaTransport>,
+        shape: Shape,
+        [row_stride, column_stride]: [usize; 2],
+        mut output: DeviceViewMut<'_, T, CudaTransport>,
+    ) -> Result<(), HandleError> {
+        input.check(&self.space)?;
+        check_count::<T, Self>(&output, shape.element_count()?)?;
+        if extent(shape, [row_stride, column_stride])? > input.len() {
+            return Err(OUTSIDE.into());
+        }
+        let (from, sizes) = ([row_stride, column_stride], [shape.rows, shape.columns]);
+        let mut arguments = vec![read(input)];
+        arguments.extend(from.map(number));
+        let geometry = self.over(output.len());
+        arguments.push(write(&mut output));
+        arguments.extend([shape.columns, 1].into_iter().chain(sizes).map(number));
+        let (unit, name) = (Unit::Convert(T::TYPE, T::TYPE), convert_entry(Form::Strided, T::TYPE, T::TYPE));
+        // SAFETY: the parameters of the kernel are these and those of the refusal; it reads values up to the last one
+        // of the shape, which is inside the view, and writes one for each of them.
+        unsafe { self.run_conversion(unit, &name, geometry, ConversionPolicy::Saturate, arguments) }.map(|_| ())
     }
 
     /// Computes the moments of the columns of a table that is not empty.

@@ -3,10 +3,15 @@
 //!
 //! Without a driver, tests of a device say that they were skipped; with `NT_REQUIRE_CUDA=1` they fail.
 
+mod adopted;
+mod claims;
 mod devices;
 mod faults;
+mod kinds;
+mod other;
 mod pages;
 mod programs;
+mod tensors;
 
 use std::ffi::{CString, c_char};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};

@@ -1,0 +1,56 @@
+//! Handles of a kind of execution memory, and of values that are there already.
+
+use std::marker::PhantomData;
+
+use numeric_table::{Element, array::MemoryKind};
+
+use super::{Ahead, ArrayHandle};
+use crate::memory::{ControlSlot, ExecutionMemory};
+use crate::{Container, DeviceAdapter, HandleError};
+
+impl<T: Element, D: DeviceAdapter> ArrayHandle<T, D> {
+    /// Creates a handle without values, whose execution memory will be of a kind.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unavailable`](crate::DeviceError::Unavailable) in [`HandleError::Device`] if the device does not
+    /// have this kind of memory.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::array::MemoryKind;
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice};
+    /// let device = EmulatedDevice::new();
+    /// let handle = ArrayHandle::<f32, _>::empty_with_kind(&device, MemoryKind::Device)?;
+    /// assert_eq!(handle.memory_kind(), MemoryKind::Device);
+    /// assert!(ArrayHandle::<f32, _>::empty_with_kind(&device, MemoryKind::Shared).is_err());
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
+    pub fn empty_with_kind(device: &D, kind: MemoryKind) -> Result<Self, HandleError> {
+        Ok(Self::of_memory(device, device.memory_of_kind(kind)?, 0))
+    }
+
+    /// Creates a handle of `len` values in execution memory: the only copy.
+    pub(crate) fn of_memory(device: &D, execution: D::Memory, len: usize) -> Self {
+        let (device, control) = (device.clone(), ControlSlot::invalid(Default::default()));
+        Self { device, len, control, execution, ahead: Ahead::default(), make: None, element: PhantomData }
+    }
+}
+
+impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
+    /// Returns the kind of the execution memory.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::array::MemoryKind;
+    /// use numeric_table_execution::{ArrayHandle, HostSerial};
+    /// assert_eq!(ArrayHandle::from_container(&HostSerial, vec![1.0_f32]).memory_kind(), MemoryKind::Shared);
+    /// ```
+    pub fn memory_kind(&self) -> MemoryKind {
+        self.execution.memory_kind()
+    }
+
+    /// Returns whether in-place access copies nothing.
+    pub(crate) fn is_exclusive(&self) -> bool {
+        self.execution.is_exclusive()
+    }
+}
