@@ -76,6 +76,30 @@ fn every_element_type_is_packed_in_every_way() {
     for_each_element!(T => check::<T>());
 }
 
+/// Lines of every width of elements, longer than the cache lines of a row.
+#[test]
+fn elements_of_every_width_are_mirrored() {
+    fn check<T: Element>(make: impl Fn(i32) -> T) {
+        for n in [129, 161] {
+            let values = (0..n * (n + 1) / 2).map(|number| number as i32 + 1).collect::<Vec<_>>();
+            for (triangle, order) in TRIANGLES.into_iter().flat_map(|triangle| ORDERS.map(|order| (triangle, order))) {
+                let expected = full(&values, n, triangle, order, Half::Mirrored);
+                let expected = expected.into_iter().map(&make).collect::<Vec<T>>();
+                let packed = values.iter().map(|&value| make(value)).collect::<Vec<T>>();
+                let matrix = PackedSymmetricMatrix::from_packed(packed, triangle, order).unwrap();
+                for rows in [0..n, 1..n - 1, 7..n / 2] {
+                    let cells = &expected[rows.start * n..rows.end * n];
+                    assert!(matrix.rows::<T>(rows.clone()).unwrap()[..] == *cells, "{triangle:?} {order:?} {rows:?}");
+                }
+            }
+        }
+    }
+    check(|value| value as u8);
+    check(|value| value as u16);
+    check(|value| value as f32);
+    check(f64::from);
+}
+
 #[test]
 fn the_first_cell_that_a_matrix_cannot_show_is_named() {
     const N: usize = 100;
