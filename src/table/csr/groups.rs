@@ -12,8 +12,8 @@ use crate::table::Region;
 use crate::window::{AnyRows, AnySliceMut, Bits};
 
 /// The number of bytes that are zeroed at a time, if a row does not have more. Fewer than for other regions: indices
-/// and values are in the same cache.
-const ZEROED_BYTES: usize = 4 << 10;
+/// and values are in the same cache. (Measured on Zen 3: 4 KiB at a time take a ninth longer.)
+const ZEROED_BYTES: usize = 2 << 10;
 
 impl Cells<'_> {
     /// Reads complete rows. The target is contiguous, and its rows have at most [`TILE`] values.
