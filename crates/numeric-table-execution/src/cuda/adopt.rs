@@ -1,8 +1,7 @@
 //! Memory of other libraries as arrays, and the memory of arrays for other libraries.
 //!
-//! Nothing is believed that the driver can tell: the kind of the memory, its device, and the range of its allocation
-//! are compared with the caller's claims. The caller promises the rest. Order is that of streams: neither side waits on
-//! the CPU for the other one.
+//! The kind of the memory, its device, and the range of its allocation are compared with what the driver reports. The
+//! caller promises the rest. Streams order the work of both sides: neither waits on the CPU for the other one.
 
 use numeric_table::{Element, array::MemoryKind};
 
@@ -62,7 +61,7 @@ impl<T: Element> DeviceArray<T, Cuda> {
     /// Source: oneDAL `array(queue, data, count, deleter, dependencies)`.
     ///
     /// # Errors
-    /// [`HandleError::WrongMemory`] if the driver reports something else than what is claimed;
+    /// [`HandleError::WrongMemory`] if the driver reports another kind, device or range than the caller claims;
     /// [`HandleError::LengthOverflow`], [`HandleError::DeviceLost`]; what the driver reports.
     ///
     /// # Safety
@@ -321,7 +320,7 @@ pub struct CudaRawMut<'a, T: Element> {
     device: Cuda,
 }
 
-/// Implements the calls of both types, of which the second one may write.
+/// Implements the calls of both types. Only the second one may write.
 macro_rules! raw {
     ($raw:ident, ($($mutable:tt)?), $is_write:literal, $record:ident, $what:literal) => {
         impl<T: Element> $raw<'_, T> {

@@ -21,7 +21,7 @@ const RANGE_START: c_uint = 11;
 const RANGE_SIZE: c_uint = 12;
 const POOL: c_uint = 17;
 
-/// What the driver knows about an address.
+/// The driver's attributes of an address.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     /// `CUmemorytype`: 1 is memory of the program, and 2 of a device. 0 is memory that the driver does not know.
