@@ -92,9 +92,11 @@ fn appended_tables_are_read_and_moved() {
 }
 
 #[test]
-fn statistics_read_in_place_what_is_there_as_f64() {
+fn statistics_read_floating_point_rows_in_place() {
     let table = numbered::<f64>(40, 3, RowMajor);
     assert_eq!(copies(|| BasicStatistics::compute(&table).unwrap()), NOTHING);
-    let table = numbered::<f32>(40, 3, RowMajor);
+    let table = numbered::<f32>(40, 3, RowMajor); // widened while they are read
+    assert_eq!(copies(|| BasicStatistics::compute(&table).unwrap()), NOTHING);
+    let table = numbered::<i16>(40, 3, RowMajor);
     assert_eq!(copies(|| BasicStatistics::compute(&table).unwrap()), [(Converted, 1, 40 * 3 * 8)]); // into a buffer
 }
