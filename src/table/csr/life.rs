@@ -64,7 +64,7 @@ impl CsrNumericTable {
     /// table.set_arrays(2, vec![0, 0, 1], vec![2], vec![7.5_f32])?;
     /// assert_eq!(table.rows::<f32>(..)?[..], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 7.5, 0.0]);
     /// let refused = table.set_arrays(2, vec![0, 0, 1], vec![4], vec![7.5_f32]).map_err(Rejected::into_error);
-    /// assert_eq!(refused.unwrap_err().to_string(), "the column indices have 4 at row 1, position 0: 0 to 3 are allowed");
+    /// assert_eq!(refused.unwrap_err().to_string(), "the column indices have 4 at position 0, in row 1: 0 to 3 are allowed");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[expect(clippy::result_large_err, reason = "what is given back is as large as the arrays")]
