@@ -7,7 +7,7 @@ use super::collect::NO_WORD;
 use super::evidence::Evidence;
 use super::syntax::Syntax;
 use super::whole::{EXACT, Whole, fast_whole};
-use crate::interop::text::moment::{Date, fast_date};
+use crate::interop::text::moment::fast_date;
 use crate::interop::text::number::fast_number;
 
 /// Which fields of a column the fast path finds.
@@ -43,8 +43,7 @@ pub(super) enum FastValue {
         magnitude: u64,
     },
     Float(f64),
-    /// A date, as days.
-    Days(Date),
+    Days(i64),
     /// The index of a word.
     Index(usize),
 }
@@ -62,9 +61,9 @@ impl FastValue {
             }
             (Self::Whole { magnitude, .. }, Cells::U64(values)) => put(values, row, magnitude),
             (Self::Float(number), Cells::F64(values)) => put(values, row, number),
-            (Self::Days(date), Cells::I32(values)) => put(values, row, date.days() as i32), // of years with four digits
-            (Self::Days(date), Cells::I64(values)) => put(values, row, date.days()),
-            (Self::Days(date), Cells::F64(values)) => put(values, row, date.days() as f64),
+            (Self::Days(days), Cells::I32(values)) => put(values, row, days as i32), // of years with four digits
+            (Self::Days(days), Cells::I64(values)) => put(values, row, days),
+            (Self::Days(days), Cells::F64(values)) => put(values, row, days as f64),
             (Self::Index(index), Cells::U8(values)) => put(values, row, index as u8), // in range, as below
             (Self::Index(index), Cells::U16(values)) => put(values, row, index as u16),
             (Self::Index(index), Cells::U32(values)) => put(values, row, index as u32),
@@ -99,7 +98,7 @@ pub(super) fn guessed(cells: &Cells<'_>, bytes: &[u8], evidence: &Evidence) -> O
 #[inline(always)]
 pub(super) fn days(cells: &Cells<'_>, bytes: &[u8]) -> Option<(FastValue, usize)> {
     let is_held = matches!(cells, Cells::I32(_) | Cells::I64(_) | Cells::F64(_));
-    fast_date(bytes).filter(|_| is_held).map(|(date, length)| (FastValue::Days(date), length))
+    fast_date(bytes).filter(|_| is_held).map(|(days, length)| (FastValue::Days(days), length))
 }
 
 /// Finds the index of a word.

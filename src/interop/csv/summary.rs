@@ -22,7 +22,6 @@ use crate::base::shape::Shape;
 use crate::base::text::excerpt;
 use crate::base::value::AnyValue;
 use crate::convert::ConversionPolicy;
-use crate::interop::text::moment::Date;
 use crate::interop::text::number::value;
 
 /// Describes all columns. Finds kinds and types as [`load`](super::typed::load) does.
@@ -167,8 +166,6 @@ fn reasons(source: &CsvSource, plan: &ColumnPlan<'_>, evidence: &[Evidence], tal
 struct Tally {
     gaps: usize,
     range: NumberRange,
-    /// Two dates in the range, whose days need not be counted again: nor those of dates between them.
-    dates: Option<(Date, Date)>,
     /// The first number.
     first: Option<Box<Sight>>,
 }
@@ -261,14 +258,6 @@ impl Tally {
         }
     }
 
-    #[inline(always)]
-    fn add_date(&mut self, date: Date) {
-        if !self.dates.is_some_and(|(first, last)| first <= date && date <= last) {
-            self.dates = Some(self.dates.map_or((date, date), |(first, last)| (first.min(date), last.max(date))));
-            self.range.add_whole(date.days());
-        }
-    }
-
     /// Adds the counts of later rows.
     fn append(&mut self, later: Self) {
         self.gaps += later.gaps;
@@ -355,7 +344,7 @@ impl Sink for SummarySink<'_> {
                 // Only in a column of `u64`, which takes no negative numbers.
                 Err(_) => tally.range.extend(Exact::Integer(magnitude.into()), Exact::Integer(magnitude.into())),
             },
-            FastValue::Days(date) => tally.add_date(date),
+            FastValue::Days(days) => tally.range.add_whole(days),
             // Perhaps written as an integer, but a column of floats holds only integers that are floats.
             FastValue::Float(number) => tally.range.add_float(number),
         }
