@@ -243,8 +243,8 @@ impl Trace {
     /// Starts a trace that also calls a hook after each copy, on the thread that has copied. A breakpoint or a backtrace
     /// in the hook shows the call that copies.
     ///
-    /// The hook's own copies are not recorded. It must not use the table or the array of the call that copies, which may
-    /// be locked. If it panics, that call goes on, the hook is not called again, and [`finish`](Self::finish) resumes
+    /// Copies that the hook makes are not recorded. It must not use the table or the array that the call copies: they
+    /// may be locked. If it panics, that call goes on, the hook is not called again, and [`finish`](Self::finish) resumes
     /// the panic.
     ///
     /// # Examples
@@ -406,7 +406,11 @@ impl Scope {
             && let Err(panic) = catch_unwind(AssertUnwindSafe(|| hook(event)))
         {
             self.has_panicked.store(true, Ordering::Relaxed);
-            self.panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(panic);
+            let mut first = self.panic.lock().unwrap_or_else(PoisonError::into_inner);
+            match *first {
+                None => *first = Some(panic),
+                Some(_) => std::mem::forget(panic), // dropping it could panic
+            }
         }
     }
 }

@@ -125,14 +125,21 @@ impl TableReader {
         if target.is_empty() {
             return Ok(());
         }
-        trace::record(CopyKind::Loaded, size_of_target(&target));
+        let bytes = size_of_target(&target);
         if self.file.layout == DataLayout::ColumnMajor {
-            return self.read_tile(region, target, stored);
+            self.read_tile(region, target, stored)?;
+        } else if region.columns.len() == columns {
+            self.file.values(None).read(region.rows.start * columns, target, stored)?;
+        } else {
+            self.read_lines(region, target, stored)?;
         }
-        if region.columns.len() == columns {
-            return self.file.values(None).read(region.rows.start * columns, target, stored);
-        }
-        let size = self.file.element_type.size_in_bytes();
+        trace::record(CopyKind::Loaded, bytes);
+        Ok(())
+    }
+
+    /// Reads some rows of some columns of a row-major file into contiguous rows.
+    fn read_lines(&self, region: &Region, target: AnySliceMut<'_>, stored: &mut Stored) -> Result<()> {
+        let (columns, size) = (self.file.shape.columns, self.file.element_type.size_in_bytes());
         let lines = stored.room(target.len())?.chunks_exact_mut(region.columns.len() * size);
         for (row, line) in region.rows.clone().zip(lines) {
             let first = row * columns + region.columns.start;

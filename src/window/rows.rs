@@ -215,13 +215,7 @@ impl<'a> AnyRows<'a> {
             return; // rows without columns may be too many to count
         }
         if !windows.iter().all(AnyWindow::has_rows) {
-            let mut start = 0;
-            for window in windows {
-                let end = start + window.columns();
-                self.cut(0..rows, start..end).copy_from(window.cut(first..first + rows, 0..end - start));
-                start = end;
-            }
-            return;
+            return self.copy_each(windows.iter().copied(), first);
         }
         let (row_bytes, to_stride) = (columns * size, self.row_stride * size);
         let height = (BESIDE_BYTES * windows.len() / row_bytes).max(1);
@@ -246,6 +240,18 @@ impl<'a> AnyRows<'a> {
                 offset += length;
             }
         }
+    }
+
+    /// Copies rows of windows of the same type, from row `first` on, side by side, one window after the other. Panics
+    /// where [`copy_beside`](Self::copy_beside) does.
+    pub(crate) fn copy_each<'w>(&mut self, windows: impl Iterator<Item = AnyWindow<'w>>, first: usize) {
+        let (rows, mut start) = (self.rows, 0);
+        for window in windows {
+            let end = start + window.columns();
+            self.cut(0..rows, start..end).copy_from(window.cut(first..first + rows, 0..end - start));
+            start = end;
+        }
+        assert_eq!(start, self.columns, "as many columns");
     }
 
     /// Borrows one row. Panics if it is out of range; callers have checked.

@@ -61,17 +61,6 @@ fn store_of(pair: &'static Pair, policy: ConversionPolicy) -> Store<'static> {
     Store { pair, policy, level: Level::chosen(), is_streaming: false }
 }
 
-/// Copies some rows of windows to as many rows of the same type.
-fn put_rows_beside<'w>(windows: impl Iterator<Item = AnyWindow<'w>>, rows: Range<usize>, target: &mut AnyRows<'_>) {
-    let mut first = 0;
-    for window in windows {
-        let columns = window.columns();
-        target.cut(0..rows.len(), first..first + columns).copy_from(window.cut(rows.clone(), 0..columns));
-        first += columns;
-    }
-    assert_eq!(first, target.columns(), "as many columns");
-}
-
 /// Converts rows of windows of one type.
 fn read_rows_beside(windows: &[AnyWindow<'_>], target: &mut AnyRows<'_>, policy: ConversionPolicy) -> bool {
     let (element, count, width) = (windows[0].element_type(), target.rows(), target.columns());
@@ -331,7 +320,7 @@ fn as_rows<'w, 's>(
         return columns_of(windows, element, first.rows()).dense_rows(rows, scratch);
     }
     let mut room = scratch.room(element, width * count);
-    put_rows_beside(windows, rows, &mut AnyRows::new(room.reborrow(), count, width));
+    AnyRows::new(room.reborrow(), count, width).copy_each(windows, rows.start);
     // SAFETY: the windows together have the columns of the room's rows, and all of their rows have been copied.
     unsafe { room.assume_init() }
 }

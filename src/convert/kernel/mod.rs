@@ -79,14 +79,9 @@ pub(crate) fn to_array(
     policy: ConversionPolicy,
     origin: Origin,
 ) -> Result<AnyArray> {
-    match_element!(target, D => {
-        let array = Array::try_init(window.rows() * window.columns(), |target: &mut [MaybeUninit<D>]| {
-            read::read_into(window, AnyRoom::new(target), policy, origin, OldValues::Lost)?;
-            // SAFETY: `read_into` has written every element.
-            Ok(unsafe { assume_init_mut(target) })
-        })?;
-        Ok(AnyArray::new(array))
-    })
+    let count = window.rows() * window.columns();
+    // SAFETY: `read_into` writes every element.
+    unsafe { new_array(count, target, |room| read::read_into(window, room, policy, origin, OldValues::Lost)) }
 }
 
 /// Like [`to_array`], for a part of a slice. Meanwhile fetches the values after it, a few lines at a time.
@@ -100,10 +95,23 @@ pub(crate) fn part_to_array(
     policy: ConversionPolicy,
     origin: Origin,
 ) -> Result<AnyArray> {
+    // SAFETY: `read_part` writes every element.
+    unsafe { new_array(part.len(), target, |room| read::read_part(values, part, room, policy, origin)) }
+}
+
+/// Creates an array of values that `read` writes.
+///
+/// # Safety
+/// If `read` succeeds, it has written every element.
+unsafe fn new_array(
+    count: usize,
+    target: ElementType,
+    read: impl FnOnce(AnyRoom<'_>) -> Result<()>,
+) -> Result<AnyArray> {
     match_element!(target, D => {
-        let array = Array::try_init(part.len(), |target: &mut [MaybeUninit<D>]| {
-            read::read_part(values, part, AnyRoom::new(target), policy, origin)?;
-            // SAFETY: `read_part` has written every element.
+        let array = Array::try_init(count, |target: &mut [MaybeUninit<D>]| {
+            read(AnyRoom::new(target))?;
+            // SAFETY: the caller's promise.
             Ok(unsafe { assume_init_mut(target) })
         })?;
         Ok(AnyArray::new(array))
