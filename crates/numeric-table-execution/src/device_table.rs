@@ -152,11 +152,6 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         self.values.device()
     }
 
-    #[cfg(feature = "cuda")]
-    pub(crate) fn has_mutable_data(&self) -> bool {
-        self.values.is_exclusive()
-    }
-
     /// Returns the number of rows and columns.
     ///
     /// # Examples

@@ -3,7 +3,7 @@
 //! The kind of the memory, its device, and the range of its allocation are compared with what the driver reports. The
 //! caller promises the rest. Streams order the work of both sides: neither waits on the CPU for the other one.
 
-use numeric_table::{Element, array::MemoryKind};
+use numeric_table::{Element, ElementType, Error, ErrorKind, array::MemoryKind};
 
 use super::api::{Address, Handle};
 use super::memory::CudaBuffer;
@@ -38,11 +38,25 @@ pub enum CudaOrder {
 
 /// A claim about memory.
 #[derive(Clone, Copy)]
-struct Claim {
-    address: Address,
-    count: usize,
-    kind: MemoryKind,
-    is_read_only: bool,
+pub(super) struct Claim {
+    pub(super) address: Address,
+    pub(super) count: usize,
+    pub(super) kind: MemoryKind,
+    pub(super) is_read_only: bool,
+}
+
+/// Checks the type of another library's values. `other` makes the error about a type that tables do not have.
+///
+/// # Errors
+/// [`ErrorKind::ElementTypeMismatch`], or that of `other`.
+pub(super) fn check_type<T: Element>(
+    actual: Option<ElementType>,
+    other: impl FnOnce() -> HandleError,
+) -> Result<(), HandleError> {
+    match actual.ok_or_else(other)? {
+        actual if actual == T::TYPE => Ok(()),
+        actual => Err(Error::new(ErrorKind::ElementTypeMismatch { expected: T::TYPE, actual, column: None }).into()),
+    }
 }
 
 impl<T: Element> DeviceArray<T, Cuda> {
@@ -179,7 +193,7 @@ impl<T: Element> DeviceArray<T, Cuda> {
 ///
 /// # Safety
 /// That of [`DeviceArray::from_raw`], and if the claim is not read-only, of [`DeviceArray::from_raw_mut`].
-unsafe fn adopt<T: Element>(
+pub(super) unsafe fn adopt<T: Element>(
     device: &Cuda,
     claim: Claim,
     deleter: Deleter,

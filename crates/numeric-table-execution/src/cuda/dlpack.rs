@@ -7,10 +7,11 @@ use std::ptr::NonNull;
 
 use numeric_table::{DataLayout, Element, ElementType, Error, ErrorKind, Shape, array::MemoryKind};
 
+use super::adopt::{Claim, adopt, check_type};
 use super::release::{self, Deleter};
 use super::strided::{extent, geometry};
 use super::{Cuda, CudaOrder};
-use crate::{DeviceArray, DeviceError, DeviceTable, HandleError, MemoryMismatch};
+use crate::{ArrayHandle, DeviceError, DeviceTable, HandleError, MemoryMismatch};
 
 /// `DLDevice`.
 #[repr(C)]
@@ -128,7 +129,7 @@ impl DlTensor {
         let pointer = NonNull::new(pointer.cast::<Versioned>()).ok_or_else(no_tensor)?;
         let tensor = Self(Pointer::Versioned(pointer));
         // SAFETY: the caller's promise; versions and deleters are at the same place in every version.
-        let major = unsafe { pointer.as_ref() }.major;
+        let major = unsafe { (*pointer.as_ptr()).major };
         match major {
             1 => Ok(tensor),
             major => Err(unsupported(format!("tensors of version {major}"))),
@@ -212,7 +213,7 @@ impl Drop for DlTensor {
         unsafe {
             match &self.0 {
                 Pointer::Plain(pointer) => pointer.as_ref().deleter.map(|delete| delete(pointer.as_ptr())),
-                Pointer::Versioned(pointer) => pointer.as_ref().deleter.map(|delete| delete(pointer.as_ptr())),
+                Pointer::Versioned(pointer) => (*pointer.as_ptr()).deleter.map(|delete| delete(pointer.as_ptr())),
             }
         };
     }
@@ -248,7 +249,8 @@ fn dtype_of(element: ElementType) -> DataType {
 
 /// What an exported tensor needs as long as it exists.
 struct Exported<T: Element> {
-    table: DeviceTable<T, Cuda>,
+    /// Invariant: the control side has no copy, so that the device never frees this one.
+    values: ArrayHandle<T, Cuda>,
     shape: [i64; 2],
     strides: [i64; 2],
 }
@@ -260,7 +262,7 @@ unsafe extern "C" fn delete<T: Element>(managed: *mut Versioned) {
         let managed = Box::from_raw(managed);
         Box::from_raw(managed.context.cast::<Exported<T>>())
     };
-    let streams = exported.table.device().streams().clone();
+    let streams = exported.values.device().streams().clone();
     release::after_everything(&streams, Deleter::new(move || drop(exported)));
 }
 
@@ -287,15 +289,7 @@ impl<T: Element> DeviceTable<T, Cuda> {
     pub unsafe fn from_dlpack(device: &Cuda, tensor: DlTensor, after: &[CudaOrder]) -> Result<Self, HandleError> {
         let (shape, strides) = tensor.geometry()?;
         let kind = tensor.kind()?;
-        match tensor.element_type() {
-            Some(actual) if actual == T::TYPE => {}
-            Some(actual) => {
-                return Err(
-                    Error::new(ErrorKind::ElementTypeMismatch { expected: T::TYPE, actual, column: None }).into()
-                );
-            }
-            None => return Err(unsupported(format!("values of {:?}", tensor.tensor().dtype))),
-        }
+        check_type::<T>(tensor.element_type(), || unsupported(format!("values of {:?}", tensor.tensor().dtype)))?;
         let Tensor { data, byte_offset, device: Device { index, .. }, .. } = *tensor.tensor();
         let address = (data.expose_provenance() as u64).checked_add(byte_offset).ok_or(HandleError::LengthOverflow)?;
         let index = u32::try_from(index).unwrap_or(u32::MAX);
@@ -303,15 +297,9 @@ impl<T: Element> DeviceTable<T, Cuda> {
             let (claimed, found) = (device.ordinal(), index);
             return Err(HandleError::WrongMemory(MemoryMismatch::Device { address, claimed, found }));
         }
-        let (count, is_read_only) = (extent(shape, strides)?, tensor.is_read_only());
-        let deleter = move || drop(tensor);
+        let claim = Claim { address, count: extent(shape, strides)?, kind, is_read_only: tensor.is_read_only() };
         // SAFETY: the caller's promise; the memory is the tensor's until its deleter is called.
-        let array = unsafe {
-            match is_read_only {
-                true => DeviceArray::from_raw(device, address, count, kind, deleter, after),
-                false => DeviceArray::from_raw_mut(device, address, count, kind, deleter, after),
-            }
-        }?;
+        let array = unsafe { adopt(device, claim, Deleter::new(move || drop(tensor)), after) }?;
         Self::from_strided(array, shape, strides)
     }
 
@@ -328,7 +316,9 @@ impl<T: Element> DeviceTable<T, Cuda> {
     /// See [`DlTensor`].
     pub fn into_dlpack(self) -> Result<DlTensor, HandleError> {
         let (shape, layout) = (self.shape(), self.data_layout());
-        let view = self.view()?;
+        let mut values = self.into_handle();
+        values.release_control()?;
+        let view = values.prepare_for_input()?;
         let address = view.buffer().address(&view.byte_range())?;
         let kind = match view.buffer().kind() {
             MemoryKind::Pinned => CUDA_PINNED,
@@ -336,15 +326,15 @@ impl<T: Element> DeviceTable<T, Cuda> {
             _ => CUDA,
         };
         drop(view);
-        let index = i32::try_from(self.device().ordinal());
+        let index = i32::try_from(values.device().ordinal());
         let index = index.map_err(|_| DeviceError::Failed { code: 0, what: "numbering a device" })?;
-        let flags = if self.has_mutable_data() { 0 } else { IS_READ_ONLY };
+        let flags = if values.is_exclusive() { 0 } else { IS_READ_ONLY };
         let strides = match layout {
             DataLayout::RowMajor => [shape.columns, 1],
             DataLayout::ColumnMajor => [1, shape.rows],
         };
         let sizes = [shape.rows, shape.columns].map(|size| size as i64); // a table has fewer than 2^63 bytes
-        let exported = Exported { table: self, shape: sizes, strides: strides.map(|stride| stride as i64) };
+        let exported = Exported { values, shape: sizes, strides: strides.map(|stride| stride as i64) };
         let exported = NonNull::from(Box::leak(Box::new(exported)));
         // SAFETY: it was leaked, and stays where it is until the deleter is called.
         let Exported { shape, strides, .. } = unsafe { exported.as_ref() };

@@ -4,9 +4,10 @@
 
 use numeric_table::{Element, ElementType, Error, ErrorKind, array::MemoryKind};
 
+use super::adopt::{Claim, adopt, check_type};
 use super::strided::{extent, geometry};
 use super::{Cuda, CudaOrder};
-use crate::{DeviceArray, DeviceTable, HandleError};
+use crate::{DeviceTable, HandleError};
 
 /// The content of an object's `__cuda_array_interface__`, whose `mask` is missing or `None`.
 ///
@@ -99,14 +100,8 @@ impl<T: Element> DeviceTable<T, Cuda> {
         deleter: impl FnOnce() + Send + 'static,
     ) -> Result<Self, HandleError> {
         let deleter = super::release::Deleter::new(deleter); // called if this fails
-        match interface.element_type() {
-            Some(actual) if actual == T::TYPE => {}
-            Some(actual) => {
-                let kind = ErrorKind::ElementTypeMismatch { expected: T::TYPE, actual, column: None };
-                return Err(Error::new(kind).into());
-            }
-            None => return Err(unsupported(format!("values of the type {}", interface.typestr))),
-        }
+        let other = || unsupported(format!("values of the type {}", interface.typestr));
+        check_type::<T>(interface.element_type(), other)?;
         let in_values = |&bytes: &i64| match bytes % size_of::<T>() as i64 {
             0 => Ok(bytes / size_of::<T>() as i64),
             _ => Err(unsupported(format!("a stride of {bytes} bytes for values of {}", size_of::<T>()))),
@@ -118,15 +113,10 @@ impl<T: Element> DeviceTable<T, Cuda> {
             Some(0) => return Err(unsupported("the stream 0, which is ambiguous".into())),
             stream => stream.map(CudaOrder::Stream),
         };
-        let (address, count) = (interface.address, extent(shape, strides)?);
-        let (kind, deleter, after) = (MemoryKind::Device, move || drop(deleter), after.as_slice());
+        let &CudaArrayInterface { address, is_read_only, .. } = interface;
+        let claim = Claim { address, count: extent(shape, strides)?, kind: MemoryKind::Device, is_read_only };
         // SAFETY: the caller's promise.
-        let array = unsafe {
-            match interface.is_read_only {
-                true => DeviceArray::from_raw(device, address, count, kind, deleter, after),
-                false => DeviceArray::from_raw_mut(device, address, count, kind, deleter, after),
-            }
-        }?;
+        let array = unsafe { adopt(device, claim, deleter, after.as_slice()) }?;
         Self::from_strided(array, shape, strides)
     }
 }

@@ -94,7 +94,8 @@ fn allocate(
 
 impl<T: Element> DeviceArray<T, Cuda> {
     /// Borrows values that the program can access too: those of [`MemoryKind::Shared`] and [`MemoryKind::Pinned`].
-    /// Waits for the work that writes them, and copies nothing.
+    /// Waits for the work that writes them, and copies nothing. No other call can use the array while they are borrowed:
+    /// it could find that the device is lost, and free the memory.
     ///
     /// Source: oneDAL `array::get_data` of memory of `sycl::usm::alloc::shared` and `host`.
     ///
@@ -114,7 +115,7 @@ impl<T: Element> DeviceArray<T, Cuda> {
     /// assert_eq!(array.host_slice()?, [1.5, 7.0, 1.5]);
     /// # Ok::<(), numeric_table_execution::HandleError>(())
     /// ```
-    pub fn host_slice(&self) -> Result<&[T], HandleError> {
+    pub fn host_slice(&mut self) -> Result<&[T], HandleError> {
         let view: DeviceView<'_, T, CudaTransport> = self.view()?;
         let (range, count) = (view.byte_range(), view.len());
         if count == 0 {
@@ -125,8 +126,8 @@ impl<T: Element> DeviceArray<T, Cuda> {
         view.buffer().finish(false)?;
         let first = std::ptr::with_exposed_provenance::<T>(address + range.start);
         // SAFETY: the range is inside the block, whose memory the program can access. The array keeps the block while
-        // it is borrowed: work that writes it needs the array mutably, or is that of another library, which waits for
-        // its turn. All earlier writes have ended. The address is aligned: the driver's allocations are, and others
+        // it is borrowed mutably: only its own calls drop the block. Work that writes it is that of another library,
+        // which waits for its turn. All earlier writes have ended. The address is aligned: the driver's allocations are, and others
         // were compared. All bits are values.
         Ok(unsafe { std::slice::from_raw_parts(first, count) })
     }

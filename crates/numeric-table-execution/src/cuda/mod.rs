@@ -5,8 +5,8 @@
 //! order; `memory`: its blocks, and copies; `adopt`: memory of other libraries; `places`: where it lies; `strided`,
 //! `dlpack` and `interface`: tables of it; `release`: giving it back; `kinds`: managed and pinned blocks; `pinned`:
 //! registered memory of the program; `staging`: copies of other memory; `transport` puts these together. `modules`:
-//! compiled kernels; `launch`: their arguments; `kernels`: the kernels that every device has; `program`: the user's own
-//! kernels.
+//! compiled kernels; `launch`: their arguments; `kernels`: the kernels that every device has; `program`: kernels
+//! of the user.
 //!
 //! `unsafe` code passes addresses to the driver that remain valid until the work has ended.
 

@@ -3,7 +3,7 @@
 //! A deleter may take locks of its library, such as Python's, and the memory may be dropped while a lock of this crate
 //! is held. So nothing that drops such memory calls its deleter: a thread of this crate does, which holds no lock then.
 
-use std::mem::take;
+use std::mem::{forget, take};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
@@ -38,7 +38,10 @@ impl Drop for Deleter {
     fn drop(&mut self) {
         if let Some(delete) = take(self.delete.get_mut().unwrap_or_else(PoisonError::into_inner)) {
             // A panic is that of the owner, who has printed it; the other owners get their memory all the same.
-            let _ = catch_unwind(AssertUnwindSafe(delete));
+            // Dropping its payload could panic again.
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(delete)) {
+                forget(panic);
+            }
         }
     }
 }

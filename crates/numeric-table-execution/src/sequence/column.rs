@@ -14,6 +14,14 @@ use crate::device_table::is_refused_value;
 use crate::memory::ExecutionMemory;
 use crate::{DeviceArray, HandleError, Kernels};
 
+fn check_column(table: &dyn NumericTable, column: usize) -> Result<(), HandleError> {
+    let column_count = table.shape().columns;
+    match column < column_count {
+        true => Ok(()),
+        false => Err(Error::new(ErrorKind::ColumnOutOfRange { column, column_count }).into()),
+    }
+}
+
 /// A column of a table of any kind, as values of any element type. Only its own bytes cross, in the narrower of both
 /// types.
 ///
@@ -70,10 +78,7 @@ impl<'t, T: Element> TableColumn<'t, T> {
         column: usize,
         policy: ConversionPolicy,
     ) -> Result<Self, HandleError> {
-        let column_count = table.shape().columns;
-        if column >= column_count {
-            return Err(Error::new(ErrorKind::ColumnOutOfRange { column, column_count }).into());
-        }
+        check_column(table, column)?;
         Ok(Self { table, column, policy, value: std::marker::PhantomData })
     }
 
@@ -191,10 +196,7 @@ impl<'t, T: Element> TableColumnMut<'t, T> {
         column: usize,
         policy: ConversionPolicy,
     ) -> Result<Self, HandleError> {
-        let column_count = table.shape().columns;
-        if column >= column_count {
-            return Err(Error::new(ErrorKind::ColumnOutOfRange { column, column_count }).into());
-        }
+        check_column(table, column)?;
         Ok(Self { table, column, block: BlockDescriptor::with_policy(policy) })
     }
 }

@@ -30,7 +30,7 @@ impl Calls {
         self.0.load(SeqCst)
     }
 
-    /// Waits until there were as many calls, and for a moment, in which there are no more.
+    /// Waits for this number of calls, and then a moment longer, to see that no more follow.
     pub(super) fn wait(&self, count: usize) {
         let deadline = Instant::now() + Duration::from_secs(20);
         while self.now() < count && Instant::now() < deadline {
@@ -343,7 +343,7 @@ fn a_deleter_is_called_once_whatever_fails() {
             for kind in [MemoryKind::Shared, MemoryKind::Pinned] {
                 let mut shared = DeviceArray::<i32, _>::allocate_with_kind(&device, 2000, kind)?;
                 device.convert(array.view()?, shared.view_mut()?, Default::default())?;
-                assert_eq!(values_of(&shared)?, [5; 2000]);
+                assert_eq!(values_of(&mut shared)?, [5; 2000]);
             }
             assert_eq!(array.to_array()?[..], [5; 2000]);
             assert_eq!(wide.to_array()?[..], [3; 2000]);

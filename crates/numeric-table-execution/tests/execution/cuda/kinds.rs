@@ -11,12 +11,12 @@ use super::other::Other;
 use super::{Alone, LONELY, need_device};
 
 /// The values, in place if the program can access them.
-pub(super) fn values_of<T: Element>(array: &DeviceArray<T, Cuda>) -> Result<Vec<T>, HandleError> {
-    match array.host_slice() {
+pub(super) fn values_of<T: Element>(array: &mut DeviceArray<T, Cuda>) -> Result<Vec<T>, HandleError> {
+    match array.host_slice().map(<[T]>::to_vec) {
         Err(HandleError::Device(DeviceError::Unavailable { .. })) if array.memory_kind() == MemoryKind::Shared => {
             Ok(array.to_array()?.to_vec())
         }
-        values => Ok(values?.to_vec()),
+        values => values,
     }
 }
 
@@ -27,7 +27,7 @@ fn managed_and_pinned_memory_is_that_of_both_sides() {
     for kind in [MemoryKind::Shared, MemoryKind::Pinned] {
         let mut array = DeviceArray::full_with_kind(&device, 1000, 1.5_f32, kind).unwrap();
         assert_eq!(array.memory_kind(), kind);
-        assert_eq!(values_of(&array).unwrap(), [1.5; 1000]);
+        assert_eq!(values_of(&mut array).unwrap(), [1.5; 1000]);
         if array.host_slice().is_err() {
             continue; // one side at a time may use managed memory of this device
         }
@@ -39,7 +39,7 @@ fn managed_and_pinned_memory_is_that_of_both_sides() {
         clone.host_slice_mut().unwrap().fill(2.0); // a copy, of the same kind
         assert_eq!((clone.memory_kind(), array.host_slice().unwrap()[0]), (kind, 1.5));
         assert_eq!(array.to_array().unwrap()[998..], [1.5, 300.0]);
-        let no_values = DeviceArray::<f64, _>::allocate_with_kind(&device, 0, kind).unwrap();
+        let mut no_values = DeviceArray::<f64, _>::allocate_with_kind(&device, 0, kind).unwrap();
         assert!(no_values.host_slice().unwrap().is_empty());
         let stats = device.stats();
         let shape = Shape { rows: 500, columns: 2 };
@@ -47,7 +47,7 @@ fn managed_and_pinned_memory_is_that_of_both_sides() {
         assert_eq!(table.convert::<i16>(Default::default()).unwrap().shape(), shape);
         assert_eq!((device.stats() - stats).uploads.bytes, 0);
     }
-    let plain = DeviceArray::full(&device, 10, 1_u8).unwrap();
+    let mut plain = DeviceArray::full(&device, 10, 1_u8).unwrap();
     assert_fault!(plain.host_slice(), HandleError::Device(DeviceError::Unavailable { .. }));
     let host = DeviceArray::<u8, _>::allocate_with_kind(&device, 10, MemoryKind::Host);
     assert_fault!(host, HandleError::Device(DeviceError::Unavailable { .. }));
@@ -59,7 +59,7 @@ fn managed_and_pinned_memory_is_that_of_both_sides() {
         let mut array =
             unsafe { DeviceArray::<i32, _>::from_raw_mut(&device, address, 1000, kind, calls.deleter(), &[]) }.unwrap();
         device.fill(array.mutable_view().unwrap(), 7).unwrap();
-        assert_eq!((array.memory_kind(), values_of(&array).unwrap()), (kind, vec![7; 1000]));
+        assert_eq!((array.memory_kind(), values_of(&mut array).unwrap()), (kind, vec![7; 1000]));
     }
     calls.wait(2);
     other.free(managed);

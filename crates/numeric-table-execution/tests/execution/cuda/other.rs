@@ -112,7 +112,7 @@ impl Other {
         address
     }
 
-    /// Frees memory after all work of the stream. What the device reports when it is lost is no matter.
+    /// Frees memory after all work of the stream. Ignores the errors of a lost device.
     pub(super) fn free(&self, address: u64) {
         self.enter();
         // SAFETY: tests free what they have allocated, once.

@@ -1,5 +1,5 @@
-//! Kernels of the user's, on a device with the compiler of kernels: the fake driver has none, and runs only kernels of
-//! the names of the library's own.
+//! Kernels that a user writes, on a device with a compiler of kernels. The fake driver has none: it knows the library's
+//! kernels by their names, and runs no others.
 
 use numeric_table::prelude::*;
 use numeric_table_execution::cuda::{Cuda, CudaGrid, CudaProgram};

@@ -386,3 +386,22 @@ fn the_stream_for_producers_orders_what_they_write() {
         Fake::find().unwrap().delays(level);
     }
 }
+
+/// A full device frees copies of values that the program has too, but not the memory of a tensor.
+#[test]
+fn the_memory_of_a_tensor_is_not_freed_for_others() {
+    let Some(alone) = Alone::wait() else { return };
+    let before = alone.fake.limit(LONELY, 1 << 20);
+    let device = alone.open();
+    let handle = ArrayHandle::from_container(&device, Array::from(vec![1.5_f32; 1000]));
+    let table = DeviceTable::from_handle(handle, Shape { rows: 500, columns: 2 }, DataLayout::RowMajor).unwrap();
+    let tensor = table.into_dlpack().unwrap();
+    let free = device.memory_info().unwrap().0;
+    assert_fault!(DeviceArray::<u8, _>::allocate(&device, free + 1), HandleError::DeviceAlloc { .. });
+    // SAFETY: the tensor is one of this crate, and nothing else uses its memory.
+    let table = unsafe { DeviceTable::<f32, _>::from_dlpack(&device, tensor, &[]) }.unwrap();
+    assert_eq!(table.to_table().unwrap().as_slice().unwrap(), [1.5; 1000]);
+    drop((table, device));
+    alone.fake.limit(LONELY, before);
+    alone.check();
+}
