@@ -6,8 +6,8 @@
 //! * Addresses on the device are no addresses of the program, and are never used twice. Every access is checked against
 //!   the blocks that are alive in the order of the streams; one outside of them is an "illegal address", and the
 //!   context is unusable from then on. Memory is filled with nonsense when it is allocated.
-//! * Streams have a thread each, with pseudo-random delays, and so has nobody an order that was not asked for. Calls
-//!   are delayed too, on the thread that makes them.
+//! * Streams have a thread each, with pseudo-random delays, so that work has no order unless the program
+//!   orders it. Calls are delayed too, on the thread that makes them.
 //! * A copy from or to memory that is registered is made by the thread of the stream, at its time: a source that is
 //!   changed too early arrives changed. What a copy will write is filled with nonsense when the copy is asked for.
 //!   Other memory is read, or written, before the call returns, as the driver's documentation has it.

@@ -30,7 +30,7 @@ pub(crate) struct Block {
     pub(crate) form: Form,
     /// Whether the stream has come to its allocation.
     pub(crate) is_there: AtomicBool,
-    /// Whether somebody has asked for it to be freed.
+    /// Whether a call has requested to free it.
     pub(crate) is_given_up: AtomicBool,
 }
 
