@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use numeric_table::{Element, array::MemoryKind};
 
-use super::api::{Address, Code};
-use super::memory::{CudaBuffer, free_bytes};
-use super::release::{self, Deleter};
+use super::api::Code;
+use super::memory::{CudaBuffer, allocate};
+use super::release::Deleter;
 use super::streams::{Lane, Streams};
 use super::{Cuda, CudaTransport};
 use crate::memory::{DeviceView, DeviceViewMut};
@@ -71,24 +71,6 @@ impl CudaBuffer {
     fn program_address(&self) -> Result<usize, HandleError> {
         let missing = DeviceError::Unavailable { what: "memory that the program can access" };
         Ok(self.host().ok_or(missing)?)
-    }
-}
-
-/// Allocates memory, and tries again when blocks that were dropped are free.
-fn allocate(
-    streams: &Streams,
-    bytes: usize,
-    attempt: impl Fn() -> Result<Address, Code>,
-) -> Result<Address, DeviceError> {
-    let mut found = attempt();
-    if found == Err(Code::OUT_OF_MEMORY) {
-        streams.synchronize()?;
-        release::release_own();
-        found = attempt();
-    }
-    match found {
-        Err(Code::OUT_OF_MEMORY) => Err(DeviceError::OutOfMemory { bytes, free: free_bytes(streams) }),
-        found => streams.check("an allocation", found),
     }
 }
 

@@ -49,19 +49,7 @@ impl CudaBuffer {
             true => streams.stream(Lane::Allocate).allocate(bytes),
             false => streams.context().allocate(bytes),
         };
-        let address = match attempt() {
-            Err(Code::OUT_OF_MEMORY) => {
-                // Blocks that were freed may still wait for their last use.
-                streams.synchronize()?;
-                let refusal = || DeviceError::OutOfMemory { bytes, free: free_bytes(streams) };
-                match attempt() {
-                    Err(Code::OUT_OF_MEMORY) => return Err(refusal()),
-                    result => streams.check("an allocation", result)?,
-                }
-            }
-            result => streams.check("an allocation", result)?,
-        };
-        let block = block(address);
+        let block = block(allocate(streams, bytes, attempt)?);
         let mark = streams.mark(Lane::Allocate)?;
         lock(&block.uses).written(&mark);
         Ok(block)
@@ -224,8 +212,26 @@ impl CudaBuffer {
     }
 }
 
+/// Allocates memory, and tries again when blocks that were dropped are free.
+pub(super) fn allocate(
+    streams: &Streams,
+    bytes: usize,
+    attempt: impl Fn() -> Result<Address, Code>,
+) -> Result<Address, DeviceError> {
+    let mut found = attempt();
+    if found == Err(Code::OUT_OF_MEMORY) {
+        streams.synchronize()?;
+        release::release_own();
+        found = attempt();
+    }
+    match found {
+        Err(Code::OUT_OF_MEMORY) => Err(DeviceError::OutOfMemory { bytes, free: free_bytes(streams) }),
+        found => streams.check("an allocation", found),
+    }
+}
+
 /// Returns the number of free bytes of a device, if it says so.
-pub(super) fn free_bytes(streams: &Streams) -> Option<usize> {
+fn free_bytes(streams: &Streams) -> Option<usize> {
     streams.context().memory_info().ok().map(|(free, _)| free)
 }
 
