@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn totals_beyond_the_range_are_kept_beside_ordinary_columns() {
         let rows = 24; // three values in each lane: no lane overflows, but their total does
-        let huge = |row: usize| if row % 2 == 0 { f64::MAX / 4.0 } else { f64::MAX / 8.0 };
+        let huge = |row: usize| if row.is_multiple_of(2) { f64::MAX / 4.0 } else { f64::MAX / 8.0 };
         let values: Vec<f64> = (0..rows).flat_map(|row| [f64::from(value(row, 0)), huge(row)]).collect();
         let columns = [0, 1].map(|column| values.iter().copied().skip(column).step_by(2).collect::<Vec<f64>>());
         for level in Level::available() {
