@@ -100,7 +100,7 @@ def results(page):
     found = {}
     for text, is_separate in ((block, False), (before + after, True)):
         for job, ours, peers in re.findall(r"^\| `([^`|]+)` \| [^|]* \| ([^|]*) \| ([^|]*) \| [^|]* \|$", text, re.M):
-            ratios = dict(re.findall(r"(\w+) [0-9.]+ (?:ns|µs|ms|s) \(([0-9.]+) ×\)", peers))
+            ratios = dict(re.findall(r"(\w+) [0-9.]+ (?:ns|µs|ms|s) \(([0-9.]+) ×[);]", peers))  # a range may follow
             result = Result(ours, {peer: ratios[peer] for peer in PEERS if peer in ratios}, is_separate)
             if result.ratios:
                 found.setdefault(job, result)
