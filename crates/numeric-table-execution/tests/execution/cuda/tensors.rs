@@ -11,7 +11,7 @@ use numeric_table_execution::*;
 use test_support::tables::assert_fault;
 
 use super::other::Other;
-use super::{Alone, Fake, LONELY, need_device};
+use super::{Alone, LONELY, Slow, need_device};
 
 #[test]
 fn values_at_any_strides_are_a_table() {
@@ -345,7 +345,7 @@ fn arrays_of_the_cuda_array_interface_are_tables() {
 #[test]
 fn the_memory_of_an_exported_tensor_is_used_again_after_the_work_of_its_consumer() {
     need_device!();
-    let longer = Fake::find().map(|fake| fake.delays(2));
+    let _slow = Slow::start();
     for round in 0..20 {
         let (device, other) = (Cuda::new(0).unwrap(), Other::new(0));
         let twin = other.allocate(4 * 3000);
@@ -360,16 +360,13 @@ fn the_memory_of_an_exported_tensor_is_used_again_after_the_work_of_its_consumer
         assert_eq!(other.read::<i32>(twin, 3000), [round; 3000]);
         other.free(twin);
     }
-    if let Some(level) = longer {
-        Fake::find().unwrap().delays(level);
-    }
 }
 
 /// A producer makes the stream that it is given wait, and needs no event.
 #[test]
 fn the_stream_for_producers_orders_what_they_write() {
     need_device!();
-    let longer = Fake::find().map(|fake| fake.delays(2));
+    let _slow = Slow::start();
     for round in 0..20 {
         let (device, other) = (Cuda::new(0).unwrap(), Other::new(0));
         let (address, twin) = (other.values(&[0.0_f32; 3000]), other.values(&[round as f32; 3000]));
@@ -382,16 +379,13 @@ fn the_stream_for_producers_orders_what_they_write() {
         producer.check_deleted();
         [address, twin].into_iter().for_each(|address| other.free(address));
     }
-    if let Some(level) = longer {
-        Fake::find().unwrap().delays(level);
-    }
 }
 
 /// A full device frees copies of values that the program has too, but not the memory of a tensor.
 #[test]
 fn the_memory_of_a_tensor_is_not_freed_for_others() {
     let Some(alone) = Alone::wait() else { return };
-    let before = alone.fake.limit(LONELY, 1 << 20);
+    let limit = alone.fake.limit(LONELY, 1 << 20);
     let device = alone.open();
     let handle = ArrayHandle::from_container(&device, Array::from(vec![1.5_f32; 1000]));
     let table = DeviceTable::from_handle(handle, Shape { rows: 500, columns: 2 }, DataLayout::RowMajor).unwrap();
@@ -402,6 +396,6 @@ fn the_memory_of_a_tensor_is_not_freed_for_others() {
     let table = unsafe { DeviceTable::<f32, _>::from_dlpack(&device, tensor, &[]) }.unwrap();
     assert_eq!(table.to_table().unwrap().as_slice().unwrap(), [1.5; 1000]);
     drop((table, device));
-    alone.fake.limit(LONELY, before);
+    drop(limit);
     alone.check();
 }
