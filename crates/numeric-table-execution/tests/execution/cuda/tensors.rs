@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
+use numeric_table::array::MemoryKind;
 use numeric_table::prelude::*;
 use numeric_table_execution::cuda::{Cuda, CudaArrayInterface, DlTensor};
 use numeric_table_execution::*;
@@ -398,4 +399,90 @@ fn the_memory_of_a_tensor_is_not_freed_for_others() {
     drop((table, device));
     drop(limit);
     alone.check();
+}
+
+/// Not every producer says that its memory is managed, and the CUDA array interface has no kinds.
+#[test]
+fn memory_that_is_labelled_as_the_devices_may_be_of_another_kind() {
+    need_device!();
+    let (device, other) = (Cuda::new(0).unwrap(), Other::new(0));
+    let (managed, pinned) = (other.allocate_managed(48), other.allocate_pinned(48));
+    let deleted = Arc::new(AtomicUsize::new(0));
+    for (address, kind) in [(managed, MemoryKind::Shared), (pinned, MemoryKind::Pinned)] {
+        let producer = Producer::new(address, &[4, 3]);
+        let tensor = producer.table(&device).unwrap();
+        let interface = CudaArrayInterface {
+            address,
+            is_read_only: false,
+            typestr: "<f4".into(),
+            shape: vec![12],
+            strides: None,
+            stream: None,
+        };
+        let deleter = {
+            let deleted = deleted.clone();
+            move || _ = deleted.fetch_add(1, SeqCst)
+        };
+        let mut handle = tensor.into_handle();
+        assert_eq!(handle.memory_kind(), kind);
+        device.fill(handle.prepare_in_place().unwrap(), 1.5).unwrap();
+        device.synchronize().unwrap();
+        // SAFETY: the memory is freed at the end, and the first array does not use it any more.
+        let table = unsafe { DeviceTable::<f32, _>::from_array_interface(&device, &interface, deleter) }.unwrap();
+        assert_eq!(table.to_table().unwrap().as_slice().unwrap(), [1.5; 12]);
+        let tensor = table.into_dlpack().unwrap();
+        assert!(format!("{tensor:?}").contains(if kind == MemoryKind::Shared { "kind: 13" } else { "kind: 3" }));
+        drop((tensor, handle));
+        producer.check_deleted();
+    }
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while deleted.load(SeqCst) < 2 && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_micros(100));
+    }
+    assert_eq!(deleted.load(SeqCst), 2);
+    other.free(managed);
+    other.free_pinned(pinned);
+}
+
+#[test]
+fn strides_of_axes_with_one_place_do_not_matter() {
+    need_device!();
+    let (device, other) = (Cuda::new(0).unwrap(), Other::new(0));
+    let address = other.values(&[1_i16, 2, 3, 4, 5, 6]);
+    for (shape, strides, expected) in [
+        (vec![1, 3], vec![3, 2], vec![1, 2, 3]),
+        (vec![3, 1], vec![2, -5], vec![1, 2, 3]),
+        (vec![1, 3], vec![i64::MAX, 4], vec![1, 3, 5]),
+        (vec![1, 1], vec![-1, 1], vec![1]),
+        (vec![1], vec![-7], vec![1]),
+        (vec![0, 3], vec![1, 1], vec![]),
+        (vec![3, 0], vec![-1, i64::MIN], vec![]),
+    ] {
+        let (typestr, is_read_only, strides) = ("<i2".into(), true, Some(strides));
+        let interface = CudaArrayInterface { address, is_read_only, typestr, shape, strides, stream: None };
+        // SAFETY: the memory is freed at the end, after all work, and nothing writes it.
+        let table = unsafe { DeviceTable::<i16, _>::from_array_interface(&device, &interface, || ()) };
+        let table = table.unwrap_or_else(|error| panic!("{interface:?}: {error}"));
+        assert_eq!(table.to_table().unwrap().rows::<i16>(..).unwrap()[..], expected, "{interface:?}");
+    }
+    device.synchronize().unwrap();
+    other.free(address);
+}
+
+#[test]
+fn tables_without_values_whose_size_is_no_number_of_dlpack_are_refused() {
+    need_device!();
+    let device = Cuda::new(0).unwrap();
+    for (rows, is_good) in [(i64::MAX as usize, true), (i64::MAX as usize + 1, false), (usize::MAX, false)] {
+        for (rows, columns) in [(rows, 0), (0, rows)] {
+            for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+                let handle = DeviceArray::<f32, _>::allocate(&device, 0).unwrap().into_handle();
+                let tensor = DeviceTable::from_handle(handle, Shape { rows, columns }, layout).unwrap().into_dlpack();
+                match is_good {
+                    true => assert_eq!(address_of(&tensor.unwrap()), 0),
+                    false => assert_fault!(tensor, HandleError::LengthOverflow),
+                }
+            }
+        }
+    }
 }
