@@ -208,6 +208,10 @@ impl fmt::Display for TraceReport {
 /// the work that the library does for them on other threads. Traces nest: an inner trace also reports to the outer
 /// ones. Threads that the program starts have no trace: hand them a [`TraceContext`].
 ///
+/// A parallel iterator of the library, such as `par_row_blocks`, belongs to the traces of the thread that creates it,
+/// wherever it runs. The closures that a program passes to it run on threads of Rayon, which have no trace: library
+/// calls in them are recorded if they run in a [`TraceContext`].
+///
 /// Most calls record a copy when it is complete. Reading in place, clones, slices, sub-tables and mapped files record
 /// nothing. Not recorded either: single values (`value`, `set_value`), values that the caller passes to be written or
 /// appended, working memory of the library, serde and Parquet.
@@ -349,13 +353,14 @@ impl TraceContext {
         if is_on() { Self(current()) } else { Self(Vec::new()) }
     }
 
-    /// Calls `work`, whose copies count for these traces, and not for those of the thread that calls it.
+    /// Calls `work`, whose copies count for these traces, and not for those of the thread that calls it. A trace that
+    /// `work` starts and does not end goes on when this returns.
     #[inline]
     pub fn run<R>(&self, work: impl FnOnce() -> R) -> R {
         if self.0.is_empty() && !is_on() {
             return work();
         }
-        let _restore = Restore(set_current(self.0.clone()));
+        let _restore = Restore { before: set_current(self.0.clone()), entered: &self.0 };
         work()
     }
 
@@ -365,12 +370,19 @@ impl TraceContext {
     }
 }
 
-/// Sets the traces of the thread when dropped, even if it unwinds.
-struct Restore(Vec<Arc<Scope>>);
+/// Sets the traces of the thread when dropped, even if it unwinds: those of before, and those that were started since
+/// and are still open.
+struct Restore<'c> {
+    before: Vec<Arc<Scope>>,
+    entered: &'c [Arc<Scope>],
+}
 
-impl Drop for Restore {
+impl Drop for Restore<'_> {
     fn drop(&mut self) {
-        set_current(std::mem::take(&mut self.0));
+        let mut scopes = std::mem::take(&mut self.before);
+        let is_entered = |scope: &Arc<Scope>| self.entered.iter().any(|entered| Arc::ptr_eq(entered, scope));
+        scopes.extend(current().into_iter().filter(|scope| !is_entered(scope)));
+        set_current(scopes);
     }
 }
 
@@ -470,7 +482,7 @@ pub(crate) fn record_now(kind: CopyKind, bytes: u64) {
     if scopes.is_empty() {
         return; // the trace of another thread
     }
-    let _restore = Restore(set_current(Vec::new())); // copies of the hooks are not recorded
+    let _restore = Restore { before: set_current(Vec::new()), entered: &[] }; // copies of the hooks are not recorded
     let event = CopyEvent { kind, bytes };
     scopes.iter().rev().for_each(|scope| scope.add(&event));
 }

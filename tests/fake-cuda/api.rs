@@ -136,8 +136,13 @@ exports! {
     fn cuCtxSetCurrent(context: Handle) { set_current(context.addr()) }
     fn cuCtxSynchronize() {
         let device = current()?;
+        device.allow_synchronizing()?;
         device.finish();
         device.check()
+    }
+    fn cuThreadExchangeStreamCaptureMode(mode: *mut c_uint) {
+        current()?;
+        put(mode, 0) // the mode of every thread at first; no stream is ever captured
     }
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
         let device = current()?;
@@ -249,6 +254,7 @@ exports! {
         let registered = host::place(address as usize);
         // What an address is that the driver does not know: every attribute is zero, but for the device.
         let (mut memory_type, mut managed, mut ordinal, mut start, mut size, mut form) = (0, 0, -2, 0, 0, None);
+        let mut for_kernels = address;
         if let Some(place) = place(address) {
             (memory_type, managed) = match place.form {
                 Form::Pinned => (1, 0),
@@ -257,6 +263,9 @@ exports! {
             };
             (ordinal, start, size) = (place.device as c_int, place.start, place.count);
             form = Some(place.form);
+            if memory_type == 2 && managed == 0 && place.device != context.index {
+                for_kernels = 0; // no device can access the memory of another one
+            }
         } else if let Some((first, bytes, device)) = registered {
             (memory_type, ordinal, start, size) = (1, device as c_int, first as u64, bytes);
         }
@@ -265,7 +274,7 @@ exports! {
             let (attribute, target) = unsafe { (attributes.add(index).read(), data.add(index).read()) };
             match attribute {
                 2 => put(target.cast::<c_uint>(), memory_type)?,
-                3 => put(target.cast::<u64>(), if memory_type == 0 { 0 } else { address })?,
+                3 => put(target.cast::<u64>(), if memory_type == 0 { 0 } else { for_kernels })?,
                 8 => put(target.cast::<c_uint>(), managed)?,
                 9 => put(target.cast::<c_int>(), ordinal)?,
                 10 => put(target.cast::<u8>(), u8::from(form == Some(Form::Plain)))?,

@@ -107,6 +107,7 @@ unsafe extern "C" fn fake_cuda_fail(function: *const c_char, after: u64, code: C
 /// | 14 | returns the number of devices |
 /// | 15 | maps two pieces of memory of `value` bytes each, one after the other; returns the address |
 /// | 16 | unmaps the piece at an address |
+/// | 17 | refuses to wait for all work of a device (`value` 1), or does not (0); returns how often it has refused |
 #[unsafe(no_mangle)]
 extern "C" fn fake_cuda_control(command: u32, which: i32, value: u64) -> u64 {
     const UNKNOWN: u64 = u64::MAX;
@@ -139,6 +140,10 @@ extern "C" fn fake_cuda_control(command: u32, which: i32, value: u64) -> u64 {
             let is_there = device.give_up(value).is_ok();
             device.free(value);
             usize::from(is_there)
+        }
+        17 => {
+            device.refuses_synchronizing.store(value != 0, SeqCst);
+            device.refused.load(SeqCst)
         }
         _ => return UNKNOWN,
     };

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicI64, AtomicU32, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, RwLock};
 
 use crate::control::violation;
@@ -10,7 +10,8 @@ use crate::host;
 use crate::memory::{Block, Form, Place};
 use crate::stream::Stream;
 use crate::{
-    Answer, Code, ILLEGAL_ADDRESS, INVALID_CONTEXT, INVALID_DEVICE, INVALID_VALUE, OUT_OF_MEMORY, lock, setting,
+    Answer, CAPTURE_UNSUPPORTED, Code, ILLEGAL_ADDRESS, INVALID_CONTEXT, INVALID_DEVICE, INVALID_VALUE, OUT_OF_MEMORY,
+    lock, setting,
 };
 
 /// The context of device `n` has the handle `FIRST_CONTEXT + n`.
@@ -37,6 +38,9 @@ pub(crate) struct Device {
     defaults: Mutex<[Option<Arc<Stream>>; 2]>,
     /// Number of bytes that were copied to the device, from it, and on it.
     pub(crate) copied: [AtomicUsize; 3],
+    /// Whether waiting for the device is refused, as while a stream of it is captured; and how often it was.
+    pub(crate) refuses_synchronizing: AtomicBool,
+    pub(crate) refused: AtomicUsize,
     /// Number of jobs of all streams, also of those that are destroyed already.
     jobs: Mutex<usize>,
     is_idle: Condvar,
@@ -115,6 +119,8 @@ impl Device {
             streams: Mutex::default(),
             defaults: Mutex::default(),
             copied: Default::default(),
+            refuses_synchronizing: AtomicBool::new(false),
+            refused: AtomicUsize::new(0),
             jobs: Mutex::new(0),
             is_idle: Condvar::new(),
         }
@@ -169,6 +175,14 @@ impl Device {
         let streams = lock(&self.streams).clone();
         let points: Vec<_> = streams.iter().map(|stream| stream.mark()).collect();
         points.iter().for_each(|point| point.wait());
+    }
+
+    pub(crate) fn allow_synchronizing(&self) -> Answer {
+        if self.refuses_synchronizing.load(SeqCst) {
+            self.refused.fetch_add(1, SeqCst);
+            return Err(CAPTURE_UNSUPPORTED);
+        }
+        Ok(())
     }
 
     pub(crate) fn begin_job(&self) {

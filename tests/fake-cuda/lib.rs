@@ -53,6 +53,7 @@ const ILLEGAL_ADDRESS: Code = 700;
 const ALREADY_REGISTERED: Code = 712;
 const NOT_REGISTERED: Code = 713;
 const NOT_PERMITTED: Code = 800;
+const CAPTURE_UNSUPPORTED: Code = 900;
 
 fn lock<V>(mutex: &Mutex<V>) -> MutexGuard<'_, V> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

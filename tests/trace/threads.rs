@@ -3,7 +3,7 @@
 use std::thread;
 
 use numeric_table::prelude::*;
-use numeric_table::trace::{CopyKind, TraceContext, copies_of};
+use numeric_table::trace::{CopyKind, Trace, TraceContext, copies_of};
 use test_support::tables::*;
 
 use super::{NOTHING, copies, set};
@@ -61,6 +61,32 @@ fn a_thread_of_the_program_works_for_the_trace_that_is_handed_to_it() {
         });
     });
     assert_eq!((report.total().count, report.of(Converted).bytes), (2, 8 * 3 * 8));
+}
+
+#[test]
+fn a_trace_that_is_started_for_another_thread_goes_on() {
+    let copy = || Array::copy_of(&[1_u8, 2, 3]).unwrap();
+    let outer = Trace::start();
+    let context = TraceContext::current();
+    thread::scope(|scope| {
+        let work = || {
+            let own = Trace::start();
+            let inner = context.run(|| {
+                let inner = Trace::start();
+                copy();
+                inner
+            });
+            copy(); // of this thread: for both of its traces
+            assert_eq!((inner.finish().total().bytes, own.report().total().bytes), (6, 3));
+            copy();
+            context.run(|| drop(Trace::start())); // one that ends is forgotten
+            copy();
+            assert_eq!(own.finish().total().bytes, 9);
+            assert_eq!(copies(copy), [(Requested, 1, 3)]);
+        };
+        scope.spawn(work);
+    });
+    assert_eq!(outer.finish().total().bytes, 3);
 }
 
 #[cfg(feature = "rayon")]

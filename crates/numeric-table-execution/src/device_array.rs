@@ -100,6 +100,18 @@ impl<T: Element, D: DeviceAdapter> DeviceArray<T, D> {
     /// assert_eq!(array.to_array()?[..], [1.5; 3]);
     /// # Ok::<(), numeric_table_execution::HandleError>(())
     /// ```
+    /// After some work, without waiting for it:
+    /// ```
+    /// use numeric_table::{Array, array::MemoryKind};
+    /// use numeric_table_execution::{ArrayHandle, DeviceAdapter, DeviceArray, EmulatedDevice, Kernels};
+    /// let device = EmulatedDevice::new();
+    /// let copied = ArrayHandle::from_container(&device, Array::from(vec![1_u8, 2])).prefetch(&[])?;
+    /// let mut array = DeviceArray::<f32, _>::allocate_with_kind(&device, 3, MemoryKind::Device)?;
+    /// let filled = device.submit(&[copied], |device| device.fill(array.view_mut()?, 1.5))?;
+    /// # device.queue().wait(numeric_table_execution::transport::Engine::Control, filled);
+    /// # assert_eq!(array.to_array()?[..], [1.5; 3]);
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
     pub fn full_with_kind(device: &D, count: usize, value: T, kind: MemoryKind) -> Result<Self, HandleError>
     where
         D: Kernels,

@@ -61,24 +61,32 @@ pub enum DeviceError {
 #[non_exhaustive]
 pub enum MemoryMismatch {
     /// The memory is of another kind. The driver reports memory that it does not know as [`MemoryKind::Host`].
-    #[error("the memory at {address:#x} was claimed as {claimed:?}, and is {found:?}")]
+    #[error("the memory at {address:#x} was claimed as {claimed:?}, and is {actual:?}")]
     Kind {
         /// The first address.
         address: u64,
         /// The claimed kind.
         claimed: MemoryKind,
         /// The kind that the driver reports.
-        found: MemoryKind,
+        actual: MemoryKind,
     },
     /// The memory belongs to another device.
-    #[error("the memory at {address:#x} was claimed to be on device {claimed}, and is on device {found}")]
+    #[error("the memory at {address:#x} was claimed to be on device {claimed}, and is on device {actual}")]
     Device {
         /// The first address.
         address: u64,
         /// The number of the device that the memory was claimed to be on.
         claimed: u32,
         /// The number of the device that the driver reports.
-        found: u32,
+        actual: u32,
+    },
+    /// The device cannot access the memory, although the driver knows it.
+    #[error("the memory at {address:#x} cannot be accessed from device {device}")]
+    Inaccessible {
+        /// The first address.
+        address: u64,
+        /// The number of the device.
+        device: u32,
     },
     /// The values do not lie inside an allocation.
     #[error("{bytes} bytes at {address:#x} were claimed, and the allocation there has {available}")]
@@ -129,12 +137,12 @@ pub enum HandleError {
         want: usize,
     },
     /// A computation has more results than it is allowed.
-    #[error("there are {have} results, and at most {most} are allowed")]
+    #[error("the results are {have} values, and at most {max} values are allowed")]
     TooManyValues {
-        /// The number of results.
+        /// The number of values of the results: of rows, the number of rows times that of columns.
         have: usize,
-        /// The largest number that is allowed.
-        most: usize,
+        /// The largest number of values that is allowed.
+        max: usize,
     },
     /// Two lengths that should be equal are not.
     #[error("lengths differ: there are {have} values, and {want} were asked for")]

@@ -80,7 +80,8 @@ pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
     /// wait. It must not use the handle.
     ///
     /// # Errors
-    /// Those of the trait, and of `make`.
+    /// Those of the trait, and of `make`; [`HandleError::WrongDevice`] and [`HandleError::LengthMismatch`] if what it
+    /// returns is not the memory of this device, or too short.
     fn load_made<'a, T: Element>(
         &'a self,
         len: usize,

@@ -195,8 +195,16 @@ impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
             Some(block) => block.clone(),
             None => {
                 self.space.check_alive()?;
-                let made = make()?.own.into_inner().unwrap_or_else(PoisonError::into_inner);
-                cache.copy.insert(made.ok_or(HandleError::NoValidData)?).clone()
+                let made = make()?;
+                if !Arc::ptr_eq(&made.space, &self.space) {
+                    return Err(HandleError::WrongDevice);
+                }
+                let block = made.own.into_inner().unwrap_or_else(PoisonError::into_inner);
+                let block = block.ok_or(HandleError::NoValidData)?;
+                if block.bytes() < len.saturating_mul(size_of::<T>()) {
+                    return Err(HandleError::LengthMismatch { have: block.bytes() / size_of::<T>(), want: len });
+                }
+                cache.copy.insert(block).clone()
             }
         };
         Ok(DeviceView::new(block, len))

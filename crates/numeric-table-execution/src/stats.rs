@@ -24,7 +24,8 @@ pub struct TransferTotals {
 
 /// Counts of the allocations and copies of a device since it was created. Always zero on devices that share memory.
 ///
-/// The difference of two values counts the work in between.
+/// The difference of two values counts the work in between. Arguments of kernels are not counted, also if they are many,
+/// such as the numbers of chosen columns.
 ///
 /// # Examples
 /// ```

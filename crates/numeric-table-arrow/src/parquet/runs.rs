@@ -5,6 +5,8 @@
 
 use bytes::Bytes;
 
+use super::input::varint;
+
 /// Number of integers that are unpacked at a time: a multiple of 8, which always have whole bytes.
 const BLOCK: usize = 256;
 
@@ -119,16 +121,13 @@ impl Runs {
 
     /// Reads an integer of at most 32 bits, in groups of 7 bits.
     fn varint(&mut self) -> Option<u32> {
-        let mut value = 0_u64;
-        for index in 0..5 {
-            let byte = *self.bytes.get(index)?;
-            value |= u64::from(byte & 0x7f) << (7 * index);
-            if byte < 0x80 {
-                let _ = self.bytes.split_to(index + 1);
-                return u32::try_from(value).ok();
-            }
-        }
-        None
+        const LONGEST: usize = 5;
+        let bytes = self.bytes.get(..LONGEST).unwrap_or(&self.bytes);
+        let mut rest = bytes;
+        let value = u32::try_from(varint(&mut rest)?).ok()?;
+        let length = bytes.len() - rest.len();
+        let _ = self.bytes.split_to(length);
+        Some(value)
     }
 }
 

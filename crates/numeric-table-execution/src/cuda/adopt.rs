@@ -32,7 +32,8 @@ pub enum CudaOrder {
     Stream(usize),
     /// The work that an event marks: a `CUevent`, or `cudaEvent_t`.
     Event(usize),
-    /// Work that was submitted through this crate, to the same [`Cuda`].
+    /// Work that was submitted through this crate, to the same [`Cuda`] or a clone of it. An event of another `Cuda`
+    /// counts as complete: nothing waits for its work, also if it is of the same GPU.
     Submitted(Event),
 }
 
@@ -42,6 +43,8 @@ pub(super) struct Claim {
     pub(super) address: Address,
     pub(super) count: usize,
     pub(super) kind: MemoryKind,
+    /// Whether the kind is that, or any that the device can access.
+    pub(super) is_exact: bool,
     pub(super) is_read_only: bool,
 }
 
@@ -67,7 +70,8 @@ impl<T: Element> DeviceArray<T, Cuda> {
     /// `kind` is [`MemoryKind::Device`] for plain memory of this device, [`MemoryKind::Shared`] for managed memory, and
     /// [`MemoryKind::Pinned`] for program memory that is registered with the driver. Kernels and copies that use the
     /// array start after the work in `after`. `deleter` is called exactly once, after the last work that uses the
-    /// memory, on any thread and without a lock of this crate; if this call fails, before it returns.
+    /// memory, on any thread and without a lock of this crate; if this call fails, before it returns. Deleters may wait:
+    /// up to 32 are called at a time.
     ///
     /// Only CUDA devices have this: for devices that share the program's memory, use
     /// [`Array::from_raw_parts`](numeric_table::Array::from_raw_parts) and [`DeviceArray::from_array`].
@@ -82,7 +86,8 @@ impl<T: Element> DeviceArray<T, Cuda> {
     /// * Until the deleter is called, the memory stays allocated, and nothing else writes it. After the work in
     ///   `after`, nothing else uses it without the order that [`CudaRaw`] gives.
     /// * Handles in `after` are those of streams and events of the primary context of this device, which are alive
-    ///   until this call returns.
+    ///   until this call returns. Events in [`CudaOrder::Submitted`] are those that `device`, or a clone of it, has
+    ///   returned.
     ///
     /// # Examples
     /// ```
@@ -110,7 +115,7 @@ impl<T: Element> DeviceArray<T, Cuda> {
         deleter: impl FnOnce() + Send + 'static,
         after: &[CudaOrder],
     ) -> Result<Self, HandleError> {
-        let claim = Claim { address, count, kind, is_read_only: true };
+        let claim = Claim { address, count, kind, is_exact: true, is_read_only: true };
         // SAFETY: the caller's promise.
         unsafe { adopt(device, claim, Deleter::new(deleter), after) }
     }
@@ -154,7 +159,7 @@ impl<T: Element> DeviceArray<T, Cuda> {
         deleter: impl FnOnce() + Send + 'static,
         after: &[CudaOrder],
     ) -> Result<Self, HandleError> {
-        let claim = Claim { address, count, kind, is_read_only: false };
+        let claim = Claim { address, count, kind, is_exact: true, is_read_only: false };
         // SAFETY: the caller's promise.
         unsafe { adopt(device, claim, Deleter::new(deleter), after) }
     }
@@ -204,14 +209,14 @@ pub(super) unsafe fn adopt<T: Element>(
     let bytes = bytes.ok_or(HandleError::LengthOverflow)?;
     let streams = device.streams();
     streams.enter()?;
-    let places = match bytes {
-        0 => (0, None),
+    let (kind, places) = match bytes {
+        0 => (claim.kind, (0, None)),
         _ => check(device, claim, bytes, size_of::<T>())?,
     };
     // SAFETY: the caller's promise.
     after.iter().try_for_each(|&order| unsafe { wait_for(device.space.transport(), order) })?;
     // SAFETY: the caller's promise; the driver has confirmed the place of the memory and its size.
-    let buffer = unsafe { CudaBuffer::with_deleter(streams, places, bytes, claim.kind, deleter, Lane::Other) }?;
+    let buffer = unsafe { CudaBuffer::with_deleter(streams, places, bytes, kind, deleter, Lane::Other) }?;
     let alignment = 1 << places.0.trailing_zeros().min(8); // of no values, any
     let block = device.space.adopt(buffer, bytes, is_read_only, alignment);
     let memory = SeparateMemory::of_block(&device.space, block);
@@ -221,7 +226,7 @@ pub(super) unsafe fn adopt<T: Element>(
 /// Makes [`Lane::Other`] wait for some work.
 ///
 /// # Safety
-/// A handle is that of a stream or an event of this device that is alive.
+/// A handle is that of a stream or an event of this device that is alive; a submitted event is one of this transport.
 unsafe fn wait_for(transport: &CudaTransport, order: CudaOrder) -> Result<(), HandleError> {
     let streams = transport.streams();
     streams.enter()?;
@@ -244,20 +249,25 @@ unsafe fn wait_for(transport: &CudaTransport, order: CudaOrder) -> Result<(), Ha
     Ok(streams.check("waiting for work of another library", ordered)?)
 }
 
-/// Compares a claim about memory with what the driver reports. Returns the address for kernels, and that for the
-/// program if it can access the memory.
-fn check(device: &Cuda, claim: Claim, bytes: usize, alignment: usize) -> Result<(Address, Option<usize>), HandleError> {
+/// The address of memory for kernels, and that for the program if it can access the memory.
+type Places = (Address, Option<usize>);
+
+/// Compares a claim about memory with what the driver reports. Returns the kind and the addresses of the memory.
+fn check(device: &Cuda, claim: Claim, bytes: usize, alignment: usize) -> Result<(MemoryKind, Places), HandleError> {
     let Claim { address, kind: claimed, .. } = claim;
     let streams = device.streams();
     let wrong = |mismatch| Err(HandleError::WrongMemory(mismatch));
     let place = place_of(streams, address)?;
-    let found = kind_of(&place);
-    if found != claimed || found == MemoryKind::Host {
-        return wrong(MemoryMismatch::Kind { address, claimed, found });
+    let actual = kind_of(&place);
+    if actual != claimed && claim.is_exact || actual == MemoryKind::Host {
+        return wrong(MemoryMismatch::Kind { address, claimed, actual });
     }
     let owner = u32::try_from(place.ordinal).unwrap_or(u32::MAX);
-    if found == MemoryKind::Device && owner != device.ordinal {
-        return wrong(MemoryMismatch::Device { address, claimed: device.ordinal, found: owner });
+    if actual == MemoryKind::Device && owner != device.ordinal {
+        return wrong(MemoryMismatch::Device { address, claimed: device.ordinal, actual: owner });
+    }
+    if place.device_address == 0 {
+        return wrong(MemoryMismatch::Inaccessible { address, device: device.ordinal });
     }
     let available = available(streams, address, place, bytes)?;
     if available < bytes {
@@ -268,18 +278,17 @@ fn check(device: &Cuda, claim: Claim, bytes: usize, alignment: usize) -> Result<
         return wrong(MemoryMismatch::Alignment { address, alignment });
     }
     let is_concurrent = streams.check("asking for managed memory", streams.context().has_managed())?.1;
-    let is_accessible = found == MemoryKind::Pinned || found == MemoryKind::Shared && is_concurrent;
-    Ok((place.device_address, is_accessible.then_some(address as usize)))
+    let is_accessible = actual == MemoryKind::Pinned || actual == MemoryKind::Shared && is_concurrent;
+    Ok((actual, (place.device_address, is_accessible.then_some(address as usize))))
 }
 
 fn place_of(streams: &Streams, address: Address) -> Result<Place, HandleError> {
     Ok(streams.check("asking for the place of memory", streams.context().place(address))?)
 }
 
-/// Returns the kind of memory; [`MemoryKind::Host`] if devices cannot access it.
+/// Returns the kind of memory; [`MemoryKind::Host`] if the driver does not know it.
 fn kind_of(place: &Place) -> MemoryKind {
     match place.memory_type {
-        _ if place.device_address == 0 => MemoryKind::Host,
         1..=4 if place.is_managed => MemoryKind::Shared,
         1 => MemoryKind::Pinned,
         2 => MemoryKind::Device,
@@ -397,6 +406,7 @@ macro_rules! raw {
             ///
             /// # Safety
             /// A handle is that of a stream or an event of the primary context of the device that is alive.
+            /// An event in [`CudaOrder::Submitted`] is one that the array's [`Cuda`], or a clone of it, has returned.
             ///
             /// # Examples
             /// ```

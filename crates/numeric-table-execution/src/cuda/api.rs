@@ -98,6 +98,7 @@ functions! {
         fn current_context(*mut Handle) -> Code = b"cuCtxGetCurrent\0";
         fn set_current_context(Handle) -> Code = b"cuCtxSetCurrent\0";
         fn synchronize_context() -> Code = b"cuCtxSynchronize\0";
+        fn exchange_capture_mode(*mut c_uint) -> Code = b"cuThreadExchangeStreamCaptureMode\0";
         fn memory_info(*mut usize, *mut usize) -> Code = b"cuMemGetInfo_v2\0";
 
         fn create_stream(*mut Handle, c_uint) -> Code = b"cuStreamCreate\0";

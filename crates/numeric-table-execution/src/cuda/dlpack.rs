@@ -197,6 +197,7 @@ impl DlTensor {
         geometry(shape, numbers(tensor.strides)).map_err(unsupported)
     }
 
+    /// Returns the kind of memory that the producer names. [`MemoryKind::Device`] may be any memory of a device.
     fn kind(&self) -> Result<MemoryKind, HandleError> {
         match self.tensor().device.kind {
             CUDA => Ok(MemoryKind::Device),
@@ -237,6 +238,12 @@ fn no_tensor() -> HandleError {
     unsupported("no tensor".into())
 }
 
+/// Returns sizes or strides as numbers of DLPack.
+fn numbers(counts: [usize; 2]) -> Result<[i64; 2], HandleError> {
+    let number = |count| i64::try_from(count).map_err(|_| HandleError::LengthOverflow);
+    Ok([number(counts[0])?, number(counts[1])?])
+}
+
 fn dtype_of(element: ElementType) -> DataType {
     let code = match element {
         ElementType::I8 | ElementType::I16 | ElementType::I32 | ElementType::I64 => 0,
@@ -271,7 +278,8 @@ impl<T: Element> DeviceTable<T, Cuda> {
     ///
     /// Values in row-major or column-major order, without gaps, stay where they are. Unless the tensor is read-only,
     /// writes go to its memory. Values at other strides are copied on the device. The deleter of the tensor is called
-    /// once, after the last work that uses it, also if this call fails.
+    /// once, after the last work that uses it, also if this call fails. Memory that is labelled as that of the device
+    /// may also be managed or pinned, which not every producer says: the driver knows.
     ///
     /// Ask the producer for a tensor that [`Cuda::exchange_stream`] may use (`__dlpack__(stream=...)`); then `after` is
     /// empty.
@@ -294,10 +302,11 @@ impl<T: Element> DeviceTable<T, Cuda> {
         let address = (data.expose_provenance() as u64).checked_add(byte_offset).ok_or(HandleError::LengthOverflow)?;
         let index = u32::try_from(index).unwrap_or(u32::MAX);
         if kind == MemoryKind::Device && index != device.ordinal() {
-            let (claimed, found) = (device.ordinal(), index);
-            return Err(HandleError::WrongMemory(MemoryMismatch::Device { address, claimed, found }));
+            let (claimed, actual) = (device.ordinal(), index);
+            return Err(HandleError::WrongMemory(MemoryMismatch::Device { address, claimed, actual }));
         }
-        let claim = Claim { address, count: extent(shape, strides)?, kind, is_read_only: tensor.is_read_only() };
+        let (is_exact, is_read_only) = (kind != MemoryKind::Device, tensor.is_read_only());
+        let claim = Claim { address, count: extent(shape, strides)?, kind, is_exact, is_read_only };
         // SAFETY: the caller's promise; the memory is the tensor's until its deleter is called.
         let array = unsafe { adopt(device, claim, Deleter::new(move || drop(tensor)), after) }?;
         Self::from_strided(array, shape, strides)
@@ -307,15 +316,24 @@ impl<T: Element> DeviceTable<T, Cuda> {
     /// consumer's stream wait, with [`make_wait`](Self::make_wait).
     ///
     /// The tensor is marked as read-only if the values are shared with a clone of the table, or memory that must not be
-    /// written. When the consumer deletes it, its memory is used again after all work of the device.
+    /// written. When the consumer deletes it, its memory is used again after all work of the device. A thread of this
+    /// crate waits for that work. The driver refuses to wait while a stream of the device is being captured for a graph,
+    /// and may end that capture with an error, so consumers should delete tensors before a capture or after it.
     ///
     /// # Errors
-    /// [`HandleError::NoValidData`] if the device is lost.
+    /// [`HandleError::NoValidData`] if the device is lost; [`HandleError::LengthOverflow`] if the number of rows or
+    /// columns is not an `i64`.
     ///
     /// # Examples
     /// See [`DlTensor`].
     pub fn into_dlpack(self) -> Result<DlTensor, HandleError> {
         let (shape, layout) = (self.shape(), self.data_layout());
+        let strides = match layout {
+            DataLayout::RowMajor => [shape.columns, 1],
+            DataLayout::ColumnMajor => [1, shape.rows],
+        };
+        // Only a table without values can have more.
+        let [sizes, strides] = [numbers([shape.rows, shape.columns])?, numbers(strides)?];
         let mut values = self.into_handle();
         values.release_control()?;
         let view = values.prepare_for_input()?;
@@ -329,12 +347,7 @@ impl<T: Element> DeviceTable<T, Cuda> {
         let index = i32::try_from(values.device().ordinal());
         let index = index.map_err(|_| DeviceError::Failed { code: 0, what: "numbering a device" })?;
         let flags = if values.is_exclusive() { 0 } else { IS_READ_ONLY };
-        let strides = match layout {
-            DataLayout::RowMajor => [shape.columns, 1],
-            DataLayout::ColumnMajor => [1, shape.rows],
-        };
-        let sizes = [shape.rows, shape.columns].map(|size| size as i64); // a table has fewer than 2^63 bytes
-        let exported = Exported { values, shape: sizes, strides: strides.map(|stride| stride as i64) };
+        let exported = Exported { values, shape: sizes, strides };
         let exported = NonNull::from(Box::leak(Box::new(exported)));
         // SAFETY: it was leaked, and stays where it is until the deleter is called.
         let Exported { shape, strides, .. } = unsafe { exported.as_ref() };

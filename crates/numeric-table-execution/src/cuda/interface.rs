@@ -81,12 +81,13 @@ fn unsupported(reason: String) -> HandleError {
 impl<T: Element> DeviceTable<T, Cuda> {
     /// Creates a table of the array of another library, of one dimension, a column, or of two. Transfers nothing.
     ///
-    /// Values stay where they are, or are copied on the device, as in [`from_strided`](Self::from_strided). The deleter
-    /// is called once, after the last work that uses the memory, also if this call fails.
+    /// Values stay where they are, or are copied on the device, as in [`from_strided`](Self::from_strided). The memory
+    /// may be of any kind that the device can access. The deleter is called once, after the last work that uses it, also
+    /// if this call fails.
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`] in [`HandleError::Library`] for other dimensions, negative strides, strides
-    /// that are not multiples of the size of a value, and the stream 0; [`ErrorKind::ElementTypeMismatch`] in it unless
+    /// of several values that are not multiples of the size of one, and the stream 0; [`ErrorKind::ElementTypeMismatch`] in it unless
     /// the values are of this type; those of [`DeviceArray::from_raw`] and [`from_strided`](Self::from_strided).
     ///
     /// # Safety
@@ -102,11 +103,15 @@ impl<T: Element> DeviceTable<T, Cuda> {
         let deleter = super::release::Deleter::new(deleter); // called if this fails
         let other = || unsupported(format!("values of the type {}", interface.typestr));
         check_type::<T>(interface.element_type(), other)?;
-        let in_values = |&bytes: &i64| match bytes % size_of::<T>() as i64 {
+        let is_empty = interface.shape.contains(&0);
+        let in_values = |(axis, &bytes): (usize, &i64)| match bytes % size_of::<T>() as i64 {
+            // The stride of an axis with one place is never used.
+            _ if is_empty || interface.shape.get(axis) == Some(&1) => Ok(0),
             0 => Ok(bytes / size_of::<T>() as i64),
             _ => Err(unsupported(format!("a stride of {bytes} bytes for values of {}", size_of::<T>()))),
         };
-        let strides = interface.strides.as_deref().map(|strides| strides.iter().map(in_values).collect());
+        let strides = interface.strides.as_deref();
+        let strides = strides.map(|strides| strides.iter().enumerate().map(in_values).collect());
         let strides: Option<Vec<i64>> = strides.transpose()?;
         let (shape, strides) = geometry(&interface.shape, strides.as_deref()).map_err(unsupported)?;
         let after = match interface.stream {
@@ -114,7 +119,8 @@ impl<T: Element> DeviceTable<T, Cuda> {
             stream => stream.map(CudaOrder::Stream),
         };
         let &CudaArrayInterface { address, is_read_only, .. } = interface;
-        let claim = Claim { address, count: extent(shape, strides)?, kind: MemoryKind::Device, is_read_only };
+        let (kind, is_exact) = (MemoryKind::Device, false); // the interface does not say
+        let claim = Claim { address, count: extent(shape, strides)?, kind, is_exact, is_read_only };
         // SAFETY: the caller's promise.
         let array = unsafe { adopt(device, claim, deleter, after.as_slice()) }?;
         Self::from_strided(array, shape, strides)

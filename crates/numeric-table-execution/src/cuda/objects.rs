@@ -33,6 +33,8 @@ const RELEASE_THRESHOLD: c_uint = 4;
 const NON_BLOCKING: c_uint = 1;
 /// An event that measures no time.
 const WITHOUT_TIMING: c_uint = 2;
+/// A mode of a thread, whose calls do not disturb a capture of a stream by another thread.
+const RELAXED: c_uint = 2;
 /// Registered memory is that of every context.
 pub(super) const PORTABLE: c_uint = 1;
 
@@ -137,6 +139,15 @@ impl Context {
         self.enter()?;
         // SAFETY: the context is current.
         unsafe { (self.driver.synchronize_context)() }.check()
+    }
+
+    /// Lets the calling thread look at events while another thread captures a stream, for a graph. Otherwise, the driver
+    /// would refuse the look, and end that capture with an error.
+    pub(super) fn relax_capture(&self) -> Result<(), Code> {
+        self.enter()?;
+        let mut mode = RELAXED;
+        // SAFETY: the integer lives until the call returns.
+        unsafe { (self.driver.exchange_capture_mode)(&mut mode) }.check()
     }
 
     /// Allocates memory, in the order of the whole device.

@@ -3,7 +3,6 @@
 use numeric_table::{Element, Error, ErrorKind};
 
 use super::ArrayHandle;
-use crate::memory::ExecutionMemory;
 use crate::{Container, DeviceAdapter, HandleError};
 
 impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
@@ -33,7 +32,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         if target.len() != self.len {
             return Err(HandleError::LengthMismatch { have: self.len, want: target.len() });
         }
-        self.execution.copy_into(&self.control, 0, target)
+        self.copy_part_into(0, target)
     }
 
     /// Returns the values at some indices, in the order of the indices; copies no others. Runs of consecutive indices
@@ -67,7 +66,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         let mut targets = &mut values[..];
         for run in at.chunk_by(|&index, &next| index + 1 == next) {
             let (target, rest) = targets.split_at_mut(run.len());
-            self.execution.copy_into(&self.control, run[0], target)?;
+            self.copy_part_into(run[0], target)?;
             targets = rest;
         }
         Ok(values)

@@ -445,7 +445,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
 
     /// Copies `target.len()` values from index `first`; the range must have been checked.
     pub(super) fn copy_part_into(&self, first: usize, target: &mut [T]) -> Result<(), HandleError> {
-        self.execution.copy_into(&self.control, first, target)
+        self.device.in_program(|| self.execution.copy_into(&self.control, first, target))
     }
 
     /// Copies values directly to execution memory; the range must have been checked.

@@ -28,12 +28,12 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
 
     /// Computes values whose number is not known: calls `compute` with memory for `guess` values. It launches kernels,
     /// and returns how many values there are. If they are more, `compute` is called again with memory for at least that
-    /// number, and not for more than `most`. Returns the number of values, which is the new length.
+    /// number, and not for more than `max`. Returns the number of values, which is the new length.
     ///
     /// Source: Dax, results whose "size may be known only in the middle of a scheduling function".
     ///
     /// # Errors
-    /// [`HandleError::TooManyValues`] if there are more than `most`; that of `compute`; those of
+    /// [`HandleError::TooManyValues`] if there are more than `max`; that of `compute`; those of
     /// [`prepare_for_output`](Self::prepare_for_output). The handle may have lost its values.
     ///
     /// # Examples
@@ -50,16 +50,16 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     /// })?;
     /// assert_eq!((count, handle.read_portal()?, device.stats().downloads.bytes), (3, &found[..], 3));
     /// let refused = handle.compute_growing(1, 2, |_| Ok(3));
-    /// assert!(matches!(refused, Err(HandleError::TooManyValues { have: 3, most: 2 })));
+    /// assert!(matches!(refused, Err(HandleError::TooManyValues { have: 3, max: 2 })));
     /// # Ok::<(), HandleError>(())
     /// ```
     pub fn compute_growing(
         &mut self,
         guess: usize,
-        most: usize,
+        max: usize,
         mut compute: impl FnMut(ViewMut<'_, T, D>) -> Result<usize, HandleError>,
     ) -> Result<usize, HandleError> {
-        let mut room = guess.min(most);
+        let mut room = guess.min(max);
         loop {
             let found = compute(self.prepare_for_output(room)?);
             let count = found.inspect_err(|_| self.truncate(0))?;
@@ -68,10 +68,10 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
                 return Ok(count);
             }
             self.truncate(0);
-            if count > most {
-                return Err(HandleError::TooManyValues { have: count, most });
+            if count > max {
+                return Err(HandleError::TooManyValues { have: count, max });
             }
-            room = count.max(room.saturating_mul(2)).min(most);
+            room = count.max(room.saturating_mul(2)).min(max);
         }
     }
 

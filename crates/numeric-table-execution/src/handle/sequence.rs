@@ -43,7 +43,13 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         if !D::Memory::IS_SHARED
             && let (Some(make), Some(container)) = (self.make, self.control.get())
         {
-            let make = &mut || Ok(make(container, &self.device, self.len)?.into_handle().execution);
+            let make = &mut || {
+                let made = make(container, &self.device, self.len)?;
+                match made.len() == self.len {
+                    true => Ok(made.into_handle().execution),
+                    false => Err(HandleError::LengthMismatch { have: made.len(), want: self.len }),
+                }
+            };
             return self.execution.load_made(self.len, make);
         }
         self.materialize()?;
@@ -105,7 +111,7 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         let mut first = 0;
         while first < self.len {
             let values = &mut piece[..length.min(self.len - first)];
-            self.execution.copy_into(&self.control, first, values)?;
+            self.copy_part_into(first, values)?;
             target.write(first, values)?;
             first += values.len();
         }

@@ -7,6 +7,9 @@ use super::{Sequence, outside, pack, packed_bytes, range_of};
 use crate::device_table::in_rows_from;
 use crate::{DeviceArray, HandleError, Kernels};
 
+/// Number of bytes of values that a device may have all of, to choose a few of them.
+const FEW: usize = 1 << 20;
+
 /// Sequences end to end: columns of a structure of arrays, or the values of several tables. Long runs of values cross
 /// from where they lie; others are packed.
 ///
@@ -80,8 +83,9 @@ impl<S: Sequence> Sequence for Chunked<S> {
 }
 
 /// The values of one sequence at the indices that another one has: values in another order, repeated values, the points
-/// of cells. A device gathers them, if the values and the indices have fewer bytes than the result; otherwise they are
-/// packed.
+/// of cells. A device gathers them, if fewer bytes cross for the values and the indices than for the result; otherwise
+/// they are packed. They are packed too if the values on the device would take more memory than the result, and more
+/// than 1 MiB: of a billion computed values of which a thousand are chosen, the thousand cross.
 ///
 /// Indices are of any element type; of floating-point types, they must be whole numbers.
 ///
@@ -124,9 +128,16 @@ impl<V: Sequence, I: Sequence> Permuted<V, I> {
         Self { values, indices }
     }
 
-    fn bytes_of_both<D: Kernels>(&self, count: usize) -> usize {
+    /// Returns the number of bytes that cross if a device gathers the values; `None` if it packs them.
+    fn bytes_to_gather<D: Kernels>(&self, count: usize) -> Option<usize> {
+        let size = size_of::<V::Value>();
+        let room = count.saturating_mul(size).max(FEW);
+        if self.values.count().checked_mul(size).is_none_or(|bytes| bytes > room) {
+            return None;
+        }
         let values = self.values.bytes_to_copy::<D>(self.values.count());
-        values.saturating_add(self.indices.bytes_to_copy::<D>(count))
+        let bytes = values.saturating_add(self.indices.bytes_to_copy::<D>(count));
+        (bytes < packed_bytes::<V::Value, D>(count)).then_some(bytes)
     }
 }
 
@@ -161,11 +172,11 @@ impl<V: Sequence, I: Sequence> Sequence for Permuted<V, I> {
     }
 
     fn bytes_to_copy<D: Kernels>(&self, count: usize) -> usize {
-        self.bytes_of_both::<D>(count).min(packed_bytes::<V::Value, D>(count))
+        self.bytes_to_gather::<D>(count).unwrap_or_else(|| packed_bytes::<V::Value, D>(count))
     }
 
     fn prepare<D: Kernels>(&self, device: &D, count: usize) -> Result<DeviceArray<V::Value, D>, HandleError> {
-        if self.bytes_of_both::<D>(count) >= packed_bytes::<V::Value, D>(count) {
+        if self.bytes_to_gather::<D>(count).is_none() {
             return pack(self, device, count);
         }
         let stored = self.indices.prepare(device, count)?;

@@ -46,7 +46,7 @@ use super::{DeviceArray, HandleError, Kernels};
 /// | [`Constant`], [`Counting`] | one value; a start and a step | 0 |
 /// | [`Cast`] | those of a sequence, converted | those of the sequence, or of `n` values if they are fewer |
 /// | [`Transformed`] | a closure's, by value | the same, on devices that run closures |
-/// | [`Permuted`] | those of a sequence at the indices of another one | those of both, or of `n` values if they are fewer |
+/// | [`Permuted`] | those of a sequence at the indices of another one | those of both, or of `n` values if they are fewer or the sequence has many more than `n` |
 /// | [`Zipped`] | those of sequences in turn | those of `n` values |
 ///
 /// # Implementing it
@@ -133,7 +133,8 @@ pub trait Sequence: Send + Sync {
         packed_bytes::<Self::Value, D>(count)
     }
 
-    /// Returns an array of the first `count` values on a device. By default, [`pack`]s them.
+    /// Returns an array of the first `count` values on a device. By default, [`pack`]s them. A handle refuses an array
+    /// of another length or device.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfRange`] in [`HandleError::Library`]; those of [`read`](Self::read); those of

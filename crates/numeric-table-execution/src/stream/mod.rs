@@ -85,7 +85,9 @@ pub trait StreamRows {
 
     /// Streams the rows at some indices, in the order of the indices, which may repeat rows: for example the points of
     /// cells. Of each block, each row crosses once. Reads rows of a block in their order in the table, runs of
-    /// consecutive rows together.
+    /// consecutive rows together. A device with kernels of its own, such as a CUDA device, also gets the places of the
+    /// rows, 8 bytes for each index; as arguments of kernels, they are not counted in
+    /// [`TransferStats`](crate::TransferStats).
     ///
     /// # Errors
     /// Those of [`stream_rows`](Self::stream_rows); [`ErrorKind::RowsOutOfRange`] in [`HandleError::Library`].
@@ -140,7 +142,7 @@ pub struct RowStream<'t, U: Element, D: DeviceAdapter> {
     crossing: Option<ElementType>,
     /// Whether that kernel also makes columns of rows.
     turns: bool,
-    most_slots: usize,
+    max_slots: usize,
     /// Slots, created as they are needed.
     slots: Vec<StreamSlot<U, D>>,
     next_row: usize,
@@ -278,7 +280,7 @@ impl<'t, U: Element, D: Kernels> RowStream<'t, U, D> {
             options,
             crossing,
             turns,
-            most_slots: options.slots.clamp(1, blocks.max(1)),
+            max_slots: options.slots.clamp(1, blocks.max(1)),
             slots: Vec::new(),
             next_row: 0,
             blocks: 0,
@@ -312,7 +314,7 @@ impl<'t, U: Element, D: Kernels> RowStream<'t, U, D> {
     /// Packs rows, starts to copy them, and lends them as a block.
     fn lend(&mut self, rows: Range<usize>) -> Result<StreamBlock<'_, U, D>, HandleError> {
         let columns = self.source.shape().columns;
-        let index = self.blocks % self.most_slots;
+        let index = self.blocks % self.max_slots;
         if index == self.slots.len() {
             self.slots.push(StreamSlot::new(&self.device));
         }

@@ -53,7 +53,7 @@ use crate::{ArrayHandle, Container, DeviceAdapter, HandleError, ViewMut};
 pub struct ResultStream<U: Element, D: DeviceAdapter, F> {
     device: D,
     columns: usize,
-    most_slots: usize,
+    max_slots: usize,
     slots: Vec<ResultSlot<U, D>>,
     /// Number of blocks that were computed.
     pushed: usize,
@@ -95,9 +95,9 @@ where
     /// # Examples
     /// See the type.
     pub fn new(device: &D, columns: usize, slots: usize, take: F) -> Self {
-        let most_slots = if D::Memory::IS_SHARED { 1 } else { slots.max(1) };
+        let max_slots = if D::Memory::IS_SHARED { 1 } else { slots.max(1) };
         let device = device.clone();
-        Self { device, columns, most_slots, slots: Vec::new(), pushed: 0, taken: 0, rows: 0, next_row: 0, take }
+        Self { device, columns, max_slots, slots: Vec::new(), pushed: 0, taken: 0, rows: 0, next_row: 0, take }
     }
 
     /// Calls `compute` with memory for the values of these rows. It launches kernels that write all of them. The
@@ -130,7 +130,8 @@ where
     /// that were pushed.
     ///
     /// # Errors
-    /// Those of [`push`](Self::push); [`HandleError::TooManyValues`] if there are more than `most` rows.
+    /// Those of [`push`](Self::push); [`HandleError::TooManyValues`], which counts values, if there are more than `max`
+    /// rows.
     ///
     /// # Examples
     /// The rows of a table with a positive first value:
@@ -161,15 +162,15 @@ where
     pub fn push_growing(
         &mut self,
         guess: usize,
-        most: usize,
+        max: usize,
         mut compute: impl FnMut(ViewMut<'_, U, D>) -> Result<usize, HandleError>,
     ) -> Result<(), HandleError> {
         let (columns, first) = (self.columns, self.next_row);
         let values = |rows: usize| rows.checked_mul(columns).ok_or(HandleError::LengthOverflow);
-        let (guess, most) = (values(guess)?, values(most)?);
+        let (guess, max) = (values(guess)?, values(max)?);
         self.push_computed(|slot| {
             let mut rows = 0;
-            slot.values.compute_growing(guess, most, |output| {
+            slot.values.compute_growing(guess, max, |output| {
                 rows = compute(output)?;
                 values(rows)
             })?;
@@ -182,10 +183,10 @@ where
         &mut self,
         compute: impl FnOnce(&mut ResultSlot<U, D>) -> Result<(), HandleError>,
     ) -> Result<(), HandleError> {
-        if self.pushed - self.taken >= self.most_slots {
+        if self.pushed - self.taken >= self.max_slots {
             self.deliver()?;
         }
-        let index = self.pushed % self.most_slots;
+        let index = self.pushed % self.max_slots;
         if index == self.slots.len() {
             self.slots.push(ResultSlot::new(&self.device));
         }
@@ -223,7 +224,7 @@ where
 
     /// Gives the oldest block to the closure.
     fn deliver(&mut self) -> Result<(), HandleError> {
-        let slot = &mut self.slots[self.taken % self.most_slots];
+        let slot = &mut self.slots[self.taken % self.max_slots];
         if D::Memory::IS_SHARED {
             (self.take)(slot.rows.clone(), slot.values.read_portal()?)?;
         } else {

@@ -112,3 +112,21 @@ fn what_was_written_for_a_slice_is_counted() {
     assert_eq!(handle.prepare_for_input().unwrap().as_ptr(), values.as_ptr());
     assert_eq!(handle.container().unwrap().size_in_bytes(), 0);
 }
+
+/// What is read without a slice of the values, on more than one thread's share of them.
+#[test]
+fn the_serial_device_reads_sequences_on_the_calling_thread() {
+    const COUNT: usize = 1 << 20;
+    let threads = std::sync::Mutex::new(std::collections::HashSet::new());
+    let values = FromFn::new(COUNT, |index| {
+        threads.lock().unwrap().insert(std::thread::current().id());
+        index as f64
+    });
+    let handle = ArrayHandle::from_sequence(&HostSerial, values);
+    let mut copy = vec![0.0; COUNT];
+    handle.copy_into(&mut copy).unwrap();
+    assert!(copy.iter().enumerate().all(|(index, &value)| value == index as f64));
+    handle.copy_to(&mut &mut copy[..]).unwrap();
+    handle.get_values(&(0..COUNT).collect::<Vec<_>>()).unwrap();
+    assert_eq!(threads.lock().unwrap().iter().copied().collect::<Vec<_>>(), [std::thread::current().id()]);
+}

@@ -6,12 +6,13 @@ mod background;
 mod facade;
 mod kernels;
 mod model;
+mod prepared;
 mod repeated;
 mod sequences;
 mod statistics;
 mod tables;
 
-fn environment(name: &str) -> Option<u64> {
+pub(crate) fn environment(name: &str) -> Option<u64> {
     let value = std::env::var(name).ok()?;
     Some(value.parse().unwrap_or_else(|_| panic!("{name} must be a number, not {value:?}")))
 }

@@ -142,7 +142,7 @@ pub(crate) fn results_of_unknown_number_grow_up_to_a_bound<D: Kernels>(device: &
         let downloads = (device.stats() - before).downloads.bytes;
         assert_eq!(downloads, if <D::Memory as ExecutionMemory>::IS_SHARED { 0 } else { 8 * count });
     }
-    assert_fault!(handle.compute_growing(1, 10, |_| Ok(11)), HandleError::TooManyValues { have: 11, most: 10 });
+    assert_fault!(handle.compute_growing(1, 10, |_| Ok(11)), HandleError::TooManyValues { have: 11, max: 10 });
     assert_eq!(handle.len(), 0);
     assert_fault!(handle.compute_growing(1, usize::MAX, |_| Ok(usize::MAX)), HandleError::LengthOverflow);
     assert_fault!(handle.compute_growing(1, 10, |_| Err(HandleError::ReadOnly)), HandleError::ReadOnly);
@@ -163,7 +163,7 @@ pub(crate) fn results_of_unknown_number_grow_up_to_a_bound<D: Kernels>(device: &
             first += 2 * count as i64;
         }
         let refused = results.push_growing(3, 7, |output| device.count_up(output, 0, 1).map(|()| 8));
-        assert_fault!(refused, HandleError::TooManyValues { have: 16, most: 14 });
+        assert_fault!(refused, HandleError::TooManyValues { have: 16, max: 14 });
         assert_fault!(results.push_growing(usize::MAX, usize::MAX, |_| Ok(0)), HandleError::LengthOverflow);
         assert_eq!(results.finish().unwrap(), 15);
         drop(results);

@@ -157,6 +157,11 @@ pub(crate) fn arranged_values_cross_alone<D: Kernels>(device: &D) {
     check(device, &few, &[points[3], points[3], points[199]], 24);
     let computed = Permuted::new(Counting::new(5, 2, 100).unwrap(), Cast::<_, u16>::new(Counting::indices(50)));
     check(device, &computed, &(0..50).map(|i| 5 + 2 * i).collect::<Vec<_>>(), 0);
+    // Of so many computed values that the device should not have all of them, the chosen ones cross.
+    for (count, bytes) in [(1 << 17, 12), ((1 << 17) + 1, 24), (usize::MAX, 24)] {
+        let of_many = Permuted::new(Counting::indices(count), &[7_u32, 1 << 16, 7][..]);
+        check(device, &of_many, &[7, 1 << 16, 7], bytes);
+    }
 }
 
 pub(crate) fn columns_of_tables_cross_alone<D: Kernels>(device: &D) {

@@ -14,7 +14,7 @@ use test_support::tables::assert_fault;
 
 use super::kinds::values_of;
 use super::other::Other;
-use super::{Alone, Fake, INVALID_VALUE, LONELY, need_device};
+use super::{Alone, Fake, INVALID_VALUE, LONELY, Slow, need_device};
 
 /// Counts the calls of deleters.
 #[derive(Clone, Default)]
@@ -187,7 +187,7 @@ fn a_clone_of_memory_that_may_be_written_keeps_its_values() {
 #[test]
 fn both_libraries_see_what_the_other_one_has_written_before() {
     need_device!();
-    let longer = Fake::find().map(|fake| fake.delays(2));
+    let _slow = Slow::start();
     for round in 0..30 {
         let (device, other, calls) = (Cuda::new(0).unwrap(), Other::new(0), Calls::default());
         let (address, twin) = (other.allocate(4 * 5000), other.allocate(4 * 5000));
@@ -241,9 +241,6 @@ fn both_libraries_see_what_the_other_one_has_written_before() {
         other.free(address);
         other.free(twin);
     }
-    if let Some(level) = longer {
-        Fake::find().unwrap().delays(level);
-    }
 }
 
 #[test]
@@ -269,7 +266,7 @@ fn work_that_was_submitted_here_comes_first() {
 #[test]
 fn a_deleter_may_use_the_device() {
     let Some(alone) = Alone::wait() else { return };
-    let before = alone.fake.limit(LONELY, 1 << 16);
+    let limit = alone.fake.limit(LONELY, 1 << 16);
     let (device, other, calls) = (alone.open(), Other::new(LONELY), Calls::default());
     let addresses: Vec<u64> = (0..8).map(|_| other.values(&[1_i32; 256])).collect();
     for (way, &address) in addresses.iter().enumerate() {
@@ -304,7 +301,7 @@ fn a_deleter_may_use_the_device() {
         calls.wait(way + 1);
     }
     addresses.iter().for_each(|&address| other.free(address));
-    alone.fake.limit(LONELY, before);
+    drop(limit);
     drop((device, other));
     alone.check();
 }
@@ -410,7 +407,7 @@ fn a_lost_device_gives_memory_back() {
 #[test]
 fn random_work_on_memory_of_others_has_the_results_of_its_order() {
     need_device!();
-    let longer = Fake::find().map(|fake| fake.delays(2));
+    let _slow = Slow::start();
     for seed in 0..20 {
         let (device, other, calls) = (Cuda::new(0).unwrap(), Other::new(0), Calls::default());
         let mut random = Random::quiet(seed);
@@ -487,8 +484,5 @@ fn random_work_on_memory_of_others_has_the_results_of_its_order() {
             assert_eq!(other.read::<i32>(address, COUNT), [value; COUNT], "seed {seed}");
             other.free(address);
         }
-    }
-    if let Some(level) = longer {
-        Fake::find().unwrap().delays(level);
     }
 }

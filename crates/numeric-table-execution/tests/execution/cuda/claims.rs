@@ -28,14 +28,14 @@ fn claims_that_the_driver_does_not_confirm_are_refused() {
     let local = here.as_ptr() as u64;
     use MemoryKind::{Device, Host, Pinned, Shared};
     use MemoryMismatch::{Alignment, Kind, Range};
-    for (address, kind, found) in
+    for (address, kind, actual) in
         [(local, Device, Host), (local, Host, Host), (0, Device, Host), (1, Shared, Host), (u64::MAX, Device, Host)]
             .into_iter()
             .chain([(address, Pinned, Device), (address, Shared, Device), (address, Host, Device)])
             .chain([(managed, Device, Shared), (managed, Pinned, Shared)])
     {
         match claim(&device, address, 100, kind) {
-            Err(HandleError::WrongMemory(error)) => assert_eq!(error, Kind { address, claimed: kind, found }),
+            Err(HandleError::WrongMemory(error)) => assert_eq!(error, Kind { address, claimed: kind, actual }),
             result => panic!("{address:#x}, {kind:?}: {result:?}"),
         }
     }
@@ -72,7 +72,7 @@ fn memory_of_another_device_is_refused() {
         unsafe { DeviceArray::<u8, _>::from_raw(&device, address, 100, MemoryKind::Device, calls.deleter(), &[]) };
     match array {
         Err(HandleError::WrongMemory(error)) => {
-            assert_eq!(error, MemoryMismatch::Device { address, claimed: LONELY as u32, found: 0 });
+            assert_eq!(error, MemoryMismatch::Device { address, claimed: LONELY as u32, actual: 0 });
             assert!(error.to_string().contains("device 1"), "{error}");
         }
         result => panic!("{result:?}"),

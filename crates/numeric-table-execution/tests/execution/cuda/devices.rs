@@ -10,7 +10,7 @@ use numeric_table_execution::*;
 use test_support::bits::Random;
 use test_support::tables::assert_fault;
 
-use super::{Alone, Fake, LONELY, need_device, one_at_a_time};
+use super::{Alone, LONELY, Slow, need_device, one_at_a_time};
 
 #[test]
 fn without_a_driver_a_device_is_unavailable() {
@@ -145,7 +145,7 @@ fn threads_read_a_block_that_is_then_written() {
 #[test]
 fn a_full_device_frees_idle_copies_and_says_what_is_free() {
     let Some(alone) = Alone::wait() else { return };
-    let before = alone.fake.limit(LONELY, 1 << 20);
+    let limit = alone.fake.limit(LONELY, 1 << 20);
     let device = alone.open();
     let quarter = || vec![3_u8; 1 << 18];
     let handles: Vec<_> = (0..3).map(|_| ArrayHandle::from_container(&device, quarter())).collect();
@@ -161,7 +161,7 @@ fn a_full_device_frees_idle_copies_and_says_what_is_free() {
     other.prepare_for_output(1).unwrap();
     assert_eq!((large.get_values(&[0]).unwrap(), handles[0].get_values(&[0]).unwrap()), (vec![7], vec![3]));
     drop((large, other, handles, device));
-    alone.fake.limit(LONELY, before);
+    drop(limit);
     alone.check();
 }
 
@@ -236,7 +236,7 @@ fn rows_that_are_streamed_are_those_of_the_table() {
 #[test]
 fn random_work_has_the_results_of_its_order() {
     need_device!();
-    let longer = Fake::find().map(|fake| fake.delays(2));
+    let _slow = Slow::start();
     for seed in 0..30 {
         let (device, mut random) = (Cuda::new(0).unwrap(), Random::quiet(seed));
         let mut arrays: Vec<(ArrayHandle<i32, Cuda>, i32, usize)> = Vec::new();
@@ -278,8 +278,5 @@ fn random_work_has_the_results_of_its_order() {
         for (handle, value, count) in arrays {
             assert_eq!(handle.into_container().unwrap()[..], vec![value; count], "seed {seed}");
         }
-    }
-    if let (Some(fake), Some(before)) = (Fake::find(), longer) {
-        fake.delays(before);
     }
 }

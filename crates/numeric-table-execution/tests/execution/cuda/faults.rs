@@ -9,7 +9,7 @@ use numeric_table_execution::stream::{StreamOptions, StreamRows};
 use numeric_table_execution::*;
 use test_support::tables::assert_fault;
 
-use super::{Alone, INVALID_VALUE, LONELY};
+use super::{Alone, INVALID_VALUE, LONELY, Slow};
 
 type Result<T> = std::result::Result<T, HandleError>;
 
@@ -163,7 +163,7 @@ fn a_registration_that_is_refused_or_fails_to_end_is_no_error() {
 #[test]
 fn memory_is_kept_until_its_copy_is_known_to_have_ended() {
     let Some(alone) = Alone::wait() else { return };
-    let before = alone.fake.delays(2);
+    let slow = Slow::start();
     for round in 0..20 {
         let device = alone.open(); // each time with other streams that are slow
         let options = StreamOptions { rows: 10_000, ..Default::default() };
@@ -188,7 +188,7 @@ fn memory_is_kept_until_its_copy_is_known_to_have_ended() {
         assert!(from_first.to_array().unwrap().iter().all(|&value| value == round));
         assert!(from_second.to_array().unwrap().iter().all(|&value| value == -round));
     }
-    alone.fake.delays(before);
+    drop(slow);
     alone.check();
 }
 

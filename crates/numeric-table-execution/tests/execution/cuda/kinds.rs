@@ -84,7 +84,7 @@ fn managed_and_pinned_memory_is_that_of_both_sides() {
 #[test]
 fn there_is_never_more_managed_memory_than_is_free() {
     let Some(alone) = Alone::wait() else { return };
-    let before = alone.fake.limit(LONELY, 1 << 20);
+    let limit = alone.fake.limit(LONELY, 1 << 20);
     let device = alone.open();
     let half = || DeviceArray::<u8, _>::allocate_with_kind(&device, 1 << 19, MemoryKind::Shared);
     let (a, b) = (half().unwrap(), half().unwrap());
@@ -97,6 +97,6 @@ fn there_is_never_more_managed_memory_than_is_free() {
     let whole = DeviceArray::<u8, _>::allocate_with_kind(&device, 1 << 20, MemoryKind::Shared).unwrap();
     assert!(!idle.is_on_device()); // freed for it
     drop((whole, idle, device));
-    alone.fake.limit(LONELY, before);
+    drop(limit);
     alone.check();
 }

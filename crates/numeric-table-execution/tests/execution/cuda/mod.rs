@@ -11,6 +11,7 @@ mod kinds;
 mod other;
 mod pages;
 mod programs;
+mod release;
 mod tensors;
 
 use std::ffi::{CString, c_char};
@@ -132,19 +133,67 @@ impl Fake {
         (self.control)(10, device, after << 32 | u64::from(LAUNCH_FAILED));
     }
 
-    /// Sets the number of bytes of a device, and returns what it was.
-    fn limit(self, device: i32, bytes: u64) -> u64 {
-        (self.control)(11, device, bytes)
+    /// Sets the number of bytes of a device.
+    fn limit(self, device: i32, bytes: u64) -> Setting {
+        Setting { fake: self, command: 11, device, before: (self.control)(11, device, bytes) }
     }
 
-    /// Refuses to register memory on this thread, or not.
-    fn refuse_pages(self, refuses: bool) {
-        (self.control)(12, 0, u64::from(refuses));
+    /// Refuses to register memory on this thread.
+    fn refuse_pages(self) -> Setting {
+        Setting { fake: self, command: 12, device: 0, before: (self.control)(12, 0, 1) }
     }
 
-    /// Sets how long the delays are, and returns how long they were.
-    fn delays(self, level: u64) -> u64 {
-        (self.control)(13, 0, level)
+    /// Refuses to wait for all work of a device, as while a stream of it is captured.
+    fn refuse_synchronizing(self, device: i32) -> Setting {
+        (self.control)(17, device, 1);
+        Setting { fake: self, command: 17, device, before: 0 }
+    }
+}
+
+/// A setting of the fake driver, which is as before when this is dropped, also by a test that fails.
+#[must_use]
+struct Setting {
+    fake: Fake,
+    command: u32,
+    device: i32,
+    before: u64,
+}
+
+impl Drop for Setting {
+    fn drop(&mut self) {
+        (self.fake.control)(self.command, self.device, self.before);
+    }
+}
+
+/// Long delays of the fake driver, as long as any test has one of these.
+#[must_use]
+struct Slow(Option<Fake>);
+
+/// The number of tests that want long delays, and the level of delays without them.
+static SLOW: Mutex<(usize, u64)> = Mutex::new((0, 0));
+
+impl Slow {
+    fn start() -> Self {
+        let fake = Fake::find();
+        if let Some(fake) = fake {
+            let mut slow = SLOW.lock().unwrap_or_else(PoisonError::into_inner);
+            if slow.0 == 0 {
+                slow.1 = (fake.control)(13, 0, 2);
+            }
+            slow.0 += 1;
+        }
+        Self(fake)
+    }
+}
+
+impl Drop for Slow {
+    fn drop(&mut self) {
+        let Some(fake) = self.0 else { return };
+        let mut slow = SLOW.lock().unwrap_or_else(PoisonError::into_inner);
+        slow.0 -= 1;
+        if slow.0 == 0 {
+            (fake.control)(13, 0, slow.1);
+        }
     }
 }
 
@@ -161,6 +210,13 @@ struct Alone {
     fake: Fake,
     violations: u64,
     _guard: MutexGuard<'static, ()>,
+}
+
+/// A failure that a test wished for, and that did not come true, is not that of the next one on this thread.
+impl Drop for Alone {
+    fn drop(&mut self) {
+        self.fake.has_failed();
+    }
 }
 
 impl Alone {

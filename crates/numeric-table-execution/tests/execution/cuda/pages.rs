@@ -7,7 +7,7 @@ use numeric_table_execution::cuda::Cuda;
 use numeric_table_execution::stream::{StreamOptions, StreamRows};
 use numeric_table_execution::*;
 
-use super::{Alone, need_device};
+use super::{Alone, Slow, need_device};
 
 const COUNT: usize = 300_000;
 
@@ -112,7 +112,7 @@ fn memory_is_unregistered_after_the_copies_of_others() {
 #[test]
 fn the_last_owner_of_a_pinned_array_can_go_while_it_is_copied() {
     let Some(alone) = Alone::wait() else { return };
-    let before = alone.fake.delays(2);
+    let slow = Slow::start();
     for round in 0..10 {
         let device = alone.open();
         let mut array = device.pinned::<i32>(30_000).unwrap();
@@ -132,14 +132,14 @@ fn the_last_owner_of_a_pinned_array_can_go_while_it_is_copied() {
             assert!(result.to_array().unwrap().iter().all(|&value| value == round));
         }
     }
-    alone.fake.delays(before);
+    drop(slow);
     alone.check();
 }
 
 #[test]
 fn pages_that_are_refused_are_copied_as_others_are() {
     let Some(alone) = Alone::wait() else { return };
-    alone.fake.refuse_pages(true);
+    let refused = alone.fake.refuse_pages();
     let device = alone.open();
     let mut array = device.pinned::<i32>(COUNT).unwrap();
     array.mutable_data().unwrap().fill(5);
@@ -148,7 +148,7 @@ fn pages_that_are_refused_are_copied_as_others_are() {
     assert!(device.register(&[1, 2, 3]).is_err());
     assert!(device.register(&[0_u8; 0]).is_ok());
     assert_eq!(alone.fake.alive(super::LONELY)[2], 0);
-    alone.fake.refuse_pages(false);
+    drop(refused);
     device.register(&[1, 2, 3]).unwrap();
     drop((handle, device));
     alone.check();

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
+use numeric_table::array::MemoryKind;
 use numeric_table::prelude::*;
 use numeric_table_execution::cuda::{Cuda, CudaArrayInterface, DlTensor};
 use numeric_table_execution::*;
 use test_support::tables::assert_fault;
 
 use super::other::Other;
-use super::{Alone, Fake, LONELY, need_device};
+use super::{Alone, LONELY, Slow, need_device};
 
 #[test]
 fn values_at_any_strides_are_a_table() {
@@ -345,7 +346,7 @@ fn arrays_of_the_cuda_array_interface_are_tables() {
 #[test]
 fn the_memory_of_an_exported_tensor_is_used_again_after_the_work_of_its_consumer() {
     need_device!();
-    let longer = Fake::find().map(|fake| fake.delays(2));
+    let _slow = Slow::start();
     for round in 0..20 {
         let (device, other) = (Cuda::new(0).unwrap(), Other::new(0));
         let twin = other.allocate(4 * 3000);
@@ -360,16 +361,13 @@ fn the_memory_of_an_exported_tensor_is_used_again_after_the_work_of_its_consumer
         assert_eq!(other.read::<i32>(twin, 3000), [round; 3000]);
         other.free(twin);
     }
-    if let Some(level) = longer {
-        Fake::find().unwrap().delays(level);
-    }
 }
 
 /// A producer makes the stream that it is given wait, and needs no event.
 #[test]
 fn the_stream_for_producers_orders_what_they_write() {
     need_device!();
-    let longer = Fake::find().map(|fake| fake.delays(2));
+    let _slow = Slow::start();
     for round in 0..20 {
         let (device, other) = (Cuda::new(0).unwrap(), Other::new(0));
         let (address, twin) = (other.values(&[0.0_f32; 3000]), other.values(&[round as f32; 3000]));
@@ -382,16 +380,13 @@ fn the_stream_for_producers_orders_what_they_write() {
         producer.check_deleted();
         [address, twin].into_iter().for_each(|address| other.free(address));
     }
-    if let Some(level) = longer {
-        Fake::find().unwrap().delays(level);
-    }
 }
 
 /// A full device frees copies of values that the program has too, but not the memory of a tensor.
 #[test]
 fn the_memory_of_a_tensor_is_not_freed_for_others() {
     let Some(alone) = Alone::wait() else { return };
-    let before = alone.fake.limit(LONELY, 1 << 20);
+    let limit = alone.fake.limit(LONELY, 1 << 20);
     let device = alone.open();
     let handle = ArrayHandle::from_container(&device, Array::from(vec![1.5_f32; 1000]));
     let table = DeviceTable::from_handle(handle, Shape { rows: 500, columns: 2 }, DataLayout::RowMajor).unwrap();
@@ -402,6 +397,92 @@ fn the_memory_of_a_tensor_is_not_freed_for_others() {
     let table = unsafe { DeviceTable::<f32, _>::from_dlpack(&device, tensor, &[]) }.unwrap();
     assert_eq!(table.to_table().unwrap().as_slice().unwrap(), [1.5; 1000]);
     drop((table, device));
-    alone.fake.limit(LONELY, before);
+    drop(limit);
     alone.check();
+}
+
+/// Not every producer says that its memory is managed, and the CUDA array interface has no kinds.
+#[test]
+fn memory_that_is_labelled_as_the_devices_may_be_of_another_kind() {
+    need_device!();
+    let (device, other) = (Cuda::new(0).unwrap(), Other::new(0));
+    let (managed, pinned) = (other.allocate_managed(48), other.allocate_pinned(48));
+    let deleted = Arc::new(AtomicUsize::new(0));
+    for (address, kind) in [(managed, MemoryKind::Shared), (pinned, MemoryKind::Pinned)] {
+        let producer = Producer::new(address, &[4, 3]);
+        let tensor = producer.table(&device).unwrap();
+        let interface = CudaArrayInterface {
+            address,
+            is_read_only: false,
+            typestr: "<f4".into(),
+            shape: vec![12],
+            strides: None,
+            stream: None,
+        };
+        let deleter = {
+            let deleted = deleted.clone();
+            move || _ = deleted.fetch_add(1, SeqCst)
+        };
+        let mut handle = tensor.into_handle();
+        assert_eq!(handle.memory_kind(), kind);
+        device.fill(handle.prepare_in_place().unwrap(), 1.5).unwrap();
+        device.synchronize().unwrap();
+        // SAFETY: the memory is freed at the end, and the first array does not use it any more.
+        let table = unsafe { DeviceTable::<f32, _>::from_array_interface(&device, &interface, deleter) }.unwrap();
+        assert_eq!(table.to_table().unwrap().as_slice().unwrap(), [1.5; 12]);
+        let tensor = table.into_dlpack().unwrap();
+        assert!(format!("{tensor:?}").contains(if kind == MemoryKind::Shared { "kind: 13" } else { "kind: 3" }));
+        drop((tensor, handle));
+        producer.check_deleted();
+    }
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while deleted.load(SeqCst) < 2 && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_micros(100));
+    }
+    assert_eq!(deleted.load(SeqCst), 2);
+    other.free(managed);
+    other.free_pinned(pinned);
+}
+
+#[test]
+fn strides_of_axes_with_one_place_do_not_matter() {
+    need_device!();
+    let (device, other) = (Cuda::new(0).unwrap(), Other::new(0));
+    let address = other.values(&[1_i16, 2, 3, 4, 5, 6]);
+    for (shape, strides, expected) in [
+        (vec![1, 3], vec![3, 2], vec![1, 2, 3]),
+        (vec![3, 1], vec![2, -5], vec![1, 2, 3]),
+        (vec![1, 3], vec![i64::MAX, 4], vec![1, 3, 5]),
+        (vec![1, 1], vec![-1, 1], vec![1]),
+        (vec![1], vec![-7], vec![1]),
+        (vec![0, 3], vec![1, 1], vec![]),
+        (vec![3, 0], vec![-1, i64::MIN], vec![]),
+    ] {
+        let (typestr, is_read_only, strides) = ("<i2".into(), true, Some(strides));
+        let interface = CudaArrayInterface { address, is_read_only, typestr, shape, strides, stream: None };
+        // SAFETY: the memory is freed at the end, after all work, and nothing writes it.
+        let table = unsafe { DeviceTable::<i16, _>::from_array_interface(&device, &interface, || ()) };
+        let table = table.unwrap_or_else(|error| panic!("{interface:?}: {error}"));
+        assert_eq!(table.to_table().unwrap().rows::<i16>(..).unwrap()[..], expected, "{interface:?}");
+    }
+    device.synchronize().unwrap();
+    other.free(address);
+}
+
+#[test]
+fn tables_without_values_whose_size_is_no_number_of_dlpack_are_refused() {
+    need_device!();
+    let device = Cuda::new(0).unwrap();
+    for (rows, is_good) in [(i64::MAX as usize, true), (i64::MAX as usize + 1, false), (usize::MAX, false)] {
+        for (rows, columns) in [(rows, 0), (0, rows)] {
+            for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+                let handle = DeviceArray::<f32, _>::allocate(&device, 0).unwrap().into_handle();
+                let tensor = DeviceTable::from_handle(handle, Shape { rows, columns }, layout).unwrap().into_dlpack();
+                match is_good {
+                    true => assert_eq!(address_of(&tensor.unwrap()), 0),
+                    false => assert_fault!(tensor, HandleError::LengthOverflow),
+                }
+            }
+        }
+    }
 }
