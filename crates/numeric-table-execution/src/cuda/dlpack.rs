@@ -287,10 +287,11 @@ impl<T: Element> DeviceTable<T, Cuda> {
     /// # Errors
     /// [`ErrorKind::Unsupported`] in [`HandleError::Library`] for other dimensions, other devices than CUDA's, and
     /// negative strides; [`ErrorKind::ElementTypeMismatch`] in it unless the values are of this type; those of
-    /// [`DeviceArray::from_raw`] and [`from_strided`](Self::from_strided).
+    /// [`DeviceArray::from_raw`](crate::DeviceArray::from_raw) and [`from_strided`](Self::from_strided).
     ///
     /// # Safety
-    /// That of [`DeviceArray::from_raw_mut`]; [`DeviceArray::from_raw`] if the tensor is read-only.
+    /// That of [`DeviceArray::from_raw_mut`](crate::DeviceArray::from_raw_mut);
+    /// [`DeviceArray::from_raw`](crate::DeviceArray::from_raw) if the tensor is read-only.
     ///
     /// # Examples
     /// See [`DlTensor`].

@@ -88,10 +88,12 @@ impl<T: Element> DeviceTable<T, Cuda> {
     /// # Errors
     /// [`ErrorKind::Unsupported`] in [`HandleError::Library`] for other dimensions, negative strides, strides
     /// of several values that are not multiples of the size of one, and the stream 0; [`ErrorKind::ElementTypeMismatch`] in it unless
-    /// the values are of this type; those of [`DeviceArray::from_raw`] and [`from_strided`](Self::from_strided).
+    /// the values are of this type; those of [`DeviceArray::from_raw`](crate::DeviceArray::from_raw) and
+    /// [`from_strided`](Self::from_strided).
     ///
     /// # Safety
-    /// That of [`DeviceArray::from_raw_mut`]; [`DeviceArray::from_raw`] if the array is read-only.
+    /// That of [`DeviceArray::from_raw_mut`](crate::DeviceArray::from_raw_mut);
+    /// [`DeviceArray::from_raw`](crate::DeviceArray::from_raw) if the array is read-only.
     ///
     /// # Examples
     /// See [`CudaArrayInterface`].
