@@ -87,7 +87,7 @@ pub trait StreamRows {
     /// cells. Of each block, each row crosses once. Reads rows of a block in their order in the table, runs of
     /// consecutive rows together. A device with kernels of its own, such as a CUDA device, also gets the places of the
     /// rows, 8 bytes for each index; as arguments of kernels, they are not counted in
-    /// [`TransferStats`](crate::TransferStats).
+    /// [`TransferStats`].
     ///
     /// # Errors
     /// Those of [`stream_rows`](Self::stream_rows); [`ErrorKind::RowsOutOfRange`] in [`HandleError::Library`].
