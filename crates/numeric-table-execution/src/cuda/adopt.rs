@@ -222,7 +222,7 @@ pub(super) unsafe fn adopt<T: Element>(
 ///
 /// # Safety
 /// A handle is that of a stream or an event of this device that is alive.
-unsafe fn wait_for(transport: &CudaTransport, order: CudaOrder) -> Result<(), HandleError> {
+pub(super) unsafe fn wait_for(transport: &CudaTransport, order: CudaOrder) -> Result<(), HandleError> {
     let streams = transport.streams();
     streams.enter()?;
     let lane = streams.stream(Lane::Other);
