@@ -108,6 +108,18 @@ pub(crate) fn run(device: &Device, kernel: Kernel, arguments: &[u64]) -> Answer 
             let found = device.read(moments, bytes_of(bytes, size(groups)?)?)?;
             device.write(merged, bytes, |place| place.copy_from_slice(&found[..bytes]))
         }
+        (Kernel::Deviations, &[plain, scaled, columns, output]) => {
+            let columns = size(columns)?;
+            let words = |from| Answer::Ok(values::<u64>(&device.read(from, bytes_of(columns, 8 * WORDS)?)?));
+            let (plain, scaled, mut found) = (words(plain)?, words(scaled)?, vec![0.0; bytes_of(columns, 2)?]);
+            HostSerial.means_and_deviations([&plain, &scaled], &mut found).map_err(|_| INVALID_VALUE)?;
+            device.write(output, bytes_of(columns, 16)?, |bytes| bytes.copy_from_slice(cast_slice(&found)))
+        }
+        (Kernel::Standardize(element), &[values, rows, columns, is_column_major, pairs]) => {
+            let shape = Shape { rows: size(rows)?, columns: size(columns)? };
+            let layout = if is_column_major as u32 == 0 { DataLayout::RowMajor } else { DataLayout::ColumnMajor };
+            with_type!(element, T => standardize::<T>(device, values, shape, layout, pairs))
+        }
         _ => Err(INVALID_VALUE),
     }
 }
@@ -122,6 +134,15 @@ fn statistics<T: Element>(device: &Device, input: u64, shape: Shape, layout: Dat
     let [mut plain, mut scaled] = [(); 2].map(|()| vec![0; WORDS * shape.columns]);
     HostSerial.moments(&stored[..], shape, layout, [&mut plain, &mut scaled]).map_err(|_| INVALID_VALUE)?;
     Ok([plain, scaled])
+}
+
+/// Standardizes a table in place.
+fn standardize<T: Element>(device: &Device, address: u64, shape: Shape, layout: DataLayout, pairs: u64) -> Answer {
+    let pairs: Vec<f64> = values(&device.read(pairs, bytes_of(shape.columns, 16)?)?);
+    let bytes = bytes_of(bytes_of(shape.rows, shape.columns)?, size_of::<T>())?;
+    let mut table: Vec<T> = values(&device.read(address, bytes)?);
+    HostSerial.standardize(&mut table[..], shape, layout, &pairs[..]).map_err(|_| INVALID_VALUE)?;
+    device.write(address, bytes, |place| place.copy_from_slice(cast_slice(&table)))
 }
 
 fn size(number: u64) -> Answer<usize> {

@@ -51,6 +51,10 @@ pub(crate) enum Kernel {
     Statistics(ElementType),
     /// `(moments, groups, columns, merged)`
     Merge,
+    /// `(plain, scaled, columns, means_and_deviations)`
+    Deviations,
+    /// `(values, rows, columns, is_column_major, means_and_deviations)`
+    Standardize(ElementType),
 }
 
 impl Kernel {
@@ -74,6 +78,8 @@ impl Kernel {
         match (form, rest) {
             ("statistics", "merge") => return Some(Self::Merge),
             ("statistics", element) => return Some(Self::Statistics(element.parse().ok()?)),
+            ("means_and", "deviations") => return Some(Self::Deviations),
+            ("standardize", element) => return Some(Self::Standardize(element.parse().ok()?)),
             _ => {}
         }
         let width = width(rest)?;
@@ -90,11 +96,11 @@ impl Kernel {
     /// The number of parameters.
     fn parameters(self) -> usize {
         match self {
-            Self::Convert(..) => 5,
+            Self::Convert(..) | Self::Standardize(_) => 5,
             Self::ConvertStrided(..) => 10,
             Self::ConvertTransposed(..) => 6,
             Self::Fill(_) => 3,
-            Self::Merge | Self::CountUp(_) => 4,
+            Self::Merge | Self::CountUp(_) | Self::Deviations => 4,
             Self::Gather(_) => 6,
             Self::Statistics(_) => 8,
             Self::GatherColumns(_) | Self::GatherRows(_) => 7,

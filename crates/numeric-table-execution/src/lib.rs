@@ -38,6 +38,8 @@ pub mod sequence;
 #[forbid(unsafe_code)]
 mod space;
 #[forbid(unsafe_code)]
+mod standardize;
+#[forbid(unsafe_code)]
 mod statistics;
 #[forbid(unsafe_code)]
 mod stats;

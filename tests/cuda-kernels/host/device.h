@@ -64,6 +64,7 @@ inline unsigned long long __float2ull_rz(float value) { return __double2ull_rz(v
 
 inline double __dmul_rn(double a, double b) { return a * b; }
 inline double __ddiv_rn(double a, double b) { return a / b; }
+inline double __dsqrt_rn(double value) { return sqrt(value); }
 inline double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
 inline float __double2float_rn(double value) { return float(value); }
 inline float __double2float_rz(double value) {

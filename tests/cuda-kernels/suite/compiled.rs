@@ -5,13 +5,14 @@ use std::io::Read;
 use crate::source::{self, Form, Move, convert_entry, memory_entry, statistics_entry};
 
 const FILE: &[u8] = include_bytes!("../../../crates/numeric-table-execution/src/cuda/kernels/ptx.gz");
-const TEXTS: [&str; 6] = [
+const TEXTS: [&str; 7] = [
     include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/number.cu"),
     include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/words.cu"),
     include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/convert.cu"),
     include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/memory.cu"),
     include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/moments.cu"),
     include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/statistics.cu"),
+    include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/standardize.cu"),
 ];
 
 #[test]
@@ -38,5 +39,9 @@ fn the_compiled_units_are_those_of_the_texts() {
         has(&statistics_entry(source), &statistics_entry(source));
     }
     has(source::MERGE_ENTRY, source::MERGE_ENTRY);
+    has(source::STANDARDIZE_UNIT, source::DEVIATIONS_ENTRY);
+    for &element in numeric_table::ElementType::ALL.iter().filter(|element| element.is_float()) {
+        has(source::STANDARDIZE_UNIT, &source::standardize_entry(element));
+    }
     assert!(FILE.len() < 400 << 10);
 }

@@ -6,6 +6,7 @@
 mod compiled;
 mod convert;
 mod memory;
+mod standardize;
 mod statistics;
 mod support;
 mod tables;

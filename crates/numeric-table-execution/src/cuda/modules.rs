@@ -25,6 +25,8 @@ pub(super) enum Unit {
     Statistics(ElementType),
     /// Merging statistics.
     Merge,
+    /// Standardizing values.
+    Standardize,
 }
 
 impl Unit {
@@ -34,6 +36,7 @@ impl Unit {
             Self::Memory => "memory".into(),
             Self::Statistics(element) => source::statistics_entry(element),
             Self::Merge => source::MERGE_ENTRY.into(),
+            Self::Standardize => source::STANDARDIZE_UNIT.into(),
         }
     }
 
@@ -43,6 +46,7 @@ impl Unit {
             Self::Memory => source::memory_source(),
             Self::Statistics(element) => source::statistics_source(element),
             Self::Merge => source::merge_source(),
+            Self::Standardize => source::standardize_source(),
         }
     }
 }

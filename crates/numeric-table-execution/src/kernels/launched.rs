@@ -8,9 +8,12 @@ use numeric_table::{
     DataLayout, Element, Error, Shape,
     statistics::BasicStatistics,
     table::{BorrowedTable, TableView},
+    trace::TraceContext,
 };
 
+use super::standardize::{mean_and_deviation_of_words, standardize_part};
 use super::{Kernels, check_columns, check_count, check_moments, check_region, check_rows, no_element};
+use super::{check_deviations, check_standardize};
 use crate::device_table::{in_rows_from, is_refused_value};
 use crate::memory::ExecutionMemory;
 use crate::sequence::count_up;
@@ -167,10 +170,39 @@ impl<D: Launch> Kernels for D {
         let [plain, scaled] = outputs;
         self.launch([input], (plain, scaled), shape.columns, |columns, [values], (plain, scaled)| {
             let view = TableView::new(values, shape, layout)?.slice_columns(columns)?;
-            let found = BasicStatistics::compute(&BorrowedTable::from(view))?;
+            let unrecorded = TraceContext::default(); // this is the device's work, not a copy that the caller could avoid
+            let found = unrecorded.run(|| BasicStatistics::compute(&BorrowedTable::from(view)))?;
             plain.iter_mut().zip(found.to_words(false)).for_each(|(word, found)| *word = found);
             scaled.iter_mut().zip(found.to_words(true)).for_each(|(word, found)| *word = found);
             Ok::<_, Error>(())
+        })
+    }
+
+    fn means_and_deviations(
+        &self,
+        moments: [View<'_, u64, D>; 2],
+        output: ViewMut<'_, f64, D>,
+    ) -> Result<(), HandleError> {
+        let columns = check_deviations::<D>(&moments, &output)?;
+        self.launch(moments, output, columns, |columns, [plain, scaled], output| {
+            let words = [plain, scaled].map(|words| words.chunks_exact(BasicStatistics::WORDS).skip(columns.start));
+            let [plain, scaled] = words;
+            for (output, (plain, scaled)) in output.chunks_exact_mut(2).zip(plain.zip(scaled)) {
+                output.copy_from_slice(&mean_and_deviation_of_words(plain, scaled));
+            }
+        })
+    }
+
+    fn standardize<T: Element>(
+        &self,
+        values: ViewMut<'_, T, D>,
+        shape: Shape,
+        layout: DataLayout,
+        means_and_deviations: View<'_, f64, D>,
+    ) -> Result<(), HandleError> {
+        let count = check_standardize::<T, D>(&values, shape, &means_and_deviations)?;
+        self.launch([means_and_deviations], values, count, |places, [means_and_deviations], values| {
+            standardize_part(values, places.start, shape, layout, means_and_deviations)
         })
     }
 }

@@ -1,15 +1,18 @@
 //! Kernels that every device has.
 //!
-//! This file has the trait and what checks arguments; `launched` has the kernels of devices that run closures.
+//! This file has the trait and what checks arguments; `launched` has the kernels of devices that run closures, and
+//! `standardize` the rule of theirs that other devices follow.
 
 mod launched;
+mod standardize;
 
 use std::ops::Range;
 
 use numeric_table::convert::ConversionPolicy;
 use numeric_table::table::spi::Region;
-use numeric_table::{DataLayout, Element, Error, ErrorKind, Shape, statistics::BasicStatistics};
+use numeric_table::{DataLayout, Element, ElementType, Error, ErrorKind, Shape, statistics::BasicStatistics};
 
+pub(super) use self::standardize::mean_and_deviation;
 use super::memory::ExecutionMemory;
 use super::{DeviceAdapter, DeviceError, HandleError, View, ViewMut};
 
@@ -265,6 +268,104 @@ pub trait Kernels: DeviceAdapter {
         layout: DataLayout,
         outputs: [ViewMut<'_, u64, Self>; 2],
     ) -> Result<(), HandleError>;
+
+    /// Computes the mean and the population standard deviation of each column, of the two outputs of
+    /// [`moments`](Self::moments): two numbers for each column, one after the other. They are those of
+    /// [`BasicStatistics`], bit for bit, of the same moments; an undefined one is the positive NaN without payload.
+    /// Words that are not those of moments give arbitrary numbers.
+    ///
+    /// # Errors
+    /// Those of the trait.
+    ///
+    /// # Examples
+    /// See [`standardize`](Self::standardize).
+    fn means_and_deviations(
+        &self,
+        moments: [View<'_, u64, Self>; 2],
+        output: ViewMut<'_, f64, Self>,
+    ) -> Result<(), HandleError>;
+
+    /// Standardizes the columns of a table in place: every value becomes `(value - mean) / deviation`, of the mean and
+    /// the deviation of its column in `means_and_deviations`.
+    /// [`DeviceTable::standardize`](super::DeviceTable::standardize) is this kernel after two others.
+    ///
+    /// Computed in `f64`, and rounded once to the element type. A deviation of 0 divides by 1. A difference that
+    /// exceeds the range of `f64` is computed at half its size, so that the quotient is right. A NaN keeps its bits;
+    /// every other value whose result is NaN becomes the positive NaN without payload.
+    ///
+    /// # Errors
+    /// Those of the trait; [`ErrorKind::UnsupportedElementType`] in [`HandleError::Library`] unless `T` is a
+    /// floating-point type, before anything is written.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, Kernels};
+    /// let device = EmulatedDevice::new();
+    /// let mut table = ArrayHandle::from_container(&device, vec![1.0_f32, 7.0, 3.0, 7.0]); // 2 x 2, row by row
+    /// let [mut plain, mut scaled] = [(); 2].map(|()| ArrayHandle::<u64, _>::empty(&device));
+    /// let mut found = ArrayHandle::<f64, _>::empty(&device);
+    /// let (shape, layout) = (Shape { rows: 2, columns: 2 }, DataLayout::RowMajor);
+    /// let outputs = [plain.prepare_for_output(20)?, scaled.prepare_for_output(20)?];
+    /// device.moments(table.prepare_for_input()?, shape, layout, outputs)?;
+    /// let moments = [plain.prepare_for_input()?, scaled.prepare_for_input()?];
+    /// device.means_and_deviations(moments, found.prepare_for_output(4)?)?;
+    /// device.standardize(table.prepare_in_place()?, shape, layout, found.prepare_for_input()?)?;
+    /// assert_eq!(found.read_portal()?, [2.0, 1.0, 7.0, 0.0]);
+    /// assert_eq!(table.read_portal()?, [-1.0, 0.0, 1.0, 0.0]);
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
+    fn standardize<T: Element>(
+        &self,
+        values: ViewMut<'_, T, Self>,
+        shape: Shape,
+        layout: DataLayout,
+        means_and_deviations: View<'_, f64, Self>,
+    ) -> Result<(), HandleError>;
+}
+
+/// Checks that values of a type can be standardized.
+pub(super) fn check_standardized(element: ElementType) -> Result<(), HandleError> {
+    if element.is_float() {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::UnsupportedElementType { element, target: "a standardized table" }).into())
+}
+
+/// Checks the arguments of [`Kernels::standardize`], and returns the number of values.
+pub(super) fn check_standardize<T: Element, D: DeviceAdapter>(
+    values: &ViewMut<'_, T, D>,
+    shape: Shape,
+    means_and_deviations: &View<'_, f64, D>,
+) -> Result<usize, HandleError> {
+    check_standardized(T::TYPE)?;
+    let count = shape.element_count()?;
+    check_count::<T, D>(values, count)?;
+    check_words::<f64, D>(means_and_deviations, shape.columns, 2)?;
+    Ok(count)
+}
+
+/// Checks the arguments of [`Kernels::means_and_deviations`], and returns the number of columns.
+pub(super) fn check_deviations<D: DeviceAdapter>(
+    moments: &[View<'_, u64, D>; 2],
+    output: &ViewMut<'_, f64, D>,
+) -> Result<usize, HandleError> {
+    let have = <D::Memory as ExecutionMemory>::count_mut(output);
+    let columns = have / 2;
+    moments.iter().try_for_each(|words| check_words::<u64, D>(words, columns, BasicStatistics::WORDS))?;
+    check_count::<f64, D>(output, columns * 2)?;
+    Ok(columns)
+}
+
+/// Checks that a view has the given number of values for each column.
+fn check_words<T: Element, D: DeviceAdapter>(
+    view: &View<'_, T, D>,
+    columns: usize,
+    each: usize,
+) -> Result<(), HandleError> {
+    let have = <D::Memory as ExecutionMemory>::count(view);
+    let want = columns.checked_mul(each).ok_or(HandleError::LengthOverflow)?;
+    if have == want { Ok(()) } else { Err(HandleError::LengthMismatch { have, want }) }
 }
 
 /// Returns the error of an index that is too large.

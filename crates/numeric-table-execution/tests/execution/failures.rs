@@ -71,6 +71,29 @@ fn a_failed_download_leaves_the_execution_copy_valid() {
     }
 }
 
+/// Whichever allocation or kernel of it fails.
+#[test]
+fn a_table_whose_standardization_fails_is_as_it_was() {
+    for arm in [EmulatedDevice::fail_allocation, EmulatedDevice::fail_kernel] {
+        for after in 0.. {
+            let device = EmulatedDevice::new();
+            let table = HomogenNumericTable::from_rows(&[[1.0_f32, 7.0], [3.0, 7.0]]).unwrap();
+            let mut there = table.to_device::<f32, _>(&device).unwrap();
+            let twin = there.clone();
+            arm(&device, after);
+            let result = there.standardize();
+            if result.is_ok() {
+                assert!(after >= 3);
+                break;
+            }
+            assert_eq!(there.to_table().unwrap(), table, "{after}");
+            assert_eq!(twin.to_table().unwrap(), table);
+            drop((there, twin));
+            assert_eq!(device.live_bytes(), 0);
+        }
+    }
+}
+
 trait CopyOf {
     fn copy_of(&self) -> Result<Vec<i32>, HandleError>;
 }

@@ -26,7 +26,7 @@ import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 TYPES = "f32 f64 i32 u32 i64 u64 i8 u8 i16 u16 f16 bf16".split()
-TEXTS = {name: (HERE / f"{name}.cu").read_text() for name in "number words convert memory moments statistics".split()}
+TEXTS = {name: (HERE / f"{name}.cu").read_text() for name in "number words convert memory moments statistics standardize".split()}
 OPTIONS = ["--gpu-architecture=compute_75", "--std=c++17"]  # as in source.rs
 LIMIT = 400 << 10
 
@@ -49,6 +49,8 @@ def units():
         name = f"statistics_{source}"
         yield name, f"#define SOURCE {source}\n#define ENTRY(name) name##_{source}\n\n" + statistics, [name]
     yield "statistics_merge", statistics, ["statistics_merge"]
+    standardize = [f"standardize_{name}" for name in TYPES if "f" in name]
+    yield "standardize", common + TEXTS["moments"] + TEXTS["standardize"], ["means_and_deviations", *standardize]
 
 
 def library():

@@ -2,6 +2,7 @@
 
 #[forbid(unsafe_code)]
 pub(super) mod source;
+mod standardize;
 
 use std::ops::Range;
 
@@ -458,6 +459,24 @@ impl Kernels for Cuda {
             ElementType::F64 => self.moments_of(&input, shape, layout, true, &mut { scaled }),
             _ => Ok(()),
         }
+    }
+
+    fn means_and_deviations(
+        &self,
+        moments: [DeviceView<'_, u64, CudaTransport>; 2],
+        output: DeviceViewMut<'_, f64, CudaTransport>,
+    ) -> Result<(), HandleError> {
+        self.means_and_deviations_of(moments, output)
+    }
+
+    fn standardize<T: Element>(
+        &self,
+        values: DeviceViewMut<'_, T, CudaTransport>,
+        shape: Shape,
+        layout: DataLayout,
+        means_and_deviations: DeviceView<'_, f64, CudaTransport>,
+    ) -> Result<(), HandleError> {
+        self.standardize_values(values, shape, layout, means_and_deviations)
     }
 }
 

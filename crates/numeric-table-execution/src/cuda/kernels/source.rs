@@ -2,7 +2,7 @@
 //!
 //! A unit is a few definitions and the text that all units share, so that a compiler at run time reads one string. The
 //! texts are CUDA C++17: `number.cu`, the conversion rule; `words.cu`, accesses of several values; `convert.cu`,
-//! `memory.cu` and `statistics.cu`, the kernels with their arguments. Nothing here calls a device.
+//! `memory.cu`, `statistics.cu` and `standardize.cu`, the kernels with their arguments. Nothing here calls a device.
 //!
 //! Every kernel takes blocks of [`THREADS`] threads in one dimension, any number of blocks, and no dynamic shared
 //! memory. Results do not depend on the number of blocks.
@@ -26,6 +26,7 @@ const CONVERT: &str = include_str!("convert.cu");
 const MEMORY: &str = include_str!("memory.cu");
 const MOMENTS: &str = include_str!("moments.cu");
 const STATISTICS: &str = include_str!("statistics.cu");
+const STANDARDIZE: &str = include_str!("standardize.cu");
 
 /// The kernels of one pair of element types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,6 +129,23 @@ pub(crate) fn merge_source() -> String {
     [NUMBER, WORDS, MOMENTS, STATISTICS].concat()
 }
 
+/// The name of the unit that standardizes, of each type of floating-point numbers.
+pub(crate) const STANDARDIZE_UNIT: &str = "standardize";
+
+/// The name of its kernel of means and deviations: `(plain, scaled, columns, means_and_deviations)`.
+pub(crate) const DEVIATIONS_ENTRY: &str = "means_and_deviations";
+
+/// Returns the name of its kernel for values of a type: `standardize_f32`, with `(values, rows, columns,
+/// is_column_major, means_and_deviations)`.
+pub(crate) fn standardize_entry(element: ElementType) -> String {
+    format!("{STANDARDIZE_UNIT}_{element}")
+}
+
+/// Returns the text of the unit [`STANDARDIZE_UNIT`].
+pub(crate) fn standardize_source() -> String {
+    [NUMBER, WORDS, MOMENTS, STANDARDIZE].concat()
+}
+
 /// Largest number of columns that the threads of a block share in a row-major table, and the number of rows that a
 /// thread adds up at once: as `statistics.cu` has them.
 const PANEL: usize = 64;
@@ -161,6 +179,7 @@ pub(crate) fn units() -> Vec<(String, String)> {
     units.push(("memory".into(), memory_source()));
     units.extend(all.iter().map(|&source| (statistics_entry(source), statistics_source(source))));
     units.push((MERGE_ENTRY.into(), merge_source()));
+    units.push((STANDARDIZE_UNIT.into(), standardize_source()));
     units
 }
 
@@ -229,7 +248,12 @@ mod tests {
             }
         }
         assert!(merge_source().contains(&format!("\n{MERGE_ENTRY}(")));
-        assert_eq!(units().len(), 136 + 1 + ElementType::ALL.len() + 1);
+        assert!(standardize_source().contains(&format!("\n{DEVIATIONS_ENTRY}(")));
+        for element in ElementType::ALL.iter().filter(|element| element.is_float()) {
+            assert!(standardize_source().contains(&format!("\nKERNEL({element})\n")));
+            assert_eq!(standardize_entry(*element), format!("standardize_{element}"));
+        }
+        assert_eq!(units().len(), 136 + 1 + ElementType::ALL.len() + 2);
     }
 
     #[test]
@@ -260,7 +284,8 @@ mod tests {
             assert!(ptx.starts_with(".version 8.0") && ptx.contains(".entry") && !text.is_empty(), "{name}");
         }
         assert_eq!(ptx("f32_f32"), None);
-        let crc = crc32fast::hash([NUMBER, WORDS, CONVERT, MEMORY, MOMENTS, STATISTICS].concat().as_bytes());
+        let crc =
+            crc32fast::hash([NUMBER, WORDS, CONVERT, MEMORY, MOMENTS, STATISTICS, STANDARDIZE].concat().as_bytes());
         assert!(ptx(&format!("sources {crc:08x}")).is_some(), "run make_ptx.py: the texts have changed");
     }
 }

@@ -8,6 +8,7 @@ mod kernels;
 mod model;
 mod repeated;
 mod sequences;
+mod standardize;
 mod statistics;
 mod tables;
 
@@ -38,6 +39,9 @@ macro_rules! conformance {
                 large_sequences_are_packed_in_pieces results_are_scattered results_go_to_columns_of_tables sixteen_threads_read_a_sequence_once
                 sequences_of_any_length_are_refused_or_read refused_values_are_named_on_every_side
                 a_closure_that_panics_leaves_the_handle_as_it_was random_sequences_are_those_of_a_model;
+            standardize: every_value_is_standardized_by_the_rule means_and_deviations_are_those_of_the_program
+                a_table_is_standardized_in_place_and_nothing_crosses columns_without_deviation_become_zero
+                rows_are_standardized_by_the_statistics_of_others integers_and_wrong_lengths_are_not_standardized;
             statistics: statistics_of_every_type_are_those_of_the_program statistics_keep_their_digits
                 statistics_of_a_stream_are_those_of_its_blocks;
             tables: tables_go_there_and_rows_come_back a_dictionary_travels_and_tables_without_values_too

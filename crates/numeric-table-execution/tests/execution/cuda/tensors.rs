@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use numeric_table::prelude::*;
+use numeric_table::trace::copies_of;
 use numeric_table_execution::cuda::{Cuda, CudaArrayInterface, DlTensor};
 use numeric_table_execution::*;
 use test_support::tables::assert_fault;
@@ -211,6 +212,64 @@ fn a_tensor_becomes_a_table_and_goes_back_with_the_same_address() {
     other.free(address);
     drop((device, other));
     alone.check();
+}
+
+#[test]
+fn a_tensor_is_standardized_in_place_and_goes_back_with_the_same_address() {
+    let Some(alone) = Alone::wait() else { return };
+    let (device, other) = (alone.open(), Other::new(LONELY));
+    for (shape, strides) in [(vec![4, 3], vec![3, 1]), (vec![3, 4], vec![1, 3]), (vec![12], vec![1])] {
+        let values: Vec<f32> = (0..12).map(|i| (i * i) as f32 + 0.5).collect();
+        let address = other.values(&values);
+        let before = [7, 8].map(|what| (alone.fake.control)(what, LONELY, 0));
+        let stats = device.stats();
+        let producer =
+            Producer { device: [2, LONELY], strides: Some(strides.clone()), ..Producer::new(address, &shape) };
+        let (tensor, copies) = copies_of(|| {
+            let mut table = producer.table(&device).unwrap();
+            table.standardize().unwrap();
+            // SAFETY: the stream is alive.
+            unsafe { table.make_wait(other.stream) }.unwrap();
+            table.into_dlpack().unwrap()
+        });
+        assert_eq!((address_of(&tensor), tensor.is_read_only()), (address, false));
+        let crossed = device.stats() - stats;
+        assert_eq!((crossed.uploads, crossed.downloads, crossed.duplicates), Default::default());
+        assert!(copies.is_empty(), "{copies}");
+        assert_eq!([7, 8].map(|what| (alone.fake.control)(what, LONELY, 0)), before);
+        drop(tensor);
+        producer.check_deleted();
+
+        let layout = if strides.len() == 2 && strides[0] == 1 { DataLayout::ColumnMajor } else { DataLayout::RowMajor };
+        let shape = Shape { rows: shape[0] as usize, columns: *shape.get(1).unwrap_or(&1) as usize };
+        let table = HomogenNumericTable::from_array_with_layout(Array::from(values), shape, layout).unwrap();
+        let mut expected = table.to_device::<f32, _>(&HostSerial).unwrap();
+        expected.standardize().unwrap();
+        let found = other.read::<f32>(address, 12);
+        assert_eq!(found, expected.to_table().unwrap().as_slice().unwrap());
+        other.free(address);
+    }
+    drop((device, other));
+    alone.check();
+}
+
+/// Memory that must not be written is copied on the device, and stays as it was.
+#[test]
+fn a_read_only_tensor_is_standardized_in_a_copy_on_the_device() {
+    need_device!();
+    let (device, other) = (Cuda::new(0).unwrap(), Other::new(0));
+    let address = other.values(&[1.0_f32, 2.0, 3.0, 4.0]);
+    let producer = Producer { flags: 1, ..Producer::new(address, &[2, 2]) };
+    let mut table = producer.table(&device).unwrap();
+    let stats = device.stats();
+    table.standardize().unwrap();
+    let crossed = device.stats() - stats;
+    assert_eq!((crossed.uploads.bytes, crossed.downloads.bytes, crossed.duplicates.bytes), (0, 0, 16));
+    assert_eq!(table.to_table().unwrap().as_slice().unwrap(), [-1.0, -1.0, 1.0, 1.0]);
+    drop(table);
+    producer.check_deleted();
+    assert_eq!(other.read::<f32>(address, 4), [1.0, 2.0, 3.0, 4.0]);
+    other.free(address);
 }
 
 #[test]
