@@ -5,8 +5,10 @@ use std::io;
 use std::path::Path;
 
 use numeric_table::{Error, ErrorKind, error::Hint};
+use numeric_table_execution::HandleError;
 use pyo3::exceptions::{
-    PyFileNotFoundError, PyIndexError, PyMemoryError, PyOSError, PyPermissionError, PyTypeError, PyValueError,
+    PyFileNotFoundError, PyIndexError, PyMemoryError, PyOSError, PyPermissionError, PyRuntimeError, PyTypeError,
+    PyValueError,
 };
 use pyo3::prelude::*;
 
@@ -22,6 +24,7 @@ create_exception!(numeric_table, TableIndexError, PyIndexError, "A row or a colu
 create_exception!(numeric_table, TableTypeError, PyTypeError, "A table or a type that a call does not take.");
 create_exception!(numeric_table, TableFileError, PyOSError, "A file that cannot be read or written.");
 create_exception!(numeric_table, FormatError, TableFileError, "A file whose content is damaged, or not a table.");
+create_exception!(numeric_table, DeviceError, PyRuntimeError, "A CUDA device that is missing, lost, or has failed.");
 
 /// Returns the class of errors for a missing file: a [`TableFileError`] and Python's `FileNotFoundError`.
 pub(crate) fn not_found(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
@@ -206,6 +209,20 @@ pub(crate) fn exception(error: Error) -> PyErr {
     }
 }
 
+/// Converts an error of a device to an exception.
+fn of_device(error: HandleError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        HandleError::Library(error) => exception(error),
+        HandleError::DeviceAlloc { .. } | HandleError::HostAlloc { .. } => PyMemoryError::new_err(text),
+        HandleError::ReadOnly => TableTypeError::new_err(text),
+        HandleError::LengthMismatch { .. } | HandleError::LengthOverflow | HandleError::WrongMemory(_) => {
+            TableError::new_err(text)
+        }
+        _ => DeviceError::new_err(text),
+    }
+}
+
 /// Returns the error for a failed call of Arrow.
 pub(crate) fn foreign(source: arrow_schema::ArrowError) -> Error {
     Error::new(ErrorKind::Foreign { reason: format!("Arrow failed: {source}"), source: Box::new(source) })
@@ -219,5 +236,16 @@ pub(crate) trait OrRaise<V> {
 impl<V> OrRaise<V> for numeric_table::Result<V> {
     fn or_raise(self) -> PyResult<V> {
         self.map_err(exception)
+    }
+}
+
+/// `?` for results of devices.
+pub(crate) trait OrRaiseOfDevice<V> {
+    fn or_raise_of_device(self) -> PyResult<V>;
+}
+
+impl<V> OrRaiseOfDevice<V> for Result<V, HandleError> {
+    fn or_raise_of_device(self) -> PyResult<V> {
+        self.map_err(of_device)
     }
 }

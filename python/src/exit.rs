@@ -40,6 +40,11 @@ pub(crate) fn is_closed() -> bool {
     IS_CLOSED.load(SeqCst)
 }
 
+/// Returns the number of forks between the first process and this one.
+pub(crate) fn forks() -> usize {
+    FORKS.load(SeqCst)
+}
+
 /// Sleeps until the process exits. Detached threads do not delay the exit.
 fn sleep_for_ever() -> ! {
     loop {
@@ -128,6 +133,13 @@ pub(crate) fn call_with<'py>(
     forget(hang);
     // SAFETY: the function returns a new reference, or null with an exception set.
     unsafe { Bound::from_owned_ptr_or_err(function.py(), result) }
+}
+
+/// Calls a function of another library within a call of this one, which may run Python code and be unwound.
+pub(crate) fn call_foreign(function: impl FnOnce()) {
+    let hang = Hang;
+    function();
+    forget(hang);
 }
 
 /// Returns an attribute within a call of the library. Reading it may run user code.

@@ -7,7 +7,9 @@
 //! than memory; `progress` reports the work on them. `partial` is the class of mergeable results; `columns`,
 //! `products`,
 //! `counts`, `groups`, `learning` and `bayes` are its kinds. `shards` is the class of tables in many files, `reduce`
-//! computes results over them, `shards_writer` writes them. `element`, `numbers`, `lists` and `error` translate types,
+//! computes results over them, `shards_writer` writes them. `device_table` is the class of tables on a CUDA device,
+//! `device_methods` has its methods; `device` opens devices, `device_values` has tables of any type there, `tensors`
+//! and `foreign` exchange their memory with other libraries. `element`, `numbers`, `lists` and `error` translate types,
 //! numbers, lists and exceptions; at the `boundary` to Python, panics become exceptions. `exit` stops threads when the
 //! interpreter exits. Passes over values let other Python threads run.
 
@@ -32,12 +34,19 @@ mod csv;
 mod csv_options;
 #[forbid(unsafe_code)]
 mod describe;
+#[forbid(unsafe_code)]
+mod device;
+#[forbid(unsafe_code)]
+mod device_methods;
+mod device_table;
+mod device_values;
 mod dlpack;
 mod element;
 #[forbid(unsafe_code)]
 mod error;
 mod exit;
 mod files;
+mod foreign;
 #[forbid(unsafe_code)]
 mod frames;
 #[forbid(unsafe_code)]
@@ -77,6 +86,7 @@ mod sparse;
 #[forbid(unsafe_code)]
 mod surgery;
 mod table;
+mod tensors;
 #[forbid(unsafe_code)]
 mod together;
 #[forbid(unsafe_code)]
@@ -90,14 +100,17 @@ use pyo3::prelude::*;
 use crate::boundary::function;
 
 /// Returns the statistics of each column of a table, or of the file of a :class:`TableReader`, which may be larger than
-/// memory. Computes them on all threads in one pass.
+/// memory, or of a :class:`DeviceTable`, on its device. Computes them on all threads in one pass.
 #[function]
 fn statistics(py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<Py<columns::Statistics>> {
     if let Ok(reader) = table.cast::<reader::Reader>() {
         return columns::of_file(py, reader.get());
     }
+    if let Ok(table) = table.cast::<device_table::DeviceTable>() {
+        return table.get().statistics(py);
+    }
     if !table.is_instance_of::<table::Table>() {
-        return Err(PyTypeError::new_err("statistics requires a Table or a TableReader"));
+        return Err(PyTypeError::new_err("statistics requires a Table, a TableReader or a DeviceTable"));
     }
     columns::of(table)
 }
@@ -135,9 +148,11 @@ mod _native {
     #[pymodule_export]
     use super::csv::{Csv, CsvBlocks, open_csv, read_csv, write_csv};
     #[pymodule_export]
+    use super::device_table::DeviceTable;
+    #[pymodule_export]
     use super::error::{
-        _calls_of_hints, CopyRequiredError, FormatError, NotRepresentableError, TableError, TableFileError,
-        TableIndexError, TableTypeError,
+        _calls_of_hints, CopyRequiredError, DeviceError, FormatError, NotRepresentableError, TableError,
+        TableFileError, TableIndexError, TableTypeError,
     };
     #[pymodule_export]
     use super::exit::{_after_fork, _at_exit};

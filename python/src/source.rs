@@ -15,7 +15,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::element::{self, with_type};
 use crate::error::{CopyRequiredError, OrRaise, TableError, TableTypeError, exception};
 use crate::share::Share;
-use crate::{arrow, frames, scipy, sequences};
+use crate::{arrow, foreign, frames, scipy, sequences};
 
 /// Creates a table from an array, a buffer or a sequence of rows.
 ///
@@ -53,6 +53,7 @@ pub(crate) fn table_of(data: &Bound<'_, PyAny>, copy: Option<bool>, rounds: bool
         return Ok(table);
     }
     if !is_array && !is_buffer(data) {
+        foreign::refuse_devices(data)?;
         // Only for objects with nothing but DLPack; all others convert themselves to an array.
         let is_dlpack = data.hasattr("__dlpack__")? && !data.hasattr("__array__")?;
         let options = PyDict::new(py);

@@ -33,7 +33,7 @@ pub(crate) struct Trace {
 enum State {
     New,
     Open(Scope),
-    Closed(TraceReport),
+    Closed(Box<TraceReport>),
 }
 
 impl Trace {
@@ -45,7 +45,7 @@ impl Trace {
         match &*self.state() {
             State::New => TraceReport::default(),
             State::Open(trace) => trace.report(),
-            State::Closed(report) => report.clone(),
+            State::Closed(report) => (**report).clone(),
         }
     }
 }
@@ -95,7 +95,7 @@ impl Trace {
         let mut state = self.state();
         if let State::Open(trace) = &*state {
             trace.close();
-            *state = State::Closed(trace.report());
+            *state = State::Closed(Box::new(trace.report()));
         }
     }
 

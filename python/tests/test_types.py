@@ -51,6 +51,8 @@ def test_type_checkers_take_a_program(tmp_path):
         "    row = r[0] + 1\n    some: nt.Table = r[1:3]\n    means = nt.statistics(r).mean\n"
         "with nt.open_csv('a.csv', progress=True) as source, nt.create('b.ntb', source) as w:\n"
         "    for part in source.row_blocks(4096):\n        w.append(part)\n"
+        "there: nt.DeviceTable = table.to_device('cuda:0', 'f4', order='F').astype('f8').select_columns(['a'])\n"
+        "back: nt.Table = nt.DeviceTable.from_dlpack(there).to_table()\nmeans = nt.statistics(there).mean\n"
         "try:\n    nt.load('a.ntb')\nexcept nt.TableFileNotFoundError as error:\n    missing = error.errno\n"
     )
     run = subprocess.run([sys.executable, "-m", "mypy", "--strict", str(program)], capture_output=True, text=True)

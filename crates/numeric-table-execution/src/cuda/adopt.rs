@@ -227,7 +227,7 @@ pub(super) unsafe fn adopt<T: Element>(
 ///
 /// # Safety
 /// A handle is that of a stream or an event of this device that is alive; a submitted event is one of this transport.
-unsafe fn wait_for(transport: &CudaTransport, order: CudaOrder) -> Result<(), HandleError> {
+pub(super) unsafe fn wait_for(transport: &CudaTransport, order: CudaOrder) -> Result<(), HandleError> {
     let streams = transport.streams();
     streams.enter()?;
     let lane = streams.stream(Lane::Other);

@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 
 use numeric_table::{DataLayout, Element, ElementType, Error, ErrorKind, Shape, array::MemoryKind};
 
-use super::adopt::{Claim, adopt, check_type};
+use super::adopt::{self, Claim, adopt, check_type};
 use super::release::{self, Deleter};
 use super::strided::{extent, geometry};
 use super::{Cuda, CudaOrder};
@@ -392,6 +392,37 @@ impl<T: Element> DeviceTable<T, Cuda> {
         let view = self.view()?;
         // SAFETY: the caller's promise.
         Ok(unsafe { view.buffer().make_wait(super::api::Handle::of_other(stream), true) }?)
+    }
+
+    /// Makes later work on the values wait for work of another library, which may read and write them: that of the
+    /// owner of the memory, or of the consumer of a tensor. Does not wait on the CPU.
+    ///
+    /// # Errors
+    /// [`HandleError::NoValidData`], [`HandleError::DeviceLost`]; what the driver reports.
+    ///
+    /// # Safety
+    /// A handle is that of a stream or an event of the primary context of the device that is alive.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_execution::cuda::{Cuda, CudaOrder};
+    /// use numeric_table_execution::ToDevice;
+    /// let Ok(device) = Cuda::new(0) else { return Ok(()) };
+    /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, 2.5]])?.to_device::<f32, _>(&device)?;
+    /// // SAFETY: the legacy default stream is always alive.
+    /// unsafe { table.make_wait(1) }?;
+    /// // Here, another library uses the values in that stream.
+    /// // SAFETY: as above.
+    /// unsafe { table.wait_for(CudaOrder::Stream(1)) }?;
+    /// assert_eq!(table.to_table()?.as_slice()?, [1.5, 2.5]); // after that work
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub unsafe fn wait_for(&self, order: CudaOrder) -> Result<(), HandleError> {
+        let view = self.view()?;
+        // SAFETY: the caller's promise.
+        unsafe { adopt::wait_for(self.device().space.transport(), order) }?;
+        Ok(view.buffer().used_by_other(true)?)
     }
 }
 
