@@ -85,7 +85,7 @@ impl<S: Sequence> Sequence for Chunked<S> {
 /// The values of one sequence at the indices that another one has: values in another order, repeated values, the points
 /// of cells. A device gathers them, if fewer bytes cross for the values and the indices than for the result; otherwise
 /// they are packed. They are packed too if the values on the device would take more memory than the result, and more
-/// than 1 MiB: of a billion computed values of which a thousand are chosen, the thousand cross.
+/// than 1 MiB: if a thousand of a billion computed values are chosen, the thousand cross.
 ///
 /// Indices are of any element type; of floating-point types, they must be whole numbers.
 ///

@@ -11,6 +11,7 @@ mod kinds;
 mod other;
 mod pages;
 mod programs;
+mod random;
 mod release;
 mod tensors;
 
