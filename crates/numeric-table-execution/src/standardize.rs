@@ -27,7 +27,8 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// # Errors
     /// [`ErrorKind::UnsupportedElementType`](numeric_table::ErrorKind::UnsupportedElementType) in
     /// [`HandleError::Library`] unless `T` is `f32`, `f64`, `f16` or `bf16`; [`HandleError::DeviceAlloc`],
-    /// [`HandleError::HostAlloc`]; what the device reports. The values are unchanged then, unless the device is lost.
+    /// [`HandleError::HostAlloc`]; what the device reports. The values are unchanged then, unless the device failed while
+    /// it wrote them.
     ///
     /// # Examples
     /// ```

@@ -1,7 +1,7 @@
 //! Kernels that every device has.
 //!
 //! This file has the trait and what checks arguments; `launched` has the kernels of devices that run closures, and
-//! `standardize` the rule of theirs that other devices follow.
+//! `standardize` the rule for standardized values, which the other devices follow.
 
 mod launched;
 mod standardize;

@@ -71,26 +71,44 @@ fn a_failed_download_leaves_the_execution_copy_valid() {
     }
 }
 
-/// Whichever allocation or kernel of it fails.
 #[test]
-fn a_table_whose_standardization_fails_is_as_it_was() {
-    for arm in [EmulatedDevice::fail_allocation, EmulatedDevice::fail_kernel] {
-        for after in 0.. {
-            let device = EmulatedDevice::new();
-            let table = HomogenNumericTable::from_rows(&[[1.0_f32, 7.0], [3.0, 7.0]]).unwrap();
-            let mut there = table.to_device::<f32, _>(&device).unwrap();
-            let twin = there.clone();
-            arm(&device, after);
-            let result = there.standardize();
-            if result.is_ok() {
-                assert!(after >= 3);
-                break;
+fn a_table_that_a_device_has_no_memory_to_standardize_is_as_it_was() {
+    let (mut failures, mut successes) = (0, 0);
+    for bytes in (16..640).step_by(8) {
+        let device = EmulatedDevice::new().with_capacity(bytes);
+        let table = HomogenNumericTable::from_rows(&[[1.0_f32, 7.0], [3.0, 7.0]]).unwrap();
+        let mut there = table.to_device::<f32, _>(&device).unwrap();
+        let twin = there.clone();
+        match there.standardize() {
+            Ok(()) => {
+                successes += 1;
+                assert_eq!(there.to_table().unwrap().as_slice().unwrap(), [-1.0, 0.0, 1.0, 0.0]);
             }
-            assert_eq!(there.to_table().unwrap(), table, "{after}");
-            assert_eq!(twin.to_table().unwrap(), table);
-            drop((there, twin));
-            assert_eq!(device.live_bytes(), 0);
+            Err(error) => {
+                failures += 1;
+                assert!(matches!(error, HandleError::DeviceAlloc { .. }), "{error}");
+                assert_eq!(there.to_table().unwrap(), table);
+            }
         }
+        assert_eq!(twin.to_table().unwrap(), table);
+        drop((there, twin));
+        assert_eq!(device.live_bytes(), 0);
+    }
+    assert!(failures > 10 && successes > 10, "{failures} {successes}");
+}
+
+/// As every kernel that fails.
+#[test]
+fn a_kernel_that_fails_while_a_table_is_standardized_is_reported_later() {
+    for after in 0..3 {
+        let device = EmulatedDevice::new();
+        let table = HomogenNumericTable::from_rows(&[[1.0_f32, 7.0], [3.0, 7.0]]).unwrap();
+        let mut there = table.to_device::<f32, _>(&device).unwrap();
+        device.fail_kernel(after);
+        let result = there.standardize().and_then(|()| device.synchronize());
+        assert_fault!(result, HandleError::EarlierFault(_));
+        there.standardize().unwrap();
+        there.to_table().unwrap();
     }
 }
 

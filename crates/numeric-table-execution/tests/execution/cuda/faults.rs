@@ -86,6 +86,44 @@ impl Work {
     }
 }
 
+/// Unless the kernel that writes was started: then all of its values are written.
+#[test]
+fn a_call_of_the_driver_that_fails_leaves_a_table_as_it_was_or_standardizes_it() {
+    let Some(alone) = Alone::wait() else { return };
+    for is_shared in [false, true] {
+        let (mut first, mut unchanged) = (0, 0);
+        loop {
+            let device = alone.open();
+            let values = DeviceArray::from_slice(&device, &[1.0_f64, 7.0, 3.0, 7.0]).unwrap();
+            let mut table = DeviceTable::from_strided(values, Shape { rows: 2, columns: 2 }, [2, 1]).unwrap();
+            let twin = is_shared.then(|| table.clone());
+            alone.fake.fail("", first, INVALID_VALUE);
+            let result = table.standardize();
+            let has_failed = alone.fake.has_failed();
+            let found = table.to_table().unwrap();
+            if let Some(twin) = twin {
+                assert_eq!(twin.to_table().unwrap().as_slice().unwrap(), [1.0, 7.0, 3.0, 7.0]);
+            }
+            match result {
+                Ok(()) => assert_eq!(found.as_slice().unwrap(), [-1.0, 0.0, 1.0, 0.0], "call {first}"),
+                Err(HandleError::Device(DeviceError::Failed { .. }) | HandleError::DeviceAlloc { .. }) => {
+                    unchanged += usize::from(found.as_slice().unwrap() == [1.0, 7.0, 3.0, 7.0]);
+                    let is_whole = [[1.0, 7.0, 3.0, 7.0], [-1.0, 0.0, 1.0, 0.0]]
+                        .contains(&found.as_slice().unwrap().try_into().unwrap());
+                    assert!(is_whole, "call {first}: {found}");
+                }
+                Err(error) => panic!("call {first}: {error}"),
+            }
+            first += 1;
+            if !has_failed {
+                break;
+            }
+        }
+        assert!(unchanged > 10, "{unchanged} of {first}");
+    }
+    alone.check();
+}
+
 /// A code that no version of the driver has yet.
 const UNKNOWN_CODE: u32 = 99_999;
 
