@@ -1,6 +1,6 @@
 //! The methods of `DeviceTable`, and of tables that are copied to a device.
 
-use numeric_table::{ConversionPolicy, DataLayout, Shape};
+use numeric_table::{ConversionPolicy, DataLayout, Shape, statistics::BasicStatistics};
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -12,7 +12,7 @@ use crate::device_table::{DeviceTable, Form, layout_of};
 use crate::device_values::uploaded;
 use crate::error::{OrRaise, OrRaiseOfDevice, TableTypeError};
 use crate::foreign::{self, stream_object, stream_of};
-use crate::partial::Partial;
+use crate::partial::{Partial, state};
 use crate::reading::{policy_of, stated};
 use crate::table::Table;
 use crate::{device, element, numbers};
@@ -152,6 +152,18 @@ impl DeviceTable {
     /// Returns the statistics of each column, computed on the device: 160 bytes are transferred for each.
     pub(crate) fn statistics(&self, py: Python<'_>) -> PyResult<Py<Statistics>> {
         Py::new(py, Partial::new(self.summary(py)?).of_class(Statistics))
+    }
+
+    /// Standardizes each column in place, on the device: subtracts its mean, and divides by its population standard
+    /// deviation, like scikit-learn's ``StandardScaler``. With ``statistics``, those of other rows, such as the rows for
+    /// training. Nothing is copied: if the table was made of a tensor, the tensor has the new values when this returns.
+    ///
+    /// The values are of a floating-point type. NaN values stay as they are, and do not count.
+    #[pyo3(signature = (statistics = None))]
+    fn standardize(&self, py: Python<'_>, statistics: Option<&Bound<'_, Statistics>>) -> PyResult<()> {
+        let statistics = statistics.map(|found| state::<BasicStatistics>(found)).transpose()?;
+        let statistics = statistics.as_deref();
+        self.changed(py, |values| values.standardized(statistics))
     }
 
     /// Makes later work on the table wait for the work that a stream of another library has now: a stream of PyTorch or

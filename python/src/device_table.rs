@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
 use numeric_table::{
-    ConversionPolicy, DataDictionary, DataLayout, ElementType, Feature, NumericTable, Shape,
+    ConversionPolicy, DataDictionary, DataLayout, ElementType, ErrorKind, Feature, NumericTable, Shape,
     statistics::BasicStatistics,
 };
 use numeric_table_execution::{HandleError, cuda::Cuda};
@@ -78,6 +78,19 @@ impl State {
         let ordered = values.before(Stream::DEFAULT); // also if a part of the work has failed
         let done = done?;
         ordered.map(|()| done)
+    }
+
+    /// Changes the values in place. Other libraries see them in every stream when this returns.
+    fn change(&mut self, work: impl FnOnce(&mut dyn DeviceValues) -> Outcome<()>) -> Outcome<()> {
+        if self.is_read_only {
+            return Err(numeric_table::Error::new(ErrorKind::ReadOnlyTable).into());
+        }
+        if self.is_shared {
+            self.values()?.after(Stream::DEFAULT)?;
+        }
+        let values = self.values.as_deref_mut().ok_or(HandleError::NoValidData)?;
+        work(values)?;
+        if self.is_shared { finish(values.cuda()) } else { Ok(()) }
     }
 
     /// Lends the memory to another library: later writes of the table go to the same memory.
@@ -232,6 +245,16 @@ impl DeviceTable {
         let features = columns.iter().map(|&column| dictionary.feature(column).cloned());
         let features: DataDictionary = features.collect::<numeric_table::Result<_>>().or_raise()?;
         Ok(Self::new(self.work(py, |values| values.selected(columns))?, features))
+    }
+
+    pub(crate) fn changed(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut dyn DeviceValues) -> Outcome<()> + Send,
+    ) -> PyResult<()> {
+        let mut state = self.write(py)?;
+        let state = &mut *state;
+        py.detach(|| state.change(work)).or_raise_of_device()
     }
 
     pub(crate) fn summary(&self, py: Python<'_>) -> PyResult<BasicStatistics> {

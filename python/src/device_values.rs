@@ -32,6 +32,8 @@ pub(crate) trait DeviceValues: Send + Sync {
         policy: ConversionPolicy,
     ) -> Result<Box<dyn NumericTable>>;
     fn summarized(&self) -> Result<BasicStatistics>;
+    /// Standardizes each column in place, by its own statistics or the given ones.
+    fn standardized(&mut self, statistics: Option<&BasicStatistics>) -> Result<()>;
     fn into_tensor(self: Box<Self>) -> Result<DlTensor>;
     /// Makes later work of a stream wait until it may read and write the values.
     fn before(&self, stream: Stream) -> Result<()>;
@@ -99,6 +101,13 @@ impl<T: Element> DeviceValues for DeviceTable<T, Cuda> {
         let mut statistics = DeviceStatistics::new(self.device(), self.shape().columns);
         statistics.update(self.view()?, self.shape(), self.data_layout())?;
         statistics.finish()
+    }
+
+    fn standardized(&mut self, statistics: Option<&BasicStatistics>) -> Result<()> {
+        match statistics {
+            Some(statistics) => self.standardize_with(statistics),
+            None => self.standardize(),
+        }
     }
 
     fn into_tensor(self: Box<Self>) -> Result<DlTensor> {

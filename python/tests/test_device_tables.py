@@ -296,6 +296,65 @@ def test_each_side_sees_what_the_other_writes(library):
     array.free()
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2"])
+def test_a_tensor_is_standardized_in_place(library, dtype):
+    """What issue reports ask for: to standardize the tensor of another library, which then sees the values in it."""
+    level = longer_delays(library)
+    rows = np.random.default_rng(3).normal(5, 3, (500, 3)).astype(dtype)
+    rows[7, 1] = np.nan
+    for values in (rows, np.asfortranarray(rows)):
+        array, before = Array(library, values), None
+        before = library.transferred()
+        table = nt.DeviceTable.from_dlpack(array)
+        early = Consumed(table, library.stream.value)
+
+        def pipeline():
+            table.astype("f8").astype("i2", order="F")
+            table.standardize()
+            return Consumed(table, library.stream.value, max_version=(1, 0))
+
+        tensor, copies = traced(pipeline)
+        assert copies == {} and library.transferred() == before
+        assert tensor.address == early.address == array.address and tensor.flags == 0
+        found = array.values().reshape(values.shape, order="F" if table.order == "F" else "C")
+        wide = np.asarray(values, "f8")
+        expected = (wide - np.nanmean(wide, 0)) / np.nanstd(wide, 0)
+        tolerance = {"f4": 1e-6, "f8": 1e-12, "f2": 2e-3}[dtype]
+        assert np.allclose(found, expected, atol=tolerance, rtol=tolerance, equal_nan=True)
+        same(table.rows(), found)
+        own = nt.Table(values).to_device()  # of no other library
+        own.standardize()
+        same(own.rows(), found)
+        tensor.delete(), early.delete()
+        del table
+        wait_for(lambda: array.deleted)
+        array.free()
+    if level is not None:
+        library.control(13, level)
+        assert library.control(5) == 0
+
+
+def test_tables_are_standardized_by_the_statistics_of_others(library):
+    training, test = nt.Table([[1.0, 7.0], [3.0, 7.0]]), nt.Table([[4.0, 9.0]]).to_device()
+    test.standardize(nt.statistics(training))
+    same(test.rows(), np.array([[2.0, 2.0]]))
+    with pytest.raises(nt.TableError, match="lengths differ"):
+        test.standardize(nt.statistics(nt.Table([[1.0]])))
+    with pytest.raises(TypeError):
+        test.standardize([1.0])
+    whole = nt.Table([[1, 2]]).to_device()
+    with pytest.raises(nt.TableError, match="i64"):
+        whole.standardize()
+    array = Array(library, np.ones((2, 2), "f4"), flags=1)
+    table = nt.DeviceTable.from_dlpack(array)
+    with pytest.raises(nt.TableTypeError, match="read-only"):
+        table.standardize()
+    assert array.values().tolist() == [1.0] * 4
+    table = nt.DeviceTable.from_dlpack(array, copy=True)
+    table.standardize()
+    assert table.rows().tolist() == [[0.0, 0.0]] * 2 and array.values().tolist() == [1.0] * 4
+
+
 def test_an_exported_table_is_used_further_and_the_memory_outlives_it(library):
     values = np.arange(12, dtype="i4").reshape(4, 3)
     table = nt.Table(values, names=["a", "b", "c"]).to_device()
