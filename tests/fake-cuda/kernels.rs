@@ -108,6 +108,7 @@ pub(crate) fn run(device: &Device, kernel: Kernel, arguments: &[u64]) -> Answer 
             let found = device.read(moments, bytes_of(bytes, size(groups)?)?)?;
             device.write(merged, bytes, |place| place.copy_from_slice(&found[..bytes]))
         }
+        (Kernel::Algorithm(algorithm), arguments) => algorithm.run(device, arguments),
         _ => Err(INVALID_VALUE),
     }
 }

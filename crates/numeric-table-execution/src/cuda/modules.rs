@@ -25,6 +25,10 @@ pub(super) enum Unit {
     Statistics(ElementType),
     /// Merging statistics.
     Merge,
+    /// Sorting, selecting and counting values of any type.
+    Sorting,
+    /// Reductions and scans of values of any type.
+    Reductions,
 }
 
 impl Unit {
@@ -34,6 +38,8 @@ impl Unit {
             Self::Memory => "memory".into(),
             Self::Statistics(element) => source::statistics_entry(element),
             Self::Merge => source::MERGE_ENTRY.into(),
+            Self::Sorting => "sorting".into(),
+            Self::Reductions => "reductions".into(),
         }
     }
 
@@ -43,6 +49,8 @@ impl Unit {
             Self::Memory => source::memory_source(),
             Self::Statistics(element) => source::statistics_source(element),
             Self::Merge => source::merge_source(),
+            Self::Sorting => source::sorting_source(),
+            Self::Reductions => source::reductions_source(),
         }
     }
 }
