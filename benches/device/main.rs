@@ -1,4 +1,4 @@
-//! Timings on a CUDA device: copies, conversions, statistics, and calls without a transfer.
+//! Timings on a CUDA device: copies, conversions, statistics, algorithms, and calls without a transfer.
 //!
 //! Prints a line for each job: its name, the median of some runs in milliseconds, and gigabytes (10^9 bytes) per second
 //! that cross the link, or that the device reads and writes. `limit/...` are the limits of the machine, measured
@@ -11,7 +11,9 @@ use numeric_table::prelude::*;
 use numeric_table::{ConversionPolicy, Element, RowMergedNumericTable};
 use numeric_table_execution::cuda::Cuda;
 use numeric_table_execution::stream::{StreamOptions, StreamRows};
-use numeric_table_execution::{ArrayHandle, DeviceAdapter, DeviceArray, DeviceStatistics, HandleError, Kernels};
+use numeric_table_execution::{
+    Algorithms, ArrayHandle, DeviceAdapter, DeviceArray, DeviceStatistics, HandleError, Kernels, Reduction,
+};
 
 /// 1 GiB of `f32`.
 const COUNT: usize = 1 << 28;
@@ -29,6 +31,10 @@ fn main() -> Result<(), HandleError> {
     conversions(&device, count)?;
     transposes(&device, count)?;
     statistics(&device, count)?;
+    algorithms::<f32>(&device, count)?;
+    algorithms::<f64>(&device, count / 2)?;
+    algorithms::<i32>(&device, count)?;
+    algorithms::<u8>(&device, count)?;
     streams(&device, if small { 1 << 16 } else { 1 << 32 })?;
     nothing(&device)
 }
@@ -148,6 +154,46 @@ fn table_statistics<T: Element>(device: &Cuda, count: usize) -> Result<(), Handl
         })?;
     }
     Ok(())
+}
+
+/// Algorithms on an array of random values. The bytes are those of its values.
+fn algorithms<T: Element>(device: &Cuda, count: usize) -> Result<(), HandleError> {
+    let bytes = count * size_of::<T>();
+    let mut state = 1_u64;
+    let random = (0..count).map(|_| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as u32
+    });
+    let mut values = ArrayHandle::<T, _>::empty(device);
+    let mut flags = ArrayHandle::<u8, _>::empty(device);
+    {
+        let random = DeviceArray::from_slice(device, &random.collect::<Vec<u32>>())?;
+        device.convert(random.view()?, values.prepare_for_output(count)?, ConversionPolicy::Saturate)?;
+        let bits: Vec<u8> = (0..count).map(|index| (index * 7 / 3 % 2) as u8).collect();
+        device.convert(
+            DeviceArray::from_slice(device, &bits)?.view()?,
+            flags.prepare_for_output(count)?,
+            ConversionPolicy::Saturate,
+        )?;
+    }
+    let view = || values.prepare_for_input();
+    let name = |job: &str| format!("{job}/{}", T::TYPE);
+    let mut order = ArrayHandle::<u64, _>::empty(device);
+    let mut output = ArrayHandle::<T, _>::empty(device);
+    measure(device, &name("sort_indices"), bytes, || device.sort_indices(view()?, &mut order))?;
+    drop(order);
+    measure(device, &name("reduce/sum"), bytes, || device.reduce(view()?, Reduction::Sum).map(drop))?;
+    measure(device, &name("reduce/min"), bytes, || device.reduce(view()?, Reduction::Min).map(drop))?;
+    measure(device, &name("scan_inclusive/sum"), bytes, || {
+        device.scan_inclusive(view()?, Reduction::Sum, &mut output)
+    })?;
+    measure(device, &name("copy_flagged"), bytes, || {
+        device.copy_flagged(view()?, flags.prepare_for_input()?, &mut output).map(drop)
+    })?;
+    measure(device, &name("unique"), bytes, || device.unique(view()?, &mut output).map(drop))?;
+    let edges: Vec<f64> = (0..=100).map(|edge| f64::from(edge) * 2_f64.powi(31) / 100.0).collect();
+    let mut counts = ArrayHandle::<u64, _>::empty(device);
+    measure(device, &name("histogram/100_bins"), bytes, || device.histogram(view()?, &edges, &mut counts))
 }
 
 /// Streams rows of 16 columns with the given number of values through the device, which converts them. Then does the

@@ -57,6 +57,24 @@ def summary():
 
 measure("torch/statistics/on_device", size, summary)
 del device, copy, back, pinned, table
+torch.cuda.empty_cache()
+for name, kind, count in [("f32", torch.float32, COUNT), ("f64", torch.float64, COUNT // 2), ("i32", torch.int32, COUNT), ("u8", torch.uint8, COUNT)]:
+    numbers = torch.randint(0, 255 if name == "u8" else 2**31 - 1, (count,), device="cuda").to(kind)
+    flags = torch.arange(count, device="cuda") % 2 == 1
+    size = count * numbers.element_size()
+    measure(f"torch/sort_indices/{name}", size, lambda: torch.sort(numbers, stable=True)[1])
+    measure(f"torch/reduce/sum/{name}", size, lambda: numbers.sum(dtype=kind).item())
+    measure(f"torch/reduce/min/{name}", size, lambda: numbers.min().item())
+    measure(f"torch/scan_inclusive/sum/{name}", size, lambda: torch.cumsum(numbers, 0, dtype=kind))
+    measure(f"torch/copy_flagged/{name}", size, lambda: numbers[flags])
+    measure(f"torch/unique/{name}", size, lambda: torch.unique_consecutive(numbers))
+    other = cupy.from_dlpack(numbers)
+    measure(f"cupy/sort_indices/{name}", size, lambda: cupy.argsort(other))
+    edges = cupy.linspace(0, 2.0**31, 101)
+    measure(f"cupy/histogram/100_bins/{name}", size, lambda: cupy.histogram(other, bins=edges))
+    del numbers, flags, other
+    torch.cuda.empty_cache()
+    cupy.get_default_memory_pool().free_all_blocks()
 
 # 16 GiB of host rows, in chunks of 64 MiB: mean, variance, minimum and maximum of 16 columns.
 rows, chunk = 1 << 28, 1 << 20

@@ -177,7 +177,7 @@ fn interface(array: &Bound<'_, PyAny>, copies: bool) -> PyResult<DeviceTable> {
     };
     // The interface does not state the device; the driver knows it.
     let values = match adopt(&device::open(py, 0)?) {
-        Err(HandleError::WrongMemory(MemoryMismatch::Device { found, .. })) => {
+        Err(HandleError::WrongMemory(MemoryMismatch::Device { actual: found, .. })) => {
             adopt(&device::open(py, found as usize)?)
         }
         result => result,

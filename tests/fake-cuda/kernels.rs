@@ -120,6 +120,7 @@ pub(crate) fn run(device: &Device, kernel: Kernel, arguments: &[u64]) -> Answer 
             let layout = if is_column_major as u32 == 0 { DataLayout::RowMajor } else { DataLayout::ColumnMajor };
             with_type!(element, T => standardize::<T>(device, values, shape, layout, pairs))
         }
+        (Kernel::Algorithm(algorithm), arguments) => algorithm.run(device, arguments),
         _ => Err(INVALID_VALUE),
     }
 }

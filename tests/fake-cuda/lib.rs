@@ -16,14 +16,15 @@
 //!   before its allocation, a block freed twice, memory unregistered while it is copied, a call without a context.
 //!
 //! `api` has the exported functions; `device`: devices and their blocks, which are in `memory`; `stream`: streams and
-//! events; `host`: registered memory; `module`: modules, and the kernels that are known; `kernels`: what they do;
-//! `control`: faults on demand, and counts, for tests.
+//! events; `host`: registered memory; `module`: modules, and the kernels that are known; `kernels` and
+//! `algorithms`: what they do; `control`: faults on demand, and counts, for tests.
 //!
 //! Environment: `FAKE_CUDA_DEVICES` (2), `FAKE_CUDA_MEMORY` (bytes of each device, 1 GiB), `FAKE_CUDA_SEED`,
 //! `FAKE_CUDA_DELAYS` (0: none, 1: short, 2: long), `FAKE_CUDA_POOLS` (0: devices without `cuMemAllocAsync`),
 //! `FAKE_CUDA_CONCURRENT` (0: managed memory is for one side at a time), `FAKE_CUDA_STRICT` (1: a violation ends the
 //! process).
 
+mod algorithms;
 mod api;
 mod control;
 mod device;

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicUsize;
 
 use numeric_table::ElementType;
 
+use crate::algorithms::Algorithm;
 use crate::{Answer, INVALID_IMAGE, INVALID_VALUE, NOT_FOUND, Table};
 
 pub(crate) static MODULES: Table<Module> = Table::new();
@@ -55,6 +56,7 @@ pub(crate) enum Kernel {
     Deviations,
     /// `(values, rows, columns, is_column_major, means_and_deviations)`
     Standardize(ElementType),
+    Algorithm(Algorithm),
 }
 
 impl Kernel {
@@ -73,6 +75,9 @@ impl Kernel {
         }
         if let Some(rest) = name.strip_prefix("convert_") {
             return types(rest).map(|(source, target)| Self::Convert(source, target));
+        }
+        if let Some(algorithm) = Algorithm::of_name(name) {
+            return Some(Self::Algorithm(algorithm));
         }
         let (form, rest) = name.rsplit_once('_')?;
         match (form, rest) {
@@ -102,6 +107,7 @@ impl Kernel {
             Self::Fill(_) => 3,
             Self::Merge | Self::CountUp(_) | Self::Deviations => 4,
             Self::Gather(_) => 6,
+            Self::Algorithm(algorithm) => algorithm.parameters(),
             Self::Statistics(_) => 8,
             Self::GatherColumns(_) | Self::GatherRows(_) => 7,
         }

@@ -34,8 +34,8 @@ impl fmt::Display for DeviceId {
 /// The library has [`HostSerial`](super::HostSerial) and [`HostParallel`](super::HostParallel), which share the
 /// program's memory, and [`EmulatedDevice`](super::EmulatedDevice), which does not. A new device with memory of its own
 /// implements [`Transport`](crate::transport::Transport), this trait (see
-/// [`SeparateSpace`](crate::memory::SeparateSpace)) and [`Kernels`](super::Kernels), and must pass the conformance
-/// suite in `tests/execution/conformance`.
+/// [`SeparateSpace`](crate::memory::SeparateSpace)), [`Algorithms`](super::Algorithms) and
+/// [`Kernels`](super::Kernels), and must pass the conformance suite in `tests/execution/conformance`.
 ///
 /// Source: Dax `DeviceAdapter`, which here includes `ExecutionAdapter` (the views of its memory).
 ///

@@ -49,7 +49,7 @@ pub mod stream;
 pub mod transport;
 
 pub use crate::adapter::{DeviceAdapter, DeviceId, View, ViewMut};
-pub use crate::algorithms::Algorithms;
+pub use crate::algorithms::{Algorithms, ClosureAlgorithms, Reduction};
 pub use crate::container::Container;
 pub use crate::detached::EmulatedDevice;
 pub use crate::device_array::DeviceArray;

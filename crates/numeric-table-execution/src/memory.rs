@@ -194,6 +194,10 @@ pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
     /// Returns whether the execution side has a copy that may be written, and that nothing else shares.
     fn is_exclusive(&self) -> bool;
 
+    /// Returns whether results must be written to the memory that the values have: the program or another library uses
+    /// it too.
+    fn keeps_memory(&self) -> bool;
+
     /// Returns whether the execution side has a valid copy.
     fn is_valid<C>(&self, control: &ControlSlot<C>) -> bool;
 }
@@ -359,6 +363,10 @@ impl ExecutionMemory for SharedMemory {
 
     fn is_exclusive(&self) -> bool {
         true // for the container to say
+    }
+
+    fn keeps_memory(&self) -> bool {
+        true
     }
 
     fn is_valid<C>(&self, control: &ControlSlot<C>) -> bool {

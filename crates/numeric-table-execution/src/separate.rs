@@ -385,6 +385,12 @@ impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
         lock(&self.cache).copy.as_mut().is_some_and(is_exclusive)
     }
 
+    fn keeps_memory(&self) -> bool {
+        let is_adopted = |block: &Arc<DeviceBlock<X>>| block.is_adopted();
+        let own = lock(&self.own).as_ref().map(is_adopted);
+        own.unwrap_or_else(|| lock(&self.cache).copy.as_ref().is_some_and(is_adopted)) && self.is_exclusive()
+    }
+
     fn is_valid<C>(&self, _control: &ControlSlot<C>) -> bool {
         !self.space.is_lost() && (lock(&self.own).is_some() || lock(&self.cache).copy.is_some())
     }

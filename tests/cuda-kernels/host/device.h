@@ -30,6 +30,43 @@ inline unsigned long long atomicMin(unsigned long long *at, unsigned long long v
     return old;
 }
 
+inline unsigned atomicAdd(unsigned *at, unsigned value) { return (*at += value) - value; }
+inline unsigned long long atomicAdd(unsigned long long *at, unsigned long long value) { return (*at += value) - value; }
+
+// What the lanes of a warp exchange. All threads of a block must call these together, which kernels need not on a
+// device. They wait a second time, so that nothing is replaced before all have read it.
+inline unsigned long long *of_threads() {
+    static thread_local unsigned long long values[256];
+    return values;
+}
+inline void __syncwarp() { next_thread(); }
+template <typename Read> inline unsigned long long exchanged(unsigned long long mine, Read read) {
+    of_threads()[threadIdx.x] = mine;
+    next_thread();
+    const unsigned long long result = read(of_threads() + threadIdx.x / 32 * 32);
+    next_thread();
+    return result;
+}
+inline unsigned __ballot_sync(unsigned, bool is_set) {
+    return exchanged(is_set, [](const unsigned long long *lanes) {
+        unsigned all = 0;
+        for (unsigned lane = 0; lane < 32; ++lane) all |= unsigned(lanes[lane]) << lane;
+        return all;
+    });
+}
+inline unsigned __match_any_sync(unsigned, unsigned value) {
+    return exchanged(value, [=](const unsigned long long *lanes) {
+        unsigned all = 0;
+        for (unsigned lane = 0; lane < 32; ++lane) all |= unsigned(lanes[lane] == value) << lane;
+        return all;
+    });
+}
+inline unsigned long long __shfl_up_sync(unsigned, unsigned long long value, unsigned step) {
+    const unsigned lane = threadIdx.x % 32;
+    return exchanged(value, [=](const unsigned long long *lanes) { return lane < step ? value : lanes[lane - step]; });
+}
+inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
+
 inline int min(int a, int b) { return a < b ? a : b; }
 inline int max(int a, int b) { return a > b ? a : b; }
 inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned long long)a * b >> 32; }

@@ -5,7 +5,7 @@ use std::io::Read;
 use crate::source::{self, Form, Move, convert_entry, memory_entry, statistics_entry};
 
 const FILE: &[u8] = include_bytes!("../../../crates/numeric-table-execution/src/cuda/kernels/ptx.gz");
-const TEXTS: [&str; 7] = [
+const TEXTS: [&str; 10] = [
     include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/number.cu"),
     include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/words.cu"),
     include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/convert.cu"),
@@ -13,6 +13,9 @@ const TEXTS: [&str; 7] = [
     include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/moments.cu"),
     include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/statistics.cu"),
     include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/standardize.cu"),
+    include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/order.cu"),
+    include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/sorting.cu"),
+    include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/reductions.cu"),
 ];
 
 #[test]
@@ -43,5 +46,7 @@ fn the_compiled_units_are_those_of_the_texts() {
     for &element in numeric_table::ElementType::ALL.iter().filter(|element| element.is_float()) {
         has(source::STANDARDIZE_UNIT, &source::standardize_entry(element));
     }
-    assert!(FILE.len() < 400 << 10);
+    source::SORTING_ENTRIES.iter().for_each(|entry| has("sorting", entry));
+    source::REDUCTIONS_ENTRIES.iter().for_each(|entry| has("reductions", entry));
+    assert!(FILE.len() < 448 << 10);
 }

@@ -3,6 +3,7 @@
 //! Without a C++ compiler nothing is tested, which is printed. `CUDA_KERNELS_VALUES` is the number of random values for
 //! each pair of types of more than 16 bits.
 
+mod algorithms;
 mod compiled;
 mod convert;
 mod memory;

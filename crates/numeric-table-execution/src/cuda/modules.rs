@@ -27,6 +27,10 @@ pub(super) enum Unit {
     Merge,
     /// Standardizing values.
     Standardize,
+    /// Sorting, selecting and counting values of any type.
+    Sorting,
+    /// Reductions and scans of values of any type.
+    Reductions,
 }
 
 impl Unit {
@@ -37,6 +41,8 @@ impl Unit {
             Self::Statistics(element) => source::statistics_entry(element),
             Self::Merge => source::MERGE_ENTRY.into(),
             Self::Standardize => source::STANDARDIZE_UNIT.into(),
+            Self::Sorting => "sorting".into(),
+            Self::Reductions => "reductions".into(),
         }
     }
 
@@ -47,6 +53,8 @@ impl Unit {
             Self::Statistics(element) => source::statistics_source(element),
             Self::Merge => source::merge_source(),
             Self::Standardize => source::standardize_source(),
+            Self::Sorting => source::sorting_source(),
+            Self::Reductions => source::reductions_source(),
         }
     }
 }

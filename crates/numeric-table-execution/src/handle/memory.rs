@@ -53,4 +53,17 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
     pub(crate) fn is_exclusive(&self) -> bool {
         self.execution.is_exclusive()
     }
+
+    /// Returns whether results must be copied to the values' memory: the program or another library has it as well.
+    pub(crate) fn keeps_memory(&self) -> bool {
+        self.execution.keeps_memory()
+    }
+
+    /// Replaces the values by as many others, which are on the device only, unless they must be copied. O(1).
+    pub(crate) fn replace_memory(&mut self, other: ArrayHandle<T, D>) {
+        if !self.keeps_memory() && other.len == self.len {
+            self.execution = other.execution;
+            self.control.invalidate();
+        }
+    }
 }

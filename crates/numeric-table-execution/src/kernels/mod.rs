@@ -14,13 +14,13 @@ use numeric_table::{DataLayout, Element, ElementType, Error, ErrorKind, Shape, s
 
 pub(super) use self::standardize::mean_and_deviation;
 use super::memory::ExecutionMemory;
-use super::{DeviceAdapter, DeviceError, HandleError, View, ViewMut};
+use super::{Algorithms, DeviceAdapter, DeviceError, HandleError, View, ViewMut};
 
 /// The kernels that tables need on a device. Results are the same on every device, bit for bit. The exception is the
 /// sums of [`moments`](Self::moments), whose last digits may differ: each device adds in another order.
 ///
 /// Tables are views of `rows * columns` values in a layout. A device that runs Rust closures has these kernels through
-/// [`Launch`](super::Launch); any other device implements them.
+/// [`Launch`](super::Launch); any other device implements them, and [`Algorithms`].
 ///
 /// # Errors
 /// [`HandleError::LengthMismatch`] if the lengths of views do not match, before anything is written;
@@ -38,7 +38,7 @@ use super::{DeviceAdapter, DeviceError, HandleError, View, ViewMut};
 /// assert_eq!(columns.read_portal()?, [1, 4, 2, 5, 3, 6]);
 /// # Ok::<(), HandleError>(())
 /// ```
-pub trait Kernels: DeviceAdapter {
+pub trait Kernels: DeviceAdapter + Algorithms {
     /// Sets all values of the output to one value.
     ///
     /// # Errors

@@ -428,3 +428,40 @@ fn work_waits_for_the_events_that_it_names_and_for_no_others() {
     ArrayHandle::from_container(&device, Array::from(vec![0_u8; 1000])).prefetch(&[filled]).unwrap();
     assert_eq!(device.queue().times().unwrap().total.as_nanos(), 1500);
 }
+
+/// Keys that control has, and values that only the device has.
+#[test]
+fn a_sort_that_fails_leaves_keys_and_values_as_they_were() {
+    type Fail = fn(&EmulatedDevice, usize);
+    let fails: [Fail; 3] =
+        [EmulatedDevice::fail_kernel, EmulatedDevice::fail_allocation, |device, after| device.fail_upload(after)];
+    for fail in fails {
+        let mut after = 0;
+        loop {
+            let device = EmulatedDevice::new();
+            let mut keys = ArrayHandle::from_container(&device, vec![3_i16, 1, 2]);
+            let mut values = ArrayHandle::<f64, _>::empty(&device);
+            let tenths = ArrayHandle::from_container(&device, vec![0.3_f64, 0.1, 0.2]);
+            let room = values.prepare_for_output(3).unwrap();
+            device.convert(tenths.prepare_for_input().unwrap(), room, Default::default()).unwrap();
+            drop(tenths); // nothing idle makes room
+            let clone = keys.clone();
+            fail(&device, after);
+            let sorted = device.sort_by_key(&mut keys, &mut values);
+            let is_sorted = sorted.is_ok();
+            assert!(!is_sorted || device.synchronize().is_ok());
+            let _ = device.synchronize(); // reports a kernel that made another one refuse its results
+            let expected = if is_sorted { ([1, 2, 3], [0.1, 0.2, 0.3]) } else { ([3, 1, 2], [0.3, 0.1, 0.2]) };
+            assert_eq!(
+                (keys.read_portal().unwrap(), values.read_portal().unwrap()),
+                (&expected.0[..], &expected.1[..])
+            );
+            assert_eq!(clone.read_portal().unwrap(), [3, 1, 2]);
+            if is_sorted {
+                break;
+            }
+            after += 1;
+        }
+        assert!(after > 0);
+    }
+}

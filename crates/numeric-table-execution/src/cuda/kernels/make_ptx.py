@@ -26,9 +26,10 @@ import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 TYPES = "f32 f64 i32 u32 i64 u64 i8 u8 i16 u16 f16 bf16".split()
-TEXTS = {name: (HERE / f"{name}.cu").read_text() for name in "number words convert memory moments statistics standardize".split()}
+NAMES = "number words convert memory moments statistics standardize order sorting reductions".split()  # in the order of source.rs
+TEXTS = {name: (HERE / f"{name}.cu").read_text() for name in NAMES}
 OPTIONS = ["--gpu-architecture=compute_75", "--std=c++17"]  # as in source.rs
-LIMIT = 400 << 10
+LIMIT = 448 << 10
 
 
 def units():
@@ -51,6 +52,11 @@ def units():
     yield "statistics_merge", statistics, ["statistics_merge"]
     standardize = [f"standardize_{name}" for name in TYPES if "f" in name]
     yield "standardize", common + TEXTS["moments"] + TEXTS["standardize"], ["means_and_deviations", *standardize]
+    sorts = [f"{form}_{width}" for form in ("sort_keys", "digit_counts", "digit_scatter") for width in (4, 8)]
+    sorts += ["offsets", "select_counts", "select_copy", "histogram"]
+    yield "sorting", common + TEXTS["order"] + TEXTS["sorting"], sorts
+    reductions = [f"{form}_{kept}" for form in ("reduce", "combine", "scan") for kept in ("words", "f32", "f64")]
+    yield "reductions", common + TEXTS["order"] + TEXTS["reductions"], reductions
 
 
 def library():

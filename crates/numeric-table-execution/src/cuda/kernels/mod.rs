@@ -1,5 +1,6 @@
 //! The kernels that every device has.
 
+mod algorithms;
 #[forbid(unsafe_code)]
 pub(super) mod source;
 mod standardize;

@@ -1,8 +1,9 @@
 //! The text of the kernels, one translation unit for each pair of element types, and the names of their entries.
 //!
 //! A unit is a few definitions and the text that all units share, so that a compiler at run time reads one string. The
-//! texts are CUDA C++17: `number.cu`, the conversion rule; `words.cu`, accesses of several values; `convert.cu`,
-//! `memory.cu`, `statistics.cu` and `standardize.cu`, the kernels with their arguments. Nothing here calls a device.
+//! texts are CUDA C++17: `number.cu`, the conversion rule; `words.cu`, accesses of several values; `order.cu`, values of
+//! types that are known at run time; `convert.cu`, `memory.cu`, `statistics.cu`, `standardize.cu`, `sorting.cu` and
+//! `reductions.cu`, the kernels with their arguments. Nothing here calls a device.
 //!
 //! Every kernel takes blocks of [`THREADS`] threads in one dimension, any number of blocks, and no dynamic shared
 //! memory. Results do not depend on the number of blocks.
@@ -27,6 +28,9 @@ const MEMORY: &str = include_str!("memory.cu");
 const MOMENTS: &str = include_str!("moments.cu");
 const STATISTICS: &str = include_str!("statistics.cu");
 const STANDARDIZE: &str = include_str!("standardize.cu");
+const ORDER: &str = include_str!("order.cu");
+const SORTING: &str = include_str!("sorting.cu");
+const REDUCTIONS: &str = include_str!("reductions.cu");
 
 /// The kernels of one pair of element types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,6 +169,50 @@ pub(crate) fn group_rows(rows: usize, columns: usize, is_column_major: bool) -> 
     unit.saturating_mul(units.div_ceil((RESULTS / panels).max(1)))
 }
 
+/// A multiple of the number of keys that a block of threads sorts at a time, and the number of values of a digit: as
+/// `sorting.cu` has them.
+pub(crate) const SORT_TILE: usize = 8 * THREADS as usize;
+pub(crate) const DIGITS: usize = 256;
+
+/// Returns the text of the unit `sorting`: kernels for values of any type.
+pub(crate) fn sorting_source() -> String {
+    [NUMBER, WORDS, ORDER, SORTING].concat()
+}
+
+/// Returns the text of the unit `reductions`: kernels for values of any type.
+pub(crate) fn reductions_source() -> String {
+    [NUMBER, WORDS, ORDER, REDUCTIONS].concat()
+}
+
+/// The kernels of the unit `sorting`.
+#[cfg(test)]
+pub(crate) const SORTING_ENTRIES: [&str; 10] = [
+    "sort_keys_4",
+    "sort_keys_8",
+    "digit_counts_4",
+    "digit_counts_8",
+    "digit_scatter_4",
+    "digit_scatter_8",
+    "offsets",
+    "select_counts",
+    "select_copy",
+    "histogram",
+];
+
+/// The kernels of the unit `reductions`.
+#[cfg(test)]
+pub(crate) const REDUCTIONS_ENTRIES: [&str; 9] = [
+    "reduce_words",
+    "reduce_f32",
+    "reduce_f64",
+    "combine_words",
+    "combine_f32",
+    "combine_f64",
+    "scan_words",
+    "scan_f32",
+    "scan_f64",
+];
+
 /// Returns the names and texts of all units, which are compiled in advance for machines without a compiler.
 #[cfg(test)]
 pub(crate) fn units() -> Vec<(String, String)> {
@@ -180,6 +228,8 @@ pub(crate) fn units() -> Vec<(String, String)> {
     units.extend(all.iter().map(|&source| (statistics_entry(source), statistics_source(source))));
     units.push((MERGE_ENTRY.into(), merge_source()));
     units.push((STANDARDIZE_UNIT.into(), standardize_source()));
+    units.push(("sorting".into(), sorting_source()));
+    units.push(("reductions".into(), reductions_source()));
     units
 }
 
@@ -253,7 +303,16 @@ mod tests {
             assert!(standardize_source().contains(&format!("\nKERNEL({element})\n")));
             assert_eq!(standardize_entry(*element), format!("standardize_{element}"));
         }
-        assert_eq!(units().len(), 136 + 1 + ElementType::ALL.len() + 2);
+        let texts = [(sorting_source(), &SORTING_ENTRIES[..]), (reductions_source(), &REDUCTIONS_ENTRIES)];
+        for (text, entries) in texts {
+            for entry in entries {
+                let (name, kind) = entry.rsplit_once('_').unwrap_or((entry, ""));
+                let is_alone = text.contains(&format!("\n{entry}("));
+                let is_one_of_some = text.contains(&format!(" {name}_##")) && text.contains(&format!(", {kind})\n"));
+                assert!(is_alone || is_one_of_some, "{entry}");
+            }
+        }
+        assert_eq!(units().len(), 136 + 1 + ElementType::ALL.len() + 2 + 2);
     }
 
     #[test]
@@ -275,6 +334,11 @@ mod tests {
     fn the_texts_and_this_file_agree_on_numbers() {
         assert!(WORDS.contains(&format!("#define THREADS {THREADS}\n")));
         assert!(STATISTICS.contains(&format!("PANEL = {PANEL}, SEGMENT = {SEGMENT} ")));
+        let items = SORT_TILE / THREADS as usize;
+        let sizes =
+            format!("DIGITS = {DIGITS}, ITEMS = AT_ONCE == 1 ? {} : {items}, TILE = ITEMS * THREADS ", items / 2);
+        assert!(SORTING.contains(&sizes));
+        assert!(REDUCTIONS.contains("RUN = 16, BLOCK = RUN * RUN * RUN "));
     }
 
     #[test]
@@ -284,8 +348,9 @@ mod tests {
             assert!(ptx.starts_with(".version 8.0") && ptx.contains(".entry") && !text.is_empty(), "{name}");
         }
         assert_eq!(ptx("f32_f32"), None);
-        let crc =
-            crc32fast::hash([NUMBER, WORDS, CONVERT, MEMORY, MOMENTS, STATISTICS, STANDARDIZE].concat().as_bytes());
+        let crc = crc32fast::hash(
+            [NUMBER, WORDS, CONVERT, MEMORY, MOMENTS, STATISTICS, STANDARDIZE, ORDER, SORTING, REDUCTIONS].concat().as_bytes(),
+        );
         assert!(ptx(&format!("sources {crc:08x}")).is_some(), "run make_ptx.py: the texts have changed");
     }
 }

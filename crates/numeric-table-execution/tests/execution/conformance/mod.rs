@@ -3,6 +3,7 @@
 
 mod algorithms;
 mod background;
+mod closures;
 mod facade;
 mod kernels;
 mod model;
@@ -25,6 +26,8 @@ macro_rules! conformance {
     };
     ($name:ident, $make:expr, $is_there:expr) => {
         conformance! { @ $name, $make, $is_there;
+            algorithms: reductions_and_scans_have_one_order values_are_copied_by_flags_and_where_they_differ
+                values_are_sorted_by_keys values_are_counted_between_edges values_of_every_type_are_counted;
             background: values_that_go_ahead_are_waited_for what_went_ahead_is_written_in_place
                 events_are_taken_and_returned results_come_back_once_and_in_order results_that_are_not_taken_are_kept;
             facade: sixteen_threads_make_one_upload threads_that_read_a_result_make_one_download
@@ -77,7 +80,7 @@ macro_rules! launches {
         fn $name() {
             kernels::closures_see_whole_inputs_and_whole_items(&$make);
             kernels::closures_take_views_of_any_types_and_say_what_went_wrong(&$make);
-            algorithms::check(&$make);
+            closures::check(&$make);
         })*
     };
 }

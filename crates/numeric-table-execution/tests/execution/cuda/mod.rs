@@ -4,6 +4,7 @@
 //! Without a driver, tests of a device say that they were skipped; with `NT_REQUIRE_CUDA=1` they fail.
 
 mod adopted;
+mod algorithms;
 mod claims;
 mod devices;
 mod faults;
