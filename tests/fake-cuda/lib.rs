@@ -31,6 +31,7 @@ mod host;
 mod kernels;
 mod memory;
 mod module;
+mod sparse;
 mod stream;
 
 use std::collections::HashMap;

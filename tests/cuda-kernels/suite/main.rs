@@ -6,6 +6,7 @@
 mod compiled;
 mod convert;
 mod memory;
+mod sparse;
 mod statistics;
 mod support;
 mod tables;

@@ -1,8 +1,18 @@
 //! Kernels that every device has.
 //!
-//! This file has the trait and what checks arguments; `launched` has the kernels of devices that run closures.
+//! This file has the trait and what checks arguments; `launched` has the kernels of devices that run closures, with
+//! `sparse` and `columns` for two of them.
 
+mod columns;
 mod launched;
+mod sparse;
+
+#[cfg(feature = "cuda")]
+pub(super) use columns::check_into_columns;
+pub use sparse::SparseRows;
+#[cfg(feature = "cuda")]
+pub(super) use sparse::wrong_row;
+pub(super) use sparse::{Numbers, narrowest};
 
 use std::ops::Range;
 
@@ -103,6 +113,66 @@ pub trait Kernels: DeviceAdapter {
         region: &Region,
         to: (ViewMut<'_, T, Self>, DataLayout),
         policy: ConversionPolicy,
+    ) -> Result<(), HandleError>;
+
+    /// Converts a table into some columns of a larger table with the same rows, from column `first_column` on. Other
+    /// columns keep their values.
+    ///
+    /// # Errors
+    /// Those of the trait; [`ErrorKind::OutOfRange`] in [`HandleError::Library`] if the larger table has fewer columns;
+    /// [`ErrorKind::ValueNotRepresentable`] in it, with the first refused value of the columns in row-major order, at
+    /// its position in the larger table.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, Kernels};
+    /// let device = EmulatedDevice::new();
+    /// let column = ArrayHandle::from_container(&device, vec![7_i16, 8]);
+    /// let mut table = ArrayHandle::from_container(&device, vec![1.5_f32, 2.5, 3.5, 4.5, 5.5, 6.5]); // 2 x 3
+    /// let from = (column.prepare_for_input()?, Shape { rows: 2, columns: 1 }, DataLayout::RowMajor);
+    /// let to = (table.prepare_in_place()?, Shape { rows: 2, columns: 3 }, DataLayout::RowMajor);
+    /// device.convert_into_columns(from, to, 1, ConversionPolicy::Saturate)?;
+    /// assert_eq!(table.read_portal()?, [1.5, 7.0, 3.5, 4.5, 8.0, 6.5]);
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
+    fn convert_into_columns<S: Element, T: Element>(
+        &self,
+        from: (View<'_, S, Self>, Shape, DataLayout),
+        to: (ViewMut<'_, T, Self>, Shape, DataLayout),
+        first_column: usize,
+        policy: ConversionPolicy,
+    ) -> Result<(), HandleError>;
+
+    /// Writes sparse rows as a dense table in a layout: their values, and zeros everywhere else.
+    ///
+    /// Cost: O(rows * columns) for the zeros, and a write for each value. Values to be converted as well are converted
+    /// first, with [`convert`](Self::convert): zeros are those of every type.
+    ///
+    /// # Errors
+    /// Those of the trait; [`ErrorKind::SparseStructure`] in [`HandleError::Library`] with the first row whose offsets
+    /// or indices are not as [`SparseRows`] requires.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, Kernels, SparseRows};
+    /// let device = EmulatedDevice::new();
+    /// let offsets = ArrayHandle::from_container(&device, vec![0_u32, 2, 2, 3]);
+    /// let indices = ArrayHandle::from_container(&device, vec![0_u16, 3, 1]);
+    /// let values = ArrayHandle::from_container(&device, vec![1.5_f32, 2.5, 3.5]);
+    /// let (offsets, indices) = (offsets.prepare_for_input()?, indices.prepare_for_input()?);
+    /// let rows = SparseRows::<f32, EmulatedDevice>::new::<u32, u16>(offsets, indices, values.prepare_for_input()?)?;
+    /// let mut dense = ArrayHandle::<f32, _>::empty(&device);
+    /// let to = (dense.prepare_for_output(12)?, Shape { rows: 3, columns: 4 }, DataLayout::RowMajor);
+    /// device.sparse_to_dense(rows, to)?;
+    /// assert_eq!(dense.read_portal()?, [1.5, 0.0, 0.0, 2.5, 0.0, 0.0, 0.0, 0.0, 0.0, 3.5, 0.0, 0.0]);
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
+    fn sparse_to_dense<T: Element>(
+        &self,
+        from: SparseRows<'_, T, Self>,
+        to: (ViewMut<'_, T, Self>, Shape, DataLayout),
     ) -> Result<(), HandleError>;
 
     /// Converts a row-major table to column-major order. (A column-major table is the row-major table of the swapped

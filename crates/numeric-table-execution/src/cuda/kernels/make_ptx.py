@@ -26,7 +26,7 @@ import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 TYPES = "f32 f64 i32 u32 i64 u64 i8 u8 i16 u16 f16 bf16".split()
-TEXTS = {name: (HERE / f"{name}.cu").read_text() for name in "number words convert memory moments statistics".split()}
+TEXTS = {name: (HERE / f"{name}.cu").read_text() for name in "number words convert memory sparse moments statistics".split()}
 OPTIONS = ["--gpu-architecture=compute_75", "--std=c++17"]  # as in source.rs
 LIMIT = 400 << 10
 
@@ -44,6 +44,7 @@ def units():
             yield name, head + common + TEXTS["convert"], entries
     moves = ("fill", "gather_columns", "gather_rows", "count_up", "gather")
     yield "memory", common + TEXTS["memory"], [f"{move}_{width}" for width in (1, 2, 4, 8) for move in moves]
+    yield "sparse", common + TEXTS["sparse"], [f"sparse_to_dense_{width}" for width in (1, 2, 4, 8)]
     statistics = common + TEXTS["moments"] + TEXTS["statistics"]
     for source in TYPES:
         name = f"statistics_{source}"

@@ -2,7 +2,7 @@
 //!
 //! A unit is a few definitions and the text that all units share, so that a compiler at run time reads one string. The
 //! texts are CUDA C++17: `number.cu`, the conversion rule; `words.cu`, accesses of several values; `convert.cu`,
-//! `memory.cu` and `statistics.cu`, the kernels with their arguments. Nothing here calls a device.
+//! `memory.cu`, `sparse.cu` and `statistics.cu`, the kernels with their arguments. Nothing here calls a device.
 //!
 //! Every kernel takes blocks of [`THREADS`] threads in one dimension, any number of blocks, and no dynamic shared
 //! memory. Results do not depend on the number of blocks.
@@ -24,6 +24,7 @@ const NUMBER: &str = include_str!("number.cu");
 const WORDS: &str = include_str!("words.cu");
 const CONVERT: &str = include_str!("convert.cu");
 const MEMORY: &str = include_str!("memory.cu");
+const SPARSE: &str = include_str!("sparse.cu");
 const MOMENTS: &str = include_str!("moments.cu");
 const STATISTICS: &str = include_str!("statistics.cu");
 
@@ -108,6 +109,17 @@ pub(crate) fn memory_entry(what: Move, element: ElementType) -> String {
     format!("{name}_{}", element.size_in_bytes())
 }
 
+/// Returns the text of the unit `sparse`, which has a kernel for each width of values: `(offsets, offset_width, indices,
+/// index_width, values, count, rows, columns, lanes, is_column_major, out, refused)`.
+pub(crate) fn sparse_source() -> String {
+    [NUMBER, WORDS, SPARSE].concat()
+}
+
+/// Returns the name of the kernel of the unit `sparse` for values of a type: `sparse_to_dense_4`.
+pub(crate) fn sparse_entry(element: ElementType) -> String {
+    format!("sparse_to_dense_{}", element.size_in_bytes())
+}
+
 /// Returns the text of the unit `statistics_S`: a kernel of the moments of groups of rows,
 /// `(in, row_stride, column_stride, rows, columns, group_rows, is_scaled, moments)`, whose name is that of the unit.
 pub(crate) fn statistics_source(source: ElementType) -> String {
@@ -159,6 +171,7 @@ pub(crate) fn units() -> Vec<(String, String)> {
         }
     }
     units.push(("memory".into(), memory_source()));
+    units.push(("sparse".into(), sparse_source()));
     units.extend(all.iter().map(|&source| (statistics_entry(source), statistics_source(source))));
     units.push((MERGE_ENTRY.into(), merge_source()));
     units
@@ -260,7 +273,7 @@ mod tests {
             assert!(ptx.starts_with(".version 8.0") && ptx.contains(".entry") && !text.is_empty(), "{name}");
         }
         assert_eq!(ptx("f32_f32"), None);
-        let crc = crc32fast::hash([NUMBER, WORDS, CONVERT, MEMORY, MOMENTS, STATISTICS].concat().as_bytes());
+        let crc = crc32fast::hash([NUMBER, WORDS, CONVERT, MEMORY, SPARSE, MOMENTS, STATISTICS].concat().as_bytes());
         assert!(ptx(&format!("sources {crc:08x}")).is_some(), "run make_ptx.py: the texts have changed");
     }
 }
