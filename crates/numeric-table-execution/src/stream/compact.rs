@@ -12,7 +12,7 @@ use numeric_table::convert::{ConversionPolicy, convert_slice_over};
 use numeric_table::internal::{RowSource, StoredCells, match_element, parallel};
 use numeric_table::{Array, DataLayout, Element, ElementType, Error, Shape};
 
-use super::{Convert, RowStream, StreamOptions, StreamSlot, cross, first_refused};
+use super::{Convert, RowStream, StreamOptions, StreamSlot, as_values, cross, first_refused};
 use crate::device_table::is_refused_value;
 use crate::kernels::{Numbers, SparseRows, narrowest};
 use crate::memory::ExecutionMemory;
@@ -237,9 +237,8 @@ impl<U: Element, D: Kernels> RowStream<'_, U, D> {
             error => error,
         };
         let is_packed = watch.pack(|| {
-            let staging = slot.crossing.replace_container(Array::new()).unwrap_or_default();
+            let mut staging = as_values::<u64>(slot.crossing.replace_container(Array::new()).unwrap_or_default());
             device.queue().wait(Engine::Control, slot.copied);
-            let mut staging = staging.reinterpret::<u64>().unwrap_or_default();
             let words = bytes.div_ceil(size_of::<u64>());
             if staging.len() < words || !staging.has_mutable_data() {
                 drop(staging); // both never exist at once

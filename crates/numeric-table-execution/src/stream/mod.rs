@@ -386,8 +386,7 @@ impl<'t, U: Element, D: Kernels> RowStream<'t, U, D> {
         let packed_options =
             StreamOptions { layout: if *turns { DataLayout::RowMajor } else { options.layout }, ..*options };
         watch.pack(|| {
-            let staging = crossing.replace_container(Array::new()).unwrap_or_default();
-            let staging = staging.reinterpret::<S>().unwrap_or_default();
+            let staging = as_values::<S>(crossing.replace_container(Array::new()).unwrap_or_default());
             let packed = pack::<S, D>(&**source, device, &packed_options, staging, *copied, rows)?;
             crossing.replace_container(packed.reinterpret::<u8>()?);
             Ok::<_, HandleError>(())
@@ -442,6 +441,11 @@ fn pack<W: Element, D: Kernels>(
         Ok(()) => device.queue().packed(count * size_of::<W>()),
     }
     Ok(staging)
+}
+
+/// Returns bytes as values: the only share of them, if this was.
+fn as_values<W: Element>(bytes: Array<u8>) -> Array<W> {
+    bytes.reinterpret().unwrap_or_default()
 }
 
 /// Starts to copy the content of a slot to the device, after kernels have read the previous content.
