@@ -11,12 +11,13 @@ pub use crate::base::range::resolve;
 pub use crate::base::room::{filled, with_room};
 pub use crate::base::trace::record;
 pub use crate::convert::level::{Level, LongLoop};
-pub use crate::format::rows::{HasRows, RowSource};
+pub use crate::format::rows::{ColumnTypes, HasRows, RowSource};
 pub use crate::format::{Arriving, FileParts, Front, StoredValues};
 pub use crate::serde::numbers::Numbers;
 pub use crate::serde::{refused, remember};
 pub use crate::storage::checksum::RunSums;
 pub use crate::storage::replace::replace_file;
+pub use crate::table::csr::cells::StoredCells;
 pub use crate::table::record_read;
 pub use crate::table::tiling::lent_or_read;
 

@@ -10,7 +10,8 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
 use crate::storage::stored::Stored;
-use crate::table::{DataLayout, MemoryStatus, NumericTable, Region, Shape, Target, array_of};
+use crate::table::csr::cells::StoredCells;
+use crate::table::{DataLayout, MemoryStatus, NumericTable, Region, Shape, Target, Token, array_of};
 use crate::window::{AnySliceMut, AnyWindow};
 
 /// A source of rows: a table of any kind, or a table file.
@@ -31,6 +32,9 @@ impl HasRows for TableReader {
     }
 }
 
+/// Ranges of columns that are stored in one type each, in order.
+pub type ColumnTypes = Vec<(Range<usize>, ElementType)>;
+
 /// Rows that are read a block at a time.
 pub trait RowSource {
     /// Returns whether there are values to read.
@@ -50,6 +54,38 @@ pub trait RowSource {
     /// # Errors
     /// Those of the table; [`ErrorKind::LengthMismatch`] if it lends other memory.
     fn shared(&self, rows: &Range<usize>, element: ElementType) -> Result<Option<AnyArray>>;
+
+    /// Returns the stored cells of these rows, if all others are zero, and the source has them as they are stored.
+    fn stored_cells(&self, rows: &Range<usize>) -> Option<StoredCells<'_>> {
+        let _ = rows;
+        None
+    }
+
+    /// Returns the columns of these rows as ranges of columns that are stored in one type each, if there are several
+    /// types and the source stores them.
+    ///
+    /// # Errors
+    /// Those of the table.
+    fn column_types(&self, rows: &Range<usize>) -> Result<Option<ColumnTypes>> {
+        let _ = rows;
+        Ok(None)
+    }
+
+    /// Reads some rows of one column of those that [`column_types`](Self::column_types) returns. Returns whether it did:
+    /// a source without such columns does not.
+    ///
+    /// # Errors
+    /// Those of [`read`](Self::read).
+    fn read_column(
+        &self,
+        rows: &Range<usize>,
+        column: usize,
+        target: AnySliceMut<'_>,
+        policy: ConversionPolicy,
+    ) -> Result<bool> {
+        let _ = (rows, column, target, policy);
+        Ok(false)
+    }
 
     /// Reads rows, one after another, into memory whose old values are not needed. Errors name the place in the source.
     ///
@@ -122,6 +158,44 @@ impl<N: NumericTable + ?Sized> RowSource for TableSource<'_, N> {
     fn read(&self, rows: &Range<usize>, target: AnySliceMut<'_>, policy: ConversionPolicy) -> Result<()> {
         let region = self.region(rows);
         self.0.read_region(&region, Target::new(target, region.shape(), policy)?.allow_partial_write())
+    }
+
+    fn stored_cells(&self, rows: &Range<usize>) -> Option<StoredCells<'_>> {
+        self.0.stored_cells(rows, Token::new())
+    }
+
+    fn column_types(&self, rows: &Range<usize>) -> Result<Option<ColumnTypes>> {
+        if self.0.uniform_type().is_some() || rows.is_empty() {
+            return Ok(None);
+        }
+        let (columns, mut first) = (self.shape().columns, 0);
+        let mut found = ColumnTypes::new();
+        while first < columns {
+            let Some(piece) = self.0.piece(rows.start, first)? else { return Ok(None) }; // they are computed
+            let Region { rows: piece_rows, columns: piece_columns } = piece.region();
+            if !piece_columns.contains(&first) || piece_rows.start > rows.start || piece_rows.end < rows.end {
+                return Ok(None); // the types of other rows may be others
+            }
+            let (next, element) = (piece_columns.end.min(columns), piece.element_type());
+            match found.last_mut() {
+                Some((last, stored)) if *stored == element => last.end = next,
+                _ => found.push((first..next, element)),
+            }
+            first = next;
+        }
+        Ok(Some(found))
+    }
+
+    fn read_column(
+        &self,
+        rows: &Range<usize>,
+        column: usize,
+        target: AnySliceMut<'_>,
+        policy: ConversionPolicy,
+    ) -> Result<bool> {
+        let region = Region { rows: rows.clone(), columns: column..column.saturating_add(1) };
+        let target = Target::new(target, region.shape(), policy)?.allow_partial_write();
+        self.0.read_region(&region, target).map(|()| true)
     }
 
     fn read_in(

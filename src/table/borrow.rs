@@ -69,6 +69,14 @@ macro_rules! forwards_reading {
             $table.read_few(region, target, policy, token)
         }
 
+        fn stored_cells(
+            &$self,
+            rows: &std::ops::Range<usize>,
+            token: crate::table::Token,
+        ) -> Option<crate::table::csr::cells::StoredCells<'_>> {
+            $table.stored_cells(rows, token)
+        }
+
         fn read_region(
             &$self,
             region: &crate::table::Region,

@@ -4,6 +4,7 @@ use std::any::{Any, TypeId};
 use std::fmt;
 use std::ops::Range;
 
+use super::csr::cells::StoredCells;
 use super::downcast::Token;
 use super::{DataLayout, Lease, Lend, MemoryStatus, Piece, PieceMut, Region, TableId, TableKind, Target};
 use super::{lend, region_mut, tiling};
@@ -520,6 +521,14 @@ pub trait NumericTable: Send + Sync {
     fn read_few(&self, region: &Region, target: AnySliceMut<'_>, policy: ConversionPolicy, _: Token) -> bool {
         let _ = (region, target, policy);
         false
+    }
+
+    /// Returns the stored cells of some rows, if the kind of table stores only some cells and the others are zero. Such
+    /// rows are sent to devices as they are stored.
+    #[doc(hidden)]
+    fn stored_cells(&self, rows: &Range<usize>, _: Token) -> Option<StoredCells<'_>> {
+        let _ = rows;
+        None
     }
 
     /// Returns whether [`slice_in_place`](Self::slice_in_place) would return a slice with values. `false` if it takes

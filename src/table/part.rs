@@ -2,11 +2,14 @@
 
 use std::ops::{Range, RangeBounds};
 
+use super::csr::cells::StoredCells;
 use super::joined::depth_with;
 use super::lend;
 use super::numeric_table::describe;
 use super::region::{columns_of, rows_of};
-use super::{DataLayout, Lend, MemoryStatus, MergedNumericTable, NumericTable, Piece, Region, Shape, TableId, Target};
+use super::{
+    DataLayout, Lend, MemoryStatus, MergedNumericTable, NumericTable, Piece, Region, Shape, TableId, Target, Token,
+};
 use crate::array::AnyArrayRef;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, ErrorKind, Result};
@@ -88,6 +91,12 @@ impl NumericTable for TablePart<'_> {
 
     fn lender(&self) -> Option<&dyn Lend> {
         Some(self)
+    }
+
+    fn stored_cells(&self, rows: &Range<usize>, token: Token) -> Option<StoredCells<'_>> {
+        let (first, is_whole) = (self.region.rows.start, self.region.columns == (0..self.table.shape().columns));
+        let is_inside = is_whole && rows.start <= rows.end && rows.end <= self.region.rows.len();
+        if is_inside { self.table.stored_cells(&(first + rows.start..first + rows.end), token) } else { None }
     }
 }
 

@@ -7,6 +7,7 @@ use numeric_table_execution::{HostSerial, Kernels};
 
 use crate::device::Device;
 use crate::module::Kernel;
+use crate::sparse;
 use crate::{Answer, INVALID_VALUE};
 
 /// Evaluates the body with `T` as the Rust type of an element type.
@@ -91,6 +92,7 @@ pub(crate) fn run(device: &Device, kernel: Kernel, arguments: &[u64]) -> Answer 
                 bytes.copy_from_slice(&before.min(first_refused).to_le_bytes());
             })
         }
+        (Kernel::SparseToDense(width), arguments) => sparse::to_dense(device, width, arguments),
         (Kernel::Statistics(element), &[input, _, column_stride, rows, columns, group, is_scaled, moments]) => {
             let shape = Shape { rows: size(rows)?, columns: size(columns)? };
             let layout = if column_stride == 1 { DataLayout::RowMajor } else { DataLayout::ColumnMajor };
@@ -146,11 +148,11 @@ fn standardize<T: Element>(device: &Device, address: u64, shape: Shape, layout: 
     device.write(address, bytes, |place| place.copy_from_slice(cast_slice(&table)))
 }
 
-fn size(number: u64) -> Answer<usize> {
+pub(crate) fn size(number: u64) -> Answer<usize> {
     usize::try_from(number).map_err(|_| INVALID_VALUE)
 }
 
-fn bytes_of(count: usize, width: usize) -> Answer<usize> {
+pub(crate) fn bytes_of(count: usize, width: usize) -> Answer<usize> {
     count.checked_mul(width).ok_or(INVALID_VALUE)
 }
 

@@ -32,6 +32,7 @@ mod host;
 mod kernels;
 mod memory;
 mod module;
+mod sparse;
 mod stream;
 
 use std::collections::HashMap;

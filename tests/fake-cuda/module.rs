@@ -48,6 +48,9 @@ pub(crate) enum Kernel {
     CountUp(usize),
     /// `(in, in_count, indices, count, out, refused)`
     Gather(usize),
+    /// `(offsets, offset_width, indices, index_width, values, count, rows, columns, lanes, is_column_major, out,
+    /// refused)`
+    SparseToDense(usize),
     /// `(in, row_stride, column_stride, rows, columns, group_rows, is_scaled, moments)`
     Statistics(ElementType),
     /// `(moments, groups, columns, merged)`
@@ -94,6 +97,7 @@ impl Kernel {
             "gather_rows" => Some(Self::GatherRows(width)),
             "count_up" => Some(Self::CountUp(width)),
             "gather" => Some(Self::Gather(width)),
+            "sparse_to_dense" => Some(Self::SparseToDense(width)),
             _ => None,
         }
     }
@@ -108,6 +112,7 @@ impl Kernel {
             Self::Merge | Self::CountUp(_) | Self::Deviations => 4,
             Self::Gather(_) => 6,
             Self::Algorithm(algorithm) => algorithm.parameters(),
+            Self::SparseToDense(_) => 12,
             Self::Statistics(_) => 8,
             Self::GatherColumns(_) | Self::GatherRows(_) => 7,
         }

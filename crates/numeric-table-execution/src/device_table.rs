@@ -1,5 +1,7 @@
 //! Tables on a device: copying them there, converting them there, and copying ranges of rows back.
 
+mod kinds;
+
 use std::fmt;
 use std::ops::{Range, RangeBounds};
 
@@ -40,7 +42,10 @@ pub struct DeviceTable<T: Element, D: DeviceAdapter> {
     dictionary: DataDictionary,
 }
 
-/// Tables that are copied to a device.
+/// Tables that are copied to a device: those of every kind of the library, and `dyn NumericTable`.
+///
+/// Sparse rows cross as their stored cells, and columns of several types each in its own type, if that is fewer bytes:
+/// the device makes the dense table.
 pub trait ToDevice {
     /// Copies the table to a device, in its layout, under [`ConversionPolicy::Saturate`].
     ///

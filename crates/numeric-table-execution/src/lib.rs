@@ -57,7 +57,7 @@ pub use crate::device_table::{DeviceTable, ToDevice};
 pub use crate::error::{DeviceError, HandleError, MemoryMismatch};
 pub use crate::handle::ArrayHandle;
 pub use crate::host::{HostParallel, HostSerial};
-pub use crate::kernels::Kernels;
+pub use crate::kernels::{Kernels, SparseRows};
 pub use crate::launch::Launch;
 pub use crate::statistics::DeviceStatistics;
 pub use crate::stats::{TransferStats, TransferTotals};

@@ -258,6 +258,17 @@ impl<'t> Indices<'t> {
         array_of(element_type, self.len(), self.iter().map(|number| number.wrapping_add(first)))
     }
 
+    /// Copies the numbers from a position on, as `narrow` makes them, until either side ends.
+    #[doc(hidden)] // for the crates of this workspace, as the module `internal`
+    pub fn copy_as<W>(self, position: usize, target: &mut [W], narrow: impl Fn(usize) -> W) {
+        match_checked_index!(self.element_type(), I => {
+            let numbers = self.values.bits::<I>().get(position..).unwrap_or_default();
+            for (slot, number) in target.iter_mut().zip(numbers) {
+                *slot = narrow(number.number().wrapping_sub(self.base));
+            }
+        }, else ());
+    }
+
     /// Calls `work` with each number. Looks up the type once.
     #[inline]
     pub(crate) fn for_each(self, mut work: impl FnMut(usize)) {

@@ -2,7 +2,8 @@
 //!
 //! `check`: the requirements on the parts; `build`: other constructors; `index`: offsets and indices of four types;
 //! `read`, `groups`, `write`: dense regions; `columns`: the positions of each column's values; `grow`: appending rows;
-//! `block`, `block_mut`: sparse blocks; `transform`: tables made from another; `life`: tables without memory.
+//! `block`, `block_mut`: sparse blocks; `cells`: the stored cells of rows; `transform`: tables made from another; `life`:
+//! tables without memory.
 //! Invariant: `shape` and the three arrays meet the requirements of `check`, and the dictionary describes the columns.
 //! So the rows are ranges of `indices` and `values`, and the indices of a row ascend and are below the number of
 //! columns.
@@ -11,6 +12,7 @@
 pub(crate) mod block;
 pub(crate) mod block_mut;
 mod build;
+pub(crate) mod cells;
 mod check;
 mod columns;
 mod groups;
@@ -24,6 +26,7 @@ mod transform;
 mod write;
 
 use std::fmt;
+use std::ops::Range;
 
 use super::numeric_table::describe;
 use super::{MemoryStatus, NumericTable, Region, Rejected, Shape, TableId, TableKind, Target, Token};
@@ -36,6 +39,7 @@ use crate::base::value::AnyValue;
 use crate::convert::WriteRule;
 use crate::dictionary::{DataDictionary, Feature};
 use crate::window::AnySlice;
+use cells::StoredCells;
 use columns::ColumnIndex;
 use index::Indices;
 use parts::CsrParts;
@@ -355,6 +359,10 @@ impl NumericTable for CsrNumericTable {
 
     fn check_region_writable(&mut self, _: &Region, _: Token) -> Result<()> {
         Ok(())
+    }
+
+    fn stored_cells(&self, rows: &Range<usize>, _: Token) -> Option<StoredCells<'_>> {
+        self.cells_of(rows)
     }
 
     fn as_any(&self) -> Option<&dyn std::any::Any> {

@@ -2,14 +2,15 @@
 
 use std::io::Read;
 
-use crate::source::{self, Form, Move, convert_entry, memory_entry, statistics_entry};
+use crate::source::{self, Form, Move, convert_entry, memory_entry, sparse_entry, statistics_entry};
 
 const FILE: &[u8] = include_bytes!("../../../crates/numeric-table-execution/src/cuda/kernels/ptx.gz");
-const TEXTS: [&str; 10] = [
+const TEXTS: [&str; 11] = [
     include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/number.cu"),
     include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/words.cu"),
     include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/convert.cu"),
     include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/memory.cu"),
+    include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/sparse.cu"),
     include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/moments.cu"),
     include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/statistics.cu"),
     include_str!("../../../crates/numeric-table-execution/src/cuda/kernels/standardize.cu"),
@@ -39,6 +40,7 @@ fn the_compiled_units_are_those_of_the_texts() {
             Form::ALL.iter().for_each(|&form| has(&unit, &convert_entry(form, source, target)));
         }
         Move::ALL.iter().for_each(|&what| has("memory", &memory_entry(what, source)));
+        has("sparse", &sparse_entry(source));
         has(&statistics_entry(source), &statistics_entry(source));
     }
     has(source::MERGE_ENTRY, source::MERGE_ENTRY);

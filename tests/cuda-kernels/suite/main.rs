@@ -7,6 +7,7 @@ mod algorithms;
 mod compiled;
 mod convert;
 mod memory;
+mod sparse;
 mod standardize;
 mod statistics;
 mod support;

@@ -21,6 +21,8 @@ pub(super) enum Unit {
     Convert(ElementType, ElementType),
     /// Moves of values of any width.
     Memory,
+    /// Sparse rows as dense ones, of values of any width.
+    Sparse,
     /// Statistics of values of a type.
     Statistics(ElementType),
     /// Merging statistics.
@@ -38,6 +40,7 @@ impl Unit {
         match self {
             Self::Convert(from, to) => source::convert_unit(from, to),
             Self::Memory => "memory".into(),
+            Self::Sparse => "sparse".into(),
             Self::Statistics(element) => source::statistics_entry(element),
             Self::Merge => source::MERGE_ENTRY.into(),
             Self::Standardize => source::STANDARDIZE_UNIT.into(),
@@ -50,6 +53,7 @@ impl Unit {
         match self {
             Self::Convert(from, to) => source::convert_source(from, to),
             Self::Memory => source::memory_source(),
+            Self::Sparse => source::sparse_source(),
             Self::Statistics(element) => source::statistics_source(element),
             Self::Merge => source::merge_source(),
             Self::Standardize => source::standardize_source(),

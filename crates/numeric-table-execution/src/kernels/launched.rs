@@ -12,7 +12,7 @@ use numeric_table::{
 };
 
 use super::standardize::{mean_and_deviation_of_words, standardize_part};
-use super::{Kernels, check_columns, check_count, check_moments, check_region, check_rows, no_element};
+use super::{Kernels, SparseRows, check_columns, check_count, check_moments, check_region, check_rows, no_element};
 use super::{check_deviations, check_standardize};
 use crate::device_table::{in_rows_from, is_refused_value};
 use crate::memory::ExecutionMemory;
@@ -72,6 +72,24 @@ impl<D: Launch> Kernels for D {
             }
             converted => converted,
         }
+    }
+
+    fn convert_into_columns<S: Element, T: Element>(
+        &self,
+        from: (View<'_, S, D>, Shape, DataLayout),
+        to: (ViewMut<'_, T, D>, Shape, DataLayout),
+        first_column: usize,
+        policy: ConversionPolicy,
+    ) -> Result<(), HandleError> {
+        super::columns::convert_into_columns(self, from, to, first_column, policy)
+    }
+
+    fn sparse_to_dense<T: Element>(
+        &self,
+        from: SparseRows<'_, T, D>,
+        to: (ViewMut<'_, T, D>, Shape, DataLayout),
+    ) -> Result<(), HandleError> {
+        super::sparse::sparse_to_dense(self, from, to)
     }
 
     fn gather_columns<T: Element>(

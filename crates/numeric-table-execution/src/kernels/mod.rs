@@ -1,18 +1,28 @@
 //! Kernels that every device has.
 //!
-//! This file has the trait and what checks arguments; `launched` has the kernels of devices that run closures, and
-//! `standardize` the rule for standardized values, which the other devices follow.
+//! This file has the trait and what checks arguments; `launched` has the kernels of devices that run closures, with
+//! `sparse` and `columns` for two of them, and `standardize` the rule for standardized values, which the other devices
+//! follow.
 
+mod columns;
 mod launched;
+mod sparse;
 mod standardize;
+
+#[cfg(feature = "cuda")]
+pub(super) use columns::check_into_columns;
+pub use sparse::SparseRows;
+#[cfg(feature = "cuda")]
+pub(super) use sparse::wrong_row;
+pub(super) use sparse::{Numbers, narrowest};
 
 use std::ops::Range;
 
 use numeric_table::convert::ConversionPolicy;
 use numeric_table::table::spi::Region;
-use numeric_table::{DataLayout, Element, ElementType, Error, ErrorKind, Shape, statistics::BasicStatistics};
+use numeric_table::{DataLayout, Element, Error, ErrorKind, Shape, statistics::BasicStatistics};
 
-pub(super) use self::standardize::mean_and_deviation;
+pub(super) use self::standardize::{check_deviations, check_standardize, check_standardized, mean_and_deviation};
 use super::memory::ExecutionMemory;
 use super::{Algorithms, DeviceAdapter, DeviceError, HandleError, View, ViewMut};
 
@@ -106,6 +116,66 @@ pub trait Kernels: DeviceAdapter + Algorithms {
         region: &Region,
         to: (ViewMut<'_, T, Self>, DataLayout),
         policy: ConversionPolicy,
+    ) -> Result<(), HandleError>;
+
+    /// Converts a table into some columns of a larger table with the same rows, from column `first_column` on. Other
+    /// columns keep their values.
+    ///
+    /// # Errors
+    /// Those of the trait; [`ErrorKind::OutOfRange`] in [`HandleError::Library`] if the larger table has fewer columns;
+    /// [`ErrorKind::ValueNotRepresentable`] in it, with the first refused value of the columns in row-major order, at
+    /// its position in the larger table.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, Kernels};
+    /// let device = EmulatedDevice::new();
+    /// let column = ArrayHandle::from_container(&device, vec![7_i16, 8]);
+    /// let mut table = ArrayHandle::from_container(&device, vec![1.5_f32, 2.5, 3.5, 4.5, 5.5, 6.5]); // 2 x 3
+    /// let from = (column.prepare_for_input()?, Shape { rows: 2, columns: 1 }, DataLayout::RowMajor);
+    /// let to = (table.prepare_in_place()?, Shape { rows: 2, columns: 3 }, DataLayout::RowMajor);
+    /// device.convert_into_columns(from, to, 1, ConversionPolicy::Saturate)?;
+    /// assert_eq!(table.read_portal()?, [1.5, 7.0, 3.5, 4.5, 8.0, 6.5]);
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
+    fn convert_into_columns<S: Element, T: Element>(
+        &self,
+        from: (View<'_, S, Self>, Shape, DataLayout),
+        to: (ViewMut<'_, T, Self>, Shape, DataLayout),
+        first_column: usize,
+        policy: ConversionPolicy,
+    ) -> Result<(), HandleError>;
+
+    /// Writes sparse rows as a dense table in a layout: their values, and zeros everywhere else.
+    ///
+    /// Cost: O(rows * columns) for the zeros, and a write for each value. Values to be converted as well are converted
+    /// first, with [`convert`](Self::convert): zeros are those of every type.
+    ///
+    /// # Errors
+    /// Those of the trait; [`ErrorKind::SparseStructure`] in [`HandleError::Library`] with the first row whose offsets
+    /// or indices are not as [`SparseRows`] requires.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_execution::{ArrayHandle, EmulatedDevice, Kernels, SparseRows};
+    /// let device = EmulatedDevice::new();
+    /// let offsets = ArrayHandle::from_container(&device, vec![0_u32, 2, 2, 3]);
+    /// let indices = ArrayHandle::from_container(&device, vec![0_u16, 3, 1]);
+    /// let values = ArrayHandle::from_container(&device, vec![1.5_f32, 2.5, 3.5]);
+    /// let (offsets, indices) = (offsets.prepare_for_input()?, indices.prepare_for_input()?);
+    /// let rows = SparseRows::<f32, EmulatedDevice>::new::<u32, u16>(offsets, indices, values.prepare_for_input()?)?;
+    /// let mut dense = ArrayHandle::<f32, _>::empty(&device);
+    /// let to = (dense.prepare_for_output(12)?, Shape { rows: 3, columns: 4 }, DataLayout::RowMajor);
+    /// device.sparse_to_dense(rows, to)?;
+    /// assert_eq!(dense.read_portal()?, [1.5, 0.0, 0.0, 2.5, 0.0, 0.0, 0.0, 0.0, 0.0, 3.5, 0.0, 0.0]);
+    /// # Ok::<(), numeric_table_execution::HandleError>(())
+    /// ```
+    fn sparse_to_dense<T: Element>(
+        &self,
+        from: SparseRows<'_, T, Self>,
+        to: (ViewMut<'_, T, Self>, Shape, DataLayout),
     ) -> Result<(), HandleError>;
 
     /// Converts a row-major table to column-major order. (A column-major table is the row-major table of the swapped
@@ -322,50 +392,6 @@ pub trait Kernels: DeviceAdapter + Algorithms {
         layout: DataLayout,
         means_and_deviations: View<'_, f64, Self>,
     ) -> Result<(), HandleError>;
-}
-
-/// Checks that values of a type can be standardized.
-pub(super) fn check_standardized(element: ElementType) -> Result<(), HandleError> {
-    if element.is_float() {
-        return Ok(());
-    }
-    Err(Error::new(ErrorKind::UnsupportedElementType { element, target: "a standardized table" }).into())
-}
-
-/// Checks the arguments of [`Kernels::standardize`], and returns the number of values.
-pub(super) fn check_standardize<T: Element, D: DeviceAdapter>(
-    values: &ViewMut<'_, T, D>,
-    shape: Shape,
-    means_and_deviations: &View<'_, f64, D>,
-) -> Result<usize, HandleError> {
-    check_standardized(T::TYPE)?;
-    let count = shape.element_count()?;
-    check_count::<T, D>(values, count)?;
-    check_words::<f64, D>(means_and_deviations, shape.columns, 2)?;
-    Ok(count)
-}
-
-/// Checks the arguments of [`Kernels::means_and_deviations`], and returns the number of columns.
-pub(super) fn check_deviations<D: DeviceAdapter>(
-    moments: &[View<'_, u64, D>; 2],
-    output: &ViewMut<'_, f64, D>,
-) -> Result<usize, HandleError> {
-    let have = <D::Memory as ExecutionMemory>::count_mut(output);
-    let columns = have / 2;
-    moments.iter().try_for_each(|words| check_words::<u64, D>(words, columns, BasicStatistics::WORDS))?;
-    check_count::<f64, D>(output, columns * 2)?;
-    Ok(columns)
-}
-
-/// Checks that a view has the given number of values for each column.
-fn check_words<T: Element, D: DeviceAdapter>(
-    view: &View<'_, T, D>,
-    columns: usize,
-    each: usize,
-) -> Result<(), HandleError> {
-    let have = <D::Memory as ExecutionMemory>::count(view);
-    let want = columns.checked_mul(each).ok_or(HandleError::LengthOverflow)?;
-    if have == want { Ok(()) } else { Err(HandleError::LengthMismatch { have, want }) }
 }
 
 /// Returns the error of an index that is too large.

@@ -2,7 +2,13 @@
 
 use numeric_table::convert::{ConversionPolicy, convert_slice};
 use numeric_table::statistics::{BasicStatistics, ColumnStatistics};
-use numeric_table::{DataLayout, Element, Error, Shape};
+use numeric_table::{DataLayout, Element, ElementType, Error, ErrorKind, Shape};
+
+use super::check_count;
+#[cfg(doc)]
+use crate::Kernels;
+use crate::memory::ExecutionMemory;
+use crate::{DeviceAdapter, HandleError, View, ViewMut};
 
 /// Number of values that are converted at once, on the stack.
 const BLOCK: usize = 256;
@@ -79,4 +85,48 @@ fn standardized(number: f64, [mean, deviation]: [f64; 2]) -> f64 {
 
 fn plain_nan(number: f64) -> f64 {
     if number.is_nan() { NAN } else { number }
+}
+
+/// Checks that values of a type can be standardized.
+pub(crate) fn check_standardized(element: ElementType) -> Result<(), HandleError> {
+    if element.is_float() {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::UnsupportedElementType { element, target: "a standardized table" }).into())
+}
+
+/// Checks the arguments of [`Kernels::standardize`], and returns the number of values.
+pub(crate) fn check_standardize<T: Element, D: DeviceAdapter>(
+    values: &ViewMut<'_, T, D>,
+    shape: Shape,
+    means_and_deviations: &View<'_, f64, D>,
+) -> Result<usize, HandleError> {
+    check_standardized(T::TYPE)?;
+    let count = shape.element_count()?;
+    check_count::<T, D>(values, count)?;
+    check_words::<f64, D>(means_and_deviations, shape.columns, 2)?;
+    Ok(count)
+}
+
+/// Checks the arguments of [`Kernels::means_and_deviations`], and returns the number of columns.
+pub(crate) fn check_deviations<D: DeviceAdapter>(
+    moments: &[View<'_, u64, D>; 2],
+    output: &ViewMut<'_, f64, D>,
+) -> Result<usize, HandleError> {
+    let have = <D::Memory as ExecutionMemory>::count_mut(output);
+    let columns = have / 2;
+    moments.iter().try_for_each(|words| check_words::<u64, D>(words, columns, BasicStatistics::WORDS))?;
+    check_count::<f64, D>(output, columns * 2)?;
+    Ok(columns)
+}
+
+/// Checks that a view has the given number of values for each column.
+fn check_words<T: Element, D: DeviceAdapter>(
+    view: &View<'_, T, D>,
+    columns: usize,
+    each: usize,
+) -> Result<(), HandleError> {
+    let have = <D::Memory as ExecutionMemory>::count(view);
+    let want = columns.checked_mul(each).ok_or(HandleError::LengthOverflow)?;
+    if have == want { Ok(()) } else { Err(HandleError::LengthMismatch { have, want }) }
 }

@@ -4,6 +4,7 @@
 //! is a handle, so that copies, recycling and counting are those of [`ArrayHandle`]; only the order of the engines is
 //! decided here.
 
+mod compact;
 mod options;
 mod repeated;
 mod results;
@@ -12,6 +13,7 @@ mod watch;
 use std::fmt;
 use std::ops::Range;
 
+pub(crate) use compact::send_all;
 pub use options::{Convert, StreamOptions, StreamStats};
 pub use repeated::RepeatedRows;
 pub use results::ResultStream;
@@ -160,6 +162,8 @@ struct StreamSlot<U: Element, D: DeviceAdapter> {
     crossing: ArrayHandle<u8, D>,
     /// The block as kernels see it.
     values: ArrayHandle<U, D>,
+    /// The stored values of sparse rows, if the device converts them before it makes the block.
+    cells: ArrayHandle<U, D>,
     /// The copy is complete: the memory in which it was packed may be written again.
     copied: Event,
     /// Kernels have read the block: its device memory may be written again.
@@ -168,8 +172,8 @@ struct StreamSlot<U: Element, D: DeviceAdapter> {
 
 impl<U: Element, D: DeviceAdapter> StreamSlot<U, D> {
     fn new(device: &D) -> Self {
-        let (crossing, values) = (ArrayHandle::empty(device), ArrayHandle::empty(device));
-        Self { crossing, values, copied: Event::DONE, free: Event::DONE }
+        let [values, cells] = [(); 2].map(|()| ArrayHandle::empty(device));
+        Self { crossing: ArrayHandle::empty(device), values, cells, copied: Event::DONE, free: Event::DONE }
     }
 }
 
@@ -318,7 +322,9 @@ impl<'t, U: Element, D: Kernels> RowStream<'t, U, D> {
         if index == self.slots.len() {
             self.slots.push(StreamSlot::new(&self.device));
         }
+        let is_sent = self.send_compact(index, &rows)?;
         match self.crossing {
+            _ if is_sent => {}
             Some(crossing) => match_element!(crossing, S => self.send_and_convert::<S>(index, &rows))?,
             None => self.send(index, &rows)?,
         }
@@ -378,12 +384,11 @@ impl<'t, U: Element, D: Kernels> RowStream<'t, U, D> {
     /// Packs rows as `S`, copies them to the device, and makes the block of them there.
     fn send_and_convert<S: Element>(&mut self, index: usize, rows: &Range<usize>) -> Result<(), HandleError> {
         let Self { source, device, options, slots, watch, turns, .. } = self;
-        let StreamSlot { crossing, values, copied, free } = &mut slots[index];
+        let StreamSlot { crossing, values, copied, free, .. } = &mut slots[index];
         let packed_options =
             StreamOptions { layout: if *turns { DataLayout::RowMajor } else { options.layout }, ..*options };
         watch.pack(|| {
-            let staging = crossing.replace_container(Array::new()).unwrap_or_default();
-            let staging = staging.reinterpret::<S>().unwrap_or_default();
+            let staging = as_values::<S>(crossing.replace_container(Array::new()).unwrap_or_default());
             let packed = pack::<S, D>(&**source, device, &packed_options, staging, *copied, rows)?;
             crossing.replace_container(packed.reinterpret::<u8>()?);
             Ok::<_, HandleError>(())
@@ -438,6 +443,11 @@ fn pack<W: Element, D: Kernels>(
         Ok(()) => device.queue().packed(count * size_of::<W>()),
     }
     Ok(staging)
+}
+
+/// Returns bytes as values: the only share of them, if this was.
+fn as_values<W: Element>(bytes: Array<u8>) -> Array<W> {
+    bytes.reinterpret().unwrap_or_default()
 }
 
 /// Starts to copy the content of a slot to the device, after kernels have read the previous content.

@@ -18,10 +18,11 @@ use crate::transport::StageTimes;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Convert {
-    /// On the side where fewer bytes are transferred: on the device if the requested type is wider.
+    /// On the side where fewer bytes are transferred: on the device if the requested type is wider. Sparse rows cross as
+    /// their stored cells, and columns of several types each in its own type, if that is fewer bytes.
     #[default]
     Auto,
-    /// In the program, while a block is packed.
+    /// In the program, while a block is packed. All rows cross as dense ones.
     Control,
     /// On the device, after a block has been copied. If memory is shared, this is in the program too.
     Execution,

@@ -1,5 +1,6 @@
 //! Arrays and tables on devices: what every device must do, what becomes of failures, and how rows are streamed.
 
+mod compact;
 mod conformance;
 #[cfg(feature = "cuda")]
 mod cuda;

@@ -26,7 +26,7 @@ import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 TYPES = "f32 f64 i32 u32 i64 u64 i8 u8 i16 u16 f16 bf16".split()
-NAMES = "number words convert memory moments statistics standardize order sorting reductions".split()  # in the order of source.rs
+NAMES = "number words convert memory sparse moments statistics standardize order sorting reductions".split()  # in the order of source.rs
 TEXTS = {name: (HERE / f"{name}.cu").read_text() for name in NAMES}
 OPTIONS = ["--gpu-architecture=compute_75", "--std=c++17"]  # as in source.rs
 LIMIT = 448 << 10
@@ -45,6 +45,7 @@ def units():
             yield name, head + common + TEXTS["convert"], entries
     moves = ("fill", "gather_columns", "gather_rows", "count_up", "gather")
     yield "memory", common + TEXTS["memory"], [f"{move}_{width}" for width in (1, 2, 4, 8) for move in moves]
+    yield "sparse", common + TEXTS["sparse"], [f"sparse_to_dense_{width}" for width in (1, 2, 4, 8)]
     statistics = common + TEXTS["moments"] + TEXTS["statistics"]
     for source in TYPES:
         name = f"statistics_{source}"

@@ -3,6 +3,7 @@
 mod algorithms;
 #[forbid(unsafe_code)]
 pub(super) mod source;
+mod sparse;
 mod standardize;
 
 use std::ops::Range;
@@ -18,7 +19,7 @@ use super::modules::Unit;
 use super::objects::Function;
 use super::strided::extent;
 use super::{Cuda, CudaTransport};
-use crate::kernels::{check_columns, check_count, check_moments, check_region, check_rows, no_element};
+use crate::kernels::{SparseRows, check_columns, check_count, check_moments, check_region, check_rows, no_element};
 use crate::memory::{DeviceView, DeviceViewMut, ExecutionMemory, SeparateMemory};
 use crate::transport::Transport;
 use crate::{DeviceError, HandleError, Kernels};
@@ -220,17 +221,7 @@ fn write<'v, T: Element>(view: &'v mut DeviceViewMut<'_, T, CudaTransport>) -> A
 impl Kernels for Cuda {
     fn fill<T: Element>(&self, mut output: DeviceViewMut<'_, T, CudaTransport>, value: T) -> Result<(), HandleError> {
         output.check(&self.space)?;
-        let count = output.len();
-        if count == 0 {
-            return Ok(());
-        }
-        let mut bits = [0; size_of::<u64>()];
-        bits[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
-        let function = self.modules.function(self.streams(), Unit::Memory, &memory_entry(Move::Fill, T::TYPE))?;
-        let value = Argument::Number(u64::from_ne_bytes(bits));
-        let mut arguments = [write(&mut output), number(count), value];
-        // SAFETY: the parameters of `fill` are these; it writes `count` values of this width.
-        Ok(unsafe { launch(self.streams(), &function, self.over(count), &mut arguments) }?)
+        self.fill_view(&mut output, value)
     }
 
     fn convert<S: Element, T: Element>(
@@ -310,6 +301,24 @@ impl Kernels for Cuda {
             let origin = (region.rows.start + row, region.columns.start + column);
             Err(self.refusal::<S, T>(&part, row * row_stride + column * column_stride, origin, policy))
         })
+    }
+
+    fn convert_into_columns<S: Element, T: Element>(
+        &self,
+        from: (DeviceView<'_, S, CudaTransport>, Shape, DataLayout),
+        to: (DeviceViewMut<'_, T, CudaTransport>, Shape, DataLayout),
+        first_column: usize,
+        policy: ConversionPolicy,
+    ) -> Result<(), HandleError> {
+        self.place_columns(from, to, first_column, policy)
+    }
+
+    fn sparse_to_dense<T: Element>(
+        &self,
+        from: SparseRows<'_, T, Self>,
+        to: (DeviceViewMut<'_, T, CudaTransport>, Shape, DataLayout),
+    ) -> Result<(), HandleError> {
+        self.scatter_rows(from, to)
     }
 
     fn gather_columns<T: Element>(

@@ -2,8 +2,8 @@
 //!
 //! A unit is a few definitions and the text that all units share, so that a compiler at run time reads one string. The
 //! texts are CUDA C++17: `number.cu`, the conversion rule; `words.cu`, accesses of several values; `order.cu`, values of
-//! types that are known at run time; `convert.cu`, `memory.cu`, `statistics.cu`, `standardize.cu`, `sorting.cu` and
-//! `reductions.cu`, the kernels with their arguments. Nothing here calls a device.
+//! types that are known at run time; `convert.cu`, `memory.cu`, `sparse.cu`, `statistics.cu`, `standardize.cu`,
+//! `sorting.cu` and `reductions.cu`, the kernels with their arguments. Nothing here calls a device.
 //!
 //! Every kernel takes blocks of [`THREADS`] threads in one dimension, any number of blocks, and no dynamic shared
 //! memory. Results do not depend on the number of blocks.
@@ -25,6 +25,7 @@ const NUMBER: &str = include_str!("number.cu");
 const WORDS: &str = include_str!("words.cu");
 const CONVERT: &str = include_str!("convert.cu");
 const MEMORY: &str = include_str!("memory.cu");
+const SPARSE: &str = include_str!("sparse.cu");
 const MOMENTS: &str = include_str!("moments.cu");
 const STATISTICS: &str = include_str!("statistics.cu");
 const STANDARDIZE: &str = include_str!("standardize.cu");
@@ -111,6 +112,17 @@ pub(crate) fn memory_entry(what: Move, element: ElementType) -> String {
         Move::Gather => "gather",
     };
     format!("{name}_{}", element.size_in_bytes())
+}
+
+/// Returns the text of the unit `sparse`, which has a kernel for each width of values: `(offsets, offset_width, indices,
+/// index_width, values, count, rows, columns, lanes, is_column_major, out, refused)`.
+pub(crate) fn sparse_source() -> String {
+    [NUMBER, WORDS, SPARSE].concat()
+}
+
+/// Returns the name of the kernel of the unit `sparse` for values of a type: `sparse_to_dense_4`.
+pub(crate) fn sparse_entry(element: ElementType) -> String {
+    format!("sparse_to_dense_{}", element.size_in_bytes())
 }
 
 /// Returns the text of the unit `statistics_S`: a kernel of the moments of groups of rows,
@@ -225,6 +237,7 @@ pub(crate) fn units() -> Vec<(String, String)> {
         }
     }
     units.push(("memory".into(), memory_source()));
+    units.push(("sparse".into(), sparse_source()));
     units.extend(all.iter().map(|&source| (statistics_entry(source), statistics_source(source))));
     units.push((MERGE_ENTRY.into(), merge_source()));
     units.push((STANDARDIZE_UNIT.into(), standardize_source()));
@@ -312,7 +325,7 @@ mod tests {
                 assert!(is_alone || is_one_of_some, "{entry}");
             }
         }
-        assert_eq!(units().len(), 136 + 1 + ElementType::ALL.len() + 2 + 2);
+        assert_eq!(units().len(), 136 + 2 + ElementType::ALL.len() + 2 + 2);
     }
 
     #[test]
@@ -348,9 +361,9 @@ mod tests {
             assert!(ptx.starts_with(".version 8.0") && ptx.contains(".entry") && !text.is_empty(), "{name}");
         }
         assert_eq!(ptx("f32_f32"), None);
-        let crc = crc32fast::hash(
-            [NUMBER, WORDS, CONVERT, MEMORY, MOMENTS, STATISTICS, STANDARDIZE, ORDER, SORTING, REDUCTIONS].concat().as_bytes(),
-        );
+        let texts =
+            [NUMBER, WORDS, CONVERT, MEMORY, SPARSE, MOMENTS, STATISTICS, STANDARDIZE, ORDER, SORTING, REDUCTIONS];
+        let crc = crc32fast::hash(texts.concat().as_bytes());
         assert!(ptx(&format!("sources {crc:08x}")).is_some(), "run make_ptx.py: the texts have changed");
     }
 }

@@ -4,9 +4,11 @@
 mod algorithms;
 mod background;
 mod closures;
+mod compact;
 mod facade;
 mod kernels;
 mod model;
+mod placed;
 mod prepared;
 mod repeated;
 mod sequences;
@@ -30,6 +32,9 @@ macro_rules! conformance {
                 values_are_sorted_by_keys values_are_counted_between_edges values_of_every_type_are_counted;
             background: values_that_go_ahead_are_waited_for what_went_ahead_is_written_in_place
                 events_are_taken_and_returned results_come_back_once_and_in_order results_that_are_not_taken_are_kept;
+            compact: sparse_rows_cross_as_their_cells every_pair_of_types_is_the_dense_one odd_sparse_tables_cross
+                refused_values_of_sparse_and_mixed_rows_are_those_of_dense_ones
+                columns_of_several_types_cross_in_their_own tables_of_every_kind_go_there;
             facade: sixteen_threads_make_one_upload threads_that_read_a_result_make_one_download
                 intermediate_data_never_crosses every_kind_of_container_can_be_wrapped
                 no_values_are_values_and_cross_as_nothing counts_that_no_memory_holds_are_refused
@@ -37,6 +42,7 @@ macro_rules! conformance {
                 handles_can_be_sent_and_shared;
             kernels: all_pairs_convert_as_slices_do regions_are_cut_turned_and_converted_at_once tables_are_turned_and_columns_and_rows_chosen
                 large_arrays_are_filled_and_converted_whole views_that_do_not_fit_together_are_refused;
+            placed: columns_are_converted_into_a_larger_table sparse_rows_on_a_device_become_dense_ones;
             repeated: chosen_rows_cross_once_for_each_block chosen_rows_that_are_refused_are_named
                 results_of_unknown_number_grow_up_to_a_bound;
             sequences: sequences_cross_as_their_table_says arranged_values_cross_alone columns_of_tables_cross_alone
