@@ -3,7 +3,7 @@
 //! `device` opens devices, `device_values` has tables of any element type, `tensors` exchanges their memory with other
 //! libraries, `foreign` makes tables of arrays of other libraries.
 //!
-//! Other libraries may use the memory of a table that was made of theirs, or exported to them. Work in the legacy
+//! Other libraries may use the memory of a table that was made of their memory, or exported to them. Work in the legacy
 //! default stream, in which they work unless the program asks for another one, is ordered with every call here: the call
 //! waits for earlier work there, and later work there for the call.
 
@@ -47,7 +47,8 @@ pub(crate) type Outcome<V> = Result<V, HandleError>;
 pub(crate) struct DeviceTable(RwLock<State>);
 
 pub(crate) struct State {
-    /// `None` after the driver has failed while the memory was exported.
+    device: Cuda,
+    /// `None` after the driver has failed while the memory was exported, until the next call.
     values: Option<AnyValues>,
     /// Invariant: describes the columns, with the type of the values.
     dictionary: DataDictionary,
@@ -85,6 +86,7 @@ impl State {
         if self.is_read_only {
             return Err(numeric_table::Error::new(ErrorKind::ReadOnlyTable).into());
         }
+        self.restore()?;
         if self.is_shared {
             self.values()?.after(Stream::DEFAULT)?;
         }
@@ -96,21 +98,32 @@ impl State {
     /// Lends the memory to another library: later writes of the table go to the same memory.
     fn lend(&mut self) -> Outcome<Arc<Owner>> {
         let owner = match &self.owner {
-            Some(owner) => owner.clone(),
+            Some(owner) => {
+                let owner = owner.clone();
+                self.restore()?;
+                owner
+            }
             None => {
-                let device = self.values()?.cuda().clone();
-                self.values()?.before(Stream::exchange(&device))?;
+                self.values()?.before(Stream::exchange(&self.device))?;
                 let values = self.values.take().ok_or(HandleError::NoValidData)?;
                 let owner = Owner::new(values.into_tensor()?).ok_or(HandleError::NoValidData)?;
-                // SAFETY: the tensor owns the memory. Nothing else of this crate uses it but tables of this state; the
-                // stream for adopted memory waits for earlier work.
-                self.values = Some(unsafe { adopted(&device, owner.tensor()?) }?);
                 self.owner = Some(owner.clone());
+                self.restore()?;
                 owner
             }
         };
         self.is_shared = true;
         Ok(owner)
+    }
+
+    /// Makes a table of the memory that was exported.
+    fn restore(&mut self) -> Outcome<()> {
+        if let (None, Some(owner)) = (&self.values, &self.owner) {
+            // SAFETY: the tensor owns the memory. Nothing else of this package uses it but tables of this state; the
+            // stream for adopted memory waits for their earlier work.
+            self.values = Some(unsafe { adopted(&self.device, owner.tensor()?) }?);
+        }
+        Ok(())
     }
 }
 
@@ -125,37 +138,53 @@ impl Drop for State {
 impl DeviceTable {
     /// Creates a table of values that no other library uses.
     pub(crate) fn new(values: AnyValues, dictionary: DataDictionary) -> Self {
-        let state = State {
+        Self(RwLock::new(State {
+            device: values.cuda().clone(),
             values: Some(values),
             dictionary,
             owner: None,
             is_shared: false,
             is_read_only: false,
             device_type: PLAIN,
-        };
-        Self(RwLock::new(state))
+        }))
     }
 
     /// Like [`new`](Self::new), for columns without names.
     pub(crate) fn new_unnamed(values: AnyValues) -> Self {
-        let dictionary = unnamed(&*values);
+        let feature = Feature::new(values.element());
+        let dictionary = DataDictionary::uniform(feature, values.dimensions().columns);
         Self::new(values, dictionary)
     }
 
     /// Creates a table of the memory of another library.
     pub(crate) fn of_foreign(values: AnyValues, is_read_only: bool, device_type: i32) -> Self {
-        let dictionary = unnamed(&*values);
-        let state = State { values: Some(values), dictionary, owner: None, is_shared: true, is_read_only, device_type };
-        Self(RwLock::new(state))
+        let mut table = Self::new_unnamed(values);
+        let state = table.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        (state.is_shared, state.is_read_only, state.device_type) = (true, is_read_only, device_type);
+        table
     }
 
     /// Borrows the table for reading. While this waits, other Python threads run.
     fn read(&self, py: Python<'_>) -> PyResult<RwLockReadGuard<'_, State>> {
         device::check_process()?;
         loop {
+            let state = self.guard(py);
+            if state.values.is_some() {
+                return Ok(state);
+            }
+            drop(state);
+            let mut state = self.write(py)?;
+            let state = &mut *state;
+            py.detach(|| state.restore()).or_raise_of_device()?;
+            state.values().or_raise_of_device()?;
+        }
+    }
+
+    fn guard(&self, py: Python<'_>) -> RwLockReadGuard<'_, State> {
+        loop {
             match self.0.try_read() {
-                Ok(guard) => return Ok(guard),
-                Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
+                Ok(guard) => return guard,
+                Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
                 Err(TryLockError::WouldBlock) => py.detach(|| drop(self.0.read())),
             }
         }
@@ -204,7 +233,7 @@ impl DeviceTable {
         let state = self.read(py)?;
         let values = state.values().or_raise_of_device()?;
         Ok(Form {
-            device: values.cuda().clone(),
+            device: state.device.clone(),
             device_type: state.device_type,
             element: values.element(),
             shape: values.dimensions(),
@@ -257,8 +286,13 @@ impl DeviceTable {
         py.detach(|| state.change(work)).or_raise_of_device()
     }
 
+    /// Returns the statistics, with the names of the columns.
     pub(crate) fn summary(&self, py: Python<'_>) -> PyResult<BasicStatistics> {
-        self.work(py, |values| values.summarized())
+        let found = self.work(py, |values| values.summarized())?;
+        let named = self.downloaded(py, 0..0, self.form(py)?.element, ConversionPolicy::Saturate)?;
+        let mut all = BasicStatistics::compute(&**named.read(py)).or_raise()?;
+        all.merge(&found).or_raise()?;
+        Ok(all)
     }
 
     pub(crate) fn wait(&self, py: Python<'_>, stream: Stream) -> PyResult<()> {
@@ -295,11 +329,6 @@ pub(crate) struct Form {
     pub(crate) shape: Shape,
     pub(crate) layout: DataLayout,
     pub(crate) is_read_only: bool,
-}
-
-/// Returns a dictionary without names.
-fn unnamed(values: &dyn DeviceValues) -> DataDictionary {
-    DataDictionary::uniform(Feature::new(values.element()), values.dimensions().columns)
 }
 
 /// Parses the order of values.

@@ -159,8 +159,8 @@ class Library:
 class Array:
     """An array of the library, over memory of its own, which is freed with the last user."""
 
-    alive = 0
-    lock = threading.Lock()
+    kept: dict = {}  # what tensors need until they are deleted, also after their array is gone
+    graveyard: list = []  # callbacks that may be running
 
     def __init__(self, library, values, *, strides=None, version=(1, 0), flags=0, device=(2, 0), base=None, **fields):
         values = np.asarray(values)
@@ -174,7 +174,6 @@ class Array:
         if values.size:
             library.write(self.address, values.ravel(order="K"))
             library.synchronize()
-        self._kept = {}
 
     def values(self):
         """The values in the order of the memory."""
@@ -207,11 +206,9 @@ class Array:
         tensor = self._tensor(context)
 
         def delete(pointer):
-            with Array.lock:
-                self.deleted += 1
-                self.threads.append(threading.current_thread().name)
-                kept = self._kept.pop(pointer)
-            Array.graveyard.append(kept)  # the callback itself is running
+            self.threads.append(threading.current_thread().name)
+            Array.graveyard.append(Array.kept.pop(pointer))
+            self.deleted += 1
 
         deleter = DELETER(delete)
         if versioned:
@@ -219,12 +216,10 @@ class Array:
         else:
             managed = Managed(tensor, None, deleter)
         pointer = ctypes.addressof(managed)
-        self._kept[pointer] = (managed, deleter, context)
+        Array.kept[pointer] = (managed, deleter, context)
         capsule = _new(pointer, NEW if versioned else OLD, None)
         self.renamed.append(capsule)
         return capsule
-
-    graveyard: list = []
 
     def __dlpack_device__(self):
         return self.device

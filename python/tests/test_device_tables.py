@@ -1,5 +1,6 @@
 """Tables on a CUDA device: on a real one, or on the driver that takes the place of NVIDIA's (`tests/fake-cuda`)."""
 
+import ctypes
 import gc
 import os
 import subprocess
@@ -216,14 +217,16 @@ def test_columns_and_rows_are_selected(library):
 def test_statistics_are_those_of_the_program(library):
     values = np.random.default_rng(7).normal(3, 2, (1000, 4)).astype("f4")
     values[5, 2] = np.nan
-    table = nt.Table(values)
+    table = nt.Table(values, names=["a", "b", "c", "d"])
     expected, found = nt.statistics(table), table.to_device().statistics()
+    assert found.column("b")["mean"] == found.mean[1]
     for name in ("count", "nan_count", "minimum", "maximum"):
         assert np.array_equal(getattr(found, name), getattr(expected, name))
     for name in ("mean", "variance", "sum"):
         assert np.allclose(getattr(found, name), getattr(expected, name), rtol=1e-13)
     assert found.row_count == 1000 and isinstance(found, nt.Statistics)
     assert np.array_equal(nt.statistics(table.to_device()).mean, found.mean)
+    assert nt.Table(np.zeros((0, 2))).to_device().statistics().row_count == 0
 
 
 def test_the_text_of_a_table_names_its_form(library):
@@ -561,6 +564,36 @@ def test_an_array_on_another_device_is_found(library):
         table = nt.DeviceTable.from_dlpack(exporter)
         assert table.device == "cuda:1" and table.__dlpack_device__() == (2, 1)
         same(table.rows(), np.arange(6, dtype="f4").reshape(2, 3))
+
+
+@pytest.mark.parametrize("after", range(12))
+def test_calls_that_the_driver_refuses_leave_the_table_as_it_was(library, after):
+    if library.control(0) is None:
+        pytest.skip("needs the fake driver")
+    fail = library.driver.fake_cuda_fail
+    fail.restype, fail.argtypes = ctypes.c_uint64, [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint32]
+    values = np.arange(12, dtype="f4").reshape(4, 3)
+    for make in (lambda: nt.Table(values).to_device(), lambda: nt.DeviceTable.from_dlpack(Array(library, values))):
+        for call in (
+            lambda table: Consumed(table, library.stream.value).delete(),
+            lambda table: table.__cuda_array_interface__,
+            lambda table: table.astype("f8").rows(),
+            lambda table: table.rows(0, 2, dtype="i1"),
+            lambda table: table.statistics(),
+            lambda table: table.wait_for(library.stream.value),
+            lambda table: nt.DeviceTable.from_dlpack(table, copy=True),
+        ):
+            table = make()
+            fail(b"", after, 1)  # an invalid value, which says nothing about the device
+            try:
+                call(table)
+            except (nt.DeviceError, nt.TableError, MemoryError):
+                pass
+            fail(None, 0, 0)
+            same(table.rows(), values)
+            call(table)
+            assert table.shape == (4, 3)
+    assert library.control(5) == 0
 
 
 # Order
