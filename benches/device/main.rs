@@ -3,12 +3,15 @@
 //! Prints a line for each job: its name, the median of some runs in milliseconds, and gigabytes (10^9 bytes) per second
 //! that cross the link, or that the device reads and writes. `limit/...` are the limits of the machine, measured
 //! through the driver. `device/rivals.py` times the same jobs with PyTorch and CuPy; `device/run.sh` runs both.
+//! `--distinct 300` streams 300 GiB of computed rows instead.
+
+mod distinct;
 
 use std::time::Instant;
 
 use half::{bf16, f16};
 use numeric_table::prelude::*;
-use numeric_table::{ConversionPolicy, Element, RowMergedNumericTable};
+use numeric_table::{ConversionPolicy, CsrNumericTable, Element, RowMergedNumericTable};
 use numeric_table_execution::cuda::Cuda;
 use numeric_table_execution::stream::{StreamOptions, StreamRows};
 use numeric_table_execution::{
@@ -26,6 +29,11 @@ fn main() -> Result<(), HandleError> {
     let device = Cuda::new(0)?;
     let (free, all) = device.memory_info()?;
     println!("# {}, {} of {} MiB free", device.name()?, free >> 20, all >> 20);
+    let arguments: Vec<String> = std::env::args().collect();
+    if let Some(at) = arguments.iter().position(|argument| argument == "--distinct") {
+        let gib = arguments.get(at + 1).and_then(|gib| gib.parse().ok()).unwrap_or(1);
+        return distinct::stream(&device, gib);
+    }
     let count = if small { 1 << 16 } else { COUNT };
     copies(&device, count)?;
     conversions(&device, count)?;
@@ -210,6 +218,20 @@ fn streams(device: &Cuda, count: usize) -> Result<(), HandleError> {
     })?;
     measure(device, "stream/f32_f64", bytes, || {
         let mut stream = table.stream_rows::<f64, _>(device, options)?;
+        while stream.next()?.is_some() {}
+        stream.finish().map(drop)
+    })?;
+    // A value in each row, and 999 zeros.
+    let rows = shape.rows.min(1 << 22);
+    let sparse = CsrNumericTable::try_new(
+        Shape { rows, columns: 1000 },
+        (0..=rows as u64).collect::<Vec<_>>(),
+        (0..rows).map(|row| (row % 1000) as u32).collect::<Vec<_>>(),
+        vec![1.5_f32; rows],
+    );
+    let sparse = sparse.map_err(|refused| refused.error)?;
+    measure(device, "stream/sparse_to_dense", rows * 1000 * size_of::<f32>(), || {
+        let mut stream = sparse.stream_rows::<f32, _>(device, StreamOptions::default())?;
         while stream.next()?.is_some() {}
         stream.finish().map(drop)
     })?;
