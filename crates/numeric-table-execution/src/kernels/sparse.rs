@@ -55,7 +55,7 @@ impl<'v, T: Element, D: DeviceAdapter> SparseRows<'v, T, D> {
     ///
     /// # Errors
     /// [`ErrorKind::SparseStructure`] in [`HandleError::Library`] if offsets or indices are not integers;
-    /// [`HandleError::LengthMismatch`] if there is no offset, or the number of indices is not that of the values.
+    /// [`HandleError::LengthMismatch`] without offsets, or if there are more or fewer indices than values.
     ///
     /// # Examples
     /// See [`Kernels::sparse_to_dense`](crate::Kernels::sparse_to_dense).
@@ -116,7 +116,7 @@ pub(crate) fn narrowest(most: usize) -> ElementType {
     }
 }
 
-/// What is wrong with a row, in the order in which it is reported.
+/// The faults of a row, in the order in which they are reported.
 const FAULTS: [SparseFault; 3] = [SparseFault::Offsets, SparseFault::OutOfRange, SparseFault::NotAscending];
 
 /// Returns the error about a row of sparse rows: `fault` is an index of [`FAULTS`].

@@ -91,7 +91,7 @@ impl Cuda {
         ArrayHandle::empty(self)
     }
 
-    /// Sorts indices of keys, of which there are some, by numbers of type `W`.
+    /// Sorts indices of one or more keys, by numbers of type `W`.
     fn sort_as<K: Element, W: Element, C: Container<u64>>(
         &self,
         keys: &View<'_, K>,

@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn units_of_statistics_and_memory_define_their_entries() {
+    fn units_of_statistics_memory_and_sparse_rows_define_their_entries() {
         for &element in ElementType::ALL {
             assert_eq!(entries(&statistics_source(element), &element.to_string()), [statistics_entry(element)]);
             for what in Move::ALL {
@@ -309,6 +309,12 @@ mod tests {
                 assert!(memory_source().contains(&format!("{name}_##width(")), "{entry}");
                 assert!(memory_source().lines().any(|line| line.starts_with("KERNELS(") && line.contains(width)));
             }
+        }
+        for &element in ElementType::ALL {
+            let width = format!(", {})", element.size_in_bytes());
+            assert_eq!(sparse_entry(element), format!("sparse_to_dense_{}", element.size_in_bytes()));
+            assert!(sparse_source().contains("sparse_to_dense_##width("));
+            assert!(sparse_source().lines().any(|line| line.starts_with("KERNELS(") && line.ends_with(&width)));
         }
         assert!(merge_source().contains(&format!("\n{MERGE_ENTRY}(")));
         assert!(standardize_source().contains(&format!("\n{DEVIATIONS_ENTRY}(")));
