@@ -27,14 +27,21 @@ impl World<'_> {
             _ => vec![CudaOrder::Event(event)],
         };
         after.extend(self.events.last().map(|&event| CudaOrder::Submitted(event)));
-        let calls = Calls::default();
+        let (calls, found) = (Calls::default(), Arc::<Mutex<Vec<i32>>>::default());
+        let deleter = {
+            let (other, found, deleter) = (self.other.clone(), Arc::clone(&found), calls.deleter());
+            move || {
+                *found.lock().unwrap() = take_back(&other, address, count, kind);
+                deleter();
+            }
+        };
         let (first, is_read_only) = (random.below(count.min(9) + 1), random.below(3) == 0);
         let (start, len) = (address + 4 * first as u64, count - first);
         // SAFETY: the memory is freed after the deleter was called; work of the other library is ordered.
         let array = unsafe {
             match is_read_only {
-                true => DeviceArray::from_raw(self.device, start, len, kind, calls.deleter(), &after),
-                false => DeviceArray::from_raw_mut(self.device, start, len, kind, calls.deleter(), &after),
+                true => DeviceArray::from_raw(self.device, start, len, kind, deleter, &after),
+                false => DeviceArray::from_raw_mut(self.device, start, len, kind, deleter, &after),
             }
         };
         self.other.destroy_event(event);
@@ -43,7 +50,7 @@ impl World<'_> {
         self.blocks[block] = Block { is_adopted: true, is_read_only, foreign, ..self.blocks[block] };
         let (form, block, kept) = (Form::Array(array.unwrap()), Some(block), values[first..].to_vec());
         self.items.push(Item { form, values: kept, is_on_host: false, block, kind: MemoryKind::Device });
-        self.foreign.push(Foreign { address, kind, values, calls, is_freed: false });
+        self.foreign.push(Foreign { address, kind, values, calls, found, is_freed: false });
     }
 
     /// Allocates memory of any kind.
@@ -237,8 +244,9 @@ impl World<'_> {
         }
         self.device.synchronize().unwrap();
         let idle: Vec<usize> = (0..self.blocks.len()).filter(|&block| self.is_idle(block)).collect();
-        let on_device = |block: &&usize| self.blocks[**block].kind != MemoryKind::Pinned;
-        let bytes: usize = idle.iter().filter(on_device).map(|&block| 4 * self.blocks[block].room).sum();
+        // A tensor that is being deleted may still share a block.
+        let certain = idle.iter().map(|&block| self.blocks[block]).filter(|block| !block.is_uncertain);
+        let bytes: usize = certain.filter(|block| block.kind != MemoryKind::Pinned).map(|block| 4 * block.room).sum();
         let more = 1 + random.below(2 * bytes + 1);
         let free = self.device.memory_info().unwrap().0;
         match DeviceArray::<u8, _>::allocate(self.device, free + more) {
@@ -273,17 +281,9 @@ impl World<'_> {
     }
 
     pub(super) fn free(&mut self, place: usize) {
-        let Foreign { address, kind, values, calls, is_freed } = &mut self.foreign[place];
+        let Foreign { address, kind, values, calls, found, is_freed } = &mut self.foreign[place];
         calls.wait(1);
-        let found = match *kind {
-            // SAFETY: the memory has as many values, and all work on it has ended.
-            MemoryKind::Pinned => unsafe {
-                let first = std::ptr::with_exposed_provenance::<i32>(*address as usize);
-                std::slice::from_raw_parts(first, values.len()).to_vec()
-            },
-            _ => self.other.read::<i32>(*address, values.len()),
-        };
-        assert_eq!(&found, values, "memory {place} of the other library");
+        assert_eq!(&*found.lock().unwrap(), values, "memory {place} of the other library");
         match *kind {
             MemoryKind::Pinned => self.other.free_pinned(*address),
             _ => self.other.free(*address),
@@ -391,4 +391,22 @@ impl World<'_> {
             }
         }
     }
+}
+
+/// Returns the values of memory that is given back, and replaces them: nothing may need them any more.
+fn take_back(other: &Other, address: u64, count: usize, kind: MemoryKind) -> Vec<i32> {
+    const NONSENSE: i32 = 0x5A5A_5A5A;
+    if kind != MemoryKind::Pinned {
+        let values = other.read(address, count);
+        other.write(address, &vec![NONSENSE; count]);
+        other.synchronize();
+        return values;
+    }
+    // SAFETY: the program has allocated as many values there, and all work on them has ended.
+    let memory = unsafe {
+        std::slice::from_raw_parts_mut(std::ptr::with_exposed_provenance_mut::<i32>(address as usize), count)
+    };
+    let values = memory.to_vec();
+    memory.fill(NONSENSE);
+    values
 }

@@ -3,6 +3,8 @@
 
 mod calls;
 
+use std::sync::{Arc, Mutex};
+
 use numeric_table::array::MemoryKind;
 use numeric_table::prelude::*;
 use numeric_table_execution::cuda::{Cuda, CudaOrder};
@@ -63,12 +65,14 @@ struct Foreign {
     kind: MemoryKind,
     values: Vec<i32>,
     calls: Calls,
+    /// The values that the deleter found.
+    found: Arc<Mutex<Vec<i32>>>,
     is_freed: bool,
 }
 
 struct World<'d> {
     device: &'d Cuda,
-    other: &'d Other,
+    other: Arc<Other>,
     /// Whether the device has little memory.
     is_small: bool,
     items: Vec<Item>,
@@ -253,10 +257,10 @@ fn clone(item: &Item) -> Item {
 }
 
 fn sequence(ordinal: i32, is_small: bool, seed: u64) {
-    let (device, other, mut random) = (Cuda::new(ordinal as usize).unwrap(), Other::new(ordinal), Random::quiet(seed));
+    let (device, mut random) = (Cuda::new(ordinal as usize).unwrap(), Random::quiet(seed));
     let mut world = World {
         device: &device,
-        other: &other,
+        other: Arc::new(Other::new(ordinal)),
         is_small,
         items: Vec::new(),
         blocks: Vec::new(),
