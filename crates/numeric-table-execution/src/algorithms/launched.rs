@@ -73,6 +73,7 @@ impl<D: Launch> Algorithms for D {
         edges: &[f64],
         output: &mut ArrayHandle<u64, D, C>,
     ) -> Result<(), HandleError> {
+        output.check_device(self)?;
         let bins = bins_between(edges)?;
         let count = <D::Memory as ExecutionMemory>::count(&input);
         let parts = count.div_ceil(BLOCK).clamp(1, PARTS);

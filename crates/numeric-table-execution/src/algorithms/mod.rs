@@ -61,8 +61,9 @@ pub enum Reduction {
 ///
 /// # Errors
 /// Those of [`ArrayHandle::prepare_for_output`]; [`HandleError::DeviceAlloc`] if the device does not have the temporary
-/// memory, which is allocated before an output is prepared; [`HandleError::WrongDevice`]; what the device reports. An
-/// error of a kernel leaves arbitrary values in the output.
+/// memory, which is allocated before an output is prepared; [`HandleError::WrongDevice`] for inputs of another device,
+/// and for outputs, which keep their values; what the device reports. An error of a kernel leaves arbitrary values in the
+/// output.
 ///
 /// # Examples
 /// ```

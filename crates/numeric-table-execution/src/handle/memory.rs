@@ -49,6 +49,14 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         self.execution.memory_kind()
     }
 
+    /// Checks that a device can write the values where they are.
+    ///
+    /// # Errors
+    /// [`HandleError::WrongDevice`].
+    pub(crate) fn check_device(&self, device: &D) -> Result<(), HandleError> {
+        if self.execution.is_of_device_of(&device.memory()) { Ok(()) } else { Err(HandleError::WrongDevice) }
+    }
+
     /// Returns whether in-place access copies nothing.
     pub(crate) fn is_exclusive(&self) -> bool {
         self.execution.is_exclusive()

@@ -7,6 +7,7 @@ use test_support::tables::assert_fault;
 use super::adopted::{Calls, adopt};
 use super::other::Other;
 use super::{Alone, INVALID_VALUE, LONELY, need_device};
+use crate::conformance::algorithms::outputs_of_another_device_keep_their_values;
 
 const COUNT: usize = 5000;
 
@@ -103,6 +104,7 @@ fn views_of_another_device_are_refused() {
     need_device!();
     let Ok(second) = cuda::Cuda::new(1) else { return };
     let device = cuda();
+    outputs_of_another_device_keep_their_values(&device, &second);
     let there = ArrayHandle::from_container(&second, vec![1_u8, 2]);
     let here = ArrayHandle::from_container(&device, vec![1_u8, 2]);
     let (there, here) = (|| there.prepare_for_input().unwrap(), || here.prepare_for_input().unwrap());
