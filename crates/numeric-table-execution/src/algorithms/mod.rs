@@ -261,21 +261,27 @@ pub trait Algorithms: DeviceAdapter {
         drop(order);
         self.synchronize()?; // a kernel that failed is reported before its results are used
 
+        // Asked once: another thread may drop the clone that shares the values at any time.
+        let (keeps_keys, keeps_values) = (keys.keeps_memory(), values.keeps_memory());
         // Everything that can fail comes before anything is written: this may copy shared values.
-        if keys.keeps_memory() {
+        if keeps_keys {
             keys.prepare_in_place()?;
         }
-        if values.keeps_memory() {
+        if keeps_values {
             values.prepare_in_place()?;
         }
-        if keys.keeps_memory() {
+        if keeps_keys {
             self.convert(sorted_keys.prepare_for_input()?, keys.prepare_in_place()?, ConversionPolicy::Saturate)?;
         }
-        if values.keeps_memory() {
+        if keeps_values {
             self.convert(sorted_values.prepare_for_input()?, values.prepare_in_place()?, ConversionPolicy::Saturate)?;
         }
-        keys.replace_memory(sorted_keys);
-        values.replace_memory(sorted_values);
+        if !keeps_keys {
+            keys.replace_memory(sorted_keys);
+        }
+        if !keeps_values {
+            values.replace_memory(sorted_values);
+        }
         Ok(())
     }
 
