@@ -289,7 +289,8 @@ pub trait Algorithms: DeviceAdapter {
     /// and the last bin also those that are the last edge. Other values and NaNs are not counted. Values are compared as
     /// `f64`.
     ///
-    /// Cost: one pass, O(log n) for each value and n edges.
+    /// Cost: one pass, O(log n) for each value and n edges. Temporary memory: on devices that run closures, 8 bytes for
+    /// each value or each bin, whichever are more, and at most 512 for each bin; on a CUDA device, 8 for each edge.
     ///
     /// # Errors
     /// Those of the trait; [`ErrorKind::ParameterOutOfRange`] in [`HandleError::Library`] for fewer than two edges, and

@@ -271,6 +271,17 @@ pub(crate) fn values_are_counted_between_edges<D: Kernels>(device: &D) {
             .collect();
         assert_eq!(counts.read_portal().unwrap(), expected, "{count}");
     }
+    // Many bins: the counts of parts are not many times as many.
+    let (count, bins) = (300_000, 100_000);
+    let input = ArrayHandle::from_container(device, (0..count).map(|index| index as f32 * 0.5).collect::<Vec<_>>());
+    let edges: Vec<f64> = (0..=bins).map(f64::from).collect();
+    let view = input.prepare_for_input().unwrap();
+    let before = device.stats();
+    device.histogram(view, &edges, &mut counts).unwrap();
+    let allocated = (device.stats() - before).allocations.bytes;
+    assert!(allocated <= 8 * (count + 2 * edges.len()), "{allocated} bytes");
+    assert!(counts.read_portal().unwrap().iter().rev().skip(1).all(|&count| count == 2));
+    assert_eq!(counts.read_portal().unwrap().last(), Some(&3)); // with the last edge
     let input = ArrayHandle::from_container(device, vec![1_u8]);
     let wrong: [(&[f64], &str); 6] = [
         (&[], "the number of edges is 0: at least 2 are needed"),
