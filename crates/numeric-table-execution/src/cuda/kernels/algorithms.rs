@@ -28,13 +28,13 @@ struct Parts {
 
 impl Parts {
     /// Parts of an array, at most: several for each place for a block, so that all end at about the same time.
-    const MOST: usize = 4096;
+    const MAX: usize = 4096;
     /// Tiles of a part, at most: so that its values are counted in 32 bits.
-    const MOST_TILES: usize = 1 << 20;
+    const MAX_TILES: usize = 1 << 20;
 
     fn of(values: usize) -> Self {
         let tiles = values.div_ceil(SORT_TILE).max(1);
-        let length = tiles.div_ceil(Self::MOST).min(Self::MOST_TILES);
+        let length = tiles.div_ceil(Self::MAX).min(Self::MAX_TILES);
         Self { span: length * SORT_TILE, count: tiles.div_ceil(length) }
     }
 }
