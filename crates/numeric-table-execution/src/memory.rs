@@ -198,6 +198,9 @@ pub trait ExecutionMemory: sealed::Sealed + Send + Sync + Sized + 'static {
     /// it too.
     fn keeps_memory(&self) -> bool;
 
+    /// Returns whether both are memory of the same device.
+    fn is_of_device_of(&self, other: &Self) -> bool;
+
     /// Returns whether the execution side has a valid copy.
     fn is_valid<C>(&self, control: &ControlSlot<C>) -> bool;
 }
@@ -366,6 +369,10 @@ impl ExecutionMemory for SharedMemory {
     }
 
     fn keeps_memory(&self) -> bool {
+        true
+    }
+
+    fn is_of_device_of(&self, _other: &Self) -> bool {
         true
     }
 

@@ -391,6 +391,10 @@ impl<X: Transport> ExecutionMemory for SeparateMemory<X> {
         own.unwrap_or_else(|| lock(&self.cache).copy.as_ref().is_some_and(is_adopted)) && self.is_exclusive()
     }
 
+    fn is_of_device_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.space, &other.space)
+    }
+
     fn is_valid<C>(&self, _control: &ControlSlot<C>) -> bool {
         !self.space.is_lost() && (lock(&self.own).is_some() || lock(&self.cache).copy.is_some())
     }

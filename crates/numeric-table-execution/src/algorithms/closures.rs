@@ -153,6 +153,7 @@ fn scan<D: Launch, T: Element, C: Container<T>>(
     output: &mut ArrayHandle<T, D, C>,
     is_inclusive: bool,
 ) -> Result<(), HandleError> {
+    output.check_device(device)?;
     let count = <D::Memory as ExecutionMemory>::count(&input);
     let blocks = reduce_blocks(device, input.clone(), count, initial, combine)?;
     let mut before = ArrayHandle::<T, D>::empty(device);
@@ -202,6 +203,7 @@ pub(super) fn select<D: Launch, T: Element, C: Container<T>>(
     keep: &Keep<'_, T>,
     output: &mut ArrayHandle<T, D, C>,
 ) -> Result<usize, HandleError> {
+    output.check_device(device)?;
     let count = <D::Memory as ExecutionMemory>::count(&input);
     let blocks = count.div_ceil(BLOCK);
     let mut found = ArrayHandle::<u64, D>::empty(device);

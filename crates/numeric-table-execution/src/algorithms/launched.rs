@@ -14,7 +14,7 @@ use crate::memory::ExecutionMemory;
 use crate::{ArrayHandle, Container, HandleError, Launch, View};
 
 /// Number of parts of an array that are counted separately, at most.
-const PARTS: usize = 64;
+const MAX_PARTS: usize = 64;
 
 impl<D: Launch> Algorithms for D {
     fn reduce<T: Element>(&self, input: View<'_, T, D>, operation: Reduction) -> Result<T, HandleError> {
@@ -73,9 +73,11 @@ impl<D: Launch> Algorithms for D {
         edges: &[f64],
         output: &mut ArrayHandle<u64, D, C>,
     ) -> Result<(), HandleError> {
+        output.check_device(self)?;
         let bins = bins_between(edges)?;
         let count = <D::Memory as ExecutionMemory>::count(&input);
-        let parts = count.div_ceil(BLOCK).clamp(1, PARTS);
+        // Each part has a count for each bin: together not more than there are values, or bins.
+        let parts = count.div_ceil(BLOCK).min(count / bins).clamp(1, MAX_PARTS);
         let share = count.div_ceil(parts);
         let mut of_parts = ArrayHandle::<u64, D>::empty(self);
         let room = of_parts.prepare_for_output(parts.checked_mul(bins).ok_or(HandleError::LengthOverflow)?)?;

@@ -290,6 +290,7 @@ pub(super) fn scan<D: Launch, T: Element, A: Accumulate<T>, C: Container<T>>(
     output: &mut ArrayHandle<T, D, C>,
     is_inclusive: bool,
 ) -> Result<(), HandleError> {
+    output.check_device(device)?;
     let combine = |one, other| accumulator.combine(one, other);
     let count = <D::Memory as ExecutionMemory>::count(&input);
     let blocks = blocks_of(device, input.clone(), count, accumulator)?;

@@ -25,6 +25,7 @@ pub(super) fn sort_indices<D: Launch, K: Element, C: Container<u64>>(
     keys: View<'_, K, D>,
     output: &mut ArrayHandle<u64, D, C>,
 ) -> Result<(), HandleError> {
+    output.check_device(device)?;
     let count = <D::Memory as ExecutionMemory>::count(&keys);
     let mut order = sorted_runs(device, keys.clone(), count)?;
     let mut merged = ArrayHandle::<u64, D>::empty(device);

@@ -397,11 +397,18 @@ impl<T: Element> DeviceTable<T, Cuda> {
     /// Makes later work on the values wait for work of another library, which may read and write them: that of the
     /// owner of the memory, or of the consumer of a tensor. Does not wait on the CPU.
     ///
+    /// Only the values on the device are those that the work has written. A copy of them that the program's memory has
+    /// already, as of a handle that [`is_on_host`](ArrayHandle::is_on_host), is not refreshed, and this table still reads
+    /// it; [`ArrayHandle::release_control`] frees it before the work.
+    ///
     /// # Errors
     /// [`HandleError::NoValidData`], [`HandleError::DeviceLost`]; what the driver reports.
     ///
     /// # Safety
-    /// A handle is that of a stream or an event of the primary context of the device that is alive.
+    /// * A handle is that of a stream or an event of the primary context of the device that is alive. An event in
+    ///   [`CudaOrder::Submitted`] is one that the table's [`Cuda`], or a clone of it, has returned.
+    /// * If the work writes, nothing but this table has the values: no clone of it or of its handle, which would change
+    ///   too, and no view or slice of them.
     ///
     /// # Examples
     /// ```

@@ -86,10 +86,10 @@ impl<T: Element> DeviceTable<T, Cuda> {
     /// if this call fails.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`] in [`HandleError::Library`] for other dimensions, negative strides, strides
-    /// of several values that are not multiples of the size of one, and the stream 0; [`ErrorKind::ElementTypeMismatch`] in it unless
-    /// the values are of this type; those of [`DeviceArray::from_raw`](crate::DeviceArray::from_raw) and
-    /// [`from_strided`](Self::from_strided).
+    /// [`ErrorKind::Unsupported`] in [`HandleError::Library`] for other dimensions, negative strides and strides that are
+    /// not multiples of the size of a value, along axes with several places, and for the stream 0;
+    /// [`ErrorKind::ElementTypeMismatch`] in it unless the values are of this type; those of
+    /// [`DeviceArray::from_raw`](crate::DeviceArray::from_raw) and [`from_strided`](Self::from_strided).
     ///
     /// # Safety
     /// That of [`DeviceArray::from_raw_mut`](crate::DeviceArray::from_raw_mut);

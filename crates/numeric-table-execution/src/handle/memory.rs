@@ -49,21 +49,30 @@ impl<T: Element, D: DeviceAdapter, C: Container<T>> ArrayHandle<T, D, C> {
         self.execution.memory_kind()
     }
 
+    /// Checks that a device can write the values where they are.
+    ///
+    /// # Errors
+    /// [`HandleError::WrongDevice`].
+    pub(crate) fn check_device(&self, device: &D) -> Result<(), HandleError> {
+        if self.execution.is_of_device_of(&device.memory()) { Ok(()) } else { Err(HandleError::WrongDevice) }
+    }
+
     /// Returns whether in-place access copies nothing.
     pub(crate) fn is_exclusive(&self) -> bool {
         self.execution.is_exclusive()
     }
 
-    /// Returns whether results must be copied to the values' memory: the program or another library has it as well.
+    /// Returns whether results must be copied to the values' memory: the program or another library has it as well. The
+    /// answer may become `true` at any time, if another thread drops the last clone that shares the values.
     pub(crate) fn keeps_memory(&self) -> bool {
         self.execution.keeps_memory()
     }
 
-    /// Replaces the values by as many others, which are on the device only, unless they must be copied. O(1).
+    /// Replaces the values by others, which are on the device only. O(1). The caller has asked
+    /// [`keeps_memory`](Self::keeps_memory).
     pub(crate) fn replace_memory(&mut self, other: ArrayHandle<T, D>) {
-        if !self.keeps_memory() && other.len == self.len {
-            self.execution = other.execution;
-            self.control.invalidate();
-        }
+        self.execution = other.execution;
+        self.len = other.len;
+        self.control.invalidate();
     }
 }

@@ -107,8 +107,8 @@ impl<T: Element, D: DeviceAdapter> std::fmt::Debug for SparseRows<'_, T, D> {
 }
 
 /// Returns the narrowest unsigned type that has a number.
-pub(crate) fn narrowest(most: usize) -> ElementType {
-    match most {
+pub(crate) fn narrowest(max: usize) -> ElementType {
+    match max {
         0..=0xFF => ElementType::U8,
         0x100..=0xFFFF => ElementType::U16,
         0x1_0000..=0xFFFF_FFFF => ElementType::U32,

@@ -28,13 +28,13 @@ struct Parts {
 
 impl Parts {
     /// Parts of an array, at most: several for each place for a block, so that all end at about the same time.
-    const MOST: usize = 4096;
+    const MAX: usize = 4096;
     /// Tiles of a part, at most: so that its values are counted in 32 bits.
-    const MOST_TILES: usize = 1 << 20;
+    const MAX_TILES: usize = 1 << 20;
 
     fn of(values: usize) -> Self {
         let tiles = values.div_ceil(SORT_TILE).max(1);
-        let length = tiles.div_ceil(Self::MOST).min(Self::MOST_TILES);
+        let length = tiles.div_ceil(Self::MAX).min(Self::MAX_TILES);
         Self { span: length * SORT_TILE, count: tiles.div_ceil(length) }
     }
 }
@@ -332,6 +332,7 @@ impl Algorithms for Cuda {
         output: &mut ArrayHandle<T, Self, C>,
     ) -> Result<(), HandleError> {
         input.check(&self.space)?;
+        output.check_device(self)?;
         with_accumulator!(operation, T, kept => self.scan_as(&input, operation, kept, output, false))
     }
 
@@ -342,6 +343,7 @@ impl Algorithms for Cuda {
         output: &mut ArrayHandle<T, Self, C>,
     ) -> Result<(), HandleError> {
         input.check(&self.space)?;
+        output.check_device(self)?;
         with_accumulator!(operation, T, kept => self.scan_as(&input, operation, kept, output, true))
     }
 
@@ -353,6 +355,7 @@ impl Algorithms for Cuda {
     ) -> Result<usize, HandleError> {
         input.check(&self.space)?;
         flags.check(&self.space)?;
+        output.check_device(self)?;
         check_flags::<T, Self>(&input, &flags)?;
         self.select(&input, Some(&flags), output)
     }
@@ -363,6 +366,7 @@ impl Algorithms for Cuda {
         output: &mut ArrayHandle<T, Self, C>,
     ) -> Result<usize, HandleError> {
         input.check(&self.space)?;
+        output.check_device(self)?;
         self.select(&input, None, output)
     }
 
@@ -372,6 +376,7 @@ impl Algorithms for Cuda {
         output: &mut ArrayHandle<u64, Self, C>,
     ) -> Result<(), HandleError> {
         keys.check(&self.space)?;
+        output.check_device(self)?;
         match (keys.is_empty(), size_of::<K>()) {
             (true, _) => output.prepare_for_output(0).map(drop),
             (_, 8) => self.sort_as::<K, u64, C>(&keys, output),
@@ -386,6 +391,7 @@ impl Algorithms for Cuda {
         output: &mut ArrayHandle<u64, Self, C>,
     ) -> Result<(), HandleError> {
         input.check(&self.space)?;
+        output.check_device(self)?;
         let bins = bins_between(edges)?;
         let edges = ArrayHandle::<f64, Self, _>::from_container(self, edges);
         let edges = edges.prepare_for_input()?;

@@ -271,6 +271,17 @@ pub(crate) fn values_are_counted_between_edges<D: Kernels>(device: &D) {
             .collect();
         assert_eq!(counts.read_portal().unwrap(), expected, "{count}");
     }
+    // Many bins: the counts of parts are not many times as many.
+    let (count, bins) = (300_000, 100_000);
+    let input = ArrayHandle::from_container(device, (0..count).map(|index| index as f32 * 0.5).collect::<Vec<_>>());
+    let edges: Vec<f64> = (0..=bins).map(f64::from).collect();
+    let view = input.prepare_for_input().unwrap();
+    let before = device.stats();
+    device.histogram(view, &edges, &mut counts).unwrap();
+    let allocated = (device.stats() - before).allocations.bytes;
+    assert!(allocated <= 8 * (count + 2 * edges.len()), "{allocated} bytes");
+    assert!(counts.read_portal().unwrap().iter().rev().skip(1).all(|&count| count == 2));
+    assert_eq!(counts.read_portal().unwrap().last(), Some(&3)); // with the last edge
     let input = ArrayHandle::from_container(device, vec![1_u8]);
     let wrong: [(&[f64], &str); 6] = [
         (&[], "the number of edges is 0: at least 2 are needed"),
@@ -309,4 +320,36 @@ pub(crate) fn values_of_every_type_are_counted<D: Kernels>(device: &D) {
             assert_eq!(counts.read_portal().unwrap(), expected, "{}", T::TYPE);
         }
     });
+}
+
+/// Devices with memory of their own refuse outputs elsewhere, also those of the same kind and number, whose work has an
+/// order of its own.
+pub(crate) fn outputs_of_another_device_keep_their_values<D: Kernels>(device: &D, second: &D) {
+    if <D::Memory as memory::ExecutionMemory>::IS_SHARED {
+        return;
+    }
+    let mut bytes = ArrayHandle::<u8, D>::empty(second);
+    let mut words = ArrayHandle::<u64, D>::empty(second);
+    second.fill(bytes.prepare_for_output(3).unwrap(), 7).unwrap();
+    second.fill(words.prepare_for_output(3).unwrap(), 7).unwrap();
+    for values in [vec![], vec![1_u8], vec![1, 2, 2, 0]] {
+        let input = ArrayHandle::from_container(device, values.clone());
+        let flags = ArrayHandle::from_container(device, vec![0_u8; values.len()]);
+        let view = || input.prepare_for_input().unwrap();
+        let flags = || flags.prepare_for_input().unwrap();
+        for operation in [Reduction::Sum, Reduction::Min] {
+            assert_fault!(device.scan_inclusive(view(), operation, &mut bytes), HandleError::WrongDevice);
+            assert_fault!(device.scan_exclusive(view(), operation, &mut bytes), HandleError::WrongDevice);
+        }
+        assert_fault!(device.copy_flagged(view(), view(), &mut bytes), HandleError::WrongDevice);
+        assert_fault!(device.copy_flagged(view(), flags(), &mut bytes), HandleError::WrongDevice); // nothing is found
+        assert_fault!(device.unique(view(), &mut bytes), HandleError::WrongDevice);
+        assert_fault!(device.sort_indices(view(), &mut words), HandleError::WrongDevice);
+        assert_fault!(device.histogram(view(), &[0.0, 1.0, 9.0], &mut words), HandleError::WrongDevice);
+        let mut keys = ArrayHandle::from_container(device, vec![3_u8, 1, 2]);
+        assert_fault!(device.sort_by_key(&mut keys, &mut words), HandleError::WrongDevice);
+        assert_eq!(keys.read_portal().unwrap(), [3, 1, 2]);
+    }
+    assert_eq!((bytes.read_portal().unwrap(), words.read_portal().unwrap()), (&[7; 3][..], &[7; 3][..]));
+    second.synchronize().unwrap();
 }

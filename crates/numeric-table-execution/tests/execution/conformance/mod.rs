@@ -1,7 +1,7 @@
 //! What every device must do, be its memory shared or separate. A new device is tested by one line at the end of this
 //! file.
 
-mod algorithms;
+pub(crate) mod algorithms;
 mod background;
 mod closures;
 mod compact;
@@ -64,6 +64,13 @@ macro_rules! conformance {
             fn random_sequences_of_calls_copy_what_the_table_says() {
                 if $is_there {
                     super::model::check(&|| $make);
+                }
+            }
+
+            #[test]
+            fn outputs_of_another_device_are_refused() {
+                if $is_there {
+                    super::algorithms::outputs_of_another_device_keep_their_values(&$make, &$make);
                 }
             }
 

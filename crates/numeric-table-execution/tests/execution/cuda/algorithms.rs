@@ -1,5 +1,8 @@
 //! Algorithms on CUDA devices: what only these have.
 
+use std::sync::Barrier;
+use std::time::{Duration, Instant};
+
 use numeric_table_execution::*;
 use test_support::bits::Random;
 use test_support::tables::assert_fault;
@@ -7,6 +10,7 @@ use test_support::tables::assert_fault;
 use super::adopted::{Calls, adopt};
 use super::other::Other;
 use super::{Alone, INVALID_VALUE, LONELY, need_device};
+use crate::conformance::algorithms::outputs_of_another_device_keep_their_values;
 
 const COUNT: usize = 5000;
 
@@ -94,6 +98,45 @@ fn memory_of_another_library_is_sorted_in_place() {
     other.free(addresses.1);
 }
 
+/// Whether keys are sorted in place depends on the clone, which goes away at any moment of the call.
+#[test]
+fn keys_are_sorted_while_another_thread_drops_a_clone_of_them() {
+    need_device!();
+    let (device, other, calls) = (cuda(), Other::new(0), Calls::default());
+    // So few that the end of the call, where the clone matters, is much of it.
+    let (all_keys, all_values) = ([3_u8, 2, 1, 0], [3_u16, 2, 1, 0]);
+    let rounds = 600;
+    let addresses: Vec<_> = (0..rounds).map(|_| (other.values(&all_keys), other.values(&all_values))).collect();
+    let (mut length, mut unsorted) = (Duration::ZERO, 0);
+    for (round, &(of_keys, of_values)) in addresses.iter().enumerate() {
+        let mut keys = adopt::<u8>(&device, of_keys, 4, &calls).into_handle();
+        let mut values = adopt::<u16>(&device, of_values, 4, &calls).into_handle();
+        let clone = keys.clone();
+        let start = Barrier::new(2);
+        std::thread::scope(|scope| {
+            let (start, pause) = (&start, length.mul_f64(0.5 + (round % 50) as f64 / 80.0));
+            scope.spawn(move || {
+                start.wait();
+                let moment = Instant::now() + pause;
+                while Instant::now() < moment {}
+                drop(clone);
+            });
+            start.wait();
+            let now = Instant::now();
+            device.sort_by_key(&mut keys, &mut values).unwrap();
+            length = if round == 0 { now.elapsed() } else { (length * 3 + now.elapsed()) / 4 };
+        });
+        let (keys, values) = (keys.read_portal().unwrap(), values.read_portal().unwrap());
+        unsorted += usize::from(!keys.is_sorted() || !values.is_sorted());
+    }
+    calls.wait(2 * rounds);
+    for (of_keys, of_values) in addresses {
+        other.free(of_keys);
+        other.free(of_values);
+    }
+    assert_eq!(unsorted, 0, "of {rounds}");
+}
+
 fn cuda() -> cuda::Cuda {
     cuda::Cuda::new(0).unwrap()
 }
@@ -103,6 +146,7 @@ fn views_of_another_device_are_refused() {
     need_device!();
     let Ok(second) = cuda::Cuda::new(1) else { return };
     let device = cuda();
+    outputs_of_another_device_keep_their_values(&device, &second);
     let there = ArrayHandle::from_container(&second, vec![1_u8, 2]);
     let here = ArrayHandle::from_container(&device, vec![1_u8, 2]);
     let (there, here) = (|| there.prepare_for_input().unwrap(), || here.prepare_for_input().unwrap());

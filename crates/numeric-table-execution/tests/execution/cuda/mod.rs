@@ -8,6 +8,7 @@ mod algorithms;
 mod claims;
 mod devices;
 mod faults;
+mod interface;
 mod kinds;
 mod other;
 mod pages;
