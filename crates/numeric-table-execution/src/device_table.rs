@@ -1,19 +1,18 @@
-//! Tables on a device: copying them there, converting them there, and copying ranges of rows back.
+//! Tables on a device: converting them there, and copying ranges of rows back. `kinds` copies tables there.
 
 mod kinds;
 
 use std::fmt;
 use std::ops::{Range, RangeBounds};
 
+pub use kinds::ToDevice;
 use numeric_table::convert::ConversionPolicy;
 use numeric_table::internal::resolve;
 use numeric_table::table::spi::Region;
-use numeric_table::{
-    Array, DataDictionary, DataLayout, Element, Error, ErrorKind, HomogenNumericTable, NumericTable, Shape,
-};
+use numeric_table::{Array, DataDictionary, DataLayout, Element, Error, ErrorKind, HomogenNumericTable, Shape};
 
 use super::memory::ExecutionMemory;
-use super::{ArrayHandle, DeviceAdapter, DeviceArray, HandleError, Kernels, View, ViewMut};
+use super::{ArrayHandle, DeviceAdapter, HandleError, Kernels, View, ViewMut};
 
 /// A numeric table in a device's memory: an array, a shape, a layout, and the dictionary.
 ///
@@ -40,86 +39,6 @@ pub struct DeviceTable<T: Element, D: DeviceAdapter> {
     layout: DataLayout,
     /// Invariant: describes `shape.columns` columns of type `T`.
     dictionary: DataDictionary,
-}
-
-/// Tables that are copied to a device: those of every kind of the library, and `dyn NumericTable`.
-///
-/// Sparse rows cross as their stored cells, and columns of several types each in its own type, if that is fewer bytes:
-/// the device makes the dense table.
-pub trait ToDevice {
-    /// Copies the table to a device, in its layout, under [`ConversionPolicy::Saturate`].
-    ///
-    /// # Errors
-    /// [`ErrorKind::NotAllocated`], [`ErrorKind::BlockOutstanding`] in [`HandleError::Library`];
-    /// [`HandleError::DeviceAlloc`],
-    /// [`HandleError::HostAlloc`]; what the device reports.
-    ///
-    /// # Examples
-    /// If memory is shared and the type is the same, nothing is copied:
-    /// ```
-    /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::{HostParallel, ToDevice};
-    /// let table = HomogenNumericTable::from_rows(&[[1_i16, 2], [3, 4]])?;
-    /// let there = table.to_device::<i16, _>(&HostParallel)?;
-    /// assert!(there.to_table()?.array()?.shares_memory_with(table.array()?));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    fn to_device<U: Element, D: Kernels>(&self, device: &D) -> Result<DeviceTable<U, D>, HandleError> {
-        self.to_device_with(device, ConversionPolicy::Saturate)
-    }
-
-    /// Copies the table to a device under a policy.
-    ///
-    /// # Errors
-    /// Those of [`to_device`](Self::to_device); [`ErrorKind::ValueNotRepresentable`] in [`HandleError::Library`] with
-    /// the first refused value in row-major order.
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::prelude::*;
-    /// use numeric_table_execution::{EmulatedDevice, ToDevice};
-    /// let table = HomogenNumericTable::from_rows(&[[1.0_f64, 2.0], [300.0, 4.0]])?;
-    /// let error = table.to_device_with::<u8, _>(&EmulatedDevice::new(), ConversionPolicy::Checked).unwrap_err();
-    /// assert_eq!(
-    ///     error.to_string(),
-    ///     "the value 300 at row 1, column 0 is not representable as u8: `ConversionPolicy::Saturate` accepts it \
-    ///      in calls that take a policy"
-    /// );
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    fn to_device_with<U: Element, D: Kernels>(
-        &self,
-        device: &D,
-        policy: ConversionPolicy,
-    ) -> Result<DeviceTable<U, D>, HandleError>;
-}
-
-impl<T: Element> ToDevice for HomogenNumericTable<T> {
-    fn to_device_with<U: Element, D: Kernels>(
-        &self,
-        device: &D,
-        policy: ConversionPolicy,
-    ) -> Result<DeviceTable<U, D>, HandleError> {
-        let (shape, layout) = (self.shape(), self.data_layout());
-        let dictionary = self.dictionary().with_element_type(U::TYPE)?;
-        self.view()?;
-        if shape.is_empty() {
-            let values = DeviceArray::allocate(device, 0)?.into_handle();
-            return Ok(DeviceTable { values, shape, layout, dictionary });
-        }
-        if !D::Memory::IS_SHARED && size_of::<T>() < size_of::<U>() {
-            let narrow = DeviceArray::from_array(device, self.clone().into_array()?)?;
-            let mut values = ArrayHandle::empty(device);
-            let output = values.prepare_for_output(narrow.len())?;
-            match device.convert(narrow.view()?, output, policy) {
-                Err(HandleError::Library(error)) if is_refused_value(&error) => {} // found below
-                result => return result.map(|()| DeviceTable { values, shape, layout, dictionary }),
-            }
-        }
-        let array = self.convert_with::<U>(policy)?.into_array()?;
-        let values = DeviceArray::from_array(device, array)?.into_handle();
-        Ok(DeviceTable { values, shape, layout, dictionary })
-    }
 }
 
 impl<T: Element, D: Kernels> DeviceTable<T, D> {
@@ -152,7 +71,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     /// Returns the device.
     ///
     /// # Examples
-    /// As [`DeviceArray::device`].
+    /// As [`DeviceArray::device`](super::DeviceArray::device).
     pub fn device(&self) -> &D {
         self.values.device()
     }

@@ -1,6 +1,6 @@
 //! Converting a table into some columns of a larger one: the kernel of devices that run closures.
 
-use numeric_table::convert::ConversionPolicy;
+use numeric_table::convert::{ConversionPolicy, convert_slice};
 use numeric_table::table::TableView;
 use numeric_table::{DataLayout, Element, Error, ErrorKind, Shape};
 
@@ -51,6 +51,14 @@ pub(super) fn convert_into_columns<S: Element, T: Element, D: Launch>(
                     let from = view.slice_rows(row..row + 1)?;
                     from.convert_into(&mut line[columns.clone()], policy)
                         .map_err(|error| error.moved(row, first_column))?;
+                }
+            }
+            DataLayout::ColumnMajor if layout == DataLayout::ColumnMajor => {
+                // Columns lie one after another in both tables.
+                let (first, end) = (columns.start.max(lines.start), columns.end.min(lines.end));
+                if first < end {
+                    let within = |start| (first - start) * all.rows..(end - start) * all.rows;
+                    convert_slice(&values[within(columns.start)], &mut target[within(lines.start)], policy)?;
                 }
             }
             DataLayout::ColumnMajor => {

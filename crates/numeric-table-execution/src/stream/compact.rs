@@ -17,7 +17,7 @@ use crate::device_table::is_refused_value;
 use crate::kernels::{Numbers, SparseRows, narrowest};
 use crate::memory::ExecutionMemory;
 use crate::transport::Engine;
-use crate::{ArrayHandle, DeviceAdapter, HandleError, Kernels, View};
+use crate::{DeviceAdapter, HandleError, Kernels, View};
 
 /// How a block crosses, and where its parts are among the bytes.
 enum Compact<'s> {
@@ -243,7 +243,8 @@ impl<U: Element, D: Kernels> RowStream<'_, U, D> {
             if staging.len() < words || !staging.has_mutable_data() {
                 drop(staging); // both never exist at once
                 // Blocks differ in their number of bytes: a little more, so that few of them need other memory.
-                staging = device.staging(words + words / 4)?;
+                let more = if rows.len() < source.shape().rows { words / 4 } else { 0 };
+                staging = device.staging(words + more)?;
             }
             let room: &mut [u8] = bytemuck::cast_slice_mut(staging.mutable_data()?);
             let packed = form.pack::<U>(source, rows, &mut room[..bytes], options.policy);
@@ -260,22 +261,4 @@ impl<U: Element, D: Kernels> RowStream<'_, U, D> {
         watch.kernel(|| form.widen(slot, device, shape, options)).map_err(refused)?;
         Ok(true)
     }
-}
-
-/// Sends all rows of a source to a device as one block, in the layout of the source.
-pub(crate) fn send_all<U: Element, D: Kernels>(
-    source: Box<dyn RowSource + '_>,
-    device: &D,
-    policy: ConversionPolicy,
-) -> Result<ArrayHandle<U, D>, HandleError> {
-    let (rows, layout) = (source.shape().rows.max(1), source.data_layout());
-    let mut stream =
-        RowStream::new(source, device, StreamOptions { rows, slots: 1, layout, policy, ..Default::default() })?;
-    stream.next()?;
-    device.synchronize()?;
-    let Some(StreamSlot { mut values, .. }) = stream.slots.pop() else { return Ok(ArrayHandle::empty(device)) };
-    if !D::Memory::IS_SHARED {
-        values.release_control()?; // what was packed
-    }
-    Ok(values)
 }

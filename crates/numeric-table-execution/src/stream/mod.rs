@@ -9,14 +9,15 @@ mod options;
 mod repeated;
 mod results;
 mod watch;
+mod whole;
 
 use std::fmt;
 use std::ops::Range;
 
-pub(crate) use compact::send_all;
 pub use options::{Convert, StreamOptions, StreamStats};
 pub use repeated::RepeatedRows;
 pub use results::ResultStream;
+pub(crate) use whole::send_all;
 
 use numeric_table::convert::ConversionPolicy;
 use numeric_table::internal::{HasRows, RowSource, match_element};

@@ -18,8 +18,12 @@ use crate::transport::StageTimes;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Convert {
-    /// On the side where fewer bytes are transferred: on the device if the requested type is wider. Sparse rows cross as
-    /// their stored cells, and columns of several types each in its own type, if that is fewer bytes.
+    /// On the side where fewer bytes are transferred: on the device if the requested type is wider.
+    ///
+    /// Rows of a [`CsrNumericTable`](numeric_table::CsrNumericTable) cross as their stored cells, and columns of several
+    /// types each in its own type, if that is fewer bytes: rows of tables in memory that are streamed in their order.
+    /// Rows at indices, of [`stream_rows_at`](super::StreamRows::stream_rows_at), cross as dense ones; so do selected
+    /// columns of a sparse table, and sparse tables in a merged one.
     #[default]
     Auto,
     /// In the program, while a block is packed. All rows cross as dense ones.

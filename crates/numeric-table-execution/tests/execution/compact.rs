@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use numeric_table::files::{TableReader, TableWriter};
 use numeric_table::prelude::*;
 use numeric_table::trace::{CopyKind, copies_of};
-use numeric_table::{CsrNumericTable, SoaNumericTable};
+use numeric_table::{CsrNumericTable, RowMergedNumericTable, SoaNumericTable, table::by_ref};
 use numeric_table_execution::closures::BytesKernel;
 use numeric_table_execution::emulated::EmulatedSpeed;
 use numeric_table_execution::stream::{StreamOptions, StreamRows};
@@ -49,6 +49,29 @@ fn a_thousand_values_cross_as_eight_thousand_bytes_instead_of_four_million() {
     assert_eq!(stats.transfers.uploads, TransferTotals { calls: 10, bytes: 10 * (600 + 101) });
     assert_eq!(report.of(CopyKind::Uploaded).bytes, 7010);
     assert_eq!(stats.transfers.allocations.calls, 3 * 2); // of each slot, what crosses and the block
+}
+
+#[test]
+fn chosen_rows_and_columns_and_parts_of_merged_tables_cross_as_dense_ones() {
+    fn bytes(send: impl Fn(&EmulatedDevice)) -> usize {
+        let device = EmulatedDevice::new();
+        send(&device);
+        device.stats().uploads.bytes
+    }
+    let (sparse, mixed) = (diagonal(), mixed());
+    let sent = |table: &dyn NumericTable| bytes(|device| drop(table.to_device::<f32, _>(device).unwrap()));
+    let chosen = |table: &dyn NumericTable| {
+        bytes(|device| {
+            let mut stream = table.stream_rows_at::<f32, _>(device, &[3, 1], StreamOptions::default()).unwrap();
+            while stream.next().unwrap().is_some() {}
+        })
+    };
+    assert_eq!((chosen(&sparse), chosen(&mixed)), (2 * 4000, 2 * 8));
+    assert_eq!(sent(&sparse.select_columns(..500).unwrap()), 1000 * 500 * 4);
+    assert_eq!(sent(&*sparse.select_rows(..500).unwrap()), 500 * (4 + 2) + 501 * 2);
+    let both = RowMergedNumericTable::new(vec![by_ref(&sparse), by_ref(&sparse)]).unwrap();
+    assert_eq!(sent(&both), 2 * 4_000_000);
+    assert_eq!(sent(&mixed), 100 * 3);
 }
 
 #[test]

@@ -371,3 +371,46 @@ pub(crate) fn tables_of_every_kind_go_there<D: Kernels>(device: &D) {
         check(device, &test_support::tables::numbered::<f32>(5, 4, layout));
     }
 }
+
+/// Tables of more bytes than are packed at once: 64 MiB.
+pub(crate) fn large_tables_go_there_in_blocks<D: Kernels>(device: &D) {
+    let calls = || device.stats().uploads.calls;
+    let is_shared = <D::Memory as ExecutionMemory>::IS_SHARED;
+    let check = |there: ArrayHandle<f64, D>, expected: &[(usize, f64)], other: f64| {
+        for &(place, value) in expected {
+            let around = [place.saturating_sub(1), place, (place + 1).min(there.len() - 1)];
+            let values = |place| expected.iter().find(|it| it.0 == place).map_or(other, |it| it.1);
+            assert_eq!(there.get_values(&around).unwrap(), around.map(values), "{place} is {value}");
+        }
+    };
+
+    // Eight rows are a block; there are cells at the edges of each.
+    let shape = Shape { rows: 17, columns: 1 << 20 };
+    let columns = [0, 70_000, shape.columns - 1];
+    let offsets: Vec<u32> = (0..=shape.rows as u32).map(|row| 3 * row).collect();
+    let indices: Vec<i64> = (0..shape.rows).flat_map(|_| columns.map(|column| column as i64)).collect();
+    let values: Vec<f64> = (1..=3 * shape.rows as u32).map(f64::from).collect();
+    let places = (0..shape.rows).flat_map(|row| columns.map(|column| row * shape.columns + column));
+    let expected: Vec<(usize, f64)> = places.zip(values.clone()).collect();
+    let (table, before) = (CsrNumericTable::try_new(shape, offsets, indices, values).unwrap(), calls());
+    let there = table.to_device::<f64, D>(device).unwrap();
+    assert_eq!((there.shape(), calls() - before), (shape, if is_shared { 0 } else { 3 }));
+    check(there.into_handle(), &expected, 0.0);
+
+    // Columns, of which a block has a part each.
+    let (rows, block) = (3 << 20, (64 << 20) / 24);
+    let marks = [0, block - 1, block, rows - 1];
+    let (mut table, mut expected) = (SoaNumericTable::new(), Vec::new());
+    for column in 0..3 {
+        let mut values = vec![200.0_f64; rows];
+        for (at, row) in marks.into_iter().enumerate() {
+            values[row] = (4 * column + at) as f64;
+            expected.push((column * rows + row, values[row]));
+        }
+        table.push_column(format!("c{column}"), values).unwrap();
+    }
+    let before = calls();
+    let there = table.to_device::<f64, D>(device).unwrap();
+    assert_eq!((there.data_layout(), calls() - before), (DataLayout::ColumnMajor, if is_shared { 0 } else { 2 }));
+    check(there.into_handle(), &expected, 200.0);
+}

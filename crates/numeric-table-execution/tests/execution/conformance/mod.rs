@@ -34,7 +34,8 @@ macro_rules! conformance {
                 events_are_taken_and_returned results_come_back_once_and_in_order results_that_are_not_taken_are_kept;
             compact: sparse_rows_cross_as_their_cells every_pair_of_types_is_the_dense_one odd_sparse_tables_cross
                 refused_values_of_sparse_and_mixed_rows_are_those_of_dense_ones
-                columns_of_several_types_cross_in_their_own tables_of_every_kind_go_there;
+                columns_of_several_types_cross_in_their_own tables_of_every_kind_go_there
+                large_tables_go_there_in_blocks;
             facade: sixteen_threads_make_one_upload threads_that_read_a_result_make_one_download
                 intermediate_data_never_crosses every_kind_of_container_can_be_wrapped
                 no_values_are_values_and_cross_as_nothing counts_that_no_memory_holds_are_refused
