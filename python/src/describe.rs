@@ -50,8 +50,8 @@ pub(crate) fn may_lose(columns: &DataDictionary, element: ElementType) -> bool {
 }
 
 /// Adds advice to the error of a refused value, for a caller who has stated no type for the file.
-pub(crate) fn advise(py: Python<'_>, error: PyErr) -> PyErr {
-    with_advice(py, error, &"pass dtype= where the file is created")
+pub(crate) fn advise(error: PyErr) -> PyErr {
+    with_advice(error, &"pass dtype= where the file is created")
 }
 
 /// Returns the type and the description of the columns of a new file.

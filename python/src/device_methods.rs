@@ -276,7 +276,7 @@ impl Table {
         let table = table.table();
         let dictionary = table.dictionary().with_element_type(wanted.element).or_raise()?;
         let upload = || uploaded(table, wanted.element, layout, wanted.policy, &device);
-        let values = py.detach(upload).or_raise_of_device().map_err(|error| wanted.advise(py, error))?;
+        let values = py.detach(upload).or_raise_of_device().map_err(|error| wanted.advise(error))?;
         Ok(DeviceTable::new(values, dictionary))
     }
 }

@@ -7,15 +7,15 @@ use std::path::Path;
 use numeric_table::{Error, ErrorKind, error::Hint};
 use numeric_table_execution::HandleError;
 use pyo3::exceptions::{
-    PyFileNotFoundError, PyIndexError, PyMemoryError, PyOSError, PyPermissionError, PyRuntimeError, PyTypeError,
-    PyValueError,
+    PyBaseException, PyFileNotFoundError, PyIndexError, PyMemoryError, PyOSError, PyPermissionError, PyRuntimeError,
+    PyTypeError, PyValueError,
 };
 use pyo3::prelude::*;
 
 use crate::boundary::function;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
-use pyo3::{PyTypeInfo, create_exception};
+use pyo3::{PyErrArguments, PyTypeInfo, create_exception};
 
 create_exception!(numeric_table, TableError, PyValueError, "Values, shapes or names that do not fit.");
 create_exception!(numeric_table, NotRepresentableError, TableError, "A value that a conversion policy refuses.");
@@ -105,21 +105,49 @@ impl<'e> Refusal<'e> {
     }
 }
 
-/// Returns an exception that has a file, and no error number.
-fn in_file<C: PyTypeInfo>(text: String, path: &Path) -> PyErr {
-    Python::attach(|py| {
+/// An exception that is made when it is raised.
+struct Later<F>(F);
+
+impl<F: FnOnce(Python<'_>) -> PyErr + Send + Sync> PyErrArguments for Later<F> {
+    fn arguments(self, py: Python<'_>) -> Py<PyAny> {
+        (self.0)(py).into_value(py).into_any() // Python raises an exception that is its own argument as it is
+    }
+}
+
+/// Returns an exception that is made when it is raised, not before. An object of Python that is made can start the
+/// garbage collector, and so finalizers of the user, which may use the table of the call that fails: until the call has
+/// released its lock, there is no exception. PyO3's `PyErr::new` is as late.
+fn later(make: impl FnOnce(Python<'_>) -> PyErr + Send + Sync + 'static) -> PyErr {
+    PyErr::new::<PyBaseException, _>(Later(make))
+}
+
+/// Returns an exception with an attribute.
+fn with_attribute<C: PyTypeInfo>(
+    text: String,
+    name: &'static str,
+    value: impl for<'py> IntoPyObject<'py> + Send + Sync + 'static,
+) -> PyErr {
+    later(move |py| {
         let error = PyErr::new::<C, _>(text);
-        match error.value(py).setattr("filename", path.as_os_str()) {
+        match error.value(py).setattr(name, value) {
             Ok(()) => error,
             Err(other) => other,
         }
     })
 }
 
+/// Returns an exception that has a file, and no error number.
+fn in_file<C: PyTypeInfo>(text: String, path: &Path) -> PyErr {
+    with_attribute::<C>(text, "filename", path.as_os_str().to_owned())
+}
+
 /// Makes file errors print their message if they have a file but no error number.
 pub(crate) fn say(py: Python<'_>) -> PyResult<()> {
     let code = c"lambda self: OSError.__str__(self) if self.errno is not None or not self.args else str(self.args[0])";
-    py.get_type::<TableFileError>().setattr("__str__", py.eval(code, None, None)?)
+    // Without globals of its own, the function would have those of the user's program, and keep them for ever.
+    let globals = PyDict::new(py);
+    globals.set_item("__builtins__", py.import("builtins")?)?;
+    py.get_type::<TableFileError>().setattr("__str__", py.eval(code, Some(&globals), None)?)
 }
 
 /// The library's calls and options that its hints name, and their counterparts in Python. An option is a keyword. Calls
@@ -170,17 +198,20 @@ pub(crate) fn _calls_of_hints() -> Vec<(&'static str, &'static str)> {
 const MESSAGE: &str = "_message";
 
 /// Replaces the library's hints with `advice` in a [`NotRepresentableError`]. Returns any other error unchanged.
-pub(crate) fn with_advice(py: Python<'_>, error: PyErr, advice: &dyn Display) -> PyErr {
-    if !error.is_instance_of::<NotRepresentableError>(py) {
-        return error;
-    }
-    let value = error.value(py);
-    let said: PyResult<String> = value.getattr(MESSAGE).and_then(|message| message.extract());
-    let text = said.unwrap_or_else(|_| value.to_string());
-    NotRepresentableError::new_err(format!("{text}: {advice}"))
+pub(crate) fn with_advice(error: PyErr, advice: &dyn Display) -> PyErr {
+    let advice = advice.to_string();
+    later(move |py| {
+        if !error.is_instance_of::<NotRepresentableError>(py) {
+            return error;
+        }
+        let value = error.value(py);
+        let said: PyResult<String> = value.getattr(MESSAGE).and_then(|message| message.extract());
+        let text = said.unwrap_or_else(|_| value.to_string());
+        NotRepresentableError::new_err(format!("{text}: {advice}"))
+    })
 }
 
-/// Converts an error to an exception.
+/// Converts an error to an exception, which is made [`later`].
 pub(crate) fn exception(error: Error) -> PyErr {
     let text = sentence(&error);
     let (path, message) = (error.path().map(Path::to_owned), error.message().to_string());
@@ -189,13 +220,7 @@ pub(crate) fn exception(error: Error) -> PyErr {
             TableIndexError::new_err(text)
         }
         ErrorKind::OutOfMemory => PyMemoryError::new_err(text),
-        ErrorKind::ValueNotRepresentable { .. } => Python::attach(|py| {
-            let error = NotRepresentableError::new_err(text);
-            match error.value(py).setattr(MESSAGE, message) {
-                Ok(()) => error,
-                Err(other) => other,
-            }
-        }),
+        ErrorKind::ValueNotRepresentable { .. } => with_attribute::<NotRepresentableError>(text, MESSAGE, message),
         ErrorKind::CopyRequired { .. } => CopyRequiredError::new_err(text),
         ErrorKind::ReadOnlyTable | ErrorKind::MixedElementTypes { .. } => TableTypeError::new_err(text),
         ErrorKind::Format { .. } | ErrorKind::ShardChanged { .. } => match path {

@@ -63,17 +63,17 @@ impl Wanted {
     }
 
     /// Adds advice to the error of a refused value, for a caller who has stated nothing.
-    pub(crate) fn advise(&self, py: Python<'_>, error: PyErr) -> PyErr {
+    pub(crate) fn advise(&self, error: PyErr) -> PyErr {
         if !self.is_found {
             return error;
         }
         let name = element::name(self.element);
-        with_advice(py, error, &format_args!("pass dtype={name:?} to round"))
+        with_advice(error, &format_args!("pass dtype={name:?} to round"))
     }
 
     /// Reads rows of a table, with all of its columns.
     pub(crate) fn rows(&self, py: Python<'_>, table: &dyn NumericTable, rows: Range<usize>) -> PyResult<Share> {
-        Table::rows_of(py, table, rows, self.element, self.policy).map_err(|error| self.advise(py, error))
+        Table::rows_of(py, table, rows, self.element, self.policy).map_err(|error| self.advise(error))
     }
 }
 

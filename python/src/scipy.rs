@@ -59,7 +59,7 @@ impl Table {
         let table = self.snapshot(py)?;
         let table = &*table;
         let made = py.detach(|| with_numbers(sparse_of(table, element, policy)?)).or_raise();
-        let (made, offsets, indices) = made.map_err(|error| wanted.advise(py, error))?;
+        let (made, offsets, indices) = made.map_err(|error| wanted.advise(error))?;
         let shape = made.shape();
         let CsrParts { offsets: own_offsets, indices: own_indices, values } = made.into_parts();
         let lend = |own: AnyArray, converted: Option<AnyArray>| lent(py, converted.unwrap_or(own));

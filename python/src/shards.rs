@@ -143,7 +143,7 @@ impl Shards {
                 ConversionPolicy::Saturate => self.shards.load_rows::<T>(rows),
                 policy => self.load_by::<T>(rows, policy, last),
             };
-            share_of(&watch(py, None, None, load).map_err(|error| wanted.advise(py, error))?)?
+            share_of(&watch(py, None, None, load).map_err(|error| wanted.advise(error))?)?
         });
         share.into_numpy(py)
     }
@@ -307,7 +307,7 @@ impl Shards {
                 ConversionPolicy::Saturate => self.shards.load_cast::<T>(),
                 policy => self.load_by::<T>(0..self.shards.shape().rows, policy, &LastFile::default()),
             };
-            let loaded = watch(py, None, None, load).map_err(|error| wanted.advise(py, error))?;
+            let loaded = watch(py, None, None, load).map_err(|error| wanted.advise(error))?;
             Ok(Table::new(Box::new(loaded)))
         })
     }

@@ -414,7 +414,7 @@ impl ShardsWriter {
             }
             is_open
         });
-        written.map_err(|error| if is_stated { error } else { describe::advise(py, error) })?;
+        written.map_err(|error| if is_stated { error } else { describe::advise(error) })?;
         if is_open { Ok(number) } else { Err(closed()).or_raise() }
     }
 

@@ -462,8 +462,9 @@ impl Table {
             return (py.get_type::<Self>().getattr("_rebuild")?, arguments).into_pyobject(py);
         }
         let table = this.read(py);
-        let table = &**table;
-        let bytes = py.detach(|| table.to_bytes()).or_raise()?;
+        let whole = &**table;
+        let bytes = py.detach(|| whole.to_bytes()).or_raise()?;
+        drop(table);
         (py.get_type::<Self>().getattr("_from_bytes")?, (PyBytes::new(py, &bytes),)).into_pyobject(py)
     }
 

@@ -380,7 +380,7 @@ impl Writer {
             })
         };
         let is_silent = asked.is_none() && !self.is_stated;
-        let count = count.map_err(|error| if is_silent { describe::advise(py, error) } else { error })?;
+        let count = count.map_err(|error| if is_silent { describe::advise(error) } else { error })?;
         let Some(listener) = &self.listener else { return Ok(()) };
         let row = (self.dictionary.len() as u64).saturating_mul(self.element.size_in_bytes() as u64);
         let told = listener.tell(py, row.saturating_mul(count as u64), None);
