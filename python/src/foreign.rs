@@ -111,8 +111,10 @@ fn capsule<'py>(array: &Bound<'py, PyAny>, device: &Cuda, device_type: i32) -> P
     options.set_item("max_version", (1, 0))?;
     let export = exit::attribute(array, "__dlpack__")?;
     match exit::call_with(&export, &options) {
-        // Producers before version 1.0 do not know the argument.
-        Err(error) if error.is_instance_of::<PyTypeError>(py) => exit::call_with(&export, &old),
+        // Producers before version 1.0 do not know the argument. Any other error is the producer's own.
+        Err(error) if error.is_instance_of::<PyTypeError>(py) && error.to_string().contains("max_version") => {
+            exit::call_with(&export, &old)
+        }
         result => result,
     }
 }
@@ -146,7 +148,7 @@ fn interface(array: &Bound<'_, PyAny>, copies: bool) -> PyResult<DeviceTable> {
         let text = format!("{} has neither __dlpack__ nor __cuda_array_interface__", array.get_type().name()?);
         return Err(TableTypeError::new_err(text));
     };
-    if found.call_method1("get", ("mask",))?.is_truthy()? {
+    if !found.call_method1("get", ("mask",))?.is_none() {
         return Err(TableTypeError::new_err("tables have no masks: fill the masked values first"));
     }
     let (address, is_read_only): (u64, bool) = found.get_item("data")?.extract()?;
