@@ -195,6 +195,13 @@ impl DeviceTable {
         ))
     }
 
+    /// Refuses to copy or pickle the table implicitly.
+    fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(TableTypeError::new_err(
+            "tables on a CUDA device are neither pickled nor copied implicitly: to_table() copies them to the program",
+        ))
+    }
+
     /// The type and the number of the device.
     fn __dlpack_device__(&self, py: Python<'_>) -> PyResult<(i32, u32)> {
         let form = self.form(py)?;

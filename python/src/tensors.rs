@@ -15,6 +15,9 @@ use crate::{device, exit};
 
 /// The name of a capsule of DLPack before version 1.0 that no consumer has taken.
 const OLD_NAME: &CStr = c"dltensor";
+/// The names of capsules whose tensor a consumer has taken.
+const USED_NAME: &CStr = c"used_dltensor_versioned";
+const OLD_USED_NAME: &CStr = c"used_dltensor";
 
 /// `DLManagedTensor`, of DLPack before version 1.0. A deleter of another library may run Python code.
 #[repr(C)]
@@ -36,7 +39,7 @@ unsafe impl Send for Foreign {}
 impl Foreign {
     /// Takes the tensor from a capsule, which it renames.
     pub(crate) fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if let Some(pointer) = taken(capsule, NAME, c"used_dltensor_versioned")? {
+        if let Some(pointer) = taken(capsule, NAME, USED_NAME)? {
             let tensor = Self::Versioned(pointer.cast());
             // SAFETY: the capsule has this name, and so holds such a tensor; the version is at the same place in all.
             let (major, minor) = unsafe { (*pointer.cast::<Managed>().as_ptr()).version };
@@ -45,10 +48,17 @@ impl Foreign {
                 _ => Err(TableTypeError::new_err(format!("tensors of DLPack {major}.{minor} are not supported"))),
             };
         }
-        if let Some(pointer) = taken(capsule, OLD_NAME, c"used_dltensor")? {
+        if let Some(pointer) = taken(capsule, OLD_NAME, OLD_USED_NAME)? {
             return Ok(Self::Old(pointer.cast()));
         }
-        Err(TableTypeError::new_err("__dlpack__ did not return the capsule of a tensor"))
+        // SAFETY: the object is alive, the thread is attached, and both names are static.
+        let is_used = [USED_NAME, OLD_USED_NAME]
+            .iter()
+            .any(|name| unsafe { ffi::PyCapsule_IsValid(capsule.as_ptr(), name.as_ptr()) } == 1);
+        Err(TableTypeError::new_err(match is_used {
+            true => "the tensor of the capsule has already been consumed",
+            false => "__dlpack__ did not return the capsule of a tensor",
+        }))
     }
 
     fn tensor(&self) -> &Tensor {
