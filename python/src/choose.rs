@@ -75,7 +75,7 @@ pub(crate) fn item<'py>(py: Python<'py>, whole: &Table, key: &Bound<'py, PyAny>)
     Ok(Bound::new(py, table)?.into_any())
 }
 
-pub(crate) fn is_number(key: &Bound<'_, PyAny>) -> bool {
+fn is_number(key: &Bound<'_, PyAny>) -> bool {
     !key.is_instance_of::<PyBool>()
         && !key.is_instance_of::<PySlice>()
         && !key.is_instance_of::<PyList>()
@@ -137,9 +137,44 @@ fn some_rows<'py>(py: Python<'py>, whole: &Table, rows: &Bound<'py, PyAny>) -> P
     Ok(item(py, whole, rows)?.cast_into::<Table>()?)
 }
 
+/// A table whose columns a key selects.
+pub(crate) trait Columns {
+    /// Returns the number of columns.
+    fn count(&self, py: Python<'_>) -> PyResult<usize>;
+    /// Returns the index of the column of a name.
+    fn named(&self, py: Python<'_>, name: &str) -> PyResult<usize>;
+}
+
+impl Columns for Table {
+    fn count(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.read(py).column_count())
+    }
+
+    fn named(&self, py: Python<'_>, name: &str) -> PyResult<usize> {
+        self.read(py).dictionary().try_index_of(name).or_raise()
+    }
+}
+
+/// Returns the index of a column that is given by its name, or by its index from either end.
+pub(crate) fn column(py: Python<'_>, whole: &impl Columns, key: &Bound<'_, PyAny>) -> PyResult<usize> {
+    match key.cast::<PyString>() {
+        Ok(name) => whole.named(py, &name.to_string()),
+        // With no lock held: the index may be a user's object.
+        Err(_) => index(key.extract()?, whole.count(py)?, "column"),
+    }
+}
+
+/// Returns the indices of the columns that a key selects: one, or several.
+pub(crate) fn columns(py: Python<'_>, whole: &impl Columns, key: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    match key.is_instance_of::<PyString>() || is_number(key) {
+        true => Ok(vec![column(py, whole, key)?]),
+        false => some_columns(py, whole, key),
+    }
+}
+
 /// Returns the indices of the columns that a key selects: a slice, names, numbers, booleans.
-pub(crate) fn some_columns(py: Python<'_>, whole: &Table, columns: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
-    let count = whole.column_count(py);
+fn some_columns(py: Python<'_>, whole: &impl Columns, columns: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    let count = whole.count(py)?;
     if columns.is(py.Ellipsis()) {
         return listed(0..count, "columns");
     }
@@ -154,7 +189,7 @@ pub(crate) fn some_columns(py: Python<'_>, whole: &Table, columns: &Bound<'_, Py
         return Err(TableIndexError::new_err("a selection of columns has one dimension"));
     }
     if kind == "U" || kind == "T" || (kind == "O" && are_words(columns)?) {
-        return columns.try_iter()?.map(|name| whole.column_index(py, &name?)).collect();
+        return columns.try_iter()?.map(|name| column(py, whole, &name?)).collect();
     }
     match &*kind {
         "b" => {

@@ -15,7 +15,7 @@ use crate::foreign::{self, stream_object, stream_of};
 use crate::partial::{Partial, state};
 use crate::reading::{policy_of, stated};
 use crate::table::Table;
-use crate::{device, element, numbers};
+use crate::{choose, device, element, lists, numbers};
 
 #[methods]
 impl DeviceTable {
@@ -24,11 +24,18 @@ impl DeviceTable {
     /// the tensor. Values that are not stored row by row or column by column without gaps raise
     /// :class:`CopyRequiredError`. ``copy=True`` copies on the device.
     ///
-    /// The tensor is kept until the last work of the device on the table has ended.
+    /// ``names`` are those of the columns; without them, a table of another ``DeviceTable`` has its names. The tensor is
+    /// kept until the last work of the device on the table has ended.
     #[staticmethod]
-    #[pyo3(signature = (tensor, *, copy = false))]
-    fn from_dlpack(tensor: &Bound<'_, PyAny>, copy: bool) -> PyResult<Self> {
-        foreign::table(tensor, copy)
+    #[pyo3(signature = (tensor, *, copy = false, names = None))]
+    fn from_dlpack(
+        tensor: &Bound<'_, PyAny>,
+        copy: bool,
+        #[pyo3(from_py_with = lists::items_or_none)] names: Option<Vec<Option<String>>>,
+    ) -> PyResult<Self> {
+        let table = foreign::table(tensor, copy)?;
+        let own = tensor.cast::<Self>().map(|other| other.get().dictionary(tensor.py()));
+        table.described(own.ok().transpose()?, names)
     }
 
     /// The numbers of rows and columns.
@@ -122,9 +129,9 @@ impl DeviceTable {
         Py::new(py, slf.get().converted(py, form.element, layout, ConversionPolicy::Saturate)?)
     }
 
-    /// Returns a copy of some columns on the device, given their names or indices, in this order.
+    /// Returns a copy of some columns on the device, given as to :meth:`Table.select_columns`, in this order.
     fn select_columns(&self, py: Python<'_>, columns: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.selected(py, &self.chosen(py, columns)?)
+        self.selected(py, &choose::columns(py, self, columns)?)
     }
 
     /// Copies rows from the device to a NumPy array of any type. No other rows are transferred.
@@ -156,14 +163,16 @@ impl DeviceTable {
 
     /// Standardizes each column in place, on the device: subtracts its mean, and divides by its population standard
     /// deviation, like scikit-learn's ``StandardScaler``. With ``statistics``, those of other rows, such as the rows for
-    /// training. Nothing is copied: if the table was made of a tensor, the tensor has the new values when this returns.
+    /// training: of as many columns with the same names, and of at least one row, otherwise :class:`TableError` is
+    /// raised and nothing is written. Nothing is copied: if the table was made of a tensor, the tensor has the new
+    /// values when this returns.
     ///
-    /// The values are of a floating-point type. NaN values stay as they are, and do not count.
+    /// The values are of a floating-point type. NaN values stay as they are, and do not count. A column whose statistics
+    /// have an infinity, or no value, becomes NaN.
     #[pyo3(signature = (statistics = None))]
     fn standardize(&self, py: Python<'_>, statistics: Option<&Bound<'_, Statistics>>) -> PyResult<()> {
         let statistics = statistics.map(|found| state::<BasicStatistics>(found)).transpose()?;
-        let statistics = statistics.as_deref();
-        self.changed(py, |values| values.standardized(statistics))
+        self.standardized(py, statistics.as_deref())
     }
 
     /// Makes later work on the table wait for the work that a stream of another library has now: a stream of PyTorch or
@@ -183,6 +192,13 @@ impl DeviceTable {
         let _ = (dtype, copy);
         Err(TableTypeError::new_err(
             "the values are in the memory of a CUDA device: rows() and to_table() copy them to the program",
+        ))
+    }
+
+    /// Refuses to copy or pickle the table implicitly.
+    fn __reduce_ex__(&self, _protocol: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(TableTypeError::new_err(
+            "tables on a CUDA device are neither pickled nor copied implicitly: to_table() copies them to the program",
         ))
     }
 

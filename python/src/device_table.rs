@@ -16,14 +16,14 @@ use numeric_table::{
 };
 use numeric_table_execution::{HandleError, cuda::Cuda};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
 
+use crate::choose::Columns;
+use crate::describe::renamed;
+use crate::device;
 use crate::device_values::{AnyValues, DeviceValues, Stream, adopted, finish};
 use crate::error::{OrRaise, OrRaiseOfDevice, TableError};
-use crate::reading::index;
 use crate::table::Table;
 use crate::tensors::Owner;
-use crate::{device, lists};
 
 pub(crate) type Outcome<V> = Result<V, HandleError>;
 
@@ -66,6 +66,14 @@ pub(crate) const PLAIN: i32 = 2;
 impl State {
     fn values(&self) -> Outcome<&dyn DeviceValues> {
         self.values.as_deref().ok_or(HandleError::NoValidData)
+    }
+
+    /// Returns the reason for an error: a table whose device was lost has no values.
+    fn reason(&self, error: HandleError) -> HandleError {
+        match error {
+            HandleError::NoValidData => finish(&self.device).err().unwrap_or(error),
+            _ => error,
+        }
     }
 
     /// Does work on the values, after and before that of other libraries in the default stream.
@@ -164,6 +172,20 @@ impl DeviceTable {
         table
     }
 
+    /// Returns the table with a description of its columns, and other names for them, if there are any.
+    pub(crate) fn described(
+        mut self,
+        dictionary: Option<DataDictionary>,
+        names: Option<Vec<Option<String>>>,
+    ) -> PyResult<Self> {
+        let state = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        state.dictionary = dictionary.unwrap_or_else(|| state.dictionary.clone());
+        if let Some(names) = names {
+            state.dictionary = renamed(&state.dictionary, &names).or_raise()?;
+        }
+        Ok(self)
+    }
+
     /// Borrows the table for reading. While this waits, other Python threads run.
     fn read(&self, py: Python<'_>) -> PyResult<RwLockReadGuard<'_, State>> {
         device::check_process()?;
@@ -175,8 +197,11 @@ impl DeviceTable {
             drop(state);
             let mut state = self.write(py)?;
             let state = &mut *state;
-            py.detach(|| state.restore()).or_raise_of_device()?;
-            state.values().or_raise_of_device()?;
+            let restore = |state: &mut State| {
+                state.restore()?;
+                state.values().map(|_| ())
+            };
+            py.detach(|| restore(state).map_err(|error| state.reason(error))).or_raise_of_device()?;
         }
     }
 
@@ -211,21 +236,21 @@ impl DeviceTable {
     ) -> PyResult<R> {
         let state = self.read(py)?;
         let state = &*state;
-        py.detach(|| state.in_order(work)).or_raise_of_device()
+        py.detach(|| state.in_order(work).map_err(|error| state.reason(error))).or_raise_of_device()
     }
 
     /// Returns the memory for another library, after the given stream has been made to wait for the table's work.
     pub(crate) fn lent(&self, py: Python<'_>, stream: Option<Stream>) -> PyResult<Arc<Owner>> {
         let mut state = self.write(py)?;
         let state = &mut *state;
-        let lend = || {
+        let lend = |state: &mut State| {
             let owner = state.lend()?;
             if let Some(stream) = stream {
                 state.values()?.before(stream)?;
             }
             Ok(owner)
         };
-        py.detach(lend).or_raise_of_device()
+        py.detach(|| lend(state).map_err(|error| state.reason(error))).or_raise_of_device()
     }
 
     /// Returns what does not change: the device, the type, the number of rows and columns, and their order.
@@ -276,48 +301,63 @@ impl DeviceTable {
         Ok(Self::new(self.work(py, |values| values.selected(columns))?, features))
     }
 
-    pub(crate) fn changed(
-        &self,
-        py: Python<'_>,
-        work: impl FnOnce(&mut dyn DeviceValues) -> Outcome<()> + Send,
-    ) -> PyResult<()> {
+    fn changed(&self, py: Python<'_>, work: impl FnOnce(&mut dyn DeviceValues) -> Outcome<()> + Send) -> PyResult<()> {
         let mut state = self.write(py)?;
         let state = &mut *state;
-        py.detach(|| state.change(work)).or_raise_of_device()
+        py.detach(|| state.change(work).map_err(|error| state.reason(error))).or_raise_of_device()
     }
 
     /// Returns the statistics, with the names of the columns.
     pub(crate) fn summary(&self, py: Python<'_>) -> PyResult<BasicStatistics> {
         let found = self.work(py, |values| values.summarized())?;
-        let named = self.downloaded(py, 0..0, self.form(py)?.element, ConversionPolicy::Saturate)?;
-        let mut all = BasicStatistics::compute(&**named.read(py)).or_raise()?;
+        let mut all = self.no_statistics(py)?;
         all.merge(&found).or_raise()?;
         Ok(all)
+    }
+
+    /// Returns the statistics of no rows, with the names of the columns.
+    fn no_statistics(&self, py: Python<'_>) -> PyResult<BasicStatistics> {
+        let named = self.downloaded(py, 0..0, self.form(py)?.element, ConversionPolicy::Saturate)?;
+        let named = named.snapshot(py)?;
+        BasicStatistics::compute(&*named).or_raise()
+    }
+
+    /// Standardizes the columns, by statistics of other rows if they are given: of columns with these names.
+    pub(crate) fn standardized(&self, py: Python<'_>, statistics: Option<&BasicStatistics>) -> PyResult<()> {
+        if let Some(statistics) = statistics {
+            let (found, own) = (statistics.per_column().len(), self.count(py)?);
+            if found != own {
+                let text = format!("statistics of {found} columns do not standardize a table of {own} columns");
+                return Err(TableError::new_err(text));
+            }
+            self.no_statistics(py)?.merge(statistics).or_raise()?;
+            if statistics.row_count() == 0 {
+                return Err(TableError::new_err("statistics of 0 rows have no means: nothing is standardized by them"));
+            }
+        }
+        self.changed(py, |values| values.standardized(statistics))
     }
 
     pub(crate) fn wait(&self, py: Python<'_>, stream: Stream) -> PyResult<()> {
         let state = self.read(py)?;
         let state = &*state;
-        py.detach(|| state.values()?.after(stream)).or_raise_of_device()
+        let wait = || state.values()?.after(stream);
+        py.detach(|| wait().map_err(|error| state.reason(error))).or_raise_of_device()
     }
 
     pub(crate) fn finish(&self, py: Python<'_>) -> PyResult<()> {
         let device = self.form(py)?.device;
         py.detach(|| finish(&device)).or_raise_of_device()
     }
+}
 
-    /// Returns the indices of columns: given one name or index, or several.
-    pub(crate) fn chosen(&self, py: Python<'_>, columns: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
-        let dictionary = self.dictionary(py)?;
-        let column = |key: &Bound<'_, PyAny>| match key.cast::<PyString>() {
-            Ok(name) => dictionary.try_index_of(&name.to_string_lossy()).or_raise(),
-            Err(_) => index(key.extract()?, dictionary.len(), "column"),
-        };
-        if columns.is_instance_of::<PyString>() || columns.extract::<isize>().is_ok() {
-            return Ok(vec![column(columns)?]);
-        }
-        let keys: Vec<Bound<'_, PyAny>> = lists::items(columns)?;
-        keys.iter().map(column).collect()
+impl Columns for DeviceTable {
+    fn count(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.read(py)?.dictionary.len())
+    }
+
+    fn named(&self, py: Python<'_>, name: &str) -> PyResult<usize> {
+        self.read(py)?.dictionary.try_index_of(name).or_raise()
     }
 }
 

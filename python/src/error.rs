@@ -115,8 +115,8 @@ impl<F: FnOnce(Python<'_>) -> PyErr + Send + Sync> PyErrArguments for Later<F> {
 }
 
 /// Returns an exception that is made when it is raised, not before. An object of Python that is made can start the
-/// garbage collector, and so finalizers of the user, which may use the table of the call that fails. The exception
-/// does not exist until that call has released its lock. `PyErr::new` is lazy as well.
+/// garbage collector, and so finalizers of the user, which may use the table of the call that fails: until the call has
+/// released its lock, no exception exists. `PyErr::new` of PyO3 is as late.
 fn later(make: impl FnOnce(Python<'_>) -> PyErr + Send + Sync + 'static) -> PyErr {
     PyErr::new::<PyBaseException, _>(Later(make))
 }

@@ -81,8 +81,28 @@ fn place(array: &Bound<'_, PyAny>) -> PyResult<Option<(i32, i32)>> {
         return Ok(None);
     }
     let Some(device) = attribute(array, "__dlpack_device__")? else { return Ok(None) };
-    let (device_type, number): (i64, i64) = exit::call(&device, ())?.extract()?;
+    let found = exit::call(&device, ())?.extract();
+    let (device_type, number): (i64, i64) = found.map_err(|error| wrong("the result of __dlpack_device__", &error))?;
     Ok(Some((i32::try_from(device_type).unwrap_or(0), i32::try_from(number).unwrap_or(-1))))
+}
+
+/// Returns the error for what a protocol does not allow.
+fn wrong(what: &str, error: &PyErr) -> PyErr {
+    TableTypeError::new_err(format!("{what} is wrong: {error}"))
+}
+
+/// Returns a field of the CUDA array interface; a field that is missing is `None`.
+fn field<'py, V>(interface: &Bound<'py, PyDict>, name: &str) -> PyResult<V>
+where
+    V: for<'a> FromPyObject<'a, 'py>,
+{
+    let found = interface.get_item(name)?;
+    let found = found.unwrap_or_else(|| interface.py().None().into_bound(interface.py()));
+    let error = match found.extract::<V>() {
+        Ok(value) => return Ok(value),
+        Err(error) => error.into(),
+    };
+    Err(wrong(&format!("the field {name:?} of __cuda_array_interface__"), &error))
 }
 
 /// Returns an error that says how to read an array, if it is in the memory of a device.
@@ -93,6 +113,9 @@ pub(crate) fn refuse_devices(array: &Bound<'_, PyAny>) -> PyResult<()> {
     };
     if !is_there {
         return Ok(());
+    }
+    if array.is_instance_of::<DeviceTable>() {
+        return Err(TableTypeError::new_err("the values are in the memory of a CUDA device: to_table() copies them"));
     }
     Err(TableTypeError::new_err(
         "the values are in the memory of a CUDA device: DeviceTable.from_dlpack(x) is a table of them there, \
@@ -111,8 +134,10 @@ fn capsule<'py>(array: &Bound<'py, PyAny>, device: &Cuda, device_type: i32) -> P
     options.set_item("max_version", (1, 0))?;
     let export = exit::attribute(array, "__dlpack__")?;
     match exit::call_with(&export, &options) {
-        // Producers before version 1.0 do not know the argument.
-        Err(error) if error.is_instance_of::<PyTypeError>(py) => exit::call_with(&export, &old),
+        // Producers before version 1.0 do not know the argument. Any other error is the producer's own.
+        Err(error) if error.is_instance_of::<PyTypeError>(py) && error.to_string().contains("max_version") => {
+            exit::call_with(&export, &old)
+        }
         result => result,
     }
 }
@@ -146,18 +171,19 @@ fn interface(array: &Bound<'_, PyAny>, copies: bool) -> PyResult<DeviceTable> {
         let text = format!("{} has neither __dlpack__ nor __cuda_array_interface__", array.get_type().name()?);
         return Err(TableTypeError::new_err(text));
     };
-    if found.call_method1("get", ("mask",))?.is_truthy()? {
+    let found = found.cast_into::<PyDict>().map_err(|error| wrong("__cuda_array_interface__", &error.into()))?;
+    if field::<Option<Bound<'_, PyAny>>>(&found, "mask")?.is_some() {
         return Err(TableTypeError::new_err("tables have no masks: fill the masked values first"));
     }
-    let (address, is_read_only): (u64, bool) = found.get_item("data")?.extract()?;
-    let typestr: String = found.get_item("typestr")?.extract()?;
+    let (address, is_read_only): (u64, bool) = field(&found, "data")?;
+    let typestr: String = field(&found, "typestr")?;
     let interface = CudaArrayInterface {
         address,
         is_read_only,
         typestr,
-        shape: found.get_item("shape")?.extract()?,
-        strides: found.call_method1("get", ("strides",))?.extract()?,
-        stream: found.call_method1("get", ("stream",))?.extract()?,
+        shape: field(&found, "shape")?,
+        strides: field(&found, "strides")?,
+        stream: field(&found, "stream")?,
     };
     let Some(element) = interface.element_type() else {
         return Err(TableTypeError::new_err(format!("tables do not support values of the type {}", interface.typestr)));

@@ -15,8 +15,9 @@ use numeric_table::{
 };
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::PyTuple;
 
+use crate::choose;
 use crate::describe;
 use crate::element::{self, with_type};
 use crate::error::{OrRaise, TableError, TableIndexError, with_advice};
@@ -195,14 +196,7 @@ impl Table {
 
     /// Returns the index of a column that is given by its name, or by its index from either end.
     pub(crate) fn column_index(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<usize> {
-        match key.cast::<PyString>() {
-            Ok(name) => {
-                let name = name.to_string();
-                self.read(py).dictionary().try_index_of(&name).or_raise()
-            }
-            // With no lock held: the index may be a user's object.
-            Err(_) => index(key.extract()?, self.column_count(py), "column"),
-        }
+        choose::column(py, self, key)
     }
 
     pub(crate) fn column_count(&self, py: Python<'_>) -> usize {

@@ -6,10 +6,10 @@ use numeric_table::{
     TableDescription, TableSelection,
 };
 use pyo3::prelude::*;
-use pyo3::types::{PyMapping, PyString};
+use pyo3::types::PyMapping;
 
 use crate::boundary::methods;
-use crate::choose::{is_number, some_columns};
+use crate::choose;
 use crate::describe::set_name;
 use crate::element::with_type;
 use crate::error::{OrRaise, TableError};
@@ -49,7 +49,7 @@ impl Table {
     /// >>> nt.Table([[1, 2, 3]], names=["a", "b", "c"]).select_columns(["c", "a"]).rows().tolist()
     /// [[3, 1]]
     fn select_columns(&self, py: Python<'_>, columns: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.selected(py, &self.chosen(py, columns)?)
+        self.selected(py, &choose::columns(py, self, columns)?)
     }
 
     /// Returns all columns except some, given their names or indices. Contiguously stored columns are not copied.
@@ -58,7 +58,7 @@ impl Table {
     /// >>> nt.Table([[1, 2, 3]], names=["a", "b", "c"]).drop_columns(["b"]).names
     /// ['a', 'c']
     fn drop_columns(&self, py: Python<'_>, columns: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let mut dropped = self.chosen(py, columns)?;
+        let mut dropped = choose::columns(py, self, columns)?;
         dropped.sort_unstable();
         let mut rest = listed(0..self.column_count(py), "columns")?;
         rest.retain(|column| dropped.binary_search(column).is_err());
@@ -170,14 +170,6 @@ impl Table {
 }
 
 impl Table {
-    /// Returns the indices of the selected columns: one, or several.
-    fn chosen(&self, py: Python<'_>, columns: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
-        match columns.is_instance_of::<PyString>() || is_number(columns) {
-            true => Ok(vec![self.column_index(py, columns)?]),
-            false => some_columns(py, self, columns),
-        }
-    }
-
     fn selected(&self, py: Python<'_>, columns: &[usize]) -> PyResult<Self> {
         let table = self.read(py);
         let table = &**table;

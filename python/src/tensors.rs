@@ -15,6 +15,9 @@ use crate::{device, exit};
 
 /// The name of a capsule of DLPack before version 1.0 that no consumer has taken.
 const OLD_NAME: &CStr = c"dltensor";
+/// The names of capsules whose tensor a consumer has taken.
+const USED_NAME: &CStr = c"used_dltensor_versioned";
+const OLD_USED_NAME: &CStr = c"used_dltensor";
 
 /// `DLManagedTensor`, of DLPack before version 1.0. A deleter of another library may run Python code.
 #[repr(C)]
@@ -36,7 +39,7 @@ unsafe impl Send for Foreign {}
 impl Foreign {
     /// Takes the tensor from a capsule, which it renames.
     pub(crate) fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if let Some(pointer) = taken(capsule, NAME, c"used_dltensor_versioned")? {
+        if let Some(pointer) = taken(capsule, NAME, USED_NAME)? {
             let tensor = Self::Versioned(pointer.cast());
             // SAFETY: the capsule has this name, and so holds such a tensor; the version is at the same place in all.
             let (major, minor) = unsafe { (*pointer.cast::<Managed>().as_ptr()).version };
@@ -45,10 +48,17 @@ impl Foreign {
                 _ => Err(TableTypeError::new_err(format!("tensors of DLPack {major}.{minor} are not supported"))),
             };
         }
-        if let Some(pointer) = taken(capsule, OLD_NAME, c"used_dltensor")? {
+        if let Some(pointer) = taken(capsule, OLD_NAME, OLD_USED_NAME)? {
             return Ok(Self::Old(pointer.cast()));
         }
-        Err(TableTypeError::new_err("__dlpack__ did not return the capsule of a tensor"))
+        // SAFETY: the object is alive, the thread is attached, and both names are static.
+        let is_used = [USED_NAME, OLD_USED_NAME]
+            .iter()
+            .any(|name| unsafe { ffi::PyCapsule_IsValid(capsule.as_ptr(), name.as_ptr()) } == 1);
+        Err(TableTypeError::new_err(match is_used {
+            true => "the tensor of the capsule has already been consumed",
+            false => "__dlpack__ did not return the capsule of a tensor",
+        }))
     }
 
     fn tensor(&self) -> &Tensor {
@@ -193,17 +203,34 @@ impl Owner {
         unsafe { DlTensor::from_raw_versioned(managed.cast()) }
     }
 
+    /// Returns a tensor of the memory for a consumer, which may write its sizes and strides: these are its own.
+    fn lent(self: &Arc<Self>) -> (Box<Lent>, Tensor) {
+        let Tensor { dimensions, shape, strides, .. } = self.managed().tensor;
+        let copy = |numbers: *mut i64| {
+            let count = usize::try_from(dimensions).unwrap_or(0);
+            let read = |place| {
+                // SAFETY: what is not null has as many numbers as there are dimensions, while the owner is alive.
+                unsafe { *numbers.add(place) }
+            };
+            if numbers.is_null() { Vec::new() } else { (0..count).map(read).collect() }
+        };
+        let mut lent = Box::new(Lent { _owner: self.clone(), shape: copy(shape), strides: copy(strides) });
+        let own = |numbers: *mut i64, copy: &mut Vec<i64>| if numbers.is_null() { numbers } else { copy.as_mut_ptr() };
+        let (shape, strides) = (own(shape, &mut lent.shape), own(strides, &mut lent.strides));
+        (lent, Tensor { shape, strides, ..self.managed().tensor })
+    }
+
     /// Makes a capsule of a tensor of the memory, for a consumer of DLPack 1.0.
     pub(crate) fn capsule<'py>(self: &Arc<Self>, py: Python<'py>, is_copied: bool) -> PyResult<Bound<'py, PyAny>> {
-        let Managed { flags, tensor, .. } = *self.managed();
-        let flags = if is_copied { flags | IS_COPIED } else { flags };
-        capsule_of(py, Managed::leaked(Box::new(self.clone()), flags, tensor))
+        let flags = self.managed().flags | if is_copied { IS_COPIED } else { 0 };
+        let (context, tensor) = self.lent();
+        capsule_of(py, Managed::leaked(context, flags, tensor))
     }
 
     /// Makes a capsule of a tensor of the memory, for a consumer of DLPack before version 1.0.
     pub(crate) fn old_capsule<'py>(self: &Arc<Self>, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let context = Box::into_raw(Box::new(self.clone())).cast();
-        let tensor = self.managed().tensor;
+        let (context, tensor) = self.lent();
+        let context = Box::into_raw(context).cast();
         let managed = Box::into_raw(Box::new(OldManaged { tensor, context, deleter: Some(delete_old) }));
         // SAFETY: the name is static, the pointer is not null, and the destructor takes it back.
         let made = unsafe {
@@ -212,6 +239,13 @@ impl Owner {
         // SAFETY: without a capsule, nothing else has the pointer.
         made.inspect_err(|_| unsafe { delete_old(managed) })
     }
+}
+
+/// The resources that a tensor of a consumer needs as long as it exists.
+struct Lent {
+    _owner: Arc<Owner>,
+    shape: Vec<i64>,
+    strides: Vec<i64>,
 }
 
 impl Drop for Owner {
@@ -229,7 +263,7 @@ unsafe extern "C-unwind" fn delete_old(managed: *mut OldManaged) {
     // SAFETY: both were leaked by `old_capsule`, and this is called once.
     unsafe {
         let managed = Box::from_raw(managed);
-        drop(Box::from_raw(managed.context.cast::<Arc<Owner>>()));
+        drop(Box::from_raw(managed.context.cast::<Lent>()));
     }
 }
 

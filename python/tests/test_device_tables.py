@@ -1,8 +1,10 @@
 """Tables on a CUDA device: on a real one, or on the driver that takes the place of NVIDIA's (`tests/fake-cuda`)."""
 
+import copy
 import ctypes
 import gc
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -138,6 +140,52 @@ def test_conversions_are_those_of_the_program(library, dtype):
     same(table.astype(dtype).to_device(dtype="f8").rows(), table.astype(dtype).rows(dtype="f8"))
 
 
+def test_columns_are_chosen_as_in_the_program(library):
+    table = nt.Table(np.arange(12, dtype="i4").reshape(4, 3), names=["a", "b", "c"])
+    there = table.to_device()
+    true, flags = np.bool_(True), [True, False, True]
+    kinds = [np.array([0, 2], "u8"), np.int8(-1), np.array([1.0]), np.array([], "f4"), np.array([[0]])]
+    masks = [flags, np.array(flags), np.array(flags, object), flags[:2], [False] * 3, flags * 2, tuple(flags)]
+    slices = [slice(None), slice(None, None, -1), slice(5, 9), slice(None, None, 0), slice("a", "b"), ...]
+    wrong = [2**70, [2**70], -(2**70), np.uint64(2**64 - 1), 3, [-4], np.nan, [np.nan], 1.0, [1.0], "d", ["a", "d"]]
+    others = [True, true, [true], None, [None], {}, {"a": 1}, {0}, "abc", b"a", ["a", 1], [["a"]], iter([0]), object()]
+    for key in [*kinds, *masks, *slices, *wrong, *others, [], ["c", "a"], range(2), "b", -1, [0, 0]]:
+        try:
+            expected = table.select_columns(key)
+        except Exception as error:
+            with pytest.raises(type(error)) as found:
+                there.select_columns(key)
+            assert str(found.value) == str(error), key
+        else:
+            found = there.select_columns(key)
+            assert found.names == expected.names, key
+            same(found.rows(), expected.rows(dtype="i4"))
+
+
+def test_statistics_of_other_columns_standardize_nothing(library):
+    values = np.array([[0.0, 100.0], [2.0, 300.0]])
+    fitted = nt.Table(values, names=["a", "b"]).to_device().statistics()
+    there = nt.Table(values, names=["b", "a"]).to_device()
+    other = nt.statistics(nt.Table(values, names=["b", "a"]))
+    for wrong, part in [
+        (fitted, 'column 0 has the name "a"'),
+        (nt.Statistics(2), "0 rows"),
+        (nt.statistics(nt.Table(np.ones((0, 2)))), "0 rows"),
+        (nt.Statistics(3), "3 columns.* 2 columns"),
+        (nt.statistics(nt.Table(np.ones((2, 3)))), "3 columns"),
+        (nt.statistics(nt.Table(np.ones((2, 0)))), "0 columns"),
+    ]:
+        with pytest.raises(nt.TableError, match=part):
+            there.standardize(wrong)
+        same(there.rows(), values)
+    for right in (other, nt.statistics(nt.Table(values))):  # the latter has no names
+        again = nt.Table(values, names=["b", "a"]).to_device()
+        again.standardize(right)
+        same(again.rows(), np.array([[-1.0, -1.0], [1.0, 1.0]]))
+    there.standardize(there.statistics())
+    same(there.rows(), np.array([[-1.0, -1.0], [1.0, 1.0]]))
+
+
 def test_fewer_bytes_are_transferred(library):
     wide, narrow = nt.Table(np.ones((100, 4))), nt.Table(np.ones((100, 4), "i2"))
     there, copies = traced(lambda: wide.to_device(dtype="f4"))
@@ -206,7 +254,7 @@ def test_columns_and_rows_are_selected(library):
     for wrong in (["d"], [3], [-4], 7):
         with pytest.raises((nt.TableError, nt.TableIndexError)):
             there.select_columns(wrong)
-    with pytest.raises(TypeError):
+    with pytest.raises(nt.TableIndexError, match="one dimension"):
         there.select_columns({"a": 1})
     for start, stop in [(0, 5), (5, None), (3, 2)]:
         with pytest.raises(nt.TableIndexError, match="4"):
@@ -240,7 +288,7 @@ def test_values_are_not_copied_implicitly(library):
     with pytest.raises(nt.TableTypeError, match="rows.. and to_table.. copy"):
         np.asarray(there)
     array = Array(library, np.ones((2, 2), "f4"))
-    for value in (there, array, Interface(array)):
+    for value in (array, Interface(array)):
         with pytest.raises(nt.TableTypeError, match="DeviceTable.from_dlpack"):
             nt.Table(value)
     array.free()
@@ -341,7 +389,7 @@ def test_tables_are_standardized_by_the_statistics_of_others(library):
     training, test = nt.Table([[1.0, 7.0], [3.0, 7.0]]), nt.Table([[4.0, 9.0]]).to_device()
     test.standardize(nt.statistics(training))
     same(test.rows(), np.array([[2.0, 2.0]]))
-    with pytest.raises(nt.TableError, match="lengths differ"):
+    with pytest.raises(nt.TableError, match="1 columns"):
         test.standardize(nt.statistics(nt.Table([[1.0]])))
     with pytest.raises(TypeError):
         test.standardize([1.0])
@@ -488,6 +536,44 @@ def test_what_is_not_a_table_of_a_device_is_refused_and_deleted(library):
     base.free()
 
 
+def test_tables_of_tensors_have_names(library):
+    values = np.arange(6, dtype="f4").reshape(2, 3)
+    array = Array(library, values)
+    assert nt.DeviceTable.from_dlpack(array).names == [None] * 3
+    there = nt.DeviceTable.from_dlpack(array, names=["a", None, "c"])
+    assert there.names == ["a", None, "c"] and there.to_table().names == there.names
+    same(there.select_columns("c").rows(), values[:, 2:])
+    assert nt.DeviceTable.from_dlpack(array, names=["x", "y", "z"], copy=True).names == ["x", "y", "z"]
+    assert nt.DeviceTable.from_dlpack(Interface(array), names=np.array(["x", "y", "z"])).names == ["x", "y", "z"]
+    for copy in (False, True):
+        assert nt.DeviceTable.from_dlpack(there, copy=copy).names == there.names
+        assert nt.DeviceTable.from_dlpack(there, copy=copy, names=list("xyz")).names == list("xyz")
+    deleted = array.deleted
+    for wrong, error in [(["a"], nt.TableError), (list("abcd"), nt.TableError), ("abc", TypeError), ([1, 2, 3], TypeError)]:
+        with pytest.raises(error):
+            nt.DeviceTable.from_dlpack(array, names=wrong)
+    assert there.names == ["a", None, "c"]
+    same(there.rows(), values)
+    wait_for(lambda: array.deleted >= deleted + 2)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_consumers_that_write_sizes_and_strides_spoil_no_other_tensor(library, order):
+    values = np.asarray(np.arange(6, dtype="f4").reshape(2, 3), order=order)
+    for table in (nt.Table(values).to_device(), nt.DeviceTable.from_dlpack(Array(library, values))):
+        for options in ({}, {"max_version": (1, 0)}, {"max_version": (1, 0), "copy": True}):
+            first = Consumed(table, -1, **options)
+            shape, strides = first.shape, first.strides
+            for place in range(2):
+                first.managed.tensor.shape[place] = first.managed.tensor.strides[place] = 7
+            second = Consumed(table, -1, **options)
+            assert (second.shape, second.strides) == (shape, strides) == ((2, 3), (3, 1) if order == "C" else (1, 2))
+            assert table.shape == (2, 3)
+            first.delete(), second.delete()
+        same(nt.DeviceTable.from_dlpack(table).rows(), values)
+        same(table.rows(), values)
+
+
 def test_producers_that_break_their_promises(library):
     base = Array(library, np.arange(12, dtype="f4"))
 
@@ -505,12 +591,25 @@ def test_producers_that_break_their_promises(library):
 
     used = base.capsule(True)
     nt.DeviceTable.from_dlpack(Broken(used))
-    for result in (None, 3, used):  # a capsule is consumed once
-        with pytest.raises(nt.TableTypeError, match="capsule"):
+    for result, part in [(None, "did not return"), (3, "did not return"), (used, "already been consumed")]:
+        with pytest.raises(nt.TableTypeError, match=f"capsule.*{part}|{part}.*capsule"):
             nt.DeviceTable.from_dlpack(Broken(result))
     for error in (KeyError("a"), TypeError("b"), BufferError("c")):
         with pytest.raises(type(error), match=error.args[0]):
             nt.DeviceTable.from_dlpack(Broken(error))
+    calls = []
+
+    class Fails(Broken):
+        def __dlpack__(self, **options):
+            calls.append(options)
+            return super().__dlpack__(**options)
+
+    with pytest.raises(TypeError, match="its own"):
+        nt.DeviceTable.from_dlpack(Fails(TypeError("its own")))
+    assert len(calls) == 1 and "max_version" in calls[0]
+    with pytest.raises(TypeError, match="argument 'max_version'"):
+        nt.DeviceTable.from_dlpack(Fails(TypeError("__dlpack__() got an unexpected keyword argument 'max_version'")))
+    assert len(calls) == 3 and "max_version" not in calls[2]
     wait_for(lambda: base.deleted == 1)
     base.free()
 
@@ -547,12 +646,31 @@ def test_arrays_with_the_cuda_array_interface_are_tables(library):
         ({"shape": (1, 2, 3)}, nt.TableError, "3 dimensions"),
         ({"shape": (4000, 3)}, nt.TableError, "were claimed"),
         ({"mask": object()}, nt.TableTypeError, "masks"),
+        ({"mask": []}, nt.TableTypeError, "masks"),
         ({"strides": (3, 2)}, nt.TableError, "stride of 3 bytes"),
     ]:
         with pytest.raises(error, match=part):
             nt.DeviceTable.from_dlpack(Interface(array, **fields))
-    with pytest.raises((TypeError, KeyError)):
-        nt.DeviceTable.from_dlpack(type("Empty", (), {"__cuda_array_interface__": {}})())
+    for name, wrong in [("data", 3), ("data", (-1, False)), ("data", None), ("typestr", 3), ("shape", "ab"), ("shape", 3)]:
+        with pytest.raises(nt.TableTypeError, match=name):
+            nt.DeviceTable.from_dlpack(Interface(array, **{name: wrong}))
+    for name, wrong in [("strides", 3), ("stream", "a"), ("stream", 2**70)]:
+        with pytest.raises(nt.TableTypeError, match=name):
+            nt.DeviceTable.from_dlpack(Interface(array, **{name: wrong}))
+    for wrong, part in [({}, "data"), (3, "__cuda_array_interface__"), ([1], "__cuda_array_interface__")]:
+        with pytest.raises(nt.TableTypeError, match=part):
+            nt.DeviceTable.from_dlpack(type("Wrong", (), {"__cuda_array_interface__": wrong})())
+    for wrong in (None, 3, (2,), ("a", 0), (2**70, 0)):
+        call = {"__dlpack__": lambda self, **options: None, "__dlpack_device__": lambda self: wrong}
+        with pytest.raises(nt.TableTypeError, match="__dlpack_device__"):
+            nt.DeviceTable.from_dlpack(type("Wrong", (), call)())
+
+
+def test_nothing_is_copied_or_pickled_implicitly(library):
+    there = nt.Table([[1.0]]).to_device()
+    for call in (nt.Table, np.asarray, copy.copy, copy.deepcopy, pickle.dumps, lambda table: pickle.dumps(table, 2)):
+        with pytest.raises(nt.TableTypeError, match=r"to_table\(\)"):
+            call(there)
 
 
 def test_an_array_on_another_device_is_found(library):
@@ -594,6 +712,48 @@ def test_calls_that_the_driver_refuses_leave_the_table_as_it_was(library, after)
             call(table)
             assert table.shape == (4, 3)
     assert library.control(5) == 0
+
+
+def test_every_call_says_that_the_device_is_lost(library):
+    if library.control(0) is None:
+        pytest.skip("needs the fake driver")
+    run = program("""
+        import numpy as np, numeric_table as nt
+        from other_library import Array, Library
+        library = Library()
+        values = np.ones((4, 3), "f4")
+        lent, own = nt.Table(values).to_device(), nt.Table(values).to_device()
+        lent.__dlpack__()
+        tables = [lent, own, nt.DeviceTable.from_dlpack(Array(library, values))]
+        library.control(10, 700)  # an illegal address
+        try:
+            own.astype("f8").rows()
+        except nt.DeviceError:
+            pass
+        calls = [
+            lambda table: table.rows(),
+            lambda table: table.statistics(),
+            lambda table: table.standardize(),
+            lambda table: table.astype("f8"),
+            lambda table: table.select_columns([0]),
+            lambda table: table.wait_for(1),
+            lambda table: table.__dlpack__(),
+            lambda table: table.__cuda_array_interface__,
+            lambda table: table.to_table(),
+            lambda table: nt.DeviceTable.from_dlpack(table),
+        ]
+        for table in tables:
+            for call in calls * 2:
+                try:
+                    call(table)
+                except nt.DeviceError as error:
+                    print(error)
+                else:
+                    print("no error")
+    """)
+    assert (run.returncode, run.stderr) == (0, ""), run
+    assert set(run.stdout.splitlines()) == {"the device is lost, with its copies"}, run
+    assert len(run.stdout.splitlines()) == 60
 
 
 # Order

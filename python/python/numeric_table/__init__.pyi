@@ -141,7 +141,9 @@ class Table:
 
 class DeviceTable:
     @staticmethod
-    def from_dlpack(tensor: Any, *, copy: bool = False) -> DeviceTable: ...
+    def from_dlpack(
+        tensor: Any, *, copy: bool = False, names: Sequence[str | None] | None = None
+    ) -> DeviceTable: ...
     @property
     def shape(self) -> tuple[int, int]: ...
     @property
