@@ -34,6 +34,10 @@ pub struct CudaBuffer {
 /// An access outside of a block: of a kernel's arguments, or of a wrong direct call of the transport.
 pub(super) const OUTSIDE: DeviceError = DeviceError::Failed { code: 0, what: "an access outside of a block" };
 
+/// The number of bytes from which on an allocation is compared with the memory of the device. (Driver 580 reported
+/// success for 2^63 - 8 bytes of a pool with free memory, and kernels then failed.)
+const LARGE: usize = 1 << 30;
+
 impl CudaBuffer {
     /// Allocates a block, whose content is arbitrary.
     pub(super) fn allocate(streams: &Arc<Streams>, bytes: usize) -> Result<Self, DeviceError> {
@@ -46,6 +50,7 @@ impl CudaBuffer {
             return Ok(block(0));
         }
         let attempt = || match streams.context().has_pools() {
+            _ if bytes >= LARGE && bytes > streams.context().memory_info()?.1 => Err(Code::OUT_OF_MEMORY),
             true => streams.stream(Lane::Allocate).allocate(bytes),
             false => streams.context().allocate(bytes),
         };
