@@ -153,10 +153,10 @@ impl Algorithm {
                 let mut found = load(device, counts, bins, 8)?;
                 for bits in load(device, input, count, element.size_in_bytes())? {
                     let value = number(bits, element);
-                    let is_inside = |pair: &[f64]| value >= pair[0] && value < pair[1];
-                    let last = (value == edges[size(bins)?]).then(|| found.len() - 1);
-                    if let Some(bin) = last.or_else(|| edges.windows(2).position(is_inside)) {
-                        found[bin] += 1;
+                    let is_last = value == edges[found.len()];
+                    let above = edges.partition_point(|&edge| edge <= value) - usize::from(is_last); // 0 for NaN
+                    if (1..=found.len()).contains(&above) {
+                        found[above - 1] += 1;
                     }
                 }
                 store(device, counts, 8, &found)
