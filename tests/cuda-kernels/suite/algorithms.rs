@@ -260,7 +260,7 @@ impl<A: Copy + Default + PartialEq + std::fmt::Debug> Kept<A> {
     }
 }
 
-/// A random value; of floats, mostly one of which sums do not overflow.
+/// Returns a random value. Most floats are small enough for a sum of all not to overflow.
 fn some<T: Element>(random: &mut Random, index: usize) -> T {
     if index % 1000 == 999 {
         return of_bits(random.next());

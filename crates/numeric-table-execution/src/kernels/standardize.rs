@@ -1,4 +1,4 @@
-//! How values are standardized: the rule that all devices follow, bit for bit, on the program's own memory.
+//! The rule for standardizing values, on slices in the program's memory. All devices give the same bits.
 
 use numeric_table::convert::{ConversionPolicy, convert_slice};
 use numeric_table::statistics::{BasicStatistics, ColumnStatistics};

@@ -5,6 +5,8 @@
 //! decided here.
 
 mod compact;
+#[cfg(test)]
+mod counting;
 mod options;
 mod repeated;
 mod results;

@@ -78,17 +78,13 @@ fn send_at_once<U: Element, D: Kernels>(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-
     use numeric_table::internal::HasRows;
     use numeric_table::prelude::*;
     use numeric_table::{CsrNumericTable, RowMergedNumericTable, SoaNumericTable, table::by_ref};
 
+    use super::super::counting::Counting;
     use super::*;
-    use crate::closures::BytesKernel;
-    use crate::transport::Queue;
-    use crate::{DeviceAdapter, DeviceId, EmulatedDevice, Launch, View, ViewMut};
+    use crate::{DeviceAdapter, EmulatedDevice};
 
     const ROWS: usize = 23;
 
@@ -133,43 +129,6 @@ mod tests {
         bytemuck::cast_slice(values.read_portal().unwrap()).to_vec()
     }
 
-    /// The emulated device, which adds up the bytes that are allocated for packing.
-    #[derive(Clone)]
-    struct Counting(EmulatedDevice, Arc<AtomicUsize>);
-
-    impl DeviceAdapter for Counting {
-        type Memory = <EmulatedDevice as DeviceAdapter>::Memory;
-
-        fn memory(&self) -> Self::Memory {
-            self.0.memory()
-        }
-
-        fn id(&self) -> DeviceId {
-            self.0.id()
-        }
-
-        fn queue(&self) -> &dyn Queue {
-            self.0.queue()
-        }
-
-        fn staging<T: Element>(&self, count: usize) -> Result<Array<T>, HandleError> {
-            self.1.fetch_add(count * size_of::<T>(), SeqCst);
-            self.0.staging(count)
-        }
-    }
-
-    impl Launch for Counting {
-        fn launch_bytes(
-            &self,
-            inputs: &[View<'_, u8, Self>],
-            outputs: Vec<(ViewMut<'_, u8, Self>, usize)>,
-            items: usize,
-            kernel: &BytesKernel<'_>,
-        ) -> Result<(), HandleError> {
-            self.0.launch_bytes(inputs, outputs, items, kernel)
-        }
-    }
-
     fn send<U: Element, D: Kernels>(
         table: &dyn NumericTable,
         device: &D,
@@ -188,21 +147,20 @@ mod tests {
             assert_eq!(once.calls, 1);
             let row = table.shape().columns * size_of::<U>();
             for rows in [0, 1, 2, 7, 22, 23, 45, 46, 100] {
-                let (device, packed) = (EmulatedDevice::new(), Arc::default());
-                let device = Counting(device, packed);
+                let device = Counting::new();
                 let found = send::<U, _>(table, &device, rows * row).unwrap();
                 assert_eq!(bits(&found), bits(&expected), "{rows} rows, {}", U::TYPE);
-                let (stats, blocks) = (device.0.stats(), table.shape().rows.div_ceil(rows.max(1)));
+                let (stats, blocks) = (device.emulated().stats(), table.shape().rows.div_ceil(rows.max(1)));
                 assert_eq!(stats.uploads.calls, blocks);
                 // Each block of sparse rows has an offset more; blocks that are dense cross as such.
                 assert!(stats.uploads.bytes <= once.bytes + blocks * row + blocks, "{stats:?}");
                 if blocks > SLOTS {
                     // For each slot: what crosses and a quarter, and, if some blocks are dense, those.
                     let block = rows.max(1) * row;
-                    assert!(device.1.load(SeqCst) <= SLOTS * (2 * block + 2 * block + 64), "{rows} rows");
+                    assert!(device.staged().1 <= SLOTS * (2 * block + 2 * block + 64), "{rows} rows");
                 }
                 drop(found);
-                assert_eq!(device.0.live_bytes(), 0);
+                assert_eq!(device.emulated().live_bytes(), 0);
             }
         }
         for_each_table(|table| {
@@ -214,10 +172,10 @@ mod tests {
     #[test]
     fn a_table_in_one_block_is_packed_in_what_crosses() {
         for table in [&sparse() as &dyn NumericTable, &mixed()] {
-            let device = Counting(EmulatedDevice::new(), Arc::default());
+            let device = Counting::new();
             send::<f64, _>(table, &device, usize::MAX).unwrap();
-            let bytes = device.0.stats().uploads.bytes;
-            assert_eq!(device.1.load(SeqCst), bytes.next_multiple_of(size_of::<u64>()));
+            let bytes = device.emulated().stats().uploads.bytes;
+            assert_eq!(device.staged().1, bytes.next_multiple_of(size_of::<u64>()));
         }
     }
 

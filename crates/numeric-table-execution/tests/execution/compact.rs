@@ -1,17 +1,12 @@
 //! What crosses of sparse and mixed rows, as counters and traces see it; what becomes of them when a call fails; and
 //! tables that are larger than the memory of the device.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-
 use numeric_table::files::{TableReader, TableWriter};
 use numeric_table::prelude::*;
 use numeric_table::trace::{CopyKind, copies_of};
 use numeric_table::{CsrNumericTable, RowMergedNumericTable, SoaNumericTable, table::by_ref};
-use numeric_table_execution::closures::BytesKernel;
 use numeric_table_execution::emulated::EmulatedSpeed;
 use numeric_table_execution::stream::{StreamOptions, StreamRows};
-use numeric_table_execution::transport::Queue;
 use numeric_table_execution::*;
 
 /// A table of 1000 rows and 1000 columns of `f32` with one value in each row.
@@ -200,58 +195,4 @@ fn sparse_rows_that_are_larger_than_the_device_as_dense_ones_stream_through_it()
         sum += part.read_portal().unwrap()[0];
     }
     assert_eq!((sum, stream.finish().unwrap().rows), (500_500.0, 1000));
-}
-
-/// The emulated device, which counts how often memory is allocated for packing.
-#[derive(Clone)]
-struct Counting(EmulatedDevice, Arc<AtomicUsize>);
-
-impl DeviceAdapter for Counting {
-    type Memory = <EmulatedDevice as DeviceAdapter>::Memory;
-
-    fn memory(&self) -> Self::Memory {
-        self.0.memory()
-    }
-
-    fn id(&self) -> DeviceId {
-        self.0.id()
-    }
-
-    fn queue(&self) -> &dyn Queue {
-        self.0.queue()
-    }
-
-    fn staging<T: Element>(&self, count: usize) -> Result<Array<T>, HandleError> {
-        self.1.fetch_add(1, SeqCst);
-        self.0.staging(count)
-    }
-}
-
-impl Launch for Counting {
-    fn launch_bytes(
-        &self,
-        inputs: &[View<'_, u8, Self>],
-        outputs: Vec<(ViewMut<'_, u8, Self>, usize)>,
-        items: usize,
-        kernel: &BytesKernel<'_>,
-    ) -> Result<(), HandleError> {
-        self.0.launch_bytes(inputs, outputs, items, kernel)
-    }
-}
-
-#[test]
-fn memory_for_packing_is_allocated_once_for_each_slot() {
-    let by_columns =
-        HomogenNumericTable::full_with_layout(Shape { rows: 1000, columns: 3 }, 1_i16, DataLayout::ColumnMajor);
-    let mut long = SoaNumericTable::new();
-    long.push_column("a", (0..1000_i32).collect::<Vec<_>>()).unwrap();
-    long.push_column("b", (0..1000_i16).collect::<Vec<_>>()).unwrap();
-    for table in [&diagonal() as &dyn NumericTable, &long, &by_columns.unwrap()] {
-        let device = Counting(EmulatedDevice::new(), Arc::default());
-        let mut stream =
-            table.stream_rows::<f64, _>(&device, StreamOptions { rows: 10, ..Default::default() }).unwrap();
-        while stream.next().unwrap().is_some() {}
-        assert_eq!(stream.finish().unwrap().blocks, 100);
-        assert_eq!(device.1.load(SeqCst), 3);
-    }
 }

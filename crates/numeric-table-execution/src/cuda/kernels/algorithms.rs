@@ -276,6 +276,19 @@ impl Cuda {
         Ok(accumulator.give(all.get_values(&[0])?.first().copied().unwrap_or(accumulator.nothing())))
     }
 
+    /// Checks where the values are, and writes a scan of them.
+    fn scan<T: Element, C: Container<T>>(
+        &self,
+        input: &View<'_, T>,
+        operation: Reduction,
+        output: &mut ArrayHandle<T, Self, C>,
+        is_exclusive: bool,
+    ) -> Result<(), HandleError> {
+        input.check(&self.space)?;
+        output.check_device(self)?;
+        with_accumulator!(operation, T, kept => self.scan_as(input, operation, kept, output, is_exclusive))
+    }
+
     fn scan_as<T: Element, A: Accumulate<T>, C: Container<T>>(
         &self,
         input: &View<'_, T>,
@@ -331,9 +344,7 @@ impl Algorithms for Cuda {
         operation: Reduction,
         output: &mut ArrayHandle<T, Self, C>,
     ) -> Result<(), HandleError> {
-        input.check(&self.space)?;
-        output.check_device(self)?;
-        with_accumulator!(operation, T, kept => self.scan_as(&input, operation, kept, output, false))
+        self.scan(&input, operation, output, false)
     }
 
     fn scan_exclusive<T: Element, C: Container<T>>(
@@ -342,9 +353,7 @@ impl Algorithms for Cuda {
         operation: Reduction,
         output: &mut ArrayHandle<T, Self, C>,
     ) -> Result<(), HandleError> {
-        input.check(&self.space)?;
-        output.check_device(self)?;
-        with_accumulator!(operation, T, kept => self.scan_as(&input, operation, kept, output, true))
+        self.scan(&input, operation, output, true)
     }
 
     fn copy_flagged<T: Element, C: Container<T>>(

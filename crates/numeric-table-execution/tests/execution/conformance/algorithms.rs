@@ -12,7 +12,7 @@ use test_support::tables::assert_fault;
 /// Lengths around the sizes of blocks and runs, and more than one thread's share.
 pub(crate) const COUNTS: [usize; 9] = [0, 1, 2, 4095, 4096, 4097, 70_000, 98_304, (1 << 20) + 7];
 
-/// Values of every kind: random bits, special ones, numbers of which sums depend on the order.
+/// Returns random bits, special values, and numbers whose sum depends on the order of addition.
 fn values_of<T: Element>(count: usize, seed: u64) -> Vec<T> {
     let (special, mut random) = (special_values::<T>(), Random::new(seed));
     let is_plain = seed % 2 == 1; // so that not all sums are NaN
