@@ -8,12 +8,12 @@ use pyo3::types::PyDict;
 use crate::boundary::methods;
 use crate::columns::Statistics;
 use crate::describe::names;
-use crate::device_table::{DeviceTable, Form, layout_of};
+use crate::device_table::{DeviceTable, Form};
 use crate::device_values::uploaded;
 use crate::error::{OrRaise, OrRaiseOfDevice, TableTypeError};
 use crate::foreign::{self, stream_object, stream_of};
 use crate::partial::{Partial, state};
-use crate::reading::{policy_of, stated};
+use crate::reading::{layout_of, order_of, policy_of, stated};
 use crate::table::Table;
 use crate::{choose, device, element, lists, numbers};
 
@@ -73,7 +73,7 @@ impl DeviceTable {
     /// ``"C"`` if the values are stored row by row, ``"F"`` if they are stored column by column.
     #[getter]
     fn order(&self, py: Python<'_>) -> PyResult<&'static str> {
-        Ok(if self.form(py)?.layout == DataLayout::RowMajor { "C" } else { "F" })
+        Ok(order_of(self.form(py)?.layout))
     }
 
     /// The names of the columns, ``None`` for a column without a name.
@@ -101,7 +101,7 @@ impl DeviceTable {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let form = self.form(py)?;
         let Shape { rows, columns } = form.shape;
-        let order = if form.layout == DataLayout::RowMajor { "C" } else { "F" };
+        let order = order_of(form.layout);
         let (name, number) = (element::name(form.element), number_of(&form));
         Ok(format!("<DeviceTable: {rows} x {columns} {name}, order {order:?}, on cuda:{number}>"))
     }

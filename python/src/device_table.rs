@@ -105,23 +105,14 @@ impl State {
 
     /// Lends the memory to another library: later writes of the table go to the same memory.
     fn lend(&mut self) -> Outcome<Arc<Owner>> {
-        let owner = match &self.owner {
-            Some(owner) => {
-                let owner = owner.clone();
-                self.restore()?;
-                owner
-            }
-            None => {
-                self.values()?.before(Stream::exchange(&self.device))?;
-                let values = self.values.take().ok_or(HandleError::NoValidData)?;
-                let owner = Owner::new(values.into_tensor()?).ok_or(HandleError::NoValidData)?;
-                self.owner = Some(owner.clone());
-                self.restore()?;
-                owner
-            }
-        };
+        if self.owner.is_none() {
+            self.values()?.before(Stream::exchange(&self.device))?;
+            let values = self.values.take().ok_or(HandleError::NoValidData)?;
+            self.owner = Some(Owner::new(values.into_tensor()?).ok_or(HandleError::NoValidData)?);
+        }
+        self.restore()?;
         self.is_shared = true;
-        Ok(owner)
+        self.owner.clone().ok_or(HandleError::NoValidData)
     }
 
     /// Makes a table of the memory that was exported.
@@ -369,13 +360,4 @@ pub(crate) struct Form {
     pub(crate) shape: Shape,
     pub(crate) layout: DataLayout,
     pub(crate) is_read_only: bool,
-}
-
-/// Parses the order of values.
-pub(crate) fn layout_of(order: &str) -> PyResult<DataLayout> {
-    match order {
-        "C" => Ok(DataLayout::RowMajor),
-        "F" => Ok(DataLayout::ColumnMajor),
-        _ => Err(TableError::new_err(format!("an order is 'C' or 'F', not {order:?}"))),
-    }
 }

@@ -21,7 +21,7 @@ use crate::element::{self, with_type};
 use crate::error::{CopyRequiredError, OrRaise, TableError, exception};
 use crate::numbers;
 use crate::progress::{Listener, hear, watch};
-use crate::reading::{index, listed, policy_of};
+use crate::reading::{index, listed, order_of, policy_of};
 use crate::table::Table;
 use crate::{blocks, describe};
 
@@ -223,7 +223,7 @@ impl Reader {
     /// blocks are best.
     #[getter]
     fn order(&self) -> &'static str {
-        if self.layout == DataLayout::RowMajor { "C" } else { "F" }
+        order_of(self.layout)
     }
 
     /// The names of the columns, ``None`` for a column without a name.

@@ -399,6 +399,20 @@ pub(crate) fn check_shape(shape: Shape) -> PyResult<()> {
     Err(TableError::new_err(format!("{shape} exceeds Python's limits")))
 }
 
+/// Parses the order of values.
+pub(crate) fn layout_of(order: &str) -> PyResult<DataLayout> {
+    match order {
+        "C" => Ok(DataLayout::RowMajor),
+        "F" => Ok(DataLayout::ColumnMajor),
+        _ => Err(TableError::new_err(format!("an order is 'C' or 'F', not {order:?}"))),
+    }
+}
+
+/// Returns the name of the order of values.
+pub(crate) fn order_of(layout: DataLayout) -> &'static str {
+    if layout == DataLayout::RowMajor { "C" } else { "F" }
+}
+
 /// Returns a policy by its name.
 pub(crate) fn policy_of(name: &str) -> PyResult<ConversionPolicy> {
     match name {

@@ -18,7 +18,7 @@ use crate::describe::{names, renamed};
 use crate::dlpack;
 use crate::element::{self, with_type};
 use crate::error::{OrRaise, TableError, exception};
-use crate::reading::{check_shape, converted, listed, policy_of, stated};
+use crate::reading::{check_shape, converted, layout_of, listed, order_of, policy_of, stated};
 use crate::{lists, numbers};
 use crate::{scipy, source, sparse, together};
 
@@ -95,11 +95,7 @@ impl Table {
         order: &str,
     ) -> PyResult<Self> {
         let element = dtype.map_or(Ok(ElementType::F64), element::of_object)?;
-        let layout = match order {
-            "C" => DataLayout::RowMajor,
-            "F" => DataLayout::ColumnMajor,
-            _ => return Err(TableError::new_err(format!("an order is 'C' or 'F', not {order:?}"))),
-        };
+        let layout = layout_of(order)?;
         let shape = Shape { rows, columns };
         check_shape(shape)?;
         with_type!(element, T => {
@@ -149,7 +145,7 @@ impl Table {
     /// ``"C"`` if the values are stored row by row, ``"F"`` if they are stored column by column.
     #[getter]
     fn order(&self, py: Python<'_>) -> &'static str {
-        if self.read(py).data_layout() == DataLayout::RowMajor { "C" } else { "F" }
+        order_of(self.read(py).data_layout())
     }
 
     /// The names of the columns, ``None`` for a column without a name.
