@@ -4,6 +4,7 @@ use numeric_table::convert::cast;
 use numeric_table::{ElementType, bf16, f16};
 
 use crate::device::Device;
+use crate::kernels::{bytes_of, size};
 use crate::{Answer, INVALID_VALUE};
 
 /// A kernel of an algorithm. Widths are numbers of bytes.
@@ -377,13 +378,9 @@ fn number(bits: u64, element: ElementType) -> f64 {
     }
 }
 
-fn size(number: u64) -> Answer<usize> {
-    usize::try_from(number).map_err(|_| INVALID_VALUE)
-}
-
 /// Reads values of a width as their bits.
 fn load(device: &Device, address: u64, count: u64, width: usize) -> Answer<Vec<u64>> {
-    let bytes = device.read(address, size(count)?.checked_mul(width).ok_or(INVALID_VALUE)?)?;
+    let bytes = device.read(address, bytes_of(size(count)?, width)?)?;
     let bits = |bytes: &[u8]| {
         let mut all = [0; 8];
         all[..width].copy_from_slice(bytes);

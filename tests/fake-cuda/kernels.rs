@@ -87,10 +87,7 @@ pub(crate) fn run(device: &Device, kernel: Kernel, arguments: &[u64]) -> Answer 
                 }
             }
             device.write(output, found.len(), |bytes| bytes.copy_from_slice(&found))?;
-            device.write(refused, 8, |bytes| {
-                let before = u64::from_le_bytes(bytes.try_into().unwrap_or_default());
-                bytes.copy_from_slice(&before.min(first_refused).to_le_bytes());
-            })
+            refuse(device, refused, first_refused)
         }
         (Kernel::SparseToDense(width), arguments) => sparse::to_dense(device, width, arguments),
         (Kernel::Statistics(element), &[input, _, column_stride, rows, columns, group, is_scaled, moments]) => {
@@ -146,6 +143,14 @@ fn standardize<T: Element>(device: &Device, address: u64, shape: Shape, layout: 
     let mut table: Vec<T> = values(&device.read(address, bytes)?);
     HostSerial.standardize(&mut table[..], shape, layout, &pairs[..]).map_err(|_| INVALID_VALUE)?;
     device.write(address, bytes, |place| place.copy_from_slice(cast_slice(&table)))
+}
+
+/// Notes what a kernel refuses, unless it has refused something before that.
+pub(crate) fn refuse(device: &Device, refused: u64, first_refused: u64) -> Answer {
+    device.write(refused, 8, |bytes| {
+        let before = u64::from_le_bytes(bytes.try_into().unwrap_or_default());
+        bytes.copy_from_slice(&before.min(first_refused).to_le_bytes());
+    })
 }
 
 pub(crate) fn size(number: u64) -> Answer<usize> {

@@ -1,7 +1,7 @@
 //! The kernel that writes sparse rows as a dense table.
 
 use crate::device::Device;
-use crate::kernels::{bytes_of, size};
+use crate::kernels::{bytes_of, refuse, size};
 use crate::{Answer, INVALID_VALUE};
 
 /// Unsigned numbers of a width.
@@ -83,8 +83,5 @@ pub(crate) fn to_dense(device: &Device, width: usize, arguments: &[u64]) -> Answ
     if refused == 0 {
         return Ok(());
     }
-    device.write(refused, 8, |bytes| {
-        let before = u64::from_le_bytes(bytes.try_into().unwrap_or_default());
-        bytes.copy_from_slice(&before.min(first_refused).to_le_bytes());
-    })
+    refuse(device, refused, first_refused)
 }

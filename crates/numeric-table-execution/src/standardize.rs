@@ -3,6 +3,7 @@
 use numeric_table::{Array, Element, statistics::BasicStatistics};
 
 use super::kernels::{check_standardized, mean_and_deviation};
+use super::statistics::moments_of;
 use super::{ArrayHandle, DeviceTable, HandleError, Kernels};
 
 impl<T: Element, D: Kernels> DeviceTable<T, D> {
@@ -50,10 +51,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
             return Ok(());
         }
         let device = self.device().clone();
-        let words = shape.columns.checked_mul(BasicStatistics::WORDS).ok_or(HandleError::LengthOverflow)?;
-        let [mut plain, mut scaled] = [(); 2].map(|()| ArrayHandle::<u64, D>::empty(&device));
-        let outputs = [plain.prepare_for_output(words)?, scaled.prepare_for_output(words)?];
-        device.moments(self.view()?, shape, layout, outputs)?;
+        let [plain, scaled] = moments_of(&device, shape, layout, || self.view())?;
         let mut found = ArrayHandle::<f64, D>::empty(&device);
         let moments = [plain.prepare_for_input()?, scaled.prepare_for_input()?];
         device.means_and_deviations(moments, found.prepare_for_output(2 * shape.columns)?)?;

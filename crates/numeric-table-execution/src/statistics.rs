@@ -81,14 +81,11 @@ impl<D: Kernels> DeviceStatistics<D> {
         if shape.columns != self.columns {
             return Err(HandleError::LengthMismatch { have: shape.columns, want: self.columns });
         }
-        let words = self.columns.checked_mul(BasicStatistics::WORDS).ok_or(HandleError::LengthOverflow)?;
         while self.waiting.len() >= MAX_WAITING {
             self.merge_oldest()?;
         }
-        let (mut plain, mut scaled) = (ArrayHandle::empty(&self.device), ArrayHandle::empty(&self.device));
-        let outputs = [plain.prepare_for_output(words)?, scaled.prepare_for_output(words)?];
-        self.device.moments(rows, shape, layout, outputs)?;
-        self.waiting.push_back(([plain, scaled], shape.rows as u64));
+        let moments = moments_of(&self.device, shape, layout, || Ok(rows))?;
+        self.waiting.push_back((moments, shape.rows as u64));
         Ok(())
     }
 
@@ -128,6 +125,20 @@ impl<D: Kernels> DeviceStatistics<D> {
         self.waiting.pop_front();
         Ok(())
     }
+}
+
+/// Computes the moments of rows on their device: the two outputs of [`Kernels::moments`]. Memory for them comes first.
+pub(super) fn moments_of<'v, T: Element, D: Kernels + 'v>(
+    device: &D,
+    shape: Shape,
+    layout: DataLayout,
+    rows: impl FnOnce() -> Result<View<'v, T, D>, HandleError>,
+) -> Result<[ArrayHandle<u64, D>; 2], HandleError> {
+    let words = shape.columns.checked_mul(BasicStatistics::WORDS).ok_or(HandleError::LengthOverflow)?;
+    let [mut plain, mut scaled] = [(); 2].map(|()| ArrayHandle::empty(device));
+    let outputs = [plain.prepare_for_output(words)?, scaled.prepare_for_output(words)?];
+    device.moments(rows()?, shape, layout, outputs)?;
+    Ok([plain, scaled])
 }
 
 impl<D: Kernels> fmt::Debug for DeviceStatistics<D> {

@@ -16,6 +16,7 @@ pub use closures::ClosureAlgorithms;
 pub(crate) use reduced::{Accumulate, BLOCK, RANGE};
 pub(crate) use reduced::{Greatest, Least, Total, WideTotal, WrappingTotal, with_accumulator};
 
+use super::kernels::check_length;
 use super::memory::ExecutionMemory;
 use super::{ArrayHandle, Container, DeviceAdapter, HandleError, Kernels, View};
 
@@ -352,6 +353,5 @@ pub(crate) fn check_flags<T: Element, D: DeviceAdapter>(
     input: &View<'_, T, D>,
     flags: &View<'_, u8, D>,
 ) -> Result<(), HandleError> {
-    let (want, have) = (<D::Memory as ExecutionMemory>::count(input), <D::Memory as ExecutionMemory>::count(flags));
-    if have == want { Ok(()) } else { Err(HandleError::LengthMismatch { have, want }) }
+    check_length::<u8, D>(flags, <D::Memory as ExecutionMemory>::count(input))
 }

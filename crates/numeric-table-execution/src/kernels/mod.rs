@@ -416,8 +416,17 @@ pub(super) fn check_table<T: Element, D: DeviceAdapter>(
     view: &View<'_, T, D>,
     shape: Shape,
 ) -> Result<usize, HandleError> {
-    let (have, want) = (<D::Memory as ExecutionMemory>::count(view), shape.element_count()?);
-    if have == want { Ok(want) } else { Err(HandleError::LengthMismatch { have, want }) }
+    let want = shape.element_count()?;
+    check_length::<T, D>(view, want).map(|()| want)
+}
+
+/// Checks that a view for reading has a number of values.
+pub(super) fn check_length<T: Element, D: DeviceAdapter>(
+    view: &View<'_, T, D>,
+    want: usize,
+) -> Result<(), HandleError> {
+    let have = <D::Memory as ExecutionMemory>::count(view);
+    if have == want { Ok(()) } else { Err(HandleError::LengthMismatch { have, want }) }
 }
 
 pub(super) fn check_count<T: Element, D: DeviceAdapter>(

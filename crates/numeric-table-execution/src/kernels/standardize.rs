@@ -4,7 +4,7 @@ use numeric_table::convert::{ConversionPolicy, convert_slice};
 use numeric_table::statistics::{BasicStatistics, ColumnStatistics};
 use numeric_table::{DataLayout, Element, ElementType, Error, ErrorKind, Shape};
 
-use super::check_count;
+use super::{check_count, check_length};
 #[cfg(doc)]
 use crate::Kernels;
 use crate::memory::ExecutionMemory;
@@ -126,7 +126,5 @@ fn check_words<T: Element, D: DeviceAdapter>(
     columns: usize,
     each: usize,
 ) -> Result<(), HandleError> {
-    let have = <D::Memory as ExecutionMemory>::count(view);
-    let want = columns.checked_mul(each).ok_or(HandleError::LengthOverflow)?;
-    if have == want { Ok(()) } else { Err(HandleError::LengthMismatch { have, want }) }
+    check_length::<T, D>(view, columns.checked_mul(each).ok_or(HandleError::LengthOverflow)?)
 }

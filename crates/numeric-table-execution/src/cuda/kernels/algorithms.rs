@@ -10,7 +10,7 @@ use numeric_table::{Element, ElementType};
 use super::source::{DIGITS, SORT_TILE};
 use super::{number, read, write};
 use crate::algorithms::{Accumulate, Algorithms, BLOCK, RANGE, Reduction, bins_between, check_flags, with_accumulator};
-use crate::cuda::launch::{Argument, Geometry, launch};
+use crate::cuda::launch::{Argument, Geometry};
 use crate::cuda::modules::Unit;
 use crate::cuda::{Cuda, CudaTransport};
 use crate::memory::{DeviceView, DeviceViewMut};
@@ -66,22 +66,6 @@ fn code<'v>(operation: Reduction) -> Argument<'v> {
 type Sums<A> = [ArrayHandle<A, Cuda>; 3];
 
 impl Cuda {
-    /// Runs a kernel.
-    ///
-    /// # Safety
-    /// Those of [`launch`].
-    unsafe fn run(
-        &self,
-        unit: Unit,
-        name: &str,
-        geometry: Geometry,
-        arguments: &mut [Argument<'_>],
-    ) -> Result<(), HandleError> {
-        let function = self.modules.function(self.streams(), unit, name)?;
-        // SAFETY: the caller's promise.
-        Ok(unsafe { launch(self.streams(), &function, geometry, arguments) }?)
-    }
-
     /// Returns how a kernel runs whose blocks of threads take one piece of work after another.
     fn over_pieces(&self, pieces: usize) -> Geometry {
         self.on_blocks(pieces, u32::MAX)

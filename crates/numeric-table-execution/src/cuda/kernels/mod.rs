@@ -1,6 +1,7 @@
 //! The kernels that every device has.
 
 mod algorithms;
+mod run;
 #[forbid(unsafe_code)]
 pub(super) mod source;
 mod sparse;
@@ -13,10 +14,9 @@ use numeric_table::table::spi::Region;
 use numeric_table::{DataLayout, Element, ElementType, Shape, table::TableView};
 use source::{Form, MERGE_ENTRY, Move, THREADS, convert_entry, group_rows, memory_entry, statistics_entry};
 
-use super::launch::{Argument, Geometry, launch};
+use super::launch::{Argument, Geometry};
 use super::memory::{CudaBuffer, OUTSIDE};
 use super::modules::Unit;
-use super::objects::Function;
 use super::strided::extent;
 use super::{Cuda, CudaTransport};
 use crate::kernels::{SparseRows, check_columns, check_count, check_moments, check_region, check_rows, no_element};
@@ -30,9 +30,6 @@ const BLOCKS_PER_MULTIPROCESSOR: u32 = 8;
 /// Blocks of a transpose for each multiprocessor, at most: many more than can run at once, so that none waits long for
 /// the last ones, and so few that they often have several tiles, and share what a block computes once.
 const TILES_PER_MULTIPROCESSOR: u32 = 128;
-
-/// What `refused` holds while no value has been refused.
-const NONE: u64 = u64::MAX;
 
 impl Cuda {
     /// Returns how a kernel runs whose threads take one item after another.
@@ -57,59 +54,6 @@ impl Cuda {
         let most = self.modules.multiprocessors().saturating_mul(most_per_multiprocessor).min(i32::MAX as u32);
         let blocks = u32::try_from(blocks).unwrap_or(most).clamp(1, most);
         Geometry { blocks: (blocks, 1, 1), threads: (THREADS, 1, 1), shared_bytes: 0 }
-    }
-
-    /// Runs a kernel of a conversion, which may refuse values. Returns the index of the first value that it refused, if
-    /// it did; under a policy that refuses nothing, without waiting.
-    ///
-    /// # Safety
-    /// Those of [`launch`]; the last two parameters, the policy and where a refused index goes, are added here.
-    unsafe fn run_conversion(
-        &self,
-        unit: Unit,
-        name: &str,
-        geometry: Geometry,
-        policy: ConversionPolicy,
-        arguments: Vec<Argument<'_>>,
-    ) -> Result<Option<usize>, HandleError> {
-        let function = self.modules.function(self.streams(), unit, name)?;
-        let mode = number(match policy {
-            ConversionPolicy::Saturate => 0,
-            ConversionPolicy::Checked => 1,
-            ConversionPolicy::Exact => 2,
-            _ => return Err(DeviceError::Unavailable { what: "a kernel for this policy" }.into()),
-        });
-        if policy == ConversionPolicy::Saturate {
-            // SAFETY: the caller's promise; no index is written under this policy.
-            unsafe { self.launch_with(&function, geometry, arguments, [mode, number(0)]) }?;
-            return Ok(None);
-        }
-        let transport = self.space.transport();
-        let mut refused = CudaBuffer::allocate(self.streams(), size_of::<u64>())?;
-        transport.upload(&NONE.to_le_bytes(), &mut refused, 0)?;
-        let place = Argument::Write(&mut refused, 0..size_of::<u64>());
-        // SAFETY: the caller's promise; the block has room for an index.
-        unsafe { self.launch_with(&function, geometry, arguments, [mode, place]) }?;
-        let mut index = [0; size_of::<u64>()];
-        transport.download(&refused, 0..size_of::<u64>(), &mut index)?;
-        let index = u64::from_le_bytes(index);
-        Ok((index != NONE).then(|| usize::try_from(index).unwrap_or(usize::MAX)))
-    }
-
-    /// Launches a kernel with two more arguments.
-    ///
-    /// # Safety
-    /// Those of [`launch`].
-    unsafe fn launch_with<'a>(
-        &self,
-        function: &Function,
-        geometry: Geometry,
-        mut arguments: Vec<Argument<'a>>,
-        last: [Argument<'a>; 2],
-    ) -> Result<(), DeviceError> {
-        arguments.extend(last);
-        // SAFETY: the caller's promise.
-        unsafe { launch(self.streams(), function, geometry, &mut arguments) }
     }
 
     /// Copies values at strides into row-major order. The shape is not empty, and its last value is inside the view.
@@ -152,7 +96,6 @@ impl Cuda {
         let groups = rows.div_ceil(group);
         let bytes = groups.checked_mul(size_of::<u64>() * output.len()).ok_or(HandleError::LengthOverflow)?;
         let mut parts = CudaBuffer::allocate(self.streams(), bytes)?;
-        let function = self.modules.function(self.streams(), Unit::Statistics(T::TYPE), &statistics_entry(T::TYPE))?;
         let mut arguments = [
             read(input),
             number(row_stride),
@@ -166,13 +109,12 @@ impl Cuda {
         let geometry = self.over(groups.saturating_mul(columns).saturating_mul(THREADS as usize));
         // SAFETY: the parameters of the kernel are these; it reads all values, and writes the moments of each column of
         // each group.
-        unsafe { launch(self.streams(), &function, geometry, &mut arguments) }?;
+        unsafe { self.run(Unit::Statistics(T::TYPE), &statistics_entry(T::TYPE), geometry, &mut arguments) }?;
 
-        let function = self.modules.function(self.streams(), Unit::Merge, MERGE_ENTRY)?;
         let mut arguments = [Argument::Read(&parts, 0..bytes), number(groups), number(columns), write(output)];
         let geometry = self.over(columns.saturating_mul(THREADS as usize));
         // SAFETY: the parameters of the kernel are these; it reads all moments, and writes those of each column.
-        Ok(unsafe { launch(self.streams(), &function, geometry, &mut arguments) }?)
+        unsafe { self.run(Unit::Merge, MERGE_ENTRY, geometry, &mut arguments) }
     }
 
     /// Returns the error about a value that a kernel has refused: the one at a place of a view, which is at a position
@@ -338,8 +280,6 @@ impl Kernels for Cuda {
         let chosen = bytemuck::cast_slice(columns);
         let mut indices = CudaBuffer::allocate(self.streams(), chosen.len())?;
         self.space.transport().upload(chosen, &mut indices, 0)?;
-        let function =
-            self.modules.function(self.streams(), Unit::Memory, &memory_entry(Move::GatherColumns, T::TYPE))?;
         let count = output.len();
         let mut arguments = [
             read(&input),
@@ -352,7 +292,7 @@ impl Kernels for Cuda {
         ];
         // SAFETY: the parameters of `gather_columns` are these; all columns are there, and it writes one value for each
         // of them and each row.
-        Ok(unsafe { launch(self.streams(), &function, self.over(count), &mut arguments) }?)
+        unsafe { self.run(Unit::Memory, &memory_entry(Move::GatherColumns, T::TYPE), self.over(count), &mut arguments) }
     }
 
     fn gather_rows<T: Element>(
@@ -374,7 +314,6 @@ impl Kernels for Cuda {
             let first = input.byte_range().start + rows.start * shape.columns * size_of::<T>();
             return Ok(output.buffer().start_copy(input.buffer(), &(first..first + count * size_of::<T>()))?);
         }
-        let function = self.modules.function(self.streams(), Unit::Memory, &memory_entry(Move::GatherRows, T::TYPE))?;
         let mut arguments = [
             read(&input),
             number(shape.rows),
@@ -385,7 +324,7 @@ impl Kernels for Cuda {
             write(&mut output),
         ];
         // SAFETY: the parameters of `gather_rows` are these; all rows are there, and it writes their values.
-        Ok(unsafe { launch(self.streams(), &function, self.over(count), &mut arguments) }?)
+        unsafe { self.run(Unit::Memory, &memory_entry(Move::GatherRows, T::TYPE), self.over(count), &mut arguments) }
     }
 
     fn count_up(
@@ -400,11 +339,10 @@ impl Kernels for Cuda {
             return Ok(());
         }
         let name = memory_entry(Move::CountUp, ElementType::I64);
-        let function = self.modules.function(self.streams(), Unit::Memory, &name)?;
         let [start, step] = [start, step].map(|number| Argument::Number(number as u64));
         let mut arguments = [write(&mut output), number(count), start, step];
         // SAFETY: the parameters of `count_up` are these; it writes `count` values of this width.
-        Ok(unsafe { launch(self.streams(), &function, self.over(count), &mut arguments) }?)
+        unsafe { self.run(Unit::Memory, &name, self.over(count), &mut arguments) }
     }
 
     fn gather<T: Element>(
@@ -421,10 +359,7 @@ impl Kernels for Cuda {
         if count == 0 {
             return Ok(());
         }
-        let transport = self.space.transport();
-        let mut refused = CudaBuffer::allocate(self.streams(), size_of::<u64>())?;
-        transport.upload(&NONE.to_le_bytes(), &mut refused, 0)?;
-        let function = self.modules.function(self.streams(), Unit::Memory, &memory_entry(Move::Gather, T::TYPE))?;
+        let mut refused = self.nothing_refused()?;
         let geometry = self.over(count);
         let mut arguments = [
             read(&input),
@@ -436,16 +371,11 @@ impl Kernels for Cuda {
         ];
         // SAFETY: the parameters of `gather` are these; it reads `count` indices and the values at those that are less
         // than the number of values, and writes `count` values of this width and one number.
-        unsafe { launch(self.streams(), &function, geometry, &mut arguments) }?;
-        let mut place = [0; size_of::<u64>()];
-        transport.download(&refused, 0..size_of::<u64>(), &mut place)?;
-        let place = u64::from_le_bytes(place);
-        if place == NONE {
-            return Ok(());
-        }
+        unsafe { self.run(Unit::Memory, &memory_entry(Move::Gather, T::TYPE), geometry, &mut arguments) }?;
+        let Some(place) = self.refused(&refused)? else { return Ok(()) };
         let mut index = [0; size_of::<u64>()];
         let first = indices.byte_range().start.saturating_add((place as usize).saturating_mul(size_of::<u64>()));
-        transport.download(indices.buffer(), first..first.saturating_add(size_of::<u64>()), &mut index)?;
+        self.space.transport().download(indices.buffer(), first..first.saturating_add(size_of::<u64>()), &mut index)?;
         Err(no_element(u64::from_le_bytes(index), input.len()).into())
     }
 

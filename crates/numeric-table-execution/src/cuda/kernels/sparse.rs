@@ -4,15 +4,13 @@ use numeric_table::convert::ConversionPolicy;
 use numeric_table::{DataLayout, Element, Shape};
 
 use super::source::{Form, Move, convert_entry, memory_entry, sparse_entry};
-use super::{NONE, number, read, strides, write};
+use super::{number, read, strides, write};
 use crate::HandleError;
-use crate::cuda::launch::{Argument, launch};
-use crate::cuda::memory::CudaBuffer;
+use crate::cuda::launch::Argument;
 use crate::cuda::modules::Unit;
 use crate::cuda::{Cuda, CudaTransport};
 use crate::kernels::{Numbers, SparseRows, check_into_columns, wrong_row};
 use crate::memory::{DeviceView, DeviceViewMut};
-use crate::transport::Transport;
 
 /// Returns the number of threads that read a row side by side: about as many as it has values, a power of two.
 fn lanes(values: usize, rows: usize) -> usize {
@@ -32,11 +30,10 @@ impl Cuda {
         }
         let mut bits = [0; size_of::<u64>()];
         bits[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
-        let function = self.modules.function(self.streams(), Unit::Memory, &memory_entry(Move::Fill, T::TYPE))?;
         let value = Argument::Number(u64::from_ne_bytes(bits));
         let mut arguments = [write(output), number(count), value];
         // SAFETY: the parameters of `fill` are these; it writes `count` values of this width.
-        Ok(unsafe { launch(self.streams(), &function, self.over(count), &mut arguments) }?)
+        unsafe { self.run(Unit::Memory, &memory_entry(Move::Fill, T::TYPE), self.over(count), &mut arguments) }
     }
 
     /// Writes sparse rows as a dense table.
@@ -56,18 +53,9 @@ impl Cuda {
         if shape.rows == 0 || (*is_checked && count == 0) {
             return Ok(());
         }
-        let transport = self.space.transport();
-        let mut refused = match is_checked {
-            true => None,
-            false => {
-                let mut refused = CudaBuffer::allocate(self.streams(), size_of::<u64>())?;
-                transport.upload(&NONE.to_le_bytes(), &mut refused, 0)?;
-                Some(refused)
-            }
-        };
+        let mut refused = (!*is_checked).then(|| self.nothing_refused()).transpose()?;
         let lanes = lanes(count, shape.rows);
         let geometry = self.over(shape.rows.saturating_mul(lanes));
-        let function = self.modules.function(self.streams(), Unit::Sparse, &sparse_entry(T::TYPE))?;
         let numbers = |numbers: &Numbers<'_, Self>| number(numbers.width);
         let mut arguments = [
             read(&offsets.bytes),
@@ -85,13 +73,11 @@ impl Cuda {
         ];
         // SAFETY: the parameters of `sparse_to_dense` are these; it reads an offset more than there are rows, and as
         // many indices as values, and checks both before it writes a value, inside the table, or one number.
-        unsafe { launch(self.streams(), &function, geometry, &mut arguments) }?;
+        unsafe { self.run(Unit::Sparse, &sparse_entry(T::TYPE), geometry, &mut arguments) }?;
         let Some(refused) = refused else { return Ok(()) };
-        let mut found = [0; size_of::<u64>()];
-        transport.download(&refused, 0..size_of::<u64>(), &mut found)?;
-        match u64::from_le_bytes(found) {
-            NONE => Ok(()),
-            found => Err(wrong_row((found / 4) as usize, (found % 4) as usize, count, shape.columns).into()),
+        match self.refused(&refused)? {
+            None => Ok(()),
+            Some(found) => Err(wrong_row((found / 4) as usize, (found % 4) as usize, count, shape.columns).into()),
         }
     }
 

@@ -5,7 +5,6 @@ use numeric_table::{DataLayout, Element, Shape};
 use super::source::{DEVIATIONS_ENTRY, standardize_entry};
 use super::{number, read, write};
 use crate::HandleError;
-use crate::cuda::launch::launch;
 use crate::cuda::modules::Unit;
 use crate::cuda::{Cuda, CudaTransport};
 use crate::kernels::{check_deviations, check_standardize};
@@ -26,12 +25,11 @@ impl Cuda {
         if columns == 0 {
             return Ok(());
         }
-        let function = self.modules.function(self.streams(), Unit::Standardize, DEVIATIONS_ENTRY)?;
         let [plain, scaled] = &moments;
         let mut arguments = [read(plain), read(scaled), number(columns), write(&mut output)];
         // SAFETY: the parameters of `means_and_deviations` are these; it reads the moments of these columns, and writes
         // two numbers for each of them. The lengths were compared.
-        Ok(unsafe { launch(self.streams(), &function, self.over(columns), &mut arguments) }?)
+        unsafe { self.run(Unit::Standardize, DEVIATIONS_ENTRY, self.over(columns), &mut arguments) }
     }
 
     pub(super) fn standardize_values<T: Element>(
@@ -47,7 +45,6 @@ impl Cuda {
         if count == 0 {
             return Ok(());
         }
-        let function = self.modules.function(self.streams(), Unit::Standardize, &standardize_entry(T::TYPE))?;
         let mut arguments = [
             write(&mut values),
             number(shape.rows),
@@ -57,6 +54,8 @@ impl Cuda {
         ];
         // SAFETY: the parameters of `standardize` are these; it reads and writes the values of this shape, and reads
         // two numbers of each column. The lengths were compared.
-        Ok(unsafe { launch(self.streams(), &function, self.over(count.div_ceil(GROUP)), &mut arguments) }?)
+        unsafe {
+            self.run(Unit::Standardize, &standardize_entry(T::TYPE), self.over(count.div_ceil(GROUP)), &mut arguments)
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Standardizing on every device: by the rule for each value, of the moments that the device computed itself.
 
-use numeric_table::convert::convert_slice;
+use numeric_table::convert::cast;
 use numeric_table::prelude::*;
 use numeric_table::statistics::BasicStatistics;
 use numeric_table::trace::{CopyKind, copies_of};
@@ -25,15 +25,9 @@ macro_rules! for_each_float {
     };
 }
 
-fn converted<S: Element, T: Element>(value: S) -> T {
-    let mut found = [T::default()];
-    convert_slice(&[value], &mut found, ConversionPolicy::Saturate).unwrap();
-    found[0]
-}
-
 /// What the rule says of a value.
 fn standardized<T: Element>(value: T, [mean, deviation]: [f64; 2]) -> T {
-    let number: f64 = converted(value);
+    let number: f64 = cast(value);
     if number.is_nan() {
         return value;
     }
@@ -42,7 +36,7 @@ fn standardized<T: Element>(value: T, [mean, deviation]: [f64; 2]) -> T {
         difference if difference.is_infinite() => (number / 2.0 - mean / 2.0) / divisor * 2.0,
         difference => difference / divisor,
     };
-    converted(if quotient.is_nan() { NAN } else { quotient })
+    cast(if quotient.is_nan() { NAN } else { quotient })
 }
 
 fn means_and_deviations(statistics: &BasicStatistics) -> Vec<[f64; 2]> {
@@ -61,13 +55,13 @@ fn table_of<T: Element>(rows: usize, columns: usize, layout: DataLayout) -> Homo
     let special = special_values::<T>();
     let value = |row: usize, column: usize| {
         let chosen = special[(row * 31 + column * 7 + row / 100) % special.len()];
-        let number: f64 = converted(chosen);
-        let plain: T = converted((row * 7919 % 1009) as f64 / 7.0 - 50.0 * column as f64);
+        let number: f64 = cast(chosen);
+        let plain: T = cast((row * 7919 % 1009) as f64 / 7.0 - 50.0 * column as f64);
         match column % 5 {
             0 => plain,
             1 if number.is_infinite() => plain,
             2 if !number.is_finite() => plain,
-            3 => converted(0.1),
+            3 => cast(0.1),
             _ => chosen,
         }
     };
@@ -158,7 +152,7 @@ pub(crate) fn a_table_is_standardized_in_place_and_nothing_crosses<D: Kernels>(d
 pub(crate) fn columns_without_deviation_become_zero<D: Kernels>(device: &D) {
     for_each_float!(T => {
         for value in [0.1, -3e4, 0.0, 6e-8] {
-            let value: T = converted(value);
+            let value: T = cast(value);
             for rows in [1, 1000] {
                 let equal = HomogenNumericTable::from_fn(Shape { rows, columns: 3 }, |_, _| value).unwrap();
                 let mut there = equal.to_device::<T, D>(device).unwrap();

@@ -1,14 +1,11 @@
 //! Tables of arrays by the CUDA array interface, which says less about the memory than DLPack does.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::time::{Duration, Instant};
-
 use numeric_table::array::MemoryKind;
 use numeric_table::prelude::*;
 use numeric_table_execution::cuda::{Cuda, CudaArrayInterface};
 use numeric_table_execution::*;
 
+use super::adopted::Calls;
 use super::need_device;
 use super::other::Other;
 use super::tensors::Producer;
@@ -18,12 +15,10 @@ fn arrays_of_the_cuda_array_interface_are_tables() {
     need_device!();
     let (device, other) = (Cuda::new(0).unwrap(), Other::new(0));
     let address = other.values(&[1_i16, 2, 3, 4, 5, 6]);
-    let deleted = Arc::new(AtomicUsize::new(0));
+    let calls = Calls::default();
     let read = |interface: &CudaArrayInterface| {
-        let deleted = deleted.clone();
-        let deleter = move || _ = deleted.fetch_add(1, SeqCst);
         // SAFETY: the memory is freed at the end, and nothing writes it.
-        let table = unsafe { DeviceTable::<i16, _>::from_array_interface(&device, interface, deleter) };
+        let table = unsafe { DeviceTable::<i16, _>::from_array_interface(&device, interface, calls.deleter()) };
         table.and_then(|table| Ok((table.shape(), table.to_table()?.rows::<i16>(..)?.to_vec())))
     };
     let new = |shape: &[i64]| CudaArrayInterface {
@@ -57,11 +52,7 @@ fn arrays_of_the_cuda_array_interface_are_tables() {
         let error = read(&interface).unwrap_err().to_string();
         assert!(error.contains(part), "{error}, not {part}");
     }
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while deleted.load(SeqCst) < 14 && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_micros(100));
-    }
-    assert_eq!(deleted.load(SeqCst), 14);
+    calls.wait(14);
     other.free(address);
 }
 
@@ -71,7 +62,7 @@ fn memory_that_is_labelled_as_the_devices_may_be_of_another_kind() {
     need_device!();
     let (device, other) = (Cuda::new(0).unwrap(), Other::new(0));
     let (managed, pinned) = (other.allocate_managed(48), other.allocate_pinned(48));
-    let deleted = Arc::new(AtomicUsize::new(0));
+    let calls = Calls::default();
     for (address, kind) in [(managed, MemoryKind::Shared), (pinned, MemoryKind::Pinned)] {
         let producer = Producer::new(address, &[4, 3]);
         let tensor = producer.table(&device).unwrap();
@@ -83,27 +74,20 @@ fn memory_that_is_labelled_as_the_devices_may_be_of_another_kind() {
             strides: None,
             stream: None,
         };
-        let deleter = {
-            let deleted = deleted.clone();
-            move || _ = deleted.fetch_add(1, SeqCst)
-        };
         let mut handle = tensor.into_handle();
         assert_eq!(handle.memory_kind(), kind);
         device.fill(handle.prepare_in_place().unwrap(), 1.5).unwrap();
         device.synchronize().unwrap();
         // SAFETY: the memory is freed at the end, and the first array does not use it any more.
-        let table = unsafe { DeviceTable::<f32, _>::from_array_interface(&device, &interface, deleter) }.unwrap();
+        let table =
+            unsafe { DeviceTable::<f32, _>::from_array_interface(&device, &interface, calls.deleter()) }.unwrap();
         assert_eq!(table.to_table().unwrap().as_slice().unwrap(), [1.5; 12]);
         let tensor = table.into_dlpack().unwrap();
         assert!(format!("{tensor:?}").contains(if kind == MemoryKind::Shared { "kind: 13" } else { "kind: 3" }));
         drop((tensor, handle));
         producer.check_deleted();
     }
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while deleted.load(SeqCst) < 2 && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_micros(100));
-    }
-    assert_eq!(deleted.load(SeqCst), 2);
+    calls.wait(2);
     other.free(managed);
     other.free_pinned(pinned);
 }
