@@ -14,6 +14,7 @@ mod kind;
 pub(crate) mod stream;
 mod uninit;
 pub(crate) mod unique;
+pub(crate) mod validity;
 
 pub use crate::window::{AnySlice, AnySliceMut};
 pub(crate) use allocate::vector_with_room;
@@ -23,6 +24,9 @@ pub(crate) use filling::{Filling, MASK_ROWS, NewArray, mask_words};
 pub use kind::MemoryKind;
 pub(crate) use uninit::{append_copy, assume_init_mut, write_copy};
 pub(crate) use unique::UniqueArray;
+pub use validity::Validity;
+#[doc(hidden)]
+pub use validity::ValidityMut;
 
 use std::fmt;
 use std::marker::PhantomData;
