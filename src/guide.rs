@@ -109,6 +109,7 @@ pages! {
     share_memory_with_ndarray "how-do-i/share-memory-with-ndarray.md"
     choose_a_kind_of_table "how-do-i/choose-a-kind-of-table.md"
     write_a_kind_of_table "how-do-i/write-a-kind-of-table.md"
+    missing_values "how-do-i/missing-values.md"
     handle_errors "how-do-i/handle-errors.md"
     programs "programs.md"
     tour "tour.md"

@@ -39,6 +39,7 @@
 //! | columns by name | [`NamedColumns`] |
 //! | selecting, sorting, filtering, sampling, splitting | [`TableSelection`] |
 //! | adding columns and rows | [`TableCombination`]; [`guide::cut_and_combine_tables`] |
+//! | missing values | [`MissingValues`]; [`guide::missing_values`] |
 //! | converting tables | [`TableConversion`]; the rule for each value: [`convert`] |
 //! | the meaning of columns | [`TableDescription`], [`DataDictionary`], [`Feature`], [`dictionary`] |
 //! | shared memory: ownership, writing, freeing | [`Array`], [`mod@array`] |
@@ -146,7 +147,7 @@ pub use crate::partial::Partial;
 #[doc(inline)]
 pub use crate::table::aos::AosNumericTable;
 #[doc(inline)]
-pub use crate::table::calls::{TableCombination, TableConversion, TableDescription, TableSelection};
+pub use crate::table::calls::{MissingValues, TableCombination, TableConversion, TableDescription, TableSelection};
 #[doc(inline)]
 pub use crate::table::csr::CsrNumericTable;
 #[doc(inline)]
@@ -280,7 +281,7 @@ pub mod prelude {
     pub use crate::{
         AllocationFlag, Array, Block, BlockAccess, BlockDescriptor, BlockMut, BlockUpdate, ConversionPolicy,
         ConversionReport, DataDictionary, DataLayout, Element, ElementType, Error, ErrorKind, Feature, FeatureType,
-        HomogenNumericTable, MemoryStatus, NamedColumns, NumericTable, ReadWriteMode, Shape, Table, TableCombination,
-        TableConversion, TableDescription, TableOutput, TableSelection, files,
+        HomogenNumericTable, MemoryStatus, MissingValues, NamedColumns, NumericTable, ReadWriteMode, Shape, Table,
+        TableCombination, TableConversion, TableDescription, TableOutput, TableSelection, files,
     };
 }

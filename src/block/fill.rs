@@ -3,6 +3,7 @@
 use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::number::Exact;
 use crate::base::value::AnyValue;
 use crate::convert::kernel::Origin;
 use crate::convert::{ConversionPolicy, WriteRule, check_value};
@@ -16,6 +17,11 @@ pub(super) fn fill<U: Element>(table: &mut (impl NumericTable + ?Sized), region:
     table.piece(region.rows.start, region.columns.start)?;
     if region.shape().is_empty() {
         return Ok(());
+    }
+    let is_nan = matches!(value.exact(), Exact::Float(value) if value.is_nan());
+    if is_nan && table.dictionary().has_nullable() {
+        table.check_region_writable(region, Token::new())?;
+        return fill_region(table, region, value); // which may make missing values
     }
     match table.uniform_type() {
         Some(element) => check_value(value, element, policy, region.origin())?,

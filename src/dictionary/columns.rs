@@ -88,12 +88,17 @@ impl Columns {
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
     pub(super) fn with_element_type(&self, element_type: ElementType) -> Result<Self> {
-        self.try_map(|feature| Ok(Feature { element_type, ..feature.try_clone()? }))
+        self.try_map(|feature| Ok(Feature { element_type, nullable: false, ..feature.try_clone()? }))
     }
 
     pub(super) fn uniform_type(&self) -> Option<ElementType> {
         let first = self.features.first()?.feature.element_type;
         self.are_all(first).then_some(first)
+    }
+
+    /// Returns whether values of any column may be missing. O(distinct features).
+    pub(super) fn has_nullable(&self) -> bool {
+        self.features.iter().any(|shared| shared.feature.nullable)
     }
 
     pub(super) fn are_all(&self, element_type: ElementType) -> bool {

@@ -32,6 +32,8 @@ pub struct Feature {
     pub feature_type: FeatureType,
     /// The categories, if the values are indices of them.
     pub categories: Option<Categories>,
+    /// Whether values of the column may be missing. Only columns with an array of their own can have missing values.
+    pub nullable: bool,
 }
 
 impl Feature {
@@ -44,7 +46,7 @@ impl Feature {
     /// assert_eq!((feature.name, feature.feature_type), (None, FeatureType::Continuous));
     /// ```
     pub const fn new(element_type: ElementType) -> Self {
-        Self { name: None, element_type, feature_type: FeatureType::Continuous, categories: None }
+        Self { name: None, element_type, feature_type: FeatureType::Continuous, categories: None, nullable: false }
     }
 
     /// Copies the feature and its name, and shares its labels. Fails if there is not enough memory.
@@ -53,9 +55,9 @@ impl Feature {
     }
 
     pub(crate) fn view(&self) -> FeatureView<'_> {
-        let &Self { ref name, element_type, feature_type, ref categories } = self;
+        let &Self { ref name, element_type, feature_type, ref categories, nullable } = self;
         let categories = categories.as_ref().map(Categories::view);
-        FeatureView { name: name.as_deref(), element_type, feature_type, categories }
+        FeatureView { name: name.as_deref(), element_type, feature_type, categories, nullable }
     }
 
     /// Returns the feature with the given name.
@@ -82,6 +84,19 @@ impl Feature {
     /// ```
     pub fn categorical(self, categories: impl Into<Categories>) -> Self {
         Self { feature_type: FeatureType::Categorical, categories: Some(categories.into()), ..self }
+    }
+
+    /// Declares that values of the column may be missing. Source: Arrow's nullable fields.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{ElementType, Feature};
+    /// assert!(Feature::new(ElementType::I64).nullable().nullable);
+    /// assert!(!Feature::new(ElementType::I64).nullable);
+    /// ```
+    #[must_use]
+    pub fn nullable(self) -> Self {
+        Self { nullable: true, ..self }
     }
 
     /// Returns the number of categories, if it is known.
@@ -167,6 +182,7 @@ pub(crate) struct FeatureView<'a> {
     pub(crate) element_type: ElementType,
     pub(crate) feature_type: FeatureType,
     pub(crate) categories: Option<CategoriesView<'a>>,
+    pub(crate) nullable: bool,
 }
 
 impl FeatureView<'_> {
@@ -180,9 +196,9 @@ impl FeatureView<'_> {
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
     pub(crate) fn to_feature(self) -> Result<Feature> {
-        let Self { name, element_type, feature_type, categories } = self;
+        let Self { name, element_type, feature_type, categories, nullable } = self;
         let categories = categories.map(CategoriesView::to_categories).transpose()?;
-        Ok(Feature { name: name.map(try_to_string).transpose()?, element_type, feature_type, categories })
+        Ok(Feature { name: name.map(try_to_string).transpose()?, element_type, feature_type, categories, nullable })
     }
 }
 

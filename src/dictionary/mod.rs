@@ -277,8 +277,8 @@ impl DataDictionary {
         Ok(())
     }
 
-    /// Returns a dictionary of the same columns with another element type and otherwise equal features. Conversions of
-    /// tables use it.
+    /// Returns a dictionary of the same columns with another element type and otherwise equal features, but without
+    /// missing values. Conversions of tables use it.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
@@ -292,10 +292,14 @@ impl DataDictionary {
     /// ```
     pub fn with_element_type(&self, element_type: ElementType) -> Result<Self> {
         let features = match &self.features {
-            Features::Equal(feature, _) if feature.element_type == element_type => return Ok(self.clone()),
-            Features::Each(columns) if columns.are_all(element_type) => return Ok(self.clone()),
+            Features::Equal(feature, _) if feature.element_type == element_type && !feature.nullable => {
+                return Ok(self.clone());
+            }
+            Features::Each(columns) if columns.are_all(element_type) && !columns.has_nullable() => {
+                return Ok(self.clone());
+            }
             Features::Equal(feature, count) => {
-                Features::Equal(Arc::new(Feature { element_type, ..feature.try_clone()? }), *count)
+                Features::Equal(Arc::new(Feature { element_type, nullable: false, ..feature.try_clone()? }), *count)
             }
             Features::Each(columns) => Features::Each(Arc::new(columns.with_element_type(element_type)?)),
         };
@@ -316,6 +320,55 @@ impl DataDictionary {
             Features::Equal(feature, _) => Some(feature.element_type),
             Features::Each(columns) => columns.uniform_type(),
         }
+    }
+
+    /// Returns whether values of any column may be missing. O(distinct features).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let features = [Feature::new(ElementType::F64), Feature::new(ElementType::I64).nullable()];
+    /// assert!(DataDictionary::from_features(features).has_nullable());
+    /// ```
+    pub fn has_nullable(&self) -> bool {
+        match &self.features {
+            Features::Equal(feature, columns) => feature.nullable && *columns > 0,
+            Features::Each(columns) => columns.has_nullable(),
+        }
+    }
+
+    /// Returns whether values of a column may be missing; `false` for a column that does not exist.
+    pub(crate) fn is_nullable(&self, column: usize) -> bool {
+        self.feature(column).is_ok_and(|feature| feature.nullable)
+    }
+
+    /// Declares whether values of a column may be missing.
+    ///
+    /// # Errors
+    /// Those of [`set_feature`](Self::set_feature).
+    pub(crate) fn set_nullable(&mut self, column: usize, nullable: bool) -> Result<()> {
+        let feature = self.feature(column)?;
+        if feature.nullable == nullable {
+            return Ok(());
+        }
+        let feature = Feature { nullable, ..feature.try_clone()? };
+        self.set_feature(column, feature)
+    }
+
+    /// Declares that values of a column may be missing where they may be in another dictionary of as many columns.
+    ///
+    /// # Errors
+    /// Those of [`set_feature`](Self::set_feature). Nothing is changed.
+    pub(crate) fn add_nullable(&mut self, other: &Self) -> Result<()> {
+        if !other.has_nullable() {
+            return Ok(());
+        }
+        let mut new = self.clone();
+        let columns = 0..self.len().min(other.len());
+        let mut nullable = columns.filter(|&column| other.is_nullable(column));
+        nullable.try_for_each(|column| new.set_nullable(column, true))?;
+        *self = new;
+        Ok(())
     }
 
     /// Returns the common element type of all columns.

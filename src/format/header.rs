@@ -337,7 +337,7 @@ impl<'a> Fields<'a> {
         let categories = self.categories()?;
         let feature_type =
             FeatureType::from_id(kind).ok_or_else(|| refusal(start, format!("unknown feature type: {kind}")))?;
-        Ok(FeatureView { name, element_type, feature_type, categories })
+        Ok(FeatureView { name, element_type, feature_type, categories, nullable: false })
     }
 
     fn categories(&mut self) -> Result<Option<CategoriesView<'a>>> {

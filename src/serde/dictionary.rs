@@ -186,7 +186,7 @@ fn read_feature<'a, E: de::Error>(
     } else {
         has_categories.then_some(CategoriesView::Count(categories))
     };
-    Ok(FeatureView { name: has_name.then_some(name), element_type, feature_type, categories })
+    Ok(FeatureView { name: has_name.then_some(name), element_type, feature_type, categories, nullable: false })
 }
 
 /// Returns the size in bytes of the name and the labels of a feature in a binary format.
@@ -249,7 +249,7 @@ impl<'de> Deserialize<'de> for Feature {
             (count, None) => count.map(Categories::new),
         };
         let FoundFeature { name, element_type, feature_type, .. } = found;
-        Ok(Self { name, element_type, feature_type, categories })
+        Ok(Self { name, element_type, feature_type, categories, nullable: false })
     }
 }
 

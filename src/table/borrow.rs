@@ -69,6 +69,23 @@ macro_rules! forwards_reading {
             $table.read_few(region, target, policy, token)
         }
 
+        fn validity(
+            &$self,
+            column: usize,
+            rows: std::ops::Range<usize>,
+        ) -> Result<Option<crate::array::Validity>, crate::base::error::Error> {
+            $table.validity(column, rows)
+        }
+
+        fn column_array(
+            &$self,
+            column: usize,
+            rows: &std::ops::Range<usize>,
+            token: crate::table::Token,
+        ) -> Result<(crate::array::AnyArray, Option<crate::array::Validity>), crate::base::error::Error> {
+            $table.column_array(column, rows, token)
+        }
+
         fn stored_cells(
             &$self,
             rows: &std::ops::Range<usize>,
@@ -133,6 +150,30 @@ macro_rules! forwards_writing {
             rule: crate::convert::WriteRule,
         ) -> Result<(), crate::base::error::Error> {
             $table.write_region(region, values, rule)
+        }
+
+        fn write_validity(
+            &mut $self,
+            column: usize,
+            first_row: usize,
+            validity: &crate::array::Validity,
+            token: crate::table::Token,
+        ) -> Result<(), crate::base::error::Error> {
+            $table.write_validity(column, first_row, validity, token)
+        }
+
+        fn takes_gaps(&$self, column: usize, token: crate::table::Token) -> bool {
+            $table.takes_gaps(column, token)
+        }
+
+        fn prepare_write(
+            &mut $self,
+            region: &crate::table::Region,
+            values: crate::window::AnySlice<'_>,
+            rule: crate::convert::WriteRule,
+            token: crate::table::Token,
+        ) -> Result<(), crate::base::error::Error> {
+            $table.prepare_write(region, values, rule, token)
         }
 
         fn lender_mut(&mut $self) -> Option<&mut dyn crate::table::Lend> {

@@ -7,6 +7,7 @@
 //! size. A kind of table whose size changes by itself gets errors, and is never read past its end.
 //! Semantics: DAAL `MergedNumericTable` and `RowMergedNumericTable`, which resize the tables that they are given.
 
+mod gaps;
 mod lending;
 
 use std::ops::Range;
@@ -17,6 +18,7 @@ use super::tiling;
 use super::{
     DataLayout, Lend, MemoryStatus, NumericTable, Piece, PieceMut, Region, Rejected, Shape, TableId, Target, Token,
 };
+use crate::array::{AnyArray, Validity};
 use crate::base::element::ElementType;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::convert::kernel::OldValues;
@@ -108,9 +110,11 @@ impl<'t> Joined<'t> {
             Ok(shape) => shape,
             Err(error) => return Err(Rejected::new(table, error)),
         };
-        if self.axis == Axis::Columns
-            && let Err(error) = self.dictionary.append(table.dictionary())
-        {
+        let described = match self.axis {
+            Axis::Columns => self.dictionary.append(table.dictionary()),
+            Axis::Rows => self.dictionary.add_nullable(table.dictionary()),
+        };
+        if let Err(error) = described {
             return Err(Rejected::new(table, error));
         }
         if self.shape.columns == 0 {
@@ -422,11 +426,37 @@ impl NumericTable for Joined<'_> {
             let moved = self.moved(table);
             return self.tables[table].write_region(&there, values, rule).map_err(moved);
         }
-        let checked = tiling::check_write(&|row, column| self.piece(row, column), region, values, rule)?;
+        let checked = match tiling::check_write(&|row, column| self.piece(row, column), region, values, rule) {
+            Err(error) if self.may_have_gaps(&error) => return self.write_each(region, values, rule),
+            checked => checked?,
+        };
         if region.shape().is_empty() {
             return Ok(());
         }
         RegionMut::of_pieces(self.pieces_of(region)?, region)?.write_as_checked(&checked, values, rule)
+    }
+
+    fn validity(&self, column: usize, rows: Range<usize>) -> Result<Option<Validity>> {
+        self.joined_validity(column, rows)
+    }
+
+    fn column_array(&self, column: usize, rows: &Range<usize>, _: Token) -> Result<(AnyArray, Option<Validity>)> {
+        self.joined_column(column, rows)
+    }
+
+    fn write_validity(&mut self, column: usize, first_row: usize, validity: &Validity, _: Token) -> Result<()> {
+        self.write_joined_validity(column, first_row, validity)
+    }
+
+    fn takes_gaps(&self, column: usize, _: Token) -> bool {
+        let tables = self.tables.iter().enumerate();
+        tables
+            .filter(|&(table, _)| self.axis == Axis::Rows || self.table_at(column) == Some(table))
+            .all(|(table, of)| of.takes_gaps(column - self.offset_of(table).1, Token::new()))
+    }
+
+    fn prepare_write(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule, _: Token) -> Result<()> {
+        self.prepare_each(region, values, rule)
     }
 
     fn pieces_around(&mut self, region: &Region, _: Token) -> Result<Vec<PieceMut<'_>>> {

@@ -8,6 +8,7 @@
 //! | include a borrowed table in another one | [`by_ref`], [`by_mut`] |
 //! | view the values of a homogeneous table | [`TableView`], [`TableViewMut`] |
 //! | name columns in calls | [`ColumnKey`], [`ColumnChoice`] |
+//! | fill missing values | [`FillMissing`]; columns with their bitmaps: [`NullableColumn`] |
 //! | recover rejected arguments | [`Rejected`]; [`CsrParts`], [`CooParts`] |
 //! | describe packed matrices | [`Triangle`] |
 //! | write your own kind of table | [`spi`] |
@@ -50,6 +51,8 @@ mod lease;
 pub(crate) mod lend;
 #[forbid(unsafe_code)]
 pub(crate) mod merged;
+#[forbid(unsafe_code)]
+mod missing;
 #[forbid(unsafe_code)]
 pub(crate) mod numeric_table;
 #[forbid(unsafe_code)]
@@ -94,6 +97,7 @@ pub(crate) use downcast::Token;
 pub use homogen::FloatTable;
 pub(crate) use lease::Lease;
 pub(crate) use lend::{Lend, array_of};
+pub use missing::FillMissing;
 pub use packed::Triangle;
 pub use part::{ColumnChoice, ColumnKey};
 pub(crate) use piece::{Piece, PieceMut};
@@ -101,6 +105,7 @@ pub(crate) use region::Region;
 pub(crate) use region::{row_bytes, rows_of};
 pub(crate) use region_mut::RegionMut;
 pub use rejected::Rejected;
+pub use soa::NullableColumn;
 pub(crate) use state::{TableId, TableKind};
 pub(crate) use target::Target;
 pub(crate) use tiling::{copy_of, lent_or_read, lent_slice};

@@ -7,8 +7,8 @@ use std::ops::Range;
 use super::csr::cells::StoredCells;
 use super::downcast::Token;
 use super::{DataLayout, Lease, Lend, MemoryStatus, Piece, PieceMut, Region, TableId, TableKind, Target};
-use super::{lend, region_mut, tiling};
-use crate::array::AnyArrayRef;
+use super::{lend, missing, region_mut, tiling};
+use crate::array::{AnyArray, AnyArrayRef, Validity};
 use crate::base::element::ElementType;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::shape::Shape;
@@ -264,6 +264,8 @@ pub trait NumericTable: Send + Sync {
     fn set_dictionary(&mut self, dictionary: DataDictionary) -> Result<()> {
         let own = self.own_dictionary(Token::new()).ok_or_else(|| Error::new(ErrorKind::ReadOnlyTable))?;
         own.check_types(&dictionary)?;
+        let mut dictionary = dictionary;
+        dictionary.add_nullable(own)?;
         *own = dictionary;
         Ok(())
     }
@@ -420,6 +422,29 @@ pub trait NumericTable: Send + Sync {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn write_region(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
         region_mut::write(self, region, values, rule)
+    }
+
+    /// Returns which of some rows of a column have a value, with one bit for each row; `None` if all have one.
+    ///
+    /// [`read_region`](Self::read_region) reads missing values as NaN into floating-point types, and fails with
+    /// [`ErrorKind::MissingValue`] for other types. Only columns whose [`Feature`](crate::Feature) is nullable are asked.
+    /// The default is `None`. Source: Arrow's validity bitmaps.
+    ///
+    /// # Errors
+    /// Those of [`piece`](Self::piece); [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::RowsOutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{SoaNumericTable, prelude::*};
+    /// let mut table = SoaNumericTable::new();
+    /// table.push_optional("count", [Some(3_u16), None, Some(2)])?;
+    /// let validity = table.validity(0, 0..3)?.unwrap();
+    /// assert_eq!(validity.missing_rows().collect::<Vec<_>>(), [1]);
+    /// assert!(table.validity(0, 2..3)?.is_none());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn validity(&self, column: usize, rows: Range<usize>) -> Result<Option<Validity>> {
+        Region { rows, columns: column..column.saturating_add(1) }.check(self.shape()).map(|()| None)
     }
 
     /// Returns `Some(self)` if this table lends its memory. A table that shows all cells of another table at the same
@@ -592,6 +617,36 @@ pub trait NumericTable: Send + Sync {
             Some(lender) => lender.take_back(lease),
             None => lease.check_empty(),
         }
+    }
+
+    /// Returns some rows of a column in its own type, shared if possible, and which of them have a value. The values of
+    /// the others are unspecified.
+    #[doc(hidden)]
+    fn column_array(&self, column: usize, rows: &Range<usize>, _: Token) -> Result<(AnyArray, Option<Validity>)> {
+        missing::read_column(self, column, rows)
+    }
+
+    /// Sets which of some consecutive rows of a column have a value, from `first_row` on.
+    #[doc(hidden)]
+    fn write_validity(&mut self, column: usize, first_row: usize, validity: &Validity, _: Token) -> Result<()> {
+        let rows = first_row..first_row.saturating_add(validity.len());
+        Region { rows, columns: column..column.saturating_add(1) }.check(self.shape())?;
+        if validity.has_missing() { Err(missing::has_no_bitmaps()) } else { Ok(()) }
+    }
+
+    /// Returns whether [`write_validity`](Self::write_validity) can mark values of a column as missing.
+    #[doc(hidden)]
+    fn takes_gaps(&self, column: usize, _: Token) -> bool {
+        let _ = column;
+        false
+    }
+
+    /// Checks that values may be written into a region, and makes its memory exclusive, so that a
+    /// [`write_region`](Self::write_region) of the same values does not fail.
+    #[doc(hidden)]
+    fn prepare_write(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule, _: Token) -> Result<()> {
+        tiling::check_write(&|row, column| self.piece(row, column), region, values, rule)?;
+        self.pieces_around(region, Token::new()).map(drop)
     }
 
     /// Borrows the table's own dictionary for changing names without a copy; `None` if the table has no dictionary of

@@ -10,7 +10,7 @@ use super::region::{columns_of, rows_of};
 use super::{
     DataLayout, Lend, MemoryStatus, MergedNumericTable, NumericTable, Piece, Region, Shape, TableId, Target, Token,
 };
-use crate::array::AnyArrayRef;
+use crate::array::{AnyArray, AnyArrayRef, Validity};
 use crate::base::element::ElementType;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::dictionary::DataDictionary;
@@ -87,6 +87,20 @@ impl NumericTable for TablePart<'_> {
     fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
         target.check(region, self.shape())?;
         self.table.read_region(&self.there(region), target).map_err(self.back())
+    }
+
+    fn validity(&self, column: usize, rows: Range<usize>) -> Result<Option<Validity>> {
+        let region = Region { rows, columns: column..column.saturating_add(1) };
+        region.check(self.shape())?;
+        let there = self.there(&region);
+        self.table.validity(there.columns.start, there.rows).map_err(self.back())
+    }
+
+    fn column_array(&self, column: usize, rows: &Range<usize>, token: Token) -> Result<(AnyArray, Option<Validity>)> {
+        let region = Region { rows: rows.clone(), columns: column..column.saturating_add(1) };
+        region.check(self.shape())?;
+        let there = self.there(&region);
+        self.table.column_array(there.columns.start, &there.rows, token).map_err(self.back())
     }
 
     fn lender(&self) -> Option<&dyn Lend> {
@@ -220,7 +234,7 @@ pub(super) fn tail<'t>(table: &'t (dyn NumericTable + 't), rows: usize) -> Resul
     select_rows(table, count.saturating_sub(rows)..count)
 }
 
-/// Identifies several columns of a table: an array, vector or slice of column numbers or names, or a range.
+/// Identifies columns of a table: a number or a name, an array, vector or slice of them, or a range of numbers.
 pub trait ColumnChoice {
     /// Returns the column numbers, in order, as ranges of consecutive numbers.
     ///
@@ -265,6 +279,18 @@ impl<K: ColumnKey> ColumnChoice for Vec<K> {
 impl<K: ColumnKey> ColumnChoice for &[K] {
     fn ranges_in(&self, dictionary: &DataDictionary) -> Result<Vec<Range<usize>>> {
         listed(self, dictionary)
+    }
+}
+
+impl ColumnChoice for usize {
+    fn ranges_in(&self, dictionary: &DataDictionary) -> Result<Vec<Range<usize>>> {
+        listed(&[*self], dictionary)
+    }
+}
+
+impl ColumnChoice for &str {
+    fn ranges_in(&self, dictionary: &DataDictionary) -> Result<Vec<Range<usize>>> {
+        listed(&[*self], dictionary)
     }
 }
 

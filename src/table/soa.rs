@@ -6,10 +6,14 @@
 //! without values is an error, not a null pointer.
 
 mod access;
+mod gaps;
 mod grow;
+mod nullable;
 
 use std::fmt;
 
+use self::gaps::Gaps;
+pub use self::nullable::NullableColumn;
 use super::lease::Memory;
 use super::numeric_table::describe;
 use super::{AllocationFlag, MemoryStatus, Rejected, Shape, TableId};
@@ -59,6 +63,8 @@ pub struct SoaNumericTable {
     id: TableId,
     /// `None` while the column has no values.
     columns: Vec<Option<Memory<AnyArray>>>,
+    /// Which values are missing.
+    gaps: Gaps,
     row_count: usize,
     /// Invariant: describes `columns`.
     dictionary: DataDictionary,
@@ -86,7 +92,7 @@ impl SoaNumericTable {
         columns: Vec<Option<Memory<AnyArray>>>,
         owner: MemoryStatus,
     ) -> Self {
-        Self { id: TableId::new(), columns, row_count, dictionary, owner, moves: 0 }
+        Self { id: TableId::new(), columns, gaps: Gaps::default(), row_count, dictionary, owner, moves: 0 }
     }
 
     /// Creates a table from columns that a dictionary describes, with `row_count` values each.
@@ -254,6 +260,7 @@ impl SoaNumericTable {
         if let Err(error) = self.describe_as(column, &array) {
             return Err(Rejected::new(array, error));
         }
+        self.gaps.clear(column);
         let old = self.columns[column].replace(Memory::new(array));
         self.owner = MemoryStatus::UserAllocated;
         Ok(old.and_then(|memory| memory.array().ok().cloned()))
@@ -296,6 +303,7 @@ impl SoaNumericTable {
         dictionary.append(&self.dictionary.part(column + 1..self.dictionary.len())?)?;
         self.dictionary = dictionary;
         self.columns.remove(column);
+        self.gaps.remove(column);
         self.moves += 1;
         Ok((feature, array))
     }
@@ -327,7 +335,8 @@ impl SoaNumericTable {
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::ColumnNotSet`]; [`ErrorKind::BlockOutstanding`] while a writable
-    /// block holds the column.
+    /// block holds the column; [`ErrorKind::MissingValue`] if any value is missing.
+    /// [`nullable_column`](Self::nullable_column) returns such columns.
     ///
     /// # Examples
     /// ```
@@ -339,6 +348,16 @@ impl SoaNumericTable {
     /// ```
     #[inline]
     pub fn array(&self, column: usize) -> Result<&AnyArray> {
+        let array = self.stored(column)?;
+        match self.gaps.of(column) {
+            None => Ok(array),
+            Some(_) => Err(self.has_gaps(column)),
+        }
+    }
+
+    /// Returns the array of a column, with unspecified values where values are missing.
+    #[inline]
+    fn stored(&self, column: usize) -> Result<&AnyArray> {
         self.check_column(column)?;
         self.columns[column].as_ref().ok_or_else(|| Error::new(ErrorKind::ColumnNotSet { column }))?.array()
     }
@@ -377,10 +396,19 @@ impl SoaNumericTable {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn column_slice_mut<T: Element>(&mut self, column: usize) -> Result<&mut [T]> {
-        let array = self.array_mut(column)?;
+        self.array(column)?;
+        let array = self.stored_mut(column)?;
         let found = array.element_type();
         let array = array.downcast_mut::<T>().ok_or_else(|| other_type(column, T::TYPE, found))?;
         array.need_mutable_data()
+    }
+
+    /// Returns the error for using the values of a column with missing values as if all were present.
+    #[cold]
+    fn has_gaps(&self, column: usize) -> Error {
+        let row = self.gaps.of(column).and_then(|validity| validity.first_missing(0..self.row_count)).unwrap_or(0);
+        Error::new(ErrorKind::MissingValue { row, column })
+            .with_hint(Hint::new("nullable_column", "borrows the values with their bitmap"))
     }
 
     /// Returns the error for a new column whose length is not the number of rows.
@@ -394,7 +422,8 @@ impl SoaNumericTable {
         })
     }
 
-    fn array_mut(&mut self, column: usize) -> Result<&mut AnyArray> {
+    /// Like [`stored`](Self::stored), for writing.
+    fn stored_mut(&mut self, column: usize) -> Result<&mut AnyArray> {
         self.check_column(column)?;
         self.columns[column].as_mut().ok_or_else(|| Error::new(ErrorKind::ColumnNotSet { column }))?.array_mut()
     }
@@ -420,7 +449,8 @@ impl Default for SoaNumericTable {
 impl Clone for SoaNumericTable {
     fn clone(&self) -> Self {
         let columns = self.columns.iter().map(|column| column.as_ref().map(Memory::share)).collect();
-        Self::without_values(self.dictionary.clone(), self.row_count, columns, self.owner)
+        let gaps = self.gaps.clone();
+        Self { gaps, ..Self::without_values(self.dictionary.clone(), self.row_count, columns, self.owner) }
     }
 }
 

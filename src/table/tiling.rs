@@ -75,6 +75,7 @@ pub(super) fn earlier(mine: Result<()>, theirs: Result<()>) -> Result<()> {
     let place = |result: &Result<()>| match result.as_ref().map_err(Error::kind) {
         Err(
             ErrorKind::ValueNotRepresentable { row, column, .. }
+            | ErrorKind::MissingValue { row, column }
             | ErrorKind::NotStored { row, column, .. }
             | ErrorKind::AsymmetricValue { row, column, .. },
         ) => (1, *row, *column),
@@ -93,12 +94,12 @@ pub(super) fn read<N: NumericTable + ?Sized>(table: &N, region: &Region, target:
     {
         return kernel::read_rows(window, target.values, target.policy, region.origin(), target.old);
     }
-    read_many(&|row, column| table.piece(row, column), region, target)
+    read_by(&|row, column| table.piece(row, column), region, target)
 }
 
-/// Reads a region that is not inside one piece.
+/// Reads a region that is not inside one piece, given the pieces.
 #[inline(never)]
-fn read_many(look_up: LookUp<'_, '_>, region: &Region, target: Target<'_>) -> Result<()> {
+pub(super) fn read_by(look_up: LookUp<'_, '_>, region: &Region, target: Target<'_>) -> Result<()> {
     read_parts(&parts(look_up, region)?, region, target)
 }
 

@@ -101,11 +101,14 @@ fn hints_of(kind: &ErrorKind, is_of_file: bool) -> &'static [Hint] {
     const CONVERT: &[Hint] = &[Hint::new("convert", "converts the table to one")];
     const LOAD_ANY: &[Hint] = &[Hint::new("files::load", "loads any kind")];
     const READ_ANY: &[Hint] = &[Hint::new("files::from_bytes", "reads any kind")];
+    const FILL: &[Hint] =
+        &[Hint::new("fill_missing", "replaces missing values"), Hint::new("drop_missing_rows", "leaves such rows out")];
     const IN_PLACE: &[Hint] = &[Hint::new("SaveOptions::in_place", "overwrites the file")];
     match kind {
         ErrorKind::NotAllocated => ALLOCATE,
         ErrorKind::ColumnNotSet { .. } => SET_COLUMN,
         ErrorKind::MixedElementTypes { .. } => CONVERT,
+        ErrorKind::MissingValue { .. } => FILL,
         ErrorKind::TableKindMismatch { .. } if is_of_file => LOAD_ANY,
         ErrorKind::TableKindMismatch { .. } => READ_ANY,
         ErrorKind::RenameUnsupported { .. } => IN_PLACE,

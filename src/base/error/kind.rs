@@ -180,6 +180,14 @@ pub enum ErrorKind {
         /// The element type that cannot represent it.
         target: ElementType,
     },
+    /// A value is missing where one is needed. Floating-point types read it as NaN; other types have no such value.
+    #[error("the value at row {row}, column {column} is missing")]
+    MissingValue {
+        /// The row of the value.
+        row: usize,
+        /// The column of the value.
+        column: usize,
+    },
     /// An algorithm cannot use a value.
     #[error("the value {value} at row {row}, column {column} {reason}")]
     ValueNotAllowed {

@@ -29,6 +29,7 @@ impl Error {
     pub fn place(&self) -> Option<Place> {
         let (row, column) = match self.kind() {
             ErrorKind::ValueNotRepresentable { row, column, .. }
+            | ErrorKind::MissingValue { row, column }
             | ErrorKind::NotInMemory { row, column }
             | ErrorKind::MisplacedPiece { row, column, .. }
             | ErrorKind::ValueNotAllowed { row, column, .. }
@@ -71,7 +72,8 @@ impl Error {
     /// Changes the row and the column of a value that a conversion rejects. Other errors stay the same.
     pub(crate) fn with_value_at(mut self, place: impl FnOnce(usize, usize) -> (usize, usize)) -> Self {
         if let Report::Boxed(facts) = &mut self.report
-            && let ErrorKind::ValueNotRepresentable { row, column, .. } = &mut facts.kind
+            && let ErrorKind::ValueNotRepresentable { row, column, .. } | ErrorKind::MissingValue { row, column } =
+                &mut facts.kind
         {
             (*row, *column) = place(*row, *column);
         }
@@ -97,6 +99,7 @@ impl Error {
         match &mut facts.kind {
             ErrorKind::BlockOutstanding { rows } => along(rows, row_of),
             ErrorKind::ValueNotRepresentable { row, column, .. }
+            | ErrorKind::MissingValue { row, column }
             | ErrorKind::NotInMemory { row, column }
             | ErrorKind::ValueNotAllowed { row, column, .. }
             | ErrorKind::NotStored { row, column, .. } => (*row, *column) = (row_of(*row), column_of(*column)),

@@ -6,12 +6,13 @@
 //! * `pair`: the vectorized loops, the only code here that is compiled for each of the 144 pairs;
 //! * `tiles`: the order of reading a window, which fetches memory only once;
 //! * `store`: how results are written to memory;
-//! * `read`, `write`, `few`, `beside`, `report`: the calls for other modules.
+//! * `read`, `write`, `few`, `beside`, `gaps`, `report`: the calls for other modules.
 //!
 //! Invariant: a call that returns an error has not written anything that is visible to the caller.
 
 mod beside;
 mod few;
+mod gaps;
 mod pair;
 mod read;
 mod report;
@@ -24,6 +25,7 @@ pub(crate) use beside::{
     are_read_together, are_written_together, permits_beside, read_beside, read_lines, read_together, write_beside,
 };
 pub(crate) use few::write_few;
+pub(crate) use gaps::{mark_nan, overlay_missing};
 pub(crate) use pair::Interleaved;
 pub(crate) use read::{OldValues, check, read, read_column, read_few, read_narrow, read_over, read_rows};
 pub(crate) use report::report;

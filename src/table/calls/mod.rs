@@ -7,11 +7,13 @@
 mod combination;
 mod conversion;
 mod description;
+mod missing;
 mod selection;
 
 pub use combination::TableCombination;
 pub use conversion::TableConversion;
 pub use description::TableDescription;
+pub use missing::MissingValues;
 pub use selection::TableSelection;
 
 use super::NumericTable;
@@ -45,16 +47,27 @@ pub trait AsTable: NumericTable {
     /// # Ok::<(), Error>(())
     /// ```
     fn as_table(&self) -> &(dyn NumericTable + '_);
+
+    /// Like [`as_table`](Self::as_table), for writing.
+    fn as_table_mut(&mut self) -> &mut (dyn NumericTable + '_);
 }
 
 impl<N: NumericTable> AsTable for N {
     fn as_table(&self) -> &(dyn NumericTable + '_) {
         self
     }
+
+    fn as_table_mut(&mut self) -> &mut (dyn NumericTable + '_) {
+        self
+    }
 }
 
 impl AsTable for dyn NumericTable + '_ {
     fn as_table(&self) -> &(dyn NumericTable + '_) {
+        self
+    }
+
+    fn as_table_mut(&mut self) -> &mut (dyn NumericTable + '_) {
         self
     }
 }

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::SoaNumericTable;
-use crate::array::{AnyArray, AnyArrayRef};
+use crate::array::{AnyArray, AnyArrayRef, Validity};
 use crate::base::element::ElementType;
-use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::error::{Error, ErrorKind, Hint, Result};
 use crate::base::parallel;
 use crate::convert::WriteRule;
 use crate::convert::kernel;
@@ -23,7 +23,7 @@ impl SoaNumericTable {
     fn across(&self, region: &Region) -> Result<Across<'_>> {
         let mut across = Across::with_capacity(region.columns.len());
         for column in region.columns.clone() {
-            across.push_column(self.array(column)?.as_slice().range(region.rows.clone()));
+            across.push_column(self.stored(column)?.as_slice().range(region.rows.clone()));
         }
         Ok(across)
     }
@@ -34,13 +34,13 @@ impl SoaNumericTable {
         if !is_together || region.rows.is_empty() || !target.is_one_pass() {
             return Ok(false);
         }
-        let element = self.array(region.columns.start)?.element_type();
+        let element = self.stored(region.columns.start)?.element_type();
         if element.size_in_bytes() > target.element_type().size_in_bytes() {
             return Ok(false); // values are combined into rows while they are of the smaller size
         }
         let mut columns = kernel::Columns::new(element, region.rows.len());
         for column in region.columns.clone() {
-            let array = self.array(column)?;
+            let array = self.stored(column)?;
             if array.element_type() != element {
                 return Ok(false);
             }
@@ -65,6 +65,21 @@ impl SoaNumericTable {
         }
         kernel::write_beside(&mut windows, new, rule);
         Ok(true)
+    }
+}
+
+impl SoaNumericTable {
+    /// Reads a region, with unspecified values where values are missing.
+    pub(super) fn read_stored(&self, region: &Region, mut target: Target<'_>) -> Result<()> {
+        if self.read_together(region, &mut target)? {
+            return Ok(());
+        }
+        if region.columns.len() > 1 && !region.rows.is_empty() && self.across(region)?.read(&mut target) {
+            return Ok(());
+        }
+        // A large region; or a value is refused, and this names it.
+        let piece = |_: usize, column: usize| Ok(Some(Piece::of_column(column, self.stored(column)?.as_ref())));
+        tiling::read_by(&piece, region, target)
     }
 }
 
@@ -105,10 +120,11 @@ impl NumericTable for SoaNumericTable {
         let bytes = count.saturating_mul(size_of::<Option<AnyArray>>());
         moved.try_reserve_exact(count).map_err(|_| Error::out_of_memory(bytes))?;
         let added = rows.saturating_sub(self.row_count);
+        let gaps = self.gaps.resized(rows)?;
         for (column, memory) in self.columns.iter().enumerate() {
             moved.push(match memory {
-                Some(_) if added > 0 => self.array(column)?.with_room(added)?,
-                Some(_) => Some(self.array(column)?.resized(rows)?),
+                Some(_) if added > 0 => self.stored(column)?.with_room(added)?,
+                Some(_) => Some(self.stored(column)?.resized(rows)?),
                 None => Some(AnyArray::zeros(self.column_type(column)?, rows)?),
             });
         }
@@ -124,12 +140,15 @@ impl NumericTable for SoaNumericTable {
                 array.append_zeros(rows.saturating_sub(array.len()))?; // for which there is room
             }
         }
+        self.gaps = gaps;
         self.row_count = rows;
         Ok(())
     }
 
+    /// A column with missing values has no piece, so that the values under the gaps are never read.
     fn piece(&self, _: usize, column: usize) -> Result<Option<Piece<'_>>> {
-        match self.array(column) {
+        match self.stored(column) {
+            Ok(_) if self.gaps.of(column).is_some() => Ok(None),
             Ok(array) => Ok(Some(Piece::of_column(column, array.as_ref()))),
             Err(error) => match error.kind() {
                 ErrorKind::ColumnOutOfRange { .. } => Ok(None),
@@ -141,6 +160,9 @@ impl NumericTable for SoaNumericTable {
     /// Rows are read without looking for pieces, since every column is one.
     fn read_region(&self, region: &Region, mut target: Target<'_>) -> Result<()> {
         target.check(region, self.shape())?;
+        if !self.gaps.are_none_in(region.columns.clone()) {
+            return self.read_with_gaps(region, target);
+        }
         if self.read_together(region, &mut target)? {
             return Ok(());
         }
@@ -151,14 +173,51 @@ impl NumericTable for SoaNumericTable {
     }
 
     fn write_region(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
-        match self.write_rows(region, values, rule)? {
-            true => Ok(()),
-            false => region_mut::write(self, region, values, rule),
+        if !self.gaps.are_none_in(region.columns.clone()) {
+            return self.write_with_gaps(region, values, rule);
         }
+        if self.write_rows(region, values, rule)? {
+            return Ok(());
+        }
+        match region_mut::write(self, region, values, rule) {
+            // NaN makes a gap in a nullable column of integers.
+            Err(error) if self.may_make_gaps(&error) => self.write_with_gaps(region, values, rule),
+            written => written,
+        }
+    }
+
+    fn validity(&self, column: usize, rows: Range<usize>) -> Result<Option<Validity>> {
+        Region { rows: rows.clone(), columns: column..column.saturating_add(1) }.check(self.shape())?;
+        self.stored(column)?;
+        let here = self.gaps.of(column).map(|validity| validity.slice(rows)).transpose()?;
+        Ok(here.filter(Validity::has_missing))
+    }
+
+    fn column_array(&self, column: usize, rows: &Range<usize>, _: Token) -> Result<(AnyArray, Option<Validity>)> {
+        let validity = self.validity(column, rows.clone())?;
+        Ok((self.stored(column)?.as_ref().slice(rows.clone())?, validity))
+    }
+
+    fn write_validity(&mut self, column: usize, first_row: usize, validity: &Validity, _: Token) -> Result<()> {
+        self.set_rows_validity(column, first_row, validity)
+    }
+
+    fn takes_gaps(&self, column: usize, _: Token) -> bool {
+        column < self.columns.len()
+    }
+
+    fn prepare_write(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule, _: Token) -> Result<()> {
+        self.check_write_with_gaps(region, values, rule)?;
+        self.own_columns(region.columns.clone())
     }
 
     fn pieces_mut(&mut self) -> Result<Vec<PieceMut<'_>>> {
         self.check_block_writable()?; // before any column is copied
+        if !self.gaps.are_none() {
+            return Err(Error::new(ErrorKind::ReadOnlyTable)
+                .with_hint(Hint::new("update_row_blocks", "edits columns with missing values"))
+                .with_hint(Hint::new("fill_missing", "replaces missing values")));
+        }
         let columns = self.columns.iter_mut().enumerate();
         let pieces = columns.map(|(column, memory)| {
             let array = memory.as_mut().ok_or_else(|| Error::new(ErrorKind::ColumnNotSet { column }))?.array_mut()?;
@@ -168,10 +227,10 @@ impl NumericTable for SoaNumericTable {
     }
 
     fn piece_mut(&mut self, _: usize, column: usize) -> Result<Option<PieceMut<'_>>> {
-        if column >= self.columns.len() {
+        if column >= self.columns.len() || self.gaps.of(column).is_some() {
             return Ok(None);
         }
-        Ok(Some(PieceMut::of_column(column, self.array_mut(column)?.need_mutable_data()?)))
+        Ok(Some(PieceMut::of_column(column, self.stored_mut(column)?.need_mutable_data()?)))
     }
 
     fn as_any(&self) -> Option<&dyn std::any::Any> {
@@ -200,23 +259,26 @@ impl Lend for SoaNumericTable {
     }
 
     fn check_block_writable(&mut self) -> Result<()> {
-        (0..self.columns.len()).try_for_each(|column| self.array(column).map(drop))
+        (0..self.columns.len()).try_for_each(|column| self.stored(column).map(drop))
     }
 
     /// A block of one column that is written in place takes the array of the column.
     fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
         region.check(self.shape())?;
         if in_place.is_none() {
-            region.columns.clone().try_for_each(|column| self.array(column).map(drop))?;
+            region.columns.clone().try_for_each(|column| self.stored(column).map(drop))?;
             lease.reset(region);
             lease.mark(self.moves);
             return Ok(false);
         }
         let column = region.columns.start;
-        if region.columns.len() != 1 || in_place != Some(self.array(column)?.element_type()) {
+        if region.columns.len() != 1
+            || self.gaps.of(column).is_some()
+            || in_place != Some(self.stored(column)?.element_type())
+        {
             return Ok(false);
         }
-        self.array_mut(column)?.need_mutable_data()?;
+        self.stored_mut(column)?.need_mutable_data()?;
         let Some(memory) = &mut self.columns[column] else { return Ok(false) }; // never: it has an array
         memory.lend(region, Some(region.rows.clone()), lease)?;
         Ok(true)

@@ -3,12 +3,16 @@
 //! Before any column changes, all values are checked, and all columns have room.
 
 use super::SoaNumericTable;
-use crate::base::element::Element;
+use crate::array::{AnyArray, Validity};
+use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::room::filled;
 use crate::base::trace::{self, CopyKind};
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
-use crate::table::{Lend, MemoryStatus, NumericTable, Region, Shape, TableDescription, copy_of, tiling};
+use crate::table::{
+    Lend, MemoryStatus, NumericTable, Region, Shape, TableDescription, Token, copy_of, missing, tiling,
+};
 use crate::window::{AnySlice, AnyWindow};
 
 impl SoaNumericTable {
@@ -36,7 +40,7 @@ impl SoaNumericTable {
         let too_large = |rows| Error::new(ErrorKind::SizeOverflow { shape: Shape { rows, columns }, element: None });
         Shape { rows: all.ok_or_else(|| too_large(usize::MAX))?, columns }.element_count()?;
         self.check_block_writable()?;
-        (0..columns).try_for_each(|column| self.array_mut(column)?.reserve(additional))
+        (0..columns).try_for_each(|column| self.stored_mut(column)?.reserve(additional))
     }
 
     /// Appends one row: a value for each column, converted if they are of another type. Amortized O(columns).
@@ -117,17 +121,17 @@ impl SoaNumericTable {
             return Err(Error::unequal_columns(1, columns, theirs.columns));
         }
         self.dictionary().check_follower(1, table.dictionary())?;
-        let (mut copies, mut outcome) = (Vec::new(), Ok(()));
+        let (mut additions, mut outcome) = (Vec::new(), Ok(()));
         for column in 0..columns {
-            let region = Region { rows: 0..theirs.rows, columns: column..column + 1 };
-            match copy_of(table, &region, self.column_type(column)?, ConversionPolicy::Checked) {
-                Ok(copy) => copies.push(copy),
+            match Addition::of_table(table, column, self.column_type(column)?) {
+                Ok(addition) => additions.push(addition),
                 Err(error) => outcome = tiling::earlier(outcome, Err(error)),
             }
         }
         outcome.map_err(|error| error.with_value_below(rows))?;
-        self.add(theirs.rows, |column| AnyWindow::of_rows(copies[column].as_slice(), theirs.rows, 1))?;
-        copies.iter().for_each(|copy| trace::record(CopyKind::Grown, copy.len() * copy.element_type().size_in_bytes()));
+        self.add(theirs.rows, |column| additions[column].view())?;
+        let bytes = |addition: &Addition| addition.values.len() * addition.values.element_type().size_in_bytes();
+        additions.iter().for_each(|addition| trace::record(CopyKind::Grown, bytes(addition)));
         Ok(())
     }
 
@@ -135,30 +139,103 @@ impl SoaNumericTable {
     fn append_rows(&mut self, window: AnyWindow<'_>) -> Result<()> {
         let (first, count) = (self.row_count, window.rows());
         let column_of = |column: usize| window.cut(0..count, column..column + 1);
-        let mut outcome = Ok(());
+        let (mut outcome, mut additions) = (Ok(()), Vec::new());
         for column in 0..self.columns.len() {
             let element = self.column_type(column)?;
+            let origin = Origin { row: first, column };
+            let mut addition = None;
             if element != window.element_type() {
-                let origin = Origin { row: first, column };
-                let check = kernel::check(column_of(column), element, ConversionPolicy::Checked, origin);
-                outcome = tiling::earlier(outcome, check);
+                let makes_gaps = self.dictionary.is_nullable(column) && !element.is_float();
+                match kernel::check(column_of(column), element, ConversionPolicy::Checked, origin) {
+                    // NaN makes a gap in a nullable column of integers.
+                    Err(_) if makes_gaps => match Addition::of_numbers(column_of(column), element, origin) {
+                        Ok(found) => addition = Some(found),
+                        Err(error) => outcome = tiling::earlier(outcome, Err(error)),
+                    },
+                    checked => outcome = tiling::earlier(outcome, checked),
+                }
             }
+            additions.push(addition);
         }
         outcome?;
-        self.add(count, column_of)
+        self.add(count, |column| match &additions[column] {
+            Some(addition) => addition.view(),
+            None => (column_of(column), None),
+        })
     }
 
-    /// Appends rows to all columns. Their values must convert without an error.
-    fn add<'w>(&mut self, count: usize, column_of: impl Fn(usize) -> AnyWindow<'w>) -> Result<()> {
+    /// Appends rows to all columns: values that convert without an error, and which of them are present.
+    fn add<'w>(
+        &mut self,
+        count: usize,
+        column_of: impl Fn(usize) -> (AnyWindow<'w>, Option<&'w Validity>),
+    ) -> Result<()> {
         self.reserve_rows(count)?;
+        let (mut gaps, mut dictionary) = (self.gaps.resized(self.row_count + count)?, None);
         for column in 0..self.columns.len() {
-            let new = self.array_mut(column)?.append_zeros(count)?;
-            kernel::read_over(column_of(column), new, ConversionPolicy::Saturate, Origin::default())?;
+            if let (_, Some(new)) = column_of(column) {
+                let all = Validity::concat(&[(self.gaps.of(column), self.row_count), (Some(new), count)])?;
+                gaps.set(self.columns.len(), column, all)?;
+                dictionary.get_or_insert_with(|| self.dictionary.clone()).set_nullable(column, true)?;
+            }
+        }
+        for column in 0..self.columns.len() {
+            let new = self.stored_mut(column)?.append_zeros(count)?;
+            kernel::read_over(column_of(column).0, new, ConversionPolicy::Saturate, Origin::default())?;
         }
         self.row_count += count; // `reserve_rows` has checked the sum
+        self.gaps = gaps;
+        if let Some(dictionary) = dictionary {
+            self.dictionary = dictionary;
+        }
         if count > 0 {
             self.owner = MemoryStatus::InternallyAllocated;
         }
         Ok(())
+    }
+}
+
+/// Values to append to a column, in its type.
+struct Addition {
+    values: AnyArray,
+    /// Which of them are present; `None` if all are.
+    validity: Option<Validity>,
+}
+
+impl Addition {
+    fn view(&self) -> (AnyWindow<'_>, Option<&Validity>) {
+        (AnyWindow::of_rows(self.values.as_slice(), self.values.len(), 1), self.validity.as_ref())
+    }
+
+    /// Copies a column of a table and converts its present values.
+    fn of_table(table: &(dyn NumericTable + '_), column: usize, element: ElementType) -> Result<Self> {
+        let rows = 0..table.shape().rows;
+        let region = Region { rows: rows.clone(), columns: column..column + 1 };
+        let validity = missing::validity_of(table, column)?;
+        let Some(validity) = validity else {
+            return Ok(Self { values: copy_of(table, &region, element, ConversionPolicy::Checked)?, validity: None });
+        };
+        let (stored, _) = table.column_array(column, &rows, Token::new())?;
+        let stored = AnyWindow::of_rows(stored.as_slice(), stored.len(), 1);
+        Self::of_present(stored, validity, element, Origin { row: 0, column })
+    }
+
+    /// Converts a column of numbers. NaN becomes a missing value.
+    fn of_numbers(numbers: AnyWindow<'_>, element: ElementType, origin: Origin) -> Result<Self> {
+        let mut flags = filled(numbers.rows(), false)?;
+        kernel::mark_nan(numbers, &mut flags);
+        flags.iter_mut().for_each(|flag| *flag = !*flag);
+        Self::of_present(numbers, Validity::from_flags(&flags)?, element, origin)
+    }
+
+    fn of_present(stored: AnyWindow<'_>, validity: Validity, element: ElementType, origin: Origin) -> Result<Self> {
+        let mut array = AnyArray::zeros(element, stored.rows())?;
+        let mut values = array.need_mutable_data()?;
+        for (run, _) in validity.runs().filter(|(_, is_present)| *is_present) {
+            let origin = Origin { row: origin.row + run.start, ..origin };
+            let target = values.reborrow().range(run.clone());
+            kernel::read_over(stored.cut(run, 0..1), target, ConversionPolicy::Checked, origin)?;
+        }
+        Ok(Self { values: array, validity: Some(validity).filter(Validity::has_missing) })
     }
 }
