@@ -89,14 +89,14 @@ impl Validity {
     pub fn filter(&self, is_kept: &[bool]) -> Result<Self> {
         const BATCH: usize = 16 * ROWS;
         has_same_length(self.len, is_kept.len())?;
-        let kept = is_kept.iter().filter(|is_kept| **is_kept).count();
+        let mut masks = [0; BATCH / ROWS];
+        let kept = is_kept.chunks(BATCH).map(|flags| mask(flags, mask_of(&mut masks, flags), Vectors::Avx512)).sum();
         let mut bits = Array::<u8>::zeros(byte_count(0, kept))?;
         let mut room = bits.mutable_data()?;
         let mut states = self.view().words();
         let (mut waiting, mut waiting_rows, mut present) = (0_u64, 0, 0);
         for flags in is_kept.chunks(BATCH) {
-            let mut masks = [0; BATCH / ROWS];
-            let masks = &mut masks[..flags.len().div_ceil(ROWS)];
+            let masks = mask_of(&mut masks, flags);
             mask(flags, masks, Vectors::Avx512);
             for (&mask, word) in masks.iter().zip(states.by_ref()) {
                 let rows = mask.count_ones() as usize;
@@ -169,6 +169,11 @@ impl Validity {
         let mut words = self.view().words().zip(other.view().words());
         Self::build(self.len, |_, _| Ok(words.next().map_or(0, |(first, second)| first & second)))
     }
+}
+
+/// Returns the words of the mask of flags.
+fn mask_of<'m>(masks: &'m mut [u64], flags: &[bool]) -> &'m mut [u64] {
+    &mut masks[..flags.len().div_ceil(ROWS)]
 }
 
 /// # Errors

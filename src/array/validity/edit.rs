@@ -94,7 +94,7 @@ impl Validity {
         Ok(())
     }
 
-    /// Adapts the number of missing rows to a change of some of them. What is unknown stays so.
+    /// Adapts the number of missing rows to a change of some of them. An unknown number stays unknown.
     fn recount(&mut self, before: usize, after: usize) {
         if let Some(missing) = self.missing.get() {
             self.missing = Count::of(missing.saturating_sub(before).saturating_add(after).min(self.len));

@@ -38,7 +38,7 @@ pub use threads::ValidityMut;
 /// The library counts the missing rows itself. If another owner of the bytes changes them meanwhile, answers may be out
 /// of date, but every call remains safe.
 ///
-/// Source: the validity bitmap of Arrow's columnar format.
+/// Source: validity bitmaps in the columnar format of Arrow.
 ///
 /// # Examples
 /// ```
@@ -222,7 +222,7 @@ impl Validity {
         self.len
     }
 
-    /// Returns whether there are no rows. O(1).
+    /// Returns whether the bitmap has 0 rows. O(1).
     ///
     /// # Examples
     /// ```

@@ -4,15 +4,26 @@ use std::iter::FusedIterator;
 use std::ops::Range;
 
 use super::Validity;
-use super::bits::{ROWS, low_bits};
+use super::bits::{ROWS, bit_at, low_bits, word_at};
 use crate::array::Array;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::base::room::filled;
 
+/// The flags of each byte.
+static FLAGS: [[bool; 8]; 256] = {
+    let mut flags = [[false; 8]; 256];
+    let mut place = 0;
+    while place < 256 * 8 {
+        flags[place / 8][place % 8] = (place / 8) >> (place % 8) & 1 == 1;
+        place += 1;
+    }
+    flags
+};
+
 impl Validity {
-    /// Returns whether a row has a value; `None` if there is no such row. O(1).
+    /// Returns whether a row has a value; `None` if the row is out of range. O(1).
     ///
     /// # Examples
     /// ```
@@ -23,10 +34,10 @@ impl Validity {
     /// ```
     #[inline]
     pub fn is_present(&self, row: usize) -> Option<bool> {
-        self.view().get(row)
+        (row < self.len).then(|| bit_at(&self.bits, self.offset, row))
     }
 
-    /// Returns whether a row has no value; `None` if there is no such row. O(1).
+    /// Returns whether a row has no value; `None` if the row is out of range. O(1).
     ///
     /// # Examples
     /// ```
@@ -66,7 +77,7 @@ impl Validity {
     /// ```
     #[inline]
     pub fn word_at(&self, row: usize) -> u64 {
-        self.view().word_at(row)
+        if row < self.len { word_at(&self.bits, self.offset, row) & low_bits(self.len - row) } else { 0 }
     }
 
     /// Returns the runs of rows with a value and without one, in order: each as long as possible, with whether its rows
@@ -150,16 +161,13 @@ impl Validity {
                 flags.fill(word != 0);
                 continue;
             }
-            for (flags, byte) in flags.chunks_mut(8).zip(word.to_le_bytes()) {
-                // A byte for each bit, which is not zero if the bit is set; then 1 for these bytes.
-                let bits = (u64::from(byte) * 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
-                let ones = ((bits + 0x7F7F_7F7F_7F7F_7F7F) >> 7) & 0x0101_0101_0101_0101;
-                let ones = ones.to_le_bytes().map(|one| one != 0);
-                match flags.first_chunk_mut() {
-                    Some(flags) => *flags = ones,
-                    None => flags.copy_from_slice(&ones[..flags.len()]),
-                }
+            let bytes = word.to_le_bytes();
+            let (entire, rest) = flags.as_chunks_mut::<8>();
+            for (flags, byte) in entire.iter_mut().zip(bytes) {
+                *flags = FLAGS[usize::from(byte)];
             }
+            let last = bytes.get(entire.len()).map_or([false; 8], |byte| FLAGS[usize::from(*byte)]);
+            rest.iter_mut().zip(last).for_each(|(to, flag)| *to = flag);
         }
     }
 

@@ -73,7 +73,7 @@ impl<'t> ValidityMut<'t> {
         self.len
     }
 
-    /// Returns whether there are no rows. O(1).
+    /// Returns whether the bitmap has 0 rows. O(1).
     pub const fn is_empty(self) -> bool {
         self.len == 0
     }
@@ -88,7 +88,7 @@ impl<'t> ValidityMut<'t> {
         Ok(Self { bits: self.bits.get(first..).unwrap_or_default(), offset, len: rows.len(), ..self })
     }
 
-    /// Returns whether a row has a value; `None` if there is no such row. O(1).
+    /// Returns whether a row has a value; `None` if the row is out of range. O(1).
     #[inline]
     pub fn is_present(self, row: usize) -> Option<bool> {
         let (byte, bit) = place(self.offset, row);
