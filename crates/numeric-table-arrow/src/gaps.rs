@@ -81,7 +81,7 @@ impl GrowingGaps {
     /// Returns the bitmap of the first `rows` rows; `None` if none of them is missing.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfRange`] if there is no room for that number of rows.
+    /// [`ErrorKind::OutOfRange`] if there is less room.
     pub(crate) fn finish(self, rows: usize) -> Result<Option<Validity>> {
         let validity = self.validity.map(|validity| validity.slice(..rows)).transpose()?;
         Ok(validity.filter(Validity::has_missing))

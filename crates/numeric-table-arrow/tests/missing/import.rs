@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
     Array as ArrowArray, ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, FixedSizeListArray,
@@ -81,7 +81,7 @@ fn the_c_data_interface_shares_values_with_gaps_both_ways() {
             let out = SoaNumericTable::from_record_batch(&batch).unwrap().to_record_batch().unwrap();
             let reader = RecordBatchIterator::new([Ok(out.clone())], out.schema());
             let stream = FFI_ArrowArrayStream::new(Box::new(reader));
-            let reader = ArrowArrayStreamReader::try_new(stream).unwrap();
+            let reader = RecordBatchStreamReader::try_new(stream).unwrap();
             let back = SoaNumericTable::read_record_batches(reader, ArrowOptions::new()).unwrap();
             assert_eq!(column_cells(&back, 0), cells[offset..offset + 80]);
             let (before, after) = (arrow_addresses(batch.column(0)), table_addresses(&back, 0));
