@@ -3,11 +3,9 @@
 //! `part` selects columns of one table; `merged` joins tables side by side.
 
 use super::borrow::by_ref;
+use super::missing::whole_column;
 use super::part::TablePart;
-use super::tiling::copy_of;
-use super::{
-    HomogenNumericTable, MemoryStatus, MergedNumericTable, NumericTable, Region, Rejected, SoaNumericTable, lend,
-};
+use super::{HomogenNumericTable, MemoryStatus, MergedNumericTable, NumericTable, Region, Rejected, SoaNumericTable};
 use crate::array::AnyArray;
 use crate::base::element::match_element;
 use crate::base::error::{Error, ErrorKind, Result};
@@ -56,9 +54,9 @@ pub(super) fn hstack<'s>(
     MergedNumericTable::new(std::iter::once(by_ref(table)).chain(others.iter().copied().map(by_ref)))
 }
 
-/// Copies a table of any kind into one that owns its values.
+/// Copies a table of any kind into one that owns its values. One with nullable columns becomes a structure of arrays.
 pub(super) fn to_table(table: &(dyn NumericTable + '_)) -> Result<Box<dyn NumericTable>> {
-    if let Some(element) = table.uniform_type() {
+    if let Some(element) = table.uniform_type().filter(|_| !table.dictionary().has_nullable()) {
         return match_element!(element, T => {
             Ok(HomogenNumericTable::<T>::of_table(table, ConversionPolicy::Saturate)?.into_dyn())
         });
@@ -72,17 +70,9 @@ pub(super) fn to_columns(table: &(dyn NumericTable + '_)) -> Result<SoaNumericTa
     dictionary.check_count(shape.columns, || table.uniform_type())?;
     let mut columns = with_room(shape.columns)?;
     for (column, feature) in dictionary.iter().enumerate() {
-        let (region, element) = (Region { rows: 0..shape.rows, columns: column..column + 1 }, feature.element_type);
-        columns.push(match lend::array_of(table, &region, element)? {
-            // Memory from a user's kind of table is not trusted.
-            Some((array, range)) if array.element_type() == element => match range.len() {
-                found if found == shape.rows => array.slice(range)?,
-                found => return Err(Error::new(ErrorKind::LengthMismatch { expected: shape.rows, actual: found })),
-            },
-            _ => copy_of(table, &region, element, ConversionPolicy::Saturate)?,
-        });
+        columns.push(whole_column(table, shape, column, feature.element_type)?);
     }
-    Ok(SoaNumericTable::of_arrays(dictionary, shape.rows, columns, MemoryStatus::InternallyAllocated))
+    SoaNumericTable::of_nullable_arrays(dictionary, shape.rows, columns, MemoryStatus::InternallyAllocated)
 }
 
 /// Returns a table of one column.
