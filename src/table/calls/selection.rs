@@ -197,7 +197,8 @@ pub trait TableSelection: AsTable {
         take::filter_by_column(self.as_table(), column, is_kept)
     }
 
-    /// Copies all rows, sorted by a column in ascending order. The sort is stable. NaN comes last, and -0.0 equals 0.0.
+    /// Copies all rows, sorted by a column in ascending order. The sort is stable. NaN comes last, then missing values; -0.0
+    /// equals 0.0.
     /// Compares stored values, so 64-bit integers are not rounded. Cost: O(values), in several threads if the table is
     /// large, and 16 to 24 bytes of memory per row besides the result.
     ///
@@ -282,7 +283,8 @@ pub trait TableSelection: AsTable {
 
     /// Like `split_rows`, but stratified: splits the rows of each value of a column separately, so that each class has
     /// the same fraction in both tables, as nearly as its size allows. The first table has `fraction * n` rows of a
-    /// class of `n` rows, rounded to the nearest number, halves up. All NaNs are one class. Cost: O(values).
+    /// class of `n` rows, rounded to the nearest number, halves up. All NaNs are one class, and all missing values are
+    /// another. Cost: O(values).
     ///
     /// Source: scikit-learn `train_test_split(stratify=..)`.
     ///
