@@ -16,7 +16,7 @@ fn sample() -> SoaNumericTable {
     table
 }
 
-fn optional<T: Element>(table: &dyn NumericTable, column: usize) -> Vec<Option<T>> {
+pub(crate) fn optional<T: Element>(table: &dyn NumericTable, column: usize) -> Vec<Option<T>> {
     let (values, validity) = table.column_with_validity(column, ..).unwrap();
     let values = values.downcast_ref::<T>().unwrap().to_vec();
     let is_present = |row| validity.as_ref().is_none_or(|validity| validity.is_present(row).unwrap());

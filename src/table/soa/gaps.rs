@@ -92,7 +92,7 @@ enum Change {
     Nothing,
     /// The values become missing.
     Remove,
-    /// The values were missing and are written, no matter what is stored under the gap.
+    /// The values were missing and are written over those under the gap.
     Add,
     /// The values were present and are written.
     Write,
