@@ -13,23 +13,27 @@ use crate::table::{MemoryStatus, Rejected};
 pub type NullableColumn = (Feature, AnyArray, Option<Validity>);
 
 impl SoaNumericTable {
-    /// Like [`of_arrays`](Self::of_arrays), with the bitmaps of the columns, which must have `row_count` bits.
+    /// Creates a table of columns that a dictionary describes, with `row_count` values each, and their bitmaps.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfMemory`].
-    pub(crate) fn of_nullable_arrays(
-        dictionary: DataDictionary,
+    /// [`ErrorKind::LengthMismatch`] for a bitmap with another number of rows; [`ErrorKind::OutOfMemory`].
+    #[doc(hidden)]
+    pub fn of_nullable_arrays(
+        mut dictionary: DataDictionary,
         row_count: usize,
         columns: Vec<(AnyArray, Option<Validity>)>,
         owner: MemoryStatus,
     ) -> Result<Self> {
-        let (count, mut arrays) = (columns.len(), with_room(columns.len())?);
-        let (mut gaps, mut dictionary) = (Gaps::default(), dictionary);
+        let count = columns.len();
+        let (mut arrays, mut gaps) = (with_room(count)?, Gaps::default());
         for (column, (array, validity)) in columns.into_iter().enumerate() {
-            debug_assert!(validity.as_ref().is_none_or(|validity| validity.len() == row_count));
-            if validity.as_ref().is_some_and(Validity::has_missing) {
+            if let Some(validity) = validity.filter(Validity::has_missing) {
+                if validity.len() != row_count {
+                    let (expected, actual) = (row_count, validity.len());
+                    return Err(Error::new(ErrorKind::LengthMismatch { expected, actual }));
+                }
                 dictionary.set_nullable(column, true)?;
-                gaps.set(count, column, validity)?;
+                gaps.set(count, column, Some(validity))?;
             }
             arrays.push(array);
         }
