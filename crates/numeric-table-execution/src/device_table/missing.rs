@@ -132,7 +132,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     }
 }
 
-/// Returns the bitmap without the values that are no longer NaN.
+/// Returns the bitmap with the values that are no longer NaN as present ones.
 fn still_missing<T: Element>(values: &[T], validity: &Validity) -> Result<Validity, Error> {
     let mut found = validity.clone();
     for row in validity.missing_rows() {
