@@ -13,6 +13,7 @@ use numeric_table::{
     CsrNumericTable, SoaNumericTable,
     files::{self, SaveOptions, TableReader, verify},
     prelude::*,
+    shards::Shards,
 };
 use test_support::assert_error;
 use test_support::gaps::{assert_same_cells, gaps_of_every_type};
@@ -80,6 +81,29 @@ fn make_the_golden_files() {
         fs::write(archive, table.to_bytes().unwrap()).unwrap();
         fs::write(text, serde_json::to_string(&table).unwrap()).unwrap();
     }
+    let manifest = golden("mixed", "ntm");
+    assert!(!manifest.exists());
+    fs::write(manifest, manifest_of_mixed()).unwrap();
+}
+
+/// The manifest of a copy of the golden file in another folder.
+fn manifest_of_mixed() -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, manifest] = ["mixed.ntb", "mixed.ntm"].map(|name| folder.path().join(name));
+    fs::copy(golden("mixed", "ntb"), &file).unwrap();
+    Shards::from_paths([file]).unwrap().save_manifest(&manifest).unwrap();
+    fs::read(manifest).unwrap()
+}
+
+#[test]
+fn the_golden_manifest_of_a_table_with_gaps_is_read_and_written_today_as_it_was() {
+    let manifest = golden("mixed", "ntm");
+    let bytes = fs::read(&manifest).unwrap();
+    assert_eq!(bytes[..12], *b"\x89NTM\r\n\x1a\n\x02\0\0\0");
+    assert_eq!(manifest_of_mixed(), bytes);
+    let shards = Shards::open(&manifest).unwrap();
+    assert_eq!(shards.dictionary(), mixed().dictionary());
+    assert!(shards.verify().unwrap());
 }
 
 #[test]

@@ -156,6 +156,7 @@ pub(crate) fn to_dictionary(fields: &Fields, element_type: impl Fn(usize) -> Ele
             element_type: element_type(column),
             feature_type,
             categories: metadata.get(CATEGORY_COUNT).and_then(|count| count.parse().ok()).map(Categories::new),
+            nullable: false,
         }
     }))
 }

@@ -1,16 +1,41 @@
 //! Calls of the structure of arrays for columns with missing values.
 
 use super::SoaNumericTable;
+use super::gaps::Gaps;
 use crate::array::{AnyArray, Array, Validity};
 use crate::base::element::Element;
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::dictionary::Feature;
-use crate::table::Rejected;
+use crate::base::room::with_room;
+use crate::dictionary::{DataDictionary, Feature};
+use crate::table::{MemoryStatus, Rejected};
 
 /// A column that is taken out of a table: its metadata, its values, and which of them are present if any is missing.
 pub type NullableColumn = (Feature, AnyArray, Option<Validity>);
 
 impl SoaNumericTable {
+    /// Like [`of_arrays`](Self::of_arrays), with the bitmaps of the columns, which must have `row_count` bits.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfMemory`].
+    pub(crate) fn of_nullable_arrays(
+        dictionary: DataDictionary,
+        row_count: usize,
+        columns: Vec<(AnyArray, Option<Validity>)>,
+        owner: MemoryStatus,
+    ) -> Result<Self> {
+        let (count, mut arrays) = (columns.len(), with_room(columns.len())?);
+        let (mut gaps, mut dictionary) = (Gaps::default(), dictionary);
+        for (column, (array, validity)) in columns.into_iter().enumerate() {
+            debug_assert!(validity.as_ref().is_none_or(|validity| validity.len() == row_count));
+            if validity.as_ref().is_some_and(Validity::has_missing) {
+                dictionary.set_nullable(column, true)?;
+                gaps.set(count, column, validity)?;
+            }
+            arrays.push(array);
+        }
+        Ok(Self { gaps, ..Self::of_arrays(dictionary, row_count, arrays, owner) })
+    }
+
     /// Appends a column of optional values. `None` is a missing value. O(rows).
     ///
     /// # Errors

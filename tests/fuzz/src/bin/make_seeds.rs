@@ -70,14 +70,15 @@ fn main() -> Result {
     texts(root)
 }
 
-/// The golden manifest and small ones, without their checksum behind a zero; and a whole one.
+/// The golden manifests and small ones, without their checksum behind a zero; and a whole one.
 fn manifests(root: &Path) -> Result {
     let corpus = root.join("corpus/manifest");
     fs::create_dir_all(&corpus)?;
     let folder = tempfile::tempdir()?;
     let files = files_of_manifests(folder.path())?;
     let golden = fs::read(root.join("../../data/golden/shards/shards.ntm"))?;
-    let mut all = vec![("golden", golden)];
+    let gaps = fs::read(root.join("../../data/golden/v4/mixed.ntm"))?;
+    let mut all = vec![("golden", golden), ("gaps", gaps)];
     for (name, files) in [("one", &files[1..2]), ("two", &files[1..]), ("three", &files[..])] {
         let path = folder.path().join(name);
         Shards::from_paths(files)?.save_manifest(&path)?;
