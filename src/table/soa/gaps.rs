@@ -301,6 +301,12 @@ impl SoaNumericTable {
         Ok(())
     }
 
+    /// Sets the bitmaps of several nullable columns of a new table, which have one bit for each row. O(columns).
+    pub(in crate::table) fn set_gaps(&mut self, gaps: Vec<(usize, Validity)>) -> Result<()> {
+        let count = self.columns.len();
+        gaps.into_iter().try_for_each(|(column, validity)| self.gaps.set(count, column, Some(validity)))
+    }
+
     /// Sets which of some consecutive rows of a column are present, from `first_row` on.
     pub(super) fn set_rows_validity(&mut self, column: usize, first_row: usize, validity: &Validity) -> Result<()> {
         self.stored(column)?;
