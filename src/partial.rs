@@ -3,7 +3,7 @@
 //! Contains the trait, the bytes, and computations over a table in pieces that do not depend on the number of threads.
 //! The results themselves are in [`crate::statistics`].
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -71,6 +71,25 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
     const NAME: &'static str;
     /// The version of the serde representation. Bytes of other versions are refused.
     const VERSION: u32 = 1;
+    /// The newest version that [`from_bytes`](Self::from_bytes) reads. The default is [`VERSION`](Self::VERSION).
+    const NEWEST_VERSION: u32 = Self::VERSION;
+
+    /// Returns the version of this result's serde representation: the oldest one that has everything in the result.
+    /// Results of this library that count missing values have another version than those without any, whose bytes older
+    /// libraries read. The default is [`VERSION`](Self::VERSION).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Partial, SoaNumericTable, prelude::*, statistics::BasicStatistics};
+    /// let mut table = SoaNumericTable::new();
+    /// table.push_optional("a", [Some(1_i64), None])?;
+    /// assert_eq!(BasicStatistics::compute(&*table.select_rows(..1)?)?.version(), 1);
+    /// assert_eq!(BasicStatistics::compute(&table)?.version(), 2);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    fn version(&self) -> u32 {
+        Self::VERSION
+    }
 
     /// Returns an empty result with the same parameters: number of columns, bins, centroids.
     ///
@@ -182,7 +201,7 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
             let reason = format!("the name of a partial result has {} bytes, not 1 to {NAME_LIMIT}", name.len());
             return Err(Error::format(NAME_AT as u64, reason));
         }
-        let head = (MAGIC, FORMAT, Self::VERSION, Self::NAME);
+        let head = (MAGIC, FORMAT, self.version(), Self::NAME);
         let mut bytes = encode(256, &(head, self))?;
         let sum = crc32fast::hash(&bytes);
         bytes.try_reserve_exact(SUM_BYTES).map_err(|_| Error::out_of_memory(bytes.len() + SUM_BYTES))?;
@@ -199,9 +218,13 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
     /// [`ErrorKind::Format`](crate::ErrorKind::Format) with the reason: foreign bytes, another kind of result, another
     /// version, or damage; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let body = checked_body(bytes, Self::NAME, Self::VERSION)?;
+        let (body, version) = checked_body(bytes, Self::NAME, Self::VERSION..=Self::NEWEST_VERSION)?;
         let all = bytes.len() - SUM_BYTES;
-        let (result, consumed) = decode(&bytes[..all], body)?;
+        let (result, consumed): (Self, _) = decode(&bytes[..all], body)?;
+        if result.version() > version {
+            let reason = format!("the result needs version {}, but its bytes have {version}", result.version());
+            return Err(Error::format(VERSION_AT as u64, reason));
+        }
         match all - body - consumed {
             0 => Ok(result),
             rest => Err(Error::format((body + consumed) as u64, format!("bytes after the partial result: {rest}"))),
@@ -220,8 +243,8 @@ const NAME_AT: usize = 24;
 const NAME_LIMIT: usize = 64;
 const SUM_BYTES: usize = 4;
 
-/// Checks everything except the serialized result, and returns the position where it begins.
-fn checked_body(bytes: &[u8], name: &str, version: u32) -> Result<usize> {
+/// Checks everything except the serialized result, and returns the position where it begins, and its version.
+fn checked_body(bytes: &[u8], name: &str, versions: RangeInclusive<u32>) -> Result<(usize, u32)> {
     let refusal = |at: usize, reason: String| Err(Error::format(at as u64, reason));
     if bytes.get(..FORMAT_AT) != Some(&MAGIC.to_le_bytes()) {
         return refusal(0, "these are not the bytes of a partial result".to_owned());
@@ -249,13 +272,13 @@ fn checked_body(bytes: &[u8], name: &str, version: u32) -> Result<usize> {
         let found = String::from_utf8_lossy(found);
         return refusal(NAME_AT, format!("this is a partial result {found:?}, not {name:?}"));
     }
-    if found_version != version {
-        let reason = format!(
-            "the partial result {name:?} has version {found_version}, but this program reads version {version}"
-        );
+    if !versions.contains(&found_version) {
+        let (first, last) = versions.into_inner();
+        let read = if first == last { format!("version {first}") } else { format!("versions {first} to {last}") };
+        let reason = format!("the partial result {name:?} has version {found_version}, but this program reads {read}");
         return refusal(VERSION_AT, reason);
     }
-    Ok(end)
+    Ok((end, found_version))
 }
 
 /// Approximate number of bytes of results that are held.

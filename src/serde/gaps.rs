@@ -52,7 +52,7 @@ impl<T: Element> Serialize for ValuesWithNulls<'_, T> {
     }
 }
 
-/// A deserialized array of which some values may have been `null`: these are NaN, or zero if it has integers.
+/// A deserialized array. Values that were `null` are NaN, or zero in an array of integers.
 pub(super) struct FoundColumn {
     pub(super) array: AnyArray,
     /// Which values were not `null`, if any was.

@@ -4,13 +4,16 @@
 //! on the number of threads nor on the layout. All statistics of this module are computed this way.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::options::StatisticsOptions;
+use super::present::{ColumnsFrom, PresentRows, PresentValues, columns_with_missing, complete_rows};
 use crate::base::count::same_count;
 use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::parallel;
 use crate::base::progress::Meter;
-use crate::base::room::filled;
+use crate::base::room::{filled, with_room};
 use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::Origin;
@@ -67,45 +70,157 @@ pub(super) fn cut(range: Range<usize>, length: usize) -> impl Iterator<Item = Ra
     range.step_by(length).map(move |start| start..end.min(start.saturating_add(length)))
 }
 
-/// Complete rows, and the progress of the work on them.
+/// Rows and columns of a table, or rows in memory, and the progress of the work on them.
 pub(super) struct Work<'t> {
     pub(super) source: &'t dyn ValueSource,
     pub(super) shape: Shape,
-    meter: Option<Meter>,
-    /// Number of bytes of a row in the types of its columns, for progress reports.
+    /// The column of the table that is the first one here.
+    pub(super) first: usize,
+    /// Number of rows that are left out because values are missing.
+    pub(super) missing: u64,
+    /// The columns with missing values. The source reads these as NaN.
+    gaps: Vec<PresentValues<'t>>,
+    meter: Option<Arc<Meter>>,
+    /// Number of bytes of a row in the types of its columns, and of the columns, for progress reports.
     row_bytes: u64,
+    all_columns: usize,
 }
 
 impl<'t> Work<'t> {
     /// Begins work on a table.
-    pub(super) fn on_table(table: &dyn NumericTable, source: &'t TableSource<'t>, options: &StatisticsOptions) -> Self {
+    ///
+    /// # Errors
+    /// Those of finding the missing values.
+    pub(super) fn on_table(
+        table: &'t dyn NumericTable,
+        source: &'t TableSource<'t>,
+        options: &StatisticsOptions,
+    ) -> Result<Self> {
         Self::of_shape(table.shape(), table, source, options)
     }
 
     /// Begins work on a table that must have the given number of columns. A user-defined table may change its answer.
     ///
     /// # Errors
-    /// [`ErrorKind::LengthMismatch`].
+    /// [`ErrorKind::LengthMismatch`]; those of finding the missing values.
     pub(super) fn on_columns(
         expected: usize,
-        table: &dyn NumericTable,
+        table: &'t dyn NumericTable,
         source: &'t TableSource<'t>,
         options: &StatisticsOptions,
     ) -> Result<Self> {
         let shape = table.shape();
         same_count(expected, shape.columns)?;
-        Ok(Self::of_shape(shape, table, source, options))
+        Self::of_shape(shape, table, source, options)
     }
 
     fn of_shape(
         shape: Shape,
-        table: &dyn NumericTable,
+        table: &'t dyn NumericTable,
         source: &'t TableSource<'t>,
+        options: &StatisticsOptions,
+    ) -> Result<Self> {
+        let gaps = columns_with_missing(table, shape)?;
+        Ok(Self { gaps, ..Self::of_source(source, shape, table, options) })
+    }
+
+    fn of_source(
+        source: &'t dyn ValueSource,
+        shape: Shape,
+        table: &dyn NumericTable,
         options: &StatisticsOptions,
     ) -> Self {
         let row_bytes = row_bytes(table);
         let total = (shape.rows as u64).saturating_mul(row_bytes);
-        Self { source, shape, meter: Some(Meter::start(options.hook(), total)), row_bytes }
+        let meter = Some(Arc::new(Meter::start(options.hook(), total)));
+        let all_columns = shape.columns;
+        Self { source, shape, first: 0, missing: 0, gaps: Vec::new(), meter, row_bytes, all_columns }
+    }
+
+    /// Calls `of` with the complete rows of a table: those without a missing value.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LengthMismatch`] if the table does not have `expected` columns; those of finding the missing values,
+    /// and of `of`.
+    pub(super) fn with_complete_rows<R>(
+        table: &dyn NumericTable,
+        expected: Option<usize>,
+        options: &StatisticsOptions,
+        of: impl FnOnce(&Work<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let shape = table.shape();
+        expected.map_or(Ok(()), |expected| same_count(expected, shape.columns))?;
+        let Some(complete) = complete_rows(table, shape)? else {
+            return of(&Work::of_source(&TableSource(table), shape, table, options));
+        };
+        let (rows, missing) = (complete.rows.count(), complete.rows.missing());
+        let work = Work::of_source(&complete, shape, table, options);
+        let work = Work { shape: Shape { rows, ..shape }, missing, ..work };
+        let found = of(&work)?;
+        work.missing_done();
+        Ok(found)
+    }
+
+    /// Returns whether values are missing.
+    pub(super) fn has_missing(&self) -> bool {
+        !self.gaps.is_empty()
+    }
+
+    /// Returns the columns with missing values, and their present rows.
+    pub(super) fn gaps(&self) -> impl Iterator<Item = (usize, &PresentRows)> + Clone {
+        self.gaps.iter().map(|gap| (gap.column, &gap.rows))
+    }
+
+    /// Computes a result of each column. `of` is called with columns without missing values, and with the present values
+    /// of single columns, as if there were no others.
+    ///
+    /// # Errors
+    /// Those of `of`.
+    pub(super) fn by_column<R: Send>(&self, of: impl Fn(&Work<'_>) -> Result<Vec<R>> + Sync) -> Result<Vec<R>> {
+        if self.gaps.is_empty() {
+            return of(self);
+        }
+        let (mut parts, mut start) = (Vec::new(), 0);
+        for gap in &self.gaps {
+            parts.extend((start < gap.column).then_some((start..gap.column, None)));
+            parts.push((gap.column..gap.column + 1, Some(gap)));
+            start = gap.column + 1;
+        }
+        parts.extend((start < self.shape.columns).then_some((start..self.shape.columns, None)));
+        let of_part = |(columns, gap): (Range<usize>, Option<&PresentValues<'_>>)| {
+            let Some(gap) = gap else {
+                let source = ColumnsFrom { source: self.source, first: columns.start };
+                return of(&self.part(&source, self.shape.rows, columns, 0));
+            };
+            let part = self.part(gap, gap.rows.count(), columns, gap.rows.missing());
+            let found = of(&part)?;
+            part.missing_done();
+            Ok(found)
+        };
+        let bytes = self.shape.element_count()?.saturating_mul(size_of::<f64>());
+        let found: Vec<Result<Vec<R>>> = match parallel::task_count(bytes) {
+            1 => parts.into_iter().map(of_part).collect(),
+            _ => parallel::map(parts, of_part),
+        };
+        let mut all = with_room(self.shape.columns)?;
+        for columns in found {
+            all.extend(columns?);
+        }
+        Ok(all)
+    }
+
+    /// Returns the work on some columns of the same table.
+    fn part<'p>(&self, source: &'p dyn ValueSource, rows: usize, columns: Range<usize>, missing: u64) -> Work<'p> {
+        Work {
+            source,
+            shape: Shape { rows, columns: columns.len() },
+            first: self.first + columns.start,
+            missing,
+            gaps: Vec::new(),
+            meter: self.meter.clone(),
+            row_bytes: self.row_bytes,
+            all_columns: self.all_columns,
+        }
     }
 
     /// Reads all values, row by row, so that nothing can fail while they are added to a result. Values that cannot be
@@ -119,6 +234,22 @@ impl<'t> Work<'t> {
         self.source.read(&region, buffer)
     }
 
+    /// Reads the values of each column.
+    ///
+    /// # Errors
+    /// Those of [`read_all`](Self::read_all).
+    pub(super) fn columns(&self) -> Result<Vec<Vec<f64>>> {
+        let (mut buffer, columns) = (Vec::new(), self.shape.columns);
+        let values = self.read_all(&mut buffer)?;
+        let mut all = with_room(columns)?;
+        for column in 0..columns {
+            let mut own = with_room(self.shape.rows)?;
+            own.extend(values.iter().skip(column).step_by(columns));
+            all.push(own);
+        }
+        Ok(all)
+    }
+
     /// Returns whether the values are few enough to be read together: up to 32 MiB.
     pub(super) fn are_few(&self) -> bool {
         self.shape.element_count().is_ok_and(|count| count <= FEW_VALUES)
@@ -129,7 +260,8 @@ impl<'t> Work<'t> {
         let Some(meter) = &self.meter else { return };
         // Columns have about the same size: the remainder is reported with the last of them.
         let before = |column: usize| {
-            (u128::from(self.row_bytes) * column as u128).checked_div(self.shape.columns as u128).unwrap_or(0)
+            let column = (self.first + column) as u128;
+            (u128::from(self.row_bytes) * column).checked_div(self.all_columns as u128).unwrap_or(0)
         };
         let bytes = (before(columns.end) - before(columns.start)).saturating_mul(rows as u128);
         meter.add(u64::try_from(bytes).unwrap_or(u64::MAX));
@@ -138,6 +270,11 @@ impl<'t> Work<'t> {
     /// Reports that the given number of complete rows is done.
     pub(super) fn rows_done(&self, rows: usize) {
         self.done(rows, 0..self.shape.columns);
+    }
+
+    /// Reports that the rows that are left out are done.
+    fn missing_done(&self) {
+        self.rows_done(usize::try_from(self.missing).unwrap_or(usize::MAX));
     }
 }
 
@@ -156,7 +293,8 @@ pub(super) fn with_rows<U: Element, R>(
     }
     let shape = Shape { rows: count, columns };
     let source = ViewSource(TableView::new(rows, shape, DataLayout::RowMajor)?);
-    work(&Work { source: &source, shape, meter: None, row_bytes: 0 })
+    let gaps = Vec::new();
+    work(&Work { source: &source, shape, first: 0, missing: 0, gaps, meter: None, row_bytes: 0, all_columns: columns })
 }
 
 /// Returns the dictionary of a table; `None` if a user-defined table has a dictionary that does not fit it.

@@ -1,14 +1,12 @@
-//! Statistics of one column.
+//! Statistics of one column. `serialized` converts them to bytes.
 
-use serde::de::{self, Deserialize, Deserializer};
-use serde::ser::{Serialize, Serializer};
+mod serialized;
 
 use super::double::Double;
-use crate::serde::numbers::Number;
 
 /// Statistics of one column: DAAL's low-order moments and counts.
 ///
-/// NaN values are ignored and counted separately. Infinities are ordinary values: they make sums and means infinite,
+/// Missing values are left out and counted. NaN values are ignored and counted separately. Infinities are ordinary values: they make sums and means infinite,
 /// and deviations NaN. Undefined results are NaN, such as the minimum of no values or the variance of one value.
 ///
 /// For finite values, a result is infinite only if the exact result rounds to infinity, even if intermediate sums
@@ -36,6 +34,7 @@ pub struct ColumnStatistics {
     /// Number of finite values.
     pub(super) finite: u64,
     pub(super) nan: u64,
+    pub(super) missing: u64,
     pub(super) positive_infinities: u64,
     pub(super) negative_infinities: u64,
     /// Minimum of the finite values. Without any, the minimum is infinity and the maximum negative infinity.
@@ -66,6 +65,7 @@ impl ColumnStatistics {
     pub(super) const EMPTY: Self = Self {
         finite: 0,
         nan: 0,
+        missing: 0,
         positive_infinities: 0,
         negative_infinities: 0,
         minimum: f64::INFINITY,
@@ -75,9 +75,10 @@ impl ColumnStatistics {
         propagates_nan: false,
     };
 
-    /// Returns the number of values, including NaN; `None` on overflow, which computed statistics never have.
+    /// Returns the number of rows, including NaN and missing values; `None` on overflow, which computed statistics never
+    /// have.
     pub(super) fn value_count(&self) -> Option<u64> {
-        let counts = [self.nan, self.positive_infinities, self.negative_infinities];
+        let counts = [self.nan, self.missing, self.positive_infinities, self.negative_infinities];
         counts.into_iter().try_fold(self.finite, u64::checked_add)
     }
 
@@ -133,11 +134,12 @@ impl ColumnStatistics {
         self.maximum = greater(other.maximum, self.maximum);
         self.finite += other.finite;
         self.nan += other.nan;
+        self.missing += other.missing;
         self.positive_infinities += other.positive_infinities;
         self.negative_infinities += other.negative_infinities;
     }
 
-    /// Returns the number of values that are not NaN. The other statistics are computed from these.
+    /// Returns the number of values that are neither missing nor NaN. The other statistics are computed from these.
     ///
     /// # Examples
     /// ```
@@ -163,6 +165,21 @@ impl ColumnStatistics {
     /// ```
     pub fn nan_count(&self) -> u64 {
         self.nan
+    }
+
+    /// Returns the number of missing values. All other statistics are those of the present values. NaN is not missing.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{SoaNumericTable, prelude::*, statistics::BasicStatistics};
+    /// let mut table = SoaNumericTable::new();
+    /// table.push_optional("a", [Some(1_i64), None, Some(4)])?;
+    /// let column = *BasicStatistics::compute(&table)?.column("a")?;
+    /// assert_eq!((column.missing_count(), column.nan_count(), column.count(), column.mean()), (1, 0, 2, 2.5));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn missing_count(&self) -> u64 {
+        self.missing
     }
 
     /// Returns the number of infinite values of both signs.
@@ -385,74 +402,5 @@ impl ColumnStatistics {
 
     fn report(&self, value: f64) -> f64 {
         if self.propagates_nan && self.nan > 0 { f64::NAN } else { value }
-    }
-}
-
-/// The serialized form of a column's statistics.
-#[derive(serde::Serialize, serde::Deserialize)]
-#[serde(rename = "ColumnStatistics", deny_unknown_fields)]
-struct Parts {
-    finite: u64,
-    nan: u64,
-    positive_infinities: u64,
-    negative_infinities: u64,
-    minimum: Number,
-    maximum: Number,
-    sum: Double,
-    centered: Double,
-    propagates_nan: bool,
-}
-
-impl Serialize for ColumnStatistics {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { finite, nan, positive_infinities, negative_infinities, sum, centered, propagates_nan, .. } = *self;
-        let (minimum, maximum) = (Number(self.minimum), Number(self.maximum));
-        Parts { finite, nan, positive_infinities, negative_infinities, minimum, maximum, sum, centered, propagates_nan }
-            .serialize(serializer)
-    }
-}
-
-/// Refuses statistics that no values can have.
-impl<'de> Deserialize<'de> for ColumnStatistics {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let parts = Parts::deserialize(deserializer)?;
-        let Parts { finite, nan, positive_infinities, negative_infinities, sum, centered, propagates_nan, .. } = parts;
-        let (Number(minimum), Number(maximum)) = (parts.minimum, parts.maximum);
-        let found = Self {
-            finite,
-            nan,
-            positive_infinities,
-            negative_infinities,
-            minimum,
-            maximum,
-            sum,
-            centered,
-            propagates_nan,
-        };
-        found.check().map_err(de::Error::custom)?;
-        Ok(found)
-    }
-}
-
-impl ColumnStatistics {
-    /// Checks deserialized statistics.
-    fn check(&self) -> Result<(), &'static str> {
-        let is_empty = *self
-            == Self {
-                nan: self.nan,
-                positive_infinities: self.positive_infinities,
-                negative_infinities: self.negative_infinities,
-                propagates_nan: self.propagates_nan,
-                ..Self::EMPTY
-            };
-        let are_extremes = self.minimum.is_finite() && self.maximum.is_finite() && self.minimum <= self.maximum;
-        match self.finite {
-            _ if self.value_count().is_none() => Err("a column has more values than can be counted"),
-            0 if !is_empty => Err("a column without finite values has sums or extremes"),
-            1.. if !are_extremes => Err("the extremes of a column cannot be values of the column"),
-            _ if !self.sum.is_sum() => Err("the sum of a column is larger than any sum of values"),
-            _ if self.centered.is_negative() => Err("the squared deviations of a column are negative"),
-            _ => Ok(()),
-        }
     }
 }

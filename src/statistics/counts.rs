@@ -29,11 +29,12 @@ pub struct ColumnHistogram {
     below: u64,
     above: u64,
     nan: u64,
+    pub(super) missing: u64,
 }
 
 impl ColumnHistogram {
     pub(super) fn new(bins: &Arc<HistogramBins>) -> Result<Self> {
-        Ok(Self { bins: bins.clone(), counts: filled(bins.len(), 0)?, below: 0, above: 0, nan: 0 })
+        Ok(Self { bins: bins.clone(), counts: filled(bins.len(), 0)?, below: 0, above: 0, nan: 0, missing: 0 })
     }
 
     /// Returns the bins.
@@ -101,6 +102,21 @@ impl ColumnHistogram {
         self.nan
     }
 
+    /// Returns the number of missing values, which belong to no bin. NaN is not missing.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{SoaNumericTable, prelude::*, statistics::{Histogram, HistogramBins}};
+    /// let mut table = SoaNumericTable::new();
+    /// table.push_optional("a", [Some(1), None, Some(2)])?;
+    /// let histogram = Histogram::compute(&table, &HistogramBins::uniform(0.0, 2.0, 2)?)?;
+    /// assert_eq!((histogram.column(0)?.counts(), histogram.column(0)?.missing_count()), (&[0, 2][..], 1));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn missing_count(&self) -> u64 {
+        self.missing
+    }
+
     /// Counts values. The total number of values must not overflow.
     pub(super) fn count(&mut self, values: impl Iterator<Item = f64>) {
         for value in values {
@@ -113,9 +129,10 @@ impl ColumnHistogram {
         }
     }
 
-    /// Returns the number of values, including NaN; `None` on overflow, which a computed histogram never has.
+    /// Returns the number of rows, including NaN and missing values; `None` on overflow, which a computed histogram never
+    /// has.
     pub(super) fn value_count(&self) -> Option<u64> {
-        let others = [self.below, self.above, self.nan];
+        let others = [self.below, self.above, self.nan, self.missing];
         others.iter().chain(&self.counts).try_fold(0_u64, |sum, &count| sum.checked_add(count))
     }
 
@@ -124,11 +141,12 @@ impl ColumnHistogram {
         self.below += other.below;
         self.above += other.above;
         self.nan += other.nan;
+        self.missing += other.missing;
     }
 }
 
 /// The serialized form of a histogram. In a table's histograms, a column with the bins of the previous column omits
-/// them.
+/// them. The number of missing values, if there are any, follows the counts of the bins: older libraries reject it.
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename = "ColumnHistogram", deny_unknown_fields)]
 struct Parts<'a> {
@@ -142,7 +160,11 @@ struct Parts<'a> {
 impl<'a> Parts<'a> {
     fn of(column: &'a ColumnHistogram, before: Option<&ColumnHistogram>) -> Self {
         let is_same = before.is_some_and(|before| Arc::ptr_eq(&before.bins, &column.bins));
-        let counts = Numbers(Cow::Borrowed(&column.counts[..]));
+        let mut counts = Cow::Borrowed(&column.counts[..]);
+        if column.missing > 0 {
+            counts.to_mut().push(column.missing);
+        }
+        let counts = Numbers(counts);
         let (below, above, nan) = (column.below, column.above, column.nan);
         Self { bins: (!is_same).then_some(Cow::Borrowed(&*column.bins)), counts, below, above, nan }
     }
@@ -153,11 +175,12 @@ impl<'a> Parts<'a> {
             (None, Some(before)) => before.bins.clone(),
             (None, None) => return Err("a column has no bins and no previous column"),
         };
-        let counts = self.counts.0.into_owned();
+        let mut counts = self.counts.0.into_owned();
+        let missing = if counts.len() > bins.len() { counts.pop().unwrap_or(0) } else { 0 };
         if counts.len() != bins.len() {
             return Err("a column does not have one count for each bin");
         }
-        let found = ColumnHistogram { bins, counts, below: self.below, above: self.above, nan: self.nan };
+        let found = ColumnHistogram { bins, counts, below: self.below, above: self.above, nan: self.nan, missing };
         match found.value_count() {
             Some(_) => Ok(found),
             None => Err("a column has more values than can be counted"),

@@ -30,8 +30,13 @@ use crate::table::packed::PackedSymmetricMatrix;
 /// slowly.)
 ///
 /// A NaN or an infinity in a column makes every result that involves this column NaN, including its mean, and no
-/// others, as in NumPy's `cov`. To exclude rows with missing values, filter them first. Deviations and products beyond
-/// the range of `f64` make the results computed from them infinite or NaN; the means stay finite.
+/// others, as in NumPy's `cov`. Deviations and products beyond the range of `f64` make the results computed from them
+/// infinite or NaN; the means stay finite.
+///
+/// A row with a missing value in any column is left out as a whole and counted (listwise deletion): results are those of
+/// the complete rows, and [`row_count`](Self::row_count) is their number. Nothing is computed from pairs of columns
+/// separately, which would combine different rows and may give a matrix that no data has. Select the columns that
+/// matter first, so that gaps elsewhere leave no rows out.
 ///
 /// As a [`Partial`](crate::Partial) result, it can be merged, sent between processes and stored as bytes. It can be
 /// serialized with serde.
@@ -156,7 +161,7 @@ impl Covariance {
         self.sums.merge(&other.sums)
     }
 
-    /// Returns the number of rows.
+    /// Returns the number of rows, without those that have a missing value.
     ///
     /// # Examples
     /// ```
@@ -167,6 +172,22 @@ impl Covariance {
     /// ```
     pub fn row_count(&self) -> u64 {
         self.sums.products.rows
+    }
+
+    /// Returns the number of rows that were left out because they have a missing value. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{SoaNumericTable, prelude::*, statistics::Covariance};
+    /// let mut table = SoaNumericTable::new();
+    /// table.push_optional("a", [Some(1), None, Some(4)])?;
+    /// table.push_optional("b", [Some(2.5), Some(0.5), Some(3.5)])?;
+    /// let found = Covariance::compute(&table)?;
+    /// assert_eq!((found.row_count(), found.missing_rows()), (2, 1));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn missing_rows(&self) -> u64 {
+        self.sums.missing
     }
 
     /// Returns the number of columns.
@@ -288,6 +309,11 @@ impl Covariance {
 
 impl Partial for Covariance {
     const NAME: &'static str = "covariance";
+    const NEWEST_VERSION: u32 = 2; // since values may be missing
+
+    fn version(&self) -> u32 {
+        if self.missing_rows() > 0 { Self::NEWEST_VERSION } else { Self::VERSION }
+    }
 
     /// Keeps the number of columns. Names come from the tables.
     fn new_like(&self) -> Result<Self> {

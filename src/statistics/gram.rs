@@ -37,7 +37,7 @@ use crate::table::packed::PackedSymmetricMatrix;
 /// the layout. Sparse tables are read a block of rows at a time, including their zeros.
 ///
 /// A NaN in a column makes every result that involves this column NaN; an infinity makes it infinite or NaN. Other
-/// results are not affected.
+/// results are not affected. A row with a missing value in any column is left out as a whole and counted.
 ///
 /// As a [`Partial`](crate::Partial) result, it can be merged, sent between processes and stored as bytes. It can be
 /// serialized with serde.
@@ -156,7 +156,7 @@ impl GramMatrix {
         self.sums.merge(&other.sums)
     }
 
-    /// Returns the number of rows. O(1).
+    /// Returns the number of rows, without those that have a missing value. O(1).
     ///
     /// # Examples
     /// ```
@@ -166,6 +166,22 @@ impl GramMatrix {
     /// ```
     pub fn row_count(&self) -> u64 {
         self.sums.products.rows
+    }
+
+    /// Returns the number of rows that were left out because they have a missing value. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{SoaNumericTable, prelude::*, statistics::GramMatrix};
+    /// let mut table = SoaNumericTable::new();
+    /// table.push_optional("a", [Some(1), None, Some(4)])?;
+    /// table.push_optional("b", [Some(2.5), Some(0.5), Some(3.5)])?;
+    /// let found = GramMatrix::compute(&table)?;
+    /// assert_eq!((found.row_count(), found.missing_rows()), (2, 1));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn missing_rows(&self) -> u64 {
+        self.sums.missing
     }
 
     /// Returns the number of columns. O(1).
@@ -216,6 +232,11 @@ impl GramMatrix {
 
 impl Partial for GramMatrix {
     const NAME: &'static str = "gram-matrix";
+    const NEWEST_VERSION: u32 = 2; // since values may be missing
+
+    fn version(&self) -> u32 {
+        if self.missing_rows() > 0 { Self::NEWEST_VERSION } else { Self::VERSION }
+    }
 
     /// Keeps the number of columns. Names come from the tables.
     fn new_like(&self) -> Result<Self> {

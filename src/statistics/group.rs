@@ -6,47 +6,31 @@
 mod missing;
 mod printed;
 mod serialized;
+mod sorted;
 
 pub use missing::MissingCategories;
 
-use std::collections::BTreeMap;
-use std::ops::Range;
-
-use super::block::BlockWorkspace;
-use super::blocks::{TableSource, Work, check_addition, column_by, cut, dictionary_of, with_rows};
+use super::BasicStatistics;
+use super::blocks::{TableSource, Work, check_addition, column_by, dictionary_of, with_rows};
 use super::column::ColumnStatistics;
 use super::options::StatisticsOptions;
-use super::{BasicStatistics, block};
 use crate::base::count::rows_after;
 use crate::base::element::Element;
 use crate::base::error::{Error, ErrorKind, Result, Unsolvable};
-use crate::base::parallel::in_order;
 use crate::base::room::filled;
 use crate::base::shape::Shape;
 use crate::dictionary::{DataDictionary, Feature};
-use crate::table::{ColumnKey, NumericTable, Region, TableDescription};
-
-/// Number of rows that are sorted together; the minimum if there are many columns.
-const GROUP_ROWS: usize = 16 * block::BLOCK_ROWS;
-const MIN_ROWS: usize = 256;
-/// Approximate number of values that are sorted together, chosen to fit into a cache.
-const GROUP_VALUES: usize = 128 << 10;
-/// Number of results of groups of rows that wait to be merged.
-const HELD: usize = 64;
-
-/// Stands in for the category of skipped rows. The number of categories is always smaller.
-const SKIPPED: usize = usize::MAX;
-
-/// Results for some rows: the number of rows and the statistics of each category that occurs.
-type Found = BTreeMap<usize, (u64, Vec<ColumnStatistics>)>;
+use crate::table::{ColumnKey, NumericTable, TableDescription};
 
 /// The statistics of every column for each category of rows, in one or several tables: means by group, and everything
 /// else in [`BasicStatistics`].
 ///
 /// One column holds each row's category as an index, an integer below the number of categories. Reads the table once,
-/// on several threads if that is faster. Memory: 104 bytes for each category and column. Results do not depend on the
-/// number of threads, the machine or the layout. NaN in the other columns is ignored and counted, as in
-/// [`ColumnStatistics`]. NaN in the category column is an error unless you choose [another policy](Self::missing).
+/// on several threads if that is faster. Memory: 112 bytes for each category and column. Results do not depend on the
+/// number of threads, the machine or the layout. Missing values in the other columns are left out of their column and
+/// counted, and NaN is ignored and counted, as in [`ColumnStatistics`]. Rows whose category is missing are left out and
+/// [counted](Self::missing_rows), unless you [request a group of their own](Self::missing). NaN in the category column is
+/// an error unless you choose another policy.
 /// Columns keep the indices and names that they have in the table. `Display` prints a table of means, with the labels
 /// of the categories if the table has them.
 ///
@@ -81,6 +65,8 @@ pub struct GroupStatistics {
     rows: Vec<u64>,
     /// Number of skipped rows, which have no category.
     skipped: u64,
+    /// Number of rows that are left out because their category is missing.
+    missing_rows: u64,
     /// The statistics of all columns, category by category.
     columns: Vec<ColumnStatistics>,
     /// Names of the columns.
@@ -108,7 +94,9 @@ impl GroupStatistics {
         }
         let statistics = filled(categories.saturating_mul(columns), ColumnStatistics::EMPTY)?;
         let (missing, rows) = (MissingCategories::Refuse, filled(categories, 0)?);
-        Ok(Self { column_count: columns, by, missing, rows, skipped: 0, columns: statistics, dictionary: None })
+        let (skipped, missing_rows) = (0, 0);
+        let dictionary = None;
+        Ok(Self { column_count: columns, by, missing, rows, skipped, missing_rows, columns: statistics, dictionary })
     }
 
     /// Computes the statistics of a table of any kind. The column `by`, given by number or name, holds the category of
@@ -200,7 +188,7 @@ impl GroupStatistics {
         let source = TableSource(table);
         let work = Work::on_columns(self.column_count, table, &source, options)?;
         check_addition(self.dictionary.as_ref(), Some(table.dictionary()))?;
-        rows_after(self.row_count() + self.skipped, work.shape.rows as u64)?;
+        rows_after(self.all_rows(), work.shape.rows as u64)?;
         let found = self.found_in(&work)?;
         self.add(found);
         if self.dictionary.is_none() {
@@ -241,7 +229,7 @@ impl GroupStatistics {
     /// ```
     pub fn update_values<U: Element>(&mut self, rows: &[U]) -> Result<()> {
         let found = with_rows(rows, self.column_count, |work| {
-            rows_after(self.row_count() + self.skipped, work.shape.rows as u64)?;
+            rows_after(self.all_rows(), work.shape.rows as u64)?;
             self.found_in(work)
         })?;
         self.add(found);
@@ -280,8 +268,9 @@ impl GroupStatistics {
             return Err(Error::not_combinable(reason.to_owned()));
         }
         check_addition(self.dictionary.as_ref(), other.dictionary.as_ref())?;
-        rows_after(self.row_count() + self.skipped, other.row_count() + other.skipped)?;
+        rows_after(self.all_rows(), other.all_rows())?;
         self.skipped += other.skipped;
+        self.missing_rows += other.missing_rows;
         self.rows.iter_mut().zip(&other.rows).for_each(|(mine, theirs)| *mine += theirs);
         self.columns.iter_mut().zip(&other.columns).for_each(|(mine, theirs)| mine.merge(theirs));
         if self.dictionary.is_none() {
@@ -445,86 +434,5 @@ impl GroupStatistics {
         self.check(category)?;
         let count = self.column_count;
         Ok(&self.columns[category * count..(category + 1) * count])
-    }
-
-    /// Adds results. The caller has checked that counts do not overflow.
-    fn add(&mut self, found: Found) {
-        let count = self.column_count;
-        for (category, (rows, columns)) in found {
-            if category == SKIPPED {
-                self.skipped += rows;
-                continue;
-            }
-            self.rows[category] += rows;
-            let mine = &mut self.columns[category * count..(category + 1) * count];
-            mine.iter_mut().zip(&columns).for_each(|(mine, theirs)| mine.merge(theirs));
-        }
-    }
-
-    fn found_in(&self, work: &Work<'_>) -> Result<Found> {
-        let shape = work.shape;
-        let mut all = Found::new();
-        let rows = (GROUP_VALUES / shape.columns).clamp(MIN_ROWS, GROUP_ROWS);
-        let bytes = shape.element_count()?.saturating_mul(2 * size_of::<f64>());
-        let group = |rows: Range<usize>| self.sort(rows, work);
-        in_order(cut(0..shape.rows, rows), bytes, HELD, group, |found: Found| {
-            for (category, (rows, columns)) in found {
-                let Some((all_rows, all_columns)) = all.get_mut(&category) else {
-                    all.insert(category, (rows, columns));
-                    continue;
-                };
-                *all_rows += rows;
-                all_columns.iter_mut().zip(&columns).for_each(|(mine, theirs)| mine.merge(theirs));
-            }
-            Ok(())
-        })?;
-        Ok(all)
-    }
-
-    /// Sorts rows by category and computes the statistics of each category.
-    fn sort(&self, rows: Range<usize>, work: &Work<'_>) -> Result<Found> {
-        let (by, columns) = (self.by, self.column_count);
-        let region = Region { rows: rows.clone(), columns: 0..columns };
-        let mut buffer = filled(region.shape().element_count()?, 0.0)?;
-        let values = work.source.read(&region, &mut buffer)?;
-        // Each row with its category; the rows of a category stay in order.
-        let mut order = filled(rows.len(), (0, 0))?;
-        for (row, (values, place)) in values.chunks_exact(columns).zip(&mut order).enumerate() {
-            *place = (self.category(values[by], rows.start + row)?, row);
-        }
-        order.sort_unstable();
-        let mut found = Found::new();
-        let mut sorted = Vec::new();
-        let mut workspace = BlockWorkspace::new(columns);
-        for group in order.chunk_by(|one, next| one.0 == next.0) {
-            if group[0].0 == SKIPPED {
-                found.insert(SKIPPED, (group.len() as u64, Vec::new()));
-                continue;
-            }
-            let mut statistics = filled(columns, ColumnStatistics::EMPTY)?;
-            for some in group.chunks(block::BLOCK_ROWS) {
-                sorted.clear();
-                for &(_, row) in some {
-                    sorted.extend_from_slice(&values[row * columns..(row + 1) * columns]);
-                }
-                workspace.add(&sorted, &mut statistics);
-            }
-            found.insert(group[0].0, (group.len() as u64, statistics));
-        }
-        work.rows_done(rows.len());
-        Ok(found)
-    }
-
-    fn category(&self, value: f64, row: usize) -> Result<usize> {
-        let categories = self.known_categories();
-        match self.missing {
-            MissingCategories::Skip if value.is_nan() => return Ok(SKIPPED),
-            MissingCategories::Group if value.is_nan() => return Ok(categories),
-            _ => {}
-        }
-        match value >= 0.0 && value < categories as f64 && value.fract() == 0.0 && (value as usize) < categories {
-            true => Ok(value as usize),
-            false => Err(Error::not_a_category(row, self.by, value, categories)),
-        }
     }
 }

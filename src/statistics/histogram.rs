@@ -27,9 +27,9 @@ const HELD_COUNTS: usize = 1 << 20;
 
 /// Histograms of every column of one or several tables.
 ///
-/// Counts the values in each bin, below all bins and above all bins, and NaN, so every value is counted. The caller
-/// chooses the bins, the same for all columns or different for each, because the range of a stream is not known in
-/// advance. Reads the table once, on several threads if that is faster; counts do not depend on the number of threads.
+/// Counts the values in each bin, below all bins and above all bins, NaN, and missing values, so every row is counted.
+/// The caller chooses the bins, the same for all columns or different for each, because the range of a stream is not
+/// known in advance. Reads the table once, on several threads if that is faster; counts do not depend on the number of threads.
 /// Values of types other than `f64` are converted, exactly except for 64-bit integers beyond 2^53.
 ///
 /// As a [`Partial`](crate::Partial) result, it can be merged, sent between processes and stored as bytes. It can be
@@ -260,8 +260,12 @@ impl Histogram {
     fn add_work(&mut self, work: &Work<'_>) -> Result<()> {
         let rows = rows_after(self.rows, work.shape.rows as u64)?;
         if !work.shape.is_empty() {
-            let found = self.count(work)?;
-            self.add(0, &found.columns);
+            let found = work.by_column(|part| {
+                let mut columns = self.count(part)?;
+                columns.iter_mut().for_each(|column| column.missing = part.missing);
+                Ok(columns)
+            })?;
+            self.add(0, &found);
         }
         self.rows = rows;
         Ok(())
@@ -275,7 +279,7 @@ impl Histogram {
     pub(super) fn add_block(&mut self, table: &dyn NumericTable) -> Result<()> {
         let (source, options) = (TableSource(table), StatisticsOptions::new());
         let work = Work::on_columns(self.columns.len(), table, &source, &options)?;
-        if work.shape.is_empty() || !work.are_few() {
+        if work.shape.is_empty() || work.has_missing() || !work.are_few() {
             return self.add_work(&work);
         }
         let rows = rows_after(self.rows, work.shape.rows as u64)?;
@@ -298,16 +302,19 @@ impl Histogram {
     }
 
     /// Counts rows group by group.
-    fn count(&self, work: &Work<'_>) -> Result<Self> {
-        let shape = work.shape;
-        let mut all = self.without_rows()?;
+    fn count(&self, work: &Work<'_>) -> Result<Vec<ColumnHistogram>> {
+        let (shape, first) = (work.shape, work.first);
+        let mut all = self.without_rows_of(first..first + shape.columns)?;
+        if shape.is_empty() {
+            return Ok(all.columns);
+        }
         let panels = || cut(0..shape.columns, PANEL);
         let pieces = cut(0..shape.rows, GROUP_ROWS).flat_map(|rows| panels().map(move |panel| (rows.clone(), panel)));
         let bytes = shape.element_count()?.saturating_mul(2 * size_of::<f64>());
-        let counts: usize = self.columns.iter().map(|column| column.counts().len().saturating_add(4)).sum();
+        let counts: usize = all.columns.iter().map(|column| column.counts().len().saturating_add(4)).sum();
         let at_once = (HELD_COUNTS / counts).max(1) * panels().count();
         let group = |(rows, columns): (Range<usize>, Range<usize>)| {
-            let mut found = self.without_rows_of(columns.clone())?;
+            let mut found = self.without_rows_of(first + columns.start..first + columns.end)?;
             let mut buffer = filled(columns.len() * rows.len().min(BLOCK_ROWS), 0.0)?;
             for rows in cut(rows.clone(), BLOCK_ROWS) {
                 let region = Region { rows, columns: columns.clone() };
@@ -324,7 +331,7 @@ impl Histogram {
             all.add(start, &found.columns);
             Ok(())
         })?;
-        Ok(all)
+        Ok(all.columns)
     }
 
     /// Creates empty histograms with the bins of some of these columns.

@@ -19,6 +19,7 @@ pub(super) struct Levels {
     /// Number of values that are not NaN.
     pub(super) count: u64,
     pub(super) nan: u64,
+    pub(super) missing: u64,
     /// The smallest and the largest value, as integers in the same order as the numbers.
     extremes: Option<(i64, i64)>,
     /// A value of level `h` stands for `2^h` values.
@@ -31,7 +32,7 @@ pub(super) struct Levels {
 
 impl Levels {
     pub(super) fn new(capacity: usize) -> Self {
-        Self { capacity, count: 0, nan: 0, extremes: None, levels: Vec::new(), over: 0, under: 0 }
+        Self { capacity, count: 0, nan: 0, missing: 0, extremes: None, levels: Vec::new(), over: 0, under: 0 }
     }
 
     /// Reserves memory for the given number of additional values. Adding them cannot fail afterwards.
@@ -66,6 +67,7 @@ impl Levels {
     pub(super) fn merged(&self, other: &Self) -> Result<Self> {
         let mut all = Self::new(self.capacity);
         (all.count, all.nan) = (self.count + other.count, self.nan + other.nan);
+        all.missing = self.missing + other.missing;
         (all.over, all.under) = (self.over.saturating_add(other.over), self.under.saturating_add(other.under));
         all.extremes = match (self.extremes, other.extremes) {
             (Some(mine), Some(theirs)) => Some((mine.0.min(theirs.0), mine.1.max(theirs.1))),
@@ -153,6 +155,7 @@ pub(super) struct Parts<'a> {
     pub(super) capacity: usize,
     pub(super) count: u64,
     pub(super) nan: u64,
+    pub(super) missing: u64,
     /// NaN without values.
     pub(super) extremes: (f64, f64),
     /// The number of values on each level, followed by the number on all levels.
@@ -179,7 +182,7 @@ impl Levels {
     /// # Errors
     /// [`ErrorKind::OutOfMemory`]. The inner error describes why no sketch can have these parts.
     pub(super) fn from_parts(parts: &Parts<'_>) -> Result<std::result::Result<Self, &'static str>> {
-        let Parts { capacity, count, nan, lengths, over, under, .. } = *parts;
+        let Parts { capacity, count, nan, missing, lengths, over, under, .. } = *parts;
         let (least, most) = parts.extremes;
         let extremes = match count {
             0 if least.is_nan() && most.is_nan() => None,
@@ -210,7 +213,7 @@ impl Levels {
             rest = others;
         }
         match weights == u128::from(count) {
-            true => Ok(Ok(Self { capacity, count, nan, extremes, levels, over, under })),
+            true => Ok(Ok(Self { capacity, count, nan, missing, extremes, levels, over, under })),
             false => Ok(Err("the weights of the values of a column do not add up to their count")),
         }
     }

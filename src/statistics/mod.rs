@@ -1,13 +1,14 @@
 //! Mergeable statistics of a table's columns, computed in one parallel pass over blocks of rows.
 //!
-//! [`BasicStatistics`] is in this file. Its parts: `block` computes the statistics of one block of rows; `column` holds
-//! and merges the statistics of one column; `double` is the number type of the sums; `sparse` handles sparse tables,
-//! whose zeros are counted without being read; `stream` handles table files without loading them. [`Covariance`]
-//! (`covariance`) and [`GramMatrix`] (`gram`) share `named_products` and the loops of `product`. [`Quantiles`] is in
-//! `quantiles` and `brackets`, [`QuantileSketch`] in `sketch` and `levels`, [`Histogram`] in `histogram`, `counts` and
-//! `bins`, and [`GroupStatistics`] in `group`. All except `Quantiles` are [`Partial`](crate::Partial) results, most of
-//! them implemented in `partial`. `blocks` divides a table into groups of rows and merges their results in order.
-//! `options` holds the options.
+//! [`BasicStatistics`] is in this file. Its parts: `moments` divides a table into blocks of rows; `block` computes the
+//! statistics of one block; `column` holds and merges the statistics of one column; `double` is the number type of the
+//! sums; `sparse` handles sparse tables, whose zeros are counted without being read; `stream` handles table files
+//! without loading them. [`Covariance`] (`covariance`) and [`GramMatrix`] (`gram`) share `named_products` and the loops
+//! of `product`. [`Quantiles`] is in `quantiles` and `brackets`, [`QuantileSketch`] in `sketch` and `levels`,
+//! [`Histogram`] in `histogram`, `counts` and `bins`, and [`GroupStatistics`] in `group`. All except `Quantiles` are
+//! [`Partial`](crate::Partial) results, most of them implemented in `partial`. `blocks` divides a table into groups of
+//! rows and merges their results in order; `present` reads tables with missing values as if only the present ones
+//! existed. `options` holds the options.
 //!
 //! Semantics: DAAL `low_order_moments`, `covariance`, `quantiles`; oneDAL `basic_statistics`; NumPy.
 
@@ -23,9 +24,11 @@ mod gram;
 mod group;
 mod histogram;
 mod levels;
+mod moments;
 mod named_products;
 mod options;
 mod partial;
+mod present;
 mod product;
 mod quantiles;
 mod sketch;
@@ -45,36 +48,21 @@ pub use sketch::QuantileSketch;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::ops::Range;
 
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
 use crate::base::count::{rows_after, same_count};
-use crate::base::element::{Element, ElementType};
+use crate::base::element::Element;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::Result;
-use crate::base::parallel::in_order;
-use crate::base::room::filled;
-use crate::base::shape::Shape;
 use crate::dictionary::DataDictionary;
 use crate::display::{Grid, cut_rows, name_of};
 use crate::serde::numbers::List;
-use crate::table::csr::CsrNumericTable;
-use crate::table::{ColumnKey, DataLayout, NumericTable, Region};
-use crate::window::AnySlice;
-use block::{BLOCK_ROWS, BlockWorkspace};
-use blocks::{TableSource, ValueSource, Work, check_addition, column_by, cut, dictionary_of, fits, with_rows};
-
-/// Number of rows of one task, whose blocks are merged first.
-const GROUP_ROWS: usize = 16 * BLOCK_ROWS;
-/// Number of columns of a row-major table that are processed together. A block of them stays in the processor's cache.
-const PANEL: usize = 32;
-/// Largest number of columns of one task.
-const SPAN: usize = 8 * PANEL;
-/// Approximate number of results that are held before they are merged.
-const RESULTS: usize = 64 << 10;
+use crate::table::{ColumnKey, DataLayout, NumericTable};
+use blocks::{TableSource, Work, check_addition, column_by, dictionary_of, fits, with_rows};
+use moments::{GROUP_ROWS, PANEL, compute, empty, sparse_of};
 
 /// Minimum, maximum, sum, mean, variance and more of every column of one or several tables, in `f64`.
 ///
@@ -82,7 +70,8 @@ const RESULTS: usize = 64 << 10;
 /// only the stored values are read, and the zeros are counted. Values of types other than `f64` are converted, exactly
 /// except for 64-bit integers beyond 2^53. Means and deviations are accurate to the last digits, even where deviations
 /// are small compared to the values; they are tested against the certified values from NIST. Results do not depend on
-/// the number of threads, the machine or the layout. See [`ColumnStatistics`] for NaN, infinities and cancellation.
+/// the number of threads, the machine or the layout. Missing values are left out and counted: results are the same bits
+/// as those of the present values alone. See [`ColumnStatistics`] for NaN, infinities and cancellation.
 ///
 /// [`compute_file`](Self::compute_file) computes the statistics of a table file without loading it. Statistics are a
 /// [`Partial`](crate::Partial) result: they can be merged, sent between processes, and stored as bytes or with serde.
@@ -185,10 +174,14 @@ impl BasicStatistics {
             DataLayout::ColumnMajor => 1, // values of a column are contiguous
         };
         let source = TableSource(table);
-        let work = Work::on_table(table, &source, &options);
+        let work = Work::on_table(table, &source, &options)?;
         let columns = match sparse_of(table) {
             Some(sparse) => sparse::compute(sparse, &work)?,
-            None => compute(panel, &work)?,
+            None => work.by_column(|part| {
+                let mut columns = compute(if part.missing > 0 { 1 } else { panel }, part)?;
+                columns.iter_mut().for_each(|column| column.missing = part.missing);
+                Ok(columns)
+            })?,
         };
         Ok(Self { columns, rows: work.shape.rows as u64, dictionary: dictionary_of(table, work.shape.columns) })
     }
@@ -370,7 +363,7 @@ impl<'de> Deserialize<'de> for BasicStatistics {
 type Named<N> = (&'static str, fn(&ColumnStatistics) -> N);
 
 /// Writes one line for each column. `{:.2}` writes two decimals. If there are many columns, the middle ones are
-/// omitted; `{:#}` writes all of them.
+/// omitted; `{:#}` writes all of them. Missing values are shown if there are any.
 impl fmt::Display for BasicStatistics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let limit = if f.alternate() { usize::MAX } else { 40 };
@@ -378,12 +371,14 @@ impl fmt::Display for BasicStatistics {
         let shown: Vec<usize> = first.clone().chain(last).collect();
         let names = shown.iter().map(|&column| name_of(self.dictionary.as_ref(), column));
         let mut grid = Grid::new(names, (shown.len() < self.columns.len()).then_some(first.len()));
-        let counts: [Named<u64>; 3] = [
+        let counts: [Named<u64>; 4] = [
             ("count", ColumnStatistics::count),
+            ("missing", ColumnStatistics::missing_count),
             ("NaN", ColumnStatistics::nan_count),
             ("inf", ColumnStatistics::infinity_count),
         ];
-        for (heading, count) in counts {
+        let is_shown = |heading: &str| heading != "missing" || self.columns.iter().any(|column| column.missing > 0);
+        for (heading, count) in counts.into_iter().filter(|(heading, _)| is_shown(heading)) {
             grid.add_counts(heading, shown.iter().map(|&column| count(&self.columns[column])));
         }
         let numbers: [Named<f64>; 4] = [
@@ -397,100 +392,4 @@ impl fmt::Display for BasicStatistics {
         }
         grid.write(f)
     }
-}
-
-fn empty(columns: usize) -> Result<Vec<ColumnStatistics>> {
-    filled(columns, ColumnStatistics::EMPTY)
-}
-
-/// Computes the statistics of some columns of a group of rows.
-type Group<'a> = dyn Fn(Range<usize>, Range<usize>) -> Result<Vec<ColumnStatistics>> + Sync + 'a;
-
-fn compute(panel: usize, work: &Work<'_>) -> Result<Vec<ColumnStatistics>> {
-    merge_groups(work.shape, SPAN, &|rows, columns| {
-        let found = group(rows.clone(), columns.clone(), panel, work.source)?;
-        work.done(rows.len(), columns);
-        Ok(found)
-    })
-}
-
-/// Downcasts a table to a sparse one. Comparing the ids excludes user-defined tables that return a table they contain.
-fn sparse_of(table: &dyn NumericTable) -> Option<&CsrNumericTable> {
-    table.downcast_ref::<CsrNumericTable>().filter(|sparse| sparse.id() == table.id())
-}
-
-/// Divides a table into groups of rows and spans of columns, and merges their statistics in order.
-fn merge_groups(shape: Shape, span: usize, group: &Group<'_>) -> Result<Vec<ColumnStatistics>> {
-    let mut all = empty(shape.columns)?;
-    if shape.is_empty() {
-        return Ok(all);
-    }
-    let spans = || cut(0..shape.columns, span);
-    let pieces = cut(0..shape.rows, GROUP_ROWS).flat_map(|rows| spans().map(move |columns| (rows.clone(), columns)));
-    let bytes = shape.element_count()?.saturating_mul(size_of::<f64>());
-    let at_once = (RESULTS / shape.columns).max(1) * spans().count();
-    let compute = |(rows, columns): (Range<usize>, Range<usize>)| Ok((columns.start, group(rows, columns)?));
-    in_order(pieces, bytes, at_once, compute, |(start, columns): (usize, Vec<ColumnStatistics>)| {
-        all[start..].iter_mut().zip(&columns).for_each(|(mine, theirs)| mine.merge(theirs));
-        Ok(())
-    })?;
-    Ok(all)
-}
-
-/// Computes the statistics of some columns of some rows, block by block.
-fn group(
-    rows: Range<usize>,
-    columns: Range<usize>,
-    panel: usize,
-    source: &dyn ValueSource,
-) -> Result<Vec<ColumnStatistics>> {
-    let mut statistics = empty(columns.len())?;
-    add_blocks(rows, columns, panel, source, &mut statistics)?;
-    Ok(statistics)
-}
-
-/// Adds some columns of some rows, block by block, to their statistics.
-fn add_blocks(
-    rows: Range<usize>,
-    columns: Range<usize>,
-    panel: usize,
-    source: &dyn ValueSource,
-    statistics: &mut [ColumnStatistics],
-) -> Result<()> {
-    let together = if panel == 1 { rows.len() } else { rows.len().min(BLOCK_ROWS) };
-    let mut buffer = vec![0.0; panel.min(columns.len()) * together];
-    if panel == 1 {
-        let mut block = BlockWorkspace::for_columns();
-        for (column, statistics) in columns.zip(statistics) {
-            let region = Region { rows: rows.clone(), columns: column..column + 1 };
-            match floats_of(source, &region)? {
-                Some(values) => block.add_column(values, statistics),
-                None => block.add_column(source.read(&region, &mut buffer)?, statistics),
-            }
-        }
-        return Ok(());
-    }
-    let mut block = BlockWorkspace::new(panel.min(columns.len()));
-    for panel in cut(columns.clone(), panel) {
-        if !block.is_for(panel.len()) {
-            block = BlockWorkspace::new(panel.len());
-        }
-        for rows in cut(rows.clone(), BLOCK_ROWS) {
-            let region = Region { rows, columns: panel.clone() };
-            let statistics = &mut statistics[panel.start - columns.start..panel.end - columns.start];
-            match floats_of(source, &region)? {
-                Some(values) => block.add(values, statistics),
-                None => {
-                    let count = region.shape().element_count()?;
-                    block.add(source.read(&region, &mut buffer[..count])?, statistics);
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Borrows the values of a region if they are contiguous and of type `f32`, which the loops widen themselves.
-fn floats_of<'s>(source: &'s dyn ValueSource, region: &Region) -> Result<Option<&'s [f32]>> {
-    Ok(source.lend(region, ElementType::F32)?.and_then(AnySlice::downcast))
 }

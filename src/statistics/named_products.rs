@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use serde::de;
 
-use super::blocks::{TableSource, Work, cut, dictionary_of, fits, names_of, with_rows};
+use super::blocks::{Work, cut, dictionary_of, fits, names_of, with_rows};
 use super::double::Double;
 use super::options::StatisticsOptions;
 use super::product::{BLOCK_ROWS, Block, Center, Products, cost, lower_half};
@@ -18,7 +18,7 @@ use crate::base::count::{rows_after, same_count};
 use crate::base::element::Element;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::parallel::{self, in_order};
 use crate::base::room::with_room;
 use crate::dictionary::DataDictionary;
@@ -39,6 +39,8 @@ const HELD_BYTES: usize = 16 << 20;
 #[derive(Clone, Debug)]
 pub(super) struct NamedProducts {
     pub(super) products: Products,
+    /// Number of rows that are left out because they have a missing value.
+    pub(super) missing: u64,
     dictionary: Option<DataDictionary>,
 }
 
@@ -46,7 +48,8 @@ pub(super) struct NamedProducts {
 pub(super) struct Fields<'a> {
     pub(super) rows: u64,
     pub(super) means: List<'a, Double>,
-    /// One half of the matrix, row by row.
+    /// One half of the matrix, row by row. The bits of the number of rows that are left out follow, if there are any:
+    /// older libraries reject this number of products.
     pub(super) products: Numbers<'a, f64>,
     pub(super) dictionary: Option<DataDictionary>,
 }
@@ -57,29 +60,29 @@ impl NamedProducts {
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub(super) fn new(columns: usize, center: Center) -> Result<Self> {
-        Ok(Self { products: Products::new(columns, center)?, dictionary: None })
+        Ok(Self { products: Products::new(columns, center)?, missing: 0, dictionary: None })
     }
 
-    /// Computes the sums of a table.
+    /// Computes the sums of the complete rows of a table.
     ///
     /// # Errors
     /// The errors of reading the table; [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub(super) fn compute_with(table: &dyn NumericTable, center: Center, options: &StatisticsOptions) -> Result<Self> {
-        let source = TableSource(table);
-        let products = compute(&Work::on_table(table, &source, options), center)?;
+        let of = |work: &Work<'_>| Ok((compute(work, center)?, work.missing));
+        let (products, missing) = Work::with_complete_rows(table, None, options, of)?;
         let dictionary = dictionary_of(table, products.columns);
-        Ok(Self { products, dictionary })
+        Ok(Self { products, missing, dictionary })
     }
 
-    /// Adds the rows of a table. Few rows are added directly to the sums, so that large matrices are not merged for
+    /// Adds the complete rows of a table. Few rows are added directly to the sums, so that large matrices are not merged for
     /// each block of rows. The choice depends only on the shape.
     ///
     /// # Errors
     /// [`ErrorKind::LengthMismatch`](crate::ErrorKind::LengthMismatch) if the numbers of columns differ; the errors of
     /// [`add_rows`](Self::add_rows) and of reading the table. On error, nothing is added.
     pub(super) fn update_with(&mut self, table: &dyn NumericTable) -> Result<()> {
-        let (source, options) = (TableSource(table), StatisticsOptions::new());
-        add(&Work::on_columns(self.products.columns, table, &source, &options)?, &mut self.products)?;
+        let (columns, options) = (self.products.columns, StatisticsOptions::new());
+        Work::with_complete_rows(table, Some(columns), &options, |work| self.add(work))?;
         if self.dictionary.is_none() {
             self.dictionary = dictionary_of(table, self.products.columns);
         }
@@ -93,7 +96,7 @@ impl NamedProducts {
     /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded);
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory). On error, nothing is added.
     pub(super) fn add_rows<U: Element>(&mut self, rows: &[U]) -> Result<()> {
-        with_rows(rows, self.products.columns, |work| add(work, &mut self.products))
+        with_rows(rows, self.products.columns, |work| self.add(work))
     }
 
     /// Computes the sums of complete rows and merges them.
@@ -102,7 +105,7 @@ impl NamedProducts {
     /// The errors of [`add_rows`](Self::add_rows). On error, nothing is added.
     pub(super) fn merge_rows<U: Element>(&mut self, rows: &[U]) -> Result<()> {
         let found = with_rows(rows, self.products.columns, |work| {
-            rows_after(self.products.rows, work.shape.rows as u64)?;
+            rows_after(self.all_rows(), work.shape.rows as u64)?;
             compute(work, self.products.center())
         })?;
         self.products.merge(&found)
@@ -116,12 +119,38 @@ impl NamedProducts {
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory). On error, nothing is added.
     pub(super) fn merge(&mut self, other: &Self) -> Result<()> {
         same_count(self.products.columns, other.products.columns)?;
-        rows_after(self.products.rows, other.products.rows)?;
+        rows_after(self.all_rows(), other.all_rows())?;
         self.products.merge(&other.products)?;
+        self.missing += other.missing;
         if self.dictionary.is_none() {
             self.dictionary.clone_from(&other.dictionary);
         }
         Ok(())
+    }
+
+    /// Adds rows: directly if they are few; otherwise computes their products and merges them.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LimitExceeded`], and the errors of reading the rows. On error, nothing is added.
+    fn add(&mut self, work: &Work<'_>) -> Result<()> {
+        let rows = rows_after(work.shape.rows as u64, work.missing)?;
+        rows_after(self.all_rows(), rows)?;
+        let center = self.products.center();
+        match work.shape {
+            shape if shape.is_empty() => self.products.rows += shape.rows as u64,
+            shape if shape.rows <= rows_at_once(shape.columns) => {
+                let mut blocks = Vec::new();
+                self.products.add(read(work, 0..shape.rows, center, &mut blocks)?)?;
+            }
+            _ => self.products.merge(&compute(work, center)?)?,
+        }
+        self.missing += work.missing;
+        Ok(())
+    }
+
+    /// Returns the number of all rows, with those that are left out.
+    fn all_rows(&self) -> u64 {
+        self.products.rows + self.missing
     }
 
     /// Returns the size of the sums in bytes.
@@ -148,10 +177,15 @@ impl NamedProducts {
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub(super) fn to_fields(&self) -> Result<Fields<'_>> {
+        let mut products = self.products.packed()?;
+        if self.missing > 0 {
+            products.try_reserve(1).map_err(|_| Error::out_of_memory(size_of_val(&products[..])))?;
+            products.push(f64::from_bits(self.missing));
+        }
         Ok(Fields {
             rows: self.products.rows,
             means: List(Cow::Borrowed(self.products.means())),
-            products: Numbers(Cow::Owned(self.products.packed()?)),
+            products: Numbers(Cow::Owned(products)),
             dictionary: self.dictionary.clone(),
         })
     }
@@ -164,8 +198,15 @@ impl NamedProducts {
         let Fields { rows, means, products, dictionary } = fields;
         let (means, sums) = (&means.0, &products.0);
         let (columns, found) = (means.len(), sums.len());
-        if columns.checked_add(1).and_then(|next| columns.checked_mul(next)).map(|twice| twice / 2) != Some(found) {
-            return Err(E::custom(format_args!("{found} sums of products do not match {columns} columns")));
+        let expected = columns.checked_add(1).and_then(|next| columns.checked_mul(next)).map(|twice| twice / 2);
+        let split = expected.and_then(|expected| sums.split_at_checked(expected));
+        let (sums, missing) = match split {
+            Some((sums, [])) => (sums, 0),
+            Some((sums, [missing])) => (sums, missing.to_bits()),
+            _ => return Err(E::custom(format_args!("{found} sums of products do not match {columns} columns"))),
+        };
+        if rows.checked_add(missing).is_none() {
+            return Err(E::custom("there are more rows than can be counted"));
         }
         if !means.iter().all(|mean| mean.is_sum()) {
             return Err(E::custom(match center {
@@ -178,26 +219,8 @@ impl NamedProducts {
             return Err(E::custom("there are no rows, but sums that are not zero"));
         }
         fits(dictionary.as_ref(), columns).map_err(E::custom)?;
-        Ok(Self { products: Products::from_packed(rows, means, sums, center).map_err(remember)?, dictionary })
+        Ok(Self { products: Products::from_packed(rows, means, sums, center).map_err(remember)?, missing, dictionary })
     }
-}
-
-/// Adds rows to products: directly if they are few; otherwise computes their products and merges them.
-///
-/// # Errors
-/// [`ErrorKind::LimitExceeded`], and the errors of reading the rows. On error, nothing is added.
-fn add(work: &Work<'_>, products: &mut Products) -> Result<()> {
-    rows_after(products.rows, work.shape.rows as u64)?;
-    let center = products.center();
-    match work.shape {
-        shape if shape.is_empty() => products.rows += shape.rows as u64,
-        shape if shape.rows <= rows_at_once(shape.columns) => {
-            let mut blocks = Vec::new();
-            products.add(read(work, 0..shape.rows, center, &mut blocks)?)?;
-        }
-        _ => products.merge(&compute(work, center)?)?,
-    }
-    Ok(())
 }
 
 /// Computes the products of rows.

@@ -9,6 +9,11 @@ use crate::table::{NumericTable, TableDescription};
 
 impl Partial for BasicStatistics {
     const NAME: &'static str = "basic-statistics";
+    const NEWEST_VERSION: u32 = 2; // since values may be missing
+
+    fn version(&self) -> u32 {
+        if self.columns.iter().any(|column| column.missing_count() > 0) { Self::NEWEST_VERSION } else { Self::VERSION }
+    }
 
     /// Keeps the number of columns and whether NaN [propagates](BasicStatistics::propagate_nan). Names come from the
     /// tables.
@@ -61,6 +66,15 @@ impl BasicStatistics {
 
 impl Partial for Histogram {
     const NAME: &'static str = "histogram";
+    const NEWEST_VERSION: u32 = 2; // since values may be missing
+
+    fn version(&self) -> u32 {
+        if self.per_column().iter().any(|column| column.missing_count() > 0) {
+            Self::NEWEST_VERSION
+        } else {
+            Self::VERSION
+        }
+    }
 
     /// Keeps the bins.
     fn new_like(&self) -> Result<Self> {
@@ -83,6 +97,11 @@ impl Partial for Histogram {
 impl Partial for QuantileSketch {
     const NAME: &'static str = "quantile-sketch";
     const VERSION: u32 = 2; // since columns have names
+    const NEWEST_VERSION: u32 = 3; // since values may be missing
+
+    fn version(&self) -> u32 {
+        if self.has_missing() { Self::NEWEST_VERSION } else { Self::VERSION }
+    }
 
     /// Keeps the number of columns and the capacity.
     fn new_like(&self) -> Result<Self> {
@@ -105,6 +124,11 @@ impl Partial for QuantileSketch {
 impl Partial for GroupStatistics {
     const NAME: &'static str = "group-statistics";
     const VERSION: u32 = 2; // since they have all columns
+    const NEWEST_VERSION: u32 = 3; // since values may be missing
+
+    fn version(&self) -> u32 {
+        if self.has_missing() { Self::NEWEST_VERSION } else { Self::VERSION }
+    }
 
     /// Keeps the numbers of columns and categories and the column that holds the category. Names come from the tables.
     fn new_like(&self) -> Result<Self> {

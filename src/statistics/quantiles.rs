@@ -94,8 +94,8 @@ fn between(lower: f64, higher: f64, fraction: f64) -> f64 {
 /// Exact quantiles of every column of a table, in `f64`.
 ///
 /// The quantile `q` of `n` values is `q * (n - 1)` steps from the smallest value. Between two values it is interpolated
-/// linearly, like NumPy's default; [`method`](Self::method) selects another rule. NaN values are skipped and counted,
-/// as in [`BasicStatistics`](crate::statistics::BasicStatistics) and NumPy's `nanquantile`. Infinities are ordinary
+/// linearly, like NumPy's default; [`method`](Self::method) selects another rule. Missing values are left out and
+/// counted. NaN values are skipped and counted apart, as in [`BasicStatistics`](crate::statistics::BasicStatistics) and NumPy's `nanquantile`. Infinities are ordinary
 /// values; interpolation between a finite and an infinite value gives the infinite one. The quantiles of a column
 /// without values are NaN. Values of types other than `f64` are converted, exactly except for 64-bit integers beyond
 /// 2^53.
@@ -130,6 +130,7 @@ pub struct Quantiles {
 struct Column {
     count: u64,
     nan: u64,
+    missing: u64,
     /// One for each probability.
     places: Vec<Place>,
 }
@@ -149,7 +150,7 @@ impl Column {
                 *place = Place { lower: value(rank), higher: value(next), fraction, is_even: rank % 2 == 0 };
             }
         }
-        Ok(Self { count: *count as u64, nan: (rows - count) as u64, places })
+        Ok(Self { count: *count as u64, nan: (rows - count) as u64, missing: 0, places })
     }
 }
 
@@ -189,30 +190,44 @@ impl Quantiles {
     pub fn compute_with(table: &dyn NumericTable, probabilities: &[f64], options: StatisticsOptions) -> Result<Self> {
         check_probabilities(probabilities)?;
         let source = TableSource(table);
-        let work = Work::on_table(table, &source, &options);
+        let work = Work::on_table(table, &source, &options)?;
+        let found = work.by_column(|part| {
+            let layout = if part.missing > 0 { DataLayout::ColumnMajor } else { table.data_layout() };
+            let mut columns = Self::columns_of(part, layout, probabilities)?;
+            columns.iter_mut().for_each(|column| column.missing = part.missing);
+            Ok(columns)
+        })?;
+        let mut own = filled(probabilities.len(), 0.0)?;
+        own.copy_from_slice(probabilities);
+        let dictionary = table.dictionary().clone();
+        Ok(Self { probabilities: own, columns: found, method: QuantileMethod::Linear, dictionary })
+    }
+
+    /// Computes quantiles of columns without missing values.
+    fn columns_of(work: &Work<'_>, layout: DataLayout, probabilities: &[f64]) -> Result<Vec<Column>> {
         let Shape { rows, columns } = work.shape;
         let mut found = filled(columns, Column::default())?;
         if brackets::suits(rows, probabilities) {
             let ranks = |last: usize| ranks_of(probabilities, last);
-            let selected = brackets::select(&work, table.data_layout(), probabilities, &ranks)?;
+            let selected = brackets::select(work, layout, probabilities, &ranks)?;
             let columns = found.iter_mut().enumerate().zip(selected).collect();
             let complete = |((at, column), selected): ((usize, &mut Column), Option<Selected>)| {
                 *column = match selected {
                     Some(selected) => Column::of(rows, &selected, probabilities)?,
-                    None => select(&work, at..at + 1, probabilities)?.pop().unwrap_or_default(),
+                    None => select(work, at..at + 1, probabilities)?.pop().unwrap_or_default(),
                 };
                 Ok(())
             };
             parallel::map(columns, complete).into_iter().collect::<Result<()>>()?;
-            return Self::of_columns(table, probabilities, found);
+            return Ok(found);
         }
         let bytes = rows.saturating_mul(columns).saturating_mul(4 * size_of::<f64>()); // values are moved several times
-        let together = match table.data_layout() {
+        let together = match layout {
             DataLayout::RowMajor => columns.div_ceil(parallel::task_count(bytes)).clamp(1, TOGETHER),
             DataLayout::ColumnMajor => 1,
         };
         let of_columns = |columns: Range<usize>| {
-            let selected = select(&work, columns.clone(), probabilities)?;
+            let selected = select(work, columns.clone(), probabilities)?;
             columns.clone().for_each(|column| work.done(rows, column..column + 1));
             Ok((columns.start, selected))
         };
@@ -220,14 +235,7 @@ impl Quantiles {
             found[start..].iter_mut().zip(columns).for_each(|(mine, column)| *mine = column);
             Ok(())
         })?;
-        Self::of_columns(table, probabilities, found)
-    }
-
-    fn of_columns(table: &dyn NumericTable, probabilities: &[f64], found: Vec<Column>) -> Result<Self> {
-        let mut own = filled(probabilities.len(), 0.0)?;
-        own.copy_from_slice(probabilities);
-        let dictionary = table.dictionary().clone();
-        Ok(Self { probabilities: own, columns: found, method: QuantileMethod::Linear, dictionary })
+        Ok(found)
     }
 
     /// Sets the rule for quantiles between two values.
@@ -295,7 +303,7 @@ impl Quantiles {
         Ok(place.value(self.method))
     }
 
-    /// Returns the number of values of a column that are not NaN.
+    /// Returns the number of values of a column that are neither missing nor NaN.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`].
@@ -325,6 +333,24 @@ impl Quantiles {
     /// ```
     pub fn nan_count(&self, column: impl ColumnKey) -> Result<u64> {
         Ok(self.of_column(column)?.nan)
+    }
+
+    /// Returns the number of missing values of a column, which are left out. NaN is not missing.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{SoaNumericTable, prelude::*, statistics::Quantiles};
+    /// let mut table = SoaNumericTable::new();
+    /// table.push_optional("a", [Some(1), None, Some(3)])?;
+    /// let median = Quantiles::compute(&table, &[0.5])?;
+    /// assert_eq!((median.value("a", 0)?, median.missing_count("a")?), (2.0, 1));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn missing_count(&self, column: impl ColumnKey) -> Result<u64> {
+        Ok(self.of_column(column)?.missing)
     }
 
     /// Returns the quantiles as a table with a row for each requested quantile and the columns of the table, including

@@ -1,13 +1,11 @@
 //! Quantile sketches: quantiles of streams, in bounded memory with a known error bound. `levels` handles one column;
-//! `serialized` converts sketches to bytes.
+//! `adding` adds rows, and `serialized` converts sketches to bytes.
 
+mod adding;
 mod serialized;
 
-use std::ops::Range;
-
 use super::GROUP_ROWS;
-use super::block::BLOCK_ROWS;
-use super::blocks::{TableSource, Work, check_addition, column_by, cut, dictionary_of, names_of, with_rows};
+use super::blocks::{TableSource, Work, check_addition, column_by, with_rows};
 use super::levels::Levels;
 use super::options::StatisticsOptions;
 use super::quantiles::check_probabilities;
@@ -16,15 +14,9 @@ use crate::base::element::Element;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
-use crate::base::parallel::in_order;
 use crate::base::room::filled;
 use crate::dictionary::DataDictionary;
-use crate::table::{ColumnKey, NumericTable, Region, TableDescription};
-
-/// Number of columns that are processed together: one cache line of each row.
-const PANEL: usize = 8;
-/// Number of sketches of some columns of a group of rows, about 1 MiB each, that wait to be merged.
-const HELD: usize = 64;
+use crate::table::{ColumnKey, NumericTable, TableDescription};
 
 /// Quantiles of every column of a stream, or of one or several tables, in bounded memory with a known error bound.
 ///
@@ -44,7 +36,7 @@ const HELD: usize = 64;
 /// # Reproducibility and special values
 ///
 /// The same rows in the same calls make the same sketch, bit for bit, with any number of threads, because no random
-/// numbers are used. NaN values are skipped and counted. Infinities are ordinary values; -0 is below 0. Values of types
+/// numbers are used. Missing values are left out and counted. NaN values are skipped and counted apart. Infinities are ordinary values; -0 is below 0. Values of types
 /// other than `f64` are converted, exactly except for 64-bit integers beyond 2^53. Nothing is interpolated. For exact
 /// quantiles of tables in memory, use [`Quantiles`](crate::statistics::Quantiles).
 ///
@@ -329,7 +321,7 @@ impl QuantileSketch {
         Ok(self.of_column(column)?.extremes())
     }
 
-    /// Returns the number of values of a column that are not NaN.
+    /// Returns the number of values of a column that are neither missing nor NaN.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`].
@@ -361,6 +353,29 @@ impl QuantileSketch {
         Ok(self.of_column(column)?.nan)
     }
 
+    /// Returns the number of missing values of a column, which are left out. NaN is not missing.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{SoaNumericTable, prelude::*, statistics::QuantileSketch};
+    /// let mut table = SoaNumericTable::new();
+    /// table.push_optional("a", [Some(3), None, Some(2)])?;
+    /// let sketch = QuantileSketch::compute(&table)?;
+    /// assert_eq!((sketch.count("a")?, sketch.missing_count("a")?), (2, 1));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn missing_count(&self, column: impl ColumnKey) -> Result<u64> {
+        Ok(self.of_column(column)?.missing)
+    }
+
+    /// Returns whether values were missing.
+    pub(super) fn has_missing(&self) -> bool {
+        self.columns.iter().any(|column| column.missing > 0)
+    }
+
     /// Returns the number of rows.
     ///
     /// # Examples
@@ -389,46 +404,6 @@ impl QuantileSketch {
         Ok(&self.columns[column_by(column, self.dictionary.as_ref(), self.columns.len())?])
     }
 
-    /// Adds few rows, value by value.
-    fn add_few(&mut self, work: &Work<'_>) -> Result<()> {
-        let (shape, rows) = (work.shape, rows_after(self.rows, work.shape.rows as u64)?);
-        for column in &mut self.columns {
-            column.reserve(shape.rows as u64)?;
-        }
-        let mut buffer = filled(shape.rows.min(BLOCK_ROWS).saturating_mul(shape.columns), 0.0)?;
-        for rows in cut(0..shape.rows, BLOCK_ROWS) {
-            add_rows(&mut self.columns, rows, 0..shape.columns, work, &mut buffer)?;
-        }
-        self.rows = rows;
-        Ok(())
-    }
-
-    /// Adds the rows of a table. If they are few, reads them first and adds value by value.
-    ///
-    /// # Errors
-    /// The errors of [`update_with`](Self::update_with).
-    pub(super) fn add_block(&mut self, table: &dyn NumericTable) -> Result<()> {
-        check_addition(self.dictionary.as_ref(), Some(table.dictionary()))?;
-        let (source, options) = (TableSource(table), StatisticsOptions::new());
-        let work = Work::on_columns(self.columns.len(), table, &source, &options)?;
-        match work.are_few() && !work.shape.is_empty() {
-            true => self.update_values(work.read_all(&mut Vec::new())?),
-            false => self.add_work(&work),
-        }?;
-        self.take_names(table);
-        Ok(())
-    }
-
-    /// Takes the names of a table's columns if the table has names and this sketch does not. No other metadata is kept:
-    /// the same values make the same sketch for every element type.
-    fn take_names(&mut self, table: &dyn NumericTable) {
-        if self.dictionary.is_none() {
-            let named =
-                dictionary_of(table, self.columns.len()).filter(|found| found.names().any(|name| name.is_some()));
-            self.dictionary = named.map(|named| names_of(Some(&named), self.columns.len()));
-        }
-    }
-
     /// Returns an empty sketch with the same parameters.
     ///
     /// # Errors
@@ -441,61 +416,4 @@ impl QuantileSketch {
     pub(super) fn size_of_levels(&self) -> usize {
         self.capacity.saturating_mul(12 * size_of::<i64>()).saturating_mul(self.columns.len())
     }
-
-    /// Adds many rows: computes a sketch of each group of rows and merges the sketches in order.
-    fn add_work(&mut self, work: &Work<'_>) -> Result<()> {
-        let (shape, rows) = (work.shape, rows_after(self.rows, work.shape.rows as u64)?);
-        if shape.is_empty() {
-            self.rows = rows;
-            return Ok(());
-        }
-        let mut all = filled(shape.columns, Levels::new(self.capacity))?;
-        let panels = || cut(0..shape.columns, PANEL);
-        let pieces = cut(0..shape.rows, GROUP_ROWS).flat_map(|rows| panels().map(move |panel| (rows.clone(), panel)));
-        let bytes = shape.element_count()?.saturating_mul(8 * size_of::<f64>()); // values are sorted
-        let group = |(rows, columns): (Range<usize>, Range<usize>)| {
-            let mut found = filled(columns.len(), Levels::new(self.capacity))?;
-            found.iter_mut().try_for_each(|column| column.reserve(rows.len() as u64))?;
-            let mut buffer = filled(rows.len().min(BLOCK_ROWS) * columns.len(), 0.0)?;
-            for rows in cut(rows.clone(), BLOCK_ROWS) {
-                add_rows(&mut found, rows, columns.clone(), work, &mut buffer)?;
-            }
-            work.done(rows.len(), columns.clone());
-            Ok((columns.start, found))
-        };
-        in_order(pieces, bytes, HELD, group, |(start, found): (usize, Vec<Levels>)| {
-            for (mine, theirs) in all[start..].iter_mut().zip(&found) {
-                *mine = mine.merged(theirs)?;
-            }
-            Ok(())
-        })?;
-        let found = Self { capacity: self.capacity, columns: all, rows: shape.rows as u64, dictionary: None };
-        if self.rows == 0 {
-            *self = Self { dictionary: self.dictionary.take(), ..found }; // a table without rows may have given names
-            return Ok(());
-        }
-        self.merge(&found)
-    }
-}
-
-/// Adds a block of rows to the sketches of some columns.
-fn add_rows(
-    sketches: &mut [Levels],
-    rows: Range<usize>,
-    columns: Range<usize>,
-    work: &Work<'_>,
-    buffer: &mut [f64],
-) -> Result<()> {
-    let region = Region { rows, columns };
-    let count = region.shape().element_count()?;
-    let values = work.source.read(&region, &mut buffer[..count])?;
-    for (column, sketch) in sketches.iter_mut().enumerate() {
-        values
-            .get(column..)
-            .unwrap_or_default()
-            .iter()
-            .step_by(region.columns.len())
-            .for_each(|&value| sketch.add(value));
-    }
-    Ok(())
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::block::BlockWorkspace;
 use super::blocks::Work;
 use super::column::ColumnStatistics;
-use super::empty;
+use super::moments::empty;
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
 use crate::table::NumericTable;

@@ -6,10 +6,11 @@
 
 use std::ops::Range;
 
+use super::BasicStatistics;
 use super::block::BLOCK_ROWS;
 use super::blocks::{ViewSource, cut};
 use super::column::ColumnStatistics;
-use super::{BasicStatistics, GROUP_ROWS, PANEL, add_blocks, empty, merge_groups};
+use super::moments::{GROUP_ROWS, PANEL, add_blocks, empty, merge_groups};
 use crate::array::Array;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;

@@ -2,4 +2,6 @@
 
 mod columns;
 mod files;
+mod partials;
+mod statistics;
 mod table;

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cholesky::{condition_of, row_at};
 use crate::failure;
-use crate::rows::{Reader, blocks, shape_with};
+use crate::rows::{CompleteRows, Reader, blocks, shape_with};
 use numeric_table::internal::same_count;
 use numeric_table::internal::{filled, with_room};
 
@@ -115,14 +115,15 @@ impl Extended {
         Ok(Self { columns, sums: filled(count, Pair::default())? })
     }
 
-    /// Computes the sums of the rows of a table.
+    /// Computes the sums of the rows of a table that have no missing value.
     ///
     /// # Errors
     /// [`ErrorKind::LengthMismatch`]; [`ErrorKind::OutOfMemory`]; those of reading the table.
     pub(crate) fn of(table: &dyn NumericTable, columns: usize) -> Result<Self> {
         let shape = shape_with(table, columns)?;
         let mut all = Self::new(columns)?;
-        let mut reader = Reader::<f64>::new(table, columns);
+        let complete = CompleteRows::of(table, shape)?;
+        let (mut reader, mut buffer) = (Reader::<f64>::new(table, columns), Vec::new());
         let mut row = filled(columns + 1, 1.0)?;
         let (mut highs, mut lows) = (filled(all.sums.len(), 0.0)?, filled(all.sums.len(), 0.0)?);
         for rows in blocks(0..shape.rows, columns) {
@@ -131,6 +132,7 @@ impl Extended {
                 all.sums[0] = all.sums[0].plus(Pair::from(rows.len() as f64));
                 continue;
             }
+            let values = complete.only(rows.start, values, columns, &mut buffer);
             let add = AddRows { values, row: &mut row, highs: &mut highs, lows: &mut lows };
             Level::chosen().run_long(add);
             for ((sum, high), low) in all.sums.iter_mut().zip(&mut highs).zip(&mut lows) {

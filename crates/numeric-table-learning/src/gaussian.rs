@@ -18,7 +18,8 @@ use crate::gaussian_model::GaussianNaiveBayesModel;
 /// computed in one pass and exact to the last digits. [`statistics`](Self::statistics) returns them, and
 /// `GaussianNaiveBayes::try_from` accepts existing ones.
 ///
-/// A NaN is a missing value and is ignored; scikit-learn rejects NaN. An infinity is an error when a model is created.
+/// A missing feature and a NaN are ignored, and rows whose class is missing are left out and
+/// [counted](Self::missing_rows); scikit-learn rejects NaN. An infinity is an error when a model is created.
 /// Values of other types are converted to `f64`, exactly except for 64-bit integers beyond 2^53. Cells of sparse tables
 /// are read with their zeros.
 ///
@@ -137,6 +138,25 @@ impl GaussianNaiveBayes {
         self.groups.row_count()
     }
 
+    /// Returns the number of rows that were left out because their class is missing. O(1). A missing feature leaves out
+    /// only that feature of its row: [`statistics`](Self::statistics) counts them.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{SoaNumericTable, prelude::*};
+    /// # use numeric_table_learning::GaussianNaiveBayes;
+    /// let mut table = SoaNumericTable::new();
+    /// table.push_optional("length", [Some(2.5), Some(3.0), None])?;
+    /// table.push_optional("class", [Some(1_u8), None, Some(1)])?;
+    /// let found = GaussianNaiveBayes::compute(&table, "class", 2)?;
+    /// assert_eq!((found.row_count(), found.missing_rows()), (2, 1));
+    /// assert_eq!(found.statistics().column(1, "length")?.missing_count(), 1);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn missing_rows(&self) -> u64 {
+        self.groups.missing_rows()
+    }
+
     /// Returns the number of rows of each class. O(1).
     ///
     /// # Examples
@@ -226,6 +246,11 @@ impl GaussianNaiveBayes {
 impl Partial for GaussianNaiveBayes {
     const NAME: &'static str = "gaussian-naive-bayes";
     const VERSION: u32 = 2; // as that of statistics of groups
+    const NEWEST_VERSION: u32 = GroupStatistics::NEWEST_VERSION;
+
+    fn version(&self) -> u32 {
+        self.groups.version()
+    }
 
     fn new_like(&self) -> Result<Self> {
         Ok(Self { groups: self.groups.new_like()? })

@@ -13,7 +13,7 @@ use numeric_table::internal::with_room;
 /// [`GaussianNaiveBayes::model`](super::GaussianNaiveBayes::model), whose type has an example.
 ///
 /// The predicted class has the largest sum of the logarithms of its prior probability and of the normal densities of
-/// the features. If several classes have the same sum, it is the first. A NaN is a missing value and is ignored. A
+/// the features. If several classes have the same sum, it is the first. A missing value and a NaN are ignored. A
 /// class without rows is never predicted.
 ///
 /// Source: scikit-learn `GaussianNB`.

@@ -24,7 +24,8 @@ use totals::Totals;
 /// with the values. If several centroids are equally near, the row belongs to the first. Rows and the inertia are
 /// summed in blocks, and the sums of blocks are added with compensation.
 ///
-/// A row with a NaN or an infinity is skipped and counted by [`non_finite_rows`](Self::non_finite_rows). A cluster
+/// A row with a NaN or an infinity is skipped and counted by [`non_finite_rows`](Self::non_finite_rows), and one with a
+/// missing value by [`missing_rows`](Self::missing_rows). A cluster
 /// without rows keeps its centroid; DAAL moves it to the farthest row.
 ///
 /// Cost: O(rows * clusters * columns) for a step, and O(clusters * columns) for each call of `update` and
@@ -61,7 +62,7 @@ impl KMeansStep {
     ///
     /// # Errors
     /// [`ErrorKind::ParameterOutOfRange`] if the number of centroids is 0 or above 2^31 - 1, or that of columns is 0;
-    /// [`ErrorKind::ValueNotAllowed`] for the first value that is NaN or infinite; those of reading the table;
+    /// [`ErrorKind::ValueNotAllowed`] for the first value that is NaN, infinite or missing; those of reading the table;
     /// [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
@@ -155,7 +156,7 @@ impl KMeansStep {
         &self.totals.counts
     }
 
-    /// Returns the number of rows that were skipped because they have a NaN or an infinity. O(1).
+    /// Returns the number of rows that were skipped because they have a NaN or an infinity, and no missing value. O(1).
     ///
     /// # Examples
     /// ```
@@ -168,6 +169,22 @@ impl KMeansStep {
     /// ```
     pub fn non_finite_rows(&self) -> u64 {
         self.totals.non_finite_rows
+    }
+
+    /// Returns the number of rows that were skipped because they have a missing value. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Partial, SoaNumericTable, prelude::*};
+    /// # use numeric_table_learning::KMeansStep;
+    /// let mut table = SoaNumericTable::new();
+    /// table.push_optional("a", [Some(1.0), None, Some(f64::NAN)])?;
+    /// let step = KMeansStep::new(&HomogenNumericTable::from_rows(&[[0.0]])?)?.compute_over(&table)?;
+    /// assert_eq!((step.counts(), step.missing_rows(), step.non_finite_rows()), (&[1][..], 1, 1));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn missing_rows(&self) -> u64 {
+        self.totals.missing_rows
     }
 
     /// Returns the sums of the rows of each cluster, one row per cluster. O(clusters * columns). Sums beyond the range
@@ -243,7 +260,7 @@ impl KMeansStep {
     }
 
     /// Returns, for each row of a table, the index of the nearest of the centroids that the step was created with, or
-    /// -1 for rows with a NaN or an infinity. Runs in parallel if the feature `rayon` is on and the table is large.
+    /// -1 for rows with a NaN, an infinity or a missing value. Runs in parallel if the feature `rayon` is on and the table is large.
     /// O(rows * clusters * columns). Source: scikit-learn `labels_`, DAAL's assignments.
     ///
     /// # Errors
@@ -291,6 +308,7 @@ impl KMeansStep {
         totals.sums.iter_mut().zip(&found.sums).for_each(|(mine, theirs)| mine.merge(*theirs));
         totals.inertia.merge(found.inertia);
         totals.non_finite_rows += found.non_finite_rows;
+        totals.missing_rows += found.missing_rows;
         Ok(())
     }
 
@@ -315,6 +333,11 @@ impl KMeansStep {
 impl Partial for KMeansStep {
     const NAME: &'static str = "k-means-step";
     const VERSION: u32 = 2; // since sums beyond the range of `f64` are kept
+    const NEWEST_VERSION: u32 = 3; // since values may be missing
+
+    fn version(&self) -> u32 {
+        if self.missing_rows() > 0 { Self::NEWEST_VERSION } else { Self::VERSION }
+    }
 
     fn new_like(&self) -> Result<Self> {
         let mut values = filled(self.centroids.values().len(), 0.0)?;
@@ -362,7 +385,8 @@ fn check_shape(shape: Shape) -> Result<()> {
     check("the number of columns of centroids", shape.columns, usize::MAX, "at least 1 is needed")
 }
 
-/// The serialized form of a step.
+/// The serialized form of a step. The number of rows with missing values, if there are any, follows the counts of the
+/// clusters: older libraries reject it.
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "KMeansStep", deny_unknown_fields)]
 struct Parts<'a> {
@@ -377,12 +401,16 @@ struct Parts<'a> {
 
 impl Serialize for KMeansStep {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Totals { counts, sums, inertia, non_finite_rows } = &self.totals;
+        let Totals { counts, sums, inertia, non_finite_rows, missing_rows } = &self.totals;
+        let mut counts = Cow::Borrowed(&counts[..]);
+        if *missing_rows > 0 {
+            counts.to_mut().push(*missing_rows);
+        }
         let parts = |sums: &[Sum]| sum::Parts::of(sums).map_err(refused);
         let parts = Parts {
             columns: self.column_count(),
             centroids: Numbers(Cow::Borrowed(self.centroids.values())),
-            counts: Numbers(Cow::Borrowed(counts)),
+            counts: Numbers(counts),
             sums: parts(sums)?,
             inertia: parts(&[*inertia])?,
             non_finite_rows: *non_finite_rows,
@@ -400,15 +428,19 @@ impl<'de> Deserialize<'de> for KMeansStep {
 
 impl Parts<'_> {
     fn check(self) -> Result<KMeansStep> {
-        let (centroids, counts) = (self.centroids.0.into_owned(), self.counts.0.into_owned());
+        let (centroids, mut counts) = (self.centroids.0.into_owned(), self.counts.0.into_owned());
+        let has_more = centroids.len().checked_div(self.columns).is_some_and(|clusters| counts.len() > clusters);
+        let missing_rows = if has_more { counts.pop().unwrap_or(0) } else { 0 };
         let shape = Shape { rows: counts.len(), columns: self.columns };
         check_shape(shape)?;
         let expected = shape.element_count()?;
         same_count(expected, centroids.len())?;
-        counts.iter().try_fold(self.non_finite_rows, |rows, &added| rows_after(rows, added))?;
+        let others = rows_after(self.non_finite_rows, missing_rows)?;
+        counts.iter().try_fold(others, |rows, &added| rows_after(rows, added))?;
         let (sums, inertia) = (self.sums.join(expected)?, self.inertia.join(1)?[0]);
         let empty = KMeansStep::from_values(centroids, self.columns)?;
-        Ok(KMeansStep { totals: Totals { counts, sums, inertia, non_finite_rows: self.non_finite_rows }, ..empty })
+        let non_finite_rows = self.non_finite_rows;
+        Ok(KMeansStep { totals: Totals { counts, sums, inertia, non_finite_rows, missing_rows }, ..empty })
     }
 }
 

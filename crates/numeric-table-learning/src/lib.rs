@@ -45,6 +45,13 @@
 //! nothing. Results depend on the values and on how the rows are divided among calls. They do not depend on the number
 //! of threads, the processor or the layout of the table.
 //!
+//! # Missing values
+//!
+//! Rows with a missing value are skipped, and counted apart from rows with NaN: `missing_rows` of each result. Only
+//! [`GaussianNaiveBayes`] skips no row but those without a class, and leaves a missing feature out of that feature alone.
+//! Predictions take a missing value for NaN: [`KMeansStep::assign`] returns -1, [`RegressionModel::predict`] NaN,
+//! [`GaussianNaiveBayesModel`] ignores the feature, and [`NaiveBayesModel`] returns an error with the row and the column.
+//!
 //! # Features
 //!
 //! * `rayon` (default): large tables are read by the threads of the caller's rayon pool.

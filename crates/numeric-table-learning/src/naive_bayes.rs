@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::checks::not_combinable;
 use crate::classes;
 use crate::naive_bayes_model::NaiveBayesModel;
-use crate::rows::{Reader, blocks, shape_with};
+use crate::rows::{CompleteRows, Reader, blocks, shape_with};
 use crate::sum::{self, Sum};
 use numeric_table::internal::filled;
 use numeric_table::internal::rows_after;
@@ -22,7 +22,8 @@ use numeric_table::internal::rows_after;
 /// One column contains the class of each row: an integer from 0 to the number of classes minus 1. The other columns are
 /// the features: counts, such as word counts, or weights that can be summed like counts. For other numbers, use
 /// [`GaussianNaiveBayes`](crate::GaussianNaiveBayes). A negative value, a NaN, an infinity or an invalid class is an
-/// error that names the row and the column; then nothing is added.
+/// error that names the row and the column; then nothing is added. Rows with a missing value are left out and
+/// [counted](Self::missing_rows).
 ///
 /// The counts are a [`Partial`] result and implement serde's traits: those of parts of a table, or of many files, can
 /// be merged. Sums are computed in `f64` with compensation, so integers are exact up to 2^53. Values of other types are
@@ -60,6 +61,8 @@ pub struct NaiveBayes {
     by: usize,
     /// The number of rows of each class. Invariant: the total is at most `u64::MAX`.
     rows: Vec<u64>,
+    /// The number of rows with a missing value.
+    missing_rows: u64,
     /// Class by class, the sum of each feature.
     sums: Vec<Sum>,
 }
@@ -86,7 +89,7 @@ impl NaiveBayes {
     pub fn new(columns: usize, by: usize, classes: usize) -> Result<Self> {
         classes::check(columns, by, classes)?;
         let sums = filled(classes.saturating_mul(columns - 1), Sum::default())?;
-        Ok(Self { columns, by, rows: filled(classes, 0)?, sums })
+        Ok(Self { columns, by, rows: filled(classes, 0)?, missing_rows: 0, sums })
     }
 
     /// Computes the counts of a table of any kind. `by` is the index or the name of the class column. With `None`, the
@@ -153,6 +156,23 @@ impl NaiveBayes {
         self.rows.iter().sum()
     }
 
+    /// Returns the number of rows that were left out because they have a missing value. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{SoaNumericTable, prelude::*};
+    /// # use numeric_table_learning::NaiveBayes;
+    /// let mut table = SoaNumericTable::new();
+    /// table.push_optional("word", [Some(2_u8), None, Some(5)])?;
+    /// table.push_optional("class", [Some(1_u8), Some(0), None])?;
+    /// let counts = NaiveBayes::compute(&table, "class", 2)?;
+    /// assert_eq!((counts.row_count(), counts.missing_rows()), (1, 2));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn missing_rows(&self) -> u64 {
+        self.missing_rows
+    }
+
     /// Returns the number of rows of each class. O(1).
     ///
     /// # Examples
@@ -210,18 +230,26 @@ impl NaiveBayes {
         NaiveBayesModel::new(self.feature_count(), &self.rows, |place| self.sums[place], alpha)
     }
 
-    /// Computes the counts of one table.
-    fn found(&self, table: &dyn NumericTable) -> Result<Found> {
+    /// Computes the counts of one table, and the number of rows with a missing value.
+    fn found(&self, table: &dyn NumericTable) -> Result<(Found, u64)> {
         let shape = shape_with(table, self.columns)?;
+        let complete = CompleteRows::of(table, shape)?;
         let mut found = Found::new();
         let mut reader = Reader::<f64>::new(table, self.columns);
         for rows in blocks(0..shape.rows, self.columns) {
             let start = rows.start;
             for (row, values) in reader.read(rows)?.chunks_exact(self.columns).enumerate() {
-                self.add_row(start + row, values, &mut found)?;
+                if complete.contains(start + row) {
+                    self.add_row(start + row, values, &mut found)?;
+                }
             }
         }
-        Ok(found)
+        Ok((found, complete.missing_in(0..shape.rows)))
+    }
+
+    /// Returns the number of all rows, with those that are left out.
+    fn all_rows(&self) -> u64 {
+        self.row_count() + self.missing_rows
     }
 
     /// Adds a row, unless it has an invalid value.
@@ -276,14 +304,20 @@ fn not_a_class(row: usize, column: usize, value: f64, classes: usize) -> Error {
 impl Partial for NaiveBayes {
     const NAME: &'static str = "naive-bayes-counts";
     const VERSION: u32 = 2; // since sums beyond the range of `f64` are kept
+    const NEWEST_VERSION: u32 = 3; // since values may be missing
+
+    fn version(&self) -> u32 {
+        if self.missing_rows > 0 { Self::NEWEST_VERSION } else { Self::VERSION }
+    }
 
     fn new_like(&self) -> Result<Self> {
         Self::new(self.columns, self.by, self.class_count())
     }
 
     fn update(&mut self, rows: &dyn NumericTable) -> Result<()> {
-        let found = self.found(rows)?;
-        rows_after(self.row_count(), found.values().map(|(rows, _)| rows).sum())?;
+        let (found, missing) = self.found(rows)?;
+        rows_after(self.all_rows(), found.values().map(|(rows, _)| rows).sum::<u64>() + missing)?;
+        self.missing_rows += missing;
         let features = self.feature_count();
         for (class, (rows, sums)) in found {
             self.rows[class] += rows;
@@ -301,7 +335,8 @@ impl Partial for NaiveBayes {
         if self.by != other.by {
             return Err(not_combinable(format!("rows are grouped by column {}, not by column {}", other.by, self.by)));
         }
-        rows_after(self.row_count(), other.row_count())?;
+        rows_after(self.all_rows(), other.all_rows())?;
+        self.missing_rows += other.missing_rows;
         self.rows.iter_mut().zip(&other.rows).for_each(|(mine, theirs)| *mine += theirs);
         self.sums.iter_mut().zip(&other.sums).for_each(|(mine, theirs)| mine.merge(*theirs));
         Ok(())
@@ -312,7 +347,8 @@ impl Partial for NaiveBayes {
     }
 }
 
-/// The serialized form of counts.
+/// The serialized form of counts. If values were missing, the number of such rows follows those of the classes, and the
+/// number of columns is added to that of the class column, which older libraries reject.
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "NaiveBayes", deny_unknown_fields)]
 struct Parts<'a> {
@@ -324,8 +360,13 @@ struct Parts<'a> {
 
 impl Serialize for NaiveBayes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (rows, sums) = (Numbers(Cow::Borrowed(&*self.rows)), sum::Parts::of(&self.sums).map_err(refused)?);
-        Parts { columns: self.columns, by: self.by, rows, sums }.serialize(serializer)
+        let (mut rows, mut by) = (Cow::Borrowed(&*self.rows), self.by);
+        if self.missing_rows > 0 {
+            rows.to_mut().push(self.missing_rows);
+            by = by.checked_add(self.columns).ok_or_else(|| refused(Error::out_of_memory(usize::MAX)))?;
+        }
+        let (rows, sums) = (Numbers(rows), sum::Parts::of(&self.sums).map_err(refused)?);
+        Parts { columns: self.columns, by, rows, sums }.serialize(serializer)
     }
 }
 
@@ -338,10 +379,14 @@ impl<'de> Deserialize<'de> for NaiveBayes {
 
 impl Parts<'_> {
     fn check(self) -> Result<NaiveBayes> {
-        let (columns, by, rows) = (self.columns, self.by, self.rows.0.into_owned());
+        let (columns, mut by, mut rows) = (self.columns, self.by, self.rows.0.into_owned());
+        let mut missing_rows = 0;
+        if let Some(own) = by.checked_sub(columns) {
+            (by, missing_rows) = (own, rows.pop().unwrap_or(0));
+        }
         classes::check(columns, by, rows.len())?;
         let sums = self.sums.join(Shape { rows: rows.len(), columns: columns - 1 }.element_count()?)?;
-        rows.iter().try_fold(0, |all, &added| rows_after(all, added))?;
-        Ok(NaiveBayes { columns, by, rows, sums })
+        rows.iter().try_fold(missing_rows, |all, &added| rows_after(all, added))?;
+        Ok(NaiveBayes { columns, by, rows, missing_rows, sums })
     }
 }

@@ -30,8 +30,9 @@ use numeric_table::internal::with_room;
 /// [`with_extended_precision`](Self::with_extended_precision) keeps sums of twice the digits, which gives at least 7
 /// digits for all linear data sets of NIST, including the polynomial of degree 10 (Filip).
 ///
-/// A NaN or an infinity in a column is an error when the equations are solved, so filter such rows first. Cost: O(rows
-/// * columns²) for the sums, O(features³) for a solution. Memory: `4 n²` bytes for `n` columns.
+/// A NaN or an infinity in a column is an error when the equations are solved, so filter such rows first. Rows with a
+/// missing value are left out and [counted](Self::missing_rows). Cost: O(rows * columns²) for the sums, O(features³)
+/// for a solution. Memory: `4 n²` bytes for `n` columns.
 ///
 /// Source: DAAL `linear_regression` and `ridge_regression` (`normEq`; `step1Local`, `step2Master`), scikit-learn
 /// `LinearRegression` and `Ridge`.
@@ -210,7 +211,7 @@ impl LinearRegression {
         self.covariance.column_count() - self.features
     }
 
-    /// Returns the number of rows that were added. O(1).
+    /// Returns the number of rows that were added, without those that have a missing value. O(1).
     ///
     /// # Examples
     /// ```
@@ -222,6 +223,23 @@ impl LinearRegression {
     /// ```
     pub fn row_count(&self) -> u64 {
         self.covariance.row_count()
+    }
+
+    /// Returns the number of rows that were left out because they have a missing value. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Partial, SoaNumericTable, prelude::*};
+    /// # use numeric_table_learning::LinearRegression;
+    /// let mut table = SoaNumericTable::new();
+    /// table.push_optional("x", [Some(1), Some(2), None])?;
+    /// table.push_optional("y", [Some(3), Some(5), Some(9)])?;
+    /// let equations = LinearRegression::new(1, 1)?.compute_over(&table)?;
+    /// assert_eq!((equations.row_count(), equations.missing_rows()), (2, 1));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn missing_rows(&self) -> u64 {
+        self.covariance.missing_rows()
     }
 
     /// Returns the sums of the equations: the covariance of the features and then of the targets. O(1).
@@ -367,6 +385,11 @@ fn about_zero(sums: &[f64], means: &[f64], rows: u64) -> Result<Vec<f64>> {
 impl Partial for LinearRegression {
     const NAME: &'static str = "linear-regression";
     const VERSION: u32 = 2; // since sums may have extended precision
+    const NEWEST_VERSION: u32 = 3; // since values may be missing
+
+    fn version(&self) -> u32 {
+        if self.missing_rows() > 0 { Self::NEWEST_VERSION } else { Self::VERSION }
+    }
 
     fn new_like(&self) -> Result<Self> {
         let extended = self.extended.as_ref().map(|_| Extended::new(self.covariance.column_count())).transpose()?;

@@ -201,7 +201,7 @@ impl RegressionModel {
 
     /// Computes the targets of each row of a table of features, with a column for each target. Runs in parallel if the
     /// feature `rayon` is on and the table is large. O(rows * targets * features). A NaN or an infinity makes the
-    /// targets of its row NaN or infinite.
+    /// targets of its row NaN or infinite, and a missing value makes them NaN.
     ///
     /// # Errors
     /// [`ErrorKind::LengthMismatch`](numeric_table::ErrorKind::LengthMismatch) if the number of columns is not the

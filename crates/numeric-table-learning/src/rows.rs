@@ -78,6 +78,67 @@ impl<'t, T: Element> Reader<'t, T> {
     }
 }
 
+/// Which rows of a table have no missing value: a copy of its bitmaps.
+pub(crate) struct CompleteRows {
+    /// The states of 64 rows each, the first in the lowest bit. Empty if no value is missing.
+    words: Vec<u64>,
+}
+
+impl CompleteRows {
+    /// Finds the rows of a table of the given shape.
+    ///
+    /// # Errors
+    /// Those of [`NumericTable::validity`]; [`ErrorKind::LengthMismatch`] if a user's kind of table returns a bitmap of
+    /// another length; [`ErrorKind::OutOfMemory`].
+    pub(crate) fn of(table: &dyn NumericTable, shape: Shape) -> Result<Self> {
+        let mut words = Vec::new();
+        let dictionary = table.dictionary();
+        if !dictionary.has_nullable() {
+            return Ok(Self { words });
+        }
+        let columns = dictionary.iter().take(shape.columns).enumerate();
+        for (column, _) in columns.filter(|(_, feature)| feature.nullable) {
+            let Some(validity) = table.validity(column, 0..shape.rows)? else { continue };
+            same_count(shape.rows, validity.len())?;
+            if words.is_empty() {
+                words = filled(shape.rows.div_ceil(64), u64::MAX)?;
+            }
+            words.iter_mut().zip(validity.words()).for_each(|(word, other)| *word &= other);
+        }
+        Ok(Self { words })
+    }
+
+    pub(crate) fn contains(&self, row: usize) -> bool {
+        self.words.get(row / 64).is_none_or(|word| word >> (row % 64) & 1 == 1)
+    }
+
+    /// Returns the number of other rows in a range.
+    pub(crate) fn missing_in(&self, rows: Range<usize>) -> u64 {
+        if self.words.is_empty() {
+            return 0;
+        }
+        rows.map(|row| u64::from(!self.contains(row))).sum()
+    }
+
+    /// Returns the complete rows among contiguous ones that begin with row `first`. Copies them to a buffer if others
+    /// are left out.
+    pub(crate) fn only<'v>(
+        &self,
+        first: usize,
+        values: &'v [f64],
+        columns: usize,
+        buffer: &'v mut Vec<f64>,
+    ) -> &'v [f64] {
+        if self.words.is_empty() {
+            return values;
+        }
+        buffer.clear();
+        let rows = values.chunks_exact(columns).zip(first..).filter(|(_, row)| self.contains(*row));
+        rows.for_each(|(values, _)| buffer.extend_from_slice(values));
+        buffer
+    }
+}
+
 /// Creates a table with one row of `width` values per row of a table. `fill` is called with ranges of rows and their
 /// part of the result, on several threads if the table is large.
 ///

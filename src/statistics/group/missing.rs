@@ -1,4 +1,4 @@
-//! Policies for rows whose category is missing: an error, skipping them, or a separate group.
+//! Policies for rows without a category: an error, skipping them, or a separate group.
 
 use super::GroupStatistics;
 #[cfg(doc)]
@@ -6,7 +6,7 @@ use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::table::{ColumnKey, NumericTable, TableDescription};
 
-/// What happens to rows whose category is missing (NaN). See [`GroupStatistics::missing`].
+/// What happens to rows whose category is missing, or NaN. See [`GroupStatistics::missing`].
 ///
 /// # Examples
 /// ```
@@ -15,12 +15,12 @@ use crate::table::{ColumnKey, NumericTable, TableDescription};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum MissingCategories {
-    /// Reports an error with the row and the column.
+    /// NaN is an error with the row and the column. Rows whose category is missing are left out and counted.
     #[default]
     Refuse,
-    /// Skips the rows and counts them.
+    /// Skips rows with NaN and counts them. Rows whose category is missing are left out, and counted apart.
     Skip,
-    /// Puts the rows into a separate group, after the groups of all categories.
+    /// Puts both into a separate group, after the groups of all categories.
     Group,
 }
 
@@ -43,7 +43,8 @@ impl GroupStatistics {
         Self::new(table.column_count(), by, categories)
     }
 
-    /// Sets what happens to rows whose category is missing. Call it before adding rows. By default, they are an error.
+    /// Sets what happens to rows whose category is missing, or NaN. Call it before adding rows. By default, rows whose
+    /// category is missing are left out and [counted](Self::missing_rows), and NaN is an error.
     ///
     /// # Errors
     /// [`ErrorKind::ParameterOutOfRange`] if rows were added before; [`ErrorKind::OutOfMemory`].
@@ -63,7 +64,7 @@ impl GroupStatistics {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn missing(self, missing: MissingCategories) -> Result<Self> {
-        let rows = self.row_count() + self.skipped;
+        let rows = self.all_rows();
         if rows > 0 {
             let name = "the number of rows before the policy for missing categories is set";
             return Err(Error::parameter(name, rows as f64, "0 is needed"));
@@ -72,7 +73,38 @@ impl GroupStatistics {
         Ok(Self { missing, ..Self::new(self.column_count, self.by, groups)? })
     }
 
-    /// Returns the number of rows without a category that were skipped. O(1).
+    /// Returns the number of rows that were left out because their category is missing. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{Partial, SoaNumericTable, prelude::*, statistics::{GroupStatistics, MissingCategories}};
+    /// let mut table = SoaNumericTable::new();
+    /// table.push_optional("species", [Some(0_u8), None, Some(1), None])?;
+    /// table.push_optional("length", [Some(5.0), Some(7.0), None, Some(9.0)])?;
+    /// let groups = GroupStatistics::compute(&table, "species", 2)?;
+    /// assert_eq!((groups.row_count(), groups.missing_rows()), (2, 2));
+    /// assert_eq!(groups.column(1, "length")?.missing_count(), 1);
+    ///
+    /// let groups = GroupStatistics::for_table(&table, "species", 2)?.missing(MissingCategories::Group)?;
+    /// let groups = groups.compute_over(&table)?;
+    /// assert_eq!((groups.missing_rows(), groups.column(2, "length")?.mean()), (0, 8.0));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn missing_rows(&self) -> u64 {
+        self.missing_rows
+    }
+
+    /// Returns the number of all rows, with those that have no group.
+    pub(super) fn all_rows(&self) -> u64 {
+        self.row_count() + self.skipped + self.missing_rows
+    }
+
+    /// Returns whether a category or a value was missing.
+    pub(in crate::statistics) fn has_missing(&self) -> bool {
+        self.missing_rows > 0 || self.columns.iter().any(|column| column.missing > 0)
+    }
+
+    /// Returns the number of rows whose category is NaN that were skipped. O(1).
     ///
     /// # Examples
     /// See [`missing`](Self::missing).

@@ -18,7 +18,7 @@ use crate::statistics::levels::{self, Levels};
 use crate::statistics::quantiles::from_ordered;
 
 /// The serialized form of a sketch: numbers of all columns, then each column's number of levels, each level's number of
-/// values, and all values.
+/// values, and all values. If values are missing, their numbers follow those of NaN: older libraries reject the list.
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename = "QuantileSketch", deny_unknown_fields)]
 struct Parts<'a> {
@@ -48,7 +48,7 @@ impl QuantileSketch {
             capacity: self.capacity as u64,
             rows: self.rows,
             counts: integers(&|column| column.count)?,
-            nan_counts: integers(&|column| column.nan)?,
+            nan_counts: self.nan_and_missing_counts()?,
             minima: floats(&|column| extremes(column).0)?,
             maxima: floats(&|column| extremes(column).1)?,
             over: integers(&|column| column.errors().0)?,
@@ -58,6 +58,18 @@ impl QuantileSketch {
             values: collected(levels().map(Vec::len).sum(), values())?,
             dictionary: self.dictionary.clone(),
         })
+    }
+}
+
+impl QuantileSketch {
+    /// Returns the number of NaN of each column, followed by those of missing values if there are any.
+    fn nan_and_missing_counts(&self) -> Result<Numbers<'static, u64>> {
+        let nan = self.columns.iter().map(|column| column.nan);
+        if !self.has_missing() {
+            return collected(self.columns.len(), nan);
+        }
+        let missing = self.columns.iter().map(|column| column.missing);
+        collected(self.columns.len().saturating_mul(2), nan.chain(missing))
     }
 }
 
@@ -84,9 +96,12 @@ impl<'de> Deserialize<'de> for QuantileSketch {
             return refusal("the capacity of a level is odd or 0");
         }
         let (count, rows) = (parts.counts.0.len(), parts.rows);
-        let integers = [&parts.nan_counts, &parts.over, &parts.under, &parts.levels];
+        let (nan_counts, missing_counts) = parts.nan_counts.0.split_at(count.min(parts.nan_counts.0.len()));
+        let has_counts = nan_counts.len() == count && (missing_counts.is_empty() || missing_counts.len() == count);
+        let integers = [&parts.over, &parts.under, &parts.levels];
         let floats = [&parts.minima, &parts.maxima];
-        if integers.iter().any(|numbers| numbers.0.len() != count)
+        if !has_counts
+            || integers.iter().any(|numbers| numbers.0.len() != count)
             || floats.iter().any(|numbers| numbers.0.len() != count)
         {
             return refusal("a column does not have one number of each kind");
@@ -94,18 +109,21 @@ impl<'de> Deserialize<'de> for QuantileSketch {
         fits(parts.dictionary.as_ref(), count).map_err(de::Error::custom)?;
         let mut columns = with_room(count).map_err(remember)?;
         let (mut lengths, mut values) = (&parts.lengths.0[..], &parts.values.0[..]);
-        for column in 0..count {
+        for (column, &nan) in nan_counts.iter().enumerate() {
             let levels = usize::try_from(parts.levels.0[column]).ok();
             let Some((own, others)) = levels.and_then(|levels| lengths.split_at_checked(levels)) else {
                 return refusal("a column has more levels than there are");
             };
-            if parts.counts.0[column].checked_add(parts.nan_counts.0[column]) != Some(rows) {
+            let missing = missing_counts.get(column).copied().unwrap_or(0);
+            let all = parts.counts.0[column].checked_add(nan).and_then(|all| all.checked_add(missing));
+            if all != Some(rows) {
                 return Err(de::Error::custom(format_args!("a column does not have one value in each of {rows} rows")));
             }
             let found = Levels::from_parts(&levels::Parts {
                 capacity,
                 count: parts.counts.0[column],
-                nan: parts.nan_counts.0[column],
+                nan,
+                missing,
                 extremes: (parts.minima.0[column], parts.maxima.0[column]),
                 lengths: own,
                 values,

@@ -154,7 +154,7 @@ pub trait TableSelection: AsTable {
     /// several threads. Cost: O(values), and one byte of memory per row.
     ///
     /// A closure with a floating-point argument sees a missing value as NaN. [`column_validity`] and [`filter_rows`]
-    /// tell it from NaN.
+    /// distinguish the two.
     ///
     /// [`column_validity`]: crate::MissingValues::column_validity
     /// [`filter_rows`]: Self::filter_rows

@@ -132,7 +132,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
     }
 }
 
-/// Returns the bitmap with the values that are no longer NaN as present ones.
+/// Returns the bitmap in which values that have been replaced are present.
 fn still_missing<T: Element>(values: &[T], validity: &Validity) -> Result<Validity, Error> {
     let mut found = validity.clone();
     for row in validity.missing_rows() {

@@ -7,7 +7,7 @@ use numeric_table::{Element, NumericTable, Result, Shape};
 
 use super::KMeansStep;
 use crate::nearest::{AddRows, Finder};
-use crate::rows::{Reader, block_rows, blocks};
+use crate::rows::{CompleteRows, Reader, block_rows, blocks};
 use crate::sum::{DOWN, Sum};
 
 /// The largest number of blocks, and the approximate number of bytes of their sums, that a thread computes before they
@@ -35,16 +35,17 @@ pub(super) struct Totals {
     pub(super) sums: Vec<Sum>,
     pub(super) inertia: Sum,
     pub(super) non_finite_rows: u64,
+    pub(super) missing_rows: u64,
 }
 
 impl Totals {
     pub(super) fn new(clusters: usize, columns: usize) -> Result<Self> {
         let sums = filled(clusters.saturating_mul(columns), Sum::default())?;
-        Ok(Self { counts: filled(clusters, 0)?, sums, inertia: Sum::default(), non_finite_rows: 0 })
+        Ok(Self { counts: filled(clusters, 0)?, sums, inertia: Sum::default(), non_finite_rows: 0, missing_rows: 0 })
     }
 
     pub(super) fn rows(&self) -> u64 {
-        self.counts.iter().sum::<u64>() + self.non_finite_rows
+        self.counts.iter().sum::<u64>() + self.non_finite_rows + self.missing_rows
     }
 }
 
@@ -52,6 +53,7 @@ impl KMeansStep {
     /// Computes the totals of one table: the sums of each block on any thread, added in the order of the blocks.
     pub(super) fn found<T: Element + Into<f64>>(&self, table: &dyn NumericTable, shape: Shape) -> Result<Totals> {
         let mut found = Totals::new(self.cluster_count(), shape.columns)?;
+        let complete = CompleteRows::of(table, shape)?;
         let block_bytes = found.sums.len().saturating_add(found.counts.len()).saturating_mul(size_of::<f64>());
         let run = block_rows(shape.columns) * (RUN_BYTES / block_bytes).clamp(1, RUN_BLOCKS);
         let runs = (0..shape.rows).step_by(run).map(|start| start..shape.rows.min(start.saturating_add(run)));
@@ -59,7 +61,7 @@ impl KMeansStep {
         let at_once = (HELD_BYTES / block_bytes.max(RUN_BYTES)).max(1);
         let sums = |rows| self.sums_of::<T>(table, rows);
         parallel::in_order(runs, bytes, at_once, sums, |blocks: Vec<BlockSums>| {
-            blocks.into_iter().try_for_each(|block| self.add_block::<T>(table, block, &mut found))
+            blocks.into_iter().try_for_each(|block| self.add_block::<T>(table, block, &complete, &mut found))
         })?;
         Ok(found)
     }
@@ -87,10 +89,11 @@ impl KMeansStep {
         &self,
         table: &dyn NumericTable,
         block: BlockSums,
+        complete: &CompleteRows,
         found: &mut Totals,
     ) -> Result<()> {
         let (columns, BlockSums { rows, counts, mut sums, inertia }) = (self.column_count(), block);
-        let count = rows.len() as u64;
+        let (count, missing) = (rows.len() as u64, complete.missing_in(rows.clone()));
         if !sums.iter().all(|sum| sum.is_finite()) {
             let mut reader = Reader::<T>::new(table, columns);
             let mut finder = Finder::new(&self.centroids, rows.len())?;
@@ -104,7 +107,10 @@ impl KMeansStep {
             let places = cluster * columns..(cluster + 1) * columns;
             found.sums[places.clone()].iter_mut().zip(&sums[places]).for_each(|(total, &sum)| total.add(sum));
         }
-        found.non_finite_rows += count - counts.iter().sum::<u64>();
+        // A missing value is read as NaN, so such a row has no nearest centroid.
+        let others = count - counts.iter().sum::<u64>();
+        found.missing_rows += missing.min(others);
+        found.non_finite_rows += others.saturating_sub(missing);
         Ok(())
     }
 

@@ -5,5 +5,6 @@ mod extremes;
 mod gaussian;
 mod hostile_bytes;
 mod kmeans;
+mod missing;
 mod naive_bayes;
 mod regression;

@@ -481,7 +481,7 @@ fn extended_and_plain_sums_are_not_mixed_and_older_bytes_are_refused_by_their_ve
     let sum = crc32fast::hash(&old[..end]);
     old[end..].copy_from_slice(&sum.to_le_bytes());
     let error = LinearRegression::from_bytes(&old).unwrap_err().to_string();
-    assert!(error.contains("\"linear-regression\" has version 1, but this program reads version 2"), "{error}");
+    assert!(error.contains("\"linear-regression\" has version 1, but this program reads versions 2 to 3"), "{error}");
 
     let doubled = table(&(0..50).map(|x| [0.1, 0.3, 7.0].map(|by| f64::from(x) * by).to_vec()).collect::<Vec<_>>());
     assert_error!(extended(&doubled, 1).solve(), ErrorKind::NotSolvable { column: Some(1), .. }, "linear combination");

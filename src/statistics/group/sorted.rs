@@ -1,0 +1,156 @@
+//! Sorting rows by category, and the statistics of the rows of each.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::{GroupStatistics, MissingCategories};
+use crate::base::error::{Error, Result};
+use crate::base::parallel::in_order;
+use crate::base::room::{filled, with_room};
+use crate::statistics::block::{self, BlockWorkspace};
+use crate::statistics::blocks::{Work, cut};
+use crate::statistics::column::ColumnStatistics;
+use crate::table::Region;
+
+/// Number of rows that are sorted together; the minimum if there are many columns.
+const GROUP_ROWS: usize = 16 * block::BLOCK_ROWS;
+const MIN_ROWS: usize = 256;
+/// Approximate number of values that are sorted together, chosen to fit into a cache.
+const GROUP_VALUES: usize = 128 << 10;
+/// Number of results of groups of rows that wait to be merged.
+const HELD: usize = 64;
+
+/// These stand in for the category of rows whose category is NaN and skipped, or missing. The number of categories is
+/// always smaller.
+const SKIPPED: usize = usize::MAX;
+const MISSING: usize = usize::MAX - 1;
+
+/// Results for some rows: the number of rows and the statistics of each category that occurs.
+pub(super) type Found = BTreeMap<usize, (u64, Vec<ColumnStatistics>)>;
+
+impl GroupStatistics {
+    /// Adds results. The caller has checked that counts do not overflow.
+    pub(super) fn add(&mut self, found: Found) {
+        let count = self.column_count;
+        for (category, (rows, columns)) in found {
+            match category {
+                SKIPPED => {
+                    self.skipped += rows;
+                    continue;
+                }
+                MISSING => {
+                    self.missing_rows += rows;
+                    continue;
+                }
+                _ => {}
+            }
+            self.rows[category] += rows;
+            let mine = &mut self.columns[category * count..(category + 1) * count];
+            mine.iter_mut().zip(&columns).for_each(|(mine, theirs)| mine.merge(theirs));
+        }
+    }
+
+    /// Computes the statistics of all rows.
+    ///
+    /// # Errors
+    /// The errors of reading the table, and of a value that is not a category.
+    pub(super) fn found_in(&self, work: &Work<'_>) -> Result<Found> {
+        let shape = work.shape;
+        let mut all = Found::new();
+        let rows = (GROUP_VALUES / shape.columns).clamp(MIN_ROWS, GROUP_ROWS);
+        let bytes = shape.element_count()?.saturating_mul(2 * size_of::<f64>());
+        let group = |rows: Range<usize>| self.sort(rows, work);
+        in_order(cut(0..shape.rows, rows), bytes, HELD, group, |found: Found| {
+            for (category, (rows, columns)) in found {
+                let Some((all_rows, all_columns)) = all.get_mut(&category) else {
+                    all.insert(category, (rows, columns));
+                    continue;
+                };
+                *all_rows += rows;
+                all_columns.iter_mut().zip(&columns).for_each(|(mine, theirs)| mine.merge(theirs));
+            }
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// Sorts rows by category and computes the statistics of each category.
+    fn sort(&self, rows: Range<usize>, work: &Work<'_>) -> Result<Found> {
+        let (by, columns) = (self.by, self.column_count);
+        let region = Region { rows: rows.clone(), columns: 0..columns };
+        let mut buffer = filled(region.shape().element_count()?, 0.0)?;
+        let values = work.source.read(&region, &mut buffer)?;
+        // Each row with its category; the rows of a category stay in order.
+        let mut order = filled(rows.len(), (0, 0))?;
+        let missing = work.gaps().find(|(column, _)| *column == by).map(|(_, present)| present);
+        for (row, (values, place)) in values.chunks_exact(columns).zip(&mut order).enumerate() {
+            let is_missing = missing.is_some_and(|present| !present.is_present(rows.start + row));
+            *place = (self.category(values[by], is_missing, rows.start + row)?, row);
+        }
+        order.sort_unstable();
+        let mut found = Found::new();
+        let mut sorted = Vec::new();
+        let mut workspace = BlockWorkspace::new(columns);
+        for group in order.chunk_by(|one, next| one.0 == next.0) {
+            let category = group[0].0;
+            if category == SKIPPED || category == MISSING {
+                found.insert(category, (group.len() as u64, Vec::new()));
+                continue;
+            }
+            if work.has_missing() {
+                let statistics = self.with_gaps(values, group, rows.start, work)?;
+                found.insert(category, (group.len() as u64, statistics));
+                continue;
+            }
+            let mut statistics = filled(columns, ColumnStatistics::EMPTY)?;
+            for some in group.chunks(block::BLOCK_ROWS) {
+                sorted.clear();
+                for &(_, row) in some {
+                    sorted.extend_from_slice(&values[row * columns..(row + 1) * columns]);
+                }
+                workspace.add(&sorted, &mut statistics);
+            }
+            found.insert(category, (group.len() as u64, statistics));
+        }
+        work.rows_done(rows.len());
+        Ok(found)
+    }
+
+    /// Computes the statistics of some rows of a table with missing values, column by column.
+    fn with_gaps(
+        &self,
+        values: &[f64],
+        group: &[(usize, usize)],
+        first_row: usize,
+        work: &Work<'_>,
+    ) -> Result<Vec<ColumnStatistics>> {
+        let mut statistics = filled(self.column_count, ColumnStatistics::EMPTY)?;
+        let mut present = with_room(group.len())?;
+        let mut workspace = BlockWorkspace::for_columns();
+        let mut gaps = work.gaps().peekable();
+        for (column, statistics) in statistics.iter_mut().enumerate() {
+            let gap = gaps.next_if(|(of, _)| *of == column).map(|(_, rows)| rows);
+            present.clear();
+            let of_column = group.iter().filter(|(_, row)| gap.is_none_or(|rows| rows.is_present(first_row + row)));
+            present.extend(of_column.map(|(_, row)| values[row * self.column_count + column]));
+            workspace.add_column(&present, statistics);
+            statistics.missing = (group.len() - present.len()) as u64;
+        }
+        Ok(statistics)
+    }
+
+    fn category(&self, value: f64, is_missing: bool, row: usize) -> Result<usize> {
+        let categories = self.known_categories();
+        match self.missing {
+            MissingCategories::Group if is_missing => return Ok(categories),
+            _ if is_missing => return Ok(MISSING),
+            MissingCategories::Skip if value.is_nan() => return Ok(SKIPPED),
+            MissingCategories::Group if value.is_nan() => return Ok(categories),
+            _ => {}
+        }
+        match value >= 0.0 && value < categories as f64 && value.fract() == 0.0 && (value as usize) < categories {
+            true => Ok(value as usize),
+            false => Err(Error::not_a_category(row, self.by, value, categories)),
+        }
+    }
+}
