@@ -1,5 +1,6 @@
-//! CSV files: gaps come back.
+//! CSV, NumPy and sparse files: gaps come back from what can hold them, and are refused by name by what cannot.
 
+mod arrays;
 mod csv_gaps;
 mod csv_round_trips;
 
