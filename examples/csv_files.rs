@@ -65,8 +65,7 @@ fn main() -> Result<()> {
     println!("digits.csv: {count} blocks of at most 500 rows, sum of all values {sum}");
 
     println!("\nwriting: the shortest digits that are read back as the same values");
-    let source = CsvSource::from_bytes_with(CITIES.as_bytes(), CsvOptions::new().missing(CsvMissing::Nan))?;
-    let table = source.load::<f32>()?;
+    let table = CsvSource::from_bytes(CITIES.as_bytes())?.load_typed()?;
     table.write_csv_to(std::io::stdout(), CsvWriteOptions::new().delimiter(b';').missing("NA"))?;
     Ok(())
 }

@@ -126,7 +126,8 @@ pub trait TableOutput: AsTable {
 
     /// Writes the table as a CSV file, which atomically replaces an old one, like [`save`](Self::save). Each value is
     /// written with the digits that its element type needs, so reading returns the same bits, except for the payload of
-    /// a NaN.
+    /// a NaN. A missing value is an empty field, unless
+    /// [`CsvWriteOptions::missing`](crate::csv::CsvWriteOptions::missing) sets another text.
     ///
     /// Only the lines record the number of columns: a table without rows becomes an empty file, unless it has a header.
     ///
@@ -212,7 +213,8 @@ pub trait TableOutput: AsTable {
     ///
     /// # Errors
     /// [`ErrorKind::MixedElementTypes`]; [`ErrorKind::UnsupportedElementType`] for `bf16`, which NumPy does not
-    /// support; the errors of [`save`](Self::save).
+    /// support; [`ErrorKind::Unsupported`] for a missing value, unless it is a floating-point one and
+    /// [`SaveOptions::missing_to_nan`] is set; the errors of [`save`](Self::save).
     ///
     /// # Examples
     /// ```

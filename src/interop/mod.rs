@@ -9,6 +9,9 @@ mod bincode;
 #[cfg(feature = "csv")]
 #[forbid(unsafe_code)]
 pub(crate) mod csv;
+#[cfg(feature = "npy")]
+#[forbid(unsafe_code)]
+mod gaps;
 #[cfg(feature = "ndarray")]
 #[forbid(unsafe_code)]
 mod ndarray;

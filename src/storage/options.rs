@@ -24,6 +24,7 @@ pub struct SaveOptions {
     is_durable: bool,
     is_in_place: bool,
     chunk_size: u32,
+    missing_to_nan: bool,
     hook: Hook,
 }
 
@@ -44,7 +45,13 @@ impl SaveOptions {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn new() -> Self {
-        Self { is_durable: true, is_in_place: false, chunk_size: Self::CHUNK_SIZE, hook: Hook::default() }
+        Self {
+            is_durable: true,
+            is_in_place: false,
+            chunk_size: Self::CHUNK_SIZE,
+            missing_to_nan: false,
+            hook: Hook::default(),
+        }
     }
 
     /// Sets whether saving waits until the file and its name are on disk, so that they survive a loss of power.
@@ -133,6 +140,34 @@ impl SaveOptions {
     /// ```
     pub fn on_progress(self, hook: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         Self { hook: Hook::new(hook), ..self }
+    }
+
+    /// Sets whether formats that cannot hold missing values, NumPy's `.npy` and arrays of `.npz`, get NaN in their place
+    /// in columns of floating-point numbers. Off by default: then, and always in columns of integers, such a value is an
+    /// error. Formats that hold missing values ignore the option.
+    ///
+    /// # Examples
+    /// ```
+    /// # #[cfg(feature = "npy")] {
+    /// use numeric_table::{SoaNumericTable, files::SaveOptions, prelude::*};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("array.npy");
+    /// let mut table = SoaNumericTable::new();
+    /// table.push_optional("share", [Some(0.5_f32), None])?;
+    /// let error = table.save_npy(&path).unwrap_err();
+    /// assert!(error.to_string().contains("the value in row 1 is missing"));
+    /// table.save_npy_with(&path, SaveOptions::new().missing_to_nan(true))?;
+    /// assert!(HomogenNumericTable::<f32>::load_npy(&path)?.as_slice()?[1].is_nan());
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn missing_to_nan(self, is_replaced: bool) -> Self {
+        Self { missing_to_nan: is_replaced, ..self }
+    }
+
+    #[cfg(feature = "npy")]
+    pub(crate) fn replaces_missing(&self) -> bool {
+        self.missing_to_nan
     }
 
     pub(crate) fn chunk_size(&self) -> u32 {

@@ -125,7 +125,7 @@ fn what_does_not_load_is_not_described() {
     for (text, options) in [
         ("1\nx\n", CsvOptions::new()),
         ("1,2\n3\n", CsvOptions::new()),
-        ("1\nNA\n", CsvOptions::new()),
+        ("1\nNA\n", CsvOptions::new().missing(CsvMissing::Error)),
         ("1\n300\n", CsvOptions::new().column_type(0, ElementType::U8)),
         ("1,2\n\n\n3\n\n4\n5\n6\n", CsvOptions::new()), // rows that are too short for all
     ] {

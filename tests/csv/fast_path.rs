@@ -63,6 +63,7 @@ fn outcome(text: &str, options: CsvOptions, is_scanned: bool) -> (String, String
             shown += &format!(" {:?}", table.column_slice::<u64>(column).ok());
             for row in 0..table.row_count() {
                 shown += &format!(" {:?}", table.value::<f64>(row, column).map(f64::to_bits));
+                shown += &format!(" {:?} {:?}", table.is_missing(row, column), table.value::<i64>(row, column).ok());
             }
         }
         shown
@@ -121,7 +122,9 @@ proptest! {
         odd in (0..250_u8, 0..250_u8, 0..250_u8),
         repeats in prop::sample::select(&[1_usize, 150][..]),
         most in prop::sample::select(&[2_usize, 1000][..]),
-        missing in prop::sample::select(&[CsvMissing::Error, CsvMissing::Nan, CsvMissing::Value(3.0)][..]),
+        missing in prop::sample::select(
+            &[CsvMissing::Keep, CsvMissing::Error, CsvMissing::Nan, CsvMissing::Value(3.0)][..]
+        ),
     ) {
         let pick = |texts: &'static [&'static str], choice: u8, usual: usize, odd: u8| {
             let count = if choice > odd { texts.len() } else { usual };

@@ -36,7 +36,7 @@ fn tables_are_written_as_they_should_be_read() {
     assert_eq!(written(&table, CsvWriteOptions::new()), "1.5,0\nNaN,1\n-0,2\n");
     let features = [Feature::new(ElementType::F64).named("a,\"b\""), Feature::new(ElementType::F64).named(" c")];
     table.set_dictionary(features.into_iter().collect()).unwrap();
-    let options = CsvWriteOptions::new().missing("NA").categories(1, ["x", "y z", "\n"]);
+    let options = CsvWriteOptions::new().nan("NA").categories(1, ["x", "y z", "\n"]);
     let text = written(&table, options);
     assert_eq!(text, "\"a,\"\"b\"\"\",\" c\"\n1.5,x\nNA,y z\n-0,\"\n\"\n");
     let source = CsvSource::from_bytes_with(text.into_bytes(), CsvOptions::new().missing(CsvMissing::Nan)).unwrap();
@@ -44,7 +44,7 @@ fn tables_are_written_as_they_should_be_read() {
     assert_eq!(source.names().collect::<Vec<_>>(), [Some("a,\"b\""), Some(" c")]);
 
     let single = Table::from_rows(&[[f64::NAN], [1.0]]).unwrap();
-    let text = written(&single, CsvWriteOptions::new().missing("").header(true));
+    let text = written(&single, CsvWriteOptions::new().nan("").header(true));
     assert_eq!(text, "\"\"\nNA\n1\n"); // an empty line would be no row
     assert_values(&load::<f64>(&text, CsvOptions::new().missing(CsvMissing::Nan)).unwrap(), &[f64::NAN, 1.0]);
     assert_eq!(
@@ -172,7 +172,7 @@ fn mixed_tables_are_written_each_column_by_its_type_and_read_back() {
         written_any(&table, CsvWriteOptions::new().labels(false)),
         text.replace("red", "0").replace("blue", "1")
     );
-    let gaps = CsvWriteOptions::new().header(false).missing("NA").delimiter(b';');
+    let gaps = CsvWriteOptions::new().header(false).nan("NA").delimiter(b';');
     let mut table = SoaNumericTable::new();
     table.push_column("a", vec![f32::NAN, 0.1, 3.0]).unwrap();
     table.push_column("b", vec![u64::MAX, 0, 1]).unwrap();

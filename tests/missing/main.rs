@@ -5,3 +5,4 @@ mod files;
 mod partials;
 mod statistics;
 mod table;
+mod text;

@@ -53,6 +53,9 @@ fn file(bench: &Bench) -> (PathBuf, Option<TempDir>) {
 fn check(bench: &Bench, table: &SoaNumericTable) -> Result<(), Error> {
     let rows: Vec<Row> = (0..rows(bench)).map(Row::new).collect();
     let (mut places, mut answers) = (HashMap::new(), HashMap::new());
+    let (prices, counts) = (table.nullable_column(3)?.0, table.nullable_column(4)?.0);
+    let (prices, counts) = (prices.downcast_ref::<f64>().expect(FILE), counts.downcast_ref::<i64>().expect(FILE));
+    let is_missing = |column: usize, row: usize| table.is_missing(row, column);
     for (index, row) in rows.iter().enumerate() {
         let code = |codes: &mut HashMap<String, usize>, word: String| {
             let next = codes.len();
@@ -61,9 +64,9 @@ fn check(bench: &Bench, table: &SoaNumericTable) -> Result<(), Error> {
         assert_eq!(table.column_slice::<i64>(0)?[index], row.id);
         assert_eq!(table.column_slice::<i32>(1)?[index], days(row));
         assert_eq!(usize::from(table.column_slice::<u16>(2)?[index]), code(&mut places, row.word()));
-        let same = |one: f64, other: Option<f64>| one.to_bits() == other.unwrap_or(f64::NAN).to_bits();
-        assert!(same(table.column_slice::<f64>(3)?[index], row.price));
-        assert!(same(table.column_slice::<f64>(4)?[index], row.count.map(f64::from)));
+        assert_eq!((is_missing(3, index)?, is_missing(4, index)?), (row.price.is_none(), row.count.is_none()));
+        assert!(row.price.is_none_or(|price| prices[index].to_bits() == price.to_bits()));
+        assert!(row.count.is_none_or(|count| counts[index] == i64::from(count)));
         assert_eq!(usize::from(table.column_slice::<u8>(5)?[index]), code(&mut answers, row.answer.to_owned()));
     }
     assert_eq!((table.row_count(), table.category_count(2)?), (rows.len(), Some(places.len())));

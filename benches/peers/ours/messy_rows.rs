@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use numeric_table::csv::{CsvColumnKind, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions};
+use numeric_table::csv::{CsvColumnKind, CsvOptions, CsvSource, CsvWriteOptions};
 use numeric_table::dictionary::TimeUnit;
 use numeric_table::prelude::*;
 
@@ -76,13 +76,13 @@ pub(crate) fn text(rows: usize) -> String {
     text
 }
 
-/// Opens a file of such rows, with days as times and gaps as NaN.
+/// Opens a file of such rows, with days as times. Gaps stay gaps.
 pub(crate) fn open(path: &Path) -> Result<CsvSource, Error> {
-    let options = CsvOptions::new().missing(CsvMissing::Nan).kind("day", CsvColumnKind::Time(TimeUnit::Days));
+    let options = CsvOptions::new().kind("day", CsvColumnKind::Time(TimeUnit::Days));
     CsvSource::open_with(path, options)
 }
 
 /// Returns the options that write such a file with the same bytes.
 pub(crate) fn write_options() -> CsvWriteOptions {
-    CsvWriteOptions::new().missing("").durable(false)
+    CsvWriteOptions::new().durable(false)
 }

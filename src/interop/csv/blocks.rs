@@ -9,6 +9,7 @@ use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::base::progress::Meter;
+use crate::base::room::with_room;
 use crate::base::shape::Shape;
 use crate::base::trace::{self, CopyKind};
 use crate::block::BlockMut;
@@ -27,6 +28,8 @@ pub struct CsvBlocks<'s, T> {
     rows: usize,
     /// Whether the block has been returned and the next one is due.
     is_done: bool,
+    /// Number of missing values of each column so far.
+    missing: Vec<usize>,
     meter: Meter,
 }
 
@@ -42,7 +45,37 @@ impl<'s, T: Element> CsvBlocks<'s, T> {
         let rows = rows_per_block.min(most).max(1);
         let values = Array::zeros(Shape { rows, columns: plan.width }.element_count_of(T::TYPE)?)?;
         let (batches, meter) = (Batches::new(source.start), source.meter());
-        Ok(Self { source, plan, batches, rows_per_block: rows, values, first_row: 0, rows: 0, is_done: false, meter })
+        let mut missing = with_room(plan.width)?;
+        missing.resize(plan.width, 0);
+        Ok(Self {
+            source,
+            plan,
+            batches,
+            rows_per_block: rows,
+            values,
+            first_row: 0,
+            rows: 0,
+            is_done: false,
+            missing,
+            meter,
+        })
+    }
+
+    /// Returns the number of missing values of each column in all blocks so far, before they are replaced. Blocks have
+    /// NaN or another value in their place, as the options ask for.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{csv::{CsvMissing, CsvOptions, CsvSource}, prelude::*};
+    /// let options = CsvOptions::new().missing(CsvMissing::Nan);
+    /// let source = CsvSource::from_bytes_with(&b"1,\nNA,nan\n,4\n"[..], options)?;
+    /// let mut blocks = source.row_blocks::<f64>(2)?;
+    /// while blocks.next_block()?.is_some() {}
+    /// assert_eq!(blocks.missing_counts(), [2, 1]); // `nan` is a number
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn missing_counts(&self) -> &[usize] {
+        &self.missing
     }
 
     /// Reads the next block, which replaces the previous one. Returns `None` after the last block. After an error, the
@@ -77,6 +110,7 @@ impl<'s, T: Element> CsvBlocks<'s, T> {
             let result = parser.parse(bytes, place, &mut sink, limit);
             let (Ok(parsed) | Err((_, parsed))) = result;
             self.batches.advance(parsed.bytes);
+            self.missing.iter_mut().zip(sink.missing.drain(..)).for_each(|(all, more)| *all += more);
             self.rows += parsed.rows;
             if parsed.bytes > 0 {
                 self.meter.add(parsed.bytes as u64);

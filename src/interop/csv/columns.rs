@@ -284,12 +284,16 @@ impl fmt::Debug for CsvCustomKind {
     }
 }
 
-/// How missing values are treated. By default, a missing value is an error.
+/// How missing values are treated. By default, they stay missing in tables that can have missing values, and are errors
+/// in others.
 ///
 /// # Examples
 /// ```
 /// use numeric_table::{csv::{CsvMissing, CsvOptions, CsvSource}, prelude::*};
 /// let text = b"a,b\n1,2\n,4\n5,NA\n";
+/// let table = CsvSource::from_bytes(&text[..])?.load_typed()?;
+/// assert_eq!((table.column_type(0)?, table.missing_count(0)?, table.missing_count(1)?), (ElementType::I64, 1, 1));
+///
 /// let load = |missing| CsvSource::from_bytes_with(&text[..], CsvOptions::new().missing(missing))?.load::<f64>();
 /// assert_eq!(load(CsvMissing::SkipRow)?.as_slice()?, [1.0, 2.0]);
 /// assert_eq!(load(CsvMissing::Value(-1.0))?.as_slice()?, [1.0, 2.0, -1.0, 4.0, 5.0, -1.0]);
@@ -300,10 +304,14 @@ impl fmt::Debug for CsvCustomKind {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum CsvMissing {
-    /// It is an error.
+    /// In columns of [`load_typed`](super::CsvSource::load_typed), it is a [missing value](crate::MissingValues), and
+    /// the type of the column does not depend on it. In a one-hot encoding, it is missing in all columns. Tables of one
+    /// type and blocks of rows cannot have missing values: there, it is an error.
     #[default]
+    Keep,
+    /// It is an error.
     Error,
-    /// It becomes NaN; an error if the table holds integers.
+    /// It becomes NaN, in a column of floating-point numbers; an error if the table holds integers.
     Nan,
     /// The whole row is skipped as if it were not in the file: its words are not categories, and its fields do not
     /// influence the kinds of their columns.

@@ -37,13 +37,15 @@ pub struct CsvDescription {
 /// # Examples
 /// ```
 /// use numeric_table::{AnyValue, csv::{CsvMissing, CsvOptions, CsvSource}, prelude::*};
-/// let options = CsvOptions::new().missing(CsvMissing::Nan);
-/// let description = CsvSource::from_bytes_with(&b"1,2\n3,NA\n"[..], options)?.describe()?;
-/// let [first, second] = &description.columns[..] else { panic!("there are two") };
-/// assert_eq!((first.element_type, first.gaps), (Some(ElementType::I64), 0));
+/// let options = CsvOptions::new().missing_in(1, CsvMissing::Nan);
+/// let description = CsvSource::from_bytes_with(&b"1,2,3\n3,NA,\n"[..], options)?.describe()?;
+/// let [first, second, third] = &description.columns[..] else { panic!("there are three") };
+/// assert_eq!((first.element_type, first.gaps, first.nullable), (Some(ElementType::I64), 0, false));
 /// assert_eq!(first.range, Some((AnyValue::from(1_i64), AnyValue::from(3_i64))));
-/// assert_eq!((second.element_type, second.gaps), (Some(ElementType::F64), 1));
+/// assert_eq!((second.element_type, second.gaps, second.nullable), (Some(ElementType::F64), 1, false));
 /// assert_eq!(second.reason, "\"2\" on line 1; \"NA\" on line 2 is missing");
+/// assert_eq!((third.element_type, third.gaps, third.nullable), (Some(ElementType::I64), 1, true));
+/// assert_eq!(third.reason, "\"3\" on line 1; only integers; \"\" on line 2 is missing");
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -60,6 +62,9 @@ pub struct CsvColumnDescription {
     pub reason: String,
     /// Number of its missing values, before they are replaced.
     pub gaps: usize,
+    /// Whether its column in tables of [`load_typed`](super::CsvSource::load_typed) has missing values: some are
+    /// missing, and [stay so](super::CsvMissing::Keep).
+    pub nullable: bool,
     /// The smallest and the largest number, without missing values and NaN, in the element type; `None` if there are
     /// none.
     pub range: Option<(AnyValue, AnyValue)>,

@@ -29,8 +29,10 @@ pub(super) struct Evidence {
     exceeds_both: bool,
     /// The first number that is not written as an integer.
     real: Option<Box<Sight>>,
-    /// The first missing value that becomes NaN; in a column of words, the first missing value.
+    /// The first missing value that becomes NaN; in a column of words, the first one that becomes NaN or a number.
     gap: Option<Box<Sight>>,
+    /// The first missing value that stays missing, which has no influence on the type.
+    missing: Option<Box<Sight>>,
     /// The first integer that `f64` does not hold.
     pub(super) inexact: Option<Box<Sight>>,
 }
@@ -40,7 +42,10 @@ pub(super) struct Evidence {
 pub(super) enum Seen<'a> {
     Whole(Whole<'a>),
     Real,
+    /// A missing value that becomes NaN or a number.
     Gap,
+    /// A missing value that stays missing.
+    Missing,
     /// A time, as an integer that `f64` does not hold.
     Inexact,
 }
@@ -78,6 +83,7 @@ impl Evidence {
             }
             Seen::Real => first(&mut self.real),
             Seen::Gap => first(&mut self.gap),
+            Seen::Missing => first(&mut self.missing),
             Seen::Inexact => first(&mut self.inexact),
         }
     }
@@ -90,6 +96,7 @@ impl Evidence {
         self.exceeds_both |= later.exceeds_both;
         self.real = self.real.take().or(later.real);
         self.gap = self.gap.take().or(later.gap);
+        self.missing = self.missing.take().or(later.missing);
         self.inexact = self.inexact.take().or(later.inexact);
     }
 
@@ -100,6 +107,22 @@ impl Evidence {
 
     pub(super) fn has_gap(&self) -> bool {
         self.gap.is_some()
+    }
+
+    /// Returns whether a missing value stays missing.
+    pub(super) fn has_missing(&self) -> bool {
+        self.missing.is_some()
+    }
+
+    /// Returns the first missing value that stays missing.
+    pub(super) fn missing(&self) -> Option<&Sight> {
+        self.missing.as_deref()
+    }
+
+    /// Returns whether all values of a column of numbers are missing.
+    pub(super) fn are_all_missing(&self, action: &Action) -> bool {
+        let is_number = matches!(action, Action::Number { .. } | Action::Numeral { .. });
+        is_number && self.missing.is_some() && !self.has_whole && self.real.is_none() && self.gap.is_none()
     }
 
     fn needs_float(&self) -> bool {

@@ -36,8 +36,10 @@ impl FastPath {
 /// A value that the cells of its column hold.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FastValue {
-    /// A missing value.
+    /// A missing value that becomes NaN.
     Nan,
+    /// A missing value that stays missing: it is marked instead of stored.
+    Missing,
     Whole {
         is_negative: bool,
         magnitude: u64,

@@ -111,9 +111,11 @@ pub(super) struct Form {
     pub(super) delimiter: u8,
     /// The decimal separator, if it is not a point.
     decimal: Option<u8>,
-    /// The text written for NaN in columns of numbers.
+    /// The text of NaN in columns of numbers.
     nan: Vec<u8>,
-    /// The text written for NaN in other columns: never in quotes, where it would be a word.
+    /// The text of missing values in columns of numbers.
+    missing_number: Vec<u8>,
+    /// The text of missing values, and of NaN, in other columns: never in quotes, where it would be a word.
     missing: Vec<u8>,
     /// Columns that are not written as numbers, in ascending order.
     pub(super) spellings: Vec<(usize, Spelling)>,
@@ -124,7 +126,7 @@ impl Form {
     ///
     /// # Errors
     /// As listed for [`TableOutput::write_csv_with`](crate::TableOutput::write_csv_with).
-    pub(super) fn new(shape: Shape, dictionary: &DataDictionary, options: &CsvWriteOptions) -> Result<Self> {
+    pub(super) fn new<'a>(shape: Shape, dictionary: &DataDictionary, options: &'a CsvWriteOptions) -> Result<Self> {
         options.check()?;
         let delimiter = options.delimiter;
         if shape.rows > 0 && shape.columns == 0 {
@@ -136,10 +138,10 @@ impl Form {
             ));
         }
         let is_only = shape.columns == 1;
-        let given = options.missing.as_deref();
+        let given = &options.missing[..];
         // A string that a reader takes for a missing value is a word if it is in quotes.
         let quote = |word: &str| {
-            let is_missing = CsvOptions::MISSING_TEXTS.contains(&word) || given == Some(word);
+            let is_missing = CsvOptions::MISSING_TEXTS.contains(&word) || given == word;
             if is_missing { in_quotes(word) } else { quoted(word, delimiter, false) }
         };
         let is_time = |feature: &Feature| matches!(feature.feature_type, FeatureType::Time(_));
@@ -163,20 +165,23 @@ impl Form {
         // field might be the text after a trailing delimiter.
         let last = shape.columns.checked_sub(1).and_then(|last| dictionary.feature(last).ok());
         let is_lost = is_only || (!header.is_empty() && last.is_some_and(|feature| feature.name.is_none()));
-        let missing = match given {
-            None => "NA",
-            Some("") if is_lost => "NA",
-            Some(missing) => missing,
-        };
-        let nan = quoted(if given.is_none() { "NaN" } else { missing }, delimiter, false)?;
-        if !spellings.is_empty() && quoted(missing, delimiter, false)? != missing.as_bytes() {
+        let visible = |text: &'a str| if text.is_empty() && is_lost { "NA" } else { text };
+        let (missing, nan) = (visible(given), quoted(visible(&options.nan), delimiter, false)?);
+        let missing_number = quoted(missing, delimiter, false)?;
+        if !spellings.is_empty() && missing_number != missing.as_bytes() {
             let missing = excerpt(missing.as_bytes());
             let reason = format!("{missing:?} would be in quotes, so it would be a word and not a missing value");
             return Err(bad_option(reason));
         }
         let (missing, spellings) = (missing.as_bytes().to_vec(), spellings.into_iter().collect());
         let decimal = (options.decimal == ',').then_some(b',');
-        Ok(Self { shape, header, delimiter, decimal, nan, missing, spellings })
+        Ok(Self { shape, header, delimiter, decimal, nan, missing_number, missing, spellings })
+    }
+
+    /// Appends the text of a missing value. `spelling` is that of its column, if it is not a column of numbers.
+    #[inline]
+    pub(super) fn push_missing(&self, spelling: Option<&Spelling>, text: &mut Vec<u8>) {
+        text.extend_from_slice(if spelling.is_some() { &self.missing } else { &self.missing_number });
     }
 
     /// Appends the text of a value. `spelling` is that of its column, if it is not a column of numbers.

@@ -89,7 +89,7 @@ fn attempt<T: Element>(source: &CsvSource, roles: &Roles) -> Result<Result<Homog
     let rows = written.iter().map(|part| part.rows).sum();
     trace::record(CopyKind::Loaded, array.size_in_bytes());
     let table = HomogenNumericTable::internal(array, Shape { rows, ..shape }, DataLayout::RowMajor);
-    table.with_dictionary(roles.dictionary(&|_| T::TYPE)?).map(Ok)
+    table.with_dictionary(roles.dictionary(&|_| (T::TYPE, false))?).map(Ok)
 }
 
 /// Returns whether some row must have too few fields, since every field takes at least a byte.

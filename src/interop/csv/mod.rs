@@ -13,8 +13,9 @@
 //!   rows of values; `first`: the header and the first records; `signs`: what fields reveal about their column;
 //!   `describe`: kinds and categories from the whole file; `sample`: rows that decide for all; `failure`: errors and
 //!   their positions;
-//! * `whole`: integers; `evidence`: the element type that suits a column; `cells`: from fields to columns of several
-//!   types; `fast_number`: their fast path; `collect`: words that are collected while rows are read;
+//! * `whole`: integers; `evidence`: the element type that suits a column; `plan`, `sink`: from fields to columns of
+//!   several types, whose values are `cells` and whose missing values are `gaps`; `fast_path`: their fast path;
+//!   `collect`: words that are collected while rows are read;
 //! * `source`, `load`, `typed`, `blocks`: the public interface for reading; `summary`, `description`: the decisions for
 //!   each column;
 //! * `write`, `write_options`: writing; `form`: the spelling of fields. Numbers, their spellings, and times are in
@@ -38,15 +39,18 @@ mod failure;
 mod fast_path;
 mod first;
 mod form;
+mod gaps;
 mod input;
 mod load;
 mod masks;
 mod options;
 mod parse;
+mod plan;
 mod roles;
 mod rows;
 mod sample;
 mod signs;
+mod sink;
 mod source;
 mod summary;
 mod survey;

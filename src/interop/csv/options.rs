@@ -74,7 +74,8 @@ impl CsvOptions {
     /// * commas separate fields, `"` quotes them, and comments are off;
     /// * the first record is the header if it looks like one;
     /// * all columns are read, and the fields of each decide its kind;
-    /// * empty fields and `NA` are missing values, which are errors;
+    /// * empty fields and `NA` are missing values: they stay missing in columns of [`CsvSource::load_typed`], and are
+    ///   errors elsewhere;
     /// * a record has at most 256 MiB; a file at most 64 Ki columns; a column at most 1 Mi categories, or 4096 if each
     ///   becomes a column;
     /// * in memory, the text of a pipe or a reader has at most 1 GiB, and decompressed text at most 1 GiB and at most

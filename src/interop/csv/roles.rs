@@ -139,7 +139,7 @@ impl Roles {
         for (columns, kind) in &options.kinds {
             columns.resolve(&by_name)?.into_iter().for_each(|column| kinds[column] = kind.clone());
         }
-        let mut missing = vec![CsvMissing::Error; count];
+        let mut missing = vec![CsvMissing::Keep; count];
         for (columns, policy) in &options.missing {
             columns.resolve(&by_name)?.into_iter().for_each(|column| missing[column] = *policy);
         }
@@ -290,20 +290,22 @@ impl Roles {
         skips
     }
 
-    /// Creates the dictionary of the table. Column `i` of the file becomes values of type `element_type(i)`.
+    /// Creates the dictionary of the table. Column `i` of the file becomes values of type `of_column(i).0`, some of
+    /// which are missing if `of_column(i).1`.
     ///
     /// # Errors
     /// [`OutOfMemory`](crate::ErrorKind::OutOfMemory).
-    pub(super) fn dictionary(&self, element_type: &dyn Fn(usize) -> ElementType) -> Result<DataDictionary> {
+    pub(super) fn dictionary(&self, of_column: &dyn Fn(usize) -> (ElementType, bool)) -> Result<DataDictionary> {
         let mut features = Vec::new();
         for &index in &self.kept {
-            let (column, element_type) = (&self.columns[index], element_type(index));
-            let feature = Feature { name: column.name.clone(), ..Feature::new(element_type) };
+            let (column, (element_type, nullable)) = (&self.columns[index], of_column(index));
+            let feature = Feature { name: column.name.clone(), nullable, ..Feature::new(element_type) };
             match (&column.kind, &column.categories) {
                 (CsvColumnKind::OneHot, Some(categories)) => {
                     let prefix = column.name.as_ref().map(|name| format!("{name}=")).unwrap_or_default();
                     let names = categories.names.iter().map(|word| format!("{prefix}{word}"));
-                    features.extend(names.map(|name| Feature::new(element_type).named(name).categorical(2)));
+                    let feature = |name| Feature { nullable, ..Feature::new(element_type).named(name).categorical(2) };
+                    features.extend(names.map(feature));
                 }
                 (_, Some(categories)) => features.push(feature.categorical(Words::of_distinct(&categories.names)?)),
                 (CsvColumnKind::Ordinal, None) => features.push(feature.ordinal()),
@@ -404,7 +406,7 @@ impl<'r, T: Element> RowPlan<'r, T> {
 
 pub(super) fn gap<T: Element>(missing: CsvMissing) -> Result<Gap<T>> {
     Ok(match missing {
-        CsvMissing::Error => Gap::Error,
+        CsvMissing::Keep | CsvMissing::Error => Gap::Error,
         CsvMissing::SkipRow => Gap::Skip,
         CsvMissing::Nan if T::TYPE.is_float() => Gap::Value(cast(f64::NAN)),
         CsvMissing::Nan => Gap::NoNan,

@@ -1,5 +1,7 @@
 //! Conversion of fields to values, and rows of values of one type.
 
+use std::ops::Range;
+
 use super::failure::{Reason, foreign};
 use super::parse::{Sink, Taken};
 use super::roles::{Action, Gap, Roles, RowPlan, largest_index};
@@ -17,6 +19,8 @@ pub(super) enum Cell<T> {
     Value(T),
     /// 1 in the column with this index, and 0 in the others.
     Hot(usize),
+    /// The value that replaces a missing one, in all of them.
+    Missing(T),
     /// No value: the row is skipped.
     Skip,
 }
@@ -40,7 +44,7 @@ pub(super) fn convert<T: Element>(
     }
     if roles.is_missing(column, &field) {
         return match gap {
-            Gap::Value(value) => Ok(Cell::Value(value)),
+            Gap::Value(value) => Ok(Cell::Missing(value)),
             Gap::Skip => Ok(Cell::Skip),
             Gap::Error => Err(missing(roles, field, column)),
             Gap::NoNan => Err(format!("is missing, and {} has no NaN", T::TYPE).into()),
@@ -112,12 +116,16 @@ pub(super) struct RowSink<'t, 'p, T> {
     rows: &'t mut [T],
     /// Where the current row begins.
     at: usize,
+    /// Number of missing values of each column of the table, if there are any.
+    pub(super) missing: Vec<usize>,
+    /// The columns with missing values in the current row.
+    pending: Vec<Range<usize>>,
 }
 
 impl<'t, 'p, T: Element> RowSink<'t, 'p, T> {
     /// Writes rows from the beginning of `rows`, which must have room for all rows that are kept.
     pub(super) fn new(plan: &'p RowPlan<'p, T>, policy: ConversionPolicy, rows: &'t mut [T]) -> Self {
-        Self { plan, policy, rows, at: 0 }
+        Self { plan, policy, rows, at: 0, missing: Vec::new(), pending: Vec::new() }
     }
 }
 
@@ -153,6 +161,10 @@ impl<T: Element> Sink for RowSink<'_, '_, T> {
         let row = &mut self.rows[self.at + targets.start..self.at + targets.end];
         match cell {
             Cell::Value(value) => row.fill(value),
+            Cell::Missing(value) => {
+                row.fill(value);
+                self.pending.push(targets);
+            }
             Cell::Hot(index) => {
                 row.fill(T::nearest(Exact::Integer(0)));
                 row[index] = T::nearest(Exact::Integer(1));
@@ -163,6 +175,12 @@ impl<T: Element> Sink for RowSink<'_, '_, T> {
     }
 
     fn end_row(&mut self, is_kept: bool) {
+        if !self.pending.is_empty() {
+            self.missing.resize(self.plan.width, 0);
+            for columns in self.pending.drain(..).filter(|_| is_kept) {
+                self.missing[columns].iter_mut().for_each(|count| *count += 1);
+            }
+        }
         if is_kept {
             self.at += self.plan.width;
         }

@@ -256,8 +256,10 @@ impl CsvSource {
     /// | words of [one-hot](crate::csv::CsvColumnKind::OneHot) columns | `u8` |
     /// | numbers returned by a [function](crate::csv::CsvColumnKind::custom) | `f64` |
     ///
-    /// A column with missing values that become [NaN](crate::csv::CsvMissing::Nan) is `f64`; a
-    /// [value](crate::csv::CsvMissing::Value) that replaces them counts as a field. A column of integers is also `f64`
+    /// Missing values stay [missing](crate::MissingValues), and do not influence the type: a column is nullable in the
+    /// dictionary if it has any. [`CsvOptions::missing`] can ask for something else. A column whose missing values become
+    /// [NaN](crate::csv::CsvMissing::Nan) is `f64`; a [value](crate::csv::CsvMissing::Value) that replaces them counts
+    /// as a field. A column of integers is also `f64`
     /// if neither `i64` nor `u64` holds them all. No integer is rounded silently: in a column that must be `f64`, a
     /// number that is written as an integer and that `f64` cannot represent is an error. [`CsvOptions::column_type`]
     /// sets the type of a column instead. All fields count, not only the first ones, but skipped rows do not.
@@ -276,12 +278,14 @@ impl CsvSource {
     /// # Examples
     /// ```
     /// # use numeric_table::{csv::CsvSource, prelude::*};
-    /// let text = b"id,size,colour\n9007199254740993,1.5,red\n-7,2,blue\n";
+    /// let text = b"id,size,colour,count\n9007199254740993,1.5,red,\n-7,2,blue,9007199254740993\n";
     /// let table = CsvSource::from_bytes(&text[..])?.load_typed()?;
     /// assert_eq!(table.column_slice::<i64>(0)?, [9_007_199_254_740_993, -7]); // no f64 holds the first
     /// assert_eq!(table.column_slice::<f64>(1)?, [1.5, 2.0]);
     /// assert_eq!(table.column_slice::<u8>(2)?, [0, 1]);
     /// assert_eq!(table.category_count(2)?, Some(2));
+    /// assert!(table.is_missing(0, "count")?);
+    /// assert_eq!(table.column::<i64>(3, 1..)?[..], [9_007_199_254_740_993]);
     /// # Ok::<(), Error>(())
     /// ```
     pub fn load_typed(&self) -> Result<SoaNumericTable> {
@@ -327,7 +331,7 @@ impl CsvSource {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn dictionary(&self, element_type: ElementType) -> Result<DataDictionary> {
-        self.roles()?.dictionary(&|_| element_type)
+        self.roles()?.dictionary(&|_| (element_type, false))
     }
 
     /// Returns the names of the categories of a column of the table, in the order of their indices. For a column of a
@@ -356,7 +360,7 @@ impl CsvSource {
     }
 
     /// Describes the decisions for each column of the file, and the reasons: its kind, the element type in tables of
-    /// [`load_typed`](Self::load_typed), the number of missing values, the range of the others, and the categories. The
+    /// [`load_typed`](Self::load_typed), the number of missing values and whether they stay missing, the range of the others, and the categories. The
     /// description prints as a table.
     ///
     /// Reads the file as [`load_typed`](Self::load_typed) does, in parallel, but creates no table. It takes memory for

@@ -2,7 +2,6 @@
 
 use std::cmp::Ordering;
 
-use super::cells::{ColumnPlan, ColumnSink};
 use super::collect::{Guess, load_by_guess};
 use super::description::{CsvColumnDescription, CsvDescription};
 use super::evidence::{Evidence, Ground, Sight};
@@ -10,11 +9,13 @@ use super::failure::{Failure, Reason, undecided};
 use super::fast_path::FastValue;
 use super::load::{first_failure, has_short_rows, read_runs};
 use super::parse::{Sink, Taken};
+use super::plan::ColumnPlan;
 use super::roles::{Action, ColumnRole, Roles};
+use super::sink::ColumnSink;
 use super::syntax::{Field, Syntax};
 use super::typed::Reader;
 use super::whole::Whole;
-use super::{CsvColumnKind, CsvSample, CsvSource};
+use super::{CsvColumnKind, CsvMissing, CsvSample, CsvSource};
 use crate::base::element::{ElementType, match_element};
 use crate::base::error::Result;
 use crate::base::number::{Exact, Number};
@@ -101,6 +102,7 @@ fn describe_column(role: &ColumnRole, tally: Tally, element: ElementType, reason
             element_type: None,
             reason,
             gaps: 0,
+            nullable: false,
             range: None,
             categories: None,
         };
@@ -117,6 +119,7 @@ fn describe_column(role: &ColumnRole, tally: Tally, element: ElementType, reason
         element_type: Some(element),
         reason,
         gaps: tally.gaps,
+        nullable: tally.gaps > 0 && role.missing == CsvMissing::Keep,
         range: tally.range.ends().map(|(low, high)| (of_type(low), of_type(high))),
         categories: role.categories.as_ref().map(|categories| categories.names.clone()),
     }
@@ -126,7 +129,8 @@ fn describe_column(role: &ColumnRole, tally: Tally, element: ElementType, reason
 fn reasons(source: &CsvSource, plan: &ColumnPlan<'_>, evidence: &[Evidence], tallies: &[Tally]) -> Result<Vec<String>> {
     let columns = || plan.roles.columns.iter().zip(evidence.iter().zip(tallies));
     let place_of = |tally: &Tally| tally.first.as_ref().map(|first| first.place);
-    let places = columns().flat_map(|(_, (evidence, tally))| [place_of(tally), evidence.place()]);
+    let missing_of = |evidence: &Evidence| evidence.missing().map(|missing| missing.place);
+    let places = columns().flat_map(|(_, (evidence, tally))| [place_of(tally), evidence.place(), missing_of(evidence)]);
     let mut places: Vec<u64> = places.flatten().collect();
     places.sort_unstable();
     places.dedup();
@@ -155,7 +159,8 @@ fn reasons(source: &CsvSource, plan: &ColumnPlan<'_>, evidence: &[Evidence], tal
             _ => String::new(),
         };
         let by_sample = if role.is_sampled { "the sample" } else { "" };
-        let parts = [by_sample.to_owned(), kind, by_type];
+        let by_missing = evidence.missing().map(missing).unwrap_or_default();
+        let parts = [by_sample.to_owned(), kind, by_type, by_missing];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
     };
     Ok(columns().enumerate().map(reason).collect())
@@ -336,7 +341,7 @@ impl Sink for SummarySink<'_> {
         let tally = &mut self.tallies[column];
         match value {
             FastValue::Index(_) => {}
-            FastValue::Nan => tally.gaps += 1,
+            FastValue::Nan | FastValue::Missing => tally.gaps += 1,
             // The text of the first number is kept.
             _ if tally.first.is_none() => return Taken::Field,
             FastValue::Whole { is_negative, magnitude } => match i64::try_from(magnitude) {

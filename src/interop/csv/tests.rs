@@ -14,6 +14,7 @@ use crate::table::{HomogenNumericTable, NumericTable, TableDescription};
 
 mod blocks;
 mod dialect;
+mod gaps;
 
 fn memory(bytes: Vec<u8>) -> Input {
     Input::memory(bytes, CsvOptions::new().memory).unwrap()
@@ -288,8 +289,11 @@ fn a_file_may_be_cut_within_the_line_end_of_a_comment() {
     }
 }
 
-/// Returns the result of reading a text in pieces of `step` bytes, which must be the same for all calls.
+/// Returns the result of reading a text in pieces of `step` bytes, which must be the same for all calls. Missing values
+/// are errors, unless the options set something else.
 fn read(text: &str, options: &CsvOptions, step: usize) -> Result<Vec<u64>, String> {
+    let strict = options.clone().missing(CsvMissing::Error);
+    let options = if options.missing.is_empty() { &strict } else { options };
     let open = || CsvSource::new(memory(text.as_bytes().to_vec()), options.clone(), step);
     let load = || open()?.load::<f64>().map(|table| table.rows(0..table.row_count()).unwrap().to_vec());
     let in_blocks = || -> Result<Vec<f64>> {

@@ -5,16 +5,18 @@
 
 use super::batches::Batches;
 use super::categories::Categories;
-use super::cells::{Cells, ColumnPlan, ColumnSink};
+use super::cells::Cells;
 use super::collect::{Guess, load_by_guess, translate};
 use super::evidence::Evidence;
 use super::failure::{Failure, undecided};
 use super::load::{Written, close_gaps, first_failure, has_short_rows, read_runs};
 use super::parse::RecordParser;
+use super::plan::ColumnPlan;
 use super::roles::Roles;
 use super::sample::Rows;
+use super::sink::ColumnSink;
 use super::{CsvSample, CsvSource, SAMPLE};
-use crate::array::AnyArray;
+use crate::array::{AnyArray, Validity};
 use crate::base::element::{ElementType, match_element};
 use crate::base::error::Result;
 use crate::base::shape::Shape;
@@ -48,19 +50,26 @@ fn attempt(source: &CsvSource, roles: &Roles, guess: Option<&Guess>) -> Result<R
     // A sample need not be the first rows, whose evidence comes before that of others.
     let seen = if is_decided { unseen } else { seen };
     let mut arrays: Vec<Option<AnyArray>> = vec![None; width];
-    let Outcome { written, evidence, words, failure } = reader.read(&plan, &guessed, seen, &mut arrays)?;
+    let mut gaps: Vec<Option<Validity>> = vec![None; roles.columns.len()];
+    let Outcome { written, evidence, words, failure } = reader.read(&plan, &guessed, seen, (&mut arrays, &mut gaps))?;
     // A failure before or after the last record, or of a number that its column does not hold.
     if let Some(failure) = plan.first_failure(&evidence, failure.or_else(|| survey.failure.clone()), is_decided) {
         return Ok(Err(failure));
     }
     let mut suited = if is_decided { guessed.clone() } else { plan.elements(&evidence, true) };
-    let is_other: Vec<bool> = guessed.iter().zip(&suited).map(|(one, other)| one != other).collect();
-    if is_other.contains(&true) {
-        for column in (0..is_other.len()).filter(|&column| is_other[column]) {
-            arrays[plan.targets(column)].fill(None); // frees the memory before more is allocated
+    let mut is_other: Vec<bool> = guessed.iter().zip(&suited).map(|(one, other)| one != other).collect();
+    for column in (0..is_other.len()).filter(|&column| is_other[column]) {
+        arrays[plan.targets(column)].fill(None); // frees the memory before more is allocated
+    }
+    for (column, is_other) in is_other.iter_mut().enumerate().filter(|(_, is_other)| **is_other) {
+        if evidence[column].are_all_missing(plan.action(column)) {
+            *is_other = false; // there are no values to read
+            arrays[plan.targets(column)].fill(Some(AnyArray::zeros(suited[column], reader.rows)?));
         }
+    }
+    if is_other.contains(&true) {
         let again = ColumnPlan::examine(roles, source.options.policy)?.convert_only(&is_other);
-        let outcome = reader.read(&again, &suited, evidence.clone(), &mut arrays)?;
+        let outcome = reader.read(&again, &suited, evidence.clone(), (&mut arrays, &mut gaps))?;
         if let Some(failure) = outcome.failure {
             return Ok(Err(failure)); // the file has changed
         }
@@ -89,16 +98,19 @@ fn attempt(source: &CsvSource, roles: &Roles, guess: Option<&Guess>) -> Result<R
     for array in &mut columns {
         *array = array.resized(rows)?; // without spare capacity
     }
-    let dictionary = known
-        .as_ref()
-        .unwrap_or(roles)
-        .dictionary(&|column| suited.get(column).copied().unwrap_or(ElementType::F64))?;
+    let feature = |column: usize| (suited.get(column).copied().unwrap_or(ElementType::F64), gaps[column].is_some());
+    let dictionary = known.as_ref().unwrap_or(roles).dictionary(&feature)?;
+    let mut validities = vec![None; columns.len()];
+    for (column, validity) in gaps.iter().enumerate().filter(|(_, validity)| validity.is_some()) {
+        validities[plan.targets(column)].fill(validity.clone());
+    }
     if let Some(roles) = known {
         source.settle_as(roles);
     }
     let bytes = columns.iter().map(|column| column.len() * column.element_type().size_in_bytes()).sum();
     trace::record(CopyKind::Loaded, bytes);
-    Ok(Ok(SoaNumericTable::of_arrays(dictionary, rows, columns, MemoryStatus::InternallyAllocated)))
+    let columns = columns.into_iter().zip(validities).collect();
+    SoaNumericTable::of_nullable_arrays(dictionary, rows, columns, MemoryStatus::InternallyAllocated).map(Ok)
 }
 
 /// Reads columns.
@@ -157,13 +169,14 @@ impl Reader<'_> {
         Ok(sink.evidence)
     }
 
-    /// Reads the columns that do not have an array yet, with the given types.
+    /// Reads the columns that do not have an array yet, with the given types. Sets their arrays, one for each column of
+    /// the table, and their missing values, for each column of the file.
     fn read(
         &self,
         plan: &ColumnPlan<'_>,
         elements: &[ElementType],
         seen: Vec<Evidence>,
-        arrays: &mut [Option<AnyArray>],
+        (arrays, gaps): (&mut [Option<AnyArray>], &mut [Option<Validity>]),
     ) -> Result<Outcome> {
         let is_wanted: Vec<bool> = arrays.iter().map(Option::is_none).collect();
         for (column, &element) in elements.iter().enumerate() {
@@ -192,6 +205,7 @@ impl Reader<'_> {
             rest = later;
         }
         let (mut written, mut evidence, mut words, mut failure) = (Vec::new(), seen, Vec::new(), None);
+        let mut runs = Vec::new();
         for (sink, result) in read_runs(self.source, self.roles, parts) {
             if failure.is_some() {
                 continue; // nothing after it counts
@@ -200,8 +214,18 @@ impl Reader<'_> {
             evidence.iter_mut().zip(sink.evidence).for_each(|(all, later)| all.append(later));
             words.push(sink.words);
             match result {
-                Ok(part) => written.push(part),
+                Ok(part) => {
+                    let validities = sink.gaps.into_iter().map(|gaps| gaps.into_validity(part.rows));
+                    runs.push(validities.collect::<Result<Vec<_>>>()?);
+                    written.push(part);
+                }
                 Err(found) => failure = Some(found),
+            }
+        }
+        for (column, gaps) in gaps.iter_mut().enumerate() {
+            if plan.targets(column).any(|target| is_wanted[target]) {
+                let parts = runs.iter().zip(&written).map(|(run, part)| (run[column].as_ref(), part.rows));
+                *gaps = Validity::concat(&parts.collect::<Vec<_>>())?;
             }
         }
         Ok(Outcome { written, evidence, words, failure })

@@ -18,7 +18,7 @@ use crate::convert::ConversionPolicy;
 use crate::lines::AnyLines;
 use crate::storage::output::Lines;
 use crate::storage::replace::replace;
-use crate::table::{NumericTable, Region, Target};
+use crate::table::{NumericTable, Region, Target, Token};
 use crate::window::AnySliceMut;
 
 /// Number of values that one task formats at a time.
@@ -62,6 +62,7 @@ fn with_text(
 ) -> Result<()> {
     let (lines, dictionary) = (AnyLines::by_rows(table)?, table.dictionary());
     match table.one_type() {
+        Ok(_) if dictionary.has_nullable() => write(&ColumnText::new(table, options)?),
         Ok(element) => {
             let shape = lines.shape();
             shape.element_count_of(element)?;
@@ -172,7 +173,7 @@ impl Text for RowText<'_> {
     }
 }
 
-/// A table of columns of several types, each formatted separately.
+/// A table of columns of several types, or with missing values, each formatted separately.
 struct ColumnText<'a> {
     table: &'a (dyn NumericTable + 'a),
     form: Form,
@@ -197,14 +198,30 @@ impl<'a> ColumnText<'a> {
 
     /// Reads the values of a column in some rows. Returns the function that formats them.
     fn column<'c, T: Element>(&'c self, column: usize, rows: &Range<usize>) -> Result<PushCell<'c>> {
+        let known = self.form.spellings.binary_search_by_key(&column, |(known, _)| *known);
+        let spelling = known.ok().map(|index| &self.form.spellings[index].1);
+        let first = rows.start;
+        if self.table.dictionary().is_nullable(column)
+            && let (values, Some(validity)) = self.table.column_array(column, rows, Token::new())?
+        {
+            let found = values.element_type();
+            let values = values.downcast::<T>().map_err(|_| Error::element_type_mismatch(T::TYPE, found))?;
+            if let Some(&actual) = [values.len(), validity.len()].iter().find(|&&length| length != rows.len()) {
+                return Err(Error::new(ErrorKind::LengthMismatch { expected: rows.len(), actual }));
+            }
+            return Ok(Box::new(move |row, text| match validity.is_present(row) {
+                Some(true) => self.form.push(values[row], spelling, (first + row, column), text),
+                _ => {
+                    self.form.push_missing(spelling, text);
+                    Ok(())
+                }
+            }));
+        }
         let region = Region { rows: rows.clone(), columns: column..column + 1 };
         let mut values = Array::<T>::zeros(rows.len())?;
         let target = AnySliceMut::new(values.mutable_data()?);
         let target = Target::new(target, region.shape(), ConversionPolicy::Saturate)?;
         self.table.read_region(&region, target.allow_partial_write())?;
-        let known = self.form.spellings.binary_search_by_key(&column, |(known, _)| *known);
-        let spelling = known.ok().map(|index| &self.form.spellings[index].1);
-        let first = rows.start;
         Ok(Box::new(move |row, text| self.form.push(values[row], spelling, (first + row, column), text)))
     }
 

@@ -14,9 +14,9 @@ use crate::storage::options::SaveOptions;
 /// use numeric_table::{csv::CsvWriteOptions, prelude::*};
 /// let table = HomogenNumericTable::from_rows(&[[1.5_f64, 0.0], [f64::NAN, 1.0]])?;
 /// let mut text = Vec::new();
-/// let options = CsvWriteOptions::new().delimiter(b';').missing("NA").categories(1, ["red", "light;blue"]);
+/// let options = CsvWriteOptions::new().delimiter(b';').nan("none").categories(1, ["red", "light;blue"]);
 /// table.write_csv_to(&mut text, options)?;
-/// assert_eq!(text, b"1.5;red\nNA;\"light;blue\"\n");
+/// assert_eq!(text, b"1.5;red\nnone;\"light;blue\"\n");
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -25,7 +25,8 @@ pub struct CsvWriteOptions {
     pub(super) delimiter: u8,
     pub(super) decimal: char,
     pub(super) header: Option<bool>,
-    pub(super) missing: Option<String>,
+    pub(super) missing: String,
+    pub(super) nan: String,
     pub(super) categories: Vec<(usize, Arc<[String]>)>,
     pub(super) writes_words: bool,
     pub(super) writes_times: bool,
@@ -34,8 +35,8 @@ pub struct CsvWriteOptions {
 
 impl CsvWriteOptions {
     /// Creates the default options: comma-separated fields; a header if any column has a name; the labels of categories
-    /// and the dates of times where the dictionary has them; for NaN, the text `NaN` in columns of numbers and `NA` in
-    /// others; durable files.
+    /// and the dates of times where the dictionary has them; empty fields for missing values; the text `NaN` for NaN;
+    /// durable files.
     ///
     /// # Examples
     /// ```
@@ -50,7 +51,8 @@ impl CsvWriteOptions {
             delimiter: b',',
             decimal: '.',
             header: None,
-            missing: None,
+            missing: String::new(),
+            nan: "NaN".to_owned(),
             categories: Vec::new(),
             writes_words: true,
             writes_times: true,
@@ -108,9 +110,11 @@ impl CsvWriteOptions {
         Self { header: Some(is_written), ..self }
     }
 
-    /// Sets the text that is written for NaN in all columns. By default, it is `NaN` in columns of numbers, which is
-    /// read as NaN under any options for reading, and `NA` in columns of words and of times, which is read as a missing
-    /// value.
+    /// Sets the text that is written for missing values in all columns, and for NaN in columns of words and of times,
+    /// which have no word and no time for it. By default, the field is empty. The default options for reading take an
+    /// empty field and `NA` for a missing value; for other texts, set
+    /// [`CsvOptions::missing_texts`](super::CsvOptions::missing_texts). A text that is a number, or `NaN`, cannot be
+    /// distinguished from that value.
     ///
     /// The text is not quoted in columns of words and times, where a quoted text would be a word. `NA` replaces the
     /// empty text in two cases: in a table of one column, where an empty line is not a row, and under a header if the
@@ -118,15 +122,37 @@ impl CsvWriteOptions {
     ///
     /// # Examples
     /// ```
+    /// use numeric_table::{SoaNumericTable, csv::{CsvSource, CsvWriteOptions}, prelude::*};
+    /// let mut table = SoaNumericTable::new();
+    /// table.push_optional("count", [Some((1_i64 << 53) + 1), None])?;
+    /// table.push_optional("share", [None, Some(f64::NAN)])?;
+    /// let [mut empty, mut dashes] = [Vec::new(), Vec::new()];
+    /// table.write_csv_to(&mut empty, CsvWriteOptions::new())?;
+    /// table.write_csv_to(&mut dashes, CsvWriteOptions::new().missing("-"))?;
+    /// assert_eq!(empty, b"count,share\n9007199254740993,\n,NaN\n");
+    /// assert_eq!(dashes, b"count,share\n9007199254740993,-\n-,NaN\n");
+    /// let table = CsvSource::from_bytes(empty)?.load_typed()?;
+    /// assert_eq!((table.column_type(0)?, table.missing_count(0)?, table.missing_count(1)?), (ElementType::I64, 1, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn missing(self, text: impl Into<String>) -> Self {
+        Self { missing: text.into(), ..self }
+    }
+
+    /// Sets the text that is written for NaN in columns of numbers. By default, it is `NaN`, which is read as NaN under
+    /// any options for reading. In other columns, NaN is written as a [missing](Self::missing) value.
+    ///
+    /// # Examples
+    /// ```
     /// # use numeric_table::{csv::CsvWriteOptions, prelude::*};
     /// let mut text = Vec::new();
     /// let table = HomogenNumericTable::from_rows(&[[1.0, f64::NAN]])?;
-    /// table.write_csv_to(&mut text, CsvWriteOptions::new().missing(""))?;
-    /// assert_eq!(text, b"1,\n");
+    /// table.write_csv_to(&mut text, CsvWriteOptions::new().nan(""))?;
+    /// assert_eq!(text, b"1,\n"); // read as a missing value
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn missing(self, text: impl Into<String>) -> Self {
-        Self { missing: Some(text.into()), ..self }
+    pub fn nan(self, text: impl Into<String>) -> Self {
+        Self { nan: text.into(), ..self }
     }
 
     /// Sets whether the labels of categories are written instead of their indices, where the dictionary has them; on by

@@ -335,7 +335,7 @@ pub(super) fn put<T>(
 }
 
 /// Converts dimensions to a shape: two are rows and columns; one is a single column.
-fn shape_of(sizes: &[u64]) -> Result<Shape, String> {
+pub(super) fn shape_of(sizes: &[u64]) -> Result<Shape, String> {
     let size = |size: u64| usize::try_from(size).map_err(|_| format!("{size} is more than this machine can count"));
     match *sizes {
         [rows, columns] => Ok(Shape { rows: size(rows)?, columns: size(columns)? }),

@@ -1,13 +1,16 @@
-//! Arrays that are not tables but parts of sparse matrices: one-dimensional arrays and short strings.
+//! Arrays that are not tables but parts of sparse matrices or of columns: one-dimensional arrays, short strings, and
+//! masks of truth values.
 
 use std::io::Read;
 
-use super::header::{Dictionary, code, encode_text, fill, put};
+use super::header::{Dictionary, code, encode_text, fill, put, shape_of};
 use super::literal::{Literal, LiteralParser, LiteralRefusal};
 use crate::base::element::ElementType;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
+use crate::base::shape::Shape;
+use crate::table::DataLayout;
 
 /// The longest name, in characters.
 const NAME_LIMIT: usize = 64;
@@ -61,4 +64,56 @@ pub(in crate::interop) fn read_name(
     fill(source, &mut bytes, (start + text.len()) as u64, |_| Ok(()), failed)?;
     // A wide character has zeros around it.
     Ok(bytes.into_iter().filter(|&byte| byte != 0).map(char::from).collect())
+}
+
+/// The description of an array of truth values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::interop) struct MaskHeader {
+    /// The shape; `None` for a single truth value.
+    pub(in crate::interop) shape: Option<Shape>,
+    pub(in crate::interop) layout: DataLayout,
+    /// Number of bytes before the values.
+    pub(in crate::interop) length: usize,
+}
+
+/// Returns the header of an array of truth values of one dimension.
+///
+/// # Errors
+/// None: the header is short.
+pub(in crate::interop) fn encode_mask(length: usize) -> Result<Vec<u8>> {
+    encode_text(format!("{{'descr': '|b1', 'fortran_order': False, 'shape': ({length},), }}"), length)
+}
+
+/// Reads the header of an array of truth values, with at most two dimensions. Returns `None` for an array of another
+/// type.
+///
+/// # Errors
+/// [`ErrorKind::Format`]; `failed` for an error of `source`.
+pub(in crate::interop) fn read_mask(
+    source: &mut impl Read,
+    failed: &dyn Fn(std::io::Error) -> Error,
+) -> Result<Option<MaskHeader>> {
+    let Dictionary { text, start, .. } = Dictionary::read(source, failed)?;
+    let refuse = |LiteralRefusal { at, reason }| Error::format((start + at) as u64, reason);
+    let (mut is_bool, mut order, mut shape) = (None, None, None);
+    let entries = LiteralParser::new(&text).dictionary(|key, value, at| match (key, value) {
+        (b"descr", Literal::Text(b"|b1" | b"b1" | b"?" | b"|?")) => put(&mut is_bool, Ok(true), key, at),
+        (b"descr", Literal::Text(_) | Literal::List(_)) => put(&mut is_bool, Ok(false), key, at),
+        (b"fortran_order", Literal::Flag(flag)) => put(&mut order, Ok(flag), key, at),
+        (b"shape", Literal::Tuple(sizes)) => put(&mut shape, Ok((sizes, at)), key, at),
+        _ => Err(LiteralRefusal { at, reason: "this is not the header of an array".into() }),
+    });
+    entries.map_err(refuse)?;
+    let (Some(is_bool), Some(is_fortran), Some((sizes, at))) = (is_bool, order, shape) else {
+        return Err(Error::format(start as u64, "'descr', 'fortran_order' or 'shape' is missing"));
+    };
+    if !is_bool {
+        return Ok(None);
+    }
+    let shape = match &sizes[..] {
+        [] => None,
+        sizes => Some(shape_of(sizes).map_err(|reason| refuse(LiteralRefusal { at, reason }))?),
+    };
+    let layout = if is_fortran { DataLayout::ColumnMajor } else { DataLayout::RowMajor };
+    Ok(Some(MaskHeader { shape, layout, length: start + text.len() }))
 }

@@ -8,6 +8,7 @@ use crate::base::element::ElementType;
 use crate::base::error::{Error, Result};
 use crate::base::progress::Meter;
 use crate::base::trace::{self, CopyKind};
+use crate::interop::gaps::refuse_missing;
 use crate::lines::AnyLines;
 use crate::storage::options::SaveOptions;
 use crate::storage::output::{Lines, Output, PayloadWriter, for_each_piece};
@@ -27,6 +28,7 @@ struct NpyContent<'a> {
 /// # Errors
 /// Those of [`TableOutput::save_npy_with`](crate::TableOutput::save_npy_with).
 pub(crate) fn save_npy(table: &(dyn NumericTable + '_), path: &Path, options: &SaveOptions) -> Result<()> {
+    refuse_missing(table, "NumPy", options.replaces_missing())?;
     let lines = AnyLines::in_order(table)?;
     save(path, &content(&lines, table.one_type()?)?, options)
 }
@@ -36,6 +38,7 @@ pub(crate) fn save_npy(table: &(dyn NumericTable + '_), path: &Path, options: &S
 /// # Errors
 /// Those of [`TableOutput::write_npy`](crate::TableOutput::write_npy).
 pub(crate) fn write_npy(table: &(dyn NumericTable + '_), sink: &mut dyn Write) -> Result<()> {
+    refuse_missing(table, "NumPy", false)?;
     let lines = AnyLines::in_order(table)?;
     write(sink, &content(&lines, table.one_type()?)?)
 }

@@ -3,12 +3,13 @@
 //! | member | treatment |
 //! | --- | --- |
 //! | `x.npy` | the array `x`, of any kind that [`npy::load`](crate::npy::load) reads |
+//! | `x.mask.npy`, of truth values | the missing values of the array `x` |
 //! | any other | skipped |
 //!
 //! The writer creates stored or deflated members, with 8-byte sizes where needed and names in UTF-8. SciPy's sparse
 //! matrices are such files, too: the meaning of their arrays is in [`super::sparse`].
 //!
-//! * `reader`, `columns`, `writer`: the public interface; `options`: options;
+//! * `reader`, `columns`, `writer`: the public interface; `options`: options; `masks`: columns and arrays with masks;
 //! * `source`: the data from which the array of a member is written;
 //! * `zip`: members of a zip file; `archive`: writing them; `names`: valid names; `failure`: errors.
 //!
@@ -19,6 +20,7 @@
 pub(super) mod archive;
 mod columns;
 pub(super) mod failure;
+mod masks;
 mod names;
 mod options;
 mod reader;

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 /// The suffix that NumPy appends to the name of an array to name the member.
 pub(super) const ENDING: &str = ".npy";
+/// The suffix of the name of an array of truth values, after the name of the array that it masks.
+pub(super) const MASK: &str = ".mask";
 /// The longest name of a member, in bytes.
 const LIMIT: usize = u16::MAX as usize;
 /// The characters from 128 on in a name that is not marked as UTF-8: code page 437, as in Python.

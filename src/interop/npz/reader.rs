@@ -9,7 +9,6 @@ use super::NpzOptions;
 use super::failure::{failed, within};
 use super::names::ENDING;
 use super::zip::{Entry, Member, Zip};
-use crate::array::AnyArray;
 use crate::base::element::{Element, match_element};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::near::near;
@@ -20,7 +19,7 @@ use crate::interop::npy::header::{AnyHeader, NpyHeader};
 use crate::interop::npy::records::read_records;
 use crate::interop::npy::values::read_stream;
 use crate::storage::open::open_regular;
-use crate::table::{DataLayout, HomogenNumericTable, NumericTable, SoaNumericTable};
+use crate::table::{DataLayout, HomogenNumericTable, NumericTable};
 
 /// Reads named arrays from a file written by `numpy.savez`, `numpy.savez_compressed` or [`NpzWriter`]. Opens the file,
 /// lists its arrays, and loads the ones that the caller requests.
@@ -58,10 +57,10 @@ pub struct NpzReader<R = File> {
     /// The names of the arrays, and the indices of their members.
     arrays: Vec<(String, usize)>,
     /// The index of each name in `arrays`.
-    places: HashMap<String, usize>,
-    max_bytes: u64,
+    pub(super) places: HashMap<String, usize>,
+    pub(super) max_bytes: u64,
     /// The path of the file, for errors.
-    path: Option<PathBuf>,
+    pub(super) path: Option<PathBuf>,
 }
 
 /// The description of an array in a file, as [`NpzReader::describe`] finds it without reading values.
@@ -270,10 +269,12 @@ impl<R: Read + Seek> NpzReader<R> {
     }
 
     /// Loads an array of numbers, which must be `T`, into memory allocated by the library. Fortran order becomes
-    /// column-major; a one-dimensional array becomes one column.
+    /// column-major; a one-dimensional array becomes one column. If the file has an array `x.mask` of truth values of
+    /// the same shape, values of `x` whose mask is true are missing: they become NaN.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownName`]; [`ErrorKind::ElementTypeMismatch`]; [`ErrorKind::Format`] with the reason and the
+    /// [`ErrorKind::UnknownName`]; [`ErrorKind::ElementTypeMismatch`]; [`ErrorKind::MissingValue`] if a value is missing
+    /// and `T` has no NaN; [`ErrorKind::Format`] with the reason and the
     /// position, also for data that a table cannot hold, or if the array is larger than the options allow;
     /// [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`].
     ///
@@ -291,10 +292,11 @@ impl<R: Read + Seek> NpzReader<R> {
     #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
     pub fn load<T: Element>(&mut self, name: &str) -> Result<HomogenNumericTable<T>> {
         let mut left = self.max_bytes;
-        self.with_array(name, &mut left, |array| {
+        let table = self.with_array(name, &mut left, |array| {
             array.numbers()?.check_type(T::TYPE, Some("load_cast"))?;
             array.read()
-        })
+        })?;
+        self.apply_mask(name, table, &mut left)
     }
 
     /// Loads an array of numbers of any type. Converts it as [`convert`](HomogenNumericTable::convert) does. If it has
@@ -315,10 +317,11 @@ impl<R: Read + Seek> NpzReader<R> {
     #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
     pub fn load_cast<T: Element>(&mut self, name: &str) -> Result<HomogenNumericTable<T>> {
         let mut left = self.max_bytes;
-        self.with_array(name, &mut left, |array| match array.numbers()?.element_type {
+        let table = self.with_array(name, &mut left, |array| match array.numbers()?.element_type {
             element if element == T::TYPE => array.read(),
             element => match_element!(element, S => array.read::<S>()?.convert()),
-        })
+        })?;
+        self.apply_mask(name, table, &mut left)
     }
 
     /// Loads an array of any type, in that type: a homogeneous table, or an [`AosNumericTable`](crate::AosNumericTable)
@@ -339,94 +342,44 @@ impl<R: Read + Seek> NpzReader<R> {
     #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
     pub fn load_any(&mut self, name: &str) -> Result<Box<dyn NumericTable>> {
         let mut left = self.max_bytes;
-        self.with_array(name, &mut left, |array| match &array.header {
+        let table: Box<dyn NumericTable> = self.with_array(name, &mut left, |array| match &array.header {
             AnyHeader::Records(header) => Ok(Box::new(read_records(header, array.member, array.known)?) as _),
             AnyHeader::Numbers(header) => {
                 match_element!(header.element_type, T => Ok(array.read::<T>()?.into_dyn()))
             }
+        })?;
+        let Some(element) = table.uniform_type() else { return Ok(table) };
+        match_element!(element, T => match table.downcast::<HomogenNumericTable<T>>() {
+            Ok(table) => Ok(self.apply_mask(name, *table, &mut left)?.into_dyn()),
+            Err(table) => Ok(table), // structures
         })
-    }
-
-    /// Loads arrays of one dimension, or of one column, as the columns of a table, with their names and types.
-    ///
-    /// # Errors
-    /// Those of [`load_any`](Self::load_any); [`ErrorKind::Format`] if an array has several columns, if its number of
-    /// values differs from that of the first (checked before any values are read), or if all arrays together are larger
-    /// than the options allow.
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::{AnyArray, SoaNumericTable, npz::{self, NpzReader}, prelude::*};
-    /// # let folder = tempfile::tempdir()?;
-    /// let path = folder.path().join("flows.npz");
-    /// let columns = [("port", AnyArray::from(vec![80_u16, 443])), ("start", AnyArray::from(vec![0.5_f64, 1.5]))];
-    /// npz::save_columns(&path, &SoaNumericTable::from_columns(columns)?)?;
-    /// let table = NpzReader::open(&path)?.load_columns(["start"])?;
-    /// assert_eq!((table.shape(), table.column_slice::<f64>(0)?), (Shape { rows: 2, columns: 1 }, &[0.5, 1.5][..]));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
-    pub fn load_columns<N: AsRef<str>>(&mut self, names: impl IntoIterator<Item = N>) -> Result<SoaNumericTable> {
-        let names: Vec<N> = names.into_iter().collect();
-        let (mut left, mut first) = (self.max_bytes, None);
-        for name in &names {
-            let name = name.as_ref();
-            let rows = self.with_array(name, &mut left, |array| match array.numbers()?.shape {
-                Shape { rows, columns: 1 } => Ok(rows),
-                Shape { columns, .. } => {
-                    let reason = format!("an array of {columns} columns is not one column: `load` reads it");
-                    Err(Error::format(0, reason))
-                }
-            })?;
-            match *first.get_or_insert((name, rows)) {
-                (_, expected) if rows == expected => {}
-                (other, expected) => {
-                    let other = excerpt(other.as_bytes());
-                    let reason = format!("it has {rows} values, but the array {other:?} has {expected}");
-                    return Err(placed(within(Error::format(0, reason), name), self.path.as_deref()));
-                }
-            }
-        }
-        let (mut left, mut table) = (self.max_bytes, SoaNumericTable::new());
-        for name in &names {
-            let array = self.with_array(name.as_ref(), &mut left, |array| {
-                let element = array.numbers()?.element_type;
-                match_element!(element, T => Ok(AnyArray::new(array.read::<T>()?.into_array()?)))
-            })?;
-            table.push_column(name.as_ref(), array)?;
-        }
-        Ok(table)
-    }
-
-    /// Loads all arrays as the columns of a table, in the order of the file, as [`load_columns`](Self::load_columns)
-    /// does.
-    ///
-    /// # Errors
-    /// Those of [`load_columns`](Self::load_columns).
-    ///
-    /// # Examples
-    /// ```
-    /// use numeric_table::{SoaNumericTable, npz::{self, NpzReader}, prelude::*};
-    /// # let folder = tempfile::tempdir()?;
-    /// let path = folder.path().join("columns.npz");
-    /// npz::save_columns(&path, &SoaNumericTable::from_columns([("z", vec![1_i16, 2]), ("a", vec![3, 4])])?)?;
-    /// let table = NpzReader::open(&path)?.load_all_columns()?;
-    /// assert_eq!(table.rows::<i16>(..)?[..], [1, 3, 2, 4]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
-    pub fn load_all_columns(&mut self) -> Result<SoaNumericTable> {
-        let names: Vec<String> = self.names().map(str::to_owned).collect();
-        self.load_columns(names)
     }
 
     /// Opens an array. Reads its header and compares it with the size of the member. If `read` reads the member to its
     /// end, compares the bytes with its checksum. `left` is the number of bytes that may be read.
-    fn with_array<V>(
+    pub(super) fn with_array<V>(
         &mut self,
         name: &str,
         left: &mut u64,
         read: impl FnOnce(OpenArray<'_, '_, R>) -> Result<V>,
+    ) -> Result<V> {
+        self.with_member(name, left, |member, entry| {
+            let header = AnyHeader::read(member, &failed)?;
+            match &header {
+                AnyHeader::Numbers(header) => header.check_file_length(entry.size)?,
+                AnyHeader::Records(header) => header.check_file_length(entry.size)?,
+            }
+            let known = usize::try_from(entry.compressed).unwrap_or(usize::MAX);
+            read(OpenArray { header, entry, member, known })
+        })
+    }
+
+    /// Opens the member of an array, as [`with_array`](Self::with_array) does.
+    pub(super) fn with_member<V>(
+        &mut self,
+        name: &str,
+        left: &mut u64,
+        read: impl FnOnce(&mut Member<'_, R>, Entry) -> Result<V>,
     ) -> Result<V> {
         let path = self.path.as_deref();
         let Some(&place) = self.places.get(name) else {
@@ -443,13 +396,7 @@ impl<R: Read + Seek> NpzReader<R> {
         })?;
         let mut member = self.zip.member(&entry).map_err(|error| placed(error, path))?; // names the member itself
         let found = (|| {
-            let header = AnyHeader::read(&mut member, &failed)?;
-            match &header {
-                AnyHeader::Numbers(header) => header.check_file_length(entry.size)?,
-                AnyHeader::Records(header) => header.check_file_length(entry.size)?,
-            }
-            let known = usize::try_from(entry.compressed).unwrap_or(usize::MAX);
-            let value = read(OpenArray { header, entry, member: &mut member, known })?;
+            let value = read(&mut member, entry)?;
             if member.is_read() {
                 member.finish()?;
             }
@@ -460,8 +407,8 @@ impl<R: Read + Seek> NpzReader<R> {
 }
 
 /// An array whose header has been read.
-struct OpenArray<'m, 'z, R> {
-    header: AnyHeader,
+pub(super) struct OpenArray<'m, 'z, R> {
+    pub(super) header: AnyHeader,
     entry: Entry,
     member: &'m mut Member<'z, R>,
     /// The number of bytes known to be available.
@@ -470,7 +417,7 @@ struct OpenArray<'m, 'z, R> {
 
 impl<R: Read> OpenArray<'_, '_, R> {
     /// Returns the header of an array of numbers.
-    fn numbers(&self) -> Result<NpyHeader> {
+    pub(super) fn numbers(&self) -> Result<NpyHeader> {
         match &self.header {
             AnyHeader::Numbers(header) => Ok(*header),
             AnyHeader::Records(_) => {
@@ -481,12 +428,12 @@ impl<R: Read> OpenArray<'_, '_, R> {
     }
 
     /// Reads the values, which must have this type.
-    fn read<T: Element>(self) -> Result<HomogenNumericTable<T>> {
+    pub(super) fn read<T: Element>(self) -> Result<HomogenNumericTable<T>> {
         read_stream(&self.numbers()?, self.member, self.known)
     }
 }
 
 /// Adds the path of the file to an error.
-fn placed(error: Error, path: Option<&Path>) -> Error {
+pub(super) fn placed(error: Error, path: Option<&Path>) -> Error {
     error.in_some_file(path)
 }

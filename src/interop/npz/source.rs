@@ -3,15 +3,16 @@
 //! Invalid input is rejected when a source is created, before anything is written.
 
 use super::archive::{Archive, Member};
-use super::names::{self, ENDING};
-use crate::array::Array;
+use super::names::{self, ENDING, MASK};
+use crate::array::{Array, Validity};
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::shape::Shape;
 use crate::base::text::excerpt;
 use crate::convert::ConversionPolicy;
+use crate::interop::gaps::refuse_missing;
 use crate::interop::npy::header::NpyHeader;
-use crate::interop::npy::parts::encode_vector;
+use crate::interop::npy::parts::{encode_mask, encode_vector};
 use crate::interop::npy::write_records;
 use crate::lines::AnyLines;
 use crate::storage::byte_order::swap_if_big_endian;
@@ -20,7 +21,7 @@ use crate::storage::position::Sink;
 use crate::storage::{PIECE_BYTES, zeroed};
 use crate::table::aos::{AosNumericTable, RecordLayout};
 use crate::table::content::{Column, Values};
-use crate::table::{NumericTable, Region, TableDescription, Target};
+use crate::table::{NumericTable, Region, TableDescription, Target, Token};
 use crate::window::AnySliceMut;
 
 /// The largest number of columns that become fields or separate arrays.
@@ -38,21 +39,27 @@ pub(super) struct Source<'t> {
 enum SourceValues<'t> {
     Numbers(ElementType, AnyLines<'t>),
     Column(Values<'t>),
+    /// A column with missing values, which are written as zeros.
+    Nullable(Column<'t>, Validity),
+    /// Which values of a column are missing.
+    Mask(Validity),
     Records(&'t AosNumericTable, RecordLayout),
     Fields(&'t (dyn NumericTable + 't), RecordLayout),
 }
 
 impl<'t> Source<'t> {
-    /// Creates the source of an array of numbers, or of an array of structures if the columns differ in type.
+    /// Creates the source of an array of numbers, or of an array of structures if the columns differ in type. Missing
+    /// values become NaN in columns of floating-point numbers if `to_nan` is set.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`]; those of a table that cannot be read; those of [`records`](Self::records) and
+    /// [`ErrorKind::Unsupported`], also for other missing values; those of a table that cannot be read; those of [`records`](Self::records) and
     /// [`ErrorKind::UnsupportedElementType`].
-    pub(super) fn of(name: &str, table: &'t (dyn NumericTable + 't)) -> Result<Self> {
+    pub(super) fn of(name: &str, table: &'t (dyn NumericTable + 't), to_nan: bool) -> Result<Self> {
+        refuse_missing(table, ".npz file", to_nan)?;
         let element = match table.one_type() {
             Ok(element) => element,
             Err(error) => match error.kind() {
-                ErrorKind::MixedElementTypes { .. } => return Self::records(name, table),
+                ErrorKind::MixedElementTypes { .. } => return Self::records(name, table, to_nan),
                 _ => return Err(error),
             },
         };
@@ -68,7 +75,8 @@ impl<'t> Source<'t> {
     /// # Errors
     /// [`ErrorKind::Unsupported`]; [`ErrorKind::RecordLayout`] for a table without columns;
     /// [`ErrorKind::LimitExceeded`]; [`ErrorKind::UnsupportedElementType`].
-    pub(super) fn records(name: &str, table: &'t (dyn NumericTable + 't)) -> Result<Self> {
+    pub(super) fn records(name: &str, table: &'t (dyn NumericTable + 't), to_nan: bool) -> Result<Self> {
+        refuse_missing(table, ".npz file", to_nan)?;
         let (rows, values) = match table.downcast_ref::<AosNumericTable>() {
             Some(records) => {
                 (records.row_count(), SourceValues::Records(records, write_records::file_layout(records)?))
@@ -87,7 +95,7 @@ impl<'t> Source<'t> {
     }
 
     /// Creates the sources of one array for each column, named after the column, or `f` and the index if it has no
-    /// name.
+    /// name, and of a mask after each column with missing values.
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`], [`ErrorKind::LimitExceeded`], [`ErrorKind::UnsupportedElementType`].
@@ -100,10 +108,24 @@ impl<'t> Source<'t> {
             let element = feature.element_type;
             let numbered = || format!("f{column}");
             let name = feature.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(numbered);
-            let values = Values::Column(Column { table, column, element, rows });
+            if name.strip_suffix(MASK).is_some_and(|masked| dictionary.index_of(masked).is_some()) {
+                return Err(refused(&name, "it is that of the mask of another column"));
+            }
+            let values = Column { table, column, element, rows };
             let bytes = (Shape { rows, columns: 1 }.element_count_of(element)? * element.size_in_bytes()) as u64;
             let header = encode_vector(element, rows)?;
-            sources.push(Self::new(&name, header, bytes, SourceValues::Column(values))?);
+            let validity = match dictionary.is_nullable(column) {
+                true => table.validity(column, 0..rows)?.filter(Validity::has_missing),
+                false => None,
+            };
+            let Some(validity) = validity else {
+                sources.push(Self::new(&name, header, bytes, SourceValues::Column(Values::Column(values)))?);
+                continue;
+            };
+            check_rows(rows, validity.len())?;
+            sources.push(Self::new(&name, header, bytes, SourceValues::Nullable(values, validity.clone()))?);
+            let mask = SourceValues::Mask(validity);
+            sources.push(Self::new(&format!("{name}{MASK}"), encode_mask(rows)?, rows as u64, mask)?);
         }
         Ok(sources)
     }
@@ -124,6 +146,8 @@ impl<'t> Source<'t> {
             match &self.values {
                 SourceValues::Numbers(element, lines) => write_lines(member, lines, *element),
                 SourceValues::Column(values) => write_lines(member, values, values.element_type()),
+                SourceValues::Nullable(column, validity) => write_present(member, column, validity),
+                SourceValues::Mask(validity) => write_mask(member, validity),
                 SourceValues::Records(table, layout) => {
                     write_records::for_each_piece(table, layout, |bytes| member.write_values(bytes))
                 }
@@ -170,6 +194,50 @@ fn write_lines(member: &mut Member<'_>, lines: &dyn Lines, element: ElementType)
     let count = lines.shape().element_count_of(element)?;
     for_each_piece(lines, element, 0..count, &mut |bytes| member.write_values(bytes))?;
     lines.check_unchanged(element)
+}
+
+fn check_rows(expected: usize, actual: usize) -> Result<()> {
+    match expected == actual {
+        true => Ok(()),
+        false => Err(Error::new(ErrorKind::LengthMismatch { expected, actual })),
+    }
+}
+
+/// Writes the values of a column, piece by piece, and zeros for missing ones.
+fn write_present(member: &mut Member<'_>, column: &Column<'_>, validity: &Validity) -> Result<()> {
+    let &Column { table, column: index, element, rows } = column;
+    let in_piece = PIECE_BYTES / element.size_in_bytes();
+    for first in (0..rows).step_by(in_piece) {
+        let piece = first..rows.min(first.saturating_add(in_piece));
+        let (array, _) = table.column_array(index, &piece, Token::new())?;
+        check_rows(piece.len(), array.len())?;
+        let found = array.element_type();
+        match_element!(element, T => {
+            let array = array.downcast::<T>().map_err(|_| Error::element_type_mismatch(element, found))?;
+            let mut values = Array::duplicate(&array)?;
+            let values = values.mutable_data()?;
+            for row in validity.slice(piece)?.missing_rows() {
+                values[row] = T::default();
+            }
+            let bytes = bytemuck::cast_slice_mut::<T, u8>(values);
+            swap_if_big_endian(bytes, size_of::<T>());
+            member.write_values(bytes)?;
+        });
+    }
+    column.check_unchanged()
+}
+
+/// Writes a truth value for each row: whether its value is missing.
+fn write_mask(member: &mut Member<'_>, validity: &Validity) -> Result<()> {
+    let (mut flags, mut bytes) = (vec![false; PIECE_BYTES.min(validity.len())], Vec::new());
+    for first in (0..validity.len()).step_by(PIECE_BYTES) {
+        let flags = &mut flags[..PIECE_BYTES.min(validity.len() - first)];
+        validity.write_flags(first, flags);
+        bytes.clear();
+        bytes.extend(flags.iter().map(|&is_present| u8::from(!is_present)));
+        member.write_values(&bytes)?;
+    }
+    Ok(())
 }
 
 /// Writes the rows of a table as records, piece by piece. Each column is read and copied to its field. The bytes

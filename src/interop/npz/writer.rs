@@ -51,6 +51,7 @@ pub struct NpzWriter {
     archive: Archive,
     names: HashSet<String>,
     is_compressed: bool,
+    missing_to_nan: bool,
 }
 
 impl NpzWriter {
@@ -101,6 +102,7 @@ impl NpzWriter {
             archive: Archive::new(Meter::start(options.save.hook(), total)),
             names: HashSet::new(),
             is_compressed: options.is_compressed,
+            missing_to_nan: options.save.replaces_missing(),
         })
     }
 
@@ -109,7 +111,9 @@ impl NpzWriter {
     /// as [`add_records`](Self::add_records) adds. A sparse table is written with its zeros.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`]; [`ErrorKind::UnsupportedElementType`] for `bf16`; those of
+    /// [`ErrorKind::Unsupported`], also if a value is missing, unless it is a floating-point one and
+    /// [`SaveOptions::missing_to_nan`](crate::files::SaveOptions::missing_to_nan) is set;
+    /// [`ErrorKind::UnsupportedElementType`] for `bf16`; those of
     /// [`add_records`](Self::add_records) if the types differ; [`ErrorKind::Io`]; [`ErrorKind::LimitExceeded`] if the
     /// names of all arrays take more than 16 MiB; [`ErrorKind::OutOfMemory`]. After an error, nothing is added, and the
     /// writer can still be used.
@@ -130,7 +134,7 @@ impl NpzWriter {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
     pub fn add(&mut self, name: &str, table: &dyn NumericTable) -> Result<&mut Self> {
-        self.add_sources(&[Source::of(name, table)?])
+        self.add_sources(&[Source::of(name, table, self.missing_to_nan)?])
     }
 
     /// Adds a table of any kind as one array of structures, with a field for each column, as
@@ -139,7 +143,7 @@ impl NpzWriter {
     /// tables, the fields are aligned as in C.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`]; [`ErrorKind::RecordLayout`] for a table without columns;
+    /// [`ErrorKind::Unsupported`] as for [`add`](Self::add); [`ErrorKind::RecordLayout`] for a table without columns;
     /// [`ErrorKind::UnsupportedElementType`] for `bf16`; [`ErrorKind::Unsupported`] for a column whose name NumPy
     /// cannot read or another column has; [`ErrorKind::LimitExceeded`] for more than 65,536 columns, or
     /// headers or names that are too long; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`]. After an error, nothing is
@@ -161,15 +165,18 @@ impl NpzWriter {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
     pub fn add_records(&mut self, name: &str, table: &dyn NumericTable) -> Result<&mut Self> {
-        self.add_sources(&[Source::records(name, table)?])
+        self.add_sources(&[Source::records(name, table, self.missing_to_nan)?])
     }
 
     /// Adds each column of a table of any kind as a one-dimensional array, named after the column. A column without a
-    /// name is named `f` and its index. [`NpzReader::load_columns`](crate::npz::NpzReader::load_columns) loads them as
+    /// name is named `f` and its index. After a column `x` with missing values follows its mask `x.mask`, an array of
+    /// truth values that are true for the missing ones: `numpy.ma.array(file["x"], mask=file["x.mask"])`. Missing values
+    /// of `x` are written as zeros. [`NpzReader::load_columns`](crate::npz::NpzReader::load_columns) loads the columns as
     /// a table again.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`] if the name of a column is not valid for an array or another array has it;
+    /// [`ErrorKind::Unsupported`] if the name of a column is not valid for an array, another array has it, or it is that
+    /// of the mask of another column;
     /// [`ErrorKind::UnsupportedElementType`] for `bf16`; [`ErrorKind::LimitExceeded`] for more than 65,536 columns,
     /// or names that are too long; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`]. After an error, no column is added,
     /// and the writer can still be used.
@@ -289,7 +296,8 @@ pub fn save(path: impl AsRef<Path>, arrays: &[(&str, &dyn NumericTable)]) -> Res
 /// ```
 #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
 pub fn save_with(path: impl AsRef<Path>, arrays: &[(&str, &dyn NumericTable)], options: NpzOptions) -> Result<()> {
-    let sources = arrays.iter().map(|&(name, table)| Source::of(name, table)).collect::<Result<Vec<_>>>()?;
+    let to_nan = options.save.replaces_missing();
+    let sources = arrays.iter().map(|&(name, table)| Source::of(name, table, to_nan)).collect::<Result<Vec<_>>>()?;
     save_sources(path.as_ref(), &sources, &options)
 }
 

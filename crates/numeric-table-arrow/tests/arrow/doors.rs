@@ -319,7 +319,8 @@ fn what_others_have_comes_in_or_is_refused_by_name() {
         |text: &str, options: CsvOptions| CsvSource::from_bytes_with(text.as_bytes().to_vec(), options)?.load_typed();
     let nan = || CsvOptions::new().missing(CsvMissing::Nan);
     refused(csv("it\n9007199254740993\nNA\n", nan()), "line 2, column 0 (it): \"9007199254740993\" is an integer");
-    refused(csv("it\nred\n\n\"\"\nNA\n", CsvOptions::new()), "line 5, column 0 (it): \"NA\" is missing");
+    let strict = CsvOptions::new().missing(CsvMissing::Error);
+    refused(csv("it\nred\n\n\"\"\nNA\n", strict), "line 5, column 0 (it): \"NA\" is missing");
     assert_eq!(cells(&csv("it\ntrue\nfalse\n", nan()).unwrap(), false).1, [word("true"), word("false")]);
     // Words that look like numbers are numbers, unless the kind is stated.
     refused(csv("it\nred\n\"NaN\"\n", nan()), "line 2, column 0 (it): \"red\" is not a number");

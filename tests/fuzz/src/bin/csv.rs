@@ -11,8 +11,11 @@ use std::path::PathBuf;
 use libfuzzer_sys::fuzz_target;
 use numeric_table::{
     BlockAccess, ConversionPolicy, DataDictionary, Element, ElementType, Error, Feature, FeatureType,
-    HomogenNumericTable, NumericTable, Shape, TableDescription, TableOutput,
-    csv::{CsvColumnKind, CsvHeader, CsvMissing, CsvOptions, CsvSample, CsvSource, CsvTrailing, CsvWriteOptions},
+    HomogenNumericTable, MissingValues, NumericTable, Shape, TableDescription, TableOutput,
+    csv::{
+        CsvColumnDescription, CsvColumnKind, CsvHeader, CsvMissing, CsvOptions, CsvSample, CsvSource, CsvTrailing,
+        CsvWriteOptions,
+    },
     dictionary::TimeUnit,
 };
 use numeric_table_fuzz::{bytes_of, with_element};
@@ -60,7 +63,8 @@ impl Choice {
     }
 
     fn missing(&self) -> CsvMissing {
-        let all = [CsvMissing::Error, CsvMissing::Nan, CsvMissing::SkipRow, CsvMissing::Value(2.0)];
+        let [nan, value] = [CsvMissing::Nan, CsvMissing::Value(2.0)];
+        let all = [CsvMissing::Error, nan, CsvMissing::SkipRow, value, CsvMissing::Keep];
         pick(&all, self.0[1] / 3)
     }
 
@@ -234,6 +238,20 @@ fn check_description(source: Result<CsvSource, Error>, cut: Result<CsvSource, Er
             let kept =
                 |element: &ElementType| description.columns.iter().any(|column| column.element_type == Some(*element));
             assert!(types.iter().all(kept), "{types:?} {description}");
+            let mut missing: Vec<usize> =
+                (0..table.column_count()).map(|column| table.missing_count(column).unwrap()).collect();
+            let has_columns = |column: &&CsvColumnDescription| {
+                !matches!(column.kind, Some(CsvColumnKind::OneHot))
+                    || column.categories.iter().any(|words| !words.is_empty())
+            };
+            let nullable = description.columns.iter().filter(|column| column.nullable).filter(has_columns);
+            let mut described: Vec<usize> = nullable.map(|column| column.gaps).collect();
+            for counts in [&mut missing, &mut described] {
+                counts.retain(|&count| count > 0);
+                counts.sort_unstable();
+                counts.dedup(); // a column may become several
+            }
+            assert_eq!(missing, described, "{description}");
         }
         (Err(error), Err(described)) => assert_eq!(error.to_string(), described),
         (loaded, described) => panic!("{loaded:?} {described:?}"),
@@ -277,7 +295,10 @@ fn check_writing<T: Element>(source: &CsvSource, choice: &Choice) {
     }
 
     // With the words that the numbers stand for, unless some numbers stand for gaps.
-    if rows == 0 || !matches!(choice.missing(), CsvMissing::Error | CsvMissing::SkipRow) || choice.0[1] / 12 % 4 == 3 {
+    if rows == 0
+        || !matches!(choice.missing(), CsvMissing::Error | CsvMissing::SkipRow | CsvMissing::Keep)
+        || choice.0[1] / 12 % 4 == 3
+    {
         return;
     }
     let (mut write, mut read) = (indices, options);
