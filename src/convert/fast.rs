@@ -12,6 +12,7 @@ use std::mem::MaybeUninit;
 use ::half::{bf16, f16};
 
 use super::level::Level;
+use super::magnitudes::{Magnitudes, numbers_are_below};
 
 /// Conversion under `Saturate`, and whether `Checked` permits it.
 pub(super) trait To<D>: Copy {
@@ -41,6 +42,12 @@ pub(super) trait To<D>: Copy {
     #[inline(always)]
     fn surely_fit(values: &[Self]) -> bool {
         values.iter().fold(true, |all, value| all & value.fits())
+    }
+
+    /// Does the same as [`surely_fit`](Self::surely_fit), compiled for a level.
+    #[inline(always)]
+    fn surely_fit_at(level: Level, values: &[Self]) -> bool {
+        level.run_with(values, (), |values, ()| Self::surely_fit(values))
     }
 
     /// Returns whether the value might not fit, judging by intermediate results of the conversion. Never `false` for a
@@ -154,18 +161,6 @@ macro_rules! rounds_to_finite {
 }
 
 pub(super) use rounds_to_finite;
-
-/// Returns whether the magnitudes of all values are below `$end`. The bits of magnitudes are in the order of the
-/// numbers, and those of a NaN come last.
-macro_rules! magnitudes_are_below {
-    ($values:expr, $float:ty, $end:expr) => {{
-        const LIMIT: $float = $end as $float;
-        let greatest = $values.iter().fold(0, |greatest, value| value.abs().to_bits().cast_signed().max(greatest));
-        greatest < LIMIT.to_bits().cast_signed()
-    }};
-}
-
-pub(super) use magnitudes_are_below;
 
 macro_rules! same {
     ($($native:ty)*) => {$(
@@ -309,8 +304,8 @@ impl To<f32> for f64 {
     }
 
     #[inline(always)]
-    fn surely_fit(values: &[Self]) -> bool {
-        magnitudes_are_below!(values, f64, F32_END)
+    fn surely_fit_at(level: Level, values: &[Self]) -> bool {
+        numbers_are_below(level, values, F32_END)
     }
 
     #[inline(always)]
@@ -369,7 +364,7 @@ macro_rules! float_to_integer {
             fn surely_fit(values: &[Self]) -> bool {
                 const END: $source = (<$target>::MAX as i128 + 1) as $source; // a power of two: exact
                 if <$target>::MIN != 0 {
-                    return magnitudes_are_below!(values, $source, END);
+                    return <$source>::are_below(values, END);
                 }
                 // The bits of a negative number are above those of all others.
                 values.iter().fold(0, |greatest, value| value.to_bits().max(greatest)) < END.to_bits()

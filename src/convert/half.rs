@@ -10,8 +10,9 @@ use std::mem::MaybeUninit;
 
 use half::{bf16, f16};
 
-use super::fast::{To, convert_each, magnitudes_are_below, rounds_to_finite};
+use super::fast::{To, convert_each, rounds_to_finite};
 use super::level::Level;
+use super::magnitudes::{Magnitudes, numbers_are_below};
 use crate::array::assume_init_mut;
 
 /// The smallest numbers that round to infinity: half a unit in the last place above the largest finite one. That is a
@@ -86,7 +87,7 @@ impl To<bf16> for f32 {
 
     #[inline(always)]
     fn surely_fit(values: &[Self]) -> bool {
-        magnitudes_are_below!(values, f32, BF16_END)
+        f32::are_below(values, BF16_END as f32)
     }
 
     #[inline(always)]
@@ -152,7 +153,7 @@ impl To<f16> for f32 {
 
     #[inline(always)]
     fn surely_fit(values: &[Self]) -> bool {
-        magnitudes_are_below!(values, f32, F16_END)
+        f32::are_below(values, F16_END as f32)
     }
 
     #[inline(always)]
@@ -197,8 +198,8 @@ impl To<f16> for f64 {
     }
 
     #[inline(always)]
-    fn surely_fit(values: &[Self]) -> bool {
-        magnitudes_are_below!(values, f64, F16_END)
+    fn surely_fit_at(level: Level, values: &[Self]) -> bool {
+        numbers_are_below(level, values, F16_END)
     }
 
     #[inline(always)]
@@ -222,8 +223,8 @@ impl To<bf16> for f64 {
     }
 
     #[inline(always)]
-    fn surely_fit(values: &[Self]) -> bool {
-        magnitudes_are_below!(values, f64, BF16_END)
+    fn surely_fit_at(level: Level, values: &[Self]) -> bool {
+        numbers_are_below(level, values, BF16_END)
     }
 
     #[inline(always)]

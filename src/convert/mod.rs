@@ -12,6 +12,7 @@ mod fast;
 mod half;
 pub(crate) mod kernel;
 pub(crate) mod level;
+mod magnitudes;
 
 use std::fmt;
 use std::ops::AddAssign;

@@ -414,7 +414,7 @@ unsafe fn fit<S: Element + To<D>, D: Element>(level: Level, source: *const u8, c
     }
     // SAFETY: the caller's promise.
     let values = unsafe { std::slice::from_raw_parts(source.cast::<S>(), count) };
-    level.run_with(values, (), |values, ()| S::surely_fit(values))
+    S::surely_fit_at(level, values)
         || level.run_with(values, (), |values, ()| values.iter().fold(true, |fit, value| fit & value.fits()))
 }
 
