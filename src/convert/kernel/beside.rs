@@ -8,9 +8,10 @@ use std::ops::Range;
 use super::pair::Pair;
 use super::read::{convert_window, permits_window};
 use super::store::Store;
-use super::tiles::{Scratch, dense};
+use super::tiles::{Scratch, TileScratch, dense};
 use super::transpose::{Columns, TOGETHER};
 use super::write::{Forms, Writer, write_checked};
+use crate::base::cache::LINE;
 use crate::base::element::ElementType;
 use crate::convert::level::Level;
 use crate::convert::{ConversionPolicy, WriteRule};
@@ -93,32 +94,53 @@ pub(crate) fn read_together(columns: &Columns<'_>, target: &mut AnyRows<'_>, pol
     put_columns(columns, 0..target.rows(), target, policy)
 }
 
-/// The number of rows that [`read_lines`] writes at a time: the values of a cache line, if they have four bytes.
-const LINE_ROWS: usize = 16;
+/// The largest number of lines that [`read_lines`] transposes at a time. Lines whose distance is close to a power of
+/// two share a set of the first-level cache, which has eight places or more.
+const LINES_TOGETHER: usize = 16;
 
 /// Converts lines of one slice into the columns of a target, one line for each column and one value for each row. A
 /// line begins at each of the given indices. Returns whether the policy permits every value. If not, the target's
 /// contents are unspecified.
 ///
-/// Lines are far from each other, so the processor does not prefetch them. The function prefetches the next ones.
+/// Lines are far from each other, so the processor does not prefetch them. The function prefetches the next ones. Rows
+/// of the target are far from each other too, so a tile is combined in a buffer, and each row is written at once.
 ///
 /// Panics if there are more than [`TOGETHER`] lines, if their number is not that of the columns, or if one is not inside
 /// the slice.
 pub(crate) fn read_lines(
     values: AnySlice<'_>,
     starts: &[usize],
-    mut next_starts: impl ExactSizeIterator<Item = usize>,
+    next_starts: impl Iterator<Item = usize>,
     mut target: AnyRows<'_>,
     policy: ConversionPolicy,
 ) -> bool {
     let (element, length, width) = (values.element_type(), target.rows(), target.columns());
-    let mut lines = Columns::new(element, length);
-    starts.iter().for_each(|&start| lines.push(values.range(start..start + length)));
-    let fetched = next_starts.len().div_ceil(length.div_ceil(LINE_ROWS).max(1));
-    let mut is_permitted = true;
-    for rows in bands(length, LINE_ROWS) {
-        next_starts.by_ref().take(fetched).for_each(|start| values.fetch(start..start + length));
-        is_permitted &= put_columns(&lines, rows.clone(), &mut target.cut(rows, 0..width), policy);
+    assert!(starts.len() == width && width <= TOGETHER, "a line for each column");
+    let store = store_of(Pair::of(element, target.element_type()), policy);
+    let together = (LINE / element.size_in_bytes()).min(LINES_TOGETHER);
+    let (mut is_permitted, mut scratch) = (true, TileScratch::new());
+    let mut next = starts.iter().copied().chain(next_starts).skip(together.min(width));
+    for rows in bands(length, TileScratch::capacity(element) / width.max(1)) {
+        let (count, is_first) = (rows.len(), rows.start == 0);
+        let mut room = scratch.room(element, count * width);
+        let mut tile = AnyRows::new(room.reborrow(), count, width);
+        for columns in bands(width, together) {
+            if is_first {
+                next.by_ref().take(columns.len()).for_each(|start| values.fetch(start..start + length));
+            }
+            let mut lines = Columns::new(element, count);
+            starts[columns.clone()]
+                .iter()
+                .for_each(|&start| lines.push(values.range(start + rows.start..start + rows.end)));
+            lines.put_rows(0..count, tile.cut(0..count, columns));
+        }
+        // SAFETY: the lines have written all columns of the tile's rows.
+        let tile = unsafe { room.assume_init() };
+        let mut target = target.cut(rows, 0..width);
+        match element == target.element_type() {
+            true => target.copy_from_slice(tile),
+            false => is_permitted &= store.put_rows(tile, &mut target),
+        }
     }
     is_permitted
 }

@@ -20,16 +20,22 @@ const MIN_SIDE: usize = 64;
 
 /// Memory for one tile, aligned like a cache line.
 #[repr(align(64))]
-pub(super) struct Scratch([MaybeUninit<u8>; TILE_BYTES]);
+pub(super) struct ScratchOf<const BYTES: usize>([MaybeUninit<u8>; BYTES]);
 
-impl Scratch {
+/// Memory for a tile that is read and written in the first-level cache.
+pub(super) type Scratch = ScratchOf<TILE_BYTES>;
+
+/// Memory for a tile of lines that are far from each other, for rows that are far from each other.
+pub(super) type TileScratch = ScratchOf<{ 32 << 10 }>;
+
+impl<const BYTES: usize> ScratchOf<BYTES> {
     pub(super) const fn new() -> Self {
-        Self([MaybeUninit::uninit(); TILE_BYTES])
+        Self([MaybeUninit::uninit(); BYTES])
     }
 
     /// Returns the number of elements that fit.
     pub(super) const fn capacity(element: ElementType) -> usize {
-        let count = TILE_BYTES / element.size_in_bytes();
+        let count = BYTES / element.size_in_bytes();
         if count < COUNT_CHUNK { count } else { COUNT_CHUNK }
     }
 

@@ -56,6 +56,37 @@ fn columns_that_lie_apart_become_rows_as_the_rule_says() {
     at_every_level(|| for_every_pair!(columns_become_rows(&mut random)));
 }
 
+fn lines_become_columns<S: Element>(target: ElementType, random: &mut Random) {
+    for (turn, (rows, count)) in
+        [(1, 1), (64, 64), (7, 9), (70, 63), (150, 33), (600, 8), (16, 17)].into_iter().enumerate()
+    {
+        let policy = POLICIES[(turn + random.below(3)) % 3];
+        let answers = Answers::<S>::random(target, policy, rows * count, 2000, random); // row by row
+        let mut values: Vec<S> = (0..rows * count + 5).map(|_| S::default()).collect();
+        let starts = (0..count).map(|column| 2 + (count - 1 - column) * rows).collect::<Vec<_>>();
+        for (index, &value) in answers.values.iter().enumerate() {
+            values[starts[index % count] + index / count] = value;
+        }
+        for guards in [0, GUARDS] {
+            let mut found = AnyArray::zeros(target, rows * (count + 2 * guards)).unwrap();
+            let mut all = AnyRows::new(found.need_mutable_data().unwrap().into_room(), rows, count + 2 * guards);
+            let next = [0, values.len(), usize::MAX - rows].into_iter(); // fetched, if at all, and never read
+            let target = all.cut(0..rows, guards..guards + count);
+            let is_permitted = read_lines(AnySlice::new(&values), &starts, next, target, policy);
+            assert_eq!(is_permitted, (0..rows * count).all(|index| !answers.is_refused(index)), "{policy:?}");
+            if is_permitted {
+                check_guarded(&found, &answers.converted, count, guards);
+            }
+        }
+    }
+}
+
+#[test]
+fn lines_that_lie_apart_become_columns_as_the_rule_says() {
+    let mut random = Random(0x5EED_11E5);
+    at_every_level(|| for_every_pair!(lines_become_columns(&mut random)));
+}
+
 /// Windows of one or several types, whose values are in separate memory.
 struct Parts {
     arrays: Vec<AnyArray>,
