@@ -3,7 +3,6 @@
 //! The list is kept as short as it can be: a call that other libraries need as well is public instead.
 
 pub use crate::array::unique::UniqueArray;
-pub use crate::array::validity::{overlay_nan, overlay_nan_strided};
 pub use crate::base::count::{rows_after, same_count};
 pub use crate::base::element::match_element;
 pub use crate::base::number::{Exact, Loss};

@@ -25,8 +25,6 @@ pub use kind::MemoryKind;
 pub(crate) use uninit::{append_copy, assume_init_mut, write_copy};
 pub(crate) use unique::UniqueArray;
 pub use validity::Validity;
-#[doc(hidden)]
-pub use validity::ValidityMut;
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -40,7 +40,7 @@ pub(super) fn numbers_are_below(level: Level, values: &[f64], end: f64) -> bool 
     }
 }
 
-/// Apart from the check of a few values, which should need no room for so many.
+/// A function of its own, so that the check of a few values does not reserve this much of the stack.
 #[inline(never)]
 fn many_are_below(level: Level, values: &[f64], end: f64) -> bool {
     let mut are_below = false;

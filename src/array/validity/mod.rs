@@ -1,16 +1,14 @@
 //! Which rows have a value: one bit per row, in shared bytes.
 //!
-//! Bits of borrowed bytes are in `bits`, calls that read in `read`, calls that change in `edit`, new bitmaps from others
-//! in `combine`, and writing on several threads in `threads`. `overlay` writes NaN where values are missing.
+//! Bits of borrowed bytes are in `bits`, calls that read in `read`, calls that change in `edit`, and new bitmaps from
+//! others in `combine`.
 //! Invariant: the bytes are those of the rows and no others, so a copy never costs more than the rows do.
 //! Semantics: Arrow's validity bitmap. The number of missing rows is never taken from a caller.
 
 mod bits;
 mod combine;
 mod edit;
-mod overlay;
 mod read;
-mod threads;
 
 use std::fmt;
 use std::ops::{Range, RangeBounds};
@@ -21,8 +19,6 @@ use super::compress::{self, Vectors};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::range::resolve;
 use bits::{Bits, ROWS, byte_count, low_bits, write_word};
-pub use overlay::{overlay_nan, overlay_nan_strided};
-pub use threads::ValidityMut;
 
 /// Which of a number of rows have a value, and which are missing: one bit per row, 1 for a value.
 ///
@@ -236,7 +232,7 @@ impl Validity {
 
     /// Returns the number of rows without a value.
     ///
-    /// O(1). Only the first call after [`slice`](Self::slice) or `need_mutable` counts them, in O(`len` / 64).
+    /// O(1). Only the first call after [`slice`](Self::slice) counts them, in O(`len` / 64).
     ///
     /// # Examples
     /// ```

@@ -1,10 +1,8 @@
 //! Bitmaps of missing rows against a flag for each row: every offset, every length around a word, bits beside the rows.
 //!
-//! Sequences of changes are in `sequences`, threads in `writers`, NaN among values in `overlay`.
+//! Sequences of changes are in `sequences`.
 
-mod overlay;
 mod sequences;
-mod writers;
 
 use numeric_table::array::Validity;
 use numeric_table::trace::copies_of;

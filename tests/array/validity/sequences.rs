@@ -15,10 +15,6 @@ enum Change {
     CopyFrom(Index, Index, Index),
     Slice(Index, Index),
     Resized(usize, bool),
-    /// As `Set` and `Fill`, through a writer.
-    Written(Index, Index, bool),
-    /// 64 rows or fewer, through a writer.
-    Word(Index, u64),
     Count,
     Keep,
     Swap,
@@ -31,8 +27,6 @@ fn change() -> impl Strategy<Value = Change> {
         4 => any::<(Index, Index, Index)>().prop_map(|(start, end, at)| Change::CopyFrom(start, end, at)),
         1 => any::<(Index, Index)>().prop_map(|(start, end)| Change::Slice(start, end)),
         2 => (0_usize..301, any::<bool>()).prop_map(|(length, state)| Change::Resized(length, state)),
-        3 => any::<(Index, Index, bool)>().prop_map(|(start, end, state)| Change::Written(start, end, state)),
-        3 => any::<(Index, u64)>().prop_map(|(row, word)| Change::Word(row, word)),
         2 => Just(Change::Count),
         2 => Just(Change::Keep),
         2 => Just(Change::Swap),
@@ -92,30 +86,6 @@ proptest! {
                 Change::Resized(length, state) => {
                     *validity = validity.resized(length, state).unwrap();
                     flags.resize(length, state);
-                }
-                Change::Written(start, end, state) => {
-                    let rows = range(start, end, count);
-                    let writer = validity.need_mutable().unwrap();
-                    let part = writer.part(rows.clone()).unwrap();
-                    part.fill(.., state).unwrap();
-                    flags[rows.clone()].fill(state);
-                    if !rows.is_empty() {
-                        part.set(0, !state).unwrap();
-                        flags[rows.start] = !state;
-                    }
-                    prop_assert!(part.set(rows.len(), state).is_err() && writer.part(count..count + 1).is_err());
-                    prop_assert!(writer.fill(..count + 1, state).is_err());
-                    prop_assert!((0..count + 1).all(|row| writer.is_present(row) == flags.get(row).copied()));
-                    let words: Vec<u64> = (0..count + 1).map(|row| writer.word_at(row)).collect();
-                    prop_assert_eq!(words, (0..count + 1).map(|row| validity.word_at(row)).collect::<Vec<_>>());
-                }
-                Change::Word(row, word) => {
-                    let start = row.index(count + 1);
-                    let end = (start + (word.count_ones() as usize * 2).min(64)).min(count);
-                    let writer = validity.need_mutable().unwrap();
-                    writer.write_word(start..end, word).unwrap();
-                    prop_assert!(writer.write_word(0..65, word).is_err());
-                    (start..end).for_each(|row| flags[row] = word >> (row - start) & 1 == 1);
                 }
                 Change::Count => {
                     prop_assert_eq!(validity.missing_count(), flags.iter().filter(|flag| !**flag).count());
