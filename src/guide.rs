@@ -13,6 +13,7 @@
 //! | [`share_memory_with_ndarray`] | How do I share memory with `ndarray`? |
 //! | [`choose_a_kind_of_table`] | How do I choose a kind of table? |
 //! | [`write_a_kind_of_table`] | How do I write my own kind of table? |
+//! | [`missing_values`] | How do I work with missing values? |
 //! | [`handle_errors`] | How do I handle errors? |
 //! | [`programs`] | complete programs compared with NumPy and polars: k-means, least squares, streams, threads |
 //! | [`tour`] | reading any element type as any other, the kinds of tables, printing, devices |
@@ -48,6 +49,9 @@ macro_rules! links {
 [share-memory-with-ndarray]: crate::guide::share_memory_with_ndarray
 [choose-a-kind-of-table]: crate::guide::choose_a_kind_of_table
 [write-a-kind-of-table]: crate::guide::write_a_kind_of_table
+[missing-values]: crate::guide::missing_values
+[formats what-each-format-keeps]: crate::guide::formats#what-each-format-keeps
+[trait MissingValues]: crate::MissingValues
 [handle-errors]: crate::guide::handle_errors
 [programs]: crate::guide::programs
 [tour]: crate::guide::tour

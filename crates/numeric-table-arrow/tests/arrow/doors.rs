@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use arrow_array::{Array as ArrowArray, ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray, UInt64Array};
 use numeric_table::{
-    AnyArray, CsrNumericTable, SoaNumericTable, bf16,
+    AnyArray, CsrNumericTable, SoaNumericTable,
+    array::Validity,
+    bf16,
     csv::{CsvColumnKind, CsvHeader, CsvMissing, CsvOptions, CsvSource, CsvWriteOptions},
     dictionary::{Categories, TimeUnit},
     files::{self, SaveOptions},
@@ -56,12 +58,16 @@ const DOORS: [Door; 7] = [
 /// A kind of column, a table of one, and what becomes of it at each of [`DOORS`].
 type Line = (&'static str, fn() -> SoaNumericTable, [Outcome; DOORS.len()]);
 
-const EXPECTED: [Line; 9] = [
+const EXPECTED: [Line; 13] = [
     ("NaN among floats", floats, [Kept, Kept, Kept, Kept, Kept, Kept, Kept]),
     ("words", words, [Kept, Kept, Numbers, Numbers, Kept, Kept, Kept]),
-    ("missing words", missing_words, [Kept, Kept, Numbers, Numbers, Kept, Kept, Kept]),
+    ("missing floats beside NaN", missing_floats, [Kept, Kept, Refused("missing"), Kept, Kept, Kept, Kept]),
+    ("missing `i64` beside 2^53 + 1", missing_integers, [Kept, Kept, Refused("missing"), Kept, Kept, Kept, Kept]),
+    ("missing words", words_with_gaps, [Kept, Kept, Refused("missing"), Numbers, Kept, Kept, Kept]),
+    ("NaN for a word", missing_words, [Kept, Kept, Numbers, Numbers, Kept, Kept, Kept]),
     ("dates", dates, [Kept, Kept, Numbers, Numbers, Kept, Kept, Kept]),
-    ("missing dates", missing_dates, [Kept, Kept, Numbers, Numbers, Kept, Kept, Kept]),
+    ("missing dates", dates_with_gaps, [Kept, Kept, Refused("missing"), Numbers, Kept, Kept, Kept]),
+    ("NaN for a date", missing_dates, [Kept, Kept, Numbers, Numbers, Kept, Kept, Kept]),
     ("booleans as 0 and 1", truths, [Kept, Kept, Kept, Kept, Kept, Kept, Kept]),
     ("2^53 + 1 as `i64`", signed, [Kept, Kept, Kept, Kept, Kept, Kept, Kept]),
     ("2^53 + 1 as `u64`", unsigned, [Kept, Kept, Kept, Kept, Kept, Kept, Kept]),
@@ -99,6 +105,34 @@ fn missing_dates() -> SoaNumericTable {
     column(Feature::new(ElementType::F64).time(TimeUnit::Milliseconds), vec![1e12, f64::NAN, -1.0])
 }
 
+/// A column of values of which some are missing.
+fn with_gaps<T: Element>(feature: Feature, values: &[Option<T>]) -> SoaNumericTable {
+    let stored = values.iter().map(|value| value.unwrap_or_default()).collect::<Vec<T>>();
+    let is_present = values.iter().map(Option::is_some).collect::<Vec<bool>>();
+    let (feature, validity) = (feature.named("it"), Validity::from_flags(&is_present).unwrap());
+    let mut table = SoaNumericTable::new();
+    table.push_nullable(feature, stored, Some(validity)).unwrap_or_else(|refused| panic!("{}", refused.error));
+    table
+}
+
+fn missing_floats() -> SoaNumericTable {
+    with_gaps(Feature::new(ElementType::F64), &[Some(1.5), None, Some(f64::NAN), None, Some(-0.0)])
+}
+
+fn missing_integers() -> SoaNumericTable {
+    with_gaps(Feature::new(ElementType::I64), &[None, Some((1_i64 << 53) + 1), Some(0), None])
+}
+
+fn words_with_gaps() -> SoaNumericTable {
+    let words = Categories::from_labels(WORDS).unwrap();
+    let codes = (0..WORDS.len() as u8).map(Some).chain([None, Some(3), None]).collect::<Vec<Option<u8>>>();
+    with_gaps(Feature::new(ElementType::U8).categorical(words), &codes)
+}
+
+fn dates_with_gaps() -> SoaNumericTable {
+    with_gaps(Feature::new(ElementType::I32).time(TimeUnit::Days), &[Some(19_782_i32), None, Some(-1), Some(0)])
+}
+
 fn truths() -> SoaNumericTable {
     column(Feature::new(ElementType::U8), vec![0_u8, 1, 1])
 }
@@ -116,12 +150,19 @@ fn halves() -> SoaNumericTable {
 }
 
 fn by_arrow(table: &SoaNumericTable) -> Result<SoaNumericTable, Error> {
-    SoaNumericTable::from_record_batches([table.to_record_batch()?], ArrowOptions::new().nulls_to_nan(true))
+    let options = match table.dictionary().has_nullable() {
+        true => ArrowOptions::new(),
+        false => ArrowOptions::new().nulls_to_nan(true),
+    };
+    SoaNumericTable::from_record_batches([table.to_record_batch()?], options)
 }
 
 /// Text says neither that a column has words nor that it has dates: who reads it does.
 fn by_csv(table: &SoaNumericTable) -> Result<SoaNumericTable, Error> {
-    let (mut text, mut options) = (Vec::new(), CsvOptions::new().missing(CsvMissing::Nan).header(CsvHeader::Yes));
+    let (mut text, mut options) = (Vec::new(), CsvOptions::new().header(CsvHeader::Yes));
+    if !table.dictionary().has_nullable() {
+        options = options.missing(CsvMissing::Nan);
+    }
     table.write_csv_to(&mut text, CsvWriteOptions::new().header(true))?;
     for (index, feature) in table.dictionary().iter().enumerate() {
         options = match feature.feature_type {
@@ -166,25 +207,15 @@ fn by_json(table: &SoaNumericTable) -> Result<SoaNumericTable, Error> {
 
 /// Copies a table of any kind.
 fn columns_of(table: &dyn NumericTable) -> SoaNumericTable {
-    let mut copy = SoaNumericTable::new();
-    for (index, feature) in table.dictionary().iter().enumerate() {
-        macro_rules! copied {
-            ($($variant:ident $native:ty),*) => {
-                match feature.element_type {
-                    $(ElementType::$variant => AnyArray::from(table.column::<$native>(index, ..).unwrap().to_vec()),)*
-                    other => panic!("{other} is not in this test"),
-                }
-            };
-        }
-        let array = copied!(F64 f64, F32 f32, Bf16 bf16, I32 i32, I64 i64, U8 u8, U64 u64);
-        copy.push_feature(feature.clone(), array).unwrap_or_else(|refused| panic!("{}", refused.error));
-    }
-    copy
+    table.to_columns().unwrap()
 }
 
 /// A value of a column.
 #[derive(Clone, Debug, PartialEq)]
 enum Cell {
+    /// No value.
+    Gap,
+    /// NaN.
     Missing,
     Word(String),
     Time(TimeUnit, i128),
@@ -210,7 +241,8 @@ fn cells(table: &SoaNumericTable, is_plain: bool) -> (Option<String>, Vec<Cell>)
             },
         }
     };
-    let cell = |row| match (number(row), feature.feature_type) {
+    let value = |row| if table.is_missing(row, 0).unwrap() { Cell::Gap } else { number(row) };
+    let cell = |row| match (value(row), feature.feature_type) {
         (Cell::Whole(count), FeatureType::Time(unit)) if !is_plain => Cell::Time(unit, count),
         (Cell::Whole(index), _) if !is_plain => match feature.label(usize::try_from(index).unwrap_or(usize::MAX)) {
             Some(word) => Cell::Word(word.to_owned()),
@@ -255,7 +287,11 @@ fn every_pair_of_doors_keeps_a_column_or_refuses_it() {
             let Some(table) = pass(&make(), door, first, &what) else { continue };
             for (next, second) in DOORS.into_iter().zip(outcomes) {
                 // Where the meaning has stayed behind, there are only numbers to keep.
-                let second = if first == Numbers { Kept } else { second };
+                let second = match second {
+                    Refused(_) => second,
+                    _ if first == Numbers => Kept,
+                    _ => second,
+                };
                 pass(&table, next, second, &format!("{what}, then through {}", next.name));
             }
         }
