@@ -14,8 +14,9 @@ use crate::base::error::{Error, ErrorKind, Hint, Result};
 use crate::base::number::{Exact, Number};
 use crate::base::room::{filled, with_room};
 use crate::base::value::AnyValue;
-use crate::convert::{ConversionPolicy, WriteRule};
+use crate::convert::{ConversionPolicy, WriteRule, kernel};
 use crate::dictionary::DataDictionary;
+use crate::window::AnyWindow;
 
 /// Returns the error for marking values as missing in a table without bitmaps.
 #[cold]
@@ -300,12 +301,24 @@ impl Filling {
         (region, WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false })
     }
 
+    /// Writes the values, which makes their rows present.
     fn write(&self, table: &mut (dyn NumericTable + '_)) -> Result<()> {
         for (rows, values) in &self.runs {
-            // A NaN that is written over a gap leaves the gap, so the value becomes present first.
-            table.write_validity(self.column, rows.start, &Validity::all_present(rows.len())?, Token::new())?;
             let (region, rule) = self.write_of(rows);
             table.write_region(&region, self.values.as_slice().range(values.clone()), rule)?;
+        }
+        if !self.values.element_type().is_float() {
+            return Ok(());
+        }
+        // A NaN that is written over a gap leaves the gap.
+        let mut is_nan = filled(self.values.len(), false)?;
+        kernel::mark_nan(AnyWindow::of_rows(self.values.as_slice(), self.values.len(), 1), &mut is_nan);
+        for (rows, values) in &self.runs {
+            if is_nan[values.clone()].contains(&true) {
+                let (region, rule) = self.write_of(rows);
+                table.write_validity(self.column, rows.start, &Validity::all_present(rows.len())?, Token::new())?;
+                table.write_region(&region, self.values.as_slice().range(values.clone()), rule)?;
+            }
         }
         Ok(())
     }

@@ -276,3 +276,92 @@ fn names_and_dictionaries_keep_the_flag() {
     assert!(table.dictionary().feature(0).unwrap().nullable);
     assert_eq!(table.missing_count(0).unwrap(), 2);
 }
+
+/// Two columns of which `x` has a gap in the first table only, and `y` is missing where the tables meet.
+fn stacked_parts() -> [Box<dyn NumericTable>; 2] {
+    let mut first = SoaNumericTable::new();
+    first.push_optional("x", [None, Some(1_i32), Some(2)]).unwrap();
+    first.push_optional("y", [Some(1_i32), Some(2), None]).unwrap();
+    let mut second = SoaNumericTable::new();
+    second.push_optional("x", [Some(3_i32), Some(4)]).unwrap();
+    second.push_optional("y", [None, Some(5_i32)]).unwrap();
+    [Box::new(first), Box::new(second)]
+}
+
+#[test]
+fn gaps_of_other_columns_do_not_matter_to_a_write_over_several_tables() {
+    let mut table = RowMergedNumericTable::new(stacked_parts()).unwrap();
+    assert_eq!(table.fill_missing("y", FillMissing::value(7)).unwrap(), 2);
+    assert_eq!(table.column::<i32>(1, ..).unwrap()[..], [1, 2, 7, 7, 5]);
+    table
+        .update_column::<f64, _>(1, .., |column| {
+            column.iter_mut().for_each(|value| *value += 1.0);
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(table.column::<i32>(1, ..).unwrap()[..], [2, 3, 8, 8, 6]);
+    assert_eq!(optional::<i32>(&table, 0), [None, Some(1), Some(2), Some(3), Some(4)]);
+
+    let mut table = SoaNumericTable::new();
+    table.push_optional("a", [None, Some(1_u8)]).unwrap();
+    table.push_column("b", vec![1_i32, 2]).unwrap();
+    table.push_column("c", vec![1.0_f32, 2.0]).unwrap();
+    table
+        .update_rows::<f64, _>(1.., |block| {
+            block.row_mut(0)[1..].copy_from_slice(&[5.0, 6.0]);
+            Ok(())
+        })
+        .unwrap();
+    let (whole, share) = (table.column_slice::<i32>(1).unwrap(), table.column_slice::<f32>(2).unwrap());
+    assert_eq!((whole, share), (&[1, 5][..], &[1.0, 6.0][..]));
+}
+
+#[test]
+fn a_lent_column_does_not_block_writes_of_others_with_gaps() {
+    let mut table = sample();
+    table.push_column("plain", vec![1_i32; 5]).unwrap();
+    let mut block = BlockDescriptor::<i32>::new();
+    table.get_block_of_column_values(2, 0, 5, ReadWriteMode::ReadWrite, &mut block).unwrap();
+    table.set_value(1, 0, 5).unwrap();
+    assert_eq!(table.fill_missing("count", FillMissing::value(6)).unwrap(), 1);
+    table.release_block_of_column_values(&mut block).unwrap();
+    assert_eq!(table.column_slice::<i64>(0).unwrap(), [BIG, 5, -7, 0, 6]);
+}
+
+#[test]
+fn nan_makes_gaps_under_every_policy() {
+    use numeric_table::array::AnySlice;
+    use numeric_table::convert::WriteRule;
+    use numeric_table::table::spi::Region;
+    for policy in [ConversionPolicy::Saturate, ConversionPolicy::Checked, ConversionPolicy::Exact] {
+        let mut table = SoaNumericTable::new();
+        table.push_feature(Feature::new(ElementType::I32).nullable(), vec![1, 2]).unwrap();
+        let rule = WriteRule { policy, keep_unchanged: false };
+        let column = Region { rows: 0..2, columns: 0..1 };
+        table.write_region(&column, AnySlice::new(&[f64::NAN, 5.0]), rule).unwrap();
+        assert_eq!(optional::<i32>(&table, 0), [None, Some(5)], "{policy}");
+    }
+}
+
+#[test]
+fn a_million_writes_over_gaps_and_appended_rows_take_no_time_for_the_other_rows() {
+    let rows = 1 << 20;
+    let mut table = SoaNumericTable::new();
+    table
+        .push_nullable(Feature::new(ElementType::I32), vec![0_i32; rows], Some(Validity::all_missing(rows).unwrap()))
+        .unwrap();
+    for row in (0..rows).step_by(3) {
+        table.set_value(row, 0, row as f64).unwrap(); // a copy of the bitmap for each would be 45 GB
+    }
+    for row in (0..rows).step_by(6) {
+        table.set_missing(row, 0).unwrap();
+    }
+    for _ in 0..100_000 {
+        table.push_row(&[f64::NAN]).unwrap();
+    }
+    let expected = (0..rows).filter(|row| row % 3 != 0 || row % 6 == 0).count() + 100_000;
+    assert_eq!(table.missing_count(0).unwrap(), expected);
+    let filled = table.fill_missing(0, FillMissing::value(-1)).unwrap();
+    assert_eq!((filled, table.missing_count(0).unwrap()), (expected, 0));
+    assert_eq!(table.column_slice::<i32>(0).unwrap()[..5], [-1, -1, -1, 3, -1]);
+}

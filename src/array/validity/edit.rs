@@ -2,7 +2,7 @@
 
 use std::ops::RangeBounds;
 
-use super::bits::{self, place};
+use super::bits::{self, byte_count, place};
 use super::{Count, Validity};
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
@@ -92,6 +92,31 @@ impl Validity {
         let after = rows.len() - self.view().part(rows).count_ones();
         self.recount(before, after);
         Ok(())
+    }
+
+    /// Appends rows with or without a value. Amortized O(`count` / 64), unless the bytes are shared.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfMemory`], [`ErrorKind::SizeOverflow`]. Nothing has changed.
+    pub(crate) fn append(&mut self, count: usize, is_present: bool) -> Result<()> {
+        let len = self.len.checked_add(count).ok_or_else(|| Error::out_of_memory(usize::MAX))?;
+        let missing = self.missing.get();
+        let bytes = byte_count(self.offset, len).saturating_sub(self.bits.len());
+        self.bits.append_zeros(bytes)?;
+        let old = std::mem::replace(&mut self.len, len);
+        bits::fill(self.bits.need_mutable_data()?, self.offset, old..len, is_present);
+        if let Some(missing) = missing {
+            self.missing = Count::of(if is_present { missing } else { missing.saturating_add(count) });
+        }
+        Ok(())
+    }
+
+    /// Copies shared bytes, so that [`set`](Self::set) and [`fill`](Self::fill) do not fail for lack of memory.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfMemory`].
+    pub(crate) fn own(&mut self) -> Result<()> {
+        self.bits.need_mutable_data().map(drop)
     }
 
     /// Adapts the number of missing rows to a change of some of them. An unknown number stays unknown.

@@ -15,7 +15,7 @@ use crate::base::room::with_room;
 use crate::base::value::AnyValue;
 use crate::convert::kernel::{self, OldValues, Origin};
 use crate::convert::{ConversionPolicy, WriteRule};
-use crate::table::{Lend, NumericTable, PieceMut, Region, TableDescription, Target, tiling};
+use crate::table::{NumericTable, PieceMut, Region, TableDescription, Target, tiling};
 use crate::window::{AnySlice, AnyWindow};
 
 /// The number of new values that are looked at for NaN at a time.
@@ -32,11 +32,6 @@ impl Gaps {
     /// Returns the bitmap of a column, if any value is missing.
     pub(super) fn of(&self, column: usize) -> Option<&Validity> {
         self.of_column.get(column)?.as_ref().filter(|validity| validity.has_missing())
-    }
-
-    /// Returns whether no value of any column is missing. O(columns) if the table has bitmaps.
-    pub(super) fn are_none(&self) -> bool {
-        self.are_none_in(0..self.of_column.len())
     }
 
     /// Returns whether no value of the given columns is missing.
@@ -83,6 +78,50 @@ impl Gaps {
         }
         Ok(Self { of_column })
     }
+
+    /// Appends rows without gaps to each bitmap. Amortized O(`count` / 64) for each. On an error nothing has changed.
+    pub(super) fn append(&mut self, rows: usize, count: usize) -> Result<()> {
+        for column in 0..self.of_column.len() {
+            if let Some(validity) = &mut self.of_column[column]
+                && let Err(error) = validity.append(count, true)
+            {
+                self.truncate(rows)?;
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Cuts bitmaps with more rows.
+    pub(super) fn truncate(&mut self, rows: usize) -> Result<()> {
+        for validity in self.of_column.iter_mut().flatten().filter(|validity| validity.len() > rows) {
+            *validity = validity.slice(..rows)?; // shares the bytes
+        }
+        Ok(())
+    }
+
+    /// Returns the bitmap of a column of `rows` rows for changes that do not fail: exclusive, and new if there is none.
+    pub(super) fn owned(&mut self, columns: usize, column: usize, rows: usize) -> Result<&mut Validity> {
+        if self.of_column.get(column).is_none_or(Option::is_none) {
+            let all = Validity::all_present(rows)?;
+            let missing = columns.saturating_sub(self.of_column.len());
+            let bytes = columns.saturating_mul(size_of::<Option<Validity>>());
+            self.of_column.try_reserve(missing).map_err(|_| Error::out_of_memory(bytes))?;
+            self.of_column.resize(columns.max(self.of_column.len()), None);
+            self.of_column[column] = Some(all);
+        }
+        let none = || Error::new(ErrorKind::ColumnOutOfRange { column, column_count: columns });
+        let validity = self.of_column.get_mut(column).and_then(Option::as_mut).ok_or_else(none)?;
+        validity.own()?;
+        Ok(validity)
+    }
+}
+
+/// A run of rows of a column that a write treats alike. Rows count from the first one of the region.
+struct Planned {
+    column: usize,
+    run: Range<usize>,
+    change: Change,
 }
 
 /// What a write does to a run of rows of a column.
@@ -206,6 +245,11 @@ impl SoaNumericTable {
         if last.is_empty() { Ok(()) } else { work(last, change) }
     }
 
+    /// Returns whether a write that accepts every value may make gaps: NaN would become 0.
+    pub(super) fn may_saturate_gaps(&self, values: AnySlice<'_>, rule: WriteRule) -> bool {
+        rule.policy == ConversionPolicy::Saturate && values.element_type().is_float() && self.dictionary.has_nullable()
+    }
+
     /// Returns whether a refused write may make gaps: whether NaN was refused, and a column is nullable.
     pub(super) fn may_make_gaps(&self, error: &Error) -> bool {
         let is_nan = |value: AnyValue| value.convert::<f64>(ConversionPolicy::Saturate).is_ok_and(f64::is_nan);
@@ -235,69 +279,64 @@ impl SoaNumericTable {
         region.columns.clone().map(check_column).fold(Ok(()), tiling::earlier)
     }
 
-    /// Makes the memory of some columns exclusive, so that writing them cannot fail.
-    pub(super) fn own_columns(&mut self, columns: Range<usize>) -> Result<()> {
-        self.check_block_writable()?; // before any column is copied
-        columns.into_iter().try_for_each(|column| self.stored_mut(column)?.need_mutable_data().map(drop))
+    /// Plans a write of checked values: the runs of rows of each column, and what happens to them. Makes all memory
+    /// that it writes exclusive, so that carrying it out cannot fail.
+    fn plan_write(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<Vec<Planned>> {
+        self.check_write_with_gaps(region, values, rule)?;
+        let new = tiling::new_values(region, values)?;
+        let (columns, rows) = (self.columns.len(), self.row_count);
+        let mut plan: Vec<Planned> = Vec::new();
+        for column in region.columns.clone() {
+            let here = column - region.columns.start;
+            let first = plan.len();
+            self.for_each_change(column, &region.rows, new.cut(0..new.rows(), here..here + 1), |run, change| {
+                if change != Change::Nothing {
+                    let bytes = size_of::<Planned>().saturating_mul(plan.len() + 1);
+                    plan.try_reserve(1).map_err(|_| Error::out_of_memory(bytes))?;
+                    plan.push(Planned { column, run, change });
+                }
+                Ok(())
+            })?;
+            if plan[first..].iter().any(|planned| planned.change != Change::Write) {
+                self.gaps.owned(columns, column, rows)?;
+            }
+        }
+        region.columns.clone().try_for_each(|column| self.stored(column).map(drop))?; // before any column is copied
+        region.columns.clone().try_for_each(|column| self.stored_mut(column)?.need_mutable_data().map(drop))?;
+        Ok(plan)
+    }
+
+    /// Makes the memory that a write needs exclusive, so that the write cannot fail.
+    pub(super) fn prepare_write_with_gaps(
+        &mut self,
+        region: &Region,
+        values: AnySlice<'_>,
+        rule: WriteRule,
+    ) -> Result<()> {
+        self.plan_write(region, values, rule).map(drop)
     }
 
     /// Writes values into a region in which some are or become missing, all or nothing.
     pub(super) fn write_with_gaps(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
-        self.check_write_with_gaps(region, values, rule)?;
-        if region.shape().is_empty() {
-            return Ok(());
-        }
+        let plan = self.plan_write(region, values, rule)?;
         let new = tiling::new_values(region, values)?;
-        // The new bitmaps first: nothing fails after a value is written.
-        let mut bitmaps = Vec::new();
-        for column in region.columns.clone() {
-            let new = new.cut(0..new.rows(), column - region.columns.start..column - region.columns.start + 1);
-            let (mut validity, mut is_changed) = (self.gaps.of(column).cloned(), false);
-            self.for_each_change(column, &region.rows, new, |run, change| {
-                let rows = region.rows.start + run.start..region.rows.start + run.end;
-                let is_present = match change {
-                    Change::Nothing | Change::Write => return Ok(()),
-                    Change::Remove => false,
-                    Change::Add => true,
-                };
-                is_changed = true;
-                let validity = match &mut validity {
-                    Some(validity) => validity,
-                    none => none.insert(Validity::all_present(self.row_count)?),
-                };
-                validity.fill(rows, is_present)
-            })?;
-            if is_changed {
-                bitmaps.try_reserve(1).map_err(|_| Error::out_of_memory(size_of::<Validity>()))?;
-                bitmaps.push((column, validity));
+        let (columns, row_count) = (self.columns.len(), self.row_count);
+        for Planned { column, run, change } in plan {
+            let here = column - region.columns.start;
+            let rows = region.rows.start + run.start..region.rows.start + run.end;
+            if change != Change::Write {
+                self.gaps.owned(columns, column, row_count)?.fill(rows.clone(), change == Change::Add)?;
+            }
+            let rule = match change {
+                Change::Nothing | Change::Remove => continue,
+                Change::Add => WriteRule { keep_unchanged: false, ..rule },
+                Change::Write => rule,
+            };
+            let stored = PieceMut::of_column(column, self.stored_mut(column)?.need_mutable_data()?);
+            if let Some(window) = stored.into_window_of(&Region { rows, columns: column..column + 1 }) {
+                kernel::write_checked(window, new.cut(run, here..here + 1), rule);
             }
         }
-        self.own_columns(region.columns.clone())?;
-        let mut gaps = self.gaps.clone();
-        for (column, validity) in bitmaps {
-            gaps.set(self.columns.len(), column, validity)?;
-        }
-        for column in region.columns.clone() {
-            let new = new.cut(0..new.rows(), column - region.columns.start..column - region.columns.start + 1);
-            let mut runs = Vec::new();
-            self.for_each_change(column, &region.rows, new, |run, change| {
-                match change {
-                    Change::Nothing | Change::Remove => {}
-                    Change::Add => runs.push((run, WriteRule { keep_unchanged: false, ..rule })),
-                    Change::Write => runs.push((run, rule)),
-                }
-                Ok(())
-            })?;
-            for (run, rule) in runs {
-                let stored = PieceMut::of_column(column, self.stored_mut(column)?.need_mutable_data()?);
-                let rows = region.rows.start + run.start..region.rows.start + run.end;
-                let Some(window) = stored.into_window_of(&Region { rows, columns: column..column + 1 }) else {
-                    continue;
-                };
-                kernel::write_checked(window, new.cut(run, 0..1), rule);
-            }
-        }
-        self.gaps = gaps;
         Ok(())
     }
 
@@ -315,23 +354,13 @@ impl SoaNumericTable {
         if !validity.has_missing() && self.gaps.of(column).is_none() {
             return Ok(());
         }
-        let new = match self.gaps.of(column) {
-            _ if rows == (0..self.row_count) => validity.clone(),
-            Some(old) => {
-                let mut new = old.clone();
-                new.copy_from(first_row, validity)?;
-                new
-            }
-            None => {
-                let mut new = Validity::all_present(self.row_count)?;
-                new.copy_from(first_row, validity)?;
-                new
-            }
-        };
-        let mut gaps = self.gaps.clone();
-        gaps.set(self.columns.len(), column, Some(new))?;
-        self.dictionary.set_nullable(column, true)?;
-        self.gaps = gaps;
-        Ok(())
+        let (columns, row_count) = (self.columns.len(), self.row_count);
+        if !self.dictionary.is_nullable(column) {
+            self.dictionary.set_nullable(column, true)?;
+        }
+        if rows == (0..row_count) {
+            return self.gaps.set(columns, column, Some(validity.clone()));
+        }
+        self.gaps.owned(columns, column, row_count)?.copy_from(first_row, validity)
     }
 }

@@ -171,12 +171,18 @@ impl SoaNumericTable {
         column_of: impl Fn(usize) -> (AnyWindow<'w>, Option<&'w Validity>),
     ) -> Result<()> {
         self.reserve_rows(count)?;
-        let (mut gaps, mut dictionary) = (self.gaps.resized(self.row_count + count)?, None);
-        for column in 0..self.columns.len() {
-            if let (_, Some(new)) = column_of(column) {
-                let all = Validity::concat(&[(self.gaps.of(column), self.row_count), (Some(new), count)])?;
-                gaps.set(self.columns.len(), column, all)?;
+        let (columns, rows) = (self.columns.len(), self.row_count);
+        let mut dictionary = None;
+        for column in 0..columns {
+            if column_of(column).1.is_some() {
+                self.gaps.owned(columns, column, rows)?;
                 dictionary.get_or_insert_with(|| self.dictionary.clone()).set_nullable(column, true)?;
+            }
+        }
+        self.gaps.append(rows, count)?;
+        for column in 0..columns {
+            if let (_, Some(new)) = column_of(column) {
+                self.gaps.owned(columns, column, rows + count)?.copy_from(rows, new)?;
             }
         }
         for column in 0..self.columns.len() {
@@ -184,7 +190,6 @@ impl SoaNumericTable {
             kernel::read_over(column_of(column).0, new, ConversionPolicy::Saturate, Origin::default())?;
         }
         self.row_count += count; // `reserve_rows` has checked the sum
-        self.gaps = gaps;
         if let Some(dictionary) = dictionary {
             self.dictionary = dictionary;
         }
@@ -211,11 +216,18 @@ impl Addition {
     fn of_table(table: &(dyn NumericTable + '_), column: usize, element: ElementType) -> Result<Self> {
         let rows = 0..table.shape().rows;
         let region = Region { rows: rows.clone(), columns: column..column + 1 };
-        let validity = missing::validity_of(table, column)?;
-        let Some(validity) = validity else {
+        if missing::validity_of(table, column)?.is_none() {
             return Ok(Self { values: copy_of(table, &region, element, ConversionPolicy::Checked)?, validity: None });
+        }
+        let (stored, validity) = table.column_array(column, &rows, Token::new())?;
+        let validity = match validity {
+            Some(validity) if validity.len() == stored.len() => validity,
+            None => Validity::all_present(stored.len())?,
+            Some(validity) => {
+                let (expected, actual) = (stored.len(), validity.len());
+                return Err(Error::new(ErrorKind::LengthMismatch { expected, actual }));
+            }
         };
-        let (stored, _) = table.column_array(column, &rows, Token::new())?;
         let stored = AnyWindow::of_rows(stored.as_slice(), stored.len(), 1);
         Self::of_present(stored, validity, element, Origin { row: 0, column })
     }
