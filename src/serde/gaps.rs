@@ -52,7 +52,7 @@ impl<T: Element> Serialize for ValuesWithNulls<'_, T> {
     }
 }
 
-/// A deserialized array of which some values may have been `null`: these are NaN, or zero if it has integers.
+/// A deserialized array in which `null` became NaN, or zero among integers.
 pub(super) struct FoundColumn {
     pub(super) array: AnyArray,
     /// Which values were not `null`, if any was.
