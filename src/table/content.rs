@@ -37,7 +37,7 @@ pub(crate) struct Content<'t> {
 pub(crate) enum Values<'t> {
     Array(AnyArray),
     Column(Column<'t>),
-    /// A column of which values may be missing. Reading returns unspecified values for these.
+    /// A nullable column. Its missing values are read as unspecified numbers.
     Nullable(Column<'t>),
 }
 
