@@ -252,14 +252,18 @@ struct FoundFeature {
     nullable: bool,
 }
 
-/// The fields of a feature in a binary format.
+/// The fields of a feature in a binary format, which may not name them.
 #[derive(Deserialize)]
-#[serde(rename = "Feature")]
+#[serde(rename = "Feature", deny_unknown_fields)]
 struct PackedFeature {
+    #[serde(default)]
     name: Option<String>,
     element_type: ElementType,
+    #[serde(default)]
     feature_type: FeatureType,
+    #[serde(default)]
     category_count: Option<usize>,
+    #[serde(default)]
     categories: Option<FoundWords>,
 }
 
