@@ -96,6 +96,7 @@ NOT_HERE = {
     "NpzReader",
     "SaveOptions::in_place",
     "column",
+    "SaveOptions::missing_to_nan",
     "nullable_column",
     "to_columns",
     "update_row_blocks",
