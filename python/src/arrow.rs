@@ -58,7 +58,7 @@ pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Opt
         arrays.push(ArrayData::new_empty(field.data_type()));
     }
     let policy = if copy == Some(false) { CopyPolicy::Never } else { CopyPolicy::Always };
-    let options = ArrowOptions::new().copy(policy).nulls_to_nan(true);
+    let options = ArrowOptions::new().copy(policy);
     data.py().detach(|| made(&field, arrays, options)).or_raise().map(Some)
 }
 
@@ -78,7 +78,11 @@ fn made(field: &Field, arrays: Vec<ArrayData>, options: ArrowOptions) -> numeric
             let batch = |array: ArrayData| RecordBatch::try_new(schema.clone(), vec![make_array(array)]);
             let batches: Result<Vec<_>, _> = arrays.into_iter().map(batch).collect();
             let batches = batches.map_err(foreign)?;
-            let mut table = from_record_batches_any(batches, options)?;
+            // Only a table with an array per column has missing values.
+            let mut table = match batches.iter().any(|batch| batch.column(0).logical_null_count() > 0) {
+                true => Box::new(SoaNumericTable::from_record_batches(batches, options)?),
+                false => from_record_batches_any(batches, options)?,
+            };
             if field.name().is_empty() {
                 let mut dictionary = table.dictionary().clone();
                 set_name(&mut dictionary, 0, None)?;
@@ -101,9 +105,12 @@ fn check(field: &Field) -> PyResult<()> {
         DataType::FixedSizeList(item, _) => Fields::from(vec![item.clone()]),
         _ => Fields::from(vec![field.clone()]),
     };
-    if let Some(field) = fields.iter().find(|field| field.data_type().is_temporal()) {
+    let is_point = |of: &DataType| matches!(of, DataType::Date32 | DataType::Date64 | DataType::Timestamp(_, None));
+    if let Some(field) = fields.iter().find(|field| field.data_type().is_temporal() && !is_point(field.data_type())) {
         let (name, of) = (field.name(), field.data_type());
-        let text = format!("column {name:?} is of {of}: tables hold numbers; cast it to integers first");
+        let text = format!(
+            "column {name:?} is of {of}: tables hold numbers, dates and timestamps without a time zone; cast it first"
+        );
         return Err(TableTypeError::new_err(text));
     }
     if field.metadata().get("ARROW:extension:name").is_some_and(|name| name == "arrow.fixed_shape_tensor") {

@@ -308,6 +308,11 @@ fn valid(raw: &CArray, data_type: &DataType, owner: &Arc<FFI_ArrowArray>) -> Res
             parts.expect(data_type, 2, 0).map_err(whole)?;
             buffers.push(parts.values(1, parts.end.div_ceil(8)).map_err(whole)?);
         }
+        DataType::Null => {
+            parts.expect(data_type, 0, 0).map_err(whole)?; // there is no bitmap: all values are missing
+            let array = ArrayData::builder(DataType::Null).len(parts.length).offset(parts.offset).build();
+            return array.map_err(|error| whole(error.to_string()));
+        }
         DataType::Utf8 => buffers = parts.text(data_type, size_of::<i32>()).map_err(whole)?,
         DataType::LargeUtf8 => buffers = parts.text(data_type, size_of::<i64>()).map_err(whole)?,
         DataType::Utf8View => buffers = parts.views(data_type).map_err(whole)?,

@@ -126,6 +126,45 @@ fn part<'py>(
     Ok(Bound::new(py, Table::new(selected))?.into_any())
 }
 
+/// Returns a flag for each row: whether a key selects it. The key is an index, a slice, or an array of indices or
+/// booleans.
+pub(crate) fn row_flags(py: Python<'_>, whole: &Table, key: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
+    let count = whole.len(py);
+    if key.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err("rows have no names"));
+    }
+    let chosen = if key.is(py.Ellipsis()) {
+        places(0..count)?
+    } else if is_number(key) {
+        vec![index(key.extract()?, count, "row")?]
+    } else if let Ok(slice) = key.cast::<PySlice>() {
+        let found = slice.indices(isize::try_from(count).unwrap_or(isize::MAX))?;
+        places((0..found.slicelength).map(|i| (found.start + i as isize * found.step) as usize))?
+    } else {
+        let array = py.import("numpy")?.call_method1("asarray", (key,))?;
+        let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
+        if array.getattr("ndim")?.extract::<usize>()? != 1 {
+            return Err(TableIndexError::new_err("a selection of rows has one dimension"));
+        }
+        match &*kind {
+            "b" => {
+                let flags = lists::truths(&array)?;
+                if flags.len() != count {
+                    let text = format!("{} booleans do not match {count} rows", flags.len());
+                    return Err(TableIndexError::new_err(text));
+                }
+                return Ok(flags);
+            }
+            "i" | "u" => lists::places(&array, |place| index(place, count, "row"))?,
+            _ if array.getattr("size")?.extract::<usize>()? == 0 => Vec::new(),
+            _ => return Err(PyTypeError::new_err("rows are selected by numbers or booleans")),
+        }
+    };
+    let mut flags = listed((0..count).map(|_| false), "rows")?;
+    chosen.into_iter().for_each(|row| flags[row] = true);
+    Ok(flags)
+}
+
 /// Returns a table of the rows that a key other than a number selects.
 fn some_rows<'py>(py: Python<'py>, whole: &Table, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Table>> {
     if rows.is(py.Ellipsis()) {

@@ -18,7 +18,8 @@ use crate::reader::Reader;
 /// Statistics of each column, in NumPy arrays with one value per column.
 ///
 /// ``Statistics(columns)`` starts without rows; ``nt.statistics(table)`` computes those of a table. Sums are
-/// compensated, and certified against NIST's data sets. NaN values are counted and skipped; infinities are counted.
+/// compensated, and certified against NIST's data sets. Missing values and NaN are counted, each by themselves, and
+/// skipped; infinities are counted.
 /// ``a.merge(b)`` merges statistics of parts of a table.
 ///
 /// >>> import numpy as np, numeric_table as nt
@@ -56,8 +57,9 @@ impl ColumnKey for Key {
 
 /// Counts and numbers of a column, with their names.
 type Named<N> = (&'static str, fn(&ColumnStatistics) -> N);
-const COUNTS: [Named<u64>; 3] = [
+const COUNTS: [Named<u64>; 4] = [
     ("count", ColumnStatistics::count),
+    ("missing_count", ColumnStatistics::missing_count),
     ("nan_count", ColumnStatistics::nan_count),
     ("infinity_count", ColumnStatistics::infinity_count),
 ];
@@ -106,10 +108,16 @@ impl Statistics {
         Ok(Partial::new(BasicStatistics::new(columns).or_raise()?).of_class(Self))
     }
 
-    /// The number of values that are not NaN. All other statistics are computed from these values.
+    /// The number of values that are neither missing nor NaN. All other statistics are computed from these values.
     #[getter]
     fn count<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         count_each(slf, ColumnStatistics::count)
+    }
+
+    /// The number of missing values. NaN is not one of them.
+    #[getter]
+    fn missing_count<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        count_each(slf, ColumnStatistics::missing_count)
     }
 
     /// The number of NaN values.

@@ -102,6 +102,12 @@ impl Histogram {
     fn nan_count<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::count_each(slf, ColumnHistogram::nan_count)
     }
+
+    /// The number of missing values of each column. NaN is not one of them.
+    #[getter]
+    fn missing_count<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::count_each(slf, ColumnHistogram::missing_count)
+    }
 }
 
 /// Approximates the quantiles of each column, in one pass and little memory. Exact for few values; otherwise the rank
@@ -209,5 +215,11 @@ impl QuantileSketch {
     #[getter]
     fn nan_count<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::each(slf, Sketch::nan_count)
+    }
+
+    /// The number of missing values of each column. NaN is not one of them.
+    #[getter]
+    fn missing_count<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::each(slf, Sketch::missing_count)
     }
 }

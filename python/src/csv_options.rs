@@ -113,16 +113,17 @@ fn chosen(columns: &Bound<'_, PyAny>) -> PyResult<CsvColumns> {
 fn treatment(missing: &Bound<'_, PyAny>) -> PyResult<CsvMissing> {
     if let Ok(word) = missing.cast::<PyString>() {
         return match &*word.to_string() {
+            "keep" => Ok(CsvMissing::Keep),
             "error" => Ok(CsvMissing::Error),
             "nan" => Ok(CsvMissing::Nan),
             "skip" => Ok(CsvMissing::SkipRow),
-            word => {
-                Err(TableError::new_err(format!("missing= must be 'error', 'nan', 'skip' or a number, not {word:?}")))
-            }
+            word => Err(TableError::new_err(format!(
+                "missing= must be 'keep', 'error', 'nan', 'skip' or a number, not {word:?}"
+            ))),
         };
     }
     if missing.is_instance_of::<PyBool>() {
-        return Err(PyTypeError::new_err("missing= must be 'error', 'nan', 'skip' or a number, not a boolean"));
+        return Err(PyTypeError::new_err("missing= must be 'keep', 'error', 'nan', 'skip' or a number, not a boolean"));
     }
     missing.extract().map(CsvMissing::Value)
 }

@@ -15,7 +15,7 @@ use crate::foreign::{self, stream_object, stream_of};
 use crate::partial::{Partial, state};
 use crate::reading::{layout_of, order_of, policy_of, stated};
 use crate::table::Table;
-use crate::{choose, device, element, lists, numbers};
+use crate::{choose, device, element, gaps, lists, numbers};
 
 #[methods]
 impl DeviceTable {
@@ -287,9 +287,11 @@ impl Table {
         let ordinal = device.map_or(Ok(0), device::ordinal)?;
         let layout = order.map(layout_of).transpose()?;
         let wanted = self.wanted(py, dtype, policy)?;
+        gaps::refuse(&**self.read(py), "a device").or_raise()?;
         let device = device::open(py, ordinal)?;
         let table = self.steady(py)?;
         let table = table.table();
+        gaps::refuse(table, "a device").or_raise()?;
         let dictionary = table.dictionary().with_element_type(wanted.element).or_raise()?;
         let upload = || uploaded(table, wanted.element, layout, wanted.policy, &device);
         let values = py.detach(upload).or_raise_of_device().map_err(|error| wanted.advise(error))?;

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io;
 use std::path::Path;
 
-use numeric_table::{Error, ErrorKind, error::Hint};
+use numeric_table::{DataDictionary, Error, ErrorKind, error::Hint};
 use numeric_table_execution::HandleError;
 use pyo3::exceptions::{
     PyBaseException, PyFileNotFoundError, PyIndexError, PyMemoryError, PyOSError, PyPermissionError, PyRuntimeError,
@@ -19,6 +19,7 @@ use pyo3::{PyErrArguments, PyTypeInfo, create_exception};
 
 create_exception!(numeric_table, TableError, PyValueError, "Values, shapes or names that do not fit.");
 create_exception!(numeric_table, NotRepresentableError, TableError, "A value that a conversion policy refuses.");
+create_exception!(numeric_table, MissingValueError, TableError, "A missing value where one is needed.");
 create_exception!(numeric_table, CopyRequiredError, TableError, "`copy=False`, and memory that cannot be shared.");
 create_exception!(numeric_table, TableIndexError, PyIndexError, "A row or a column past the end.");
 create_exception!(numeric_table, TableTypeError, PyTypeError, "A table or a type that a call does not take.");
@@ -152,7 +153,7 @@ pub(crate) fn say(py: Python<'_>) -> PyResult<()> {
 
 /// The library's calls and options that its hints name, and their counterparts in Python. An option is a keyword. Calls
 /// that are not listed have no counterpart.
-const CALLS: [(&str, &str); 20] = [
+const CALLS: [(&str, &str); 22] = [
     ("ConversionPolicy::Saturate", "policy='saturate'"),
     ("CsvOptions::column_type", "dtypes="),
     ("CsvOptions::decimal", "decimal="),
@@ -169,7 +170,9 @@ const CALLS: [(&str, &str); 20] = [
     ("TimeUnit::Seconds", "the unit of seconds"),
     ("allocate_data_memory", "Table.zeros"),
     ("convert", "astype"),
+    ("drop_missing_rows", "dropna"),
     ("files::load", "load"),
+    ("fill_missing", "fillna"),
     ("load_any", "load"),
     ("load_cast", "astype"),
     ("load_npy_cast", "astype"),
@@ -221,6 +224,7 @@ pub(crate) fn exception(error: Error) -> PyErr {
         }
         ErrorKind::OutOfMemory => PyMemoryError::new_err(text),
         ErrorKind::ValueNotRepresentable { .. } => with_attribute::<NotRepresentableError>(text, MESSAGE, message),
+        ErrorKind::MissingValue { .. } => MissingValueError::new_err(text),
         ErrorKind::CopyRequired { .. } => CopyRequiredError::new_err(text),
         ErrorKind::ReadOnlyTable | ErrorKind::MixedElementTypes { .. } => TableTypeError::new_err(text),
         ErrorKind::Format { .. } | ErrorKind::ShardChanged { .. } => match path {
@@ -232,6 +236,17 @@ pub(crate) fn exception(error: Error) -> PyErr {
             .raised("the file cannot be replaced atomically, only written in place: "),
         _ => TableError::new_err(text),
     }
+}
+
+/// Converts an error of reading a table to an exception, which names the column of a missing value.
+pub(crate) fn exception_in(error: Error, dictionary: &DataDictionary) -> PyErr {
+    let &ErrorKind::MissingValue { row, column } = error.kind() else { return exception(error) };
+    let name = dictionary.feature(column).ok().and_then(|feature| feature.name.as_deref());
+    let name = name.map_or_else(String::new, |name| format!(" ({name:?})"));
+    MissingValueError::new_err(format!(
+        "the value at row {row}, column {column}{name} is missing, and integers have no NaN: fillna replaces missing \
+         values, dropna leaves such rows out, to_masked keeps them, dtype=\"float64\" reads them as NaN"
+    ))
 }
 
 /// Converts an error of a device to an exception.

@@ -1,8 +1,9 @@
 //! Conversion from and to pandas frames. The module `_pandas` has the code that knows pandas' columns.
 
 use numeric_table::{
-    Error, ErrorKind, Feature, FeatureType, HomogenNumericTable, NumericTable, Shape, SoaNumericTable,
+    Error, ErrorKind, Feature, FeatureType, HomogenNumericTable, MissingValues, NumericTable, Shape, SoaNumericTable,
     TableDescription,
+    array::Validity,
     dictionary::{Categories, TimeUnit},
     table::Rejected,
 };
@@ -10,13 +11,16 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::boundary::methods;
-use crate::error::OrRaise;
+use crate::error::{OrRaise, TableError, TableTypeError};
+use crate::lists;
 use crate::reading::listed;
 use crate::source;
 use crate::table::Table;
 
-/// A name, the values, category labels, and whether these are ordered.
-type Column<'py> = (Option<String>, Bound<'py, PyAny>, Option<Vec<String>>, bool);
+/// A name, the values, a mask of the missing ones, category labels, whether these are ordered, and NumPy's name of a
+/// unit of time. The values are an array, or a table of one column, which has all of this but the name.
+type Column<'py> =
+    (Option<String>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<Vec<String>>, bool, Option<String>);
 
 #[methods]
 impl Table {
@@ -54,9 +58,10 @@ impl Table {
     }
 }
 
-type Described = (Option<String>, Option<Vec<String>>, bool, Option<&'static str>);
+type Described = (Option<String>, Option<Vec<String>>, bool, Option<&'static str>, bool);
 
-/// Returns the name and the labels of each column, whether the labels are ordered, and NumPy's name of a time unit.
+/// Returns the name and the labels of each column, whether the labels are ordered, NumPy's name of a time unit, and
+/// whether values may be missing.
 fn features(py: Python<'_>, table: &Table) -> PyResult<Vec<Described>> {
     let dictionary = table.read(py).dictionary().clone();
     let described = |feature: &Feature| {
@@ -66,20 +71,23 @@ fn features(py: Python<'_>, table: &Table) -> PyResult<Vec<Described>> {
             FeatureType::Time(unit) => name_of(unit),
             _ => None,
         };
-        (feature.name.clone(), words, feature.feature_type == FeatureType::Ordinal, unit)
+        (feature.name.clone(), words, feature.feature_type == FeatureType::Ordinal, unit, feature.nullable)
     };
     listed(dictionary.iter().map(described), "columns")
 }
 
+/// The units of time that NumPy has, with its names.
+const UNITS: [(TimeUnit, &str); 5] = [
+    (TimeUnit::Days, "D"),
+    (TimeUnit::Seconds, "s"),
+    (TimeUnit::Milliseconds, "ms"),
+    (TimeUnit::Microseconds, "us"),
+    (TimeUnit::Nanoseconds, "ns"),
+];
+
+/// Returns NumPy's name of a unit. Values in other units are numbers.
 fn name_of(unit: TimeUnit) -> Option<&'static str> {
-    match unit {
-        TimeUnit::Days => Some("D"),
-        TimeUnit::Seconds => Some("s"),
-        TimeUnit::Milliseconds => Some("ms"),
-        TimeUnit::Microseconds => Some("us"),
-        TimeUnit::Nanoseconds => Some("ns"),
-        _ => None, // numbers in a unit that NumPy may not have
-    }
+    UNITS.iter().find(|(other, _)| *other == unit).map(|&(_, name)| name)
 }
 
 /// Returns whether an object is a pandas frame, series, index or array, without importing pandas.
@@ -112,24 +120,66 @@ pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Opt
     let rows = data.len()?;
     let columns =
         py.import("numeric_table._pandas")?.call_method1("columns_of", (data, copy))?.cast_into::<PyList>()?;
+    of_columns(py, &columns, rows, copy).map(Some)
+}
+
+/// Returns a table of columns that Python code has prepared. `copy` is that of [`source::table`], for each column.
+fn of_columns(
+    py: Python<'_>,
+    columns: &Bound<'_, PyList>,
+    rows: usize,
+    copy: Option<bool>,
+) -> PyResult<Box<dyn NumericTable>> {
     let mut table = SoaNumericTable::new();
-    for column in &columns {
-        let (name, values, words, is_ordered): Column<'_> = column.extract()?;
+    for column in columns {
+        let (name, values, mask, words, is_ordered, unit): Column<'_> = column.extract()?;
+        if let Ok(one) = values.cast::<Table>() {
+            let one = one.get().snapshot(py)?;
+            let (values, validity) = one.column_with_validity(0, ..).or_raise()?;
+            let feature = Feature { name, ..one.dictionary().feature(0).or_raise()?.clone() };
+            table.push_nullable(feature, values, validity).map_err(Rejected::into_error).or_raise()?;
+            continue;
+        }
         let values = source::array(&values, copy)?;
         let mut feature = Feature { name, ..Feature::new(values.element_type()) };
         if let Some(words) = words {
             feature = feature.categorical(Categories::from_labels(words).or_raise()?);
             feature = if is_ordered { feature.ordinal() } else { feature };
         }
-        table.push_feature(feature, values).map_err(Rejected::into_error).or_raise()?;
+        if let Some(unit) = unit {
+            let found = UNITS.iter().find(|(_, name)| *name == unit).map(|&(unit, _)| FeatureType::Time(unit));
+            let wrong = || TableTypeError::new_err(format!("tables do not support times in the unit {unit:?}"));
+            feature.feature_type = found.ok_or_else(wrong)?;
+        }
+        let validity = mask.map(|mask| validity_of(&mask)).transpose()?;
+        table.push_nullable(feature, values, validity).map_err(Rejected::into_error).or_raise()?;
     }
     if columns.is_empty() {
         let empty = HomogenNumericTable::<f64>::zeros(Shape { rows, columns: 0 });
-        return Ok(Some(Box::new(empty.or_raise()?)));
+        return Ok(Box::new(empty.or_raise()?));
     }
     let found = table.row_count();
     if found != rows {
         return Err(Error::new(ErrorKind::LengthMismatch { expected: rows, actual: found })).or_raise();
     }
-    Ok(Some(Box::new(table)))
+    Ok(Box::new(table))
+}
+
+/// Returns the bitmap of a mask, a vector of booleans that are true where a value is missing.
+fn validity_of(mask: &Bound<'_, PyAny>) -> PyResult<Validity> {
+    let dimensions: usize = mask.getattr("ndim")?.extract()?;
+    if dimensions != 1 {
+        return Err(TableError::new_err(format!("a mask of one dimension is required, but this has {dimensions}")));
+    }
+    let is_missing = lists::truths(mask)?;
+    Validity::from_fn(is_missing.len(), |row| is_missing.get(row) == Some(&false)).or_raise()
+}
+
+/// Returns a table of a masked array with masked values, of an array of dates, of objects with `None` among them, or of
+/// a dictionary of columns; `None` for anything else. The module `_columns` prepares them.
+pub(crate) fn of_parts(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Box<dyn NumericTable>>> {
+    let py = data.py();
+    let found = py.import("numeric_table._columns")?.call_method1("columns_of", (data, copy))?;
+    let Some((columns, rows)) = found.extract::<Option<(Bound<'_, PyList>, usize)>>()? else { return Ok(None) };
+    of_columns(py, &columns, rows, copy).map(Some)
 }

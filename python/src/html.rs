@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use numeric_table::{BlockAccess, NumericTable, Result, Shape, TableDescription};
+use numeric_table::{BlockAccess, MissingValues, NumericTable, Result, Shape, TableDescription};
 
 use crate::element::{self, with_type};
 use crate::sparse;
@@ -45,6 +45,7 @@ pub(crate) fn table(table: &dyn NumericTable) -> Result<String> {
         let _ = write!(html, "<tr><th>{label}</th>");
         for column in &shown_columns {
             let text = match (row, column) {
+                (Some(row), Some(column)) if table.is_missing(*row, *column)? => String::from("null"),
                 (Some(row), Some(column)) => with_type!(table.column_type(*column)?, T => {
                     let value = table.value::<T>(*row, *column)?;
                     let feature = table.dictionary().feature(*column)?;

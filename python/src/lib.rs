@@ -1,17 +1,17 @@
 //! The Python package `numeric_table`: the library's tables, with NumPy arrays as input and output.
 //!
-//! `table` is the class. `surgery` selects and adds rows and columns, `reading` has its locks and reads it, `choose`
-//! implements indexing, `blocks` its blocks, `files` loads and saves it. `source` makes tables from Python objects.
-//! `share`, `dlpack`, `arrow`, `scipy` and `frames` exchange memory with other libraries; `capsules` reads and checks
-//! Arrow's C interface; `sparse` keeps sparse tables sparse. `reader`, `writer` and `csv` are files that are larger
-//! than memory; `progress` reports the work on them. `partial` is the class of mergeable results; `columns`,
-//! `products`,
-//! `counts`, `groups`, `learning` and `bayes` are its kinds. `shards` is the class of tables in many files, `reduce`
-//! computes results over them, `shards_writer` writes them. `device_table` is the class of tables on a CUDA device,
-//! `device_methods` has its methods; `device` opens devices, `device_values` has tables of any type there, `tensors`
-//! and `foreign` exchange their memory with other libraries. `element`, `numbers`, `lists` and `error` translate types,
-//! numbers, lists and exceptions; at the `boundary` to Python, panics become exceptions. `exit` stops threads when the
-//! interpreter exits. Passes over values let other Python threads run.
+//! `table` is the class. `surgery` selects and adds rows and columns, `missing` and `gaps` find and fill missing
+//! values, `reading` has its locks and reads it, `choose` implements indexing, `blocks` its blocks, `files` loads and
+//! saves it. `source` makes tables from Python objects. `share`, `dlpack`, `arrow`, `scipy` and `frames` exchange
+//! memory with other libraries; `capsules` reads and checks Arrow's C interface; `sparse` keeps sparse tables sparse.
+//! `reader`, `writer` and `csv` are files that are larger than memory; `progress` reports the work on them. `partial`
+//! is the class of mergeable results; `columns`, `products`, `counts`, `groups`, `learning` and `bayes` are its kinds.
+//! `shards` is the class of tables in many files, `reduce` computes results over them, `shards_writer` writes them.
+//! `device_table` is the class of tables on a CUDA device, `device_methods` has its methods; `device` opens devices,
+//! `device_values` has tables of any type there, `tensors` and `foreign` exchange their memory with other libraries.
+//! `element`, `numbers`, `lists` and `error` translate types, numbers, lists and exceptions; at the `boundary` to
+//! Python, panics become exceptions. `exit` stops threads when the interpreter exits. Passes over values let other
+//! Python threads run.
 
 #[forbid(unsafe_code)]
 mod arrow;
@@ -50,6 +50,8 @@ mod foreign;
 #[forbid(unsafe_code)]
 mod frames;
 #[forbid(unsafe_code)]
+mod gaps;
+#[forbid(unsafe_code)]
 mod groups;
 #[forbid(unsafe_code)]
 mod html;
@@ -57,6 +59,8 @@ mod html;
 mod learning;
 #[forbid(unsafe_code)]
 mod lists;
+#[forbid(unsafe_code)]
+mod missing;
 #[forbid(unsafe_code)]
 mod numbers;
 mod numpy_array;
@@ -151,8 +155,8 @@ mod _native {
     use super::device_table::DeviceTable;
     #[pymodule_export]
     use super::error::{
-        _calls_of_hints, CopyRequiredError, DeviceError, FormatError, NotRepresentableError, TableError,
-        TableFileError, TableIndexError, TableTypeError,
+        _calls_of_hints, CopyRequiredError, DeviceError, FormatError, MissingValueError, NotRepresentableError,
+        TableError, TableFileError, TableIndexError, TableTypeError,
     };
     #[pymodule_export]
     use super::exit::{_after_fork, _at_exit};

@@ -31,6 +31,12 @@ impl Covariance {
         Ok(state::<numeric_table::statistics::Covariance>(slf)?.column_count())
     }
 
+    /// The number of rows with a missing value, which are left out.
+    #[getter]
+    fn missing_rows(slf: &Bound<'_, Self>) -> PyResult<u64> {
+        Ok(state::<numeric_table::statistics::Covariance>(slf)?.missing_rows())
+    }
+
     /// The mean of each column.
     #[getter]
     fn means<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -87,6 +93,12 @@ impl GramMatrix {
     #[getter]
     fn column_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
         Ok(state::<numeric_table::statistics::GramMatrix>(slf)?.column_count())
+    }
+
+    /// The number of rows with a missing value, which are left out.
+    #[getter]
+    fn missing_rows(slf: &Bound<'_, Self>) -> PyResult<u64> {
+        Ok(state::<numeric_table::statistics::GramMatrix>(slf)?.missing_rows())
     }
 
     /// The sum of each column.

@@ -10,8 +10,8 @@ use numeric_table::internal::record_read;
 use numeric_table::table::spi::{Region, TableKind, Target, array_of};
 use numeric_table::{
     Array, BlockAccess, ConversionPolicy, DataDictionary, DataLayout, Element, ElementType, HomogenNumericTable,
-    NumericTable, Shape, SoaNumericTable, TableConversion, TableDescription, TableSelection, array::AnySliceMut,
-    interop::CopyReason,
+    MissingValues, NumericTable, Shape, SoaNumericTable, TableConversion, TableDescription, TableSelection,
+    array::AnySliceMut, interop::CopyReason,
 };
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
@@ -20,7 +20,8 @@ use pyo3::types::PyTuple;
 use crate::choose;
 use crate::describe;
 use crate::element::{self, with_type};
-use crate::error::{OrRaise, TableError, TableIndexError, with_advice};
+use crate::error::{OrRaise, TableError, TableIndexError, exception_in, with_advice};
+use crate::gaps;
 use crate::share::Share;
 use crate::sparse;
 use crate::table::Table;
@@ -344,7 +345,7 @@ pub(crate) fn common_type(py: Python<'_>, dictionary: &DataDictionary) -> PyResu
     element::of_object(&py.import("numpy")?.call_method1("result_type", PyTuple::new(py, types)?)?)
 }
 
-/// Converts a table to one type. A sparse table stays sparse.
+/// Converts a table to one type. A sparse table stays sparse. A table with missing values has one array per column.
 pub(crate) fn converted(
     table: &dyn NumericTable,
     element: ElementType,
@@ -352,6 +353,7 @@ pub(crate) fn converted(
 ) -> numeric_table::Result<Box<dyn NumericTable>> {
     match sparse::of(table) {
         Some(sparse) => Ok(Box::new(sparse::converted(sparse, element, policy)?)),
+        None if table.has_missing()? => Ok(Box::new(gaps::converted(table, element, policy)?)),
         None => with_type!(element, T => Ok(Box::new(table.convert_with::<T>(policy)?))),
     }
 }
@@ -386,7 +388,8 @@ pub(crate) fn read<T: Element>(
     // A block of a few rows takes less time than detaching from the interpreter.
     const LITTLE: usize = 4096;
     let is_little = shape.element_count().or_raise()? <= LITTLE;
-    let values = if is_little { read() } else { py.detach(read) }.or_raise()?;
+    let values = if is_little { read() } else { py.detach(read) };
+    let values = values.map_err(|error| exception_in(error, table.dictionary()))?;
     Ok(Share::table(values, shape, DataLayout::RowMajor))
 }
 

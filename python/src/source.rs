@@ -34,8 +34,10 @@ pub(crate) fn table_of(data: &Bound<'_, PyAny>, copy: Option<bool>, rounds: bool
     if is_array && !data.get_type().is(&array_type) {
         // A subclass: its attributes are its own. NumPy converts it to an array with NumPy's attributes.
         let masked = numpy.getattr("ma")?.getattr("MaskedArray")?;
-        if data.is_instance(&masked)? && numpy.getattr("ma")?.call_method1("is_masked", (data,))?.extract::<bool>()? {
-            return Err(TableError::new_err("tables have no masks: fill the masked values first"));
+        if data.is_instance(&masked)?
+            && let Some(table) = frames::of_parts(data, copy)?
+        {
+            return Ok(table);
         }
         let plain = numpy.call_method1("asarray", (data,))?;
         if !plain.get_type().is(&array_type) {
@@ -44,6 +46,11 @@ pub(crate) fn table_of(data: &Bound<'_, PyAny>, copy: Option<bool>, rounds: bool
         return table(&plain, copy);
     }
     if !is_array && let Some(table) = frames::table(data, copy)? {
+        return Ok(table);
+    }
+    if data.is_exact_instance_of::<PyDict>()
+        && let Some(table) = frames::of_parts(data, copy)?
+    {
         return Ok(table);
     }
     if !is_array && let Some(table) = scipy::table(data, copy)? {
@@ -68,12 +75,18 @@ pub(crate) fn table_of(data: &Bound<'_, PyAny>, copy: Option<bool>, rounds: bool
         if !array.is_instance(&array_type)? {
             return Err(TableTypeError::new_err("NumPy cannot convert this object to an array"));
         }
+        if let Some(table) = of_objects(&array, copy)? {
+            return Ok(table);
+        }
         if !rounds {
             sequences::check(data, &array)?;
         }
         return table(&array, copy);
     }
     if is_array {
+        if let Some(table) = of_objects(data, copy)? {
+            return Ok(table);
+        }
         let element = element::of_object(&data.getattr("dtype")?)?;
         if element == ElementType::Bf16 {
             return of_buffer(&data.call_method1("view", ("uint16",))?, copy, Some(element));
@@ -83,11 +96,21 @@ pub(crate) fn table_of(data: &Bound<'_, PyAny>, copy: Option<bool>, rounds: bool
     of_buffer(data, copy, None)
 }
 
+/// Returns a table of an array of objects with `None` among them, or of dates; `None` for any other array.
+fn of_objects(array: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Box<dyn NumericTable>>> {
+    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    if matches!(&*kind, "O" | "M") { frames::of_parts(array, copy) } else { Ok(None) }
+}
+
 /// Creates an array of a vector of values, by the rules of [`table`].
 pub(crate) fn array(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<AnyArray> {
     let dimensions: usize = data.getattr("ndim")?.extract()?;
     if dimensions != 1 {
         return Err(TableError::new_err(format!("an array of one dimension is required, but this has {dimensions}")));
+    }
+    let dtype = data.getattr("dtype")?;
+    if dtype.getattr("hasobject")?.is_truthy()? || dtype.getattr("kind")?.eq("M")? {
+        element::of_object(&dtype)?; // refuses it: with missing values it would be more than an array
     }
     values_of(&*table(data, copy)?)
 }

@@ -25,8 +25,9 @@ use crate::{scipy, source, sparse, together};
 /// A table of numbers: rows are observations, columns are features, in one shared block of memory or in one array per
 /// column.
 ///
-/// ``Table(data, *, dtype=None, names=None, copy=None, policy="saturate")`` accepts an array, a buffer, rows of
-/// numbers, a SciPy sparse array, a pandas frame, or an object that exports Arrow columns or DLPack tensors. In rows of
+/// ``Table(data, *, dtype=None, names=None, copy=None, policy="saturate")`` accepts an array, a masked array, a buffer,
+/// rows of numbers, a dictionary of columns, a SciPy sparse array, a pandas frame, or an object that exports Arrow
+/// columns or DLPack tensors. Masked values, ``None`` among numbers, nulls and NA are missing values. In rows of
 /// numbers, an integer beside floats that float64 cannot represent is an error, unless ``dtype`` is a floating-point
 /// type.
 ///
@@ -304,7 +305,7 @@ impl Table {
 
     /// Returns a table of this type: the same table if it has that type, otherwise a copy. A table with one array per
     /// column (``kind``) becomes a single block, which :func:`map` and :func:`open` require of files. A sparse table
-    /// stays sparse.
+    /// stays sparse. Missing values stay missing, and such a table has one array per column.
     #[pyo3(signature = (dtype, *, policy = "saturate"))]
     fn astype(slf: Bound<'_, Self>, dtype: &Bound<'_, PyAny>, policy: &str) -> PyResult<Py<Self>> {
         let (py, element, policy) = (slf.py(), element::of_object(dtype)?, policy_of(policy)?);
@@ -418,7 +419,7 @@ impl Table {
         let (one, two) = (self.snapshot(py)?, other.get().snapshot(py)?);
         let (one, two) = (&*one, &*two);
         let is_equal = one.shape() == two.shape()
-            && one.dictionary() == two.dictionary()
+            && together::are_described_alike(one.dictionary(), two.dictionary())
             && py.detach(|| together::are_equal(one, two)).or_raise()?;
         Ok(is_equal.into_pyobject(py)?.to_owned().into_any().unbind())
     }

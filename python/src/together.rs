@@ -2,13 +2,14 @@
 
 use numeric_table::table::spi::{Region, Target};
 use numeric_table::{
-    ConversionPolicy, ConversionReport, Element, ElementType, NumericTable, Shape, TableCombination, TableConversion,
-    TableDescription, TableSelection, array::AnySliceMut,
+    ConversionPolicy, ConversionReport, DataDictionary, Element, ElementType, Feature, MissingValues, NumericTable,
+    Shape, TableCombination, TableConversion, TableDescription, TableSelection, array::AnySliceMut, array::Validity,
 };
 use pyo3::prelude::*;
 
 use crate::element::with_type;
 use crate::error::{OrRaise, TableError};
+use crate::gaps;
 use crate::reading::owned;
 use crate::sparse;
 use crate::table::Table;
@@ -37,13 +38,18 @@ pub(crate) fn select(table: &dyn NumericTable, columns: &[usize]) -> numeric_tab
     }
 }
 
-/// Compares tables of one shape and one dictionary: NaN equals NaN.
+/// Compares tables of one shape and one dictionary: NaN equals NaN, and a missing value equals only another one.
 pub(crate) fn are_equal(one: &dyn NumericTable, two: &dyn NumericTable) -> numeric_table::Result<bool> {
     const VALUES: usize = 1 << 14;
     if let (Some(one), Some(two)) = (sparse::of(one), sparse::of(two)) {
         return sparse::are_equal(one, two);
     }
     let Shape { rows, columns } = one.shape();
+    if !have_equal_gaps(one, two)? {
+        return Ok(false);
+    }
+    let plain = (without_gaps(one)?, without_gaps(two)?);
+    let (one, two) = (plain.0.as_deref().unwrap_or(one), plain.1.as_deref().unwrap_or(two));
     // All columns at once, if they have one type.
     let width = if one.uniform_type().is_some() { columns.max(1) } else { 1 };
     let height = (VALUES / width).max(1);
@@ -64,7 +70,39 @@ pub(crate) fn are_equal(one: &dyn NumericTable, two: &dyn NumericTable) -> numer
     Ok(true)
 }
 
-fn values_of<T: Element>(table: &dyn NumericTable, region: &Region) -> numeric_table::Result<Vec<T>> {
+/// Returns whether the same values of two tables are missing.
+fn have_equal_gaps(one: &dyn NumericTable, two: &dyn NumericTable) -> numeric_table::Result<bool> {
+    if !one.dictionary().has_nullable() && !two.dictionary().has_nullable() {
+        return Ok(true);
+    }
+    for column in 0..one.column_count() {
+        let is_equal = match (one.column_validity(column)?, two.column_validity(column)?) {
+            (None, None) => true,
+            (Some(one), Some(two)) => one.len() == two.len() && one.words().eq(two.words()),
+            _ => false,
+        };
+        if !is_equal {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Returns a table with zeros in place of missing values, if there are any.
+fn without_gaps(table: &dyn NumericTable) -> numeric_table::Result<Option<Box<dyn NumericTable>>> {
+    Ok(match table.has_missing()? {
+        true => Some(Box::new(gaps::with_zeros(table)?)),
+        false => None,
+    })
+}
+
+/// Returns whether two dictionaries describe the same columns. Whether values may be missing makes no difference.
+pub(crate) fn are_described_alike(one: &DataDictionary, two: &DataDictionary) -> bool {
+    let plain = |feature: &Feature| Feature { nullable: false, ..feature.clone() };
+    one == two || (one.len() == two.len() && one.iter().map(plain).eq(two.iter().map(plain)))
+}
+
+pub(crate) fn values_of<T: Element>(table: &dyn NumericTable, region: &Region) -> numeric_table::Result<Vec<T>> {
     let shape = region.shape();
     let mut values = vec![T::default(); shape.element_count()?];
     let target = Target::new(AnySliceMut::new(&mut values), shape, ConversionPolicy::Saturate)?;
@@ -72,10 +110,13 @@ fn values_of<T: Element>(table: &dyn NumericTable, region: &Region) -> numeric_t
     Ok(values)
 }
 
-/// Reports the losses of a conversion of all columns, each from its own type.
+/// Reports the losses of a conversion of all columns, each from its own type. Missing values are not counted.
 pub(crate) fn report(table: &dyn NumericTable, element: ElementType) -> numeric_table::Result<ConversionReport> {
     if let Some(sparse) = sparse::of(table) {
         return sparse::report(sparse, element);
+    }
+    if table.has_missing()? {
+        return report_present(table, element);
     }
     if let Some(own) = table.uniform_type() {
         return with_type!(own, S => {
@@ -83,10 +124,31 @@ pub(crate) fn report(table: &dyn NumericTable, element: ElementType) -> numeric_
             with_type!(element, T => table.conversion_report::<T>())
         });
     }
+    by_column(table, |column, _| report(column, element))
+}
+
+/// Like [`report`], for a table with missing values.
+fn report_present(table: &dyn NumericTable, element: ElementType) -> numeric_table::Result<ConversionReport> {
+    by_column(table, |column, validity| {
+        let Some(validity) = validity else { return report(column, element) };
+        let flags = validity.to_flags()?;
+        // Rows without missing values, whose plain values the filtered column has.
+        let mut found = report(&*column.filter_rows(&flags)?, element)?;
+        let mut rows = (0..flags.len()).filter(|&row| flags[row]);
+        found.first = found.first.and_then(|(row, column)| Some((rows.nth(row)?, column)));
+        Ok(found)
+    })
+}
+
+/// Adds up the reports of all columns.
+fn by_column(
+    table: &dyn NumericTable,
+    report: impl Fn(&dyn NumericTable, Option<Validity>) -> numeric_table::Result<ConversionReport>,
+) -> numeric_table::Result<ConversionReport> {
     let mut all: Option<ConversionReport> = None;
     for column in 0..table.column_count() {
         let one = table.select_columns(column..column + 1)?;
-        let mut found = report(&one, element)?;
+        let mut found = report(&one, table.column_validity(column)?)?;
         found.first = found.first.map(|(row, _)| (row, column));
         match &mut all {
             None => all = Some(found),

@@ -241,8 +241,8 @@ def test_parts_of_arrays_and_empty_ones_are_read():
 def test_rows_that_are_null_as_a_whole_are_null_in_each_column():
     rows = pa.array([{"a": 1.5}, None])
     np.testing.assert_array_equal(nt.Table(rows).rows(), [[1.5], [np.nan]])
-    with pytest.raises(nt.TableError, match="1 null,"):
-        nt.Table(pa.StructArray.from_arrays([pa.array([1, 2])], ["a"], mask=pa.array([False, True])))
+    hidden = pa.StructArray.from_arrays([pa.array([1, 2])], ["a"], mask=pa.array([False, True]))
+    assert nt.Table(hidden).to_masked(0).tolist() == [1, None]
 
 
 # What an error falls through to.
@@ -327,7 +327,7 @@ def test_a_stream_that_fails_in_the_middle_is_an_error_with_its_reason():
 
 
 def test_columns_of_other_types_are_refused_with_their_type():
-    for column in [[[1]], [{"a": 1}], [b"bytes"], [None]]:
+    for column in [[[1]], [{"a": 1}], [b"bytes"]]:
         for data in [pa.table({"n": [1], "k": pa.array(column)}), *([pa.array(column)] if column != [{"a": 1}] else [])]:
             with pytest.raises(nt.TableError, match="not an element type"):
                 nt.Table(data)

@@ -41,11 +41,10 @@ def test_arrow_tables_come_without_a_copy_and_go():
         assert pa.table(nt.Table.zeros(3, 2, dtype="f4", order=order)).num_columns == 2
 
 
-def test_nulls_are_nan_or_an_error():
+def test_nulls_are_missing_values():
     table = nt.Table(pa.table({"x": pa.array([1.0, None])}))
-    assert np.isnan(table["x"][1])
-    with pytest.raises(ValueError, match="null"):
-        nt.Table(pa.table({"x": pa.array([1, None])}))
+    assert np.isnan(table["x"][1]) and table.missing("x").tolist() == [False, True]
+    assert nt.Table(pa.table({"x": pa.array([1, None])})).to_masked("x").tolist() == [1, None]
 
 
 def test_words_are_categories():

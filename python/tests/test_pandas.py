@@ -105,13 +105,11 @@ def test_words_are_kept_by_files_pickles_and_stacks(tmp_path):
 def test_words_that_are_missing_are_nan_and_missing_again():
     frame = pd.DataFrame({"k": pd.Categorical(["u", None, "v"]), "none": pd.Categorical([None] * 3, categories=[])})
     table = nt.Table(frame)
-    assert table.dtypes[0] == np.float32 and np.isnan(table["k"][1]) and table.categories == {"k": ["u", "v"]}
+    assert table.dtypes[0] == np.uint8 and table.missing("k").tolist() == [False, True, False]
+    assert table.categories == {"k": ["u", "v"], "none": []} or table.categories == {"k": ["u", "v"]}
     same(table.to_pandas()[["k"]], frame[["k"]])
-    with table.write_rows(0, 1) as block:
+    with table.write_rows(0, 1, dtype="float64") as block:
         block[0, 0] = 7  # no word
-    assert table.to_pandas()["k"].isna().tolist() == [True, True, False]
-    with table.write_rows(0, 1) as block:
-        block[0, 0] = 0.5
     assert table.to_pandas()["k"].isna().tolist() == [True, True, False]
     whole = nt.Table(pd.DataFrame({"k": pd.Categorical(["u", "v"])}))
     with whole.write_rows() as block:
@@ -125,7 +123,7 @@ def test_texts_become_words_and_repeated_ones_are_refused():
     table = nt.Table(pd.DataFrame({"text": ["x", "y", "x"], "n": pd.Categorical([10, 20, 10])}))
     assert table["text"].tolist() == [0, 1, 0] and table.categories == {"text": ["x", "y"], "n": ["10", "20"]}
     assert nt.Table(pd.DataFrame({"t": pd.Series(["b", "a"], dtype=object)})).categories == {"t": ["b", "a"]}
-    assert np.isnan(nt.Table(pd.DataFrame({"t": ["b", None]}))["t"][1])
+    assert nt.Table(pd.DataFrame({"t": ["b", None]})).to_masked("t").tolist() == [0, None]
     with pytest.raises(nt.TableError, match="already has the index 0"):
         nt.Table(pd.DataFrame({"k": pd.Categorical([1, "1"])}))
 
@@ -147,25 +145,24 @@ def test_truth_values_are_0_and_1():
 @pytest.mark.parametrize(
     "values",
     [
-        pd.to_datetime(["2020-01-01"]),
         pd.to_datetime(["2020-01-01"]).tz_localize("UTC"),
         pd.to_timedelta([5], unit="s"),
         pd.period_range("2020", periods=1),
         pd.interval_range(0, 1),
     ],
 )
-def test_dates_are_refused(values):
+def test_dates_with_a_zone_durations_and_intervals_are_refused(values):
     for data in [pd.DataFrame({"x": [1.0], "when": values}), pd.Series(values, name="when")]:
         with pytest.raises(nt.TableTypeError, match="'when'.*numbers"):
             nt.Table(data)
 
 
-def test_dates_of_arrow_are_refused_too():
+def test_dates_with_a_zone_and_durations_of_arrow_are_refused_too():
     pa = pytest.importorskip("pyarrow")
     import datetime
 
-    days = pa.array([datetime.date(2020, 1, 1)])
-    for column in [days, pa.array([datetime.datetime(2020, 1, 1)]), pa.array([1], pa.duration("s"))]:
+    zoned = pa.array([datetime.datetime(2020, 1, 1)], pa.timestamp("s", "UTC"))
+    for column in [zoned, pa.array([datetime.time(1)]), pa.array([1], pa.duration("s"))]:
         with pytest.raises(nt.TableTypeError, match='"when"'):
             nt.Table(pa.table({"x": [1.0], "when": column}))
     assert nt.Table(pa.table({"b": [True, False]})).rows().tolist() == [[1], [0]]
@@ -176,25 +173,29 @@ def test_numbers_of_arrow_in_a_frame_are_numbers(dtype, values):
     pytest.importorskip("pyarrow")
     frame = pd.DataFrame({"x": pd.Series(values, dtype=f"{dtype}[pyarrow]")})
     assert nt.Table(frame).rows().tolist() == [[0], [1]]
+    if dtype != "bool":
+        return  # pyarrow's memory is shared
     with pytest.raises(nt.CopyRequiredError, match="'x'"):
         nt.Table(frame, copy=False)
 
 
-@pytest.mark.parametrize("dtype", ["timestamp[s]", "date32[day]", "duration[s]", "decimal128(5, 2)"])
+@pytest.mark.parametrize("dtype", ["duration[s]", "time64[us]"])
 def test_other_values_of_arrow_in_a_frame_are_refused(dtype):
     pa = pytest.importorskip("pyarrow")
-    of = {"timestamp[s]": pa.timestamp("s"), "date32[day]": pa.date32(), "duration[s]": pa.duration("s")}
-    arrow = pd.ArrowDtype(of.get(dtype, pa.decimal128(5, 2)))
+    of = {"duration[s]": pa.duration("s")}
+    arrow = pd.ArrowDtype(of.get(dtype, pa.time64("us")))
     with pytest.raises(TypeError, match="'x'.*numbers"):
         nt.Table(pd.DataFrame({"x": pd.Series([None, None], dtype=arrow)}))
 
 
-def test_missing_values_are_nan_or_an_error():
+def test_missing_values_are_missing():
     floats = nt.Table(pd.DataFrame({"x": pd.array([1.5, None], dtype="Float32")}))
-    assert floats.dtype == np.float32 and np.isnan(floats["x"][1])
+    assert floats.dtype == np.float32 and np.isnan(floats["x"][1]) and floats.missing("x").tolist() == [False, True]
     for values in [pd.array([1, None], dtype="Int64"), pd.array([True, None], dtype="boolean")]:
-        with pytest.raises(nt.TableError, match="'x' has no value in row 1"):
-            nt.Table(pd.DataFrame({"x": values}))
+        table = nt.Table(pd.DataFrame({"x": values}))
+        assert table.to_masked("x").tolist() == [1, None]
+        with pytest.raises(nt.MissingValueError, match=r'row 1, column 0 \("x"\)'):
+            table["x"]
     columns = {"x": pd.array([2**62 + 1, 2], dtype="Int64"), "y": pd.array([1, 2], dtype="UInt8")}
     whole = nt.Table(pd.DataFrame(columns))
     assert whole["x"].tolist() == [2**62 + 1, 2] and whole.dtypes[1] == np.uint8
@@ -203,9 +204,11 @@ def test_missing_values_are_nan_or_an_error():
 def test_objects_are_numbers_or_refused():
     assert nt.Table(pd.DataFrame({"o": pd.Series([1, 2], dtype=object)})).dtype == np.int64
     assert np.isnan(nt.Table(pd.DataFrame({"o": pd.Series([1.5, None], dtype=object)}))["o"][1])
-    for values in [[1, "x"], [object(), 1], [[1], [2]], [2**70, 1]]:
+    for values in [[1, "x"], [object(), 1], [[1], [2]]]:
         with pytest.raises(nt.TableTypeError, match="'o' is of object"):
             nt.Table(pd.DataFrame({"o": pd.Series(values, dtype=object)}))
+    with pytest.raises(nt.NotRepresentableError, match="'o' has integers"):
+        nt.Table(pd.DataFrame({"o": pd.Series([2**70, 1], dtype=object)}))
     with pytest.raises(nt.TableTypeError, match="complex"):
         nt.Table(pd.DataFrame({"c": [1j]}))
     with pytest.raises(TypeError):
@@ -302,7 +305,7 @@ columns = {
 for name, values in columns.items():
     try:
         table = nt.Table(pd.DataFrame({name: values}))
-        print(name, table.dtypes, table.rows().tolist(), table.categories, table.to_pandas()[name].tolist())
+        print(name, table.dtypes, table.to_masked().tolist(), table.categories, table.to_pandas()[name].tolist())
     except Exception as error:
         print(name, type(error).__name__, str(error).replace("string", "str"))
 """
@@ -316,12 +319,12 @@ def test_it_is_the_same_with_pyarrow_and_without():
         runs.append(run.stdout)
     assert runs[0] == runs[1] and len(runs[0].splitlines()) == 15
     failed = [line.split()[0] for line in runs[0].splitlines() if "Error" in line]
-    assert failed == ["null", "date", "object"]
+    assert failed == ["object"]
 
 
-def test_whole_numbers_that_are_missing_are_refused_in_columns_of_objects_too():
-    with pytest.raises(nt.TableError, match="row 1"):
-        nt.Table(pd.DataFrame({"a": pd.Series([2**53 + 1, None], dtype=object)}))
+def test_whole_numbers_that_are_missing_are_missing_in_columns_of_objects_too():
+    whole = nt.Table(pd.DataFrame({"a": pd.Series([2**53 + 1, None], dtype=object)}))
+    assert whole.dtype == "int64" and whole.to_masked("a").tolist() == [2**53 + 1, None]
     table = nt.Table(pd.DataFrame({"a": pd.Series([1.5, None], dtype=object)}))
     assert table.dtype == "float64" and np.isnan(table[1, "a"])
 
@@ -365,8 +368,9 @@ def test_times_are_points_in_time(unit, copy, tmp_path):
     if copy:
         frame.loc[0, "when"] = pd.Timestamp("2024-02-29")
         assert table["when"][0] == 0
-    with pytest.raises(nt.TableTypeError, match="'when' is of datetime64"):
-        nt.Table(frame)
+    again = nt.Table(table.to_pandas(copy=copy))
+    assert again["when"].tolist() == [count * (86_400 if unit == "days" else 1) for count in counts]
+    same(again.to_pandas(), table.to_pandas())
 
 
 @pytest.mark.parametrize("unit", UNITS)

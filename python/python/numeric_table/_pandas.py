@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ._native import CopyRequiredError, NotRepresentableError, TableError, TableTypeError
-
-# The label, the values, the category labels of integer codes, and whether the categories are ordered.
-_Column = tuple[str | None, Any, list[str] | None, bool]
+from ._columns import Column, of_dates, of_objects
+from ._native import CopyRequiredError, NotRepresentableError, Table, TableError, TableTypeError
 
 
-def columns_of(frame: Any, copy: bool | None) -> list[_Column]:
+
+def columns_of(frame: Any, copy: bool | None) -> list[Column]:
     """Returns the columns of a frame, a series, an index or an array: values in arrays of numbers, which share memory
     where possible."""
     if isinstance(frame, pd.Index):
@@ -33,69 +32,86 @@ def _name(label: Any, place: int) -> str | None:
     return str(label)
 
 
-def _values(name: Any, series: Any, copy: bool | None) -> tuple[Any, list[str] | None, bool]:
+def _values(name: Any, series: Any, copy: bool | None) -> tuple[Any, Any, list[str] | None, bool, str | None]:
+    """Returns values, the mask of missing ones, category labels, whether they are ordered, and the unit of dates."""
     dtype = series.dtype
     if isinstance(dtype, pd.ArrowDtype) or getattr(dtype, "storage", None) == "pyarrow":
         _check_arrow(name, series)
+    if isinstance(dtype, pd.ArrowDtype):
+        return _of_arrow(name, series, copy)
     if isinstance(dtype, pd.CategoricalDtype):
         words = [str(word) for word in dtype.categories]
-        return _indices(name, series.array.codes, words, copy), words, bool(dtype.ordered)
+        codes, missing = _indices(name, series.array.codes, copy)
+        return codes, missing, words, bool(dtype.ordered), None
+    if isinstance(dtype, np.dtype) and dtype.kind == "M":
+        values, missing, unit = of_dates(name, series.to_numpy(), None, copy)
+        return values, missing, None, False, unit
     if dtype.kind in "mM" or isinstance(dtype, (pd.PeriodDtype, pd.IntervalDtype)):
-        text = "tables hold numbers; convert it first (astype, or a difference in days)"
+        text = 'tables hold numbers and points in time without a time zone; convert it first'
         raise TableTypeError(f"column {name!r} is of {dtype}: {text}")
     if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
-        return series.to_numpy(), None, False
+        return series.to_numpy(), None, None, False, None
     if isinstance(dtype, np.dtype) and dtype.kind == "b":
-        return series.to_numpy().view("u1"), None, False
+        return series.to_numpy().view("u1"), None, None, False, None
     if copy is False:
         raise CopyRequiredError(f"a copy is required: column {name!r} is of {dtype}")
     if isinstance(dtype, pd.SparseDtype):
         return _values(name, pd.Series(np.asarray(series)), copy)
     if dtype.kind in "iufb" and getattr(dtype, "numpy_dtype", None) is not None:
-        return _nullable(name, series), None, False
+        return *_nullable(series), None, False, None
     if dtype == object:
+        kind = pd.api.types.infer_dtype(series, skipna=True)
+        if kind in ("integer", "floating", "mixed-integer-float", "empty", "boolean"):
+            return *_objects(name, series, kind), None, False, None
+        if kind == "date":
+            days = np.array([None if gap else day for gap, day in zip(series.isna(), series)], dtype="datetime64[D]")
+            values, missing, unit = of_dates(name, days, None, copy)
+            return values, missing, None, False, unit
         found = series.infer_objects()
         if found.dtype != object:
-            kind = pd.api.types.infer_dtype(series)
-            if found.dtype.kind == "f" and kind == "integer":
-                _refuse_missing(name, series, "integers have")
-            if found.dtype.kind == "f" and kind != "floating":
-                _refuse_rounded(name, series)
             return _values(name, found, copy)
     if isinstance(dtype, pd.StringDtype) or (dtype == object and pd.api.types.infer_dtype(series) == "string"):
         codes, found = pd.factorize(series)
         words = [str(word) for word in found]
-        return _indices(name, codes.astype("int32"), words, copy), words, False
-    text = "tables hold numbers, booleans and strings; astype to one of these first"
+        return *_indices(name, codes.astype("int32"), copy), words, False, None
+    text = "tables hold numbers, booleans, strings and points in time; astype to one of these first"
     raise TableTypeError(f"column {name!r} is of {dtype}: {text}")
 
 
-def _indices(name: Any, codes: Any, words: list[str], copy: bool | None) -> Any:
-    """Returns category codes: floats with NaN if some are missing."""
+def _indices(name: Any, codes: Any, copy: bool | None) -> tuple[Any, Any]:
+    """Returns category codes, and the mask of missing ones."""
     missing = codes < 0
+    unsigned = codes.dtype.str.replace("i", "u")
     if not missing.any():
-        return codes.view(codes.dtype.str.replace("i", "u"))
+        return codes.view(unsigned), None
     if copy is False:
         raise CopyRequiredError(f"a copy is required: column {name!r} has missing categories")
-    found = codes.astype("float32" if len(words) <= 2**24 else "float64")
-    found[missing] = np.nan
-    return found
+    return np.where(missing, 0, codes).astype(unsigned), missing
 
 
-def _refuse_missing(name: Any, series: Any, whose: str) -> None:
-    missing = series.isna().to_numpy()
-    if missing.any():
-        place = int(missing.argmax())
-        text = 'fillna, or astype("Float64")'
-        raise TableError(f"column {name!r} has no value in row {place}, and {whose} no NaN: {text}")
+def _objects(name: Any, series: Any, kind: str) -> tuple[Any, Any]:
+    """Returns the numbers of a column of objects, and the mask of the missing ones. NaN is missing among integers and
+    booleans, and a value among floats."""
+    values = series.to_numpy()
+    is_na = series.isna().to_numpy()
+    if kind in ("floating", "mixed-integer-float"):
+        is_na = np.fromiter((value is None or value is pd.NA or value is pd.NaT for value in values), bool, len(values))
+    elif kind == "empty" and is_na.any():
+        is_na = is_na & np.fromiter((not isinstance(value, float) for value in values), bool, len(values))
+    if kind == "boolean":
+        return np.where(is_na, False, values).astype("bool").view("u1"), is_na
+    return of_objects(name, values, None, is_na)
 
 
-def _refuse_rounded(name: Any, series: Any) -> None:
-    """Refuses integers among floats that float64 cannot represent."""
-    for place, value in enumerate(series):
-        if isinstance(value, (int, np.integer)) and int(value) != float(value):
-            text = 'astype("float64") rounds it; a separate column of integers keeps it'
-            raise NotRepresentableError(f"column {name!r} has {value} among floats, in row {place}: {text}")
+def _of_arrow(name: Any, series: Any, copy: bool | None) -> tuple[Any, Any, list[str] | None, bool, str | None]:
+    """Returns a table of a column that pyarrow stores."""
+    import pyarrow
+
+    try:
+        table = Table(pyarrow.table({str(name): series.array.__arrow_array__()}), copy=copy)
+    except (TableError, TableTypeError) as error:
+        raise type(error)(f"column {name!r}: {error}") from error
+    return table, None, None, False, None
 
 
 def _check_arrow(name: Any, series: Any) -> None:
@@ -106,32 +122,37 @@ def _check_arrow(name: Any, series: Any) -> None:
         raise TableError(f"column {name!r} cannot be read: {error}") from error
 
 
-def _nullable(name: Any, series: Any) -> Any:
+def _nullable(series: Any) -> tuple[Any, Any]:
     dtype = series.dtype
-    if dtype.kind == "f":
-        return series.to_numpy(dtype=dtype.numpy_dtype, na_value=np.nan)
-    _refuse_missing(name, series, f"{dtype} has")
-    values = series.to_numpy(dtype=dtype.numpy_dtype)
-    return values.view("u1") if dtype.kind == "b" else values
+    missing = np.asarray(series.array._mask) if hasattr(series.array, "_mask") else series.isna().to_numpy()
+    values = series.to_numpy(dtype=dtype.numpy_dtype, na_value=dtype.numpy_dtype.type(0))
+    return values.view("u1") if dtype.kind == "b" else values, missing if missing.any() else None
 
 
-def frame_of(table: Any, features: list[tuple[str | None, list[str] | None, bool, str | None]], copy: bool) -> Any:
-    """Converts a table to a frame. A feature is a name, category labels, whether they are ordered, and a time unit."""
+# A name, category labels, whether they are ordered, a time unit, and whether values may be missing.
+_Feature = tuple[str | None, list[str] | None, bool, str | None, bool]
+
+
+def frame_of(table: Any, features: list[_Feature], copy: bool) -> Any:
+    """Converts a table to a frame."""
     labels = [place if name is None else name for place, (name, *_) in enumerate(features)]
     if any(str(dtype) == "bfloat16" for dtype in table.dtypes):
         raise TableTypeError("pandas has no bfloat16: astype(\"float32\") first")
+    special = {
+        place
+        for place, (_, words, _, unit, is_nullable) in enumerate(features)
+        if words is not None or unit is not None or is_nullable
+    }
     if table.is_sparse:
         frame = pd.DataFrame.sparse.from_spmatrix(table.to_scipy())
     elif table.kind == "homogeneous":
         frame = pd.DataFrame(np.asarray(table), copy=copy)
     else:
-        columns = {place: table.column(place) for place in range(len(labels))}
+        columns = {place: _column(table, place, features[place], labels[place], copy) for place in range(len(labels))}
         frame = pd.DataFrame(columns, index=pd.RangeIndex(len(table)), copy=copy)
-    for place, (_, words, is_ordered, unit) in enumerate(features):
-        if words is not None:
-            frame.isetitem(place, _categorical(table.column(place), words, is_ordered))
-        elif unit is not None:
-            frame.isetitem(place, pd.Series(_times(labels[place], table.column(place), unit, copy), copy=False))
+        special = set()
+    for place in sorted(special):
+        frame.isetitem(place, pd.Series(_column(table, place, features[place], labels[place], copy), copy=False))
     if any(isinstance(label, str) for label in labels):
         frame.columns = pd.Index(labels)
     else:
@@ -139,7 +160,30 @@ def frame_of(table: Any, features: list[tuple[str | None, list[str] | None, bool
     return frame
 
 
-def _times(name: Any, values: Any, unit: str, copy: bool) -> Any:
+def _column(table: Any, place: int, feature: _Feature, label: Any, copy: bool) -> Any:
+    _, words, is_ordered, unit, is_nullable = feature
+    values, mask = table._values_and_mask(place)
+    if words is not None:
+        return _categorical(values, mask, words, is_ordered)
+    if unit is not None:
+        return _times(label, values, mask, unit, copy)
+    if is_nullable:
+        return _masked(values, mask, copy)
+    return values
+
+
+def _masked(values: Any, mask: Any, copy: bool) -> Any:
+    """Returns a column of pandas with a mask. NaN stays a value."""
+    if values.dtype == "float16":
+        values = values.astype("float32")  # pandas has no masked half floats
+    elif copy:
+        values = values.copy()
+    missing = np.zeros(len(values), dtype=bool) if mask is None else mask
+    make = pd.arrays.FloatingArray if values.dtype.kind == "f" else pd.arrays.IntegerArray
+    return make(values, missing)
+
+
+def _times(name: Any, values: Any, mask: Any, unit: str, copy: bool) -> Any:
     """Converts counts since 1970 to points in time; NaN is missing. Days become seconds: pandas has no unit of days."""
     factor = 86400 if unit == "D" else 1
     largest = (2**63 - 1) // factor  # not -2**63, which means missing
@@ -147,6 +191,8 @@ def _times(name: Any, values: Any, unit: str, copy: bool) -> Any:
     if values.dtype.kind == "f":
         values = values.astype("float64")  # narrower floats cannot represent the limits
         missing, is_whole = np.isnan(values), (values == np.floor(values)) & (np.abs(values) != 2.0**63)
+    if mask is not None:
+        missing = missing | mask
     is_count = is_whole & (values >= -largest) & (values <= largest)
     wrong = ~(is_count | missing)
     if wrong.any():
@@ -162,9 +208,11 @@ def _times(name: Any, values: Any, unit: str, copy: bool) -> Any:
     return counts.view(f"datetime64[{'s' if unit == 'D' else unit}]")
 
 
-def _categorical(values: Any, words: list[str], is_ordered: bool) -> Any:
+def _categorical(values: Any, mask: Any, words: list[str], is_ordered: bool) -> Any:
     """Returns the categories for codes; a code out of range is missing."""
     is_word = (values >= 0) & (values < len(words))
+    if mask is not None:
+        is_word &= ~mask
     if values.dtype.kind == "f":
         is_word &= values == np.floor(values)
     codes = np.full(len(values), -1, dtype="int64")
