@@ -91,8 +91,8 @@ fn add_columns(
     }
 }
 
-/// Returns the products of `COLUMNS` columns with those of the strip `across`, summed over the rows. The columns are
-/// the `SPLIT` ones of a strip from `first` on, and then the first ones of the next strip.
+/// Returns the products of `COLUMNS` columns with those of the strip `across`, summed over the rows. The first `SPLIT` of
+/// the columns are those of a strip from `first` on, and the others are the first ones of the next strip.
 #[inline(always)]
 fn multiply<const COLUMNS: usize, const SPLIT: usize>(
     across: &[Lanes],
