@@ -4,7 +4,7 @@
 //! by data. The header contains a magic number, the version and the kind of the table. The data of a
 //! homogeneous table are its element type and the table as `serde.rs` writes it; for other kinds, they are the output
 //! of `serde/content.rs`. Version 1 has no kind: its tables are homogeneous. Version 3 is written if categories have
-//! labels. All versions stay readable. Decoding borrows: it allocates nothing before lengths, types and the shape have
+//! labels, and version 4 if a column is nullable. All versions stay readable. Decoding borrows: it allocates nothing before lengths, types and the shape have
 //! been checked against the actual number of bytes. Table files have a different format: see [`crate::format`].
 
 mod decode;
@@ -31,16 +31,22 @@ use crate::table::{HomogenNumericTable, NumericTable, TableConversion, TableKind
 
 /// `NUMTABLE`: the first eight bytes.
 const MAGIC: u64 = u64::from_le_bytes(*b"NUMTABLE");
-/// The newest version, in which categories can have labels.
-const VERSION: u32 = 3;
-/// The version that is written if no category has labels.
+/// The newest version, in which values can be missing.
+const VERSION: u32 = 4;
+/// The version that is written if categories have labels but no column is nullable.
+const VERSION_WITHOUT_GAPS: u32 = 3;
+/// The version that is written if no category has labels and no column is nullable.
 const VERSION_WITHOUT_WORDS: u32 = 2;
 /// The oldest version that can be read. All versions from this one to [`VERSION`] can be read.
 const OLDEST_VERSION: u32 = 1;
 
 /// Returns the version in which a table with this dictionary is written: the lowest one that can represent it.
 fn version_of(dictionary: &DataDictionary) -> u32 {
-    if dictionary.has_labels() { VERSION } else { VERSION_WITHOUT_WORDS }
+    match dictionary.has_nullable() {
+        true => VERSION,
+        false if dictionary.has_labels() => VERSION_WITHOUT_GAPS,
+        false => VERSION_WITHOUT_WORDS,
+    }
 }
 
 /// Positions in an archive of the version, and of the length and the bytes of the kind's name. In version 1, the
@@ -113,8 +119,9 @@ struct ArraysHeader {
 /// Writes the archive of a table that consists of arrays.
 fn write_arrays(content: &Content<'_>) -> Result<Vec<u8>> {
     let sizes = content.values.iter().map(|values| values.len().saturating_mul(values.element_type().size_in_bytes()));
+    let bitmaps = content.gaps.len().saturating_mul(content.shape.rows.div_ceil(8) + 64);
     let header = ArraysHeader { magic: MAGIC, version: version_of(&content.dictionary) };
-    encode(sizes.fold(256, usize::saturating_add), &(header, content))
+    encode(sizes.fold(256_usize.saturating_add(bitmaps), usize::saturating_add), &(header, content))
 }
 
 /// Reads the content of an archive of a table that consists of arrays. Only its length has been checked.

@@ -139,7 +139,7 @@ impl Lines for Values<'_> {
     fn as_slice(&self, element: ElementType) -> Option<AnySlice<'_>> {
         match self {
             Self::Array(array) if array.element_type() == element => Some(array.as_slice()),
-            Self::Array(_) | Self::Column(..) => None,
+            Self::Array(_) | Self::Column(_) | Self::Nullable(_) => None,
         }
     }
 
@@ -147,6 +147,11 @@ impl Lines for Values<'_> {
         match self {
             Self::Array(array) => {
                 let window = AnyWindow::of_rows(array.as_slice(), array.len(), 1).cut(rows, 0..1);
+                kernel::read_over(window, target, ConversionPolicy::Saturate, Origin::default())
+            }
+            Self::Nullable(column) => {
+                let array = column.array_of(&rows)?;
+                let window = AnyWindow::of_rows(array.as_slice(), array.len(), 1);
                 kernel::read_over(window, target, ConversionPolicy::Saturate, Origin::default())
             }
             Self::Column(Column { table, column, .. }) => {
@@ -160,7 +165,7 @@ impl Lines for Values<'_> {
     fn check_unchanged(&self, _: ElementType) -> Result<()> {
         match self {
             Self::Array(_) => Ok(()),
-            Self::Column(column) => column.check_unchanged(),
+            Self::Column(column) | Self::Nullable(column) => column.check_unchanged(),
         }
     }
 }

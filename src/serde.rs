@@ -3,8 +3,8 @@
 //! In binary formats, values are the name of their element type followed by one `serialize_bytes` of little-endian
 //! data. In human-readable formats they are numbers, with `"NaN"`, `"Infinity"` and `"-Infinity"` as strings because
 //! JSON has no such numbers. Neither form contains a version. A homogeneous table does not contain the name of its
-//! kind, which the deserialized type implies; other kinds, and tables of any kind, are in `content`. This encoding
-//! never changes, because readers refuse unknown fields and binary formats do not name fields. Archives prefix it with
+//! kind, which the deserialized type implies; other kinds, and tables of any kind, are in `content`, and their missing
+//! values in `gaps`. This encoding never changes, because readers refuse unknown fields and binary formats do not name fields. Archives prefix it with
 //! a version and the kind.
 //!
 //! Deserialization treats input as untrusted: counts, products and types are checked before memory is allocated, and
@@ -17,6 +17,7 @@
 pub(crate) mod content;
 pub(crate) mod dictionary;
 mod either;
+mod gaps;
 pub(crate) mod numbers;
 
 use std::borrow::Cow;

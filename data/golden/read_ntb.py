@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads a table file (.ntb, versions 1 to 3) with the Python standard library: python3 read_ntb.py FILE
+"""Reads a table file (.ntb, versions 1 to 4) with the Python standard library: python3 read_ntb.py FILE
 
 The format is described in src/format/README.md. This reader shares no code with the library.
 """
@@ -57,8 +57,14 @@ class Header:
             return [self.text() for _ in range(self.take("Q"))]
         return self.take("Q") if flag else None
 
+    def nullable(self):
+        """Returns whether values of a column may be missing."""
+        flag = self.take("B") if self.major > 3 else 0
+        check(flag <= 1, "the flag of a nullable column is damaged")
+        return flag == 1
+
     def features(self, columns, have_elements):
-        """Returns element id (or None), name, type and categories of each column."""
+        """Returns element id (or None), name, type and categories of each column, and whether it is nullable."""
         is_uniform, count = self.take("B"), self.take("Q")
         check(count == columns, "the features do not describe the columns")
         found = []
@@ -66,7 +72,7 @@ class Header:
             element = self.take("B") if have_elements else None
             title = self.text() if self.take("B") else None
             kind = FEATURE_TYPES[self.take("B")]
-            found.append((element, title, kind, self.categories()))
+            found.append((element, title, kind, self.categories(), self.nullable()))
         check(self.position == len(self.data), "bytes after the last feature")
         return found * (columns if is_uniform else 1)
 
@@ -95,9 +101,16 @@ def read_arrays(kind, header, payload):
 
     table = [[0] * columns for _ in range(rows)]
     if kind == "structure-of-arrays":
-        for column, (element, data) in enumerate(arrays):
+        for column, (element, data) in enumerate(arrays[:columns]):
             for row, value in enumerate(values_of(element, data)):
                 table[row][column] = value
+        check(len(settings) == 2 * (len(arrays) - columns), "the bitmaps do not fit")
+        for column, expected, (_, bits) in zip(settings[::2], settings[1::2], arrays[columns:]):
+            check(features[column][4], "a column has a bitmap but is not nullable")
+            check(len(bits) == (rows + 7) // 8 and zlib.crc32(bits) == expected, "a bitmap is damaged")
+            for row in range(rows):
+                if not bits[row // 8] >> row % 8 & 1:
+                    table[row][column] = None  # missing
     elif kind == "array-of-structures":
         (size, *offsets), records = settings, arrays[0][1]
         for row in range(rows):
@@ -124,11 +137,12 @@ def read_arrays(kind, header, payload):
 
 
 def read(data):
-    """Returns a description of the table, its features (element id, name, type, categories), and rows of values."""
+    """Returns a description of the table, its features (element id, name, type, categories, whether it is nullable), and
+    rows of values, which are None if they are missing."""
     check(data[:8] == MAGIC, "not a table file")
     check(len(data) >= 64, "cut off")
     major, _minor, header_length, at, length, file_length, header_sum, chunk = struct.unpack_from("<HHIQQQII", data, 8)
-    check(major in (1, 2, 3), f"version {major}")
+    check(major in (1, 2, 3, 4), f"version {major}")
     check(zlib.crc32(data[:60]) == struct.unpack_from("<I", data, 60)[0], "the preamble is damaged")
     check(len(data) == file_length, "cut off, or bytes past the end")
     check(at % 4096 == 0 and 64 + header_length <= at and at + length <= file_length, "parts overlap")
@@ -155,9 +169,9 @@ if __name__ == "__main__":
     print(*words, len(table), len(features))
     for element, *feature in features:
         types = [ELEMENTS[element][0]] if len(words) == 1 else []  # the other words name the type of all columns
-        title, kind, categories = feature
+        title, kind, categories, nullable = feature
         if isinstance(categories, list):
             categories = json.dumps(categories, ensure_ascii=False)
-        print(title, kind, categories, *types, sep="\t")
+        print(title, kind, categories, *types, *(["nullable"] if nullable else []), sep="\t")
     for row in table:
         print(*map(repr, row))

@@ -30,7 +30,7 @@ use number::{DECIMALS_LIMIT, DisplayNumber, write_all};
 ///
 /// Rows in the middle and columns in the middle that do not fit are replaced by `...`. All numbers of a column have the
 /// same number of decimals: two with `{:.2}`, by default as many as necessary, up to six digits. `{:120}` sets the line
-/// width to 120 terminal columns.
+/// width to 120 terminal columns. A missing value is `null`, as in polars and Arrow.
 ///
 /// `{:#}` shows everything, within limits that always apply: lines of at most a million terminal columns, and about a
 /// million numbers, fewer if they have many decimals. For a table without memory, or one that is leased to a writable
@@ -255,6 +255,10 @@ impl DisplaySource for &(dyn NumericTable + '_) {
     }
 
     fn number(&self, row: usize, column: usize) -> Result<DisplayNumber> {
+        let is_nullable = NumericTable::dictionary(*self).is_nullable(column);
+        if is_nullable && self.validity(column, row..row + 1)?.is_some_and(|validity| validity.has_missing()) {
+            return Ok(DisplayNumber::Missing);
+        }
         match_element!(self.column_type(column)?, T => Ok(DisplayNumber::new(self.value::<T>(row, column)?)))
     }
 }

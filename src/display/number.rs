@@ -15,6 +15,7 @@ pub(crate) enum DisplayNumber {
     Integer(i128),
     /// A float; `true` if its shortest digits are those of an `f64`, `false` if they are those of an `f32`.
     Float(f64, bool),
+    Missing,
 }
 
 impl DisplayNumber {
@@ -33,6 +34,7 @@ impl DisplayNumber {
             Self::Integer(value) => usize::try_from(value).ok(),
             // A cast of a float saturates. Comparing the result rejects NaN and numbers that are not integers.
             Self::Float(value, _) => Some(value as usize).filter(|&index| index as f64 == value),
+            Self::Missing => None,
         }
     }
 }
@@ -50,6 +52,7 @@ enum Form {
 pub(crate) fn write_all(numbers: &[DisplayNumber], precision: Option<usize>, are_categories: bool) -> Vec<String> {
     let form = choose(numbers, precision.map(|decimals| decimals.min(DECIMALS_LIMIT)), are_categories);
     let write = |number: &DisplayNumber| match (*number, form) {
+        (DisplayNumber::Missing, _) => "null".to_owned(),
         (DisplayNumber::Integer(value), _) => value.to_string(),
         (DisplayNumber::Float(value, _), _) if !value.is_finite() => value.to_string(), // NaN, inf, -inf
         (DisplayNumber::Float(value, _), Form::Fixed(decimals)) => format!("{value:.decimals$}"),
@@ -125,6 +128,13 @@ mod tests {
         assert_eq!(write_all(&numbers, Some(2), false), ["1.00", "2.35", "-inf"]);
         assert_eq!(write_all(&numbers, Some(0), false), ["1", "2", "-inf"]);
         assert_eq!(write_all(&[DisplayNumber::new(1.25e100)], Some(1), false), ["1.2e100"]);
+    }
+
+    #[test]
+    fn a_missing_number_does_not_change_how_others_are_written() {
+        let numbers = [DisplayNumber::new(1.5), DisplayNumber::Missing, DisplayNumber::new(f64::NAN)];
+        assert_eq!(write_all(&numbers, None, false), ["1.5", "null", "NaN"]);
+        assert_eq!(write_all(&[DisplayNumber::Missing; 2], None, true), ["null", "null"]);
     }
 
     #[test]

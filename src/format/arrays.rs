@@ -77,6 +77,7 @@ impl<'t> ArraysPlan<'t> {
     /// # Errors
     /// [`ErrorKind::Format`] if the header or the file is too long; [`ErrorKind::OutOfMemory`].
     pub(super) fn new(content: Content<'t>, chunk_size: u32) -> Result<Self> {
+        let content = content.with_bitmaps()?;
         let header = encode(&content)?;
         let arrays = content.values.iter().map(|values| (values.element_type(), values.len() as u64));
         let places =
@@ -125,7 +126,7 @@ impl<'t> ArraysPlan<'t> {
 }
 
 fn encode(content: &Content<'_>) -> Result<EncodedHeader> {
-    let Content { kind, shape, settings, dictionary, values } = content;
+    let Content { kind, shape, settings, dictionary, values, .. } = content; // `values` has the bitmaps
     let numbers = settings.len().saturating_mul(8).saturating_add(values.len().saturating_mul(ARRAY_BYTES));
     let append = |bytes: &mut Vec<u8>| {
         for number in [shape.rows as u64, shape.columns as u64, settings.len() as u64].iter().chain(settings) {
@@ -212,7 +213,7 @@ impl ArraysHeader {
     pub(super) fn with_arrays(&self, arrays: Vec<AnyArray>) -> Result<FoundContent> {
         let mut settings = with_room(self.settings.len())?;
         settings.extend_from_slice(&self.settings);
-        Ok(FoundContent { shape: self.shape, settings, dictionary: self.dictionary()?, arrays })
+        Ok(FoundContent { shape: self.shape, settings, dictionary: self.dictionary()?, arrays, gaps: Vec::new() })
     }
 
     /// Reads all arrays and compares their checksums.

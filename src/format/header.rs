@@ -51,13 +51,17 @@ impl EncodedHeader {
         dictionary: &DataDictionary,
         have_types: bool,
     ) -> Result<Self> {
-        let records = dictionary.listed().map(|feature| size_of_record(feature, have_types));
+        let major = match dictionary.has_nullable() {
+            true => Major::WithGaps,
+            false if dictionary.has_labels() => Major::WithWords,
+            false => Major::WithKind,
+        };
+        let records = dictionary.listed().map(|feature| size_of_record(feature, have_types, major));
         let room = KIND_LIMIT + check_room(records.fold(room, usize::saturating_add))?;
         let mut bytes = with_room(room)?;
         append_kind(&mut bytes, kind);
         append(&mut bytes);
-        append_dictionary(&mut bytes, dictionary, have_types);
-        let major = if dictionary.has_labels() { Major::WithWords } else { Major::WithKind };
+        append_dictionary(&mut bytes, dictionary, have_types, major);
         Ok(Self { bytes, major })
     }
 }
@@ -90,12 +94,12 @@ pub(super) fn encode(
 
 /// Appends a dictionary: a flag, the number of columns, and the features. Each feature follows its type if types may
 /// differ.
-fn append_dictionary(bytes: &mut Vec<u8>, dictionary: &DataDictionary, have_types: bool) {
+fn append_dictionary(bytes: &mut Vec<u8>, dictionary: &DataDictionary, have_types: bool, major: Major) {
     bytes.push(dictionary.is_uniform().into());
     bytes.extend((dictionary.len() as u64).to_le_bytes());
     for feature in dictionary.listed() {
         bytes.extend(have_types.then_some(feature.element_type.id()));
-        append_record(bytes, feature);
+        append_record(bytes, feature, major);
     }
 }
 
@@ -118,8 +122,8 @@ const NONE: u8 = 0;
 const SOME: u8 = 1;
 const WITH_WORDS: u8 = 2;
 
-/// Appends a feature: name, feature type, categories.
-fn append_record(bytes: &mut Vec<u8>, feature: &Feature) {
+/// Appends a feature: name, feature type, categories, and from version 4 on whether it is nullable.
+fn append_record(bytes: &mut Vec<u8>, feature: &Feature, major: Major) {
     let append_option = |bytes: &mut Vec<u8>, flag: u8, number: Option<usize>| {
         bytes.push(number.map_or(NONE, |_| flag));
         bytes.extend(number.into_iter().flat_map(|number| (number as u64).to_le_bytes()));
@@ -134,12 +138,13 @@ fn append_record(bytes: &mut Vec<u8>, feature: &Feature) {
     if let Some(categories) = categories {
         EncodedLabels::append(bytes, categories);
     }
+    bytes.extend(major.has_gaps().then_some(u8::from(feature.nullable)));
 }
 
-fn size_of_record(feature: &Feature, has_type: bool) -> usize {
+fn size_of_record(feature: &Feature, has_type: bool, major: Major) -> usize {
     let name = feature.name.as_ref().map_or(1, |name| 1 + 8 + name.len());
     let categories = feature.categories.as_ref().map_or(1, |words| 1 + 8 + EncodedLabels::size_of(words));
-    usize::from(has_type) + 1 + name + categories
+    usize::from(has_type) + 1 + name + categories + usize::from(major.has_gaps())
 }
 
 impl HomogeneousHeader {
@@ -337,7 +342,20 @@ impl<'a> Fields<'a> {
         let categories = self.categories()?;
         let feature_type =
             FeatureType::from_id(kind).ok_or_else(|| refusal(start, format!("unknown feature type: {kind}")))?;
-        Ok(FeatureView { name, element_type, feature_type, categories, nullable: false })
+        let nullable = if self.major.has_gaps() { self.flag()? } else { false };
+        Ok(FeatureView { name, element_type, feature_type, categories, nullable })
+    }
+
+    /// Reads whether a column is nullable.
+    fn flag(&mut self) -> Result<bool> {
+        let start = self.at;
+        match self.byte()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            other => {
+                Err(refusal(start, format!("the header is damaged: a nullable column has flag {other}, not 0 or 1")))
+            }
+        }
     }
 
     fn categories(&mut self) -> Result<Option<CategoriesView<'a>>> {

@@ -42,11 +42,13 @@ impl<T: Element> HomogenNumericTable<T> {
 
     /// Loads a table from a file of any element type, converted as by [`convert`](Self::convert). The file is read and
     /// converted piece by piece, so its unconverted values are never all in memory. The memory of the result is
-    /// allocated before the checksums are verified. Tables of other kinds are loaded first and then converted.
+    /// allocated before the checksums are verified. Tables of other kinds are loaded first and then converted: missing
+    /// values become NaN.
     ///
     /// # Errors
     /// The errors of [`load`](Self::load), but any element type and any kind of table is accepted;
-    /// [`ErrorKind::SizeOverflow`](crate::ErrorKind::SizeOverflow).
+    /// [`ErrorKind::SizeOverflow`](crate::ErrorKind::SizeOverflow);
+    /// [`ErrorKind::MissingValue`](crate::ErrorKind::MissingValue) if `T` is an integer type.
     ///
     /// # Examples
     /// ```
@@ -59,7 +61,13 @@ impl<T: Element> HomogenNumericTable<T> {
     /// ```
     pub fn load_cast(path: impl AsRef<Path>) -> Result<Self> {
         match FileContent::open(path.as_ref())? {
-            FileContent::Homogeneous(file, header) => load(&file, |element_type| header.dictionary(element_type), None),
+            FileContent::Homogeneous(file, header) => {
+                let dictionary_of = |element_type| match element_type == file.element_type {
+                    true => header.dictionary(element_type),
+                    false => header.dictionary(element_type)?.with_element_type(element_type), // no longer nullable
+                };
+                load(&file, dictionary_of, None)
+            }
             other => other.load(None)?.convert(),
         }
     }

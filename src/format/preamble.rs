@@ -25,18 +25,25 @@ pub(super) enum Major {
     WithKind = 2,
     /// Categories may have labels.
     WithWords = 3,
+    /// Features state whether values of a column may be missing.
+    WithGaps = 4,
 }
 
 impl Major {
     const OLDEST: u16 = Self::Homogeneous as u16;
-    const NEWEST: u16 = Self::WithWords as u16;
+    const NEWEST: u16 = Self::WithGaps as u16;
 
     fn from_number(number: u16) -> Option<Self> {
-        [Self::Homogeneous, Self::WithKind, Self::WithWords].into_iter().find(|&major| major as u16 == number)
+        let all = [Self::Homogeneous, Self::WithKind, Self::WithWords, Self::WithGaps];
+        all.into_iter().find(|&major| major as u16 == number)
     }
 
     pub(super) fn has_words(self) -> bool {
         self >= Self::WithWords
+    }
+
+    pub(super) fn has_gaps(self) -> bool {
+        self >= Self::WithGaps
     }
 }
 

@@ -24,6 +24,9 @@ use crate::window::AnySliceMut;
 /// check the checksums of values. Calls that read blocks of rows, which are only parts of chunks, check them on request
 /// ([`with_verification`](Self::with_verification)).
 ///
+/// Only files of homogeneous tables can be read by rows, so no value is missing: tables with missing values are saved as
+/// structures of arrays, which [`files::load`](crate::files::load) reads.
+///
 /// In a row-major file, rows are contiguous. In a column-major file, every read gathers a piece of each column, so a
 /// few blocks of as many rows as memory permits are best.
 ///
@@ -258,7 +261,7 @@ impl TableReader {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn load_cast<T: Element>(&self) -> Result<HomogenNumericTable<T>> {
-        load(&self.file, |element_type| self.dictionary.with_element_type(element_type), Some(&self.whole_meter()))
+        load(&self.file, |element_type| self.dictionary_of(element_type), Some(&self.whole_meter()))
     }
 
     /// Loads the whole table in the element type of the file, like [`files::load`](crate::files::load).
@@ -302,8 +305,16 @@ impl TableReader {
         let meter = Meter::start(&self.hook, self.file.size_of_rows(rows.len()));
         let (target, mut stored) = (AnySliceMut::new(array.mutable_data()?), Stored::new(self.file.element_type));
         self.read_into(rows, target, &mut stored, Some(&meter))?;
-        let dictionary = self.dictionary.with_element_type(U::TYPE)?;
+        let dictionary = self.dictionary_of(U::TYPE)?;
         HomogenNumericTable::internal(array, shape, DataLayout::RowMajor).with_dictionary(dictionary)
+    }
+
+    /// Returns the dictionary for columns of `element_type`.
+    fn dictionary_of(&self, element_type: ElementType) -> Result<DataDictionary> {
+        match element_type == self.file.element_type {
+            true => Ok(self.dictionary.clone()),
+            false => self.dictionary.with_element_type(element_type),
+        }
     }
 
     /// Creates a reader of an open file with its dictionary.

@@ -137,8 +137,18 @@ impl<N: NumericTable + ?Sized> RowSource for TableSource<'_, N> {
         self.0.shape()
     }
 
+    /// Integers with missing values are not read in their own type, which has no NaN.
     fn uniform_type(&self) -> Option<ElementType> {
-        self.0.uniform_type()
+        let has_missing = || {
+            let (rows, columns) = (0..self.shape().rows, 0..self.shape().columns);
+            let dictionary = self.0.dictionary();
+            let is_missing = |column: usize| {
+                let nullable = dictionary.feature(column).is_ok_and(|feature| feature.nullable);
+                nullable && !matches!(self.0.validity(column, rows.clone()), Ok(None))
+            };
+            dictionary.has_nullable() && columns.into_iter().any(is_missing)
+        };
+        self.0.uniform_type().filter(|element| element.is_float() || !has_missing())
     }
 
     fn data_layout(&self) -> DataLayout {

@@ -21,6 +21,7 @@ use crate::storage::options::SaveOptions;
 use crate::storage::output::{Output, PayloadWriter};
 use crate::storage::position::Sink;
 use crate::storage::replace::{Permit, Replacement};
+use crate::table::content::check_none_missing;
 use crate::table::{DataLayout, NumericTable};
 use crate::window::{AnySlice, AnyWindow};
 
@@ -207,7 +208,11 @@ impl<T: Element> TableWriter<T> {
     /// Only the labels of categories are compared with those of the table, because other labels would change the
     /// meaning of indices.
     ///
+    /// The file is homogeneous, so values cannot be missing: [`save`](crate::TableOutput::save) stores tables with
+    /// missing values. Columns that are nullable but have all their values are appended.
+    ///
     /// # Errors
+    /// [`ErrorKind::MissingValue`] with the row in the table, before anything is written;
     /// [`ErrorKind::UnequalTables`] if labels or units of times differ; [`ErrorKind::ValueNotRepresentable`] with the
     /// row in the file; the errors of reading the table; [`ErrorKind::SizeOverflow`]; [`ErrorKind::Io`];
     /// [`ErrorKind::OutOfMemory`]; [`ErrorKind::ShapeMismatch`] if the table changed while it was read. On error,
@@ -238,6 +243,7 @@ impl<T: Element> TableWriter<T> {
         let Shape { rows, columns } = lines.table_shape();
         self.check_columns(columns, table.dictionary())?;
         self.size_with(rows)?;
+        check_none_missing(table, &(0..rows))?;
         let first = self.rows;
         self.append_by(rows, &|payload, position| {
             let runs = payload.write(&lines, T::TYPE, position).map_err(|error| error.with_value_below(first))?;

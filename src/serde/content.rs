@@ -7,20 +7,22 @@ use serde::de::{self, EnumAccess, VariantAccess, Visitor};
 use serde::ser::{Error as _, SerializeStruct};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{FoundValues, SerializedValues, remember};
+use super::gaps::{FoundColumn, WithNulls};
+use super::{FoundValues, SerializedValues, refused, remember};
 use crate::array::AnyArray;
 use crate::base::element::{ElementType, match_element, with_elements};
 use crate::base::error::{Error, ErrorKind};
+use crate::base::room::with_room;
 use crate::dictionary::DataDictionary;
 use crate::table::content::{Content, FoundContent, Stored, Values, with_stored_kinds};
-use crate::table::{NumericTable, Shape};
+use crate::table::{NumericTable, Shape, TableKind};
 
 macro_rules! names {
     (() [$(($Variant:ident, $Element:ty, $name:literal, $id:literal))*]) => { &[$($name),*] };
 }
 
 /// The names of all element types: the variants of an array.
-const NAMES: &[&str] = with_elements!(names());
+pub(super) const NAMES: &[&str] = with_elements!(names());
 
 /// Serializes the elements as the only variant of an enum. The variant has the name of their type, and in binary
 /// formats its [`id`](ElementType::id).
@@ -66,7 +68,7 @@ impl<'de> Deserialize<'de> for AnyArray {
 }
 
 /// The variant of an array: by name, or by id.
-struct Variant(ElementType);
+pub(super) struct Variant(pub(super) ElementType);
 
 impl<'de> Deserialize<'de> for Variant {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -103,16 +105,42 @@ impl Serialize for Values<'_> {
     }
 }
 
+/// The columns of a table, and bitmaps of missing values as further arrays.
+struct Columns<'a> {
+    content: &'a Content<'a>,
+    bitmaps: Vec<Values<'a>>,
+    /// Whether missing values are `null`.
+    has_nulls: bool,
+}
+
+impl Serialize for Columns<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { content: Content { values, gaps, .. }, bitmaps, has_nulls } = self;
+        let validity = |column: usize| match has_nulls {
+            true => gaps.binary_search_by_key(&column, |(column, _)| *column).ok().map(|at| &gaps[at].1),
+            false => None,
+        };
+        let columns = values.iter().enumerate().map(|(column, values)| WithNulls(values, validity(column)));
+        serializer.collect_seq(columns.chain(bitmaps.iter().map(|bitmap| WithNulls(bitmap, None))))
+    }
+}
+
 /// Serializes the parts of a table, after the name of its kind.
 impl Serialize for Content<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let has_nulls = serializer.is_human_readable();
+        let (mut settings, mut bitmaps) = (Vec::new(), Vec::new());
+        if !has_nulls && !self.gaps.is_empty() {
+            (settings, bitmaps) = self.bitmaps().map_err(refused)?;
+        }
+        settings.splice(..0, self.settings.iter().copied());
         let mut table = serializer.serialize_struct("NumericTable", 6)?;
         table.serialize_field("kind", self.kind.name())?;
         table.serialize_field("rows", &(self.shape.rows as u64))?;
         table.serialize_field("columns", &(self.shape.columns as u64))?;
-        table.serialize_field("settings", &self.settings)?;
+        table.serialize_field("settings", &settings)?;
         table.serialize_field("dictionary", &self.dictionary)?;
-        table.serialize_field("arrays", &self.values)?;
+        table.serialize_field("arrays", &Columns { content: self, bitmaps, has_nulls })?;
         table.end()
     }
 }
@@ -127,20 +155,38 @@ pub(crate) struct FoundTable<'a> {
     columns: u64,
     settings: Vec<u64>,
     dictionary: DataDictionary,
-    arrays: Vec<AnyArray>,
+    arrays: Vec<FoundColumn>,
 }
 
 impl FoundTable<'_> {
     /// Returns the unchecked content.
     ///
     /// # Errors
-    /// [`ErrorKind::Format`] if the number of rows or columns exceeds the integer range of this machine.
+    /// [`ErrorKind::Format`] if the number of rows or columns exceeds the integer range of this machine, or if a value
+    /// is `null` in a column of integers that is not nullable; [`ErrorKind::OutOfMemory`].
     pub(crate) fn into_content(self) -> Result<FoundContent, Error> {
-        let Self { rows, columns, settings, dictionary, arrays, .. } = self;
+        let Self { kind, rows, columns, settings, dictionary, arrays: found } = self;
         let too_large = |_| Error::format(0, format!("{rows} x {columns} values are too many for this machine"));
         let shape =
             Shape { rows: rows.try_into().map_err(too_large)?, columns: columns.try_into().map_err(too_large)? };
-        Ok(FoundContent { shape, settings, dictionary, arrays })
+        let has_columns = kind == TableKind::STRUCTURE_OF_ARRAYS.name();
+        let (mut arrays, mut gaps) = (with_room(found.len())?, Vec::new());
+        for (index, FoundColumn { array, validity }) in found.into_iter().enumerate() {
+            let element = array.element_type();
+            match validity {
+                Some(validity) if has_columns && dictionary.is_nullable(index) => {
+                    gaps.try_reserve(1).map_err(|_| Error::out_of_memory(size_of_val(&gaps)))?;
+                    gaps.push((index, validity));
+                }
+                Some(_) if !element.is_float() => {
+                    let reason = format!("null is not a value of {element}, and array {index} is not nullable");
+                    return Err(Error::format(0, reason));
+                }
+                _ => {} // of floating-point numbers, for which other programs write null for NaN
+            }
+            arrays.push(array);
+        }
+        Ok(FoundContent { shape, settings, dictionary, arrays, gaps })
     }
 
     /// Creates a table of the recorded kind.

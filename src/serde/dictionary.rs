@@ -50,8 +50,8 @@ pub(super) fn collect_features<'de, D: Deserializer<'de>>(deserializer: D) -> Re
 
 /// A dictionary in a binary format: one record of 32 bytes per stored feature, and the concatenated names in order.
 ///
-/// A record contains: element id, feature type, flags (1: has a name, 2: has a category count, 4: has labels), five
-/// zeros; category count, start and length of the name, as `u64`. The labels follow the name, each as its length, a
+/// A record contains: element id, feature type, flags (1: has a name, 2: has a category count, 4: has labels, 8: is
+/// nullable), five zeros; category count, start and length of the name, as `u64`. The labels follow the name, each as its length, a
 /// `u64`, and its bytes. A record is as large as the decoded feature, within a factor of two, so no archive makes its
 /// reader allocate much more memory than its own size.
 #[derive(Serialize, Deserialize)]
@@ -85,7 +85,8 @@ impl Serialize for DataDictionary {
             let name = feature.name.as_deref();
             let categories = feature.categories.as_ref();
             let has_labels = categories.is_some_and(Categories::has_labels);
-            let flags = u8::from(name.is_some()) | u8::from(categories.is_some()) << 1 | u8::from(has_labels) << 2;
+            let flags = [name.is_some(), categories.is_some(), has_labels, feature.nullable];
+            let flags = (0..).zip(flags).fold(0, |all, (bit, flag)| all | u8::from(flag) << bit);
             records.extend([feature.element_type.id(), feature.feature_type.id(), flags, 0, 0, 0, 0, 0]);
             records.extend((feature.category_count().unwrap_or(0) as u64).to_le_bytes());
             records.extend((names.len() as u64).to_le_bytes());
@@ -172,10 +173,10 @@ fn read_feature<'a, E: de::Error>(
     let name = name.ok_or_else(|| E::custom("a feature's name does not begin where the previous one ends"))?;
     let name = std::str::from_utf8(name).map_err(E::custom)?;
     *end = start + length;
-    let (has_name, has_categories, has_labels) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0);
+    let [has_name, has_categories, has_labels, nullable] = [1, 2, 4, 8].map(|flag| flags & flag != 0);
     let contradicts =
         (!has_name && !name.is_empty()) || (!has_categories && categories != 0) || (has_labels && categories == 0);
-    if flags & !7 != 0 || contradicts {
+    if flags & !15 != 0 || contradicts {
         return Err(E::custom("a feature record contradicts itself"));
     }
     let categories = if has_labels {
@@ -186,7 +187,7 @@ fn read_feature<'a, E: de::Error>(
     } else {
         has_categories.then_some(CategoriesView::Count(categories))
     };
-    Ok(FeatureView { name: has_name.then_some(name), element_type, feature_type, categories, nullable: false })
+    Ok(FeatureView { name: has_name.then_some(name), element_type, feature_type, categories, nullable })
 }
 
 /// Returns the size in bytes of the name and the labels of a feature in a binary format.
@@ -195,12 +196,20 @@ pub(crate) fn size_of_texts(feature: &Feature) -> usize {
     feature.name.as_ref().map_or(0, String::len).saturating_add(words)
 }
 
-/// Five fields; in a human-readable format four if the categories have no labels.
+/// Five fields; in a human-readable format four if the categories have no labels, and one more if the column is
+/// nullable. Binary formats do not name fields and cannot have another one, so a nullable feature is an error there; as
+/// part of a dictionary it is not.
 impl Serialize for Feature {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let words = self.categories.as_ref().filter(|categories| categories.has_labels()).map(Words);
-        let is_short = words.is_none() && serializer.is_human_readable();
-        let mut fields = serializer.serialize_struct("Feature", if is_short { 4 } else { 5 })?;
+        let is_readable = serializer.is_human_readable();
+        if self.nullable && !is_readable {
+            let reason = "binary formats cannot hold a nullable feature by itself: serialize a `DataDictionary` of it";
+            return Err(serde::ser::Error::custom(reason));
+        }
+        let is_short = words.is_none() && is_readable;
+        let count = if is_short { 4 } else { 5 } + usize::from(self.nullable);
+        let mut fields = serializer.serialize_struct("Feature", count)?;
         fields.serialize_field("name", &self.name)?;
         fields.serialize_field("element_type", &self.element_type)?;
         fields.serialize_field("feature_type", &self.feature_type)?;
@@ -208,6 +217,10 @@ impl Serialize for Feature {
         match is_short {
             true => fields.skip_field("categories")?,
             false => fields.serialize_field("categories", &words)?,
+        }
+        match self.nullable {
+            true => fields.serialize_field("nullable", &true)?,
+            false => fields.skip_field("nullable")?,
         }
         fields.end()
     }
@@ -222,7 +235,7 @@ impl Serialize for Words<'_> {
     }
 }
 
-/// All fields that a serialized feature may have.
+/// All fields that a feature in a human-readable format may have.
 #[derive(Deserialize)]
 #[serde(rename = "Feature", deny_unknown_fields)]
 struct FoundFeature {
@@ -235,11 +248,31 @@ struct FoundFeature {
     category_count: Option<usize>,
     #[serde(default)]
     categories: Option<FoundWords>,
+    #[serde(default)]
+    nullable: bool,
+}
+
+/// The fields of a feature in a binary format.
+#[derive(Deserialize)]
+#[serde(rename = "Feature")]
+struct PackedFeature {
+    name: Option<String>,
+    element_type: ElementType,
+    feature_type: FeatureType,
+    category_count: Option<usize>,
+    categories: Option<FoundWords>,
 }
 
 impl<'de> Deserialize<'de> for Feature {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let found = FoundFeature::deserialize(deserializer)?;
+        let found = match deserializer.is_human_readable() {
+            true => FoundFeature::deserialize(deserializer)?,
+            false => {
+                let packed = PackedFeature::deserialize(deserializer)?;
+                let PackedFeature { name, element_type, feature_type, category_count, categories } = packed;
+                FoundFeature { name, element_type, feature_type, category_count, categories, nullable: false }
+            }
+        };
         let categories = match (found.category_count, found.categories) {
             (Some(count), Some(FoundWords(words))) if count != words.len() => {
                 let words = words.len();
@@ -248,8 +281,8 @@ impl<'de> Deserialize<'de> for Feature {
             (_, Some(FoundWords(words))) => Some(words),
             (count, None) => count.map(Categories::new),
         };
-        let FoundFeature { name, element_type, feature_type, .. } = found;
-        Ok(Self { name, element_type, feature_type, categories, nullable: false })
+        let FoundFeature { name, element_type, feature_type, nullable, .. } = found;
+        Ok(Self { name, element_type, feature_type, categories, nullable })
     }
 }
 

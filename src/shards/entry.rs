@@ -71,7 +71,8 @@ impl Shards {
         };
         changed("size in bytes", entry.bytes, opened.file_length())?;
         changed("number of rows", entry.rows as u64, opened.shape().rows as u64)?;
-        let same = check_same(&self.dictionary, shard, opened.dictionary());
+        let same = check_same(&self.dictionary, shard, opened.dictionary())
+            .and_then(|()| check_nullable(&self.dictionary, shard, opened.dictionary()));
         same.map_err(|error| error.in_file(&entry.path))?;
         changed("checksum of the header", entry.header_checksum.into(), opened.header_checksum().into())?;
         if self.is_verified || check == Check::Values {
@@ -103,7 +104,7 @@ pub(super) fn check_same(first: &DataDictionary, table: usize, other: &DataDicti
         }
     }
     for (column, mine, theirs) in first.pairs(other) {
-        if mine != theirs {
+        if mine != theirs && !differ_in_gaps(mine, theirs) {
             return Err(difference(first, table, column, mine, theirs));
         }
     }
@@ -111,6 +112,30 @@ pub(super) fn check_same(first: &DataDictionary, table: usize, other: &DataDicti
 }
 
 /// Returns an error that describes how a column differs from the column of the first table.
+/// Checks that only columns that are nullable in the table are nullable in one of its files.
+///
+/// # Errors
+/// [`ErrorKind::UnequalTables`].
+pub(super) fn check_nullable(all: &DataDictionary, table: usize, other: &DataDictionary) -> Result<()> {
+    if other.has_nullable() && all != other {
+        let mut pairs = all.pairs(other);
+        if let Some((column, ..)) = pairs.find(|(_, mine, theirs)| theirs.nullable && !mine.nullable) {
+            return Err(Error::unequal_features(table, column, "`nullable`: its values may be missing"));
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether two features that are not equal differ only in whether values may be missing. One file may have gaps
+/// in a column where another one has none.
+fn differ_in_gaps(mine: &Feature, theirs: &Feature) -> bool {
+    let Feature { name, element_type, feature_type, categories, nullable: _ } = mine;
+    *name == theirs.name
+        && *element_type == theirs.element_type
+        && *feature_type == theirs.feature_type
+        && *categories == theirs.categories
+}
+
 fn difference(first: &DataDictionary, table: usize, column: usize, mine: &Feature, theirs: &Feature) -> Error {
     let unequal = |part| Error::unequal_features(table, column, part);
     if mine.name != theirs.name {

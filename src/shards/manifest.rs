@@ -28,6 +28,8 @@ use crate::storage::{LOCK_ENDING, zeroed};
 /// Like the magic of table files: not valid text, and damaged by a transfer in text mode.
 const MAGIC: [u8; 8] = *b"\x89NTM\r\n\x1a\n";
 const VERSION: u32 = 1;
+/// The version of manifests of tables in which values may be missing.
+const VERSION_WITH_GAPS: u32 = 2;
 
 /// Positions of the version, of four zeros, of the number of files, and of the dictionary.
 const VERSION_AT: usize = 8;
@@ -291,7 +293,8 @@ pub(super) fn lock(manifest: &Path) -> Result<LockFile> {
 
 /// Returns the bytes of a manifest that lists the files under these paths.
 fn encode_manifest(shards: &Shards, paths: &[String]) -> Result<Vec<u8>> {
-    let head = (u64::from_le_bytes(MAGIC), VERSION, 0_u32, paths.len() as u64);
+    let version = if shards.dictionary.has_nullable() { VERSION_WITH_GAPS } else { VERSION };
+    let head = (u64::from_le_bytes(MAGIC), version, 0_u32, paths.len() as u64);
     let mut bytes = encode(DICTIONARY_AT + 256, &(head, &shards.dictionary))?;
     let rest = paths.iter().fold(SUM_BYTES, |room, path| room.saturating_add(ENTRY_BYTES + path.len()));
     if bytes.len().saturating_add(rest) as u64 > LIMIT {
@@ -335,11 +338,14 @@ fn decode_manifest(bytes: &[u8], folder: &Folder) -> Result<Shards> {
     }
     let mut head = Fields { bytes: &bytes[..sum_at], at: VERSION_AT };
     let (version, zeros, count) = (head.u32()?, head.u32()?, head.u64()?);
-    if version != VERSION {
-        let advice = if version > VERSION { "; a newer version of the library reads it" } else { "" };
+    if !(VERSION..=VERSION_WITH_GAPS).contains(&version) {
+        let advice = if version > VERSION_WITH_GAPS { "; a newer version of the library reads it" } else { "" };
         return refusal(
             VERSION_AT,
-            format!("the manifest has version {version}, and this library reads version {VERSION}{advice}"),
+            format!(
+                "the manifest has version {version}, and this library reads versions {VERSION} and \
+                 {VERSION_WITH_GAPS}{advice}"
+            ),
         );
     }
     let sum = Fields { bytes, at: sum_at }.u32()?;

@@ -257,7 +257,8 @@ impl Shards {
         let Described { entry, dictionary } = next;
         let same = check_same(&self.dictionary, self.entries.len(), &dictionary);
         same.map_err(|error| error.in_file(&entry.path))?;
-        self.push_entry(entry)
+        self.push_entry(entry)?;
+        self.dictionary.add_nullable(&dictionary)
     }
 
     /// Adds a file whose columns are known to match.

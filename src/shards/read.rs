@@ -14,6 +14,7 @@ use crate::block::BlockMut;
 use crate::convert::ConversionPolicy;
 use crate::format::StoredRows;
 use crate::storage::stored::Stored;
+use crate::table::content::check_none_missing;
 use crate::table::{DataLayout, HomogenNumericTable, Region, Target, record_read, rows_of};
 use crate::window::AnySliceMut;
 
@@ -41,17 +42,25 @@ impl Open {
     }
 }
 
+/// How missing values are read into a homogeneous table, which has no bitmaps.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MissingAs {
+    /// As NaN in floating-point numbers; an error in integers.
+    Nan,
+    Error,
+}
+
 impl Shards {
     /// Reads consecutive rows, of one or several files, into a new row-major table of `U`. If the files hold another
     /// type, values are converted under [`ConversionPolicy::Saturate`]. Checksums of values are not compared, unless
-    /// you request [verification](Self::with_verification).
+    /// you request [verification](Self::with_verification). Missing values are NaN.
     ///
     /// Cost: O(values read), plus O(columns) for each file that has any of the rows. Several files are read in
     /// parallel.
     ///
     /// # Errors
     /// [`ErrorKind::RowsOutOfRange`]; [`ErrorKind::SizeOverflow`]; [`ErrorKind::OutOfMemory`]. Of the first file that
-    /// cannot be read: [`ErrorKind::ShardChanged`] if it was replaced, [`ErrorKind::UnequalTables`],
+    /// cannot be read: [`ErrorKind::MissingValue`], with the row in that file, if `U` is an integer type; [`ErrorKind::ShardChanged`] if it was replaced, [`ErrorKind::UnequalTables`],
     /// [`ErrorKind::Io`], [`ErrorKind::Format`].
     ///
     /// # Examples
@@ -71,7 +80,7 @@ impl Shards {
         let (row_count, rows) = (self.row_count(), rows_of(self.shape(), rows)?);
         match rows.start > rows.end || rows.end > row_count {
             true => Err(Error::new(ErrorKind::RowsOutOfRange { rows, row_count })),
-            false => self.gather(rows, Check::Description),
+            false => self.gather(rows, Check::Description, MissingAs::Nan),
         }
     }
 
@@ -79,7 +88,8 @@ impl Shards {
     ///
     /// # Errors
     /// The errors of [`load_cast`](Self::load_cast); [`ErrorKind::ElementTypeMismatch`];
-    /// [`ErrorKind::MixedElementTypes`].
+    /// [`ErrorKind::MixedElementTypes`]; [`ErrorKind::MissingValue`], with the row in its file, for every `T`:
+    /// homogeneous tables have no missing values.
     ///
     /// # Examples
     /// ```
@@ -99,15 +109,16 @@ impl Shards {
                     .with_hint(Hint::new("load_cast", "converts"))
                     .in_some_file(path))
             }
-            _ => self.load_cast(),
+            _ => self.gather(0..self.row_count(), Check::Values, MissingAs::Error),
         }
     }
 
     /// Loads the whole table, converted to `U` and row-major, and compares the checksums of the values in the same
-    /// pass.
+    /// pass. Missing values are NaN.
     ///
     /// # Errors
     /// [`ErrorKind::SizeOverflow`]; [`ErrorKind::OutOfMemory`]. Of the first file that cannot be read or is damaged:
+    /// [`ErrorKind::MissingValue`], with the row in that file, if `U` is an integer type;
     /// [`ErrorKind::ShardChanged`] if it was replaced, [`ErrorKind::UnequalTables`], [`ErrorKind::Io`],
     /// [`ErrorKind::Format`].
     ///
@@ -120,7 +131,7 @@ impl Shards {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn load_cast<U: Element>(&self) -> Result<HomogenNumericTable<U>> {
-        self.gather(0..self.row_count(), Check::Values)
+        self.gather(0..self.row_count(), Check::Values, MissingAs::Nan)
     }
 
     /// Iterates over all rows in blocks of `rows_per_block`. Blocks may span files. One buffer is reused for every
@@ -158,7 +169,12 @@ impl Shards {
 
     /// Reads rows, which must be in range, into a new table. Files that are read completely are compared with their
     /// checksums if `check` requests it.
-    fn gather<U: Element>(&self, rows: Range<usize>, check: Check) -> Result<HomogenNumericTable<U>> {
+    fn gather<U: Element>(
+        &self,
+        rows: Range<usize>,
+        check: Check,
+        missing: MissingAs,
+    ) -> Result<HomogenNumericTable<U>> {
         let shape = Shape { rows: rows.len(), ..self.shape() };
         let mut array = Array::<U>::zeros(shape.element_count_of(U::TYPE)?)?;
         let meter = Meter::start(&self.hook, self.size_of_rows(rows.len()));
@@ -169,7 +185,7 @@ impl Shards {
             parts.push((shard, rows, target));
             rest = tail;
         }
-        let read = |(shard, rows, target)| self.read_part(shard, rows, target, check, &meter);
+        let read = |(shard, rows, target)| self.read_part(shard, rows, target, (check, missing), &meter);
         let outcomes = match task_count(self.work_of(parts.len(), rows.len())) {
             1 => parts.into_iter().try_for_each(read),
             _ => map(parts, read).into_iter().collect(),
@@ -198,14 +214,19 @@ impl Shards {
         shard: usize,
         rows: Range<usize>,
         target: AnySliceMut<'_>,
-        check: Check,
+        (check, missing): (Check, MissingAs),
         meter: &Meter,
     ) -> Result<()> {
         let mut open = self.open_rows(shard, check)?;
         let outcome = match (&open.rows, check) {
             (StoredRows::File(reader), Check::Values) => reader.read_verified(target, &mut open.stored, Some(meter)),
             (StoredRows::File(_), _) => open.read(rows, target, Some(meter)),
-            (StoredRows::Table(_), _) => {
+            (StoredRows::Table(table), _) => {
+                if missing == MissingAs::Error {
+                    let checked = check_none_missing(&**table, &rows);
+                    let hint = Hint::new("load_cast", "shows them as NaN");
+                    checked.map_err(|error| error.with_hint(hint).in_file(&self.entries[shard].path))?;
+                }
                 meter.add(self.size_of_rows(rows.len()));
                 open.read(rows, target, None)
             }

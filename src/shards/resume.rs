@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::entry::{Entry, check_same};
+use super::entry::{Entry, check_nullable, check_same};
 use super::names::numbered;
 use super::writer::{LAST, ShardsWriter, State};
 use super::{FILE_BYTES, FILES_AT_ONCE};
@@ -118,6 +118,7 @@ fn whole(index: usize, path: PathBuf, dictionary: &DataDictionary) -> Result<Opt
     let mut look = || -> Result<_> {
         let opened = OpenedTable::open(&path).inspect_err(|_| is_newer = OpenedTable::is_newer(&path))?;
         check_same(dictionary, index, opened.dictionary())?;
+        check_nullable(dictionary, index, opened.dictionary())?;
         opened.verify(None)?;
         Ok((opened.shape().rows, opened.file_length(), opened.header_checksum(), opened.values_checksum()?))
     };

@@ -3,12 +3,10 @@
 //! `part` selects columns of one table; `merged` joins tables side by side.
 
 use super::borrow::by_ref;
+use super::missing::whole_column;
 use super::part::TablePart;
-use super::tiling::copy_of;
-use super::{
-    HomogenNumericTable, MemoryStatus, MergedNumericTable, NumericTable, Region, Rejected, SoaNumericTable, lend,
-};
-use crate::array::AnyArray;
+use super::{HomogenNumericTable, MemoryStatus, MergedNumericTable, NumericTable, Region, Rejected, SoaNumericTable};
+use crate::array::{AnyArray, Validity};
 use crate::base::element::match_element;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::room::with_room;
@@ -31,17 +29,33 @@ pub(super) fn with_feature<'t>(
     feature: Feature,
     array: impl Into<AnyArray>,
 ) -> Result<MergedNumericTable<'t>, Rejected<AnyArray>> {
-    let array = array.into();
-    beside(table, feature, array.clone()).map_err(|error| Rejected::new(array, error))
+    with_nullable(table, feature, array, None)
 }
 
-fn beside<'t>(table: &'t (dyn NumericTable + 't), feature: Feature, array: AnyArray) -> Result<MergedNumericTable<'t>> {
-    let (shape, found) = (table.shape(), array.len());
-    if found != shape.rows {
-        return Err(Error::new(ErrorKind::LengthMismatch { expected: shape.rows, actual: found }));
+/// Like `with_feature`, with a validity bitmap.
+pub(super) fn with_nullable<'t>(
+    table: &'t (dyn NumericTable + 't),
+    feature: Feature,
+    array: impl Into<AnyArray>,
+    validity: Option<Validity>,
+) -> Result<MergedNumericTable<'t>, Rejected<AnyArray>> {
+    let array = array.into();
+    beside(table, feature, array.clone(), validity).map_err(|error| Rejected::new(array, error))
+}
+
+fn beside<'t>(
+    table: &'t (dyn NumericTable + 't),
+    feature: Feature,
+    array: AnyArray,
+    validity: Option<Validity>,
+) -> Result<MergedNumericTable<'t>> {
+    let shape = table.shape();
+    let lengths = [Some(array.len()), validity.as_ref().map(Validity::len)];
+    if let Some(actual) = lengths.into_iter().flatten().find(|&found| found != shape.rows) {
+        return Err(Error::new(ErrorKind::LengthMismatch { expected: shape.rows, actual }));
     }
     let replaced = feature.name.as_deref().and_then(|name| table.dictionary().index_of(name));
-    let new = table_of(feature, array);
+    let new = table_of(NewColumn { feature, array, validity })?;
     match replaced {
         Some(column) => with_replaced(table, [(column, new)]),
         None => MergedNumericTable::new([by_ref(table), new]),
@@ -56,9 +70,9 @@ pub(super) fn hstack<'s>(
     MergedNumericTable::new(std::iter::once(by_ref(table)).chain(others.iter().copied().map(by_ref)))
 }
 
-/// Copies a table of any kind into one that owns its values.
+/// Copies a table of any kind into one that owns its values. One with nullable columns becomes a structure of arrays.
 pub(super) fn to_table(table: &(dyn NumericTable + '_)) -> Result<Box<dyn NumericTable>> {
-    if let Some(element) = table.uniform_type() {
+    if let Some(element) = table.uniform_type().filter(|_| !table.dictionary().has_nullable()) {
         return match_element!(element, T => {
             Ok(HomogenNumericTable::<T>::of_table(table, ConversionPolicy::Saturate)?.into_dyn())
         });
@@ -72,24 +86,25 @@ pub(super) fn to_columns(table: &(dyn NumericTable + '_)) -> Result<SoaNumericTa
     dictionary.check_count(shape.columns, || table.uniform_type())?;
     let mut columns = with_room(shape.columns)?;
     for (column, feature) in dictionary.iter().enumerate() {
-        let (region, element) = (Region { rows: 0..shape.rows, columns: column..column + 1 }, feature.element_type);
-        columns.push(match lend::array_of(table, &region, element)? {
-            // Memory from a user's kind of table is not trusted.
-            Some((array, range)) if array.element_type() == element => match range.len() {
-                found if found == shape.rows => array.slice(range)?,
-                found => return Err(Error::new(ErrorKind::LengthMismatch { expected: shape.rows, actual: found })),
-            },
-            _ => copy_of(table, &region, element, ConversionPolicy::Saturate)?,
-        });
+        columns.push(whole_column(table, shape, column, feature.element_type)?);
     }
-    Ok(SoaNumericTable::of_arrays(dictionary, shape.rows, columns, MemoryStatus::InternallyAllocated))
+    SoaNumericTable::of_nullable_arrays(dictionary, shape.rows, columns, MemoryStatus::InternallyAllocated)
+}
+
+/// A column that stands beside those of a table, or in place of one.
+pub(super) struct NewColumn {
+    pub(super) feature: Feature,
+    pub(super) array: AnyArray,
+    /// Which values are present; `None` if all are.
+    pub(super) validity: Option<Validity>,
 }
 
 /// Returns a table of one column.
-fn table_of<'t>(feature: Feature, array: AnyArray) -> Box<dyn NumericTable + 't> {
+fn table_of<'t>(column: NewColumn) -> Result<Box<dyn NumericTable + 't>> {
+    let NewColumn { feature, array, validity } = column;
     let (rows, feature) = (array.len(), Feature { element_type: array.element_type(), ..feature });
-    let dictionary = DataDictionary::uniform(feature, 1);
-    Box::new(SoaNumericTable::of_arrays(dictionary, rows, vec![array], MemoryStatus::UserAllocated))
+    let (dictionary, owner) = (DataDictionary::uniform(feature, 1), MemoryStatus::UserAllocated);
+    Ok(Box::new(SoaNumericTable::of_nullable_arrays(dictionary, rows, vec![(array, validity)], owner)?))
 }
 
 /// Returns a table in which some columns, in ascending order, are replaced by tables of one column.
@@ -116,14 +131,14 @@ fn with_replaced<'t>(
     MergedNumericTable::new(parts)
 }
 
-/// Returns a table in which arrays replace some columns, in ascending order; the table itself if there are none.
+/// Returns a table in which new columns replace some, in ascending order; the table itself if there are none.
 pub(super) fn with_columns_replaced<'t>(
     table: &'t (dyn NumericTable + 't),
-    columns: Vec<(usize, Feature, AnyArray)>,
+    columns: Vec<(usize, NewColumn)>,
 ) -> Result<Box<dyn NumericTable + 't>> {
     if columns.is_empty() {
         return Ok(by_ref(table));
     }
-    let new = columns.into_iter().map(|(column, feature, array)| (column, table_of(feature, array)));
-    Ok(Box::new(with_replaced(table, new)?))
+    let new = columns.into_iter().map(|(column, new)| Ok((column, table_of(new)?)));
+    Ok(Box::new(with_replaced(table, new.collect::<Result<Vec<_>>>()?)?))
 }

@@ -4,10 +4,16 @@
 //! file supplies. Homogeneous tables have an older encoding, in the modules of archives and files. Any other table is
 //! stored as a homogeneous table, or as a structure of arrays if its columns differ in type.
 
+mod gaps;
+
+pub(crate) use gaps::{ColumnGaps, check_none_missing};
+
+use std::ops::Range;
+
 use super::tiling;
 use super::{
     DataLayout, HomogenNumericTable, MemoryStatus, NumericTable, Region, Shape, SoaNumericTable, TableDescription,
-    TableKind,
+    TableKind, Token,
 };
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element};
@@ -23,12 +29,16 @@ pub(crate) struct Content<'t> {
     pub(crate) settings: Vec<u64>,
     pub(crate) dictionary: DataDictionary,
     pub(crate) values: Vec<Values<'t>>,
+    /// The columns with missing values, in order: see [`gaps`].
+    pub(crate) gaps: ColumnGaps,
 }
 
 /// Values of one type in the content of a table.
 pub(crate) enum Values<'t> {
     Array(AnyArray),
     Column(Column<'t>),
+    /// A column of which values may be missing. Reading returns unspecified values for these.
+    Nullable(Column<'t>),
 }
 
 /// A column of a table, which is read on demand, with its element type at the time of creation.
@@ -40,6 +50,22 @@ pub(crate) struct Column<'t> {
 }
 
 impl Column<'_> {
+    /// Returns some rows in the column's type, shared if possible. The values of missing rows are unspecified.
+    ///
+    /// # Errors
+    /// Those of reading the table; [`ErrorKind::ElementTypeMismatch`] and [`ErrorKind::LengthMismatch`] if a user's
+    /// kind of table contradicts itself.
+    pub(crate) fn array_of(&self, rows: &Range<usize>) -> Result<AnyArray> {
+        let (array, _) = self.table.column_array(self.column, rows, Token::new())?;
+        if array.element_type() != self.element {
+            return Err(Error::element_type_mismatch(self.element, array.element_type()));
+        }
+        match array.len() == rows.len() {
+            true => Ok(array),
+            false => Err(Error::new(ErrorKind::LengthMismatch { expected: rows.len(), actual: array.len() })),
+        }
+    }
+
     /// Checks that the table still has the column as described.
     ///
     /// # Errors
@@ -58,14 +84,14 @@ impl Values<'_> {
     pub(crate) fn element_type(&self) -> ElementType {
         match self {
             Self::Array(array) => array.element_type(),
-            Self::Column(column) => column.element,
+            Self::Column(column) | Self::Nullable(column) => column.element,
         }
     }
 
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Array(array) => array.len(),
-            Self::Column(column) => column.rows,
+            Self::Column(column) | Self::Nullable(column) => column.rows,
         }
     }
 
@@ -76,6 +102,7 @@ impl Values<'_> {
     pub(crate) fn to_array(&self) -> Result<AnyArray> {
         match self {
             Self::Array(array) => Ok(array.clone()),
+            Self::Nullable(column) => column.array_of(&(0..column.rows)),
             &Self::Column(Column { table, column, element, rows }) => {
                 let region = Region { rows: 0..rows, columns: column..column + 1 };
                 tiling::copy_of(table, &region, element, ConversionPolicy::Saturate)
@@ -107,8 +134,8 @@ impl<'t> Content<'t> {
         }
         with_stored_kinds!(of_kinds);
         match table.uniform_type() {
-            Some(element) => Ok(Form::OneType(element)),
-            None => Self::of_columns(table).map(Form::Arrays),
+            Some(element) if !gaps::may_have(table, element) => Ok(Form::OneType(element)),
+            _ => Self::of_columns(table).map(Form::Arrays),
         }
     }
 
@@ -131,22 +158,21 @@ impl<'t> Content<'t> {
             None => (DataLayout::RowMajor, tiling::copy_of(table, &whole, element, ConversionPolicy::Saturate)?),
         };
         let (settings, values) = (vec![layout as u64], vec![Values::Array(array)]);
-        Ok(Self { kind: TableKind::HOMOGENEOUS, shape, settings, dictionary, values })
+        Ok(Self { kind: TableKind::HOMOGENEOUS, shape, settings, dictionary, values, gaps: Vec::new() })
     }
 
     /// Returns the columns of a table of any kind, as those of a structure of arrays.
     fn of_columns(table: &'t (dyn NumericTable + 't)) -> Result<Self> {
         let (shape, dictionary) = (table.shape(), table.dictionary().clone());
         let columns = dictionary.iter().enumerate().take(shape.columns);
-        let column = |(column, feature): (_, &Feature)| Column {
-            table,
-            column,
-            element: feature.element_type,
-            rows: shape.rows,
+        let values_of = |(column, feature): (_, &Feature)| {
+            let column = Column { table, column, element: feature.element_type, rows: shape.rows };
+            if feature.nullable { Values::Nullable(column) } else { Values::Column(column) }
         };
-        let values = columns.map(|described| Values::Column(column(described))).collect();
+        let values = columns.map(values_of).collect();
         dictionary.check_count(shape.columns, || None)?;
-        Ok(Self { kind: TableKind::STRUCTURE_OF_ARRAYS, shape, settings: Vec::new(), dictionary, values })
+        let gaps = gaps::of_columns(table, shape, &dictionary)?;
+        Ok(Self { kind: TableKind::STRUCTURE_OF_ARRAYS, shape, settings: Vec::new(), dictionary, values, gaps })
     }
 }
 
@@ -156,6 +182,8 @@ pub(crate) struct FoundContent {
     pub(crate) settings: Vec<u64>,
     pub(crate) dictionary: DataDictionary,
     pub(crate) arrays: Vec<AnyArray>,
+    /// The columns with missing values that are not stored as bitmaps.
+    pub(crate) gaps: ColumnGaps,
 }
 
 impl FoundContent {
@@ -323,12 +351,17 @@ impl Stored for SoaNumericTable {
 
     fn content(&self) -> Result<Content<'_>> {
         let columns = 0..self.shape().columns;
-        let values = columns.map(|column| Ok(Values::Array(self.array(column)?.clone()))).collect::<Result<_>>()?;
+        let values = columns.map(|column| Ok(Values::Array(self.nullable_column(column)?.0.clone())));
+        let values = values.collect::<Result<_>>()?;
         let (shape, dictionary) = (self.shape(), self.dictionary().clone());
-        Ok(Content { kind: Self::KIND, shape, settings: Vec::new(), dictionary, values })
+        let gaps = gaps::of_columns(self, shape, &dictionary)?;
+        Ok(Content { kind: Self::KIND, shape, settings: Vec::new(), dictionary, values, gaps })
     }
 
-    fn from_content(found: FoundContent) -> Result<Self> {
+    fn from_content(mut found: FoundContent) -> Result<Self> {
+        if found.dictionary.has_nullable() {
+            found.take_bitmaps()?;
+        }
         let [] = found.settings(Self::KIND)?;
         if found.arrays.len() != found.shape.columns {
             let (count, columns) = (found.arrays.len(), found.shape.columns);
@@ -338,7 +371,12 @@ impl Stored for SoaNumericTable {
         if let Some(array) = arrays.iter().find(|array| array.len() != expected) {
             return Err(Error::new(ErrorKind::LengthMismatch { expected, actual: array.len() }));
         }
-        let plain = arrays.iter().map(|array| Feature::new(array.element_type())).collect();
-        Ok(Self::of_arrays(plain, expected, arrays, MemoryStatus::InternallyAllocated))
+        let plain = arrays.iter().enumerate().map(|(column, array)| Feature {
+            nullable: found.dictionary.is_nullable(column),
+            ..Feature::new(array.element_type())
+        });
+        let mut table = Self::of_arrays(plain.collect(), expected, arrays, MemoryStatus::InternallyAllocated);
+        table.set_gaps(found.gaps)?;
+        Ok(table)
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::take::filter_rows;
 use super::tiling::copy_of;
-use super::{NumericTable, Region, TableDescription, Target, Token, lend};
+use super::{NumericTable, Region, Shape, TableDescription, Target, Token, lend};
 use crate::array::{AnyArray, NewArray, Validity};
 use crate::base::element::{Element, ElementType, match_element, match_width};
 use crate::base::error::{Error, ErrorKind, Hint, Result};
@@ -58,6 +58,29 @@ pub(super) fn read_column<N: NumericTable + ?Sized>(
         return Ok((array.slice(range)?, None));
     }
     Ok((copy_of(table, &region, element, ConversionPolicy::Saturate)?, None))
+}
+
+/// Returns a column of a table, of a type and a shape that the table has stated, shared if possible. Does not trust what
+/// a user's kind of table returns now.
+///
+/// # Errors
+/// Those of reading the table; [`ErrorKind::ElementTypeMismatch`], [`ErrorKind::LengthMismatch`].
+pub(super) fn whole_column(
+    table: &(dyn NumericTable + '_),
+    shape: Shape,
+    column: usize,
+    element: ElementType,
+) -> Result<(AnyArray, Option<Validity>)> {
+    let (array, validity) = table.column_array(column, &(0..shape.rows), Token::new())?;
+    if array.element_type() != element {
+        return Err(Error::element_type_mismatch(element, array.element_type()));
+    }
+    let expected = shape.rows;
+    let lengths = [Some(array.len()), validity.as_ref().map(Validity::len)];
+    match lengths.into_iter().flatten().find(|&found| found != expected) {
+        Some(actual) => Err(Error::new(ErrorKind::LengthMismatch { expected, actual })),
+        None => Ok((array, validity)),
+    }
 }
 
 /// Copies arrays of one type, end to end, into an array of `count` values.

@@ -2,25 +2,31 @@
 //!
 //! Values become integers that ascend with them. Above the bits of the row number, each item has the leading bits of
 //! its integer, from the highest bit in which any two differ: `base/radix` sorts the items. Integers with more such
-//! bits than fit are compared again among the few items that are equal so far.
-//! Semantics: NumPy `argsort(kind="stable")`, and -0.0 equals 0.0.
+//! bits than fit are compared again among the few items that are equal so far. Rows whose value is missing are moved
+//! behind all others, and not sorted: their values are never compared.
+//! Semantics: NumPy `argsort(kind="stable")`, and -0.0 equals 0.0. Missing values: pandas `na_position="last"`.
 
+use super::missing::whole_column;
 use super::take::column_of;
 use super::tiling::{copy_of, lent_slice};
 use super::{NumericTable, TableDescription};
-use crate::array::Array;
+use crate::array::{Array, Validity};
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
 use crate::base::number::Exact;
 use crate::base::room::filled;
 use crate::base::{parallel, radix};
 use crate::convert::ConversionPolicy;
+use crate::window::AnySlice;
 
-/// The rows of a table in ascending order of a column's values. Equal values are in the order of their rows.
+/// The rows of a table in ascending order of a column's values, missing ones last. Equal values, and missing ones, are in
+/// the order of their rows.
 pub(super) struct Sorted {
     /// The row number in the lowest `row_bits` bits, and above it a part of the integer. Equal integers follow each
     /// other.
     items: Array<u64>,
+    /// The number of items whose value is present. The others follow, with unspecified integers.
+    present: usize,
     row_bits: u32,
     /// The integer of each row, if an item has not all bits in which they differ.
     keys: Option<Array<u64>>,
@@ -52,7 +58,10 @@ impl Class<'_> {
 impl Sorted {
     /// Sorts the rows. Needs 16 bytes for each row, or 24 if integers differ in many bits.
     pub(super) fn by(table: &(dyn NumericTable + '_), column: usize) -> Result<Self> {
-        let keys = keys_of(table, column)?;
+        let (mut keys, validity) = keys_of(table, column)?;
+        if let Some(validity) = &validity {
+            hide_missing(keys.mutable_data()?, validity);
+        }
         let count = keys.len();
         let row_bits = usize::BITS - count.saturating_sub(1).leading_zeros();
         let window = Window::of(varying(&keys), u64::BITS - row_bits);
@@ -71,8 +80,9 @@ impl Sorted {
                 chunk.iter_mut().zip(rows).for_each(|(item, (row, &key))| *item = window.pack(key, row, row_bits));
             }),
         }
-        sort(packed, spare, row_bits, window, keys.as_deref());
-        Ok(Self { items, row_bits, keys })
+        let present = validity.map_or(count, |validity| move_missing_to_end(packed, spare, &validity));
+        sort(&mut packed[..present], &mut spare[..present], row_bits, window, keys.as_deref());
+        Ok(Self { items, present, row_bits, keys })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -81,7 +91,7 @@ impl Sorted {
 
     /// Returns the row numbers, in order.
     pub(super) fn into_rows(self) -> Result<Rows> {
-        let Self { items, row_bits, keys } = self;
+        let Self { items, row_bits, keys, .. } = self;
         drop(keys);
         let row = |place: usize| row_of(items[place], row_bits);
         if row_bits <= u32::BITS {
@@ -98,14 +108,17 @@ impl Sorted {
         Ok(Rows::Long(rows))
     }
 
-    /// Calls `work` with the rows of each value, in ascending order of the values.
+    /// Calls `work` with the rows of each value, in ascending order of the values, and then with those whose value is
+    /// missing.
     pub(super) fn try_for_each_class(&self, mut work: impl FnMut(Class<'_>) -> Result<()>) -> Result<()> {
         let row_bits = self.row_bits;
         let is_same = |&one: &u64, &other: &u64| match &self.keys {
             Some(keys) => keys[row_of(one, row_bits)] == keys[row_of(other, row_bits)],
             None => prefix(one, row_bits) == prefix(other, row_bits),
         };
-        self.items.chunk_by(is_same).try_for_each(|items| work(Class { items, row_bits }))
+        let (present, missing) = self.items.split_at(self.present);
+        let missing = Some(missing).filter(|missing| !missing.is_empty());
+        present.chunk_by(is_same).chain(missing).try_for_each(|items| work(Class { items, row_bits }))
     }
 }
 
@@ -171,9 +184,41 @@ fn varying(keys: &[u64]) -> u64 {
     found.into_iter().fold(0, |all, varying| all | varying)
 }
 
-/// Returns an integer for each value of a column.
-fn keys_of(table: &(dyn NumericTable + '_), column: usize) -> Result<Array<u64>> {
-    let (all, element) = (column_of(table.shape(), column), table.column_type(column)?);
+/// Replaces the integers of missing values by that of a present one, so that no two integers differ because of them.
+fn hide_missing(keys: &mut [u64], validity: &Validity) {
+    let present = validity.runs().find(|(_, is_present)| *is_present);
+    let key = present.and_then(|(rows, _)| keys.get(rows.start).copied()).unwrap_or_default();
+    for (rows, _) in validity.runs().filter(|(_, is_present)| !is_present) {
+        keys[rows].fill(key);
+    }
+}
+
+/// Moves the items of missing values, one for each row, to the end. Both groups stay in order. Returns the number of the
+/// other items. The spare memory must be as large.
+fn move_missing_to_end(items: &mut [u64], spare: &mut [u64], validity: &Validity) -> usize {
+    let (mut present, mut missing) = (0, 0);
+    for (rows, is_present) in validity.runs() {
+        let count = rows.len();
+        if is_present {
+            items.copy_within(rows, present);
+            present += count;
+        } else {
+            spare[missing..missing + count].copy_from_slice(&items[rows]);
+            missing += count;
+        }
+    }
+    items[present..].copy_from_slice(&spare[..missing]);
+    present
+}
+
+/// Returns an integer for each value of a column, and which of them are present; `None` if all are.
+fn keys_of(table: &(dyn NumericTable + '_), column: usize) -> Result<(Array<u64>, Option<Validity>)> {
+    let (shape, element) = (table.shape(), table.column_type(column)?);
+    if table.dictionary().is_nullable(column) {
+        let (array, validity) = whole_column(table, shape, column, element)?;
+        return Ok((integers_of(array.as_slice())?, validity));
+    }
+    let all = column_of(shape, column);
     let copy = match lent_slice(table, &all, element)? {
         Some(_) => None,
         None => Some(copy_of(table, &all, element, ConversionPolicy::Saturate)?),
@@ -182,7 +227,11 @@ fn keys_of(table: &(dyn NumericTable + '_), column: usize) -> Result<Array<u64>>
         Some(copy) => copy.as_slice(),
         None => lent_slice(table, &all, element)?.ok_or_else(Error::not_contiguous)?,
     };
-    match_element!(element, T => {
+    Ok((integers_of(values)?, None))
+}
+
+fn integers_of(values: AnySlice<'_>) -> Result<Array<u64>> {
+    match_element!(values.element_type(), T => {
         let values = values.as_slice::<T>();
         Array::from_fn(values.len(), |row| key(values[row]))
     })

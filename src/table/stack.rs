@@ -4,12 +4,12 @@
 
 use std::collections::HashMap;
 
-use super::beside::with_columns_replaced;
+use super::beside::{NewColumn, with_columns_replaced};
 use super::borrow::by_ref;
 use super::merged::RowMergedNumericTable;
 use super::tiling::copy_of;
-use super::{NumericTable, Region};
-use crate::array::{AnyArray, Array};
+use super::{NumericTable, Region, missing};
+use crate::array::{AnyArray, Array, Validity};
 use crate::base::element::{Element, ElementType, match_element};
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
@@ -46,8 +46,8 @@ pub(super) fn vstack_unified<'s>(
             let Some(union) = Union::of(column, &features.collect::<Result<Vec<_>>>()?)? else { continue };
             let mut first_row = 0;
             for (index, (table, replaced)) in tables.iter().zip(&mut replaced).enumerate() {
-                let array = union.recoded(*table, index).map_err(|error| error.moved(first_row, 0))?;
-                replaced.push((column, union.feature.clone(), array));
+                let new = union.recoded(*table, index).map_err(|error| error.moved(first_row, 0))?;
+                replaced.push((column, new));
                 first_row += table.shape().rows;
             }
         }
@@ -95,34 +95,40 @@ impl Union {
         }
         let element_type = type_for(features, all.len());
         let categories = Some(Categories::from_labels(all)?);
-        let feature = Feature { element_type, categories, ..features[0].clone() };
+        let nullable = features.iter().any(|feature| feature.nullable);
+        let feature = Feature { element_type, categories, nullable, ..features[0].clone() };
         Ok(Some(Self { column, feature, indices }))
     }
 
-    /// Copies the column of a table, with the indices of the result.
-    fn recoded(&self, table: &(dyn NumericTable + '_), index: usize) -> Result<AnyArray> {
+    /// Copies the column of a table, with the indices of the result. A missing category stays missing.
+    fn recoded(&self, table: &(dyn NumericTable + '_), index: usize) -> Result<NewColumn> {
         let (rows, column) = (table.shape().rows, self.column);
         let region = Region { rows: 0..rows, columns: column..column + 1 };
         // All indices are below 2^53, so they are exact, and a value that is not an integer stays distinct from them.
         let values = copy_of(table, &region, ElementType::F64, ConversionPolicy::Saturate)?;
         let values = values.as_slice().as_slice::<f64>();
-        match_element!(self.feature.element_type, T => {
-            let array = recode::<T>(values, &self.indices[index]).map_err(|error| error.moved(0, column))?;
+        let validity = missing::validity_of(table, column)?;
+        let array = match_element!(self.feature.element_type, T => {
+            let recoded = recode::<T>(values, validity.as_ref(), &self.indices[index]);
+            let array = recoded.map_err(|error| error.moved(0, column))?;
             trace::record(CopyKind::Converted, array.size_in_bytes());
-            Ok(AnyArray::new(array))
-        })
+            AnyArray::new(array)
+        });
+        Ok(NewColumn { feature: self.feature.clone(), array, validity })
     }
 }
 
-fn recode<T: Element>(values: &[f64], indices: &[usize]) -> Result<Array<T>> {
+fn recode<T: Element>(values: &[f64], validity: Option<&Validity>, indices: &[usize]) -> Result<Array<T>> {
     let mut array = Array::<T>::zeros(values.len())?;
     if array.is_empty() {
         return Ok(array);
     }
+    let is_missing = |row| validity.is_some_and(|validity| validity.is_missing(row) == Some(true));
     for (row, (target, &value)) in array.mutable_data()?.iter_mut().zip(values).enumerate() {
         let old = Some(value as usize).filter(|&index| index as f64 == value);
         *target = match old.and_then(|index| indices.get(index)) {
             Some(&new) => cast::<f64, T>(new as f64),
+            None if value.is_nan() && is_missing(row) => continue,
             None if value.is_nan() && T::TYPE.is_float() => cast::<f64, T>(value),
             None => return Err(Error::not_a_category(row, 0, value, indices.len())),
         };

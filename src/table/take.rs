@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::gather::{Chosen, Lane, Wanted};
+use super::missing::whole_column;
 use super::order::{Rows, Sorted};
 use super::part::ColumnKey;
 use super::tiling::{copy_of, lent_or_read, lent_slice};
@@ -13,13 +14,14 @@ use super::{
     CsrNumericTable, DataLayout, HomogenNumericTable, MemoryStatus, NumericTable, Region, Shape, SoaNumericTable,
     Target,
 };
-use crate::array::{AnyArray, NewArray};
+use crate::array::{AnyArray, NewArray, Validity};
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
 use crate::base::room::{first_of, with_room};
 use crate::base::trace::{self, CopyKind};
 use crate::convert::ConversionPolicy;
+use crate::dictionary::DataDictionary;
 use crate::window::AnySlice;
 
 /// The number of values that a closure sees between two calls of the table.
@@ -115,6 +117,9 @@ fn choose(table: &(dyn NumericTable + '_), wanted: Wanted<'_>) -> Result<Box<dyn
         trace::record(CopyKind::Selected, new.size_of_arrays());
         return Ok(Box::new(new));
     }
+    if dictionary.has_nullable() {
+        return choose_nullable(table, wanted, shape, dictionary);
+    }
     if let Some(element) = table.uniform_type() {
         let row_bytes = shape.columns.saturating_mul(element.size_in_bytes());
         let chosen = Chosen::new(wanted, row_bytes)?;
@@ -154,6 +159,47 @@ fn choose(table: &(dyn NumericTable + '_), wanted: Wanted<'_>) -> Result<Box<dyn
     let owner = MemoryStatus::InternallyAllocated;
     let columns = columns.into_iter().map(NewArray::finish).collect();
     Ok(Box::new(SoaNumericTable::of_arrays(dictionary, chosen.count, columns, owner)))
+}
+
+/// Copies the requested rows of a table with nullable columns, of one type or several, into a structure of arrays. The
+/// columns stay nullable, whether the requested values are missing or not.
+fn choose_nullable(
+    table: &(dyn NumericTable + '_),
+    wanted: Wanted<'_>,
+    shape: Shape,
+    dictionary: DataDictionary,
+) -> Result<Box<dyn NumericTable>> {
+    let row_bytes = dictionary.iter().map(|feature| feature.type_size()).sum();
+    let chosen = Chosen::new(wanted, row_bytes)?;
+    let (mut stored, mut arrays) = (with_room(shape.columns)?, with_room(shape.columns)?);
+    for (column, feature) in dictionary.iter().enumerate() {
+        stored.push(whole_column(table, shape, column, feature.element_type)?);
+        arrays.push(NewArray::new(feature.element_type, chosen.count)?);
+    }
+    let mut lanes = with_room(shape.columns)?;
+    for ((array, _), target) in stored.iter().zip(&mut arrays) {
+        lanes.extend(Lane::of(vec![array.as_slice()], target, chosen.count, 1));
+    }
+    gather(wanted, &chosen, lanes, shape)?;
+    trace::record(CopyKind::Selected, chosen.count * row_bytes);
+    let mut columns = with_room(shape.columns)?;
+    for ((_, validity), array) in stored.iter().zip(arrays) {
+        let validity = validity.as_ref().map(|validity| states_of(validity, wanted)).transpose()?;
+        columns.push((array.finish(), validity));
+    }
+    let owner = MemoryStatus::InternallyAllocated;
+    Ok(Box::new(SoaNumericTable::of_nullable_arrays(dictionary, chosen.count, columns, owner)?))
+}
+
+/// Returns which of the requested rows have a value. All of them must exist.
+fn states_of(validity: &Validity, wanted: Wanted<'_>) -> Result<Validity> {
+    match wanted {
+        Wanted::Listed(rows) => validity.take(rows),
+        Wanted::Short(rows) => Validity::from_fn(rows.len(), |place| {
+            validity.is_present(rows[place] as usize).unwrap_or_default() //
+        }),
+        Wanted::Flagged(is_kept) => validity.filter(is_kept),
+    }
 }
 
 /// Copies the requested rows of a table of one type. Returns the layout of the copy.

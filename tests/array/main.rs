@@ -7,6 +7,7 @@ mod onedal;
 mod owners;
 mod raw_parts;
 mod threads;
+mod validity;
 mod windows;
 mod writing;
 

@@ -2,6 +2,7 @@
 
 pub mod bits;
 pub mod copies;
+pub mod gaps;
 pub mod results;
 pub mod tables;
 

@@ -258,15 +258,15 @@ fn an_archive_that_ends_anywhere_is_refused_at_its_end() {
 }
 
 #[test]
-fn a_file_of_version_1_says_no_kind_and_one_of_version_4_is_refused() {
+fn a_file_of_version_1_says_no_kind_and_one_of_version_5_is_refused() {
     let scratch = Scratch::new();
     let mut file = golden("i16_row_major.ntb");
     for (version, offset, expected) in [
         (1, 64, "unknown element type: 11"), // the length of the name
         (
-            4,
+            5,
             8,
-            "format version 4.0, and this library reads versions 1.0 to 3.0; a newer version of the library reads it",
+            "format version 5.0, and this library reads versions 1.0 to 4.0; a newer version of the library reads it",
         ),
     ] {
         file[8] = version;

@@ -5,6 +5,7 @@ mod arrays;
 mod copied_rows;
 mod damaged_kinds;
 mod file_statistics;
+mod gaps;
 mod golden_files;
 mod golden_kinds;
 #[cfg(all(unix, feature = "rayon"))]

@@ -16,7 +16,7 @@ fn sample() -> SoaNumericTable {
     table
 }
 
-fn optional<T: Element>(table: &dyn NumericTable, column: usize) -> Vec<Option<T>> {
+pub(crate) fn optional<T: Element>(table: &dyn NumericTable, column: usize) -> Vec<Option<T>> {
     let (values, validity) = table.column_with_validity(column, ..).unwrap();
     let values = values.downcast_ref::<T>().unwrap().to_vec();
     let is_present = |row| validity.as_ref().is_none_or(|validity| validity.is_present(row).unwrap());
@@ -126,7 +126,7 @@ fn clones_are_independent_and_removed_columns_take_their_gaps_along() {
     table.set_missing(3, "count").unwrap();
     assert_eq!(before.missing_count("count").unwrap(), 2);
     assert_eq!(table.missing_count("count").unwrap(), 3);
-    assert_eq!(table.set_column(0, vec![1_u8; 5]).map(|old| old.is_some()).unwrap(), true);
+    assert!(table.set_column(0, vec![1_u8; 5]).map(|old| old.is_some()).unwrap());
     assert_eq!(table.missing_count("count").unwrap(), 0);
     let mut table = before;
     assert_error!(table.remove_column(0), ErrorKind::MissingValue { row: 1, column: 0 });

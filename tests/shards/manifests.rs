@@ -231,7 +231,7 @@ fn what_no_writer_writes_is_refused_with_its_place() {
         (b"\x89NTB\r\n\x1a\n and a table".to_vec(), "byte 0: this is a table file, not a manifest"),
         (b"5.1,3.5\n".to_vec(), "byte 0: this is not a manifest of table files"),
         (Vec::new(), "byte 0: the manifest is cut off within its first 8 bytes"),
-        (with_sum([b"\x89NTM\r\n\x1a\n\x02", &[0; 40][..]].concat()), "byte 8: the manifest has version 2"),
+        (with_sum([b"\x89NTM\r\n\x1a\n\x03", &[0; 40][..]].concat()), "byte 8: the manifest has version 3"),
         (with_sum([b"\x89NTM\r\n\x1a\n\x01\0\0\0\x01", &[0; 40][..]].concat()), "byte 12: reserved bytes are not zero"),
     ];
     for (bytes, expected) in cases {

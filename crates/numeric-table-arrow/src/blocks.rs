@@ -141,7 +141,7 @@ impl<'s, T: Element> FileRowBlocks<'s, T> {
             fills.map_err(|error| in_file(error, step.path.as_deref()))?;
         }
         self.pending_rows -= rows;
-        table.with_dictionary(self.plan.dictionary(|_| T::TYPE)?).map(Some)
+        table.with_dictionary(self.plan.dictionary(Some(T::TYPE))?).map(Some)
     }
 }
 

@@ -13,15 +13,16 @@ use numeric_table::trace::CopyKind;
 use numeric_table::{
     AllocationFlag, AnyArray, AnyValue, Array, ConversionPolicy, DataLayout, Element, ElementType, Error, ErrorKind,
     HomogenNumericTable, Result, Shape,
-    array::AnySlice,
+    array::{AnySlice, Validity},
     error::Hint,
     table::{TableView, TableViewMut},
 };
 
 use crate::decimal::{Decimals, is_integer};
 use crate::error::type_mismatch;
+use crate::gaps::of_nulls;
 use crate::types::{no_element_type, values};
-use crate::words::{Refusal, Words, is_words, valid_where};
+use crate::words::{Refusal, Words, is_words};
 
 /// Number of bytes of columns that are converted to rows at a time, so that they stay in the processor's cache.
 const TILE_BYTES: usize = 128 << 10;
@@ -49,9 +50,9 @@ pub(crate) struct Chunk<'a> {
 pub(crate) struct ChunkColumn<'a> {
     values: Source<'a>,
     /// Where the nulls are, if there are any.
-    nulls: Option<NullBuffer>,
-    /// The value that replaces them.
-    null: AnyValue,
+    nulls: Option<Validity>,
+    /// The value that replaces them. Without one, they stay missing.
+    null: Option<AnyValue>,
     /// The policy of conversions.
     policy: ConversionPolicy,
 }
@@ -94,6 +95,7 @@ impl<'a> ChunkColumn<'a> {
         mut nulls: Option<NullBuffer>,
         words: Option<&mut Words>,
     ) -> Result<Self, Refusal> {
+        let mut all_missing = None;
         let source = match (values(array), Decimals::of(array)?) {
             (Some(values), _) => Source::Shared(values),
             (_, Some(decimals)) => Source::Decimals(decimals),
@@ -105,20 +107,24 @@ impl<'a> ChunkColumn<'a> {
                     Source::Made(indices)
                 }
                 _ if *array.data_type() == DataType::Null => {
-                    nulls = valid_where(array.len(), |_| false)?;
+                    all_missing = Some(Validity::all_missing(array.len())?).filter(Validity::has_missing);
                     Source::Made(Array::<u8>::zeros(array.len())?.into())
                 }
                 _ => return Err(no_element_type(array.data_type())),
             },
         };
-        let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
-        Ok(Self { values: source, nulls, null: AnyValue::from(0_u8), policy: ConversionPolicy::Exact })
+        let nulls = match (all_missing, nulls) {
+            (Some(all), _) => Some(all),
+            (None, Some(nulls)) => of_nulls(&nulls)?,
+            (None, None) => None,
+        };
+        Ok(Self { values: source, nulls, null: None, policy: ConversionPolicy::Exact })
     }
 
     /// Takes indices of words as values.
     pub(crate) fn of_indices(indices: &'a AnyArray) -> Self {
         let values = Source::Shared(indices.as_slice());
-        Self { values, nulls: None, null: AnyValue::from(0_u8), policy: ConversionPolicy::Exact }
+        Self { values, nulls: None, null: None, policy: ConversionPolicy::Exact }
     }
 
     /// Checks that `whole`, a table or a column of `T`, can hold the values, under the policy that `conversion` names.
@@ -155,15 +161,16 @@ impl<'a> ChunkColumn<'a> {
             }
         }
         let Some(nulls) = &self.nulls else { return Ok(()) };
-        let what = || {
-            let first = nulls.iter().position(|is_valid| !is_valid).unwrap_or(0);
-            describe(nulls.null_count(), first)
+        let what = || describe(nulls.missing_count(), nulls.first_missing(0..nulls.len()).unwrap_or(0));
+        let null = match null {
+            Some(null) => null,
+            None if whole == Whole::Column => return Ok(()), // they stay missing
+            None => {
+                let hint = Hint::new("ArrowOptions::nulls_to_nan", "reads them as NaN");
+                return Err(Refusal::Hinted(format!("{}, and no NaN was requested for them", what()), hint));
+            }
         };
-        self.null = null.ok_or_else(|| {
-            let hint = Hint::new("ArrowOptions::nulls_to_nan", "reads them as NaN");
-            Refusal::Hinted(format!("{}, and no NaN was requested for them", what()), hint)
-        })?;
-        let null = self.null;
+        self.null = Some(null);
         let rounds = if T::TYPE.is_float() { ConversionPolicy::Checked } else { ConversionPolicy::Exact };
         if null.convert::<T>(rounds).is_ok() || null.convert::<T>(ConversionPolicy::Exact).is_ok() {
             return Ok(());
@@ -194,23 +201,31 @@ impl<'a> ChunkColumn<'a> {
         self.nulls.is_some()
     }
 
-    /// Copies values, and the value that replaces nulls. `origin` is the position of the first value, for errors.
+    /// Returns where values stay missing: where the nulls are, if nothing [replaces](Self::fit) them.
+    pub(crate) fn gaps(&self) -> Option<&Validity> {
+        self.nulls.as_ref().filter(|_| self.null.is_none())
+    }
+
+    /// Copies values, and the value that replaces nulls. `origin` is the position of the first value, for errors. The
+    /// copies of values that stay missing are arbitrary.
     fn read<T: Element>(&self, rows: Range<usize>, target: &mut [T], origin: Origin) -> Result<()> {
         let Some(nulls) = &self.nulls else {
             return self.convert(rows, target, origin);
         };
-        let null: T = self.null.convert(ConversionPolicy::Saturate)?;
-        let (start, count, nulls) = (rows.start, rows.len(), nulls.slice(rows.start, rows.len()));
+        let null: T = self.null.map_or(Ok(T::default()), |null| null.convert(ConversionPolicy::Saturate))?;
+        let (start, nulls) = (rows.start, nulls.slice(rows.clone())?);
         // All at once is much faster than many short runs; but the values of nulls may be refused.
         let is_done = self.convert(rows, target, origin).is_ok();
-        let mut end = 0;
-        for (first, next) in nulls.valid_slices().chain([(count, count)]) {
-            target[end..first].fill(null);
-            if !is_done {
-                let origin = Origin { row: origin.row + first, ..origin };
-                self.convert(start + first..start + next, &mut target[first..next], origin)?;
+        if is_done && self.null.is_none() {
+            return Ok(());
+        }
+        for (run, is_present) in nulls.runs() {
+            if !is_present {
+                target[run].fill(null);
+            } else if !is_done {
+                let origin = Origin { row: origin.row + run.start, ..origin };
+                self.convert(start + run.start..start + run.end, &mut target[run], origin)?;
             }
-            end = next;
         }
         Ok(())
     }

@@ -8,10 +8,12 @@ use numeric_table::ErrorKind;
 use numeric_table::internal::match_element;
 use numeric_table::{
     AnyArray, Array, DataLayout, Element, MemoryStatus, NumericTable, Result, RowMergedNumericTable, SoaNumericTable,
+    array::Validity,
     interop::{CopyPolicy, CopyReason},
 };
 
 use crate::chunks::{Chunk, ChunkColumn, assemble};
+use crate::gaps::GrowingGaps;
 use crate::options::ArrowOptions;
 use crate::plan::{Part, Parts, Plan, whole_shape};
 use crate::types::{element_type, share};
@@ -77,14 +79,14 @@ fn table_of(plan: &Plan<'_>, parts: &[Part<'_>], chunks: &[Chunk<'_>]) -> Result
     let (mut columns, mut owner) = (Vec::new(), MemoryStatus::InternallyAllocated);
     for (column, index) in plan.indices().enumerate() {
         let source = Source { parts, chunks, index, column };
-        let (array, is_shared) =
+        let (array, validity, is_shared) =
             match_element!(plan.type_of(column), T => source.values::<T>(rows, plan.options.copy)?);
-        columns.push(array);
+        columns.push((array, validity));
         if is_shared {
             owner = MemoryStatus::UserAllocated;
         }
     }
-    Ok(SoaNumericTable::of_arrays(plan.dictionary(|column| plan.type_of(column))?, rows, columns, owner))
+    SoaNumericTable::of_nullable_arrays(plan.dictionary(None)?, rows, columns, owner)
 }
 
 /// One column of parts, and of their chunks.
@@ -98,8 +100,8 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Returns the values, and whether they are shared.
-    fn values<T: Element>(&self, rows: usize, policy: CopyPolicy) -> Result<(AnyArray, bool)> {
+    /// Returns the values with their bitmap, and whether they are shared. The bitmap is shared if the values are.
+    fn values<T: Element>(&self, rows: usize, policy: CopyPolicy) -> Result<(AnyArray, Option<Validity>, bool)> {
         let array_of = |part: &Part<'_>| part.column(self.index).cloned();
         let mut filled = self.parts.iter().zip(self.chunks).filter(|(part, _)| part.rows > 0);
         let (first, is_one) = (filled.next(), filled.next().is_none());
@@ -110,15 +112,20 @@ impl Source<'_> {
                 Some(CopyReason::ElementType)
             }
             Some((_, chunk)) if is_one => {
-                chunk.columns.get(self.column).is_some_and(ChunkColumn::has_nulls).then_some(CopyReason::Nulls)
+                let is_filled = |column: &ChunkColumn<'_>| column.has_nulls() && column.gaps().is_none();
+                chunk.columns.get(self.column).is_some_and(is_filled).then_some(CopyReason::Nulls)
             }
             Some(_) => Some(CopyReason::Layout),
         };
         if policy.copies(reason)? {
             let columns = self.column..self.column + 1;
-            return Ok((assemble::<T>(self.chunks, columns, rows, DataLayout::ColumnMajor)?.into(), false));
+            let mut gaps = GrowingGaps::with_room(rows);
+            gaps.add(0, self.chunks, self.column)?;
+            let values = assemble::<T>(self.chunks, columns, rows, DataLayout::ColumnMajor)?;
+            return Ok((values.into(), gaps.finish(rows)?, false));
         }
+        let gaps = first.as_ref().and_then(|(_, chunk)| chunk.columns.get(self.column)?.gaps().cloned());
         let shared = first.and_then(|(array, _)| share(array?.as_ref()));
-        Ok((shared.unwrap_or_else(|| Array::<T>::new().into()), true))
+        Ok((shared.unwrap_or_else(|| Array::<T>::new().into()), gaps, true))
     }
 }

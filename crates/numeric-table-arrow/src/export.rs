@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, FixedSizeListArray, RecordBatch, RecordBatchOptions};
+use arrow_buffer::NullBuffer;
 use arrow_schema::{Field, Schema};
 use numeric_table::internal::{match_element, record};
 use numeric_table::table::{
@@ -10,16 +11,17 @@ use numeric_table::table::{
     spi::{Region, Target, array_of},
 };
 use numeric_table::{
-    Array, ConversionPolicy, DataDictionary, DataLayout, Element, Error, ErrorKind, HomogenNumericTable, NumericTable,
-    Result, Shape, TableDescription,
-    array::AnySliceMut,
+    Array, ConversionPolicy, DataDictionary, DataLayout, Element, Error, ErrorKind, HomogenNumericTable, MissingValues,
+    NumericTable, Result, Shape, TableDescription,
+    array::{AnySliceMut, Validity},
     dictionary::Categories,
     interop::{CopyPolicy, CopyReason},
     table::{TableView, TableViewMut},
     trace::CopyKind,
 };
 
-use crate::error::{failed, unsupported};
+use crate::error::{failed, type_mismatch, unsupported};
+use crate::gaps::{self, to_nulls};
 use crate::options::ArrowExportOptions;
 use crate::schema::{to_schema, words_of};
 use crate::types::{data_type, nulls_of_nans, of_type, to_arrow};
@@ -40,8 +42,8 @@ fn homogeneous_record_batch<T: Element>(
         let start = column * stride;
         let values = if rows == 0 { Array::new() } else { values.slice(start..start + rows)? };
         match words_of(table.dictionary().feature(column)?, options) {
-            Some(words) => words_column(&values, column, table.dictionary(), words, options),
-            None => values_of(values, options),
+            Some(words) => words_column(&values, None, column, table.dictionary(), words, options),
+            None => values_of(values, None, options),
         }
     })
 }
@@ -58,7 +60,7 @@ pub(crate) fn to_fixed_size_list_with<T: Element>(
     let (values, _) = lines(table, view, options.copy)?; // rows of row-major tables are contiguous
     let values = values.slice(..shape.element_count()?)?;
     let field = Arc::new(Field::new_list_field(data_type, options.has_null_for_nan && T::TYPE.is_float()));
-    FixedSizeListArray::try_new_with_length(field, length, values_of(values, options)?, None, shape.rows)
+    FixedSizeListArray::try_new_with_length(field, length, values_of(values, None, options)?, None, shape.rows)
         .map_err(|_| overflow())
 }
 
@@ -98,6 +100,9 @@ pub trait ArrowTables: AsTable {
     /// the schema, so that they are read back without a name. Only columns of words can have nulls: NaN stands for a
     /// missing word. Dates and times in the units of Arrow become `Date32` and `Timestamp`, in UTC without a time zone.
     /// `StructArray::from` converts the batch to a struct array.
+    ///
+    /// Missing values are null. A column that is [nullable](numeric_table::Feature::nullable) has a nullable field, and
+    /// its bitmap is shared with its values. As long as others read the batch, writing to the table copies first.
     ///
     /// # Errors
     /// [`ErrorKind::UnsupportedElementType`] if all columns are of `bf16`, [`ErrorKind::Unsupported`] with the first
@@ -178,6 +183,9 @@ fn column_of<T: Element>(
     column: usize,
     options: ArrowExportOptions,
 ) -> Result<ArrayRef> {
+    if table.dictionary().has_nullable() && table.dictionary().feature(column)?.nullable {
+        return nullable_column_of::<T>(table, column, options);
+    }
     let region = Region { rows: 0..table.row_count(), columns: column..column + 1 };
     let shared = match array_of(table, &region, T::TYPE)? {
         Some((array, range)) => array.downcast::<T>().map(|array| array.slice(range)).transpose()?,
@@ -186,25 +194,50 @@ fn column_of<T: Element>(
     if let Some(words) = words_of(table.dictionary().feature(column)?, options) {
         let copy = || copy_of(table, &region);
         let values = shared.map_or_else(copy, Ok)?;
-        return words_column::<T>(&values, column, table.dictionary(), words, options);
+        return words_column::<T>(&values, None, column, table.dictionary(), words, options);
     }
     let copies = options.copy.copies(shared.is_none().then_some(CopyReason::Layout))?;
     match shared.filter(|_| !copies) {
-        Some(values) => values_of(values, options),
-        None => values_of::<T>(copy_of(table, &region)?, options),
+        Some(values) => values_of(values, None, options),
+        None => values_of::<T>(copy_of(table, &region)?, None, options),
     }
+}
+
+/// Returns a column whose values may be missing, as [`column_of`] does.
+fn nullable_column_of<T: Element>(
+    table: &(dyn NumericTable + '_),
+    column: usize,
+    options: ArrowExportOptions,
+) -> Result<ArrayRef> {
+    let (array, validity) = table.column_with_validity(column, ..)?;
+    let mut values = array.downcast::<T>().map_err(|array| type_mismatch(T::TYPE, array.element_type()))?;
+    let mut validity = validity.filter(|validity| validity.len() == values.len() && validity.has_missing());
+    if let Some(words) = words_of(table.dictionary().feature(column)?, options) {
+        return words_column::<T>(&values, validity.as_ref(), column, table.dictionary(), words, options);
+    }
+    // A copy that was made just now has no other owner.
+    let is_shared = values.is_empty() || values.owner_count() > 1;
+    if options.copy.copies((!is_shared).then_some(CopyReason::Layout))? && is_shared {
+        let mut copy = Array::zeros(values.len())?;
+        copy.mutable_data()?.copy_from_slice(&values);
+        record(CopyKind::Exchanged, copy.size_in_bytes());
+        validity = validity.as_ref().map(gaps::copy_of).transpose()?;
+        values = copy;
+    }
+    values_of(values, validity.as_ref(), options)
 }
 
 /// Creates an Arrow dictionary of the words of a column, whose values are their indices.
 fn words_column<T: Element>(
     values: &[T],
+    validity: Option<&Validity>,
     column: usize,
     dictionary: &DataDictionary,
     words: &Categories,
     options: ArrowExportOptions,
 ) -> Result<ArrayRef> {
     options.copy.copies(Some(CopyReason::ElementType))?;
-    to_words(values, words).map_err(|refusal| match refusal {
+    to_words(values, validity, words).map_err(|refusal| match refusal {
         Refusal::Error(error) => error,
         Refusal::Reason(reason) | Refusal::Hinted(reason, _) => {
             let name = dictionary.feature(column).ok().and_then(|feature| feature.name.clone()).unwrap_or_default();
@@ -213,10 +246,14 @@ fn words_column<T: Element>(
     })
 }
 
-/// Creates an Arrow array of values without a copy. NaNs become null if the options require it.
-fn values_of<T: Element>(values: Array<T>, options: ArrowExportOptions) -> Result<ArrayRef> {
-    let nulls = if options.has_null_for_nan { nulls_of_nans(&values)? } else { None };
-    to_arrow(values, nulls)
+/// Creates an Arrow array of values and their bitmap without a copy. NaNs become null if the options require it.
+fn values_of<T: Element>(
+    values: Array<T>,
+    validity: Option<&Validity>,
+    options: ArrowExportOptions,
+) -> Result<ArrayRef> {
+    let nans = if options.has_null_for_nan { nulls_of_nans(&values)? } else { None };
+    to_arrow(values, NullBuffer::union(validity.map(to_nulls).as_ref(), nans.as_ref()))
 }
 
 /// Creates a record batch of columns, which must have the types of the schema and `rows` values.

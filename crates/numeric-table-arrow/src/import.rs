@@ -133,7 +133,7 @@ pub(crate) fn from_parts<T: Element>(plan: &mut Plan<'_>, parts: Parts<'_>) -> R
         ([part], Some(only), None) => part.column(only).map(AsRef::as_ref),
         _ => None,
     };
-    let dictionary: DataDictionary = plan.dictionary(|_| T::TYPE)?;
+    let dictionary: DataDictionary = plan.dictionary(Some(T::TYPE))?;
     let layout = options.layout;
     let table = match shared(whole, &chunks, shape, options)? {
         Some(shared) => shared,

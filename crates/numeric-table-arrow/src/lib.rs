@@ -36,17 +36,20 @@
 //! | --- | --- | --- |
 //! | column-major table | `RecordBatch` | always: every column shares the memory of the table |
 //! | row-major table | `RecordBatch` | if it has one row or one column |
-//! | structure of arrays | `RecordBatch` | always: every column shares the memory of its column |
+//! | structure of arrays | `RecordBatch` | always: every column shares the memory of its column and its bitmap |
 //! | table of another kind | `RecordBatch` | each column that is contiguous in an array |
 //! | row-major table | `FixedSizeListArray`, one list for each row | always |
 //! | column-major table | `FixedSizeListArray` | if it has one column, or one row that is not a slice of a larger table |
 //! | `RecordBatch` of one column | table | if there is one chunk, without nulls, of the table's type |
 //! | `FixedSizeListArray` | row-major table | as above |
 //! | `RecordBatch` of several columns, several chunks | table | never: their memory is not one block |
-//! | `RecordBatch`, `StructArray` of mixed types | structure of arrays | each column without nulls |
+//! | `RecordBatch`, `StructArray` of mixed types | structure of arrays | each column, with its validity bitmap |
 //! | several `RecordBatch`es | structure of arrays | if only one has rows; end to end in a `RowMergedNumericTable`, always |
 //!
 //! Arrow has all element types except `bf16`. Names, kinds and categories of columns are stored in the schema.
+//!
+//! Nulls of a structure of arrays are missing values, in both directions. Tables of one element type have none: nulls
+//! are errors there, or become what [`ArrowOptions`] names.
 //!
 //! # Versions
 //!
@@ -55,7 +58,7 @@
 
 // `traits`: the calls, a trait for each type of table; `types`: Arrow types of element types; `decimal`: decimals as
 // numbers; `words`: words as categories; `schema`: descriptions of columns; `export`: tables to Arrow; `options`: the
-// caller's options for both; `plan`: what is imported of a schema; `chunks`: columns in parts, and their assembly;
+// caller's options for both; `plan`: what is imported of a schema; `chunks`: columns in parts, and their assembly; `gaps`: validity bitmaps;
 // `import`, `columns`: homogeneous tables and structures of arrays of parts; `steps`, `stream`: of readers, and table
 // files of readers; `error`: errors with the facts of Arrow; `input`, `blocks`: files, and rows of them a block at a
 // time; `parquet`, `ipc`: the formats of files.
@@ -70,6 +73,7 @@ mod columns;
 mod decimal;
 mod error;
 mod export;
+mod gaps;
 mod import;
 #[cfg(any(feature = "ipc", feature = "parquet"))]
 mod input;

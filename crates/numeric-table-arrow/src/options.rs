@@ -31,7 +31,7 @@ use numeric_table::{AnyValue, ConversionPolicy, DataLayout, ElementType, interop
 pub struct ArrowOptions {
     pub(crate) copy: CopyPolicy,
     pub(crate) conversion: Option<ConversionPolicy>,
-    /// The value that replaces nulls. Without one, nulls are errors.
+    /// The value that replaces nulls. Without one, they are missing values, and errors in tables of one element type.
     pub(crate) null: Option<AnyValue>,
     pub(crate) layout: DataLayout,
     /// The columns to import; all by default.
@@ -42,7 +42,8 @@ pub struct ArrowOptions {
 }
 
 impl ArrowOptions {
-    /// Creates the default options: a row-major table, copied only if needed; no conversion; nulls are errors.
+    /// Creates the default options: a row-major table, copied only if needed; no conversion. Nulls are missing values in
+    /// structures of arrays, and errors in tables of one element type, which have none.
     ///
     /// # Examples
     /// ```
@@ -102,8 +103,8 @@ impl ArrowOptions {
         Self { conversion: Some(policy), ..self }
     }
 
-    /// Sets whether nulls become NaN. The element type of the table or column must be a float; otherwise nulls are
-    /// errors. In a structure of arrays, columns of words with nulls are `f64`, as are columns of the type `Null`.
+    /// Sets whether nulls become NaN, instead of missing values or an error. The element type of the table or column must
+    /// be a float; otherwise nulls are errors. In a structure of arrays, columns of words with nulls are then `f64`.
     ///
     /// # Examples
     /// ```
@@ -122,8 +123,8 @@ impl ArrowOptions {
         Self { null: has_nan_for_null.then(|| f64::NAN.into()), ..self }
     }
 
-    /// Sets the value that nulls become, instead of NaN or an error. Integers must hold it exactly; floats may round
-    /// it.
+    /// Sets the value that nulls become, instead of missing values or an error. Integers must hold it exactly; floats may
+    /// round it.
     ///
     /// # Examples
     /// ```
@@ -282,7 +283,8 @@ pub struct ArrowExportOptions {
 }
 
 impl ArrowExportOptions {
-    /// Creates the default options: values are copied only if needed, NaN stays a value, and categories become labels.
+    /// Creates the default options: values are copied only if needed, missing values are null, NaN stays a value, and
+    /// categories become labels.
     ///
     /// # Examples
     /// ```
@@ -335,7 +337,7 @@ impl ArrowExportOptions {
 
 impl ArrowExportOptions {
     /// Sets whether columns whose categories have labels become dictionaries of these labels, with copied keys of 32
-    /// bits. Every value must then be the index of a label, or NaN, which stands for a missing label and becomes null.
+    /// bits. Every value must then be missing or the index of a label. NaN stands for a missing label and becomes null.
     /// If off, the columns are numbers, and the labels are lost. On by default.
     ///
     /// # Examples

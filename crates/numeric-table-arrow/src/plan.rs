@@ -13,7 +13,7 @@ use crate::chunks::{Chunk, ChunkColumn, Whole, counted, is_nan};
 use crate::decimal::{is_decimal, is_integer};
 use crate::error::{unequal, unsupported};
 use crate::options::ArrowOptions;
-use crate::schema::{had_type, is_time_of, times_follow, to_dictionary};
+use crate::schema::{had_type, is_time_of, times_follow, to_dictionary, was_nullable};
 use crate::types::{element_type, no_element_type};
 use crate::words::{Refusal, Words, is_words};
 
@@ -100,7 +100,7 @@ impl<'o> Plan<'o> {
     /// # Errors
     /// Those of a choice of columns; [`ErrorKind::Unsupported`] for a chosen column whose type tables do not support.
     pub(crate) fn new(all: &Fields, options: &'o ArrowOptions, kind: &'static str) -> Result<Self> {
-        let names = to_dictionary(all, |_| ElementType::F64);
+        let names = to_dictionary(all, |_| ElementType::F64, |_| false);
         let chosen = match &options.columns {
             None => std::iter::once(0..all.len()).collect(),
             Some(columns) => columns.ranges_in(&names)?,
@@ -113,7 +113,7 @@ impl<'o> Plan<'o> {
             let words = is_words(field.data_type()).then(Words::default);
             let own = match field.data_type() {
                 _ if words.is_some() => had_type(field),
-                DataType::Null => options.null.map(|_| ElementType::F64),
+                DataType::Null => Some(ElementType::F64),
                 data_type => own_type(data_type),
             };
             if words.is_none() && own.is_none() {
@@ -195,13 +195,19 @@ impl<'o> Plan<'o> {
         })
     }
 
-    /// Describes the columns of a table, whose column `i` has the type `element_type(i)`, with the words so far.
+    /// Describes the columns of a table of one type or, with `None`, one whose columns have their own, with the words so
+    /// far. Values of a column of the latter may be missing if one is so far, or if the column was exported as such.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
-    pub(crate) fn dictionary(&self, element_type: impl Fn(usize) -> ElementType) -> Result<DataDictionary> {
+    pub(crate) fn dictionary(&self, one: Option<ElementType>) -> Result<DataDictionary> {
         let fields: Fields = self.columns.iter().filter_map(|column| self.all.get(column.index).cloned()).collect();
-        let mut dictionary = to_dictionary(&fields, element_type);
+        let has_gaps = |column: usize| {
+            let has_nulls = self.columns.get(column).is_some_and(|column| column.has_nulls);
+            has_nulls || fields.get(column).is_some_and(|field| was_nullable(field))
+        };
+        let is_nullable = |column| one.is_none() && self.options.null.is_none() && has_gaps(column);
+        let mut dictionary = to_dictionary(&fields, |column| one.unwrap_or_else(|| self.type_of(column)), is_nullable);
         for (index, (column, field)) in self.columns.iter().zip(&fields).enumerate() {
             let Some(words) = &column.words else { continue };
             let feature = dictionary.feature(index)?.clone();

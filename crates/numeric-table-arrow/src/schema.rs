@@ -26,6 +26,8 @@ const FEATURE_TYPE: &str = "numeric-table.feature_type";
 const CATEGORY_COUNT: &str = "numeric-table.category_count";
 /// The element type of a column of words, which its Arrow type does not determine.
 const ELEMENT_TYPE: &str = "numeric-table.element_type";
+/// `true` for a column whose values may be missing. Other programs make all fields nullable, so that alone says nothing.
+const NULLABLE: &str = "numeric-table.nullable";
 
 /// Approximate number of bytes of an Arrow column without values: its field, array and buffer.
 const COLUMN_BYTES: usize = 512;
@@ -72,8 +74,12 @@ pub(crate) fn to_schema(dictionary: &DataDictionary, columns: usize, options: Ar
         } else if let Some(count) = feature.category_count() {
             metadata.insert(CATEGORY_COUNT.to_owned(), count.to_string());
         }
+        if feature.nullable {
+            metadata.insert(NULLABLE.to_owned(), true.to_string());
+        }
         // A missing word is always null.
-        let is_nullable = (options.has_null_for_nan || words.is_some()) && feature.element_type.is_float();
+        let is_nullable =
+            feature.nullable || (options.has_null_for_nan || words.is_some()) && feature.element_type.is_float();
         let is_ordered = words.is_some() && feature.feature_type == FeatureType::Ordinal;
         Ok(Field::new(name, data_type, is_nullable).with_metadata(metadata).with_dict_is_ordered(is_ordered))
     };
@@ -116,6 +122,11 @@ pub(crate) fn had_type(field: &Field) -> Option<ElementType> {
     field.metadata().get(ELEMENT_TYPE)?.parse().ok()
 }
 
+/// Returns whether values of a column could be missing in the table that it was exported from.
+pub(crate) fn was_nullable(field: &Field) -> bool {
+    field.is_nullable() && field.metadata().get(NULLABLE).is_some_and(|value| value == "true")
+}
+
 /// Returns the kind of quantity of a column, without its words.
 fn feature_type(field: &Field) -> FeatureType {
     match field.metadata().get(FEATURE_TYPE).map(String::as_str) {
@@ -148,7 +159,11 @@ pub(crate) fn is_time_of(field: &Field, feature: &Feature) -> bool {
 }
 
 /// Creates the dictionary of a table, whose column `i` has the type `element_type(i)`.
-pub(crate) fn to_dictionary(fields: &Fields, element_type: impl Fn(usize) -> ElementType) -> DataDictionary {
+pub(crate) fn to_dictionary(
+    fields: &Fields,
+    element_type: impl Fn(usize) -> ElementType,
+    is_nullable: impl Fn(usize) -> bool,
+) -> DataDictionary {
     DataDictionary::from_features(fields.iter().enumerate().map(|(column, field)| {
         let (metadata, feature_type) = (field.metadata(), feature_type(field));
         Feature {
@@ -156,6 +171,7 @@ pub(crate) fn to_dictionary(fields: &Fields, element_type: impl Fn(usize) -> Ele
             element_type: element_type(column),
             feature_type,
             categories: metadata.get(CATEGORY_COUNT).and_then(|count| count.parse().ok()).map(Categories::new),
+            nullable: is_nullable(column),
         }
     }))
 }

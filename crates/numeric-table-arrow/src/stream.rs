@@ -11,6 +11,7 @@ use numeric_table::internal::match_element;
 use numeric_table::{
     AllocationFlag, AnyArray, DataLayout, Element, Error, ErrorKind, HomogenNumericTable, MemoryStatus, NumericTable,
     Result, Shape, SoaNumericTable,
+    array::Validity,
     error::Difference,
     files::{SaveOptions, TableWriter},
     interop::CopyReason,
@@ -19,6 +20,7 @@ use numeric_table::{
 use crate::chunks::{Chunk, ChunkColumn, Room, assemble, fill};
 use crate::columns::columns_of;
 use crate::error::unequal;
+use crate::gaps::GrowingGaps;
 use crate::import::from_parts;
 use crate::options::ArrowOptions;
 use crate::plan::{Part, Parts, Plan, whole_shape};
@@ -73,7 +75,7 @@ pub(crate) fn read_steps<T: Element>(
         Ok(())
     })?;
     match growing {
-        Some(table) if plan.grows => table.with_dictionary(plan.dictionary(|_| T::TYPE)?),
+        Some(table) if plan.grows => table.with_dictionary(plan.dictionary(Some(T::TYPE))?),
         Some(table) => Ok(table),
         None => from_parts(&mut plan, Parts::all(&[])), // never: the last group is passed on if it is empty
     }
@@ -133,14 +135,14 @@ pub(crate) fn save_steps<T: Element>(
 ) -> Result<Shape> {
     let mut plan = Plan::new(fields, options, "batch").map_err(&named)?;
     let columns = plan.column_count();
-    let mut writer = TableWriter::<T>::create_with(path, columns, plan.dictionary(|_| T::TYPE)?, save)?;
+    let mut writer = TableWriter::<T>::create_with(path, columns, plan.dictionary(Some(T::TYPE))?, save)?;
     if plan.has_labels() {
         writer.reserve_labels(WORD_BYTES)?;
     }
     in_groups(steps, columns, |parts, _| {
         let chunks = plan.chunks(parts, Some(T::TYPE)).map_err(&named)?;
         write(&mut writer, &chunks, &named)?;
-        if plan.has_labels() { writer.describe(plan.dictionary(|_| T::TYPE)?) } else { Ok(()) }
+        if plan.has_labels() { writer.describe(plan.dictionary(Some(T::TYPE))?) } else { Ok(()) }
     })?;
     let shape = writer.shape();
     writer.finish()?;
@@ -250,11 +252,17 @@ fn write<T: Element>(writer: &mut TableWriter<T>, chunks: &[Chunk<'_>], named: i
 /// Columns of a structure of arrays, each in memory that has room for more rows.
 #[derive(Default)]
 pub(crate) struct Growing {
-    columns: Vec<AnyArray>,
+    columns: Vec<GrowingColumn>,
     rows: usize,
     capacity: usize,
     /// Number of rows that there is room for, at least.
     least: usize,
+}
+
+/// One column, and its missing values.
+struct GrowingColumn {
+    array: AnyArray,
+    gaps: GrowingGaps,
 }
 
 impl Growing {
@@ -275,13 +283,20 @@ impl Growing {
             let capacity = rows.max(plan.options.expected_rows).max(self.least).max(first.saturating_add(first / 2));
             for column in 0..plan.column_count() {
                 match self.columns.get_mut(column) {
-                    Some(array) => *array = array.resized(capacity)?,
-                    None => self.columns.push(AnyArray::zeros(plan.type_of(column), capacity)?),
+                    Some(GrowingColumn { array, gaps }) => {
+                        *array = array.resized(capacity)?;
+                        gaps.reserve(capacity)?;
+                    }
+                    None => {
+                        let array = AnyArray::zeros(plan.type_of(column), capacity)?;
+                        self.columns.push(GrowingColumn { array, gaps: GrowingGaps::with_room(capacity) });
+                    }
                 }
             }
             self.capacity = capacity;
         }
-        for (column, array) in self.columns.iter_mut().enumerate() {
+        for (column, GrowingColumn { array, gaps }) in self.columns.iter_mut().enumerate() {
+            gaps.add(first, chunks, column)?;
             match_element!(plan.type_of(column), T => {
                 let Some(array) = array.downcast_mut::<T>() else { continue }; // never: it was made of that type
                 let room = Room::Columns(vec![&mut array.mutable_data()?[first..rows]]);
@@ -297,23 +312,23 @@ impl Growing {
         plan.grows = false;
         let rows = self.rows;
         let columns = self.into_columns(&plan)?;
-        let dictionary = plan.dictionary(|column| plan.type_of(column))?;
-        Ok(SoaNumericTable::of_arrays(dictionary, rows, columns, MemoryStatus::InternallyAllocated))
+        SoaNumericTable::of_nullable_arrays(plan.dictionary(None)?, rows, columns, MemoryStatus::InternallyAllocated)
     }
 
     /// Returns the columns, with the types that they have in a plan which knows all words.
-    pub(crate) fn into_columns(self, plan: &Plan<'_>) -> Result<Vec<AnyArray>> {
+    pub(crate) fn into_columns(self, plan: &Plan<'_>) -> Result<Vec<(AnyArray, Option<Validity>)>> {
         let mut columns = Vec::new();
-        for (column, array) in self.columns.iter().enumerate() {
+        for (column, GrowingColumn { array, gaps }) in self.columns.into_iter().enumerate() {
             let array = array.resized(self.rows)?;
-            columns.push(match plan.type_of(column) {
+            let array = match plan.type_of(column) {
                 found if found == array.element_type() => array,
                 narrow => match_element!(narrow, T => {
                     let all = [Chunk { rows: self.rows, columns: vec![ChunkColumn::of_indices(&array)] }];
                     let narrow = assemble::<T>(&all, 0..1, self.rows, DataLayout::ColumnMajor);
                     narrow.map_err(|error| error.moved(0, column))?.into()
                 }),
-            });
+            };
+            columns.push((array, gaps.finish(self.rows)?));
         }
         Ok(columns)
     }

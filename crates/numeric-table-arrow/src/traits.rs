@@ -223,14 +223,16 @@ impl<T: Element> ArrowHomogenTable for HomogenNumericTable<T> {
 /// [`ArrowTables`](crate::ArrowTables) converts any table to a record batch.
 pub trait ArrowSoaTable: sealed::Sealed + Sized {
     /// Creates a table of the columns of a record batch, each of its own type. Columns of numbers share Arrow's memory.
-    /// The batch may be a slice of a larger one.
+    /// The batch may be a slice of a larger one. Nulls are missing values: the table shares the validity bitmap, too.
     ///
     /// Shared memory stays Arrow's: the table keeps the whole buffer alive and never writes to it; the first write to a
     /// column copies that column. The table keeps names, types and numbers of categories.
     ///
+    /// A column is [nullable](numeric_table::Feature::nullable) if it has nulls, which are counted, or if the batch was
+    /// made from a table in which it was. A field that is nullable says nothing: most programs make all of them so.
+    ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`] with the first column whose type tables do not support, or that has nulls, which
-    /// [`from_record_batches`](Self::from_record_batches) can replace.
+    /// [`ErrorKind::Unsupported`] with the first column whose type tables do not support.
     ///
     /// # Examples
     /// ```
@@ -256,13 +258,14 @@ pub trait ArrowSoaTable: sealed::Sealed + Sized {
     /// Creates one table from record batches with the same columns in the same order. The rows follow the order of the
     /// batches.
     ///
-    /// A column has its type of the first batch. It is shared if only one batch has rows and the column has no nulls in
-    /// it; otherwise it is copied. [`ArrowRowMergedTable::from_record_batches`] copies only columns with nulls.
+    /// A column has its type of the first batch. It is shared, with its bitmap, if only one batch has rows and the
+    /// options replace no nulls in it; otherwise both are copied. [`ArrowRowMergedTable::from_record_batches`] shares
+    /// those of several batches. Nulls are missing values, unless the options replace them.
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`] with the column, if tables do not support its type, or if its type differs in a later
-    /// batch and the options set no conversion; if it has nulls and the options do not replace them, or replace them by
-    /// a value that its type does not hold; if batches differ in the number or the names of columns.
+    /// batch and the options set no conversion; if it has nulls and the options replace them by a value that its type
+    /// does not hold; if batches differ in the number or the names of columns.
     /// [`ErrorKind::ValueNotRepresentable`] for the first value of a column that the conversion does not permit.
     /// [`ErrorKind::CopyRequired`].
     /// [`ErrorKind::SizeOverflow`], [`ErrorKind::OutOfMemory`].
@@ -278,9 +281,12 @@ pub trait ArrowSoaTable: sealed::Sealed + Sized {
     ///     ("share", Arc::new(Float32Array::from(vec![Some(0.5), None]))),
     /// ];
     /// let batch = RecordBatch::try_from_iter(columns).unwrap();
-    /// let options = ArrowOptions::new().nulls_to_nan(true);
-    /// let table = SoaNumericTable::from_record_batches([&batch, &batch.slice(0, 1)], options)?;
+    /// let table = SoaNumericTable::from_record_batches([&batch, &batch.slice(0, 1)], ArrowOptions::new())?;
     /// assert_eq!(table.column_slice::<u8>(0)?, [1, 2, 1]);
+    /// assert!(table.is_missing(1, "share")? && table.missing_count("share")? == 1);
+    ///
+    /// let options = ArrowOptions::new().nulls_to_nan(true);
+    /// let table = SoaNumericTable::from_record_batches([&batch], options)?;
     /// assert!(table.column_slice::<f32>(1)?[1].is_nan());
     /// # Ok::<(), Error>(())
     /// ```
@@ -379,8 +385,8 @@ impl ArrowSoaTable for SoaNumericTable {
 /// Stacks record batches into a table, end to end.
 pub trait ArrowRowMergedTable: sealed::Sealed + Sized {
     /// Creates a table of the rows of record batches with the same columns in the same order. Each batch is a
-    /// [`SoaNumericTable`] on Arrow's memory. The only copies are columns whose nulls the options replace, and columns
-    /// that the options convert to their type in the first batch.
+    /// [`SoaNumericTable`] on Arrow's memory, bitmaps of nulls included. The only copies are columns whose nulls the
+    /// options replace, and columns that the options convert to their type in the first batch.
     ///
     /// A column of such a table is contiguous only within a batch. To use a column often, copy it once with
     /// [`ArrowSoaTable::from_record_batches`].

@@ -80,10 +80,7 @@ pub(crate) fn element_type(data_type: &DataType) -> Option<ElementType> {
 
 /// Returns the reason of the error for a column of an unsupported type.
 pub(crate) fn no_element_type(data_type: &DataType) -> Refusal {
-    let hint = match data_type {
-        DataType::Null => Hint::new("ArrowOptions::nulls_to_nan", "reads it as a column of NaN"),
-        _ => Hint::new("ArrowOptions::columns", "chooses other columns"),
-    };
+    let hint = Hint::new("ArrowOptions::columns", "chooses other columns");
     Refusal::Hinted(format!("{data_type} is not an element type of tables"), hint)
 }
 

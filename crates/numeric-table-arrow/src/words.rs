@@ -5,6 +5,7 @@
 //! the order of their first appearance.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -18,9 +19,12 @@ use arrow_schema::DataType;
 use numeric_table::ErrorKind;
 use numeric_table::internal::Exact;
 use numeric_table::internal::{match_element, with_room};
-use numeric_table::{AnyArray, Array, Element, ElementType, Error, Result, dictionary::Categories, error::Hint};
+use numeric_table::{
+    AnyArray, Array, Element, ElementType, Error, Result, array::Validity, dictionary::Categories, error::Hint,
+};
 
 use crate::error::failed;
+use crate::gaps::to_nulls;
 use crate::types::{nulls_of_nans, values};
 
 /// Why a column cannot be imported: a reason that the caller reports with its place, or an error without a place.
@@ -256,21 +260,40 @@ fn text_of<O: OffsetSizeTrait>(categories: &Categories) -> Result<GenericStringA
     array.map_err(failed)
 }
 
-/// Creates an Arrow dictionary of the words with the values as keys. NaN becomes null: a missing word.
+/// Creates an Arrow dictionary of the words with the values as keys. Missing values and NaN become null: a missing word.
 ///
 /// # Errors
 /// A reason, if a value is not the index of a word; [`ErrorKind::OutOfMemory`].
-pub(crate) fn to_words<T: Element>(values: &[T], categories: &Categories) -> Result<ArrayRef, Refusal> {
+pub(crate) fn to_words<T: Element>(
+    values: &[T],
+    validity: Option<&Validity>,
+    categories: &Categories,
+) -> Result<ArrayRef, Refusal> {
     let count = categories.len().min(i32::MAX as usize); // whatever is more is refused as no index
     let mut keys = with_room(values.len())?;
-    for (row, value) in values.iter().enumerate() {
-        match index_in(*value, count) {
-            Some(index) => keys.push(index as i32),
-            None if value.ne(value) => keys.push(0),
-            None => return Err(format!("{value} in row {row}, which is no index of {count} words").into()),
+    let add = |keys: &mut Vec<i32>, rows: Range<usize>| {
+        for (row, value) in rows.clone().zip(&values[rows]) {
+            match index_in(*value, count) {
+                Some(index) => keys.push(index as i32),
+                None if value.ne(value) => keys.push(0),
+                None => {
+                    return Err(Refusal::from(format!("{value} in row {row}, which is no index of {count} words")));
+                }
+            }
+        }
+        Ok(())
+    };
+    match validity {
+        None => add(&mut keys, 0..values.len())?,
+        Some(validity) => {
+            for (rows, _) in validity.runs().filter(|(_, is_present)| *is_present) {
+                keys.resize(rows.start, 0);
+                add(&mut keys, rows)?;
+            }
+            keys.resize(values.len(), 0);
         }
     }
-    let nulls = nulls_of_nans(values)?;
+    let nulls = NullBuffer::union(validity.map(to_nulls).as_ref(), nulls_of_nans(values)?.as_ref());
     let text: ArrayRef = match is_long(categories) {
         true => Arc::new(text_of::<i64>(categories)?),
         false => Arc::new(text_of::<i32>(categories)?),

@@ -1,11 +1,13 @@
 //! Tables on a device: converting them there, and copying ranges of rows back. `kinds` copies tables there.
 
 mod kinds;
+mod missing;
 
 use std::fmt;
 use std::ops::{Range, RangeBounds};
 
 pub use kinds::ToDevice;
+use missing::Missing;
 use numeric_table::convert::ConversionPolicy;
 use numeric_table::internal::resolve;
 use numeric_table::table::spi::Region;
@@ -39,6 +41,8 @@ pub struct DeviceTable<T: Element, D: DeviceAdapter> {
     layout: DataLayout,
     /// Invariant: describes `shape.columns` columns of type `T`.
     dictionary: DataDictionary,
+    /// Which values are missing.
+    missing: Missing,
 }
 
 impl<T: Element, D: Kernels> DeviceTable<T, D> {
@@ -65,7 +69,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         }
         values.prepare_for_input()?;
         let dictionary = DataDictionary::uniform(numeric_table::Feature::new(T::TYPE), shape.columns);
-        Ok(Self { values, shape, layout, dictionary })
+        Ok(Self { values, shape, layout, dictionary, missing: Missing::default() })
     }
 
     /// Returns the device.
@@ -233,6 +237,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         let rows = resolve(rows, row_count, |rows| Error::new(ErrorKind::RowsOutOfRange { rows, row_count }))?;
         let region = Region { rows: rows.clone(), columns: 0..self.shape.columns };
         region.check(self.shape)?;
+        self.missing.check::<U>(&rows)?;
         let shape = region.shape();
         if !D::Memory::IS_SHARED && size_of::<U>() < size_of::<T>() {
             return self.pull_converted(&region, policy);
@@ -250,8 +255,8 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
                 array
             }
         };
-        let table =
-            HomogenNumericTable::internal(array, shape, self.layout).with_dictionary(self.dictionary.clone())?;
+        let dictionary = self.dictionary.with_element_type(T::TYPE)?; // of a table without missing values
+        let table = HomogenNumericTable::internal(array, shape, self.layout).with_dictionary(dictionary)?;
         table.convert_with(policy).map_err(|error| in_rows_from(rows.start, error))
     }
 
@@ -339,9 +344,11 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         layout: DataLayout,
         policy: ConversionPolicy,
     ) -> Result<DeviceTable<U, D>, HandleError> {
-        let dictionary = self.dictionary.with_element_type(U::TYPE)?;
+        self.missing.check::<U>(&(0..self.shape.rows))?;
+        let mut dictionary = self.dictionary.with_element_type(U::TYPE)?;
         let values = self.convert_region(&Region::whole(self.shape), layout, policy)?;
-        Ok(DeviceTable { values, shape: self.shape, layout, dictionary })
+        self.missing.describe(&mut dictionary)?;
+        Ok(DeviceTable { values, shape: self.shape, layout, dictionary, missing: self.missing.clone() })
     }
 
     /// Returns the table in another layout, converted on the device; shares the values if the layout is the same.
@@ -386,7 +393,7 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         let mut values = ArrayHandle::empty(device);
         let output = values.prepare_for_output(shape.element_count_of(T::TYPE)?)?;
         device.gather_columns(self.view()?, self.shape, self.layout, columns, output)?;
-        Ok(Self { values, shape, layout: self.layout, dictionary })
+        Ok(Self { values, shape, layout: self.layout, dictionary, missing: self.missing.select(columns) })
     }
 }
 
@@ -403,8 +410,9 @@ pub(super) fn in_rows_from(first_row: usize, error: Error) -> HandleError {
 /// Shares the values: O(1). The first write through either table copies them.
 impl<T: Element, D: DeviceAdapter> Clone for DeviceTable<T, D> {
     fn clone(&self) -> Self {
-        let Self { values, shape, layout, dictionary } = self;
-        Self { values: values.clone(), shape: *shape, layout: *layout, dictionary: dictionary.clone() }
+        let Self { values, shape, layout, dictionary, missing } = self;
+        let (dictionary, missing) = (dictionary.clone(), missing.clone());
+        Self { values: values.clone(), shape: *shape, layout: *layout, dictionary, missing }
     }
 }
 

@@ -394,11 +394,12 @@ impl RemoteTable {
     }
 
     /// Loads the whole table converted to `T`, in its layout, and compares the checksums of its values. Another kind of
-    /// table than a homogeneous one is first loaded, then converted.
+    /// table than a homogeneous one is first loaded, then converted: missing values become NaN.
     ///
     /// # Errors
     /// [`ErrorKind::Foreign`], also if the object was replaced; [`ErrorKind::Format`] with the first damaged chunk, or
-    /// if the store does not send the requested bytes; [`ErrorKind::SizeOverflow`]; [`ErrorKind::OutOfMemory`].
+    /// if the store does not send the requested bytes; [`ErrorKind::SizeOverflow`]; [`ErrorKind::OutOfMemory`];
+    /// [`ErrorKind::MissingValue`] if `T` is an integer type.
     ///
     /// # Examples
     /// ```

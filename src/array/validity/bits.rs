@@ -76,7 +76,7 @@ pub(super) fn span(offset: usize, rows: Range<usize>) -> Span {
     }
 }
 
-/// The bits of rows in bytes that somebody else owns.
+/// The bits of rows in borrowed bytes.
 ///
 /// Invariant: `offset < 8`, and `bytes` has exactly [`byte_count`] bytes.
 #[derive(Clone, Copy)]
@@ -111,18 +111,13 @@ impl<'a> Bits<'a> {
     /// Returns the bit of a row.
     #[inline(always)]
     pub(super) fn get(self, row: usize) -> Option<bool> {
-        let (byte, bit) = place(self.offset, row);
-        (row < self.len).then(|| self.bytes.get(byte).is_some_and(|byte| byte >> bit & 1 == 1))
+        (row < self.len).then(|| bit_at(self.bytes, self.offset, row))
     }
 
     /// Returns the bits of 64 rows from `row` on; those past the end are zero.
-    #[inline]
+    #[inline(always)]
     pub(super) fn word_at(self, row: usize) -> u64 {
-        if row >= self.len {
-            return 0;
-        }
-        let (first, shift) = place(self.offset, row);
-        load(self.bytes.get(first..).unwrap_or_default(), shift) & low_bits(self.len - row)
+        if row < self.len { word_at(self.bytes, self.offset, row) & low_bits(self.len - row) } else { 0 }
     }
 
     /// Returns the bits of 64 rows each.
@@ -139,9 +134,7 @@ impl<'a> Bits<'a> {
 
     /// Returns the rows whose bit is not set.
     pub(super) fn zeros(self) -> Zeros<'a> {
-        let mut zeros = Zeros { word: 0, words: self.words(), first: 0, next: 0, len: self.len };
-        zeros.advance();
-        zeros
+        Zeros { word: 0, words: self.words(), first: 0, next: 0, len: self.len }
     }
 
     /// Returns the number of bits that are set.
@@ -156,6 +149,20 @@ impl<'a> Bits<'a> {
         let ones = (in_words + in_rest).saturating_sub(u64::from(before + after));
         usize::try_from(ones).unwrap_or(usize::MAX).min(self.len)
     }
+}
+
+/// Returns the bit of a row; not set if its byte does not exist.
+#[inline(always)]
+pub(super) fn bit_at(bytes: &[u8], offset: usize, row: usize) -> bool {
+    let (byte, bit) = place(offset, row);
+    bytes.get(byte).is_some_and(|byte| byte >> bit & 1 == 1)
+}
+
+/// Returns the bits of 64 rows from `row` on; those whose byte does not exist are zero.
+#[inline(always)]
+pub(super) fn word_at(bytes: &[u8], offset: usize, row: usize) -> u64 {
+    let (first, shift) = place(offset, row);
+    load(bytes.get(first..).unwrap_or_default(), shift)
 }
 
 /// Reads 64 bits from bit `shift` of the first byte on; those past the end of the bytes are zero.
@@ -222,6 +229,7 @@ pub(super) struct Runs<'a> {
 impl Iterator for Runs<'_> {
     type Item = (Range<usize>, bool);
 
+    #[inline]
     fn next(&mut self) -> Option<(Range<usize>, bool)> {
         let start = self.row;
         if start >= self.len {
@@ -261,24 +269,25 @@ pub(super) struct Zeros<'a> {
 }
 
 impl Zeros<'_> {
-    /// Goes to the next word that has such a row.
-    fn advance(&mut self) {
+    /// Goes to the next word that has such a row. `None` if there is none.
+    fn advance(&mut self) -> Option<()> {
         while self.word == 0 {
-            let Some(word) = self.words.next() else { return };
+            let word = self.words.next()?;
             self.first = self.next;
             self.word = !word & low_bits(self.len - self.first);
             self.next = self.first.saturating_add(ROWS);
         }
+        Some(())
     }
 }
 
 impl Iterator for Zeros<'_> {
     type Item = usize;
 
+    #[inline]
     fn next(&mut self) -> Option<usize> {
-        self.advance();
         if self.word == 0 {
-            return None;
+            self.advance()?;
         }
         let row = self.first + self.word.trailing_zeros() as usize;
         self.word &= self.word - 1;

@@ -1,18 +1,30 @@
-//! Changes of a bitmap, and new bitmaps from others.
+//! Changes of a bitmap. Shared bytes are copied before the first bit changes, so that errors change nothing.
 
 use std::ops::RangeBounds;
 
-use super::bits::{self, ROWS, byte_count, compress, low_bits, place, write_word};
+use super::bits::{self, place};
 use super::{Count, Validity};
-use crate::array::Array;
-use crate::array::compress::{Vectors, mask};
-use crate::base::error::{Error, ErrorKind, Result};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
+use crate::base::error::{Error, Result};
 
 impl Validity {
-    /// Declares that a row has a value, or none. Copies the bytes first if they are shared or immutable.
+    /// Declares that a row has a value, or that it is missing.
+    ///
+    /// O(1). Copies the bytes of the rows first if they are shared or immutable, unless the row is already so.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfRange`], [`ErrorKind::OutOfMemory`]. Nothing has changed.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::array::Validity;
+    /// let mut validity = Validity::all_present(3)?;
+    /// validity.set(1, false)?;
+    /// assert_eq!(validity.to_flags()?, [true, false, true]);
+    /// assert!(validity.set(3, false).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn set(&mut self, row: usize, is_present: bool) -> Result<()> {
         let Some(was_present) = self.is_present(row) else {
             return Err(Error::index_out_of_range("rows", row, self.len));
@@ -28,10 +40,21 @@ impl Validity {
         Ok(())
     }
 
-    /// Declares that all rows of a range have a value, or none.
+    /// Declares that all rows of a range have a value, or that all are missing.
+    ///
+    /// O(rows / 64). Copies the bytes first as [`set`](Self::set) does.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfRange`], [`ErrorKind::OutOfMemory`]. Nothing has changed.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::array::Validity;
+    /// let mut validity = Validity::all_missing(5)?;
+    /// validity.fill(1..4, true)?;
+    /// assert_eq!(validity.to_flags()?, [false, true, true, true, false]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn fill(&mut self, rows: impl RangeBounds<usize>, is_present: bool) -> Result<()> {
         let rows = self.resolved(rows)?;
         let present = self.view().part(rows.clone()).count_ones();
@@ -46,8 +69,19 @@ impl Validity {
 
     /// Copies the states of all rows of another bitmap to the rows from `first_row` on.
     ///
+    /// O(rows / 64), for any two offsets. Copies the bytes first if they are shared or immutable.
+    ///
     /// # Errors
     /// [`ErrorKind::OutOfRange`], [`ErrorKind::OutOfMemory`]. Nothing has changed.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::array::Validity;
+    /// let mut validity = Validity::all_present(4)?;
+    /// validity.copy_from(1, &Validity::from_flags(&[false, true])?)?;
+    /// assert_eq!(validity.to_flags()?, [true, false, true, true]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn copy_from(&mut self, first_row: usize, other: &Self) -> Result<()> {
         let rows = self.resolved(first_row..first_row.saturating_add(other.len))?;
         if rows.is_empty() {
@@ -60,134 +94,10 @@ impl Validity {
         Ok(())
     }
 
-    /// Adapts the number of missing rows to a change of some of them. What is unknown stays so.
+    /// Adapts the number of missing rows to a change of some of them. An unknown number stays unknown.
     fn recount(&mut self, before: usize, after: usize) {
         if let Some(missing) = self.missing.get() {
             self.missing = Count::of(missing.saturating_sub(before).saturating_add(after).min(self.len));
         }
     }
-
-    /// Joins bitmaps end to end; `None` stands for the given number of rows that all have a value. Returns `None` if no
-    /// row is missing.
-    ///
-    /// # Errors
-    /// [`ErrorKind::LengthMismatch`] if a bitmap does not have the given number of rows; [`ErrorKind::LimitExceeded`] if
-    /// there are more than `usize::MAX`; [`ErrorKind::OutOfMemory`].
-    pub fn concat(parts: &[(Option<&Self>, usize)]) -> Result<Option<Self>> {
-        let mut total = 0_usize;
-        let mut has_missing = false;
-        for &(part, rows) in parts {
-            if let Some(part) = part {
-                has_same_length(rows, part.len)?;
-                has_missing |= part.has_missing();
-            }
-            total = total.checked_add(rows).ok_or_else(|| Error::limit("rows", usize::MAX, usize::MAX))?;
-        }
-        if !has_missing {
-            return Ok(None);
-        }
-        if let Some(&(Some(only), _)) = parts.iter().find(|(_, rows)| *rows == total) {
-            return Ok(Some(only.clone()));
-        }
-        let mut joined = Self::all_present(total)?;
-        let mut first = 0;
-        for &(part, rows) in parts {
-            if let Some(part) = part.filter(|part| part.has_missing()) {
-                joined.copy_from(first, part)?;
-            }
-            first += rows;
-        }
-        Ok(Some(joined).filter(Self::has_missing))
-    }
-
-    /// Returns the states of the rows with the given numbers, in that order.
-    ///
-    /// # Errors
-    /// [`ErrorKind::OutOfRange`], [`ErrorKind::OutOfMemory`].
-    pub fn take(&self, rows: &[usize]) -> Result<Self> {
-        let view = self.view();
-        Self::build(rows.len(), |first, count| {
-            let mut word = 0;
-            for (index, &row) in rows[first..first + count].iter().enumerate() {
-                let is_present = view.get(row).ok_or_else(|| Error::index_out_of_range("rows", row, self.len))?;
-                word |= u64::from(is_present) << index;
-            }
-            Ok(word)
-        })
-    }
-
-    /// Returns the states of the rows whose flag is set, in order.
-    ///
-    /// # Errors
-    /// [`ErrorKind::LengthMismatch`] unless there is a flag for each row; [`ErrorKind::OutOfMemory`].
-    pub fn filter(&self, is_kept: &[bool]) -> Result<Self> {
-        const BATCH: usize = 16 * ROWS;
-        has_same_length(self.len, is_kept.len())?;
-        let kept = is_kept.iter().filter(|is_kept| **is_kept).count();
-        let mut bits = Array::<u8>::zeros(byte_count(0, kept))?;
-        let mut room = bits.mutable_data()?;
-        let mut states = self.view().words();
-        let (mut waiting, mut waiting_rows, mut present) = (0_u64, 0, 0);
-        for flags in is_kept.chunks(BATCH) {
-            let mut masks = [0; BATCH / ROWS];
-            let masks = &mut masks[..flags.len().div_ceil(ROWS)];
-            mask(flags, masks, Vectors::Avx512);
-            for (&mask, word) in masks.iter().zip(states.by_ref()) {
-                let rows = mask.count_ones() as usize;
-                let word = match word & mask {
-                    word if rows == ROWS || word == 0 => word,
-                    word if word == mask => low_bits(rows),
-                    word => compress(word, mask),
-                };
-                present += word.count_ones() as usize;
-                waiting |= word << waiting_rows;
-                waiting_rows += rows;
-                if waiting_rows >= ROWS {
-                    let (bytes, rest) = room.split_at_mut(room.len().min(8));
-                    write_word(bytes, waiting);
-                    room = rest;
-                    waiting_rows -= ROWS;
-                    // The bits of `word` that did not fit: none, or its last `waiting_rows`.
-                    waiting = word.checked_shr((rows - waiting_rows) as u32).unwrap_or_default();
-                }
-            }
-        }
-        write_word(room, waiting);
-        Ok(Self { bits, offset: 0, len: kept, missing: Count::of(kept.saturating_sub(present)) })
-    }
-
-    /// Returns a bitmap of the given number of rows: the first ones, or all and new ones after them.
-    ///
-    /// # Errors
-    /// [`ErrorKind::OutOfMemory`].
-    pub fn resized(&self, len: usize, is_present: bool) -> Result<Self> {
-        if len <= self.len {
-            return self.slice(..len);
-        }
-        let mut resized = if is_present { Self::all_present(len)? } else { Self::all_missing(len)? };
-        resized.copy_from(0, self)?;
-        Ok(resized)
-    }
-
-    /// Returns which rows have a value in both bitmaps.
-    ///
-    /// # Errors
-    /// [`ErrorKind::LengthMismatch`], [`ErrorKind::OutOfMemory`].
-    pub fn and(&self, other: &Self) -> Result<Self> {
-        has_same_length(self.len, other.len)?;
-        if !other.has_missing() {
-            return Ok(self.clone());
-        }
-        if !self.has_missing() {
-            return Ok(other.clone());
-        }
-        let mut words = self.view().words().zip(other.view().words());
-        Self::build(self.len, |_, _| Ok(words.next().map_or(0, |(first, second)| first & second)))
-    }
-}
-
-/// # Errors
-/// [`ErrorKind::LengthMismatch`] unless both numbers of rows are equal.
-fn has_same_length(expected: usize, actual: usize) -> Result<()> {
-    if expected == actual { Ok(()) } else { Err(Error::new(ErrorKind::LengthMismatch { expected, actual })) }
 }

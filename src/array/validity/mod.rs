@@ -1,15 +1,18 @@
 //! Which rows have a value: one bit per row, in shared bytes.
 //!
-//! Reading and writing of bits is in `bits`, changes and new bitmaps from others in `edit`, writing on several threads
-//! in `threads`, and marking missing values among values in `overlay`.
+//! Bits of borrowed bytes are in `bits`, calls that read in `read`, calls that change in `edit`, new bitmaps from others
+//! in `combine`, and writing on several threads in `threads`. `overlay` writes NaN where values are missing.
+//! Invariant: the bytes are those of the rows and no others, so a copy never costs more than the rows do.
+//! Semantics: Arrow's validity bitmap. The number of missing rows is never taken from a caller.
 
 mod bits;
+mod combine;
 mod edit;
 mod overlay;
+mod read;
 mod threads;
 
 use std::fmt;
-use std::iter::FusedIterator;
 use std::ops::{Range, RangeBounds};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -17,12 +20,37 @@ use super::Array;
 use super::compress::{self, Vectors};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::range::resolve;
-use crate::base::room::filled;
 use bits::{Bits, ROWS, byte_count, low_bits, write_word};
 pub use overlay::{overlay_nan, overlay_nan_strided};
 pub use threads::ValidityMut;
 
-/// Which of a number of rows have a value: Arrow's validity bitmap.
+/// Which of a number of rows have a value, and which are missing: one bit per row, 1 for a value.
+///
+/// ```text
+///   bits    [ . . 1 0 1 1 0 1 ] [ 1 1 . . . . . .]    least significant bit first
+///   row           0 1 2 3 4 5     6 7                 offset 2, 8 rows, rows 1 and 4 are missing
+/// ```
+///
+/// The bytes are shared like those of an [`Array`]: a clone or a slice copies nothing, and a change copies the bytes of
+/// its rows first, unless they are writable and nothing else shares them. Bits that belong to no row, before the first
+/// and after the last one, are never read as states, and keep their values.
+///
+/// The library counts the missing rows itself. If another owner of the bytes changes them meanwhile, answers may be out
+/// of date, but every call remains safe.
+///
+/// Source: validity bitmaps in the columnar format of Arrow.
+///
+/// # Examples
+/// ```
+/// use numeric_table::array::Validity;
+/// let mut validity = Validity::new(vec![0b1011_0100_u8, 0b0000_0011], 2, 8)?; // as Arrow has it: no copy
+/// assert_eq!(validity.missing_rows().collect::<Vec<_>>(), [1, 4]);
+/// let first_half = validity.slice(..4)?; // shares the bytes
+/// validity.set(1, true)?; // copies them first
+/// assert_eq!((validity.missing_count(), first_half.missing_count()), (1, 1));
+/// assert_eq!(first_half.to_flags()?, [true, false, true, true]);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
 pub struct Validity {
     /// The bytes of the rows, and no others: [`byte_count`] of them. Bits before `offset` and past the last row may have
     /// any value.
@@ -33,7 +61,7 @@ pub struct Validity {
     missing: Count,
 }
 
-/// A number of missing rows that is counted when it is needed.
+/// A number of missing rows. After a change that nothing counted, it is unknown until it is needed.
 struct Count(AtomicUsize);
 
 impl Count {
@@ -55,15 +83,27 @@ impl Count {
 }
 
 impl Validity {
-    /// Creates a bitmap of `len` rows from Arrow's: row 0 has bit `offset`, least significant first.
+    /// Creates a bitmap of `len` rows from bits, least significant first: row 0 has bit number `offset`, which may be
+    /// beyond the first byte.
+    ///
+    /// Shares the bytes, and counts the missing rows: O(`len` / 64). Other bits may have any value.
     ///
     /// # Errors
     /// [`ErrorKind::ArrayLength`] if there are fewer bytes than `offset + len` bits need.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::array::Validity;
+    /// let validity = Validity::new(vec![0xFF_u8, 0b0000_1011], 8, 4)?;
+    /// assert_eq!(validity.to_flags()?, [true, true, false, true]);
+    /// assert!(Validity::new(vec![0xFF_u8], 6, 3).is_err()); // one bit too few
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn new(bits: impl Into<Array<u8>>, offset: usize, len: usize) -> Result<Self> {
         let bits = bits.into();
         let (first, offset_in_byte) = (offset / 8, offset % 8);
         let count = byte_count(offset_in_byte, len);
-        let end = first.saturating_add(count); // the number of bytes of that many bits is less than half of it
+        let end = first + count; // cannot overflow: each is about an eighth of a number of bits
         if end > bits.len() {
             return Err(Error::new(ErrorKind::ArrayLength { have: bits.len(), need: end }));
         }
@@ -76,6 +116,14 @@ impl Validity {
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::array::Validity;
+    /// assert!(!Validity::all_present(100)?.has_missing());
+    /// assert!(Validity::all_present(usize::MAX).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn all_present(len: usize) -> Result<Self> {
         let mut bits = Array::full(byte_count(0, len), u8::MAX)?;
         if let (Some(last), 1..) = (bits.mutable_data()?.last_mut(), len % 8) {
@@ -84,18 +132,34 @@ impl Validity {
         Ok(Self { bits, offset: 0, len, missing: Count::of(0) })
     }
 
-    /// Creates a bitmap of rows without a value.
+    /// Creates a bitmap of rows without a value. Large bitmaps are zeroed lazily, without touching their pages.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::array::Validity;
+    /// assert_eq!(Validity::all_missing(100)?.missing_count(), 100);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn all_missing(len: usize) -> Result<Self> {
         Ok(Self { bits: Array::zeros(byte_count(0, len))?, offset: 0, len, missing: Count::of(len) })
     }
 
-    /// Creates a bitmap from a flag for each row: whether it has a value.
+    /// Creates a bitmap from a flag for each row: whether it has a value. One pass, by vector instructions if the
+    /// processor has them.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::array::Validity;
+    /// let validity = Validity::from_flags(&[true, false, true])?;
+    /// assert_eq!(validity.to_packed()?[..], [0b101]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn from_flags(is_present: &[bool]) -> Result<Self> {
         const BATCH: usize = 16 * ROWS;
         let mut bits = Array::<u8>::zeros(byte_count(0, is_present.len()))?;
@@ -113,7 +177,16 @@ impl Validity {
     /// Creates a bitmap by calling a function for each row, in order: whether it has a value.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::OutOfMemory`]; the function is then not called.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::array::Validity;
+    /// let values = [1.0, f64::NAN, 3.0];
+    /// let validity = Validity::from_fn(3, |row| !values[row].is_nan())?;
+    /// assert_eq!(validity.is_missing(1), Some(true));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn from_fn(len: usize, mut is_present: impl FnMut(usize) -> bool) -> Result<Self> {
         Self::build(len, |first, rows| {
             Ok((0..rows).fold(0, |word, row| word | u64::from(is_present(first + row)) << row))
@@ -138,16 +211,39 @@ impl Validity {
     }
 
     /// Returns the number of rows. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::array::Validity;
+    /// assert_eq!(Validity::all_present(3)?.len(), 3);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Returns whether there are no rows. O(1).
+    /// Returns whether the bitmap has 0 rows. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::array::Validity;
+    /// assert!(Validity::all_present(0)?.is_empty());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Returns the number of rows without a value. O(1), unless a slice or a writer has to be counted first.
+    /// Returns the number of rows without a value.
+    ///
+    /// O(1). Only the first call after [`slice`](Self::slice) or `need_mutable` counts them, in O(`len` / 64).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::array::Validity;
+    /// assert_eq!(Validity::from_flags(&[true, false, false])?.missing_count(), 2);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn missing_count(&self) -> usize {
         self.missing.get().unwrap_or_else(|| {
             let count = self.len - self.view().count_ones();
@@ -156,27 +252,33 @@ impl Validity {
         })
     }
 
-    /// Returns whether a row has no value. Costs what [`missing_count`](Self::missing_count) does.
+    /// Returns whether any row has no value. Costs as much as [`missing_count`](Self::missing_count).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::array::Validity;
+    /// assert!(Validity::from_flags(&[true, false])?.has_missing());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn has_missing(&self) -> bool {
         self.missing_count() > 0
     }
 
-    /// Returns whether a row has a value; `None` if there is no such row. O(1).
-    #[inline]
-    pub fn is_present(&self, row: usize) -> Option<bool> {
-        self.view().get(row)
-    }
-
-    /// Returns whether a row has no value; `None` if there is no such row. O(1).
-    #[inline]
-    pub fn is_missing(&self, row: usize) -> Option<bool> {
-        self.is_present(row).map(|is_present| !is_present)
-    }
-
-    /// Returns a range of the rows. O(1), shares the bytes. Its missing rows are counted when they are asked for.
+    /// Returns a range of the rows. O(1), shares the bytes. Missing rows of a part are counted when they are needed.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfRange`].
+    /// [`ErrorKind::OutOfRange`] if the range does not lie inside or runs backwards.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::array::Validity;
+    /// let validity = Validity::from_flags(&[true, false, true, false])?;
+    /// let slice = validity.slice(1..3)?;
+    /// assert_eq!((slice.len(), slice.missing_count()), (2, 1));
+    /// assert!(slice.bits().shares_memory_with(validity.bits()));
+    /// assert!(validity.slice(3..5).is_err());
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub fn slice(&self, rows: impl RangeBounds<usize>) -> Result<Self> {
         let rows = self.resolved(rows)?;
         let (first, offset) = bits::place(self.offset, rows.start);
@@ -198,108 +300,40 @@ impl Validity {
         resolved(rows, self.len)
     }
 
-    /// Borrows the bytes. Row 0 has bit [`offset`](Self::offset) of the first one, least significant first. O(1).
+    /// Borrows the bytes of the rows. Row 0 has bit [`offset`](Self::offset) of the first one, least significant first.
+    /// O(1).
+    ///
+    /// Bits before that one and past the last row may have any value. [`to_packed`](Self::to_packed) returns bytes
+    /// without such bits.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::array::Validity;
+    /// let validity = Validity::new(vec![0_u8, 0, 0b0000_1100], 18, 2)?;
+    /// assert_eq!((&validity.bits()[..], validity.offset()), (&[0b0000_1100][..], 2)); // without the bytes before it
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub const fn bits(&self) -> &Array<u8> {
         &self.bits
     }
 
-    /// Returns the bit of row 0 in the first byte, below 8. O(1).
+    /// Returns the number of the bit of row 0 in the first byte, below 8. O(1).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::array::Validity;
+    /// assert_eq!(Validity::all_present(20)?.slice(11..)?.offset(), 3);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
     pub const fn offset(&self) -> usize {
         self.offset
     }
 
-    /// The bits to read.
+    /// Returns the bits for reading.
     #[inline(always)]
     fn view(&self) -> Bits<'_> {
-        // The bytes are as many as needed (field invariant).
+        // The bytes are exactly as many as needed (field invariant).
         Bits::new(self.bits.as_slice(), self.offset, self.len).unwrap_or(Bits::EMPTY)
-    }
-
-    /// Returns the states of 64 rows each, from row 0 on: the first in the lowest bit, 1 for a value.
-    pub fn words(&self) -> impl ExactSizeIterator<Item = u64> + FusedIterator + Clone {
-        self.view().words()
-    }
-
-    /// Returns the states of the 64 rows from `row` on. O(1).
-    #[inline]
-    pub fn word_at(&self, row: usize) -> u64 {
-        self.view().word_at(row)
-    }
-
-    /// Returns the runs of rows with a value and without one, in order.
-    pub fn runs(&self) -> impl FusedIterator<Item = (Range<usize>, bool)> + Clone {
-        self.view().runs()
-    }
-
-    /// Returns the rows without a value, in order.
-    pub fn missing_rows(&self) -> impl FusedIterator<Item = usize> + Clone {
-        self.view().zeros()
-    }
-
-    /// Returns the first row without a value in a range of rows. Rows that do not exist are not missing.
-    pub fn first_missing(&self, rows: Range<usize>) -> Option<usize> {
-        if self.missing.get() == Some(0) {
-            return None;
-        }
-        let first = self.view().part(rows.clone()).zeros().next()?;
-        Some(rows.start + first)
-    }
-
-    /// Returns a flag for each row: whether it has a value.
-    ///
-    /// # Errors
-    /// [`ErrorKind::OutOfMemory`].
-    pub fn to_flags(&self) -> Result<Vec<bool>> {
-        let mut flags = filled(self.len, false)?;
-        self.write_flags(0, &mut flags);
-        Ok(flags)
-    }
-
-    /// Writes a flag for each row from `first_row` on: whether it has a value. `false` for rows that do not exist.
-    pub fn write_flags(&self, first_row: usize, flags: &mut [bool]) {
-        let view = self.view().part(first_row..first_row.saturating_add(flags.len()));
-        let (in_rows, past) = flags.split_at_mut(view.len());
-        past.fill(false);
-        for (flags, word) in in_rows.chunks_mut(ROWS).zip(view.words()) {
-            if word == low_bits(flags.len()) || word == 0 {
-                flags.fill(word != 0);
-                continue;
-            }
-            for (flags, byte) in flags.chunks_mut(8).zip(word.to_le_bytes()) {
-                // A byte for each bit, which is not zero if the bit is set; then 1 for these bytes.
-                let bits = (u64::from(byte) * 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
-                let ones = ((bits + 0x7F7F_7F7F_7F7F_7F7F) >> 7) & 0x0101_0101_0101_0101;
-                let ones = ones.to_le_bytes().map(|one| one != 0);
-                match flags.first_chunk_mut() {
-                    Some(flags) => *flags = ones,
-                    None => flags.copy_from_slice(&ones[..flags.len()]),
-                }
-            }
-        }
-    }
-
-    /// Returns the bits from bit 0 on in as few bytes as they need, with zeros past the end. Shares if it is already so.
-    ///
-    /// # Errors
-    /// [`ErrorKind::OutOfMemory`].
-    pub fn to_packed(&self) -> Result<Array<u8>> {
-        let has_zeros_past_end = match (self.bits.last(), self.len % 8) {
-            (Some(last), end @ 1..) => last >> end == 0,
-            _ => true,
-        };
-        if self.offset == 0 && has_zeros_past_end {
-            return Ok(self.bits.clone());
-        }
-        self.repacked().map(|packed| packed.bits)
-    }
-
-    /// Copies to new bytes, from bit 0 on, with zeros past the end.
-    ///
-    /// # Errors
-    /// [`ErrorKind::OutOfMemory`].
-    fn repacked(&self) -> Result<Self> {
-        let mut words = self.view().words();
-        Self::build(self.len, |_, _| Ok(words.next().unwrap_or_default()))
     }
 }
 

@@ -10,10 +10,25 @@ use super::{Count, Validity, resolved};
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 
-/// A borrowed [`Validity`] that several threads may write at once: copies of it are the same rows.
+/// A borrowed [`Validity`] that several threads may write at once: its copies and parts write the same bits.
 ///
-/// Writes change only the bits of their rows, atomically; rows in one byte may belong to different threads. Threads that
-/// write the same row race: the row then has the state of one of them.
+/// A write changes only the bits of its rows, atomically, so rows that share a byte may be written by different threads.
+/// If threads write the same row at the same time, it gets the state of one of them.
+///
+/// # Examples
+/// ```
+/// # use numeric_table::array::Validity;
+/// let mut validity = Validity::all_present(10)?;
+/// let rows = validity.need_mutable()?;
+/// std::thread::scope(|scope| {
+///     let [first, second] = [rows.part(..5)?, rows.part(5..)?]; // row 4 and row 5 share a byte
+///     scope.spawn(move || first.set(4, false));
+///     scope.spawn(move || second.fill(1..3, false));
+///     Ok::<(), numeric_table::Error>(())
+/// })?;
+/// assert_eq!(validity.missing_rows().collect::<Vec<_>>(), [4, 6, 7]);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct ValidityMut<'t> {
     /// The bytes of the rows.
@@ -27,10 +42,20 @@ pub struct ValidityMut<'t> {
 
 impl Validity {
     /// Borrows the bitmap for writing by several threads. Copies the bytes first if they are shared or immutable. The
-    /// missing rows are counted when they are next asked for.
+    /// missing rows are counted when their number is next needed.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`]. Nothing has changed.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::array::Validity;
+    /// let mut validity = Validity::all_missing(3)?;
+    /// validity.need_mutable()?.set(1, true)?;
+    /// assert_eq!(validity.missing_count(), 2);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    #[doc(hidden)]
     pub fn need_mutable(&mut self) -> Result<ValidityMut<'_>> {
         let bytes: *mut [u8] = self.bits.need_mutable_data()?;
         self.missing = Count::unknown(); // from here on, even if the result is never dropped
@@ -48,7 +73,7 @@ impl<'t> ValidityMut<'t> {
         self.len
     }
 
-    /// Returns whether there are no rows. O(1).
+    /// Returns whether the bitmap has 0 rows. O(1).
     pub const fn is_empty(self) -> bool {
         self.len == 0
     }
@@ -63,7 +88,7 @@ impl<'t> ValidityMut<'t> {
         Ok(Self { bits: self.bits.get(first..).unwrap_or_default(), offset, len: rows.len(), ..self })
     }
 
-    /// Returns whether a row has a value; `None` if there is no such row. O(1).
+    /// Returns whether a row has a value; `None` if the row is out of range. O(1).
     #[inline]
     pub fn is_present(self, row: usize) -> Option<bool> {
         let (byte, bit) = place(self.offset, row);

@@ -22,7 +22,14 @@ impl Stored for AosNumericTable {
         let mut settings = vec![layout.size() as u64];
         self.put_records(0..shape.rows, &layout, records)?;
         settings.extend(layout.fields().map(|(_, offset)| offset as u64));
-        Ok(Content { kind, shape, settings, dictionary, values: vec![Values::Array(AnyArray::new(bytes))] })
+        Ok(Content {
+            kind,
+            shape,
+            settings,
+            dictionary,
+            values: vec![Values::Array(AnyArray::new(bytes))],
+            gaps: Vec::new(),
+        })
     }
 
     fn from_content(mut found: FoundContent) -> Result<Self> {

@@ -1,7 +1,7 @@
 //! Stacking tables and columns, side by side and end to end.
 
 use super::AsTable;
-use crate::array::AnyArray;
+use crate::array::{AnyArray, Validity};
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::Result;
@@ -68,6 +68,31 @@ pub trait TableCombination: AsTable {
         beside::with_feature(self.as_table(), feature, array)
     }
 
+    /// Like `with_feature`, with a validity bitmap, without a copy of either. `None` means that all values are present. The
+    /// feature becomes nullable if any value is missing. The values where the bitmap has a 0 are never read.
+    ///
+    /// # Errors
+    /// Those of `with_column`; [`ErrorKind::LengthMismatch`] if the bitmap does not have one bit for each row.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{array::Validity, prelude::*};
+    /// let table = HomogenNumericTable::from_rows(&[[5.1_f32, 3.5], [4.9, 3.0]])?;
+    /// let age = Feature::new(ElementType::U8).named("age");
+    /// let with_age = table.with_nullable(age, vec![31_u8, 0], Some(Validity::from_flags(&[true, false])?))?;
+    /// assert_eq!((with_age.missing_count("age")?, with_age.value::<u8>(0, 2)?), (1, 31));
+    /// assert_eq!(with_age.to_columns()?.missing_count("age")?, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn with_nullable(
+        &self,
+        feature: Feature,
+        array: impl Into<AnyArray>,
+        validity: Option<Validity>,
+    ) -> Result<MergedNumericTable<'_>, Rejected<AnyArray>> {
+        beside::with_nullable(self.as_table(), feature, array, validity)
+    }
+
     /// Returns this table and others side by side: its columns, then the columns of each other table in order. Nothing
     /// is copied: the result borrows the tables, and `to_table` copies them. Several columns may have the same name;
     /// the name then refers to the first one.
@@ -123,7 +148,8 @@ pub trait TableCombination: AsTable {
     /// labels follow, in the order of the tables. Only columns whose indices change are copied.
     ///
     /// A copied column keeps its type if it is the same in all tables and holds all indices. Otherwise it gets the
-    /// smallest unsigned type that does, or `f32` or `f64` if it had floats. NaN stays NaN.
+    /// smallest unsigned type that does, or `f32` or `f64` if it had floats. NaN stays NaN, and a missing category stays
+    /// missing.
     ///
     /// # Errors
     /// Those of `vstack`, except that different labels are [`ErrorKind::UnequalTables`] only if another table has no

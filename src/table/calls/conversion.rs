@@ -47,8 +47,8 @@ pub trait TableConversion: AsTable {
     }
 
     /// Copies the contents into a table that owns its values: a homogeneous, row-major one if all columns have one
-    /// type, otherwise a structure of arrays. Keeps the dictionary. Cost: O(values), in several threads for large
-    /// tables.
+    /// type and none is nullable, otherwise a structure of arrays. Keeps the dictionary, and missing values. Cost:
+    /// O(values), in several threads for large tables.
     ///
     /// If the memory is already one array, or one array per column, the result shares it, as clones do.
     ///
@@ -68,8 +68,9 @@ pub trait TableConversion: AsTable {
         beside::to_table(self.as_table())
     }
 
-    /// Copies the columns into a structure of arrays, each in its own type. Keeps the dictionary. Cost: O(values), in
-    /// several threads for large tables. A column that is already an array is shared, as clones share it.
+    /// Copies the columns into a structure of arrays, each in its own type. Keeps the dictionary, and missing values.
+    /// Cost: O(values), in several threads for large tables. A column that is already an array is shared, as clones share
+    /// it, and so is its bitmap.
     ///
     /// # Errors
     /// Errors from reading the entire table; [`ErrorKind::OutOfMemory`].

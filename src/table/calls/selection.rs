@@ -16,7 +16,7 @@ use crate::table::{ColumnChoice, ColumnKey, MergedNumericTable, NumericTable, pa
 /// [`select_columns`](Self::select_columns), [`drop_columns`](Self::drop_columns), [`select_rows`](Self::select_rows),
 /// [`head`](Self::head) and [`tail`](Self::tail) borrow the table, read-only and without a copy. All other methods copy
 /// rows into a table that owns them. The copy is sparse if the table is sparse, homogeneous if all columns have one
-/// type, and otherwise a structure of arrays.
+/// type and none is nullable, and otherwise a structure of arrays. Missing values stay missing.
 pub trait TableSelection: AsTable {
     /// Returns the given columns as a table, by number or by name, in any order. A column may be repeated. The result
     /// is read-only and borrows the table; nothing is copied.
@@ -108,9 +108,9 @@ pub trait TableSelection: AsTable {
     }
 
     /// Copies the rows with the given numbers, in the given order. A row may be repeated. The new table is sparse if
-    /// this one is sparse. It is homogeneous if all columns have one type, and then column-major if each column is
-    /// contiguous in memory. Otherwise it is a structure of arrays. Keeps the dictionary. Cost: O(values of the
-    /// result), in several threads if the result is large.
+    /// this one is sparse. It is homogeneous if all columns have one type and none is nullable, and then column-major if
+    /// each column is contiguous in memory. Otherwise it is a structure of arrays. Keeps the dictionary, and missing
+    /// values. Cost: O(values of the result), in several threads if the result is large.
     ///
     /// Source: NumPy `take`, along the first axis.
     ///
@@ -153,8 +153,15 @@ pub trait TableSelection: AsTable {
     /// converted to its argument type like a block ([`ConversionPolicy::Saturate`]). Large tables are filtered in
     /// several threads. Cost: O(values), and one byte of memory per row.
     ///
+    /// A closure with a floating-point argument sees a missing value as NaN. [`column_validity`] and [`filter_rows`]
+    /// tell it from NaN.
+    ///
+    /// [`column_validity`]: crate::MissingValues::column_validity
+    /// [`filter_rows`]: Self::filter_rows
+    ///
     /// # Errors
-    /// Errors from reading the table; those of `take_rows`.
+    /// [`ErrorKind::MissingValue`] if the closure's argument is of an integer type, and a value is missing; errors from
+    /// reading the table; those of `take_rows`.
     ///
     /// # Examples
     /// ```
@@ -190,7 +197,8 @@ pub trait TableSelection: AsTable {
         take::filter_by_column(self.as_table(), column, is_kept)
     }
 
-    /// Copies all rows, sorted by a column in ascending order. The sort is stable. NaN comes last, and -0.0 equals 0.0.
+    /// Copies all rows, sorted by a column in ascending order. The sort is stable. NaN comes last, then missing values; -0.0
+    /// equals 0.0.
     /// Compares stored values, so 64-bit integers are not rounded. Cost: O(values), in several threads if the table is
     /// large, and 16 to 24 bytes of memory per row besides the result.
     ///
@@ -275,7 +283,8 @@ pub trait TableSelection: AsTable {
 
     /// Like `split_rows`, but stratified: splits the rows of each value of a column separately, so that each class has
     /// the same fraction in both tables, as nearly as its size allows. The first table has `fraction * n` rows of a
-    /// class of `n` rows, rounded to the nearest number, halves up. All NaNs are one class. Cost: O(values).
+    /// class of `n` rows, rounded to the nearest number, halves up. All NaNs are one class, and all missing values are
+    /// another. Cost: O(values).
     ///
     /// Source: scikit-learn `train_test_split(stratify=..)`.
     ///

@@ -12,7 +12,14 @@ impl Stored for CsrNumericTable {
     fn content(&self) -> Result<Content<'_>> {
         let values = [&self.offsets, &self.indices, self.values()].map(|array| Values::Array(array.clone()));
         let (shape, dictionary) = (self.shape(), self.dictionary().clone());
-        Ok(Content { kind: Self::KIND, shape, settings: Vec::new(), dictionary, values: values.into() })
+        Ok(Content {
+            kind: Self::KIND,
+            shape,
+            settings: Vec::new(),
+            dictionary,
+            values: values.into(),
+            gaps: Vec::new(),
+        })
     }
 
     fn from_content(mut found: FoundContent) -> Result<Self> {

@@ -48,7 +48,14 @@ macro_rules! stored {
             fn content(&self) -> Result<Content<'_>> {
                 let (kind, shape, dictionary) = (Self::KIND, self.shape(), self.dictionary().clone());
                 let settings = settings_of(self.triangle(), self.order());
-                Ok(Content { kind, shape, settings, dictionary, values: vec![Values::Array(self.array().clone())] })
+                Ok(Content {
+                    kind,
+                    shape,
+                    settings,
+                    dictionary,
+                    values: vec![Values::Array(self.array().clone())],
+                    gaps: Vec::new(),
+                })
             }
 
             fn from_content(found: FoundContent) -> Result<Self> {

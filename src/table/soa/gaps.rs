@@ -92,7 +92,7 @@ enum Change {
     Nothing,
     /// The values become missing.
     Remove,
-    /// The values were missing and are written, whatever is stored under the gap.
+    /// The values were missing and are written over those under the gap.
     Add,
     /// The values were present and are written.
     Write,
@@ -241,7 +241,7 @@ impl SoaNumericTable {
         columns.into_iter().try_for_each(|column| self.stored_mut(column)?.need_mutable_data().map(drop))
     }
 
-    /// Writes values into a region, of which some are or become missing, all or nothing.
+    /// Writes values into a region in which some are or become missing, all or nothing.
     pub(super) fn write_with_gaps(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
         self.check_write_with_gaps(region, values, rule)?;
         if region.shape().is_empty() {
@@ -299,6 +299,12 @@ impl SoaNumericTable {
         }
         self.gaps = gaps;
         Ok(())
+    }
+
+    /// Sets the bitmaps of several nullable columns of a new table, which have one bit for each row. O(columns).
+    pub(in crate::table) fn set_gaps(&mut self, gaps: Vec<(usize, Validity)>) -> Result<()> {
+        let count = self.columns.len();
+        gaps.into_iter().try_for_each(|(column, validity)| self.gaps.set(count, column, Some(validity)))
     }
 
     /// Sets which of some consecutive rows of a column are present, from `first_row` on.

@@ -1,16 +1,45 @@
 //! Calls of the structure of arrays for columns with missing values.
 
 use super::SoaNumericTable;
+use super::gaps::Gaps;
 use crate::array::{AnyArray, Array, Validity};
 use crate::base::element::Element;
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::dictionary::Feature;
-use crate::table::Rejected;
+use crate::base::room::with_room;
+use crate::dictionary::{DataDictionary, Feature};
+use crate::table::{MemoryStatus, Rejected};
 
 /// A column that is taken out of a table: its metadata, its values, and which of them are present if any is missing.
 pub type NullableColumn = (Feature, AnyArray, Option<Validity>);
 
 impl SoaNumericTable {
+    /// Creates a table of columns that a dictionary describes, with `row_count` values each, and their bitmaps.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LengthMismatch`] for a bitmap with another number of rows; [`ErrorKind::OutOfMemory`].
+    #[doc(hidden)]
+    pub fn of_nullable_arrays(
+        mut dictionary: DataDictionary,
+        row_count: usize,
+        columns: Vec<(AnyArray, Option<Validity>)>,
+        owner: MemoryStatus,
+    ) -> Result<Self> {
+        let count = columns.len();
+        let (mut arrays, mut gaps) = (with_room(count)?, Gaps::default());
+        for (column, (array, validity)) in columns.into_iter().enumerate() {
+            if let Some(validity) = validity.filter(Validity::has_missing) {
+                if validity.len() != row_count {
+                    let (expected, actual) = (row_count, validity.len());
+                    return Err(Error::new(ErrorKind::LengthMismatch { expected, actual }));
+                }
+                dictionary.set_nullable(column, true)?;
+                gaps.set(count, column, Some(validity))?;
+            }
+            arrays.push(array);
+        }
+        Ok(Self { gaps, ..Self::of_arrays(dictionary, row_count, arrays, owner) })
+    }
+
     /// Appends a column of optional values. `None` is a missing value. O(rows).
     ///
     /// # Errors

@@ -56,9 +56,9 @@ fn an_archive_of_another_element_type_is_refused_by_naming_both() {
 #[test]
 fn an_archive_of_another_version_is_refused_by_naming_it_and_those_that_are_read() {
     let mut bytes = Table::from_rows(&[[1_u8]]).unwrap().to_bytes().unwrap();
-    for (version, advice) in [(4, "; a newer version of the library reads it"), (0, "")] {
+    for (version, advice) in [(5, "; a newer version of the library reads it"), (0, "")] {
         bytes[8] = version;
-        let expected = format!("the archive has version {version}, and this library reads versions 1 to 3{advice}");
+        let expected = format!("the archive has version {version}, and this library reads versions 1 to 4{advice}");
         for error in [files::from_bytes(&bytes).map(drop), Table::<u8>::from_bytes(&bytes).map(drop)] {
             assert!(error.as_ref().is_err_and(
                 |error| matches!(error.kind(), ErrorKind::Format { offset: 8, reason, .. } if *reason == expected)

@@ -122,7 +122,8 @@ impl IpcSource {
 
     /// Returns the descriptions of the chosen columns, with the types that [`load_columns`](Self::load_columns) gives
     /// them. Words are not known before the values were read: columns of words have none here, and the type `u32`, or
-    /// `f64` under [`nulls_to_nan`](ArrowOptions::nulls_to_nan).
+    /// `f64` under [`nulls_to_nan`](ArrowOptions::nulls_to_nan). Nor are nulls: only columns that were nullable in the
+    /// table which was saved are so here.
     ///
     /// # Errors
     /// Those of a choice of columns, as in [`ArrowOptions::columns`]; [`ErrorKind::Unsupported`] for a chosen column
@@ -141,7 +142,7 @@ impl IpcSource {
     pub fn dictionary(&self) -> Result<DataDictionary> {
         let mut plan = self.plan()?;
         plan.grows = true;
-        plan.dictionary(|column| plan.type_of(column)).map_err(|error| self.name_in(error))
+        plan.dictionary(None).map_err(|error| self.name_in(error))
     }
 
     /// Loads the chosen columns as a table of one element type, which grows with the batches.

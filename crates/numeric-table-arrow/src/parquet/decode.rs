@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use ::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, RowSelection, RowSelector};
+use ::parquet::file::statistics::Statistics;
 use arrow_array::{Array as ArrowArray, ArrayRef, NullArray};
 use arrow_schema::Fields;
 #[cfg(doc)]
@@ -121,6 +122,21 @@ impl Decoder {
         let first = self.starts.partition_point(|&start| start <= rows.start).saturating_sub(1);
         let end = self.starts.partition_point(|&start| start < rows.end);
         first..end.min(self.starts.len().saturating_sub(1)).max(first)
+    }
+
+    /// Returns whether values of some columns may be null in some rows, as the footer says: no column with a count of 0
+    /// in each row group, and no required one.
+    pub(super) fn may_be_missing(&self, mut columns: impl Iterator<Item = usize>, rows: &Range<usize>) -> bool {
+        let file = self.metadata.metadata();
+        columns.any(|index| {
+            let Some(leaf) = leaf_of(&self.metadata, index) else { return true }; // opening it is an error
+            let nulls = |group| {
+                let chunk = file.row_group(group).columns().get(leaf)?;
+                chunk.statistics().and_then(Statistics::null_count_opt)
+            };
+            let is_optional = self.metadata.parquet_schema().column(leaf).max_def_level() > 0;
+            is_optional && self.groups(rows).any(|group| nulls(group) != Some(0))
+        })
     }
 
     /// Returns the name of a column, if all row groups of some rows have it, with a value for each row.

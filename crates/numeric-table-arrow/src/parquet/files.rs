@@ -256,7 +256,7 @@ impl ParquetFiles {
     pub fn dictionary(&self) -> Result<DataDictionary> {
         let mut plan = self.plan()?;
         plan.grows = true;
-        plan.dictionary(|column| plan.type_of(column))
+        plan.dictionary(None)
     }
 
     pub(super) fn plan(&self) -> Result<Plan<'_>> {

@@ -160,7 +160,7 @@ impl ParquetFiles {
             let fill = |(file, rows, target)| serially(|| self.fill(&mut self.plan()?, file, rows, target));
             map(parts, fill).into_iter().collect::<Result<()>>()?;
         }
-        let dictionary = plan.dictionary(|_| T::TYPE)?;
+        let dictionary = plan.dictionary(Some(T::TYPE))?;
         let table = HomogenNumericTable::from_array_with_layout(array, shape, DataLayout::RowMajor)?;
         let table = table.with_dictionary(dictionary)?;
         match self.read_options().layout {

@@ -11,7 +11,7 @@ use numeric_table::internal::match_element;
 use numeric_table::internal::parallel::{map, serially, task_count};
 use numeric_table::{
     AnyArray, Array, DataDictionary, DataLayout, Element, Feature, HomogenNumericTable, MemoryStatus, Result, Shape,
-    SoaNumericTable,
+    SoaNumericTable, array::Validity,
 };
 
 use super::decode::{Decoder, Lane, leaf_of};
@@ -19,6 +19,7 @@ use super::input::{Pages, ratio_of};
 use super::source::{LIBRARY, ParquetSource, damaged, failed};
 use crate::blocks::guarded;
 use crate::chunks::{Room, fill_by};
+use crate::gaps::GrowingGaps;
 use crate::plan::{Parts, Plan};
 use crate::stream::Growing;
 
@@ -59,7 +60,7 @@ pub(super) fn load<T: Element>(
                 let done = map(tasks, |(lane, target)| serially(|| fill_rows(&mut source.plan()?, lane, target)));
                 done.into_iter().collect::<Result<()>>()?;
             }
-            plan.dictionary(|_| T::TYPE)?
+            plan.dictionary(Some(T::TYPE))?
         }
         DataLayout::ColumnMajor => {
             let mut lanes: Vec<&mut [T]> = match shape.rows {
@@ -72,7 +73,7 @@ pub(super) fn load<T: Element>(
                 let mut plan = plan.only(column);
                 let lane = decoder.lane([index], rows.clone())?;
                 serially(|| fill_column(&mut plan, lane, target)).map_err(|error| error.moved(0, column))?;
-                Ok(((), plan.dictionary(|_| T::TYPE)?.feature(0)?.clone()))
+                Ok(((), plan.dictionary(Some(T::TYPE))?.feature(0)?.clone()))
             }))?
             .1
         }
@@ -94,14 +95,14 @@ pub(super) fn load_columns(source: &ParquetSource, decoder: &Decoder, rows: Rang
             false => match_element!(plan.type_of(0), T => {
                 let mut array = Array::<T>::zeros(rows.len())?;
                 let target = if rows.is_empty() { &mut [][..] } else { array.mutable_data()? };
-                fill_own_column(&mut plan, lane, target)?;
-                Ok(AnyArray::from(array))
+                let validity = fill_own_column(&mut plan, lane, target)?;
+                Ok((AnyArray::from(array), validity))
             }),
         };
-        let array = serially(read).map_err(|error| error.moved(0, column))?;
-        Ok((array, plan.dictionary(|column| plan.type_of(column))?.feature(0)?.clone()))
+        let column = serially(read).map_err(|error| error.moved(0, column))?;
+        Ok((column, plan.dictionary(None)?.feature(0)?.clone()))
     }))?;
-    Ok(SoaNumericTable::of_arrays(dictionary, rows.len(), columns, MemoryStatus::InternallyAllocated))
+    SoaNumericTable::of_nullable_arrays(dictionary, rows.len(), columns, MemoryStatus::InternallyAllocated)
 }
 
 /// Collects columns and their descriptions. Returns the first error in column order.
@@ -139,27 +140,35 @@ pub(super) fn fill_rows<T: Element>(plan: &mut Plan<'_>, mut lane: Lane, mut tar
 
 /// Decodes the only column of a plan, for a table of one type.
 fn fill_column<T: Element>(plan: &mut Plan<'_>, lane: Lane, target: &mut [T]) -> Result<()> {
-    fill_lane(plan, lane, target, true)
+    fill_lane(plan, lane, target, true).map(drop) // nothing is missing, or it would have failed
 }
 
-/// Decodes the only column of a plan, for a table whose columns have their own types.
-fn fill_own_column<T: Element>(plan: &mut Plan<'_>, lane: Lane, target: &mut [T]) -> Result<()> {
+/// Decodes the only column of a plan, for a table whose columns have their own types, and returns its bitmap.
+fn fill_own_column<T: Element>(plan: &mut Plan<'_>, lane: Lane, target: &mut [T]) -> Result<Option<Validity>> {
     fill_lane(plan, lane, target, false)
 }
 
-fn fill_lane<T: Element>(plan: &mut Plan<'_>, mut lane: Lane, mut target: &mut [T], is_one: bool) -> Result<()> {
+fn fill_lane<T: Element>(
+    plan: &mut Plan<'_>,
+    mut lane: Lane,
+    mut target: &mut [T],
+    is_one: bool,
+) -> Result<Option<Validity>> {
+    let (rows, mut first) = (target.len(), 0);
+    let mut gaps = GrowingGaps::with_room(rows);
     while let Some(step) = lane.next_step()? {
         let parts = [step.part()];
         let chunks = plan.chunks(Parts::all(&parts), is_one.then_some(T::TYPE))?;
         let (now, rest) = target.split_at_mut(step.rows);
         fill_by(false, &chunks, 0..1, Room::Columns(vec![now]), step.first_row.unwrap_or(0))?;
-        target = rest;
+        gaps.add(first, &chunks, 0)?;
+        (target, first) = (rest, first + step.rows);
     }
-    Ok(())
+    gaps.finish(rows)
 }
 
 /// Decodes a column of words. Its type depends on the number of different words.
-fn words_column(plan: &mut Plan<'_>, mut lane: Lane, rows: usize) -> Result<AnyArray> {
+fn words_column(plan: &mut Plan<'_>, mut lane: Lane, rows: usize) -> Result<(AnyArray, Option<Validity>)> {
     plan.grows = true;
     let mut growing = Growing::with_capacity(rows);
     while let Some(step) = lane.next_step()? {
@@ -168,7 +177,7 @@ fn words_column(plan: &mut Plan<'_>, mut lane: Lane, rows: usize) -> Result<AnyA
         growing.append(plan, &chunks)?;
     }
     plan.grows = false;
-    Ok(growing.into_columns(plan)?.pop().unwrap_or_else(|| AnyArray::from(Array::<u8>::new())))
+    Ok(growing.into_columns(plan)?.pop().unwrap_or_else(|| (AnyArray::from(Array::<u8>::new()), None)))
 }
 
 /// Returns whether a table of `bytes` bytes is not suspiciously large for `stored` bytes of a file.

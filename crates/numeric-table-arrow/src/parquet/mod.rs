@@ -26,7 +26,8 @@
 //! | to write a file | [`save_parquet`], [`save_parquet_with`] |
 //!
 //! All Parquet compressions except LZO can be read. Columns of numbers, truth values, dates, times, decimals and words
-//! become columns by the rules of the [guide](crate::guide) for Arrow's types. Choosing a nested column is an error.
+//! become columns by the rules of the [guide](crate::guide) for Arrow's types. Nulls are missing values of
+//! [`load_columns`](ParquetSource::load_columns). Choosing a nested column is an error.
 //!
 //! # Speed
 //!

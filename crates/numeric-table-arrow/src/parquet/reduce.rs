@@ -38,7 +38,8 @@ impl ParquetFiles {
     /// parallel; each task has one file open.
     ///
     /// Columns of one element type arrive as homogeneous tables of that type, others as tables whose columns have their
-    /// own types, converted by [`column_type`](crate::ArrowOptions::column_type) if you request it.
+    /// own types, converted by [`column_type`](crate::ArrowOptions::column_type) if you request it. Row groups that may
+    /// have nulls, by the statistics in the footer, arrive as the latter, unless the options replace nulls.
     ///
     /// The result of each file, as computed by [`reduce_shard`](Self::reduce_shard), is merged in the order of the
     /// files. The result has **the same bits for any number of threads**. (With the same rows in other files, or in
@@ -167,12 +168,15 @@ impl ParquetFiles {
 fn unit_of<P: Partial>(source: &ParquetSource, rows: Range<usize>, empty: &P) -> Result<P> {
     let mut result = empty.new_like()?;
     let mut plan = source.plan()?;
-    let dictionary = plan.dictionary(|column| plan.type_of(column))?;
+    let dictionary = plan.dictionary(None)?;
     let update = |result: &mut P, first: usize, table: &dyn NumericTable| {
         result.update(table).map_err(|error| error.moved(first, 0))
     };
     let mut first = rows.start;
-    if let Some(element) = dictionary.uniform_type().filter(|_| source.read_options().types.is_empty()) {
+    let options = source.read_options();
+    let may_be_missing = options.null.is_none() && source.decoder().may_be_missing(plan.indices(), &rows);
+    let is_uniform = options.types.is_empty() && !may_be_missing;
+    if let Some(element) = dictionary.uniform_type().filter(|_| is_uniform) {
         let step = (BLOCK_VALUES / dictionary.len().max(1)).max(1);
         match_element!(element, T => {
             for table in source.blocks_of::<T>(rows, step)? {

@@ -46,7 +46,7 @@ impl ParquetSource {
     }
 
     /// Loads the chosen columns, each in its own type. Columns of words become indices, in the smallest type that holds
-    /// them.
+    /// them. Nulls are missing values, unless the options replace them.
     ///
     /// # Errors
     /// Those of [`load`](Self::load), except that only columns with a [`column_type`](crate::ArrowOptions::column_type)

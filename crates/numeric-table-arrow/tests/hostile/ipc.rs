@@ -55,7 +55,13 @@ fn nulls_are_those_of_the_bitmap() {
                     [is_null(row), false, is_null(row)]
                 );
             }
-            assert!(load(bytes, ArrowOptions::new()).is_err());
+            assert!(load(bytes.clone(), ArrowOptions::new()).is_err());
+            let table = IpcSource::from_bytes(bytes).unwrap().load_columns().unwrap();
+            for column in [0, 2] {
+                let missing = table.column_validity(column).unwrap().unwrap();
+                assert!(missing.missing_rows().eq((0..rows).filter(|&row| is_null(row))));
+            }
+            assert_eq!(table.missing_count(1).unwrap(), 0);
         }
         for claimed in [-1, i64::MIN] {
             let error = load(replaced(&bytes, count, claimed), nan()).unwrap_err();
@@ -110,6 +116,8 @@ fn nulls_without_bytes_have_a_bounded_number() {
     for bytes in bytes_of(&batch) {
         for (rows, is_right) in [(4321, true), (1 << 30, false), (1 << 62, false)] {
             let source = IpcSource::from_bytes(replaced(&bytes, 4321, rows)).unwrap();
+            let found = small("nulls", || source.load_columns().map(|table| table.missing_count(0).unwrap()));
+            assert_eq!(found.ok(), is_right.then_some(4321), "{rows}");
             let source = source.options(ArrowOptions::new().nulls_to_nan(true));
             let found = small("nulls", || source.load::<f64>().map(|table| table.row_count()));
             assert_eq!(found.ok(), is_right.then_some(4321), "{rows}");

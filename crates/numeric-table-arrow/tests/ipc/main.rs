@@ -61,17 +61,16 @@ fn errors_name_the_file_and_the_row_of_the_table() {
     let table = SoaNumericTable::from_columns([("a", vec![0.0; 300_000]), ("b", values)]).unwrap();
     save_ipc_with(&path, &table, IpcWriteOptions::new().nan_to_null(true)).unwrap();
     let source = IpcSource::open(&path).unwrap();
-    for error in [
-        source.load::<f64>().map(drop),
-        source.load_columns().map(drop),
-        source.row_blocks::<f64>(777).unwrap().try_for_each(|block| block.map(drop)),
-    ]
-    .map(Result::unwrap_err)
+    for error in
+        [source.load::<f64>().map(drop), source.row_blocks::<f64>(777).unwrap().try_for_each(|block| block.map(drop))]
+            .map(Result::unwrap_err)
     {
         let ErrorKind::Unsupported { column: Some(1), reason, .. } = error.kind() else { panic!("{error}") };
         assert_eq!(reason, "nulls, the first in row 200001, and no NaN was requested for them");
         assert_eq!(error.path(), Some(&*path));
     }
+    let columns = source.load_columns().unwrap();
+    assert!(columns.is_missing(200_001, 1).unwrap() && columns.missing_count(1).unwrap() == 1);
     let source = source.options(ArrowOptions::new().nulls_to(5));
     assert_eq!(source.load::<f64>().unwrap().value::<f64>(200_001, 1).unwrap(), 5.0);
 }

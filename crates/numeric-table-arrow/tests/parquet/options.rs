@@ -66,7 +66,7 @@ fn a_refused_value_is_named_by_its_row_in_the_file() {
 }
 
 #[test]
-fn nulls_are_errors_that_name_row_and_column() {
+fn nulls_are_missing_values_of_columns_and_errors_of_one_type_that_name_row_and_column() {
     let (_folder, path) = file();
     let numbers: Vec<Option<f32>> = (0..150_000).map(|row| (row != 140_001).then_some(row as f32)).collect();
     let columns =
@@ -76,7 +76,6 @@ fn nulls_are_errors_that_name_row_and_column() {
     let expected = "nulls, the first in row 140001, and no NaN was requested for them";
     for error in [
         source.load::<f32>().map(drop),
-        source.load_columns().map(drop),
         source.load_rows::<f32>(130_000..).map(drop),
         source.row_blocks::<f32>(999).unwrap().try_for_each(|block| block.map(drop)),
     ]
@@ -86,6 +85,9 @@ fn nulls_are_errors_that_name_row_and_column() {
         assert_eq!((column, name.as_deref(), &reason[..]), (&Some(1), Some("holed"), expected));
         assert_eq!(error.path(), Some(&*path));
     }
+    let columns = source.load_columns().unwrap();
+    assert!(columns.is_missing(140_001, 1).unwrap() && columns.missing_count(1).unwrap() == 1);
+    assert!(!columns.dictionary().feature(0).unwrap().nullable);
     let table = open(&path).options(ArrowOptions::new().nulls_to_nan(true)).load::<f32>().unwrap();
     assert!(table.value::<f32>(140_001, 1).unwrap().is_nan());
     assert_eq!(table.value::<f32>(140_002, 1).unwrap(), 140_002.0);

@@ -8,6 +8,7 @@ use numeric_table::{
     PackedSymmetricMatrix, PackedTriangularMatrix, RowMergedNumericTable, SoaNumericTable,
 };
 
+use super::missing::Missing;
 use super::{DeviceTable, is_refused_value};
 use crate::memory::ExecutionMemory;
 use crate::stream::send_all;
@@ -84,7 +85,7 @@ impl<T: Element> ToDevice for HomogenNumericTable<T> {
         self.view()?;
         if shape.is_empty() {
             let values = DeviceArray::allocate(device, 0)?.into_handle();
-            return Ok(DeviceTable { values, shape, layout, dictionary });
+            return Ok(DeviceTable { values, shape, layout, dictionary, missing: Missing::default() });
         }
         if !D::Memory::IS_SHARED && size_of::<T>() < size_of::<U>() {
             let narrow = DeviceArray::from_array(device, self.clone().into_array()?)?;
@@ -92,12 +93,15 @@ impl<T: Element> ToDevice for HomogenNumericTable<T> {
             let output = values.prepare_for_output(narrow.len())?;
             match device.convert(narrow.view()?, output, policy) {
                 Err(HandleError::Library(error)) if is_refused_value(&error) => {} // found below
-                result => return result.map(|()| DeviceTable { values, shape, layout, dictionary }),
+                result => {
+                    let missing = Missing::default();
+                    return result.map(|()| DeviceTable { values, shape, layout, dictionary, missing });
+                }
             }
         }
         let array = self.convert_with::<U>(policy)?.into_array()?;
         let values = DeviceArray::from_array(device, array)?.into_handle();
-        Ok(DeviceTable { values, shape, layout, dictionary })
+        Ok(DeviceTable { values, shape, layout, dictionary, missing: Missing::default() })
     }
 }
 
@@ -108,15 +112,18 @@ fn send<N: NumericTable + ?Sized, U: Element, D: Kernels>(
     policy: ConversionPolicy,
 ) -> Result<DeviceTable<U, D>, HandleError> {
     let (shape, source) = (table.shape(), table.row_source());
-    let (layout, dictionary) = (source.data_layout(), table.dictionary().with_element_type(U::TYPE)?);
+    let (layout, mut dictionary) = (source.data_layout(), table.dictionary().with_element_type(U::TYPE)?);
     if !source.is_allocated() {
         return Err(Error::new(ErrorKind::NotAllocated).into());
     }
+    let missing = Missing::of(table)?;
+    missing.check::<U>(&(0..shape.rows))?;
+    missing.describe(&mut dictionary)?;
     let values = match shape.is_empty() {
         true => DeviceArray::allocate(device, 0)?.into_handle(),
         false => send_all(source, device, policy)?,
     };
-    Ok(DeviceTable { values, shape, layout, dictionary })
+    Ok(DeviceTable { values, shape, layout, dictionary, missing })
 }
 
 macro_rules! kinds {

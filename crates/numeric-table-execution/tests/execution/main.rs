@@ -6,6 +6,7 @@ mod conformance;
 mod cuda;
 mod failures;
 mod hostile;
+mod missing;
 #[cfg(all(feature = "cuda", feature = "rayon"))]
 mod patterns;
 mod sequences;

@@ -2,6 +2,7 @@
 
 mod damage;
 mod folders;
+mod gaps;
 mod reading;
 mod s3;
 mod saving;

@@ -19,21 +19,24 @@ use numeric_table_learning::{KMeansStep, LinearRegression, NaiveBayes};
 type Table<T> = HomogenNumericTable<T>;
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
-/// First bytes of inputs of `table_file`: all is repaired; a file of version 1, 2 or 3 is made, with chunks of 16
+/// First bytes of inputs of `table_file`: all is repaired; a file of version 1, 2, 3 or 4 is made, with chunks of 16
 /// bytes.
 const REPAIRED: u8 = 31;
-const LAID_OUT: [u8; 3] = [32 + 16, 80 + 16, 144 + 16];
+const LAID_OUT: [u8; 4] = [32 + 16, 80 + 16, 144 + 16, 192 + 16];
 
 fn main() -> Result {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (files, archives) = (root.join("corpus/table_file"), root.join("corpus/archive"));
-    for (version, ending) in [("v1", ""), ("v2", "_v2"), ("v3", "_v3")] {
+    for (version, ending) in [("v1", ""), ("v2", "_v2"), ("v3", "_v3"), ("v4", "_v4")] {
         for entry in fs::read_dir(root.join("../../data/golden").join(version))? {
             let path = entry?.path();
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned() + ending;
             let bytes = fs::read(&path)?;
             if path.extension().is_some_and(|extension| extension == "archive") {
                 fs::write(archives.join(format!("{name}.seed")), bytes)?;
+                continue;
+            }
+            if path.extension().is_none_or(|extension| extension != "ntb") {
                 continue;
             }
             fs::write(files.join(format!("laid_out_{name}.seed")), laid_out(&bytes))?;
@@ -67,14 +70,15 @@ fn main() -> Result {
     texts(root)
 }
 
-/// The golden manifest and small ones, without their checksum behind a zero; and a whole one.
+/// The golden manifests and small ones, without their checksum behind a zero; and a whole one.
 fn manifests(root: &Path) -> Result {
     let corpus = root.join("corpus/manifest");
     fs::create_dir_all(&corpus)?;
     let folder = tempfile::tempdir()?;
     let files = files_of_manifests(folder.path())?;
     let golden = fs::read(root.join("../../data/golden/shards/shards.ntm"))?;
-    let mut all = vec![("golden", golden)];
+    let gaps = fs::read(root.join("../../data/golden/v4/mixed.ntm"))?;
+    let mut all = vec![("golden", golden), ("gaps", gaps)];
     for (name, files) in [("one", &files[1..2]), ("two", &files[1..]), ("three", &files[..])] {
         let path = folder.path().join(name);
         Shards::from_paths(files)?.save_manifest(&path)?;

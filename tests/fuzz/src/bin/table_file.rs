@@ -7,6 +7,8 @@
 //! | 0 to 31 | a file; its bits say what is made right before use: see [`Repair`] |
 //! | 32 to 79 | a header and values, of which a file of version 1 is made; chunks of as many bytes as the first byte says, less 32 |
 //! | 80 to 127 | the same for version 2; less 80 |
+//! | 144 to 191 | the same for version 3; less 144 |
+//! | 192 to 239 | the same for version 4; less 192 |
 //! | others | together with the first byte, a file as it is |
 
 #![no_main]
@@ -79,12 +81,13 @@ fn file_of(data: &[u8]) -> Vec<u8> {
             file
         }
         // 0x89 begins a whole file.
-        [first @ (32..128 | 144..192), low, high, rest @ ..] => {
+        [first @ (32..128 | 144..240), low, high, rest @ ..] => {
             let (header, values) = rest.split_at(rest.len().min(u16::from_le_bytes([*low, *high]).into()));
             let (version, chunk_size) = match *first {
                 first @ ..80 => (1, first - 32),
                 first @ 80..128 => (2, first - 80),
-                first => (3, first - 144),
+                first @ 144..192 => (3, first - 144),
+                first => (4, first - 192),
             };
             lay_out(version, header, values, chunk_size.into())
         }
