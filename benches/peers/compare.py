@@ -201,6 +201,9 @@ def all_rows():
     rows |= {f"statistics/covariance/f64/{n}_columns": [faster(1.0, "numpy")] for n in (16, 128)}
     rows |= {"statistics/covariance/f64/1024_columns": [faster(1.1, "numpy")]}
     rows |= {"statistics/quartiles/f64/16_columns": [faster(1.0, "numpy"), faster(1.2, "polars")]}
+    rows |= {f"statistics/missing/{element}/16_columns": [faster(1.0, "polars")] for element in ("f64", "i64")}
+    reads = [f"missing/read/{pair}/16_columns/8192_rows" for pair in ("f64", "f32_to_f64", "i64_to_f64")]
+    rows |= {job: [faster(0.7, "no gaps")] for job in reads}
     rows |= {f"learning/gram_matrix/f64/{n}_columns": [faster(1.0, "numpy")] for n in (16, 128)}
     steps = [f"learning/k_means_{call}/f32/16_columns/{n}_clusters" for call in ("step", "update") for n in (8, 100)]
     rows |= {job: [faster(1.0, "scikit-learn")] for job in steps}

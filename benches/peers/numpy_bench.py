@@ -437,6 +437,38 @@ def quartiles():
         report([job], ask, "polars")
 
 
+def statistics_with_gaps():
+    for name in ("f64", "i64"):
+        job = f"statistics/missing/{name}/16_columns"
+        if wanted(job):
+            import polars
+
+            table = statistics_value(3000 if QUICK else 1 << 20, 16)
+            at = np.arange(1, table.size + 1, dtype=np.uint64).reshape(table.shape)
+            present = (at * np.uint64(0x9E37_79B9_7F4A_7C15) >> np.uint64(40)) % np.uint64(10) != 0
+            columns = {}
+            for column in range(16):
+                series = polars.Series(table[:, column] if name == "f64" else table[:, column].astype(np.int64))
+                columns[str(column)] = series.zip_with(polars.Series(present[:, column]), polars.Series([None] * 1))
+            frame = polars.DataFrame(columns)
+            all_ = polars.all()
+            numbers = {
+                "missing": all_.null_count(),
+                "minimum": all_.min(),
+                "maximum": all_.max(),
+                "sum": all_.sum(),
+                "mean": all_.mean(),
+                "deviation": all_.std(),
+            }
+            ask = lambda: frame.select([number.name.suffix(f" {of}") for of, number in numbers.items()])
+            values = table[:, 3][present[:, 3]]
+            values = values if name == "f64" else np.trunc(values)
+            found = ask()
+            if found["3 missing"][0] != len(table) - len(values) or abs(found["3 mean"][0] - values.mean()) > 1e-9:
+                sys.exit(f"{job}: a wrong answer of polars")
+            report([job], ask, "polars")
+
+
 def gram_matrix():
     for rows, columns in ((1 << 20, 16), (200_000, 128)):
         job = f"learning/gram_matrix/f64/{columns}_columns"
@@ -491,6 +523,7 @@ messy_csv_file()
 parquet_files()
 covariance()
 quartiles()
+statistics_with_gaps()
 gram_matrix()
 k_means_step()
 for job in (save, load, map_first_row, stream_write, stream_read, npy_files):

@@ -235,3 +235,24 @@ fn counts_that_lie_are_refused() {
     let more = text.replace("\"rows\":2", "\"rows\":18446744073709551615");
     assert!(more != text && serde_json::from_str::<Covariance>(&more).is_err());
 }
+
+#[test]
+fn shards_with_gaps_are_reduced_as_their_tables_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = [(100, Pattern::Tenth), (1, Pattern::All), (64, Pattern::Half)];
+    let tables = tables.map(|(rows, pattern)| grouped(rows, pattern, Pattern::Runs));
+    for (number, table) in tables.iter().enumerate() {
+        table.save(folder.path().join(format!("{number}.ntb"))).unwrap();
+    }
+    let shards = numeric_table::shards::Shards::open(folder.path()).unwrap();
+    fn same<P: Partial>(shards: &numeric_table::shards::Shards, tables: &[SoaNumericTable], empty: &P) {
+        let mut expected = empty.new_like().unwrap();
+        tables.iter().for_each(|table| expected.merge(&empty.compute_over(table).unwrap()).unwrap());
+        assert_eq!(shards.reduce(empty).unwrap().to_bytes().unwrap(), expected.to_bytes().unwrap());
+        assert_eq!(expected.version(), P::NEWEST_VERSION);
+    }
+    same(&shards, &tables, &BasicStatistics::new(3).unwrap());
+    same(&shards, &tables, &QuantileSketch::new(3).unwrap());
+    same(&shards, &tables, &Covariance::new(3).unwrap());
+    same(&shards, &tables, &GroupStatistics::new(3, 0, 3).unwrap());
+}

@@ -13,6 +13,7 @@ mod measure;
 mod memory_copy;
 mod messy_csv;
 mod messy_rows;
+mod missing;
 mod npy;
 mod order;
 mod packed;
@@ -58,6 +59,7 @@ fn main() -> Result<(), numeric_table::Error> {
     npy::run(&mut bench)?;
     parquet::run(&mut bench)?;
     statistics::run(&mut bench)?;
+    missing::run(&mut bench)?;
     learning::run(&mut bench)?;
     bench.finish();
     Ok(())
