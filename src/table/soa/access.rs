@@ -69,6 +69,22 @@ impl SoaNumericTable {
 }
 
 impl SoaNumericTable {
+    /// Returns the pieces of some columns, for writing.
+    fn pieces_of(&mut self, chosen: Range<usize>) -> Result<Vec<PieceMut<'_>>> {
+        self.check_block_writable()?; // before any column is copied
+        if !self.gaps.are_none_in(chosen.clone()) {
+            return Err(Error::new(ErrorKind::ReadOnlyTable)
+                .with_hint(Hint::new("update_row_blocks", "edits columns with missing values"))
+                .with_hint(Hint::new("fill_missing", "replaces missing values")));
+        }
+        let columns = self.columns.iter_mut().enumerate().skip(chosen.start).take(chosen.len());
+        let pieces = columns.map(|(column, memory)| {
+            let array = memory.as_mut().ok_or_else(|| Error::new(ErrorKind::ColumnNotSet { column }))?.array_mut()?;
+            Ok(PieceMut::of_column(column, array.need_mutable_data()?))
+        });
+        pieces.collect()
+    }
+
     /// Reads a region, with unspecified values where values are missing.
     pub(super) fn read_stored(&self, region: &Region, mut target: Target<'_>) -> Result<()> {
         if self.read_together(region, &mut target)? {
@@ -212,18 +228,12 @@ impl NumericTable for SoaNumericTable {
     }
 
     fn pieces_mut(&mut self) -> Result<Vec<PieceMut<'_>>> {
-        self.check_block_writable()?; // before any column is copied
-        if !self.gaps.are_none() {
-            return Err(Error::new(ErrorKind::ReadOnlyTable)
-                .with_hint(Hint::new("update_row_blocks", "edits columns with missing values"))
-                .with_hint(Hint::new("fill_missing", "replaces missing values")));
-        }
-        let columns = self.columns.iter_mut().enumerate();
-        let pieces = columns.map(|(column, memory)| {
-            let array = memory.as_mut().ok_or_else(|| Error::new(ErrorKind::ColumnNotSet { column }))?.array_mut()?;
-            Ok(PieceMut::of_column(column, array.need_mutable_data()?))
-        });
-        pieces.collect()
+        self.pieces_of(0..self.columns.len())
+    }
+
+    /// Columns with missing values do not matter to the others.
+    fn pieces_around(&mut self, region: &Region, _: Token) -> Result<Vec<PieceMut<'_>>> {
+        self.pieces_of(region.columns.clone())
     }
 
     fn piece_mut(&mut self, _: usize, column: usize) -> Result<Option<PieceMut<'_>>> {
