@@ -10,6 +10,7 @@
 //! that fails is printed in its shortest form.
 
 mod block;
+mod gaps;
 mod grid;
 mod kinds;
 mod number;

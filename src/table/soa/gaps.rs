@@ -152,15 +152,18 @@ impl SoaNumericTable {
     pub(super) fn read_with_gaps(&self, region: &Region, target: Target<'_>) -> Result<()> {
         let Target { mut values, policy, old } = target;
         let element = values.element_type();
-        if !element.is_float() {
-            self.check_present(region)?;
+        region.columns.clone().try_for_each(|column| self.stored(column).map(drop))?;
+        let present = if element.is_float() { Ok(()) } else { self.check_present(region) };
+        if present.is_ok() && !element.is_float() {
             return self.read_stored(region, Target { values, policy, old });
         }
-        region.columns.clone().try_for_each(|column| self.stored(column).map(drop))?;
+        // Of a missing value and one that is refused, the first one is reported.
+        let mut checked = present;
         if policy != ConversionPolicy::Saturate {
             let check = |column| self.check_present_values(column, &region.rows, element, policy);
-            region.columns.clone().map(check).fold(Ok(()), tiling::earlier)?;
+            checked = region.columns.clone().map(check).fold(checked, tiling::earlier);
         }
+        checked?;
         let target = Target { values: values.reborrow(), policy: ConversionPolicy::Saturate, old: OldValues::Lost };
         self.read_stored(region, target)?;
         for column in region.columns.clone() {

@@ -17,10 +17,22 @@ const RANGES: [std::ops::Range<usize>; 7] = [0..ROWS, 0..1, 2..3, 3..ROWS, 1..5,
 
 /// One test for each promise, of the kind of table that `$make` makes; `saved` is another kind that it is saved as.
 macro_rules! conformance {
+    ($name:ident: unsaved, resizes: $resizes:literal, $make:expr) => {
+        conformance!(@suite $name, $resizes, $make);
+    };
     ($name:ident: $kind:ident, resizes: $resizes:literal, $make:expr) => {
         conformance!($name: $kind, saved: $kind, resizes: $resizes, $make);
     };
     ($name:ident: $kind:ident, saved: $saved:ident, resizes: $resizes:literal, $make:expr) => {
+        conformance!(@suite $name, $resizes, $make;
+            #[test]
+            fn is_saved_as_the_kind_that_it_is() {
+                let [kind, saved] = [TableKind::$kind, TableKind::$saved];
+                suite::is_saved_as_the_kind_that_it_is(&$make, kind, saved);
+            }
+        );
+    };
+    (@suite $name:ident, $resizes:literal, $make:expr $(; $($more:item)*)?) => {
         mod $name {
             #[allow(unused_imports, reason = "what some of the makers use")]
             use super::*;
@@ -32,11 +44,7 @@ macro_rules! conformance {
                 keeps_what_a_block_showed comes_back_from_a_dropped_block is_converted_and_measured
                 describes_its_columns);
 
-            #[test]
-            fn is_saved_as_the_kind_that_it_is() {
-                let [kind, saved] = [TableKind::$kind, TableKind::$saved];
-                suite::is_saved_as_the_kind_that_it_is(&$make, kind, saved);
-            }
+            $($($more)*)?
 
             #[test]
             fn is_cut_and_extended_or_refuses() {
@@ -426,8 +434,11 @@ pub(super) fn describes_its_columns(make: &dyn Fn() -> Boxed) {
     let (mut table, other) = (make(), make());
     assert_ne!(table.id(), other.id());
     assert_eq!(table.dictionary().len(), COLUMNS);
-    let named =
-        table.dictionary().iter().enumerate().map(|(i, old)| Feature::new(old.element_type).named(format!("n{i}")));
+    // Whether values may be missing is the table's to say.
+    let named = table.dictionary().iter().enumerate().map(|(i, old)| {
+        let feature = Feature::new(old.element_type).named(format!("n{i}"));
+        if old.nullable { feature.nullable() } else { feature }
+    });
     let named = named.collect::<DataDictionary>();
     table.set_dictionary(named.clone()).unwrap();
     assert_eq!((table.dictionary(), table.dictionary().index_of("n3")), (&named, Some(3)));

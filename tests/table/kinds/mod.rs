@@ -8,6 +8,7 @@ mod csr;
 mod csr_dense;
 mod csr_hostile;
 mod csr_life;
+mod gaps;
 mod merged;
 mod packed;
 mod saving;
