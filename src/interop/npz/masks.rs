@@ -1,4 +1,5 @@
-//! Reading columns and arrays with their masks: the array `x.mask` of truth values says which values of `x` are missing.
+//! Reading columns and arrays with their masks: the array `x.mask` of truth values says which values of `x` are
+//! missing.
 
 use std::io::{Read, Seek};
 

@@ -273,10 +273,9 @@ impl<R: Read + Seek> NpzReader<R> {
     /// the same shape, values of `x` whose mask is true are missing: they become NaN.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownName`]; [`ErrorKind::ElementTypeMismatch`]; [`ErrorKind::MissingValue`] if a value is missing
-    /// and `T` has no NaN; [`ErrorKind::Format`] with the reason and the
-    /// position, also for data that a table cannot hold, or if the array is larger than the options allow;
-    /// [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::UnknownName`]; [`ErrorKind::ElementTypeMismatch`]; [`ErrorKind::MissingValue`] if a value is
+    /// missing and `T` has no NaN; [`ErrorKind::Format`] with the reason and the position, also for data that a table
+    /// cannot hold, or if the array is larger than the options allow; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
