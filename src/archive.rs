@@ -4,8 +4,9 @@
 //! by data. The header contains a magic number, the version and the kind of the table. The data of a
 //! homogeneous table are its element type and the table as `serde.rs` writes it; for other kinds, they are the output
 //! of `serde/content.rs`. Version 1 has no kind: its tables are homogeneous. Version 3 is written if categories have
-//! labels, and version 4 if a column is nullable. All versions stay readable. Decoding borrows: it allocates nothing before lengths, types and the shape have
-//! been checked against the actual number of bytes. Table files have a different format: see [`crate::format`].
+//! labels, and version 4 if a column is nullable. All versions stay readable. Decoding borrows: it allocates nothing
+//! before lengths, types and the shape have been checked against the actual number of bytes. Table files have a
+//! different format: see [`crate::format`].
 
 mod decode;
 mod encode;

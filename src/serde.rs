@@ -4,8 +4,8 @@
 //! data. In human-readable formats they are numbers, with `"NaN"`, `"Infinity"` and `"-Infinity"` as strings because
 //! JSON has no such numbers. Neither form contains a version. A homogeneous table does not contain the name of its
 //! kind, which the deserialized type implies; other kinds, and tables of any kind, are in `content`, and their missing
-//! values in `gaps`. This encoding never changes, because readers refuse unknown fields and binary formats do not name fields. Archives prefix it with
-//! a version and the kind.
+//! values in `gaps`. This encoding never changes, because readers refuse unknown fields and binary formats do not name
+//! fields. Archives prefix it with a version and the kind.
 //!
 //! Deserialization treats input as untrusted: counts, products and types are checked before memory is allocated, and
 //! borrowed input is not copied before it has been checked.

@@ -24,8 +24,8 @@ use crate::window::AnySliceMut;
 /// check the checksums of values. Calls that read blocks of rows, which are only parts of chunks, check them on request
 /// ([`with_verification`](Self::with_verification)).
 ///
-/// Only files of homogeneous tables can be read by rows, so no value is missing: tables with missing values are saved as
-/// structures of arrays, which [`files::load`](crate::files::load) reads.
+/// Only files of homogeneous tables can be read by rows, so no value is missing: tables with missing values are saved
+/// as structures of arrays, which [`files::load`](crate::files::load) reads.
 ///
 /// In a row-major file, rows are contiguous. In a column-major file, every read gathers a piece of each column, so a
 /// few blocks of as many rows as memory permits are best.

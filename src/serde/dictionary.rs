@@ -51,9 +51,9 @@ pub(super) fn collect_features<'de, D: Deserializer<'de>>(deserializer: D) -> Re
 /// A dictionary in a binary format: one record of 32 bytes per stored feature, and the concatenated names in order.
 ///
 /// A record contains: element id, feature type, flags (1: has a name, 2: has a category count, 4: has labels, 8: is
-/// nullable), five zeros; category count, start and length of the name, as `u64`. The labels follow the name, each as its length, a
-/// `u64`, and its bytes. A record is as large as the decoded feature, within a factor of two, so no archive makes its
-/// reader allocate much more memory than its own size.
+/// nullable), five zeros; category count, start and length of the name, as `u64`. The labels follow the name, each as
+/// its length, a `u64`, and its bytes. A record is as large as the decoded feature, within a factor of two, so no
+/// archive makes its reader allocate much more memory than its own size.
 #[derive(Serialize, Deserialize)]
 pub(super) struct PackedDictionary<'a> {
     is_uniform: bool,

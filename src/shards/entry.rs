@@ -111,7 +111,6 @@ pub(super) fn check_same(first: &DataDictionary, table: usize, other: &DataDicti
     Ok(())
 }
 
-/// Returns an error that describes how a column differs from the column of the first table.
 /// Checks that only columns that are nullable in the table are nullable in one of its files.
 ///
 /// # Errors
@@ -136,6 +135,7 @@ fn differ_in_gaps(mine: &Feature, theirs: &Feature) -> bool {
         && *categories == theirs.categories
 }
 
+/// Returns an error that describes how a column differs from the column of the first table.
 fn difference(first: &DataDictionary, table: usize, column: usize, mine: &Feature, theirs: &Feature) -> Error {
     let unequal = |part| Error::unequal_features(table, column, part);
     if mine.name != theirs.name {

@@ -60,8 +60,9 @@ impl Shards {
     ///
     /// # Errors
     /// [`ErrorKind::RowsOutOfRange`]; [`ErrorKind::SizeOverflow`]; [`ErrorKind::OutOfMemory`]. Of the first file that
-    /// cannot be read: [`ErrorKind::MissingValue`], with the row in that file, if `U` is an integer type; [`ErrorKind::ShardChanged`] if it was replaced, [`ErrorKind::UnequalTables`],
-    /// [`ErrorKind::Io`], [`ErrorKind::Format`].
+    /// cannot be read: [`ErrorKind::MissingValue`], with the row in that file, if `U` is an integer type;
+    /// [`ErrorKind::ShardChanged`] if it was replaced, [`ErrorKind::UnequalTables`], [`ErrorKind::Io`],
+    /// [`ErrorKind::Format`].
     ///
     /// # Examples
     /// ```

@@ -140,8 +140,8 @@ impl<'t> Work<'t> {
     /// Calls `of` with the complete rows of a table: those without a missing value.
     ///
     /// # Errors
-    /// [`ErrorKind::LengthMismatch`] if the table does not have `expected` columns; those of finding the missing values,
-    /// and of `of`.
+    /// [`ErrorKind::LengthMismatch`] if the table does not have `expected` columns; those of finding the missing
+    /// values, and of `of`.
     pub(super) fn with_complete_rows<R>(
         table: &dyn NumericTable,
         expected: Option<usize>,
@@ -171,8 +171,8 @@ impl<'t> Work<'t> {
         self.gaps.iter().map(|gap| (gap.column, &gap.rows))
     }
 
-    /// Computes a result of each column. `of` is called with columns without missing values, and with the present values
-    /// of single columns, as if there were no others.
+    /// Computes a result of each column. `of` is called with columns without missing values, and with the present
+    /// values of single columns, as if there were no others.
     ///
     /// # Errors
     /// Those of `of`.

@@ -6,8 +6,9 @@ use super::double::Double;
 
 /// Statistics of one column: DAAL's low-order moments and counts.
 ///
-/// Missing values are left out and counted. NaN values are ignored and counted separately. Infinities are ordinary values: they make sums and means infinite,
-/// and deviations NaN. Undefined results are NaN, such as the minimum of no values or the variance of one value.
+/// Missing values are left out and counted. NaN values are ignored and counted separately. Infinities are ordinary
+/// values: they make sums and means infinite, and deviations NaN. Undefined results are NaN, such as the minimum of no
+/// values or the variance of one value.
 ///
 /// For finite values, a result is infinite only if the exact result rounds to infinity, even if intermediate sums
 /// overflow: the mean of two values of `f64::MAX` is `f64::MAX`. Sums have twice the precision of `f64`, about 106
@@ -75,8 +76,8 @@ impl ColumnStatistics {
         propagates_nan: false,
     };
 
-    /// Returns the number of rows, including NaN and missing values; `None` on overflow, which computed statistics never
-    /// have.
+    /// Returns the number of rows, including NaN and missing values; `None` on overflow, which computed statistics
+    /// never have.
     pub(super) fn value_count(&self) -> Option<u64> {
         let counts = [self.nan, self.missing, self.positive_infinities, self.negative_infinities];
         counts.into_iter().try_fold(self.finite, u64::checked_add)

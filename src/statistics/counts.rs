@@ -129,8 +129,8 @@ impl ColumnHistogram {
         }
     }
 
-    /// Returns the number of rows, including NaN and missing values; `None` on overflow, which a computed histogram never
-    /// has.
+    /// Returns the number of rows, including NaN and missing values; `None` on overflow, which a computed histogram
+    /// never has.
     pub(super) fn value_count(&self) -> Option<u64> {
         let others = [self.below, self.above, self.nan, self.missing];
         others.iter().chain(&self.counts).try_fold(0_u64, |sum, &count| sum.checked_add(count))

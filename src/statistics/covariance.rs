@@ -33,8 +33,8 @@ use crate::table::packed::PackedSymmetricMatrix;
 /// others, as in NumPy's `cov`. Deviations and products beyond the range of `f64` make the results computed from them
 /// infinite or NaN; the means stay finite.
 ///
-/// A row with a missing value in any column is left out as a whole and counted (listwise deletion): results are those of
-/// the complete rows, and [`row_count`](Self::row_count) is their number. Nothing is computed from pairs of columns
+/// A row with a missing value in any column is left out as a whole and counted (listwise deletion): results are those
+/// of the complete rows, and [`row_count`](Self::row_count) is their number. Nothing is computed from pairs of columns
 /// separately, which would combine different rows and may give a matrix that no data has. Select the columns that
 /// matter first, so that gaps elsewhere leave no rows out.
 ///

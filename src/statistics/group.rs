@@ -29,10 +29,9 @@ use crate::table::{ColumnKey, NumericTable, TableDescription};
 /// on several threads if that is faster. Memory: 112 bytes for each category and column. Results do not depend on the
 /// number of threads, the machine or the layout. Missing values in the other columns are left out of their column and
 /// counted, and NaN is ignored and counted, as in [`ColumnStatistics`]. Rows whose category is missing are left out and
-/// [counted](Self::missing_rows), unless you [request a group of their own](Self::missing). NaN in the category column is
-/// an error unless you choose another policy.
-/// Columns keep the indices and names that they have in the table. `Display` prints a table of means, with the labels
-/// of the categories if the table has them.
+/// [counted](Self::missing_rows), unless you [request a group of their own](Self::missing). NaN in the category column
+/// is an error unless you choose another policy. Columns keep the indices and names that they have in the table.
+/// `Display` prints a table of means, with the labels of the categories if the table has them.
 ///
 /// As a [`Partial`](crate::Partial) result, they can be merged, sent between processes and stored as bytes. They can be
 /// serialized with serde.

@@ -29,8 +29,8 @@ const HELD_COUNTS: usize = 1 << 20;
 ///
 /// Counts the values in each bin, below all bins and above all bins, NaN, and missing values, so every row is counted.
 /// The caller chooses the bins, the same for all columns or different for each, because the range of a stream is not
-/// known in advance. Reads the table once, on several threads if that is faster; counts do not depend on the number of threads.
-/// Values of types other than `f64` are converted, exactly except for 64-bit integers beyond 2^53.
+/// known in advance. Reads the table once, on several threads if that is faster; counts do not depend on the number of
+/// threads. Values of types other than `f64` are converted, exactly except for 64-bit integers beyond 2^53.
 ///
 /// As a [`Partial`](crate::Partial) result, it can be merged, sent between processes and stored as bytes. It can be
 /// serialized with serde.

@@ -74,8 +74,8 @@ impl NamedProducts {
         Ok(Self { products, missing, dictionary })
     }
 
-    /// Adds the complete rows of a table. Few rows are added directly to the sums, so that large matrices are not merged for
-    /// each block of rows. The choice depends only on the shape.
+    /// Adds the complete rows of a table. Few rows are added directly to the sums, so that large matrices are not
+    /// merged for each block of rows. The choice depends only on the shape.
     ///
     /// # Errors
     /// [`ErrorKind::LengthMismatch`](crate::ErrorKind::LengthMismatch) if the numbers of columns differ; the errors of

@@ -95,10 +95,10 @@ fn between(lower: f64, higher: f64, fraction: f64) -> f64 {
 ///
 /// The quantile `q` of `n` values is `q * (n - 1)` steps from the smallest value. Between two values it is interpolated
 /// linearly, like NumPy's default; [`method`](Self::method) selects another rule. Missing values are left out and
-/// counted. NaN values are skipped and counted apart, as in [`BasicStatistics`](crate::statistics::BasicStatistics) and NumPy's `nanquantile`. Infinities are ordinary
-/// values; interpolation between a finite and an infinite value gives the infinite one. The quantiles of a column
-/// without values are NaN. Values of types other than `f64` are converted, exactly except for 64-bit integers beyond
-/// 2^53.
+/// counted. NaN values are skipped and counted apart, as in [`BasicStatistics`](crate::statistics::BasicStatistics) and
+/// NumPy's `nanquantile`. Infinities are ordinary values; interpolation between a finite and an infinite value gives
+/// the infinite one. The quantiles of a column without values are NaN. Values of types other than `f64` are converted,
+/// exactly except for 64-bit integers beyond 2^53.
 ///
 /// O(rows) for each column on average, plus a little for each quantile. Uses several threads if that is faster. Up to 8
 /// quantiles of 65,536 or more rows take one pass, and memory for a few percent of the values; otherwise, each thread

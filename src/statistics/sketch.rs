@@ -36,9 +36,10 @@ use crate::table::{ColumnKey, NumericTable, TableDescription};
 /// # Reproducibility and special values
 ///
 /// The same rows in the same calls make the same sketch, bit for bit, with any number of threads, because no random
-/// numbers are used. Missing values are left out and counted. NaN values are skipped and counted apart. Infinities are ordinary values; -0 is below 0. Values of types
-/// other than `f64` are converted, exactly except for 64-bit integers beyond 2^53. Nothing is interpolated. For exact
-/// quantiles of tables in memory, use [`Quantiles`](crate::statistics::Quantiles).
+/// numbers are used. Missing values are left out and counted. NaN values are skipped and counted apart. Infinities are
+/// ordinary values; -0 is below 0. Values of types other than `f64` are converted, exactly except for 64-bit integers
+/// beyond 2^53. Nothing is interpolated. For exact quantiles of tables in memory, use
+/// [`Quantiles`](crate::statistics::Quantiles).
 ///
 /// As a [`Partial`](crate::Partial) result, it can be merged, sent between processes and stored as bytes. It can be
 /// serialized with serde.

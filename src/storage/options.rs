@@ -142,9 +142,9 @@ impl SaveOptions {
         Self { hook: Hook::new(hook), ..self }
     }
 
-    /// Sets whether formats that cannot hold missing values, NumPy's `.npy` and arrays of `.npz`, get NaN in their place
-    /// in columns of floating-point numbers. Off by default: then, and always in columns of integers, such a value is an
-    /// error. Formats that hold missing values ignore the option.
+    /// Sets whether formats that cannot hold missing values, NumPy's `.npy` and arrays of `.npz`, get NaN in their
+    /// place in columns of floating-point numbers. Off by default: then, and always in columns of integers, such a
+    /// value is an error. Formats that hold missing values ignore the option.
     ///
     /// # Examples
     /// ```

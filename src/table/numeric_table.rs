@@ -427,8 +427,8 @@ pub trait NumericTable: Send + Sync {
     /// Returns which of some rows of a column have a value, with one bit for each row; `None` if all have one.
     ///
     /// [`read_region`](Self::read_region) reads missing values as NaN into floating-point types, and fails with
-    /// [`ErrorKind::MissingValue`] for other types. Only columns whose [`Feature`](crate::Feature) is nullable are asked.
-    /// The default is `None`. Source: Arrow's validity bitmaps.
+    /// [`ErrorKind::MissingValue`] for other types. Only columns whose [`Feature`](crate::Feature) is nullable are
+    /// asked. The default is `None`. Source: Arrow's validity bitmaps.
     ///
     /// # Errors
     /// Those of [`piece`](Self::piece); [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::RowsOutOfRange`].

@@ -19,8 +19,8 @@ use crate::base::{parallel, radix};
 use crate::convert::ConversionPolicy;
 use crate::window::AnySlice;
 
-/// The rows of a table in ascending order of a column's values, missing ones last. Equal values, and missing ones, are in
-/// the order of their rows.
+/// The rows of a table in ascending order of a column's values, missing ones last. Equal values, and missing ones, are
+/// in the order of their rows.
 pub(super) struct Sorted {
     /// The row number in the lowest `row_bits` bits, and above it a part of the integer. Equal integers follow each
     /// other.
@@ -193,8 +193,8 @@ fn hide_missing(keys: &mut [u64], validity: &Validity) {
     }
 }
 
-/// Moves the items of missing values, one for each row, to the end. Both groups stay in order. Returns the number of the
-/// other items. The spare memory must be as large.
+/// Moves the items of missing values, one for each row, to the end. Both groups stay in order. Returns the number of
+/// the other items. The spare memory must be as large.
 fn move_missing_to_end(items: &mut [u64], spare: &mut [u64], validity: &Validity) -> usize {
     let (mut present, mut missing) = (0, 0);
     for (rows, is_present) in validity.runs() {

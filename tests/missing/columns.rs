@@ -241,6 +241,29 @@ fn homogeneous_tables_cannot_have_gaps() {
 }
 
 #[test]
+fn homogeneous_tables_refuse_to_append_gaps() {
+    let mut gaps = SoaNumericTable::new();
+    gaps.push_optional("a", [Some(1.0_f64), Some(2.0), Some(3.0)]).unwrap();
+    gaps.push_optional("b", [Some(4.0_f32), None, Some(f32::NAN)]).unwrap();
+    for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
+        let mut table = HomogenNumericTable::from_rows(&[[0.5, 1.5]]).unwrap().to_layout(layout).unwrap();
+        let error = table.append_table(&gaps).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::MissingValue { row: 1, column: 1 }));
+        let calls: Vec<_> = error.hints().iter().map(|hint| hint.call()).collect();
+        assert!(["fill_missing", "convert"].iter().all(|call| calls.contains(call)), "{calls:?}");
+        assert!(same(&table.rows::<f64>(..).unwrap(), &[0.5, 1.5]));
+        // Rows without gaps are appended, and NaN as a value.
+        table.append_table(&*gaps.select_rows(2..3).unwrap()).unwrap();
+        assert!(same(&table.rows::<f64>(..).unwrap(), &[0.5, 1.5, 3.0, f64::NAN]));
+        table.append_table(&gaps.convert::<f64>().unwrap()).unwrap();
+        assert!(same(&table.rows::<f64>(3..4).unwrap(), &[2.0, f64::NAN]));
+    }
+    let mut counts = HomogenNumericTable::from_rows(&[[1_u8, 2]]).unwrap();
+    assert_error!(counts.append_table(&gaps), ErrorKind::MissingValue { row: 1, column: 1 });
+    assert_eq!(counts.as_slice().unwrap(), [1, 2]);
+}
+
+#[test]
 fn blocks_of_rows_are_edited_one_at_a_time() {
     let mut table = sample();
     let error = table.row_blocks_mut::<f64>(2).map(drop).unwrap_err();

@@ -204,6 +204,9 @@ fn column_of<T: Element>(
 }
 
 /// Returns a column whose values may be missing, as [`column_of`] does.
+///
+/// # Errors
+/// Those of reading the column; [`ErrorKind::LengthMismatch`] if a bitmap does not have one bit for each value.
 fn nullable_column_of<T: Element>(
     table: &(dyn NumericTable + '_),
     column: usize,
@@ -211,7 +214,11 @@ fn nullable_column_of<T: Element>(
 ) -> Result<ArrayRef> {
     let (array, validity) = table.column_with_validity(column, ..)?;
     let mut values = array.downcast::<T>().map_err(|array| type_mismatch(T::TYPE, array.element_type()))?;
-    let mut validity = validity.filter(|validity| validity.len() == values.len() && validity.has_missing());
+    let expected = values.len();
+    if let Some(actual) = validity.as_ref().map(Validity::len).filter(|&actual| actual != expected) {
+        return Err(Error::new(ErrorKind::LengthMismatch { expected, actual }));
+    }
+    let mut validity = validity.filter(Validity::has_missing);
     if let Some(words) = words_of(table.dictionary().feature(column)?, options) {
         return words_column::<T>(&values, validity.as_ref(), column, table.dictionary(), words, options);
     }

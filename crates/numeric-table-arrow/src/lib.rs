@@ -58,10 +58,10 @@
 
 // `traits`: the calls, a trait for each type of table; `types`: Arrow types of element types; `decimal`: decimals as
 // numbers; `words`: words as categories; `schema`: descriptions of columns; `export`: tables to Arrow; `options`: the
-// caller's options for both; `plan`: what is imported of a schema; `chunks`: columns in parts, and their assembly; `gaps`: validity bitmaps;
-// `import`, `columns`: homogeneous tables and structures of arrays of parts; `steps`, `stream`: of readers, and table
-// files of readers; `error`: errors with the facts of Arrow; `input`, `blocks`: files, and rows of them a block at a
-// time; `parquet`, `ipc`: the formats of files.
+// caller's options for both; `plan`: what is imported of a schema; `chunks`: columns in parts, and their assembly;
+// `gaps`: validity bitmaps; `import`, `columns`: homogeneous tables and structures of arrays of parts; `steps`,
+// `stream`: of readers, and table files of readers; `error`: errors with the facts of Arrow; `input`, `blocks`: files,
+// and rows of them a block at a time; `parquet`, `ipc`: the formats of files.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

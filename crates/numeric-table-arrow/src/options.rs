@@ -42,8 +42,8 @@ pub struct ArrowOptions {
 }
 
 impl ArrowOptions {
-    /// Creates the default options: a row-major table, copied only if needed; no conversion. Nulls are missing values in
-    /// structures of arrays, and errors in tables of one element type, which have none.
+    /// Creates the default options: a row-major table, copied only if needed; no conversion. Nulls are missing values
+    /// in structures of arrays, and errors in tables of one element type, which have none.
     ///
     /// # Examples
     /// ```
@@ -103,8 +103,9 @@ impl ArrowOptions {
         Self { conversion: Some(policy), ..self }
     }
 
-    /// Sets whether nulls become NaN, instead of missing values or an error. The element type of the table or column must
-    /// be a float; otherwise nulls are errors. In a structure of arrays, columns of words with nulls are then `f64`.
+    /// Sets whether nulls become NaN, instead of missing values or an error. The element type of the table or column
+    /// must be a float; otherwise nulls are errors. In a structure of arrays, columns of words with nulls are then
+    /// `f64`.
     ///
     /// # Examples
     /// ```
@@ -123,8 +124,8 @@ impl ArrowOptions {
         Self { null: has_nan_for_null.then(|| f64::NAN.into()), ..self }
     }
 
-    /// Sets the value that nulls become, instead of missing values or an error. Integers must hold it exactly; floats may
-    /// round it.
+    /// Sets the value that nulls become, instead of missing values or an error. Integers must hold it exactly; floats
+    /// may round it.
     ///
     /// # Examples
     /// ```

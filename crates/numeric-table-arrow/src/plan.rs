@@ -195,8 +195,8 @@ impl<'o> Plan<'o> {
         })
     }
 
-    /// Describes the columns of a table of one type or, with `None`, one whose columns have their own, with the words so
-    /// far. Values of a column of the latter may be missing if one is so far, or if the column was exported as such.
+    /// Describes the columns of a table of one type or, with `None`, one whose columns have their own, with the words
+    /// so far. Values of a column of the latter may be missing if one is so far, or if the column was exported as such.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`].

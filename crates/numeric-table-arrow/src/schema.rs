@@ -26,7 +26,8 @@ const FEATURE_TYPE: &str = "numeric-table.feature_type";
 const CATEGORY_COUNT: &str = "numeric-table.category_count";
 /// The element type of a column of words, which its Arrow type does not determine.
 const ELEMENT_TYPE: &str = "numeric-table.element_type";
-/// `true` for a column whose values may be missing. Other programs make all fields nullable, so that alone says nothing.
+/// `true` for a column whose values may be missing. Other programs make all fields nullable, so that alone says
+/// nothing.
 const NULLABLE: &str = "numeric-table.nullable";
 
 /// Approximate number of bytes of an Arrow column without values: its field, array and buffer.

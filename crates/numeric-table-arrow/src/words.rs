@@ -260,7 +260,8 @@ fn text_of<O: OffsetSizeTrait>(categories: &Categories) -> Result<GenericStringA
     array.map_err(failed)
 }
 
-/// Creates an Arrow dictionary of the words with the values as keys. Missing values and NaN become null: a missing word.
+/// Creates an Arrow dictionary of the words with the values as keys. Missing values and NaN become null: a missing
+/// word.
 ///
 /// # Errors
 /// A reason, if a value is not the index of a word; [`ErrorKind::OutOfMemory`].

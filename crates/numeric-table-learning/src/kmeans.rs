@@ -260,8 +260,8 @@ impl KMeansStep {
     }
 
     /// Returns, for each row of a table, the index of the nearest of the centroids that the step was created with, or
-    /// -1 for rows with a NaN, an infinity or a missing value. Runs in parallel if the feature `rayon` is on and the table is large.
-    /// O(rows * clusters * columns). Source: scikit-learn `labels_`, DAAL's assignments.
+    /// -1 for rows with a NaN, an infinity or a missing value. Runs in parallel if the feature `rayon` is on and the
+    /// table is large. O(rows * clusters * columns). Source: scikit-learn `labels_`, DAAL's assignments.
     ///
     /// # Errors
     /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; those of reading the table;

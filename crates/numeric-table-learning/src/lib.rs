@@ -48,9 +48,10 @@
 //! # Missing values
 //!
 //! Rows with a missing value are skipped, and counted apart from rows with NaN: `missing_rows` of each result. Only
-//! [`GaussianNaiveBayes`] skips no row but those without a class, and leaves a missing feature out of that feature alone.
-//! Predictions take a missing value for NaN: [`KMeansStep::assign`] returns -1, [`RegressionModel::predict`] NaN,
-//! [`GaussianNaiveBayesModel`] ignores the feature, and [`NaiveBayesModel`] returns an error with the row and the column.
+//! [`GaussianNaiveBayes`] skips no row but those without a class, and leaves a missing feature out of that feature
+//! alone. Predictions take a missing value for NaN: [`KMeansStep::assign`] returns -1, [`RegressionModel::predict`]
+//! NaN, [`GaussianNaiveBayesModel`] ignores the feature, and [`NaiveBayesModel`] returns an error with the row and the
+//! column.
 //!
 //! # Features
 //!

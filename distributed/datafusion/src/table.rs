@@ -15,8 +15,8 @@ use crate::open::Access;
 use crate::run::{Run, runs};
 use crate::types::schema_of;
 
-/// [`Shards`] as a DataFusion table. All columns are numbers without nulls, with the names of the dictionary, or
-/// `column_0` and so on if it has no names. SQL requires quotes around names with capitals.
+/// [`Shards`] as a DataFusion table. All columns are numbers, with the names of the dictionary, or `column_0` and so on
+/// if it has no names. SQL requires quotes around names with capitals. Missing values are null; NaN is a value.
 ///
 /// Columns have the element types of the files, except for `bf16`, which Arrow lacks: it is widened to `Float32`.
 /// Categories are the numbers in the files.

@@ -37,7 +37,8 @@ fn data_type(element: ElementType) -> numeric_table::Result<DataType> {
     match_arrow!(element, P => Ok(P::DATA_TYPE))
 }
 
-/// Creates the schema of columns: their names, or `column_0` and so on for columns without one. No column has nulls.
+/// Creates the schema of columns: their names, or `column_0` and so on for columns without one. Columns
+/// that are nullable may have nulls.
 ///
 /// # Errors
 /// [`DataFusionError::Plan`] if two columns have the same name, since SQL could not distinguish them.
@@ -48,7 +49,7 @@ pub(crate) fn schema_of(dictionary: &DataDictionary) -> Result<Schema> {
         if !names.insert(name.clone()) {
             return Err(DataFusionError::Plan(format!("column {column} is not the first with the name {name:?}")));
         }
-        fields.push(Field::new(name, data_type(feature.element_type).map_err(external)?, false));
+        fields.push(Field::new(name, data_type(feature.element_type).map_err(external)?, feature.nullable));
     }
     Ok(Schema::new(fields))
 }

@@ -29,8 +29,8 @@ pub(super) fn low_bits(rows: usize) -> u64 {
 
 /// Moves the bits whose bit of `mask` is set to the low end, in their order; the others become zero.
 ///
-/// Source: Warren, Hacker's Delight, 7-4: each step moves bits by a power of two, if that is in the number of clear bits
-/// of the mask below them.
+/// Source: Warren, Hacker's Delight, 7-4: each step moves bits by a power of two, if that is in the number of clear
+/// bits of the mask below them.
 pub(super) fn compress(word: u64, mut mask: u64) -> u64 {
     let mut word = word & mask;
     let mut clear_below = !mask << 1;

@@ -11,8 +11,8 @@ impl Validity {
     /// row is missing.
     ///
     /// # Errors
-    /// [`ErrorKind::LengthMismatch`] if a bitmap does not have the given number of rows; [`ErrorKind::LimitExceeded`] if
-    /// there are more than `usize::MAX`; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::LengthMismatch`] if a bitmap does not have the given number of rows; [`ErrorKind::LimitExceeded`]
+    /// if there are more than `usize::MAX`; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```

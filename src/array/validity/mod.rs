@@ -48,8 +48,8 @@ use bits::{Bits, ROWS, byte_count, low_bits, write_word};
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 pub struct Validity {
-    /// The bytes of the rows, and no others: [`byte_count`] of them. Bits before `offset` and past the last row may have
-    /// any value.
+    /// The bytes of the rows, and no others: [`byte_count`] of them. Bits before `offset` and past the last row may
+    /// have any value.
     bits: Array<u8>,
     /// The bit of row 0 in the first byte, below 8.
     offset: usize,

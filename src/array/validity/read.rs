@@ -51,8 +51,8 @@ impl Validity {
         self.is_present(row).map(|is_present| !is_present)
     }
 
-    /// Returns the states of 64 rows each, from row 0 on, for any offset: the first row in the lowest bit, 1 for a value.
-    /// Bits past the last row are 0.
+    /// Returns the states of 64 rows each, from row 0 on, for any offset: the first row in the lowest bit, 1 for a
+    /// value. Bits past the last row are 0.
     ///
     /// # Examples
     /// ```

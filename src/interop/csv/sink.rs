@@ -1,5 +1,5 @@
-//! The sink for columns of several element types: it stores values, marks missing ones, and notes what fields show about
-//! the types that suit their columns.
+//! The sink for columns of several element types: it stores values, marks missing ones, and notes what fields show
+//! about the types that suit their columns.
 
 use super::CsvMissing;
 use super::categories::Categories;
@@ -92,7 +92,8 @@ impl<'t, 'p> ColumnSink<'t, 'p> {
         found.filter(|&(_, length)| syntax.ends_field(bytes, length))
     }
 
-    /// Returns whether the bytes begin with an empty field that is a missing value, and not the first one of its column.
+    /// Returns whether the bytes begin with an empty field that is a missing value, and not the first one of its
+    /// column.
     fn is_known_missing(&self, column: usize, bytes: &[u8], syntax: &Syntax) -> bool {
         let Planned { missing, is_empty_missing, .. } = self.plan.columns[column];
         let is_kept = is_empty_missing && missing == CsvMissing::Keep && self.evidence[column].has_missing();

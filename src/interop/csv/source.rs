@@ -257,12 +257,12 @@ impl CsvSource {
     /// | numbers returned by a [function](crate::csv::CsvColumnKind::custom) | `f64` |
     ///
     /// Missing values stay [missing](crate::MissingValues), and do not influence the type: a column is nullable in the
-    /// dictionary if it has any. [`CsvOptions::missing`] can ask for something else. A column whose missing values become
-    /// [NaN](crate::csv::CsvMissing::Nan) is `f64`; a [value](crate::csv::CsvMissing::Value) that replaces them counts
-    /// as a field. A column of integers is also `f64`
-    /// if neither `i64` nor `u64` holds them all. No integer is rounded silently: in a column that must be `f64`, a
-    /// number that is written as an integer and that `f64` cannot represent is an error. [`CsvOptions::column_type`]
-    /// sets the type of a column instead. All fields count, not only the first ones, but skipped rows do not.
+    /// dictionary if it has any. [`CsvOptions::missing`] can ask for something else. A column whose missing values
+    /// become [NaN](crate::csv::CsvMissing::Nan) is `f64`; a [value](crate::csv::CsvMissing::Value) that replaces them
+    /// counts as a field. A column of integers is also `f64` if neither `i64` nor `u64` holds them all. No integer is
+    /// rounded silently: in a column that must be `f64`, a number that is written as an integer and that `f64` cannot
+    /// represent is an error. [`CsvOptions::column_type`] sets the type of a column instead. All fields count, not only
+    /// the first ones, but skipped rows do not.
     ///
     /// The file is read as by [`load`](Self::load), with types guessed from the first records. Columns whose guess
     /// turns out to be wrong are read once more. If the first records show which columns are categorical, their
@@ -360,8 +360,8 @@ impl CsvSource {
     }
 
     /// Describes the decisions for each column of the file, and the reasons: its kind, the element type in tables of
-    /// [`load_typed`](Self::load_typed), the number of missing values and whether they stay missing, the range of the others, and the categories. The
-    /// description prints as a table.
+    /// [`load_typed`](Self::load_typed), the number of missing values and whether they stay missing, the range of the
+    /// others, and the categories. The description prints as a table.
     ///
     /// Reads the file as [`load_typed`](Self::load_typed) does, in parallel, but creates no table. It takes memory for
     /// the categories and a few strings per column. Cost: O(bytes of the file), about as much as loading it.

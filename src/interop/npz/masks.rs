@@ -1,4 +1,5 @@
-//! Reading columns and arrays with their masks: the array `x.mask` of truth values says which values of `x` are missing.
+//! Reading columns and arrays with their masks: the array `x.mask` of truth values says which values of `x` are
+//! missing.
 
 use std::io::{Read, Seek};
 
@@ -13,6 +14,7 @@ use crate::base::room::with_room;
 use crate::base::shape::Shape;
 use crate::base::text::excerpt;
 use crate::dictionary::Feature;
+use crate::interop::npy::header::AnyHeader;
 use crate::interop::npy::parts::{MaskHeader, read_mask};
 use crate::table::{DataLayout, HomogenNumericTable, NumericTable, SoaNumericTable};
 
@@ -154,6 +156,30 @@ impl<R: Read + Seek> NpzReader<R> {
             })
         })?;
         Ok(table)
+    }
+
+    /// Checks that an array of structures has no mask. Arrays of numbers with the name of a mask are none.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unsupported`] with the name of the array; those of opening the mask.
+    pub(super) fn check_unmasked(&mut self, name: &str, left: &mut u64) -> Result<()> {
+        let Some(mask) = self.mask_of(name) else { return Ok(()) };
+        let is_mask = self.with_member(&mask, left, |member, _| match AnyHeader::read(member, &failed) {
+            Ok(AnyHeader::Numbers(_)) => Ok(false),
+            Ok(AnyHeader::Records(_)) => Ok(true),
+            // Truth values, or structures of them.
+            Err(error) if matches!(error.kind(), ErrorKind::Format { .. }) => Ok(true),
+            Err(error) => Err(error),
+        })?;
+        if !is_mask {
+            return Ok(());
+        }
+        let reason = format!(
+            "an array of structures cannot be read with its mask, {}: fill its missing values, and save it without \
+             the mask; in Python: x.filled(0)",
+            excerpt(mask.as_bytes())
+        );
+        Err(Error::unsupported(".npz file", None, Some(excerpt(name.as_bytes())), reason))
     }
 }
 

@@ -273,10 +273,9 @@ impl<R: Read + Seek> NpzReader<R> {
     /// the same shape, values of `x` whose mask is true are missing: they become NaN.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownName`]; [`ErrorKind::ElementTypeMismatch`]; [`ErrorKind::MissingValue`] if a value is missing
-    /// and `T` has no NaN; [`ErrorKind::Format`] with the reason and the
-    /// position, also for data that a table cannot hold, or if the array is larger than the options allow;
-    /// [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::UnknownName`]; [`ErrorKind::ElementTypeMismatch`]; [`ErrorKind::MissingValue`] if a value is
+    /// missing and `T` has no NaN; [`ErrorKind::Format`] with the reason and the position, also for data that a table
+    /// cannot hold, or if the array is larger than the options allow; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```
@@ -328,7 +327,8 @@ impl<R: Read + Seek> NpzReader<R> {
     /// for an array of structures.
     ///
     /// # Errors
-    /// Those of [`load`](Self::load), except that any element type and structures are accepted.
+    /// Those of [`load`](Self::load), except that any element type and structures are accepted;
+    /// [`ErrorKind::Unsupported`] if an array of structures has a mask.
     ///
     /// # Examples
     /// ```
@@ -341,13 +341,19 @@ impl<R: Read + Seek> NpzReader<R> {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
     pub fn load_any(&mut self, name: &str) -> Result<Box<dyn NumericTable>> {
-        let mut left = self.max_bytes;
+        let (mut left, mut is_structured) = (self.max_bytes, false);
         let table: Box<dyn NumericTable> = self.with_array(name, &mut left, |array| match &array.header {
-            AnyHeader::Records(header) => Ok(Box::new(read_records(header, array.member, array.known)?) as _),
+            AnyHeader::Records(header) => {
+                is_structured = true;
+                Ok(Box::new(read_records(header, array.member, array.known)?) as _)
+            }
             AnyHeader::Numbers(header) => {
                 match_element!(header.element_type, T => Ok(array.read::<T>()?.into_dyn()))
             }
         })?;
+        if is_structured {
+            self.check_unmasked(name, &mut left)?;
+        }
         let Some(element) = table.uniform_type() else { return Ok(table) };
         match_element!(element, T => match table.downcast::<HomogenNumericTable<T>>() {
             Ok(table) => Ok(self.apply_mask(name, *table, &mut left)?.into_dyn()),

@@ -52,8 +52,8 @@ impl<'t> Source<'t> {
     /// values become NaN in columns of floating-point numbers if `to_nan` is set.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`], also for other missing values; those of a table that cannot be read; those of [`records`](Self::records) and
-    /// [`ErrorKind::UnsupportedElementType`].
+    /// [`ErrorKind::Unsupported`], also for other missing values; those of a table that cannot be read; those of
+    /// [`records`](Self::records) and [`ErrorKind::UnsupportedElementType`].
     pub(super) fn of(name: &str, table: &'t (dyn NumericTable + 't), to_nan: bool) -> Result<Self> {
         refuse_missing(table, ".npz file", to_nan)?;
         let element = match table.one_type() {

@@ -170,16 +170,15 @@ impl NpzWriter {
 
     /// Adds each column of a table of any kind as a one-dimensional array, named after the column. A column without a
     /// name is named `f` and its index. After a column `x` with missing values follows its mask `x.mask`, an array of
-    /// truth values that are true for the missing ones: `numpy.ma.array(file["x"], mask=file["x.mask"])`. Missing values
-    /// of `x` are written as zeros. [`NpzReader::load_columns`](crate::npz::NpzReader::load_columns) loads the columns as
-    /// a table again.
+    /// truth values that are true for the missing ones: `numpy.ma.array(file["x"], mask=file["x.mask"])`. Missing
+    /// values of `x` are written as zeros. [`NpzReader::load_columns`](crate::npz::NpzReader::load_columns) loads the
+    /// columns as a table again.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`] if the name of a column is not valid for an array, another array has it, or it is that
-    /// of the mask of another column;
-    /// [`ErrorKind::UnsupportedElementType`] for `bf16`; [`ErrorKind::LimitExceeded`] for more than 65,536 columns,
-    /// or names that are too long; [`ErrorKind::Io`]; [`ErrorKind::OutOfMemory`]. After an error, no column is added,
-    /// and the writer can still be used.
+    /// [`ErrorKind::Unsupported`] if the name of a column is not valid for an array, another array has it, or it is
+    /// that of the mask of another column; [`ErrorKind::UnsupportedElementType`] for `bf16`;
+    /// [`ErrorKind::LimitExceeded`] for more than 65,536 columns, or names that are too long; [`ErrorKind::Io`];
+    /// [`ErrorKind::OutOfMemory`]. After an error, no column is added, and the writer can still be used.
     ///
     /// # Examples
     /// ```

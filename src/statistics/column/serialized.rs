@@ -1,8 +1,9 @@
 //! `Serialize` and `Deserialize` of the statistics of a column.
 //!
 //! Without missing values, the form is the one from before there were any. Statistics with missing values have one more
-//! field in human-readable formats, whose name older libraries reject. In binary formats, which may not store the number
-//! of fields, NaN in the place of the minimum stands for two more fields at the end. Older libraries reject that minimum.
+//! field in human-readable formats, whose name older libraries reject. In binary formats, which may not store the
+//! number of fields, NaN in the place of the minimum stands for two more fields at the end. Older libraries reject that
+//! minimum.
 
 use std::fmt;
 

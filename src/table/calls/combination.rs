@@ -68,8 +68,8 @@ pub trait TableCombination: AsTable {
         beside::with_feature(self.as_table(), feature, array)
     }
 
-    /// Like `with_feature`, with a validity bitmap, without a copy of either. `None` means that all values are present. The
-    /// feature becomes nullable if any value is missing. The values where the bitmap has a 0 are never read.
+    /// Like `with_feature`, with a validity bitmap, without a copy of either. `None` means that all values are present.
+    /// The feature becomes nullable if any value is missing. The values where the bitmap has a 0 are never read.
     ///
     /// # Errors
     /// Those of `with_column`; [`ErrorKind::LengthMismatch`] if the bitmap does not have one bit for each row.
@@ -148,8 +148,8 @@ pub trait TableCombination: AsTable {
     /// labels follow, in the order of the tables. Only columns whose indices change are copied.
     ///
     /// A copied column keeps its type if it is the same in all tables and holds all indices. Otherwise it gets the
-    /// smallest unsigned type that does, or `f32` or `f64` if it had floats. NaN stays NaN, and a missing category stays
-    /// missing.
+    /// smallest unsigned type that does, or `f32` or `f64` if it had floats. NaN stays NaN, and a missing category
+    /// stays missing.
     ///
     /// # Errors
     /// Those of `vstack`, except that different labels are [`ErrorKind::UnequalTables`] only if another table has no

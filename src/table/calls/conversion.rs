@@ -69,8 +69,8 @@ pub trait TableConversion: AsTable {
     }
 
     /// Copies the columns into a structure of arrays, each in its own type. Keeps the dictionary, and missing values.
-    /// Cost: O(values), in several threads for large tables. A column that is already an array is shared, as clones share
-    /// it, and so is its bitmap.
+    /// Cost: O(values), in several threads for large tables. A column that is already an array is shared, as clones
+    /// share it, and so is its bitmap.
     ///
     /// # Errors
     /// Errors from reading the entire table; [`ErrorKind::OutOfMemory`].

@@ -131,8 +131,8 @@ pub trait MissingValues: AsTable {
     /// Marks a value as missing, and its column as nullable.
     ///
     /// # Errors
-    /// Those of [`is_missing`](Self::is_missing); [`ErrorKind::ReadOnlyTable`] if the column cannot have missing values;
-    /// [`ErrorKind::OutOfMemory`]. The table is unchanged.
+    /// Those of [`is_missing`](Self::is_missing); [`ErrorKind::ReadOnlyTable`] if the column cannot have missing
+    /// values; [`ErrorKind::OutOfMemory`]. The table is unchanged.
     ///
     /// # Examples
     /// ```
@@ -176,8 +176,8 @@ pub trait MissingValues: AsTable {
     /// median of a column without a number. O(rows); [`FillMissing::Median`] sorts the column.
     ///
     /// # Errors
-    /// [`ErrorKind::ValueNotRepresentable`] with the first missing value that the column's type cannot hold as the given
-    /// value; those of [`is_missing`](Self::is_missing) and of writing.
+    /// [`ErrorKind::ValueNotRepresentable`] with the first missing value that the column's type cannot hold as the
+    /// given value; those of [`is_missing`](Self::is_missing) and of writing.
     ///
     /// # Examples
     /// ```

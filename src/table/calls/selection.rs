@@ -108,8 +108,8 @@ pub trait TableSelection: AsTable {
     }
 
     /// Copies the rows with the given numbers, in the given order. A row may be repeated. The new table is sparse if
-    /// this one is sparse. It is homogeneous if all columns have one type and none is nullable, and then column-major if
-    /// each column is contiguous in memory. Otherwise it is a structure of arrays. Keeps the dictionary, and missing
+    /// this one is sparse. It is homogeneous if all columns have one type and none is nullable, and then column-major
+    /// if each column is contiguous in memory. Otherwise it is a structure of arrays. Keeps the dictionary, and missing
     /// values. Cost: O(values of the result), in several threads if the result is large.
     ///
     /// Source: NumPy `take`, along the first axis.
@@ -197,10 +197,9 @@ pub trait TableSelection: AsTable {
         take::filter_by_column(self.as_table(), column, is_kept)
     }
 
-    /// Copies all rows, sorted by a column in ascending order. The sort is stable. NaN comes last, then missing values; -0.0
-    /// equals 0.0.
-    /// Compares stored values, so 64-bit integers are not rounded. Cost: O(values), in several threads if the table is
-    /// large, and 16 to 24 bytes of memory per row besides the result.
+    /// Copies all rows, sorted by a column in ascending order. The sort is stable. NaN comes last, then missing values;
+    /// -0.0 equals 0.0. Compares stored values, so 64-bit integers are not rounded. Cost: O(values), in several threads
+    /// if the table is large, and 16 to 24 bytes of memory per row besides the result.
     ///
     /// # Errors
     /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`]; those of `take_rows`.

@@ -142,8 +142,10 @@ impl CsrNumericTable {
     /// sign is lost. Offsets and indices are `i32` if they fit, otherwise `i64`, as in SciPy. O(rows × columns); for a
     /// sparse table O(rows + stored values).
     ///
+    /// Missing values are read as NaN if `T` is a floating-point type, and refused if it is not.
+    ///
     /// # Errors
-    /// Those of reading the table; [`ErrorKind::OutOfMemory`].
+    /// Those of reading the table, such as [`ErrorKind::MissingValue`]; [`ErrorKind::OutOfMemory`].
     ///
     /// # Examples
     /// ```

@@ -2,11 +2,12 @@
 
 use super::HomogenNumericTable;
 use crate::base::element::Element;
-use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::error::{Error, ErrorKind, Hint, Result};
 use crate::base::shape::Shape;
 use crate::base::trace::{self, CopyKind};
 use crate::convert::kernel::{self, Origin};
 use crate::convert::{ConversionPolicy, WriteRule, convert_slice};
+use crate::table::content::check_none_missing;
 use crate::table::{DataLayout, MemoryStatus, NumericTable, Region, Target, copy_of, lend};
 use crate::window::{AnySlice, AnyWindow};
 
@@ -132,9 +133,13 @@ impl<T: Element> HomogenNumericTable<T> {
 
     /// Appends the rows of a table of any kind, converting values whose types differ. Cost: amortized O(values).
     ///
+    /// Missing values are refused, since this table has none. [`convert`](crate::TableConversion::convert) to a
+    /// floating-point type makes them NaN first.
+    ///
     /// # Errors
-    /// [`ErrorKind::UnequalTables`] if labels or units of time differ; errors from reading the table; those of
-    /// [`append`](Self::append). On an error the table keeps its old rows, but shared memory may have been copied.
+    /// [`ErrorKind::MissingValue`] with the row and the column in `table`; [`ErrorKind::UnequalTables`] if labels or
+    /// units of time differ; errors from reading the table; those of [`append`](Self::append). On an error the table
+    /// keeps its old rows, but shared memory may have been copied.
     ///
     /// # Examples
     /// ```
@@ -150,6 +155,8 @@ impl<T: Element> HomogenNumericTable<T> {
             return Err(Error::unequal_columns(1, columns, theirs.columns));
         }
         self.dictionary().check_follower(1, table.dictionary())?;
+        let convert = Hint::new("convert", "to a floating-point type makes them NaN");
+        check_none_missing(table, &(0..theirs.rows)).map_err(|error| error.with_hint(convert))?;
         self.reserve_rows(theirs.rows)?;
         self.resize(rows + theirs.rows)?; // `reserve_rows` has checked the sum
         let read = self.read_into_new_rows(table, rows..rows + theirs.rows);

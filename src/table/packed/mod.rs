@@ -178,8 +178,10 @@ macro_rules! packed_matrix {
             /// Copies one half of a square table. The other half must have the values that the matrix implies. Keeps
             /// the dictionary. O(n²), without a copy of the full table.
             ///
+            /// Missing values are read as NaN in a table of a floating-point type, and refused in one of integers.
+            ///
             /// # Errors
-            /// [`ErrorKind::ShapeMismatch`]; [`ErrorKind::MixedElementTypes`];
+            /// [`ErrorKind::ShapeMismatch`]; [`ErrorKind::MixedElementTypes`]; [`ErrorKind::MissingValue`];
             #[doc = concat!($bad, ";")]
             /// those of reading the table; [`ErrorKind::OutOfMemory`].
             ///

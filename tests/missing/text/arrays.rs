@@ -102,8 +102,12 @@ mod npz {
 
     /// A `.npy` file of a type and a shape, as NumPy writes it.
     fn npy(descr: &str, is_fortran: bool, shape: &str, values: &[u8]) -> Vec<u8> {
+        described(&format!("'{descr}'"), is_fortran, shape, values)
+    }
+
+    fn described(descr: &str, is_fortran: bool, shape: &str, values: &[u8]) -> Vec<u8> {
         let order = if is_fortran { "True" } else { "False" };
-        let mut header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
+        let mut header = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}");
         while !(header.len() + 11).is_multiple_of(64) {
             header.push(' ');
         }
@@ -269,6 +273,24 @@ mod npz {
         let all = || reader(&[("x.npy", numbers()), ("x.mask.npy", npy("|b1", false, "()", &[1]))]);
         assert_error!(all().load::<i8>("x"), ErrorKind::MissingValue { row: 0, column: 0 });
         assert!(all().load_cast::<f32>("x").unwrap().as_slice().unwrap().iter().all(|value| value.is_nan()));
+    }
+
+    #[test]
+    fn an_array_of_structures_with_a_mask_is_refused_by_name() {
+        for records in ["[('a', '|u1'), ('b', '|i1')]", "[('a', '|u1'), ('b', '|u1')]"] {
+            let values = || described(records, false, "(2,)", &[1, 2, 3, 4]);
+            let truths = described("[('a', '|b1'), ('b', '|b1')]", false, "(2,)", &[0, 1, 0, 0]);
+            for mask in [npy("|b1", false, "(2,)", &[0, 1]), truths] {
+                let error = reader(&[("x.npy", values()), ("x.mask.npy", mask)]).load_any("x").unwrap_err();
+                let text = error.to_string();
+                assert!(matches!(error.kind(), ErrorKind::Unsupported { .. }), "{text}");
+                assert!(text.contains("\"x\"") && text.contains("x.mask"), "{text}");
+            }
+            // Numbers only share the name.
+            let other = npy("|u1", false, "(2,)", &[0, 1]);
+            let table = reader(&[("x.npy", values()), ("x.mask.npy", other)]).load_any("x").unwrap();
+            assert_eq!(table.rows::<i32>(..).unwrap()[..], [1, 2, 3, 4]);
+        }
     }
 
     #[test]

@@ -143,8 +143,8 @@ impl ParquetSource {
 
     /// Returns the descriptions of the chosen columns, with the types that they have in
     /// [`load_columns`](Self::load_columns). The words of a column are unknown until its values are read, so columns of
-    /// words have no labels here, and the type `u32`, or `f64` under [`nulls_to_nan`](ArrowOptions::nulls_to_nan). So are
-    /// nulls: only columns that were nullable in the table which was saved are so here.
+    /// words have no labels here, and the type `u32`, or `f64` under [`nulls_to_nan`](ArrowOptions::nulls_to_nan). So
+    /// are nulls: only columns that were nullable in the table which was saved are so here.
     ///
     /// # Errors
     /// Those of [`shape`](Self::shape).
