@@ -50,8 +50,8 @@ fn source(py: Python<'_>, path: &PathBuf, said: &Said<'_, '_>) -> PyResult<CsvSo
 /// name or index; ``categorical`` names columns to read as categories even if their values look like numbers.
 /// ``trailing_delimiter`` states whether lines end in a delimiter that no field follows; ``None`` detects it.
 /// ``thousands`` is the separator of digits in groups of three. ``dtypes`` maps some columns to types.
-/// ``missing_texts`` (by default ``["", "NA"]``) mean missing values. ``missing`` states how to treat these: ``"keep"``
-/// keeps them in columns of their own type, and is an error for tables of one type; ``"error"``, ``"nan"``, a number, or
+/// ``missing_texts`` (by default ``["", "NA"]``) mean missing values. ``missing`` states how to treat these: ``"keep"``,
+/// the default, keeps them in columns of their own type, and is an error for tables of one type; ``"error"``, ``"nan"``, a number, or
 /// ``"skip"`` to omit the row. In a categorical column, a quoted string is a category, unless
 /// ``quoted_missing=True`` makes it missing there too, for files with quotes around every field.
 /// ``max_columns`` (65,536), ``max_categories`` of a column (1,048,576), ``max_record_bytes`` (256 MiB) and

@@ -61,7 +61,9 @@ impl Said<'_, '_> {
         if let Some(is_missing) = self.quoted_missing {
             options = options.quoted_missing(is_missing);
         }
-        options = options.missing(self.missing.map(treatment).transpose()?.unwrap_or(CsvMissing::Error));
+        if let Some(missing) = self.missing {
+            options = options.missing(treatment(missing)?);
+        }
         for item in self.dtypes.map(|types| types.items()).transpose()?.iter().flatten() {
             let (column, dtype): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
             options = options.column_type(one(&column)?, element::of_object(&dtype)?);

@@ -118,7 +118,9 @@ def test_the_text_of_a_file_is_described(tmp_path):
     path.write_text(CSV)
     said = {"delimiter": ";", "decimal": ",", "missing_texts": ["", "-"]}
     with pytest.raises(nt.TableError, match="missing="):
-        nt.read_csv(path, **said)
+        nt.read_csv(path, missing="error", **said)
+    table = nt.read_csv(path, **said)
+    assert table.missing_count() == {"id": 0, "size": 2, "colour": 0, "note": 0} and table["id"].dtype == "int64"
     table = nt.read_csv(path, missing="nan", dtypes={"id": "i2", 3: "f4"}, categorical="note", **said)
     assert table.names == ["id", "size", "colour", "note"]
     assert table["id"].dtype == "int16"
@@ -144,7 +146,8 @@ def test_texts_in_quotes_are_words_or_missing_as_is_said(tmp_path):
     with nt.open_csv(path, missing="skip", quoted_missing=True) as source:
         assert [block.rows().tolist() for block in source.row_blocks(9)] == [[[0, 1]]]
     with pytest.raises(nt.TableError, match="missing="):
-        nt.read_csv(path, quoted_missing=True)
+        nt.read_csv(path, missing="error", quoted_missing=True)
+    assert nt.read_csv(path, quoted_missing=True).missing_count("colour") == 2
 
 
 def test_descriptions_that_fit_nothing_are_refused(tmp_path):

@@ -204,7 +204,7 @@ impl Serialize for Feature {
         let words = self.categories.as_ref().filter(|categories| categories.has_labels()).map(Words);
         let is_readable = serializer.is_human_readable();
         if self.nullable && !is_readable {
-            let reason = "binary formats cannot hold a nullable feature by itself: serialize a `DataDictionary` of it";
+            let reason = "binary formats cannot hold a nullable feature by itself: serialize a dictionary of it";
             return Err(serde::ser::Error::custom(reason));
         }
         let is_short = words.is_none() && is_readable;

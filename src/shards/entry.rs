@@ -119,7 +119,7 @@ pub(super) fn check_nullable(all: &DataDictionary, table: usize, other: &DataDic
     if other.has_nullable() && all != other {
         let mut pairs = all.pairs(other);
         if let Some((column, ..)) = pairs.find(|(_, mine, theirs)| theirs.nullable && !mine.nullable) {
-            return Err(Error::unequal_features(table, column, "`nullable`: its values may be missing"));
+            return Err(Error::unequal_features(table, column, "nullability"));
         }
     }
     Ok(())
