@@ -24,6 +24,7 @@ pub struct SaveOptions {
     is_durable: bool,
     is_in_place: bool,
     chunk_size: u32,
+    #[cfg_attr(not(feature = "npy"), expect(dead_code))] // other formats hold missing values
     missing_to_nan: bool,
     hook: Hook,
 }
