@@ -16,6 +16,7 @@ use numeric_table::table::spi::{Region, TableId, Target};
 use numeric_table::{
     ConversionPolicy, DataDictionary, DataLayout, Element, ElementType, Error, ErrorKind, NumericTable, Result, Shape,
     TableConversion, TableDescription,
+    array::Validity,
     error::Difference,
     files::{SaveOptions, TableReader, TableWriter},
 };
@@ -99,6 +100,10 @@ impl NumericTable for Watched<'_> {
 
     fn data_layout(&self) -> DataLayout {
         self.table.data_layout()
+    }
+
+    fn validity(&self, column: usize, rows: Range<usize>) -> Result<Option<Validity>> {
+        self.table.validity(column, rows)
     }
 
     fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
