@@ -203,7 +203,7 @@ fn pack(array: &AnyArray, mut words: impl Iterator<Item = u64>, mut room: &mut [
 struct Pack<'a> {
     values: &'a [f64],
     words: &'a [u64],
-    /// Where to write them. Values for which there is no room are left out.
+    /// Where to write them. Values past its end are left out.
     room: &'a mut [f64],
     done: &'a mut usize,
 }

@@ -135,7 +135,7 @@ impl QuantileSketch {
     }
 }
 
-/// What is added to the sketch of a column.
+/// An addition to the sketch of a column.
 enum Addition {
     /// A few values, and the number of missing ones.
     Values(Vec<f64>, u64),
