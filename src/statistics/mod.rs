@@ -60,6 +60,8 @@ use crate::base::error::Result;
 use crate::dictionary::DataDictionary;
 use crate::display::{Grid, cut_rows, name_of};
 use crate::serde::numbers::List;
+#[cfg(doc)]
+use crate::table::csr::CsrNumericTable;
 use crate::table::{ColumnKey, DataLayout, NumericTable};
 use blocks::{TableSource, Work, check_addition, column_by, dictionary_of, fits, with_rows};
 use moments::{GROUP_ROWS, PANEL, compute, empty, sparse_of};

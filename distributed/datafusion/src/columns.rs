@@ -21,7 +21,7 @@ use crate::types::match_arrow;
 /// [`ErrorKind::RowsOutOfRange`], [`ErrorKind::ColumnOutOfRange`]; [`ErrorKind::OutOfMemory`].
 pub(crate) fn column_of(table: &dyn NumericTable, rows: Range<usize>, column: usize) -> Result<ArrayRef> {
     let element = table.column_type(column)?;
-    if table.dictionary().is_nullable(column) {
+    if table.dictionary().feature(column)?.nullable {
         return match_arrow!(element, P => nullable::<P>(table, rows, column));
     }
     let region = Region { rows, columns: column..column + 1 };

@@ -119,7 +119,7 @@ impl Packed {
         let values = new.array.need_mutable_data()?;
         match_width!(element, B => copy_half(table, new.packing, element, values.into_bits::<B>()))?;
         table.dictionary().check_count(shape.columns, || Some(element))?;
-        new.dictionary = table.dictionary().clone();
+        new.dictionary = table.dictionary().with_element_type(element)?; // no value is missing
         trace::record(CopyKind::Gathered, new.array.len() * element.size_in_bytes());
         Ok(new)
     }
