@@ -340,6 +340,21 @@ fn gaps_of_other_columns_do_not_matter_to_a_write_over_several_tables() {
 }
 
 #[test]
+fn a_lent_part_keeps_the_other_parts_from_getting_gaps() {
+    let part = || SoaNumericTable::from_columns([("a", vec![1_i32, 2, 3])]).unwrap();
+    let mut table =
+        RowMergedNumericTable::new([part(), part()].map(|part| Box::new(part) as Box<dyn NumericTable>)).unwrap();
+    let mut block = BlockDescriptor::<i32>::new();
+    table.get_block_of_column_values(0, 3, 3, ReadWriteMode::ReadWrite, &mut block).unwrap();
+    assert!(block.is_zero_copy());
+    assert_error!(table.set_missing_where("a", &[true; 6]), ErrorKind::BlockOutstanding { .. });
+    table.release_block_of_column_values(&mut block).unwrap();
+    assert_eq!(table.missing_count("a").unwrap(), 0);
+    table.set_missing_where("a", &[true; 6]).unwrap();
+    assert_eq!(table.missing_count("a").unwrap(), 6);
+}
+
+#[test]
 fn a_lent_column_does_not_block_writes_of_others_with_gaps() {
     let mut table = sample();
     table.push_column("plain", vec![1_i32; 5]).unwrap();

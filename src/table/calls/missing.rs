@@ -128,7 +128,10 @@ pub trait MissingValues: AsTable {
         self.column_array(column, &rows, Token::new())
     }
 
-    /// Marks a value as missing, and its column as nullable.
+    /// Marks a value as missing, and its column as nullable. O(1) unless a clone shares the bitmap.
+    ///
+    /// The stored number stays under the gap, in memory and in files, until another value is written over it. No call
+    /// of a table reads it, but a program that reads the bytes of a file can.
     ///
     /// # Errors
     /// Those of [`is_missing`](Self::is_missing); [`ErrorKind::ReadOnlyTable`] if the column cannot have missing

@@ -55,22 +55,22 @@ impl Joined<'_> {
         let rows = first_row..first_row.saturating_add(validity.len());
         let region = Region { rows, columns: column..column.saturating_add(1) };
         region.check(self.shape)?;
-        // Tables that have no bitmaps refuse, before any other is changed.
+        // Tables that have no bitmaps, or have lent the column, refuse before any other is changed.
         let parts: Vec<_> = self.tables_of(&region).collect();
         let mut dictionary = self.dictionary.clone();
-        for is_written in [false, true] {
-            for (table, there, place) in &parts {
-                let part = validity.slice(place.rows.clone())?;
-                let moved = self.moved(*table);
-                if is_written {
-                    let rows = there.rows.start;
-                    self.tables[*table]
-                        .write_validity(there.columns.start, rows, &part, Token::new())
-                        .map_err(moved)?;
-                } else if part.has_missing() && !self.tables[*table].takes_gaps(there.columns.start, Token::new()) {
-                    return Err(moved(missing::has_no_bitmaps()));
-                }
+        for (table, there, place) in &parts {
+            let moved = self.moved(*table);
+            let part = validity.slice(place.rows.clone())?;
+            if part.has_missing() && !self.tables[*table].takes_gaps(there.columns.start, Token::new()) {
+                return Err(moved(missing::has_no_bitmaps()));
             }
+            self.tables[*table].check_region_writable(there, Token::new()).map_err(moved)?;
+        }
+        for (table, there, place) in &parts {
+            let (part, rows) = (validity.slice(place.rows.clone())?, there.rows.start);
+            let moved = self.moved(*table);
+            let written = self.tables[*table].write_validity(there.columns.start, rows, &part, Token::new());
+            written.map_err(moved)?;
         }
         if validity.has_missing() {
             dictionary.set_nullable(column, true)?;
