@@ -295,8 +295,8 @@ fn a_missing_file_and_a_folder_are_errors_with_the_path() {
 #[test]
 fn a_newer_major_version_is_refused_and_a_newer_minor_one_is_read() {
     let scratch = Scratch::new();
-    let newer = Fields { major: 4, minor: 5, ..Fields::honest() };
-    let words = "version 4.5, and this library reads versions 1.0 to 3.0; a newer version";
+    let newer = Fields { major: 5, minor: 5, ..Fields::honest() };
+    let words = "version 5.5, and this library reads versions 1.0 to 4.0; a newer version";
     assert_eq!(refused(&scratch.path, &newer.to_bytes(), "newer", words), 8);
     refused(&scratch.path, &Fields { major: 0, ..Fields::honest() }.to_bytes(), "older", "version 0.0");
     for honest in [Fields::honest(), Fields::version_1()] {
