@@ -10,7 +10,7 @@ use super::*;
 
 /// The gaps of the table that the smaller suite asks for. Its other values are those of the suite of all kinds.
 fn is_gap(row: usize, column: usize) -> bool {
-    column != 1 && (row * 3 + column) % 4 == 0
+    column != 1 && (row * 3 + column).is_multiple_of(4)
 }
 
 /// Rows of the table, of which the stored values under gaps are not those that the suite asks for.
@@ -114,7 +114,7 @@ fn is_read_as_optional_values(make: &dyn Fn() -> Boxed) {
                     Ok(block) => {
                         for (row, &value) in rows.zip(block.iter()) {
                             match is_gap(row, column) {
-                                true => assert!(value != value, "{row}, {column} is missing"),
+                                true => assert!(value.ne(&value), "{row}, {column} is missing"),
                                 false => assert!(value == number::<U>(COLUMNS, row, column)),
                             }
                         }
