@@ -235,7 +235,7 @@ impl<T: Element> HomogenNumericTable<T> {
 pub(crate) fn to_bytes(table: &(dyn NumericTable + '_)) -> Result<Vec<u8>> {
     let bytes = match Content::of(table)? {
         Form::Arrays(content) => write_arrays(&content),
-        Form::OneType(element) => match_element!(element, T => {
+        Form::OneType(element, _) => match_element!(element, T => {
             match table.downcast_ref::<HomogenNumericTable<T>>() {
                 Some(table) => table.archive(),
                 None => table.convert::<T>()?.archive(),

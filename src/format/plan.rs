@@ -33,12 +33,12 @@ impl<'t> FilePlan<'t> {
     /// [`ErrorKind::SizeOverflow`], [`ErrorKind::DictionaryMismatch`] if a user-defined table contradicts itself;
     /// [`ErrorKind::OutOfMemory`].
     pub(super) fn new(table: &'t (dyn NumericTable + 't), chunk_size: u32) -> Result<Self> {
-        let element = match Content::of(table)? {
+        let (element, dictionary) = match Content::of(table)? {
             Form::Arrays(content) => return Ok(Self::Arrays(ArraysPlan::new(content, chunk_size)?)),
-            Form::OneType(element) => element,
+            Form::OneType(element, dictionary) => (element, dictionary),
         };
         let lines = AnyLines::in_order(table)?;
-        let (shape, dictionary) = (lines.table_shape(), table.dictionary());
+        let shape = lines.table_shape();
         let payload_length = (shape.element_count_of(element)? * element.size_in_bytes()) as u64;
         dictionary.check(shape.columns, element)?;
         let header = header::encode(element, lines.layout(), shape, dictionary)?;

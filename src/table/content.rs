@@ -113,14 +113,14 @@ impl Values<'_> {
 
 /// The form in which a table is stored.
 pub(crate) enum Form<'t> {
-    /// As a homogeneous table of this type.
-    OneType(ElementType),
+    /// As a homogeneous table of this type, described by this dictionary of the table.
+    OneType(ElementType, &'t DataDictionary),
     Arrays(Content<'t>),
 }
 
 impl<'t> Content<'t> {
-    /// Returns the form in which a table is stored. Queries its type once, since a user's own kind may answer
-    /// differently the next time.
+    /// Returns the form in which a table is stored. Queries its type and its dictionary once, since a user's own
+    /// kind may answer differently the next time.
     ///
     /// # Errors
     /// Those of a table that cannot be read: a column is not set, or a writable block of it is outstanding.
@@ -133,9 +133,10 @@ impl<'t> Content<'t> {
             };
         }
         with_stored_kinds!(of_kinds);
-        match table.uniform_type() {
-            Some(element) if !gaps::may_have(table, element) => Ok(Form::OneType(element)),
-            _ => Self::of_columns(table).map(Form::Arrays),
+        let (element, dictionary) = (table.uniform_type(), table.dictionary());
+        match element.filter(|&element| !gaps::may_have(table, dictionary, element)) {
+            Some(element) => Ok(Form::OneType(element, dictionary)),
+            None => Self::of_columns(table, dictionary.clone()).map(Form::Arrays),
         }
     }
 
@@ -145,12 +146,12 @@ impl<'t> Content<'t> {
     /// # Errors
     /// Those of [`of`](Self::of); [`ErrorKind::OutOfMemory`].
     pub(crate) fn of_any(table: &'t (dyn NumericTable + 't)) -> Result<Self> {
-        let element = match Self::of(table)? {
+        let (element, dictionary) = match Self::of(table)? {
             Form::Arrays(content) => return Ok(content),
-            Form::OneType(element) => element,
+            Form::OneType(element, dictionary) => (element, dictionary.clone()),
         };
         let (shape, layout) = (table.shape(), table.data_layout());
-        let (dictionary, whole) = (table.dictionary().clone(), Region::whole(shape));
+        let whole = Region::whole(shape);
         dictionary.check(shape.columns, element)?;
         let in_order = table.piece(0, 0)?.and_then(|piece| piece.any_array_of(&whole, element, layout));
         let (layout, array) = match in_order {
@@ -162,8 +163,8 @@ impl<'t> Content<'t> {
     }
 
     /// Returns the columns of a table of any kind, as those of a structure of arrays.
-    fn of_columns(table: &'t (dyn NumericTable + 't)) -> Result<Self> {
-        let (shape, dictionary) = (table.shape(), table.dictionary().clone());
+    fn of_columns(table: &'t (dyn NumericTable + 't), dictionary: DataDictionary) -> Result<Self> {
+        let shape = table.shape();
         let columns = dictionary.iter().enumerate().take(shape.columns);
         let values_of = |(column, feature): (_, &Feature)| {
             let column = Column { table, column, element: feature.element_type, rows: shape.rows };

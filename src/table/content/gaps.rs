@@ -20,9 +20,9 @@ pub(crate) type ColumnGaps = Vec<(usize, Validity)>;
 
 /// Returns whether a table whose columns have one type must be stored as a structure of arrays: if a column is
 /// nullable, unless the table itself is homogeneous and therefore has all its values.
-pub(super) fn may_have(table: &(dyn NumericTable + '_), element: ElementType) -> bool {
+pub(super) fn may_have(table: &(dyn NumericTable + '_), dictionary: &DataDictionary, element: ElementType) -> bool {
     let is_homogeneous = || match_element!(element, T => table.downcast_ref::<HomogenNumericTable<T>>().is_some());
-    table.dictionary().has_nullable() && !is_homogeneous()
+    dictionary.has_nullable() && !is_homogeneous()
 }
 
 /// Returns the columns of a table that have missing values.
