@@ -96,6 +96,11 @@ impl Columns {
         self.are_all(first).then_some(first)
     }
 
+    /// Returns the same columns, none of them nullable.
+    pub(super) fn without_nullable(&self) -> Result<Self> {
+        self.try_map(|feature| Ok(Feature { nullable: false, ..feature.try_clone()? }))
+    }
+
     /// Returns whether values of any column may be missing. O(distinct features).
     pub(super) fn has_nullable(&self) -> bool {
         self.features.iter().any(|shared| shared.feature.nullable)

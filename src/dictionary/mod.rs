@@ -337,6 +337,30 @@ impl DataDictionary {
         }
     }
 
+    /// Returns the columns whose values may be missing, in ascending order.
+    pub(crate) fn nullable_columns(&self) -> impl Iterator<Item = usize> {
+        let count = if self.has_nullable() { self.len() } else { 0 };
+        (0..count).filter(|&column| self.is_nullable(column))
+    }
+
+    /// Returns the same dictionary without nullable columns. Shares the features if there are none, and keeps features
+    /// that columns share.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfMemory`].
+    pub(crate) fn without_nullable(&self) -> Result<Self> {
+        if !self.has_nullable() {
+            return Ok(self.clone());
+        }
+        let features = match &self.features {
+            Features::Equal(feature, count) => {
+                Features::Equal(Arc::new(Feature { nullable: false, ..feature.try_clone()? }), *count)
+            }
+            Features::Each(columns) => Features::Each(Arc::new(columns.without_nullable()?)),
+        };
+        Ok(Self { features })
+    }
+
     /// Returns whether values of a column may be missing; `false` for a column that does not exist.
     pub(crate) fn is_nullable(&self, column: usize) -> bool {
         self.feature(column).is_ok_and(|feature| feature.nullable)
@@ -364,8 +388,7 @@ impl DataDictionary {
             return Ok(());
         }
         let mut new = self.clone();
-        let columns = 0..self.len().min(other.len());
-        let mut nullable = columns.filter(|&column| other.is_nullable(column));
+        let mut nullable = other.nullable_columns().take_while(|&column| column < self.len());
         nullable.try_for_each(|column| new.set_nullable(column, true))?;
         *self = new;
         Ok(())

@@ -11,6 +11,7 @@ use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
 use crate::storage::stored::Stored;
 use crate::table::csr::cells::StoredCells;
+use crate::table::missing::has_missing;
 use crate::table::{DataLayout, MemoryStatus, NumericTable, Region, Shape, Target, Token, array_of};
 use crate::window::{AnySliceMut, AnyWindow};
 
@@ -139,16 +140,8 @@ impl<N: NumericTable + ?Sized> RowSource for TableSource<'_, N> {
 
     /// Integers with missing values are not read in their own type, which has no NaN.
     fn uniform_type(&self) -> Option<ElementType> {
-        let has_missing = || {
-            let (rows, columns) = (0..self.shape().rows, 0..self.shape().columns);
-            let dictionary = self.0.dictionary();
-            let is_missing = |column: usize| {
-                let nullable = dictionary.feature(column).is_ok_and(|feature| feature.nullable);
-                nullable && !matches!(self.0.validity(column, rows.clone()), Ok(None))
-            };
-            dictionary.has_nullable() && columns.into_iter().any(is_missing)
-        };
-        self.0.uniform_type().filter(|element| element.is_float() || !has_missing())
+        let element = self.0.uniform_type();
+        element.filter(|element| element.is_float() || !has_missing(self.0).unwrap_or(true))
     }
 
     fn data_layout(&self) -> DataLayout {

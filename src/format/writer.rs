@@ -21,7 +21,7 @@ use crate::storage::options::SaveOptions;
 use crate::storage::output::{Output, PayloadWriter};
 use crate::storage::position::Sink;
 use crate::storage::replace::{Permit, Replacement};
-use crate::table::content::check_none_missing;
+use crate::table::missing::check_none_missing;
 use crate::table::{DataLayout, NumericTable};
 use crate::window::{AnySlice, AnyWindow};
 

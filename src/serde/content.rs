@@ -129,11 +129,12 @@ impl Serialize for Columns<'_> {
 impl Serialize for Content<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let has_nulls = serializer.is_human_readable();
-        let (mut settings, mut bitmaps) = (Vec::new(), Vec::new());
-        if !has_nulls && !self.gaps.is_empty() {
-            (settings, bitmaps) = self.bitmaps().map_err(refused)?;
-        }
-        settings.splice(..0, self.settings.iter().copied());
+        let (of_bitmaps, bitmaps) = match has_nulls {
+            true => (Vec::new(), Vec::new()),
+            false => self.bitmaps().map_err(refused)?,
+        };
+        let mut settings = self.settings.clone();
+        settings.extend(of_bitmaps);
         let mut table = serializer.serialize_struct("NumericTable", 6)?;
         table.serialize_field("kind", self.kind.name())?;
         table.serialize_field("rows", &(self.shape.rows as u64))?;

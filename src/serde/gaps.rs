@@ -114,26 +114,19 @@ impl<'de, T: Element> Visitor<'de> for AnyNullableValues<T> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<NullableValues<'de, T>, A::Error> {
-        // `is_present` is empty before the first `null`.
-        let (mut numbers, mut is_present) = (Vec::new(), Vec::new());
+        let (mut numbers, mut validity) = (Vec::new(), None::<Validity>);
         let hint = sequence.size_hint().unwrap_or(0).min(TRUSTED_HINT);
         numbers.try_reserve(hint).map_err(de::Error::custom)?;
         while let Some(NullableNumber(number)) = sequence.next_element::<NullableNumber<T>>()? {
-            if number.is_none() && is_present.is_empty() {
-                is_present.try_reserve(numbers.len() + 1).map_err(de::Error::custom)?;
-                is_present.resize(numbers.len(), true);
+            if number.is_none() && validity.is_none() {
+                validity = Some(Validity::all_present(numbers.len()).map_err(remember)?);
             }
-            if number.is_none() || !is_present.is_empty() {
-                is_present.try_reserve(1).map_err(de::Error::custom)?;
-                is_present.push(number.is_some());
+            if let Some(validity) = &mut validity {
+                validity.append(1, number.is_some()).map_err(remember)?;
             }
             numbers.try_reserve(1).map_err(de::Error::custom)?;
             numbers.push(number.unwrap_or_else(|| T::nearest(Exact::Float(f64::NAN))));
         }
-        let validity = match is_present.is_empty() {
-            true => None,
-            false => Some(Validity::from_flags(&is_present).map_err(remember)?),
-        };
         Ok(NullableValues { values: FoundValues::Numbers(numbers), validity })
     }
 

@@ -257,17 +257,10 @@ impl Shards {
         let Described { entry, dictionary } = next;
         let same = check_same(&self.dictionary, self.entries.len(), &dictionary);
         same.map_err(|error| error.in_file(&entry.path))?;
-        let nullable = if dictionary.has_nullable() {
-            let mut all = self.dictionary.clone();
-            all.add_nullable(&dictionary).map_err(|error| error.in_file(&entry.path))?;
-            Some(all)
-        } else {
-            None
-        };
+        let mut all = self.dictionary.clone();
+        all.add_nullable(&dictionary).map_err(|error| error.in_file(&entry.path))?;
         self.push_entry(entry)?;
-        if let Some(all) = nullable {
-            self.dictionary = all;
-        }
+        self.dictionary = all;
         Ok(())
     }
 

@@ -14,7 +14,7 @@ use crate::block::BlockMut;
 use crate::convert::ConversionPolicy;
 use crate::format::StoredRows;
 use crate::storage::stored::Stored;
-use crate::table::content::check_none_missing;
+use crate::table::missing::check_none_missing;
 use crate::table::{DataLayout, HomogenNumericTable, Region, Target, record_read, rows_of};
 use crate::window::AnySliceMut;
 

@@ -301,13 +301,7 @@ pub(super) fn with_rows<U: Element, R>(
 /// `None` if a user-defined table has a dictionary that does not fit it.
 pub(super) fn dictionary_of(table: &dyn NumericTable, columns: usize) -> Option<DataDictionary> {
     let dictionary = Some(table.dictionary()).filter(|dictionary| dictionary.len() == columns)?;
-    let mut plain = dictionary.clone();
-    let mut nullable =
-        (0..if dictionary.has_nullable() { columns } else { 0 }).filter(|&at| dictionary.is_nullable(at));
-    match nullable.try_for_each(|column| plain.set_nullable(column, false)) {
-        Ok(()) => Some(plain),
-        Err(_) => Some(dictionary.clone()), // without memory for another one
-    }
+    Some(dictionary.without_nullable().unwrap_or_else(|_| dictionary.clone())) // without memory for another one
 }
 
 /// Checks that the columns of other results, or of a table, match the columns of these results: none has the name or

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::blocks::ValueSource;
+use super::blocks::{TableSource, ValueSource};
 use crate::array::{AnyArray, Validity};
 use crate::base::count::same_count;
 use crate::base::element::ElementType;
@@ -18,7 +18,7 @@ use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
 use crate::convert::level::{Level, LongLoop};
-use crate::table::{NumericTable, Region, Target, Token, record_read};
+use crate::table::{NumericTable, Region, Token, missing, record_read};
 use crate::window::{AnySlice, AnySliceMut, AnyWindow};
 
 /// Number of rows of a word of a bitmap.
@@ -118,13 +118,7 @@ impl PresentRows {
 /// another length; [`ErrorKind::OutOfMemory`].
 pub(super) fn columns_with_missing(table: &dyn NumericTable, shape: Shape) -> Result<Vec<PresentValues<'_>>> {
     let mut found = Vec::new();
-    let dictionary = table.dictionary();
-    if !dictionary.has_nullable() {
-        return Ok(found);
-    }
-    for column in (0..shape.columns).filter(|&column| dictionary.is_nullable(column)) {
-        let Some(validity) = table.validity(column, 0..shape.rows)? else { continue };
-        same_count(shape.rows, validity.len())?;
+    for (column, validity) in missing::columns_with_missing(table, shape, table.dictionary())? {
         let rows = PresentRows::new(&validity)?;
         if rows.missing() > 0 {
             found.push(PresentValues { table, column, rows });
@@ -138,12 +132,9 @@ pub(super) fn columns_with_missing(table: &dyn NumericTable, shape: Shape) -> Re
 /// # Errors
 /// Those of [`columns_with_missing`].
 pub(super) fn complete_rows(table: &dyn NumericTable, shape: Shape) -> Result<Option<CompleteRows<'_>>> {
-    let mut columns = columns_with_missing(table, shape)?.into_iter();
-    let Some(PresentValues { rows: PresentRows { mut words, rows, .. }, .. }) = columns.next() else { return Ok(None) };
-    for column in columns {
-        words.iter_mut().zip(&column.rows.words).for_each(|(word, other)| *word &= other);
-    }
-    Ok(Some(CompleteRows { table, rows: PresentRows::of_words(words, rows)? }))
+    let Some(words) = missing::complete_rows(table, shape)? else { return Ok(None) };
+    let rows = PresentRows::of_words(words, shape.rows)?;
+    Ok((rows.missing() > 0).then_some(CompleteRows { table, rows }))
 }
 
 /// The present values of one column, as a table of one column.
@@ -245,17 +236,14 @@ impl ValueSource for CompleteRows<'_> {
         if width == 0 {
             return Ok(buffer);
         }
-        let most = rows.len().min(SCANNED_ROWS);
+        let (source, most) = (TableSource(self.table), rows.len().min(SCANNED_ROWS));
         let mut read = filled(most.saturating_mul(width), 0.0)?;
         let mut room = buffer.chunks_exact_mut(width);
         let mut start = rows.start;
         while start < rows.end {
             let region = Region { rows: start..rows.end.min(start + most), columns: region.columns.clone() };
-            let values = &mut read[..region.rows.len() * width];
-            let target = Target::new(AnySliceMut::new(values), region.shape(), ConversionPolicy::Saturate)?;
-            self.table.read_region(&region, target.allow_partial_write())?;
-            record_read(self.table, &region, ElementType::F64);
-            for (row, values) in region.rows.clone().zip(read.chunks_exact(width)) {
+            let values = source.read(&region, &mut read[..region.rows.len() * width])?;
+            for (row, values) in region.rows.clone().zip(values.chunks_exact(width)) {
                 if self.rows.is_present(row)
                     && let Some(room) = room.next()
                 {

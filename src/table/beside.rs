@@ -3,9 +3,10 @@
 //! `part` selects columns of one table; `merged` joins tables side by side.
 
 use super::borrow::by_ref;
-use super::missing::whole_column;
 use super::part::TablePart;
-use super::{HomogenNumericTable, MemoryStatus, MergedNumericTable, NumericTable, Region, Rejected, SoaNumericTable};
+use super::{
+    HomogenNumericTable, MemoryStatus, MergedNumericTable, NumericTable, Region, Rejected, SoaNumericTable, missing,
+};
 use crate::array::{AnyArray, Validity};
 use crate::base::element::match_element;
 use crate::base::error::{Error, ErrorKind, Result};
@@ -86,7 +87,7 @@ pub(super) fn to_columns(table: &(dyn NumericTable + '_)) -> Result<SoaNumericTa
     dictionary.check_count(shape.columns, || table.uniform_type())?;
     let mut columns = with_room(shape.columns)?;
     for (column, feature) in dictionary.iter().enumerate() {
-        columns.push(whole_column(table, shape, column, feature.element_type)?);
+        columns.push(missing::column_of(table, column, &(0..shape.rows), feature.element_type)?);
     }
     SoaNumericTable::of_nullable_arrays(dictionary, shape.rows, columns, MemoryStatus::InternallyAllocated)
 }

@@ -6,14 +6,12 @@
 
 mod gaps;
 
-pub(crate) use gaps::{ColumnGaps, check_none_missing};
-
 use std::ops::Range;
 
 use super::tiling;
 use super::{
     DataLayout, HomogenNumericTable, MemoryStatus, NumericTable, Region, Shape, SoaNumericTable, TableDescription,
-    TableKind, Token,
+    TableKind, missing,
 };
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element};
@@ -30,7 +28,7 @@ pub(crate) struct Content<'t> {
     pub(crate) dictionary: DataDictionary,
     pub(crate) values: Vec<Values<'t>>,
     /// The columns with missing values, in order: see [`gaps`].
-    pub(crate) gaps: ColumnGaps,
+    pub(crate) gaps: missing::ColumnGaps,
 }
 
 /// Values of one type in the content of a table.
@@ -56,14 +54,7 @@ impl Column<'_> {
     /// Those of reading the table; [`ErrorKind::ElementTypeMismatch`] and [`ErrorKind::LengthMismatch`] if a user's
     /// kind of table contradicts itself.
     pub(crate) fn array_of(&self, rows: &Range<usize>) -> Result<AnyArray> {
-        let (array, _) = self.table.column_array(self.column, rows, Token::new())?;
-        if array.element_type() != self.element {
-            return Err(Error::element_type_mismatch(self.element, array.element_type()));
-        }
-        match array.len() == rows.len() {
-            true => Ok(array),
-            false => Err(Error::new(ErrorKind::LengthMismatch { expected: rows.len(), actual: array.len() })),
-        }
+        Ok(missing::column_of(self.table, self.column, rows, self.element)?.0)
     }
 
     /// Checks that the table still has the column as described.
@@ -172,7 +163,7 @@ impl<'t> Content<'t> {
         };
         let values = columns.map(values_of).collect();
         dictionary.check_count(shape.columns, || None)?;
-        let gaps = gaps::of_columns(table, shape, &dictionary)?;
+        let gaps = missing::columns_with_missing(table, shape, &dictionary)?;
         Ok(Self { kind: TableKind::STRUCTURE_OF_ARRAYS, shape, settings: Vec::new(), dictionary, values, gaps })
     }
 }
@@ -184,7 +175,7 @@ pub(crate) struct FoundContent {
     pub(crate) dictionary: DataDictionary,
     pub(crate) arrays: Vec<AnyArray>,
     /// The columns with missing values that are not stored as bitmaps.
-    pub(crate) gaps: ColumnGaps,
+    pub(crate) gaps: missing::ColumnGaps,
 }
 
 impl FoundContent {
@@ -355,7 +346,7 @@ impl Stored for SoaNumericTable {
         let values = columns.map(|column| Ok(Values::Array(self.nullable_column(column)?.0.clone())));
         let values = values.collect::<Result<_>>()?;
         let (shape, dictionary) = (self.shape(), self.dictionary().clone());
-        let gaps = gaps::of_columns(self, shape, &dictionary)?;
+        let gaps = missing::columns_with_missing(self, shape, &dictionary)?;
         Ok(Content { kind: Self::KIND, shape, settings: Vec::new(), dictionary, values, gaps })
     }
 

@@ -1,22 +1,25 @@
-//! Missing values of tables of any kind: columns with their bitmaps, and filling and dropping missing values.
+//! Missing values of tables of any kind: columns with their bitmaps, and dropping and making missing values. `fill`
+//! replaces them.
 //!
 //! The kinds of tables say which values are missing. Everything here is written once, over any table.
 //! Semantics: Arrow's validity bitmaps. Filling: pandas `fillna`, `ffill` and `bfill`, polars `fill_null`.
 
+mod fill;
+
 use std::ops::Range;
 
+pub use self::fill::FillMissing;
+pub(super) use self::fill::fill;
 use super::take::filter_rows;
 use super::tiling::copy_of;
 use super::{NumericTable, Region, Shape, TableDescription, Target, Token, lend};
 use crate::array::{AnyArray, NewArray, Validity};
-use crate::base::element::{Element, ElementType, match_element, match_width};
+use crate::base::count::same_count;
+use crate::base::element::{ElementType, match_width};
 use crate::base::error::{Error, ErrorKind, Hint, Result};
-use crate::base::number::{Exact, Number};
 use crate::base::room::{filled, with_room};
-use crate::base::value::AnyValue;
-use crate::convert::{ConversionPolicy, WriteRule, kernel};
+use crate::convert::ConversionPolicy;
 use crate::dictionary::DataDictionary;
-use crate::window::AnyWindow;
 
 /// Returns the error for marking values as missing in a table without bitmaps.
 #[cold]
@@ -38,9 +41,7 @@ pub(super) fn read_column<N: NumericTable + ?Sized>(
         && let Some(validity) = table.validity(column, rows.clone())?
     {
         // The validity of a user's kind of table is not trusted.
-        if validity.len() != rows.len() {
-            return Err(Error::new(ErrorKind::LengthMismatch { expected: rows.len(), actual: validity.len() }));
-        }
+        same_count(rows.len(), validity.len())?;
         let mut array = AnyArray::zeros(element, rows.len())?;
         let mut values = array.need_mutable_data()?;
         for (run, _) in validity.runs().filter(|(_, is_present)| *is_present) {
@@ -53,43 +54,35 @@ pub(super) fn read_column<N: NumericTable + ?Sized>(
     if let Some((array, range)) = lend::array_of(table, &region, element)?
         && array.element_type() == element
     {
-        if range.len() != rows.len() {
-            return Err(Error::new(ErrorKind::LengthMismatch { expected: rows.len(), actual: range.len() }));
-        }
+        same_count(rows.len(), range.len())?;
         return Ok((array.slice(range)?, None));
     }
     Ok((copy_of(table, &region, element, ConversionPolicy::Saturate)?, None))
 }
 
-/// Returns a column of a table, of a type and a shape that the table has stated, shared if possible. Does not trust what
-/// a user's kind of table returns now.
+/// Returns some rows of a column, of a type that the table has stated, shared if possible. Does not trust what a user's
+/// kind of table returns now.
 ///
 /// # Errors
 /// Those of reading the table; [`ErrorKind::ElementTypeMismatch`], [`ErrorKind::LengthMismatch`].
-pub(super) fn whole_column(
+pub(crate) fn column_of(
     table: &(dyn NumericTable + '_),
-    shape: Shape,
     column: usize,
+    rows: &Range<usize>,
     element: ElementType,
 ) -> Result<(AnyArray, Option<Validity>)> {
-    let (array, validity) = table.column_array(column, &(0..shape.rows), Token::new())?;
+    let (array, validity) = table.column_array(column, rows, Token::new())?;
     if array.element_type() != element {
         return Err(Error::element_type_mismatch(element, array.element_type()));
     }
-    let expected = shape.rows;
-    let lengths = [Some(array.len()), validity.as_ref().map(Validity::len)];
-    match lengths.into_iter().flatten().find(|&found| found != expected) {
-        Some(actual) => Err(Error::new(ErrorKind::LengthMismatch { expected, actual })),
-        None => Ok((array, validity)),
-    }
+    same_count(rows.len(), array.len())?;
+    validity.as_ref().map_or(Ok(()), |validity| same_count(rows.len(), validity.len()))?;
+    Ok((array, validity))
 }
 
 /// Copies arrays of one type, end to end, into an array of `count` values.
 pub(super) fn end_to_end(element: ElementType, count: usize, parts: &[AnyArray]) -> Result<AnyArray> {
-    let found = parts.iter().map(AnyArray::len).sum();
-    if found != count {
-        return Err(Error::new(ErrorKind::LengthMismatch { expected: count, actual: found }));
-    }
+    same_count(count, parts.iter().map(AnyArray::len).sum())?;
     if let Some(part) = parts.iter().find(|part| part.element_type() != element) {
         return Err(Error::element_type_mismatch(element, part.element_type()));
     }
@@ -101,10 +94,10 @@ pub(super) fn end_to_end(element: ElementType, count: usize, parts: &[AnyArray])
     Ok(array.finish())
 }
 
-/// Returns whether a table has a missing value in some columns.
-pub(super) fn has_missing(table: &(dyn NumericTable + '_)) -> Result<bool> {
+/// Returns whether any value of a table is missing.
+pub(crate) fn has_missing<N: NumericTable + ?Sized>(table: &N) -> Result<bool> {
     let rows = table.shape().rows;
-    for column in nullable_columns(table.dictionary()) {
+    for column in table.dictionary().nullable_columns() {
         if table.validity(column, 0..rows)?.is_some_and(|validity| validity.has_missing()) {
             return Ok(true);
         }
@@ -112,65 +105,101 @@ pub(super) fn has_missing(table: &(dyn NumericTable + '_)) -> Result<bool> {
     Ok(false)
 }
 
-/// Returns the columns of a table whose values may be missing.
-pub(super) fn nullable_columns(dictionary: &DataDictionary) -> impl Iterator<Item = usize> {
-    let count = if dictionary.has_nullable() { dictionary.len() } else { 0 };
-    (0..count).filter(|&column| dictionary.is_nullable(column))
-}
-
 /// Returns which values of a column are present; `None` if all are.
 pub(super) fn validity_of(table: &(dyn NumericTable + '_), column: usize) -> Result<Option<Validity>> {
     if !table.dictionary().is_nullable(column) {
         return table.column_type(column).map(|_| None);
     }
-    let validity = table.validity(column, 0..table.shape().rows)?;
-    Ok(validity.filter(Validity::has_missing))
+    bitmap_of(table, column, table.shape().rows)
 }
 
-/// What replaces missing values. Source: pandas `fillna`, `ffill`, `bfill`; polars `FillNullStrategy`.
+/// Returns which values of a nullable column of `rows` rows are present; `None` if all are. Does not trust what a user's
+/// kind of table returns.
 ///
-/// # Examples
-/// ```
-/// use numeric_table::{SoaNumericTable, prelude::*, table::FillMissing};
-/// let mut table = SoaNumericTable::new();
-/// table.push_optional("a", [Some(1_i16), None, Some(4)])?;
-/// table.fill_missing("a", FillMissing::value(7))?;
-/// assert_eq!(table.column_slice::<i16>(0)?, [1, 7, 4]);
-/// # Ok::<(), numeric_table::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum FillMissing {
-    /// This value, in every column. It must be representable: see
-    /// [`ConversionPolicy::Checked`](crate::ConversionPolicy::Checked).
-    Value(AnyValue),
-    /// The last present value before the missing one.
-    Previous,
-    /// The first present value after the missing one.
-    Next,
-    /// The mean of the present values that are not NaN, computed in `f64` without intermediate rounding beyond that of
-    /// a compensated sum, and rounded to the nearest integer in columns of integers.
-    Mean,
-    /// The median of the present values that are not NaN: the middle one, or the mean of the two in the middle, which is
-    /// rounded towards the lower one in columns of integers.
-    Median,
+/// # Errors
+/// Those of the table; [`ErrorKind::LengthMismatch`].
+pub(crate) fn bitmap_of(table: &(dyn NumericTable + '_), column: usize, rows: usize) -> Result<Option<Validity>> {
+    let Some(validity) = table.validity(column, 0..rows)? else { return Ok(None) };
+    same_count(rows, validity.len())?;
+    Ok(Some(validity).filter(Validity::has_missing))
 }
 
-impl FillMissing {
-    /// Returns [`FillMissing::Value`] of a number of any element type.
-    pub fn value(value: impl Into<AnyValue>) -> Self {
-        Self::Value(value.into())
+/// Columns that have missing values, in ascending order, with their bitmaps.
+pub(crate) type ColumnGaps = Vec<(usize, Validity)>;
+
+/// Returns the columns of a table that have missing values. The shape and the dictionary are those of the table.
+///
+/// # Errors
+/// Those of [`bitmap_of`]; [`ErrorKind::OutOfMemory`].
+pub fn columns_with_missing(
+    table: &(dyn NumericTable + '_),
+    shape: Shape,
+    dictionary: &DataDictionary,
+) -> Result<Vec<(usize, Validity)>> {
+    let mut gaps = Vec::new();
+    for column in dictionary.nullable_columns().take_while(|&column| column < shape.columns) {
+        if let Some(validity) = bitmap_of(table, column, shape.rows)? {
+            gaps.try_reserve(1).map_err(|_| Error::out_of_memory(size_of::<(usize, Validity)>()))?;
+            gaps.push((column, validity));
+        }
+    }
+    Ok(gaps)
+}
+
+/// Returns which rows of a table have no missing value: the states of 64 rows each, the first in the lowest bit; `None`
+/// if no value is missing. Bits past the last row are zero.
+///
+/// # Errors
+/// Those of [`columns_with_missing`].
+pub fn complete_rows(table: &(dyn NumericTable + '_), shape: Shape) -> Result<Option<Vec<u64>>> {
+    let gaps = columns_with_missing(table, shape, table.dictionary())?;
+    if gaps.is_empty() {
+        return Ok(None);
+    }
+    let mut words = filled(shape.rows.div_ceil(64), u64::MAX)?;
+    for (_, validity) in &gaps {
+        words.iter_mut().zip(validity.words()).for_each(|(word, other)| *word &= other);
+    }
+    Ok(Some(words))
+}
+
+/// Returns the row and the column of the first missing value of the first of some nullable columns that has any.
+///
+/// # Errors
+/// Those of the table.
+pub(crate) fn first_missing(
+    table: &(dyn NumericTable + '_),
+    columns: impl Iterator<Item = usize>,
+    rows: &Range<usize>,
+) -> Result<Option<(usize, usize)>> {
+    for column in columns {
+        let first = table.validity(column, rows.clone())?.and_then(|validity| validity.first_missing(0..rows.len()));
+        if let Some(row) = first {
+            return Ok(Some((rows.start + row, column)));
+        }
+    }
+    Ok(None)
+}
+
+/// Checks that no value of some rows is missing, for destinations without bitmaps.
+///
+/// # Errors
+/// [`ErrorKind::MissingValue`] with the first one in the first column that has any; those of the table.
+pub(crate) fn check_none_missing(table: &(dyn NumericTable + '_), rows: &Range<usize>) -> Result<()> {
+    let (dictionary, count) = (table.dictionary(), table.shape().columns);
+    let columns = dictionary.nullable_columns().take_while(|&column| column < count);
+    match first_missing(table, columns, rows)? {
+        Some((row, column)) => Err(Error::new(ErrorKind::MissingValue { row, column })),
+        None => Ok(()),
     }
 }
 
 /// Marks the flagged rows of a column as missing.
 pub(super) fn set_missing_where(table: &mut (dyn NumericTable + '_), column: usize, is_missing: &[bool]) -> Result<()> {
-    let (expected, actual) = (table.shape().rows, is_missing.len());
-    if expected != actual {
-        return Err(Error::new(ErrorKind::LengthMismatch { expected, actual }));
-    }
+    let count = table.shape().rows;
+    same_count(count, is_missing.len())?;
     let old = validity_of(table, column)?;
-    let mut is_present = with_room(actual)?;
+    let mut is_present = with_room(count)?;
     is_present.extend(is_missing.iter().map(|is_missing| !is_missing));
     let new = Validity::from_flags(&is_present)?;
     let new = match old {
@@ -193,204 +222,4 @@ pub(super) fn drop_rows(table: &(dyn NumericTable + '_), columns: &[Range<usize>
         }
     }
     filter_rows(table, &is_kept)
-}
-
-/// The replacements for the missing values of a column.
-struct Filling {
-    column: usize,
-    /// The runs of rows to replace, each with the range of its values.
-    runs: Vec<(Range<usize>, Range<usize>)>,
-    /// In the column's own type.
-    values: AnyArray,
-}
-
-/// Replaces the missing values of columns, all or nothing. Returns the number of replaced values.
-pub(super) fn fill(table: &mut (dyn NumericTable + '_), columns: &[Range<usize>], fill: FillMissing) -> Result<usize> {
-    let (mut fillings, mut count) = (Vec::new(), 0_usize);
-    for column in columns.iter().cloned().flatten() {
-        let Some(validity) = validity_of(table, column)? else { continue };
-        if fillings.iter().any(|filling: &Filling| filling.column == column) {
-            continue; // named twice
-        }
-        let filling = Filling::of(table, column, &validity, fill)?;
-        count = count.saturating_add(filling.values.len());
-        fillings.push(filling);
-    }
-    // Everything that can fail, before anything changes.
-    for filling in &fillings {
-        for (rows, values) in &filling.runs {
-            let (region, rule) = filling.write_of(rows);
-            table.prepare_write(&region, filling.values.as_slice().range(values.clone()), rule, Token::new())?;
-        }
-    }
-    for filling in &fillings {
-        filling.write(table)?;
-    }
-    Ok(count)
-}
-
-impl Filling {
-    fn of(table: &(dyn NumericTable + '_), column: usize, validity: &Validity, fill: FillMissing) -> Result<Self> {
-        let rows = table.shape().rows;
-        let runs = validity.runs().filter(|(_, is_present)| !is_present).map(|(run, _)| run);
-        match fill {
-            FillMissing::Value(value) => {
-                let first = validity.first_missing(0..rows).unwrap_or(0);
-                Self::of_value(table, column, runs, value).map_err(|error| error.with_value_at(|_, _| (first, column)))
-            }
-            FillMissing::Mean | FillMissing::Median => {
-                let (array, _) = table.column_array(column, &(0..rows), Token::new())?;
-                let value = match fill {
-                    FillMissing::Mean => mean_of(&array, validity),
-                    _ => median_of(&array, validity)?,
-                };
-                match value {
-                    Some(value) => Self::of_value(table, column, runs, value),
-                    None => Self::of_value(table, column, std::iter::empty(), AnyValue::from(0_u8)),
-                }
-            }
-            FillMissing::Previous | FillMissing::Next => {
-                let (array, _) = table.column_array(column, &(0..rows), Token::new())?;
-                let (mut list, mut from, mut count) = (Vec::new(), Vec::new(), 0);
-                for run in runs {
-                    let source = match fill {
-                        FillMissing::Previous => run.start.checked_sub(1),
-                        _ => Some(run.end).filter(|&row| row < rows),
-                    };
-                    if let Some(source) = source {
-                        list.push((run.clone(), count..count + run.len()));
-                        from.push((source, run.len()));
-                        count += run.len();
-                    }
-                }
-                let values = match_element!(array.element_type(), T => {
-                    let stored = array.as_slice().as_slice::<T>();
-                    let mut values = with_room::<T>(count)?;
-                    for (source, count) in from {
-                        let value = stored.get(source).copied().unwrap_or_default();
-                        values.resize(values.len() + count, value);
-                    }
-                    AnyArray::from(values)
-                });
-                Ok(Self { column, runs: list, values })
-            }
-        }
-    }
-
-    /// Returns the replacements by one value.
-    fn of_value(
-        table: &(dyn NumericTable + '_),
-        column: usize,
-        runs: impl Iterator<Item = Range<usize>>,
-        value: AnyValue,
-    ) -> Result<Self> {
-        let (mut list, mut count) = (Vec::new(), 0);
-        for run in runs {
-            list.push((run.clone(), count..count + run.len()));
-            count += run.len();
-        }
-        let values = match_element!(table.column_type(column)?, T => {
-            let value = value.convert::<T>(ConversionPolicy::Checked)?;
-            AnyArray::from(filled(count, value)?)
-        });
-        Ok(Self { column, runs: list, values })
-    }
-
-    fn write_of(&self, rows: &Range<usize>) -> (Region, WriteRule) {
-        let region = Region { rows: rows.clone(), columns: self.column..self.column + 1 };
-        (region, WriteRule { policy: ConversionPolicy::Checked, keep_unchanged: false })
-    }
-
-    /// Writes the values, which makes their rows present.
-    fn write(&self, table: &mut (dyn NumericTable + '_)) -> Result<()> {
-        for (rows, values) in &self.runs {
-            let (region, rule) = self.write_of(rows);
-            table.write_region(&region, self.values.as_slice().range(values.clone()), rule)?;
-        }
-        if !self.values.element_type().is_float() {
-            return Ok(());
-        }
-        // A NaN that is written over a gap leaves the gap.
-        let mut is_nan = filled(self.values.len(), false)?;
-        kernel::mark_nan(AnyWindow::of_rows(self.values.as_slice(), self.values.len(), 1), &mut is_nan);
-        for (rows, values) in &self.runs {
-            if is_nan[values.clone()].contains(&true) {
-                let (region, rule) = self.write_of(rows);
-                table.write_validity(self.column, rows.start, &Validity::all_present(rows.len())?, Token::new())?;
-                table.write_region(&region, self.values.as_slice().range(values.clone()), rule)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Returns the mean of the present values that are not NaN.
-fn mean_of(array: &AnyArray, validity: &Validity) -> Option<AnyValue> {
-    match_element!(array.element_type(), T => {
-        let values = array.as_slice().as_slice::<T>();
-        let (mut integers, mut sum, mut correction, mut count) = (0_i128, 0.0_f64, 0.0_f64, 0_u64);
-        for (run, _) in validity.runs().filter(|(_, is_present)| *is_present) {
-            for value in values.get(run).unwrap_or_default() {
-                match value.exact() {
-                    Exact::Integer(integer) => integers += integer, // 2^64 values of 64 bits fit
-                    Exact::Float(value) if value.is_nan() => continue,
-                    Exact::Float(value) => {
-                        // Neumaier's compensated sum.
-                        let new = sum + value;
-                        let (large, small) = if sum.abs() >= value.abs() { (sum, value) } else { (value, sum) };
-                        correction += if new.is_finite() { (large - new) + small } else { 0.0 };
-                        sum = new;
-                    }
-                }
-                count += 1;
-            }
-        }
-        if count == 0 {
-            return None;
-        }
-        if T::TYPE.is_float() {
-            return Some(AnyValue::from((sum + correction) / count as f64));
-        }
-        // Rounded half away from zero.
-        let (count, twice) = (i128::from(count), 2 * integers);
-        let rounded = (twice.abs() + count) / (2 * count) * twice.signum();
-        Some(of_integer(rounded))
-    })
-}
-
-/// Returns an integer between two values of an integer type. The types are at most 64 bits wide.
-fn of_integer(integer: i128) -> AnyValue {
-    match i64::try_from(integer) {
-        Ok(integer) => AnyValue::from(integer),
-        Err(_) => AnyValue::from(integer as u64),
-    }
-}
-
-/// Returns the median of the present values that are not NaN.
-fn median_of(array: &AnyArray, validity: &Validity) -> Result<Option<AnyValue>> {
-    match_element!(array.element_type(), T => {
-        let values = array.as_slice().as_slice::<T>();
-        let mut present = with_room::<T>(values.len().saturating_sub(validity.missing_count()))?;
-        for (run, _) in validity.runs().filter(|(_, is_present)| *is_present) {
-            let numbers = values.get(run).unwrap_or_default().iter().copied();
-            present.extend(numbers.filter(|value| !matches!(value.exact(), Exact::Float(value) if value.is_nan())));
-        }
-        let compare = |one: &T, other: &T| match (one.exact(), other.exact()) {
-            (Exact::Integer(one), Exact::Integer(other)) => one.cmp(&other),
-            (Exact::Float(one), Exact::Float(other)) => one.total_cmp(&other),
-            _ => std::cmp::Ordering::Equal, // never: they have one type
-        };
-        let Some(last) = present.len().checked_sub(1) else { return Ok(None) };
-        let middle = present.len() / 2;
-        let (below, &mut upper, _) = present.select_nth_unstable_by(middle, compare);
-        if last % 2 == 0 {
-            return Ok(Some(upper.into()));
-        }
-        let lower = below.iter().copied().max_by(compare).unwrap_or(upper);
-        Ok(Some(match (lower.exact(), upper.exact()) {
-            (Exact::Integer(lower), Exact::Integer(upper)) => of_integer((lower + upper).div_euclid(2)),
-            (Exact::Float(lower), Exact::Float(upper)) => AnyValue::from(lower / 2.0 + upper / 2.0),
-            _ => upper.into(),
-        }))
-    })
 }

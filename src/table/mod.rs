@@ -52,7 +52,7 @@ pub(crate) mod lend;
 #[forbid(unsafe_code)]
 pub(crate) mod merged;
 #[forbid(unsafe_code)]
-mod missing;
+pub(crate) mod missing;
 #[forbid(unsafe_code)]
 pub(crate) mod numeric_table;
 #[forbid(unsafe_code)]

@@ -6,10 +6,9 @@
 //! behind all others, and not sorted: their values are never compared.
 //! Semantics: NumPy `argsort(kind="stable")`, and -0.0 equals 0.0. Missing values: pandas `na_position="last"`.
 
-use super::missing::whole_column;
 use super::take::column_of;
 use super::tiling::{copy_of, lent_slice};
-use super::{NumericTable, TableDescription};
+use super::{NumericTable, TableDescription, missing};
 use crate::array::{Array, Validity};
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
@@ -215,7 +214,7 @@ fn move_missing_to_end(items: &mut [u64], spare: &mut [u64], validity: &Validity
 fn keys_of(table: &(dyn NumericTable + '_), column: usize) -> Result<(Array<u64>, Option<Validity>)> {
     let (shape, element) = (table.shape(), table.column_type(column)?);
     if table.dictionary().is_nullable(column) {
-        let (array, validity) = whole_column(table, shape, column, element)?;
+        let (array, validity) = missing::column_of(table, column, &(0..shape.rows), element)?;
         return Ok((integers_of(array.as_slice())?, validity));
     }
     let all = column_of(shape, column);

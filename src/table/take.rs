@@ -6,13 +6,12 @@
 use std::ops::Range;
 
 use super::gather::{Chosen, Lane, Wanted};
-use super::missing::whole_column;
 use super::order::{Rows, Sorted};
 use super::part::ColumnKey;
 use super::tiling::{copy_of, lent_or_read, lent_slice};
 use super::{
     CsrNumericTable, DataLayout, HomogenNumericTable, MemoryStatus, NumericTable, Region, Shape, SoaNumericTable,
-    Target,
+    Target, missing,
 };
 use crate::array::{AnyArray, NewArray, Validity};
 use crate::base::element::{Element, ElementType, match_element};
@@ -173,7 +172,7 @@ fn choose_nullable(
     let chosen = Chosen::new(wanted, row_bytes)?;
     let (mut stored, mut arrays) = (with_room(shape.columns)?, with_room(shape.columns)?);
     for (column, feature) in dictionary.iter().enumerate() {
-        stored.push(whole_column(table, shape, column, feature.element_type)?);
+        stored.push(missing::column_of(table, column, &(0..shape.rows), feature.element_type)?);
         arrays.push(NewArray::new(feature.element_type, chosen.count)?);
     }
     let mut lanes = with_room(shape.columns)?;
@@ -195,9 +194,9 @@ fn choose_nullable(
 fn states_of(validity: &Validity, wanted: Wanted<'_>) -> Result<Validity> {
     match wanted {
         Wanted::Listed(rows) => validity.take(rows),
-        Wanted::Short(rows) => Validity::from_fn(rows.len(), |place| {
-            validity.is_present(rows[place] as usize).unwrap_or_default() //
-        }),
+        Wanted::Short(rows) => {
+            Validity::from_fn(rows.len(), |place| validity.is_present(rows[place] as usize).unwrap_or_default())
+        }
         Wanted::Flagged(is_kept) => validity.filter(is_kept),
     }
 }

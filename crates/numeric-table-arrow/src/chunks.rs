@@ -95,7 +95,6 @@ impl<'a> ChunkColumn<'a> {
         mut nulls: Option<NullBuffer>,
         words: Option<&mut Words>,
     ) -> Result<Self, Refusal> {
-        let mut all_missing = None;
         let source = match (values(array), Decimals::of(array)?) {
             (Some(values), _) => Source::Shared(values),
             (_, Some(decimals)) => Source::Decimals(decimals),
@@ -107,17 +106,14 @@ impl<'a> ChunkColumn<'a> {
                     Source::Made(indices)
                 }
                 _ if *array.data_type() == DataType::Null => {
-                    all_missing = Some(Validity::all_missing(array.len())?).filter(Validity::has_missing);
-                    Source::Made(Array::<u8>::zeros(array.len())?.into())
+                    let values = Source::Made(Array::<u8>::zeros(array.len())?.into());
+                    let nulls = Some(Validity::all_missing(array.len())?).filter(Validity::has_missing);
+                    return Ok(Self { values, nulls, null: None, policy: ConversionPolicy::Exact });
                 }
                 _ => return Err(no_element_type(array.data_type())),
             },
         };
-        let nulls = match (all_missing, nulls) {
-            (Some(all), _) => Some(all),
-            (None, Some(nulls)) => of_nulls(&nulls)?,
-            (None, None) => None,
-        };
+        let nulls = nulls.as_ref().map(of_nulls).transpose()?.flatten();
         Ok(Self { values: source, nulls, null: None, policy: ConversionPolicy::Exact })
     }
 

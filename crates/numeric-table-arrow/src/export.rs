@@ -183,7 +183,7 @@ fn column_of<T: Element>(
     column: usize,
     options: ArrowExportOptions,
 ) -> Result<ArrayRef> {
-    if table.dictionary().has_nullable() && table.dictionary().feature(column)?.nullable {
+    if table.dictionary().feature(column)?.nullable {
         return nullable_column_of::<T>(table, column, options);
     }
     let region = Region { rows: 0..table.row_count(), columns: column..column + 1 };

@@ -344,10 +344,8 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         layout: DataLayout,
         policy: ConversionPolicy,
     ) -> Result<DeviceTable<U, D>, HandleError> {
-        self.missing.check::<U>(&(0..self.shape.rows))?;
-        let mut dictionary = self.dictionary.with_element_type(U::TYPE)?;
+        let dictionary = self.missing.described::<U>(&self.dictionary, self.shape.rows)?;
         let values = self.convert_region(&Region::whole(self.shape), layout, policy)?;
-        self.missing.describe(&mut dictionary)?;
         Ok(DeviceTable { values, shape: self.shape, layout, dictionary, missing: self.missing.clone() })
     }
 

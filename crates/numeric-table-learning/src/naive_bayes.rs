@@ -234,17 +234,19 @@ impl NaiveBayes {
     fn found(&self, table: &dyn NumericTable) -> Result<(Found, u64)> {
         let shape = shape_with(table, self.columns)?;
         let complete = CompleteRows::of(table, shape)?;
-        let mut found = Found::new();
+        let (mut found, mut missing) = (Found::new(), 0);
         let mut reader = Reader::<f64>::new(table, self.columns);
         for rows in blocks(0..shape.rows, self.columns) {
             let start = rows.start;
             for (row, values) in reader.read(rows)?.chunks_exact(self.columns).enumerate() {
                 if complete.contains(start + row) {
                     self.add_row(start + row, values, &mut found)?;
+                } else {
+                    missing += 1;
                 }
             }
         }
-        Ok((found, complete.missing_in(0..shape.rows)))
+        Ok((found, missing))
     }
 
     /// Returns the number of all rows, with those that are left out.

@@ -4,12 +4,9 @@ use std::ops::Range;
 
 #[cfg(doc)]
 use numeric_table::ErrorKind;
-use numeric_table::internal::{lent_or_read, parallel};
+use numeric_table::internal::{complete_rows, filled, lent_or_read, parallel, same_count};
 use numeric_table::table::spi::Region;
 use numeric_table::{Element, ElementType, HomogenNumericTable, NumericTable, Result, Shape};
-
-use numeric_table::internal::filled;
-use numeric_table::internal::same_count;
 
 /// The approximate number of values of a block, which fit into the second-level cache.
 const BLOCK_VALUES: usize = 32 << 10;
@@ -91,21 +88,7 @@ impl CompleteRows {
     /// Those of [`NumericTable::validity`]; [`ErrorKind::LengthMismatch`] if a user's kind of table returns a bitmap of
     /// another length; [`ErrorKind::OutOfMemory`].
     pub(crate) fn of(table: &dyn NumericTable, shape: Shape) -> Result<Self> {
-        let mut words = Vec::new();
-        let dictionary = table.dictionary();
-        if !dictionary.has_nullable() {
-            return Ok(Self { words });
-        }
-        let columns = dictionary.iter().take(shape.columns).enumerate();
-        for (column, _) in columns.filter(|(_, feature)| feature.nullable) {
-            let Some(validity) = table.validity(column, 0..shape.rows)? else { continue };
-            same_count(shape.rows, validity.len())?;
-            if words.is_empty() {
-                words = filled(shape.rows.div_ceil(64), u64::MAX)?;
-            }
-            words.iter_mut().zip(validity.words()).for_each(|(word, other)| *word &= other);
-        }
-        Ok(Self { words })
+        Ok(Self { words: complete_rows(table, shape)?.unwrap_or_default() })
     }
 
     pub(crate) fn contains(&self, row: usize) -> bool {

@@ -9,7 +9,7 @@ use crate::array::Array;
 use crate::base::element::Element;
 use crate::base::error::{Error, Result};
 use crate::base::progress::Meter;
-use crate::base::room::with_room;
+use crate::base::room::filled;
 use crate::base::shape::Shape;
 use crate::base::trace::{self, CopyKind};
 use crate::block::BlockMut;
@@ -45,8 +45,7 @@ impl<'s, T: Element> CsvBlocks<'s, T> {
         let rows = rows_per_block.min(most).max(1);
         let values = Array::zeros(Shape { rows, columns: plan.width }.element_count_of(T::TYPE)?)?;
         let (batches, meter) = (Batches::new(source.start), source.meter());
-        let mut missing = with_room(plan.width)?;
-        missing.resize(plan.width, 0);
+        let missing = filled(plan.width, 0)?;
         Ok(Self {
             source,
             plan,

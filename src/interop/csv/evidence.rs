@@ -121,8 +121,7 @@ impl Evidence {
 
     /// Returns whether all values of a column of numbers are missing.
     pub(super) fn are_all_missing(&self, action: &Action) -> bool {
-        let is_number = matches!(action, Action::Number { .. } | Action::Numeral { .. });
-        is_number && self.missing.is_some() && !self.has_whole && self.real.is_none() && self.gap.is_none()
+        action.is_number() && self.missing.is_some() && !self.has_whole && self.real.is_none() && self.gap.is_none()
     }
 
     fn needs_float(&self) -> bool {

@@ -1,7 +1,8 @@
 //! The missing values of a column that is being read: the bitmap of the rows of one sink.
 
 use crate::array::Validity;
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
+use crate::base::room::filled;
 
 /// The missing values among consecutive rows of a column. Takes no memory before the first one.
 #[derive(Clone, Debug)]
@@ -24,8 +25,7 @@ impl Gaps {
     pub(super) fn begin(&mut self) -> Result<()> {
         let bytes = self.rows.div_ceil(8);
         if self.bits.is_empty() && bytes > 0 {
-            self.bits.try_reserve_exact(bytes).map_err(|_| Error::out_of_memory(bytes))?;
-            self.bits.resize(bytes, u8::MAX);
+            self.bits = filled(bytes, u8::MAX)?;
         }
         Ok(())
     }

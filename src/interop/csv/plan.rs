@@ -123,8 +123,7 @@ impl<'r> ColumnPlan<'r> {
             return failure; // the evidence is incomplete
         }
         let rounded = evidence.iter().enumerate().filter(|(column, _)| self.examines(*column));
-        let is_number =
-            |column: usize| matches!(self.columns[column].action, Action::Number { .. } | Action::Numeral { .. });
+        let is_number = |column: usize| self.columns[column].action.is_number();
         let rounded =
             rounded.filter_map(|(column, evidence)| evidence.failure(column, is_decided && is_number(column)));
         rounded.chain(failure).min_by_key(|failure| failure.place)

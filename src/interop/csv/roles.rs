@@ -375,6 +375,11 @@ impl Action {
             Self::OneHot { target, categories } => *target..*target + categories.names.len(),
         }
     }
+
+    /// Returns whether the fields are numbers.
+    pub(super) fn is_number(&self) -> bool {
+        matches!(self, Self::Number { .. } | Self::Numeral { .. })
+    }
 }
 
 /// The conversion of the fields of all columns, in a table of `T`.

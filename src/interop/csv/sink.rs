@@ -104,7 +104,7 @@ impl<'t, 'p> ColumnSink<'t, 'p> {
     fn examine(&mut self, column: usize, field: Field<'_>, place: u64) -> Result<bool, Reason> {
         let plan = self.plan;
         let Planned { action, missing: policy, .. } = &plan.columns[column];
-        let is_number = matches!(action, Action::Number { .. } | Action::Numeral { .. });
+        let is_number = action.is_number();
         if plan.roles.is_undecided(column, &field) {
             return Err(Reason::Undecided);
         }

@@ -18,7 +18,7 @@ use crate::convert::ConversionPolicy;
 use crate::lines::AnyLines;
 use crate::storage::output::Lines;
 use crate::storage::replace::replace;
-use crate::table::{NumericTable, Region, Target, Token};
+use crate::table::{NumericTable, Region, Target, missing};
 use crate::window::AnySliceMut;
 
 /// Number of values that one task formats at a time.
@@ -201,19 +201,18 @@ impl<'a> ColumnText<'a> {
         let known = self.form.spellings.binary_search_by_key(&column, |(known, _)| *known);
         let spelling = known.ok().map(|index| &self.form.spellings[index].1);
         let first = rows.start;
-        if self.table.dictionary().is_nullable(column)
-            && let (values, Some(validity)) = self.table.column_array(column, rows, Token::new())?
-        {
-            let found = values.element_type();
-            let values = values.downcast::<T>().map_err(|_| Error::element_type_mismatch(T::TYPE, found))?;
-            if let Some(&actual) = [values.len(), validity.len()].iter().find(|&&length| length != rows.len()) {
-                return Err(Error::new(ErrorKind::LengthMismatch { expected: rows.len(), actual }));
-            }
-            return Ok(Box::new(move |row, text| match validity.is_present(row) {
-                Some(true) => self.form.push(values[row], spelling, (first + row, column), text),
-                _ => {
-                    self.form.push_missing(spelling, text);
-                    Ok(())
+        if self.table.dictionary().is_nullable(column) {
+            let (values, validity) = missing::column_of(self.table, column, rows, T::TYPE)?;
+            return Ok(Box::new(move |row, text| {
+                match validity.as_ref().is_none_or(|validity| validity.is_present(row) == Some(true)) {
+                    true => {
+                        let values = values.as_slice().as_slice::<T>();
+                        self.form.push(values[row], spelling, (first + row, column), text)
+                    }
+                    false => {
+                        self.form.push_missing(spelling, text);
+                        Ok(())
+                    }
                 }
             }));
         }

@@ -20,7 +20,14 @@ const NAME_LIMIT: usize = 64;
 /// # Errors
 /// [`ErrorKind::UnsupportedElementType`] for `bf16`.
 pub(in crate::interop) fn encode_vector(element_type: ElementType, length: usize) -> Result<Vec<u8>> {
-    let descr = code(element_type)?;
+    encode_described(code(element_type)?, length)
+}
+
+/// Returns the header of an array of one dimension.
+///
+/// # Errors
+/// None: the header is short.
+fn encode_described(descr: impl std::fmt::Display, length: usize) -> Result<Vec<u8>> {
     encode_text(format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({length},), }}"), length)
 }
 
@@ -81,7 +88,7 @@ pub(in crate::interop) struct MaskHeader {
 /// # Errors
 /// None: the header is short.
 pub(in crate::interop) fn encode_mask(length: usize) -> Result<Vec<u8>> {
-    encode_text(format!("{{'descr': '|b1', 'fortran_order': False, 'shape': ({length},), }}"), length)
+    encode_described("|b1", length)
 }
 
 /// Reads the header of an array of truth values, with at most two dimensions. Returns `None` for an array of another

@@ -10,7 +10,7 @@ use crate::array::{AnyArray, Validity};
 use crate::base::element::{Element, match_element};
 use crate::base::error::{Error, ErrorKind, Hint, Result};
 use crate::base::number::Exact;
-use crate::base::room::with_room;
+use crate::base::room::filled;
 use crate::base::shape::Shape;
 use crate::base::text::excerpt;
 use crate::dictionary::Feature;
@@ -129,14 +129,14 @@ impl<R: Read + Seek> NpzReader<R> {
     pub(super) fn apply_mask<T: Element>(
         &mut self,
         name: &str,
-        mut table: HomogenNumericTable<T>,
+        table: &mut HomogenNumericTable<T>,
         left: &mut u64,
-    ) -> Result<HomogenNumericTable<T>> {
-        let Some(mask) = self.mask_of(name) else { return Ok(table) };
+    ) -> Result<()> {
+        let Some(mask) = self.mask_of(name) else { return Ok(()) };
         let (shape, layout) = (table.shape(), table.data_layout());
         self.with_member(&mask, left, |member, entry| {
             let Some(mask) = Mask::read(member, entry.size, shape)? else { return Ok(()) };
-            let mask_layout = mask.layout;
+            let (mask_layout, values) = (mask.layout, table.as_mut_slice()?);
             mask.for_each(member, |index| {
                 let (row, column) = match mask_layout {
                     DataLayout::RowMajor => (index / shape.columns, index % shape.columns),
@@ -151,11 +151,10 @@ impl<R: Read + Seek> NpzReader<R> {
                     DataLayout::RowMajor => row * shape.columns + column,
                     DataLayout::ColumnMajor => column * shape.rows + row,
                 };
-                table.as_mut_slice()?[place] = T::nearest(Exact::Float(f64::NAN));
+                values[place] = T::nearest(Exact::Float(f64::NAN));
                 Ok(())
             })
-        })?;
-        Ok(table)
+        })
     }
 
     /// Checks that an array of structures has no mask. Arrays of numbers with the name of a mask are none.
@@ -251,9 +250,7 @@ impl Mask {
 
     /// Reads the truth values. Returns which values are present; `None` if all are.
     fn validity(&self, member: &mut impl Read) -> Result<Option<Validity>> {
-        let bytes = self.count.div_ceil(8);
-        let mut bits = with_room(bytes)?;
-        bits.resize(bytes, u8::MAX);
+        let mut bits = filled(self.count.div_ceil(8), u8::MAX)?;
         self.for_each(member, |index| {
             bits[index / 8] &= !(1 << (index % 8));
             Ok(())

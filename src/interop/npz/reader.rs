@@ -19,7 +19,7 @@ use crate::interop::npy::header::{AnyHeader, NpyHeader};
 use crate::interop::npy::records::read_records;
 use crate::interop::npy::values::read_stream;
 use crate::storage::open::open_regular;
-use crate::table::{DataLayout, HomogenNumericTable, NumericTable};
+use crate::table::{AosNumericTable, DataLayout, HomogenNumericTable, NumericTable};
 
 /// Reads named arrays from a file written by `numpy.savez`, `numpy.savez_compressed` or [`NpzWriter`]. Opens the file,
 /// lists its arrays, and loads the ones that the caller requests.
@@ -291,11 +291,12 @@ impl<R: Read + Seek> NpzReader<R> {
     #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
     pub fn load<T: Element>(&mut self, name: &str) -> Result<HomogenNumericTable<T>> {
         let mut left = self.max_bytes;
-        let table = self.with_array(name, &mut left, |array| {
+        let mut table = self.with_array(name, &mut left, |array| {
             array.numbers()?.check_type(T::TYPE, Some("load_cast"))?;
             array.read()
         })?;
-        self.apply_mask(name, table, &mut left)
+        self.apply_mask(name, &mut table, &mut left)?;
+        Ok(table)
     }
 
     /// Loads an array of numbers of any type. Converts it as [`convert`](HomogenNumericTable::convert) does. If it has
@@ -316,11 +317,12 @@ impl<R: Read + Seek> NpzReader<R> {
     #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
     pub fn load_cast<T: Element>(&mut self, name: &str) -> Result<HomogenNumericTable<T>> {
         let mut left = self.max_bytes;
-        let table = self.with_array(name, &mut left, |array| match array.numbers()?.element_type {
+        let mut table = self.with_array(name, &mut left, |array| match array.numbers()?.element_type {
             element if element == T::TYPE => array.read(),
             element => match_element!(element, S => array.read::<S>()?.convert()),
         })?;
-        self.apply_mask(name, table, &mut left)
+        self.apply_mask(name, &mut table, &mut left)?;
+        Ok(table)
     }
 
     /// Loads an array of any type, in that type: a homogeneous table, or an [`AosNumericTable`](crate::AosNumericTable)
@@ -341,24 +343,21 @@ impl<R: Read + Seek> NpzReader<R> {
     /// ```
     #[cfg_attr(docsrs, doc(cfg(feature = "npz")))]
     pub fn load_any(&mut self, name: &str) -> Result<Box<dyn NumericTable>> {
-        let (mut left, mut is_structured) = (self.max_bytes, false);
-        let table: Box<dyn NumericTable> = self.with_array(name, &mut left, |array| match &array.header {
-            AnyHeader::Records(header) => {
-                is_structured = true;
-                Ok(Box::new(read_records(header, array.member, array.known)?) as _)
-            }
+        let mut left = self.max_bytes;
+        let mut table: Box<dyn NumericTable> = self.with_array(name, &mut left, |array| match &array.header {
+            AnyHeader::Records(header) => Ok(Box::new(read_records(header, array.member, array.known)?) as _),
             AnyHeader::Numbers(header) => {
                 match_element!(header.element_type, T => Ok(array.read::<T>()?.into_dyn()))
             }
         })?;
-        if is_structured {
+        if table.downcast_ref::<AosNumericTable>().is_some() {
             self.check_unmasked(name, &mut left)?;
+        } else if let Some(element) = table.uniform_type() {
+            match_element!(element, T => if let Some(table) = table.downcast_mut::<HomogenNumericTable<T>>() {
+                self.apply_mask(name, table, &mut left)?;
+            });
         }
-        let Some(element) = table.uniform_type() else { return Ok(table) };
-        match_element!(element, T => match table.downcast::<HomogenNumericTable<T>>() {
-            Ok(table) => Ok(self.apply_mask(name, *table, &mut left)?.into_dyn()),
-            Err(table) => Ok(table), // structures
-        })
+        Ok(table)
     }
 
     /// Opens an array. Reads its header and compares it with the size of the member. If `read` reads the member to its

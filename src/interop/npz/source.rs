@@ -21,7 +21,7 @@ use crate::storage::position::Sink;
 use crate::storage::{PIECE_BYTES, zeroed};
 use crate::table::aos::{AosNumericTable, RecordLayout};
 use crate::table::content::{Column, Values};
-use crate::table::{NumericTable, Region, TableDescription, Target, Token};
+use crate::table::{NumericTable, Region, TableDescription, Target, missing};
 use crate::window::AnySliceMut;
 
 /// The largest number of columns that become fields or separate arrays.
@@ -55,7 +55,6 @@ impl<'t> Source<'t> {
     /// [`ErrorKind::Unsupported`], also for other missing values; those of a table that cannot be read; those of
     /// [`records`](Self::records) and [`ErrorKind::UnsupportedElementType`].
     pub(super) fn of(name: &str, table: &'t (dyn NumericTable + 't), to_nan: bool) -> Result<Self> {
-        refuse_missing(table, ".npz file", to_nan)?;
         let element = match table.one_type() {
             Ok(element) => element,
             Err(error) => match error.kind() {
@@ -63,6 +62,7 @@ impl<'t> Source<'t> {
                 _ => return Err(error),
             },
         };
+        refuse_missing(table, ".npz file", to_nan)?;
         let lines = AnyLines::in_order(table)?;
         let (layout, shape) = (lines.layout(), lines.table_shape());
         let header = NpyHeader::encode(element, layout, shape)?;
@@ -115,14 +115,13 @@ impl<'t> Source<'t> {
             let bytes = (Shape { rows, columns: 1 }.element_count_of(element)? * element.size_in_bytes()) as u64;
             let header = encode_vector(element, rows)?;
             let validity = match dictionary.is_nullable(column) {
-                true => table.validity(column, 0..rows)?.filter(Validity::has_missing),
+                true => missing::bitmap_of(table, column, rows)?,
                 false => None,
             };
             let Some(validity) = validity else {
                 sources.push(Self::new(&name, header, bytes, SourceValues::Column(Values::Column(values)))?);
                 continue;
             };
-            check_rows(rows, validity.len())?;
             sources.push(Self::new(&name, header, bytes, SourceValues::Nullable(values, validity.clone()))?);
             let mask = SourceValues::Mask(validity);
             sources.push(Self::new(&format!("{name}{MASK}"), encode_mask(rows)?, rows as u64, mask)?);
@@ -196,25 +195,15 @@ fn write_lines(member: &mut Member<'_>, lines: &dyn Lines, element: ElementType)
     lines.check_unchanged(element)
 }
 
-fn check_rows(expected: usize, actual: usize) -> Result<()> {
-    match expected == actual {
-        true => Ok(()),
-        false => Err(Error::new(ErrorKind::LengthMismatch { expected, actual })),
-    }
-}
-
 /// Writes the values of a column, piece by piece, and zeros for missing ones.
 fn write_present(member: &mut Member<'_>, column: &Column<'_>, validity: &Validity) -> Result<()> {
-    let &Column { table, column: index, element, rows } = column;
+    let &Column { element, rows, .. } = column;
     let in_piece = PIECE_BYTES / element.size_in_bytes();
     for first in (0..rows).step_by(in_piece) {
         let piece = first..rows.min(first.saturating_add(in_piece));
-        let (array, _) = table.column_array(index, &piece, Token::new())?;
-        check_rows(piece.len(), array.len())?;
-        let found = array.element_type();
+        let array = column.array_of(&piece)?;
         match_element!(element, T => {
-            let array = array.downcast::<T>().map_err(|_| Error::element_type_mismatch(element, found))?;
-            let mut values = Array::duplicate(&array)?;
+            let mut values = Array::duplicate(array.as_slice().as_slice::<T>())?;
             let values = values.mutable_data()?;
             for row in validity.slice(piece)?.missing_rows() {
                 values[row] = T::default();

@@ -32,20 +32,6 @@ const FIELDS: &[&str] = &[
     "missing",
 ];
 
-/// Fields without names.
-#[derive(serde::Deserialize)]
-struct Listed {
-    finite: u64,
-    nan: u64,
-    positive_infinities: u64,
-    negative_infinities: u64,
-    minimum: Number,
-    maximum: Number,
-    sum: Double,
-    centered: Double,
-    propagates_nan: bool,
-}
-
 /// Fields with names.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -106,15 +92,15 @@ impl<'de> Visitor<'de> for Statistics {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut fields: A) -> Result<ColumnStatistics, A::Error> {
-        let found = Listed::deserialize(SeqAccessDeserializer::new(&mut fields))?;
+        let (finite, nan, positive_infinities, negative_infinities, minimum, maximum, sum, centered, propagates_nan) =
+            Deserialize::deserialize(SeqAccessDeserializer::new(&mut fields))?;
+        let Number(found) = minimum;
         let (mut least, mut missing) = (None, 0);
-        if found.minimum.0.is_nan() {
+        if found.is_nan() {
             let absent = |count: usize| de::Error::invalid_length(count, &"11 fields");
             least = Some(fields.next_element()?.ok_or_else(|| absent(9))?);
             missing = fields.next_element()?.ok_or_else(|| absent(10))?;
         }
-        let Listed { finite, nan, positive_infinities, negative_infinities, .. } = found;
-        let Listed { minimum, maximum, sum, centered, propagates_nan, .. } = found;
         let named = Named {
             finite,
             nan,

@@ -4,68 +4,22 @@
 //! CRC-32 of its bitmap. The bitmaps follow the columns, as arrays of `u8`: one bit for each row, least significant
 //! first, 1 for a present value, and 0 past the last row. Whether a column is nullable is in the dictionary.
 
-use std::ops::Range;
-
 use super::{Content, FoundContent, Values, refusal};
 use crate::array::{AnyArray, Validity};
 use crate::base::element::{ElementType, match_element};
-use crate::base::error::{Error, ErrorKind, Result};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
+use crate::base::error::Result;
 use crate::base::room::with_room;
 use crate::base::shape::Shape;
 use crate::dictionary::DataDictionary;
 use crate::table::{HomogenNumericTable, NumericTable, TableKind};
-
-/// Columns that have missing values, in ascending order, with their bitmaps.
-pub(crate) type ColumnGaps = Vec<(usize, Validity)>;
 
 /// Returns whether a table whose columns have one type must be stored as a structure of arrays: if a column is
 /// nullable, unless the table itself is homogeneous and therefore has all its values.
 pub(super) fn may_have(table: &(dyn NumericTable + '_), dictionary: &DataDictionary, element: ElementType) -> bool {
     let is_homogeneous = || match_element!(element, T => table.downcast_ref::<HomogenNumericTable<T>>().is_some());
     dictionary.has_nullable() && !is_homogeneous()
-}
-
-/// Returns the columns of a table that have missing values.
-///
-/// # Errors
-/// Those of the table; [`ErrorKind::LengthMismatch`] if a user's kind of table contradicts itself;
-/// [`ErrorKind::OutOfMemory`].
-pub(super) fn of_columns(
-    table: &(dyn NumericTable + '_),
-    shape: Shape,
-    dictionary: &DataDictionary,
-) -> Result<ColumnGaps> {
-    let mut gaps = Vec::new();
-    if !dictionary.has_nullable() {
-        return Ok(gaps);
-    }
-    for column in (0..shape.columns).filter(|&column| dictionary.is_nullable(column)) {
-        let Some(validity) = table.validity(column, 0..shape.rows)?.filter(Validity::has_missing) else { continue };
-        if validity.len() != shape.rows {
-            return Err(Error::new(ErrorKind::LengthMismatch { expected: shape.rows, actual: validity.len() }));
-        }
-        gaps.try_reserve(1).map_err(|_| Error::out_of_memory(size_of::<(usize, Validity)>()))?;
-        gaps.push((column, validity));
-    }
-    Ok(gaps)
-}
-
-/// Checks that no value of some rows is missing, for destinations without bitmaps.
-///
-/// # Errors
-/// [`ErrorKind::MissingValue`] with the first one in the first column that has any; those of the table.
-pub(crate) fn check_none_missing(table: &(dyn NumericTable + '_), rows: &Range<usize>) -> Result<()> {
-    let (dictionary, columns) = (table.dictionary(), table.shape().columns);
-    if !dictionary.has_nullable() {
-        return Ok(());
-    }
-    for column in (0..columns).filter(|&column| dictionary.is_nullable(column)) {
-        let first = table.validity(column, rows.clone())?.and_then(|validity| validity.first_missing(0..rows.len()));
-        if let Some(row) = first {
-            return Err(Error::new(ErrorKind::MissingValue { row: rows.start + row, column }));
-        }
-    }
-    Ok(())
 }
 
 impl<'t> Content<'t> {
@@ -115,7 +69,7 @@ impl FoundContent {
             return Ok(());
         }
         if !self.gaps.is_empty() {
-            return Err(refuse(format_args!("both bitmaps and values that are null")));
+            return Err(refuse(format_args!("it has both bitmaps and values that are null")));
         }
         self.gaps = with_room(entries.len())?;
         let count = self.arrays.len();

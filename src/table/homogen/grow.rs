@@ -7,7 +7,7 @@ use crate::base::shape::Shape;
 use crate::base::trace::{self, CopyKind};
 use crate::convert::kernel::{self, Origin};
 use crate::convert::{ConversionPolicy, WriteRule, convert_slice};
-use crate::table::content::check_none_missing;
+use crate::table::missing::check_none_missing;
 use crate::table::{DataLayout, MemoryStatus, NumericTable, Region, Target, copy_of, lend};
 use crate::window::{AnySlice, AnyWindow};
 

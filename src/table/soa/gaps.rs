@@ -11,12 +11,16 @@ use super::SoaNumericTable;
 use crate::array::Validity;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::parallel;
 use crate::base::room::with_room;
 use crate::base::value::AnyValue;
 use crate::convert::kernel::{self, OldValues, Origin};
 use crate::convert::{ConversionPolicy, WriteRule};
 use crate::table::{NumericTable, PieceMut, Region, TableDescription, Target, tiling};
-use crate::window::{AnySlice, AnyWindow};
+use crate::window::{AnyRows, AnySlice, AnyWindow};
+
+/// The smallest number of rows of a band: those of a word of a bitmap.
+const MIN_ROWS: usize = 64;
 
 /// The number of new values that are looked at for NaN at a time.
 const FLAGS: usize = 1024;
@@ -117,10 +121,10 @@ impl Gaps {
     }
 }
 
-/// A run of rows of a column that a write treats alike. Rows count from the first one of the region.
+/// A run of rows of a column that a write treats alike.
 struct Planned {
     column: usize,
-    run: Range<usize>,
+    rows: Range<usize>,
     change: Change,
 }
 
@@ -137,6 +141,26 @@ enum Change {
     Write,
 }
 
+impl Change {
+    /// Returns whether the rows become present or missing, if they change.
+    fn state(self) -> Option<bool> {
+        match self {
+            Self::Remove => Some(false),
+            Self::Add => Some(true),
+            Self::Nothing | Self::Write => None,
+        }
+    }
+
+    /// Returns the rule for writing the values; `None` if none is written.
+    fn rule(self, rule: WriteRule) -> Option<WriteRule> {
+        match self {
+            Self::Nothing | Self::Remove => None,
+            Self::Add => Some(WriteRule { keep_unchanged: false, ..rule }),
+            Self::Write => Some(rule),
+        }
+    }
+}
+
 impl SoaNumericTable {
     /// Returns the first missing value of a region in row-major order, as an error.
     pub(super) fn check_present(&self, region: &Region) -> Result<()> {
@@ -150,7 +174,7 @@ impl SoaNumericTable {
 
     /// Reads a region with missing values.
     pub(super) fn read_with_gaps(&self, region: &Region, target: Target<'_>) -> Result<()> {
-        let Target { mut values, policy, old } = target;
+        let Target { values, policy, old } = target;
         let element = values.element_type();
         region.columns.clone().try_for_each(|column| self.stored(column).map(drop))?;
         let present = if element.is_float() { Ok(()) } else { self.check_present(region) };
@@ -164,11 +188,28 @@ impl SoaNumericTable {
             checked = region.columns.clone().map(check).fold(checked, tiling::earlier);
         }
         checked?;
-        let target = Target { values: values.reborrow(), policy: ConversionPolicy::Saturate, old: OldValues::Lost };
-        self.read_stored(region, target)?;
-        for column in region.columns.clone() {
-            if let Some(validity) = self.gaps.of(column) {
-                kernel::overlay_missing(&mut values, column - region.columns.start, validity, region.rows.start);
+        let tasks = parallel::task_count(values.size_in_bytes().saturating_mul(2)); // every value is read and written
+        let bands = parallel::cut((region.rows.clone(), values), region.rows.len(), tasks, |(rows, values), count| {
+            let middle = rows.start + count;
+            let (head, tail) = values.split_at(true, count);
+            ((rows.start..middle, head), (middle..rows.end, tail))
+        });
+        let read = |(rows, values)| self.read_band_with_gaps(&Region { rows, columns: region.columns.clone() }, values);
+        parallel::map(bands, read).into_iter().collect()
+    }
+
+    /// Reads floating-point values in bands that stay in the first-level cache until their gaps are NaN.
+    fn read_band_with_gaps(&self, region: &Region, mut values: AnyRows<'_>) -> Result<()> {
+        let width = values.columns();
+        let height = (tiling::BAND_BYTES / (width * values.element_type().size_in_bytes()).max(1)).max(MIN_ROWS);
+        for start in region.rows.clone().step_by(height) {
+            let rows = start..region.rows.end.min(start.saturating_add(height));
+            let mut here = values.cut(rows.start - region.rows.start..rows.end - region.rows.start, 0..width);
+            let target = Target { values: here.reborrow(), policy: ConversionPolicy::Saturate, old: OldValues::Lost };
+            self.read_stored(&Region { rows, columns: region.columns.clone() }, target)?;
+            for (column, validity) in region.columns.clone().filter_map(|column| Some((column, self.gaps.of(column)?)))
+            {
+                kernel::overlay_missing(&mut here, column - region.columns.start, validity, start);
             }
         }
         Ok(())
@@ -260,51 +301,47 @@ impl SoaNumericTable {
             && self.dictionary.has_nullable()
     }
 
-    /// Checks that values may be written into a region. Missing values are neither compared nor checked.
-    pub(super) fn check_write_with_gaps(&self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
-        region.check(self.shape())?;
-        let new = tiling::new_values(region, values)?;
-        let check_column = |column: usize| {
-            let stored = self.stored(column)?.as_slice();
-            let new = new.cut(0..new.rows(), column - region.columns.start..column - region.columns.start + 1);
-            self.for_each_change(column, &region.rows, new, |run, change| {
-                let rule = match change {
-                    Change::Nothing | Change::Remove => return Ok(()),
-                    Change::Add => WriteRule { keep_unchanged: false, ..rule },
-                    Change::Write => rule,
-                };
-                let rows = region.rows.start + run.start..region.rows.start + run.end;
-                let origin = Origin { row: rows.start, column };
-                let old = stored.range(rows);
-                kernel::check_write(AnyWindow::of_rows(old, old.len(), 1), new.cut(run, 0..1), rule, origin)
-            })
-        };
-        region.columns.clone().map(check_column).fold(Ok(()), tiling::earlier)
+    /// Plans what a write does to a column. Missing values are neither compared nor checked. On an error the plan is
+    /// incomplete.
+    fn plan_column(
+        &self,
+        column: usize,
+        rows: &Range<usize>,
+        new: AnyWindow<'_>,
+        rule: WriteRule,
+        plan: &mut Vec<Planned>,
+    ) -> Result<()> {
+        let stored = self.stored(column)?.as_slice();
+        self.for_each_change(column, rows, new, |run, change| {
+            let planned = Planned { column, rows: rows.start + run.start..rows.start + run.end, change };
+            if let Some(rule) = change.rule(rule) {
+                let (old, origin) = (stored.range(planned.rows.clone()), Origin { row: planned.rows.start, column });
+                kernel::check_write(AnyWindow::of_rows(old, old.len(), 1), new.cut(run, 0..1), rule, origin)?;
+            }
+            let bytes = size_of::<Planned>().saturating_mul(plan.len() + 1);
+            plan.try_reserve(1).map_err(|_| Error::out_of_memory(bytes))?;
+            plan.push(planned);
+            Ok(())
+        })
     }
 
-    /// Plans a write of checked values: the runs of rows of each column, and what happens to them. Makes all memory
+    /// Plans a write: the runs of rows of each column, and what happens to them. Checks all values, and makes all memory
     /// that it writes exclusive, so that carrying it out cannot fail.
     fn plan_write(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<Vec<Planned>> {
-        self.check_write_with_gaps(region, values, rule)?;
-        let new = tiling::new_values(region, values)?;
-        let (columns, rows) = (self.columns.len(), self.row_count);
-        let mut plan: Vec<Planned> = Vec::new();
+        region.check(self.shape())?;
+        let (new, first) = (tiling::new_values(region, values)?, region.columns.start);
+        let (mut plan, mut outcome) = (Vec::new(), Ok(()));
         for column in region.columns.clone() {
-            let here = column - region.columns.start;
-            let first = plan.len();
-            self.for_each_change(column, &region.rows, new.cut(0..new.rows(), here..here + 1), |run, change| {
-                if change != Change::Nothing {
-                    let bytes = size_of::<Planned>().saturating_mul(plan.len() + 1);
-                    plan.try_reserve(1).map_err(|_| Error::out_of_memory(bytes))?;
-                    plan.push(Planned { column, run, change });
-                }
-                Ok(())
-            })?;
-            if plan[first..].iter().any(|planned| planned.change != Change::Write) {
-                self.gaps.owned(columns, column, rows)?;
+            let new = new.cut(0..new.rows(), column - first..column - first + 1);
+            outcome = tiling::earlier(outcome, self.plan_column(column, &region.rows, new, rule, &mut plan));
+        }
+        outcome?;
+        let (columns, rows) = (self.columns.len(), self.row_count);
+        for changes in plan.chunk_by(|one, next| one.column == next.column) {
+            if changes.iter().any(|planned| planned.change.state().is_some()) {
+                self.gaps.owned(columns, changes[0].column, rows)?;
             }
         }
-        region.columns.clone().try_for_each(|column| self.stored(column).map(drop))?; // before any column is copied
         region.columns.clone().try_for_each(|column| self.stored_mut(column)?.need_mutable_data().map(drop))?;
         Ok(plan)
     }
@@ -324,20 +361,17 @@ impl SoaNumericTable {
         let plan = self.plan_write(region, values, rule)?;
         let new = tiling::new_values(region, values)?;
         let (columns, row_count) = (self.columns.len(), self.row_count);
-        for Planned { column, run, change } in plan {
-            let here = column - region.columns.start;
-            let rows = region.rows.start + run.start..region.rows.start + run.end;
-            if change != Change::Write {
-                self.gaps.owned(columns, column, row_count)?.fill(rows.clone(), change == Change::Add)?;
+        for Planned { column, rows, change } in plan {
+            let there = Region { rows: rows.clone(), columns: column..column + 1 };
+            if let Some(is_present) = change.state() {
+                self.gaps.owned(columns, column, row_count)?.fill(rows, is_present)?;
             }
-            let rule = match change {
-                Change::Nothing | Change::Remove => continue,
-                Change::Add => WriteRule { keep_unchanged: false, ..rule },
-                Change::Write => rule,
-            };
-            let stored = PieceMut::of_column(column, self.stored_mut(column)?.need_mutable_data()?);
-            if let Some(window) = stored.into_window_of(&Region { rows, columns: column..column + 1 }) {
-                kernel::write_checked(window, new.cut(run, here..here + 1), rule);
+            if let Some(rule) = change.rule(rule)
+                && let Some(place) = region.place_of(&there)
+                && let Some(window) =
+                    PieceMut::of_column(column, self.stored_mut(column)?.need_mutable_data()?).into_window_of(&there)
+            {
+                kernel::write_checked(window, new.cut(place.rows, place.columns), rule);
             }
         }
         Ok(())

@@ -10,9 +10,7 @@ use crate::base::room::filled;
 use crate::base::trace::{self, CopyKind};
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
-use crate::table::{
-    Lend, MemoryStatus, NumericTable, Region, Shape, TableDescription, Token, copy_of, missing, tiling,
-};
+use crate::table::{Lend, MemoryStatus, NumericTable, Region, Shape, TableDescription, copy_of, missing, tiling};
 use crate::window::{AnySlice, AnyWindow};
 
 impl SoaNumericTable {
@@ -219,15 +217,8 @@ impl Addition {
         if missing::validity_of(table, column)?.is_none() {
             return Ok(Self { values: copy_of(table, &region, element, ConversionPolicy::Checked)?, validity: None });
         }
-        let (stored, validity) = table.column_array(column, &rows, Token::new())?;
-        let validity = match validity {
-            Some(validity) if validity.len() == stored.len() => validity,
-            None => Validity::all_present(stored.len())?,
-            Some(validity) => {
-                let (expected, actual) = (stored.len(), validity.len());
-                return Err(Error::new(ErrorKind::LengthMismatch { expected, actual }));
-            }
-        };
+        let (stored, validity) = missing::column_of(table, column, &rows, table.column_type(column)?)?;
+        let validity = validity.map_or_else(|| Validity::all_present(rows.len()), Ok)?;
         let stored = AnyWindow::of_rows(stored.as_slice(), stored.len(), 1);
         Self::of_present(stored, validity, element, Origin { row: 0, column })
     }

@@ -95,7 +95,7 @@ pub(super) fn load_columns(source: &ParquetSource, decoder: &Decoder, rows: Rang
             false => match_element!(plan.type_of(0), T => {
                 let mut array = Array::<T>::zeros(rows.len())?;
                 let target = if rows.is_empty() { &mut [][..] } else { array.mutable_data()? };
-                let validity = fill_own_column(&mut plan, lane, target)?;
+                let validity = fill_lane(&mut plan, lane, target, false)?;
                 Ok((AnyArray::from(array), validity))
             }),
         };
@@ -143,11 +143,8 @@ fn fill_column<T: Element>(plan: &mut Plan<'_>, lane: Lane, target: &mut [T]) ->
     fill_lane(plan, lane, target, true).map(drop) // nothing is missing, or it would have failed
 }
 
-/// Decodes the only column of a plan, for a table whose columns have their own types, and returns its bitmap.
-fn fill_own_column<T: Element>(plan: &mut Plan<'_>, lane: Lane, target: &mut [T]) -> Result<Option<Validity>> {
-    fill_lane(plan, lane, target, false)
-}
-
+/// Decodes the only column of a plan, for a table of one type or for one whose columns have their own types, and
+/// returns its bitmap.
 fn fill_lane<T: Element>(
     plan: &mut Plan<'_>,
     mut lane: Lane,

@@ -112,13 +112,12 @@ fn send<N: NumericTable + ?Sized, U: Element, D: Kernels>(
     policy: ConversionPolicy,
 ) -> Result<DeviceTable<U, D>, HandleError> {
     let (shape, source) = (table.shape(), table.row_source());
-    let (layout, mut dictionary) = (source.data_layout(), table.dictionary().with_element_type(U::TYPE)?);
+    let layout = source.data_layout();
     if !source.is_allocated() {
         return Err(Error::new(ErrorKind::NotAllocated).into());
     }
     let missing = Missing::of(table)?;
-    missing.check::<U>(&(0..shape.rows))?;
-    missing.describe(&mut dictionary)?;
+    let dictionary = missing.described::<U>(table.dictionary(), shape.rows)?;
     let values = match shape.is_empty() {
         true => DeviceArray::allocate(device, 0)?.into_handle(),
         false => send_all(source, device, policy)?,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use numeric_table::array::Validity;
 use numeric_table::{
-    AllocationFlag, AnyArray, DataDictionary, DataLayout, Element, Error, ErrorKind, Feature, NumericTable, Shape,
+    AnyArray, DataDictionary, DataLayout, Element, Error, ErrorKind, Feature, MemoryStatus, NumericTable, Shape,
     SoaNumericTable,
 };
 
@@ -46,13 +46,22 @@ impl Missing {
         Self { of_column: columns.iter().map(|&column| self.of_column(column).cloned()).collect() }
     }
 
-    /// Marks the columns with missing values as nullable.
-    pub(super) fn describe(&self, dictionary: &mut DataDictionary) -> Result<(), Error> {
+    /// Returns the dictionary of a table of the type `U`, in which only columns with missing values are nullable.
+    ///
+    /// # Errors
+    /// Those of [`check`](Self::check) for all rows.
+    pub(super) fn described<U: Element>(
+        &self,
+        dictionary: &DataDictionary,
+        rows: usize,
+    ) -> Result<DataDictionary, Error> {
+        self.check::<U>(&(0..rows))?;
+        let mut dictionary = dictionary.with_element_type(U::TYPE)?;
         for (column, _) in self.of_column.iter().enumerate().filter(|(_, validity)| validity.is_some()) {
             let feature = Feature { nullable: true, ..dictionary.feature(column)?.clone() };
             dictionary.set_feature(column, feature)?;
         }
-        Ok(())
+        Ok(dictionary)
     }
 
     /// Checks that values of the type `U` can stand for the values of some rows: integers have no NaN.
@@ -119,16 +128,13 @@ impl<T: Element, D: Kernels> DeviceTable<T, D> {
         let Shape { rows, columns } = self.shape;
         let dictionary = table.dictionary().clone();
         let array = table.into_array()?;
-        let mut columns_with_gaps =
-            SoaNumericTable::from_dictionary(DataDictionary::from_features([]), rows, AllocationFlag::DoAllocate)?;
-        for column in 0..columns {
+        let columns = (0..columns).map(|column| {
             let values = array.slice(column * rows..(column + 1) * rows)?;
             let validity = self.validity(column).map(|validity| still_missing(&values, validity)).transpose()?;
-            let feature = dictionary.feature(column)?.clone();
-            let pushed = columns_with_gaps.push_nullable(feature, AnyArray::from(values), validity);
-            pushed.map_err(|rejected| rejected.into_error())?;
-        }
-        Ok(columns_with_gaps)
+            Ok((AnyArray::from(values), validity))
+        });
+        let columns = columns.collect::<Result<_, Error>>()?;
+        Ok(SoaNumericTable::of_nullable_arrays(dictionary, rows, columns, MemoryStatus::UserAllocated)?)
     }
 }
 
