@@ -4,6 +4,7 @@ use numeric_table::table::spi::Region;
 use numeric_table::{ConversionPolicy, TableDescription, TableSelection};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::slice::PySliceIndices;
 use pyo3::types::{PyBool, PyList, PySlice, PyString, PyTuple};
 
 use crate::element::with_type;
@@ -32,13 +33,12 @@ pub(crate) fn item<'py>(py: Python<'py>, whole: &Table, key: &Bound<'py, PyAny>)
         return whole.column_array(py, key, None, ConversionPolicy::Saturate);
     }
     if let Ok(slice) = key.cast::<PySlice>() {
-        let found = slice.indices(isize::try_from(count).unwrap_or(isize::MAX))?;
+        let found = slice_of(slice, count)?;
         let table = if found.step == 1 {
             let start = usize::try_from(found.start).unwrap_or(0);
             whole.sliced(py, start..start + found.slicelength)?
         } else {
-            let place = |i: usize| (found.start + i as isize * found.step) as usize;
-            whole.taken(py, &places((0..found.slicelength).map(place))?)?
+            whole.taken(py, &slice_places(&found, "rows")?)?
         };
         return Ok(Bound::new(py, table)?.into_any());
     }
@@ -47,11 +47,7 @@ pub(crate) fn item<'py>(py: Python<'py>, whole: &Table, key: &Bound<'py, PyAny>)
         let share = whole.wanted(py, None, None)?.rows(py, &**whole.read(py), row..row + 1)?;
         return share.into_numpy(py)?.call_method1("reshape", (-1,));
     }
-    let array = py.import("numpy")?.call_method1("asarray", (key,))?;
-    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
-    if array.getattr("ndim")?.extract::<usize>()? != 1 {
-        return Err(TableIndexError::new_err("a selection of rows or columns has one dimension"));
-    }
+    let (array, kind) = vector_of(py, key, "rows or columns")?;
     let table = match &*kind {
         "b" => {
             let is_kept = lists::truths(&array)?;
@@ -138,23 +134,11 @@ pub(crate) fn row_flags(py: Python<'_>, whole: &Table, key: &Bound<'_, PyAny>) -
     } else if is_number(key) {
         vec![index(key.extract()?, count, "row")?]
     } else if let Ok(slice) = key.cast::<PySlice>() {
-        let found = slice.indices(isize::try_from(count).unwrap_or(isize::MAX))?;
-        places((0..found.slicelength).map(|i| (found.start + i as isize * found.step) as usize))?
+        slice_places(&slice_of(slice, count)?, "rows")?
     } else {
-        let array = py.import("numpy")?.call_method1("asarray", (key,))?;
-        let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
-        if array.getattr("ndim")?.extract::<usize>()? != 1 {
-            return Err(TableIndexError::new_err("a selection of rows has one dimension"));
-        }
+        let (array, kind) = vector_of(py, key, "rows")?;
         match &*kind {
-            "b" => {
-                let flags = lists::truths(&array)?;
-                if flags.len() != count {
-                    let text = format!("{} booleans do not match {count} rows", flags.len());
-                    return Err(TableIndexError::new_err(text));
-                }
-                return Ok(flags);
-            }
+            "b" => return flags_of(&array, count, "rows"),
             "i" | "u" => lists::places(&array, |place| index(place, count, "row"))?,
             _ if array.getattr("size")?.extract::<usize>()? == 0 => Vec::new(),
             _ => return Err(PyTypeError::new_err("rows are selected by numbers or booleans")),
@@ -218,30 +202,49 @@ fn some_columns(py: Python<'_>, whole: &impl Columns, columns: &Bound<'_, PyAny>
         return listed(0..count, "columns");
     }
     if let Ok(slice) = columns.cast::<PySlice>() {
-        let found = slice.indices(isize::try_from(count).unwrap_or(isize::MAX))?;
-        let place = |i: usize| (found.start + i as isize * found.step) as usize;
-        return listed((0..found.slicelength).map(place), "columns");
+        return slice_places(&slice_of(slice, count)?, "columns");
     }
-    let array = py.import("numpy")?.call_method1("asarray", (columns,))?;
-    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
-    if array.getattr("ndim")?.extract::<usize>()? != 1 {
-        return Err(TableIndexError::new_err("a selection of columns has one dimension"));
-    }
+    let (array, kind) = vector_of(py, columns, "columns")?;
     if kind == "U" || kind == "T" || (kind == "O" && are_words(columns)?) {
         return columns.try_iter()?.map(|name| column(py, whole, &name?)).collect();
     }
     match &*kind {
         "b" => {
-            let is_chosen = lists::truths(&array)?;
-            if is_chosen.len() != count {
-                let text = format!("{} booleans do not match {count} columns", is_chosen.len());
-                return Err(TableIndexError::new_err(text));
-            }
+            let is_chosen = flags_of(&array, count, "columns")?;
             Ok((0..count).filter(|&column| is_chosen[column]).collect())
         }
         "i" | "u" => lists::places(&array, |number| index(number, count, "column")),
         _ if array.getattr("size")?.extract::<usize>()? == 0 => Ok(Vec::new()),
         _ => Err(PyTypeError::new_err("columns are selected by names, numbers or booleans")),
+    }
+}
+
+/// Returns what a slice selects of a number of rows or columns.
+fn slice_of(slice: &Bound<'_, PySlice>, count: usize) -> PyResult<PySliceIndices> {
+    slice.indices(isize::try_from(count).unwrap_or(isize::MAX))
+}
+
+/// Returns the positions that a slice selects.
+fn slice_places(found: &PySliceIndices, of: &str) -> PyResult<Vec<usize>> {
+    listed((0..found.slicelength).map(|i| (found.start + i as isize * found.step) as usize), of)
+}
+
+/// Returns a key of several rows or columns as a NumPy vector, and the kind of its items.
+fn vector_of<'py>(py: Python<'py>, key: &Bound<'py, PyAny>, of: &str) -> PyResult<(Bound<'py, PyAny>, String)> {
+    let array = py.import("numpy")?.call_method1("asarray", (key,))?;
+    let kind = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    if array.getattr("ndim")?.extract::<usize>()? != 1 {
+        return Err(TableIndexError::new_err(format!("a selection of {of} has one dimension")));
+    }
+    Ok((array, kind))
+}
+
+/// Returns the values of a NumPy vector of booleans, with one for each row or column.
+fn flags_of(array: &Bound<'_, PyAny>, count: usize, of: &str) -> PyResult<Vec<bool>> {
+    let flags = lists::truths(array)?;
+    match flags.len() == count {
+        true => Ok(flags),
+        false => Err(TableIndexError::new_err(format!("{} booleans do not match {count} {of}", flags.len()))),
     }
 }
 

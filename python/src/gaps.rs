@@ -103,9 +103,7 @@ pub(crate) fn mark(table: &dyn NumericTable, column: usize, counts_nan: bool, fl
 /// Returns the flags of a column's rows: 1 where a value is missing or NaN.
 fn na_of(table: &dyn NumericTable, column: usize) -> Result<Vec<u8>> {
     let rows = table.row_count();
-    let mut flags = Vec::new();
-    flags.try_reserve_exact(rows).map_err(|_| Error::new(ErrorKind::OutOfMemory))?;
-    flags.resize(rows, 0);
+    let mut flags = numeric_table::internal::filled(rows, 0)?;
     mark(table, column, true, &mut flags)?;
     Ok(flags)
 }
@@ -153,9 +151,7 @@ pub(crate) fn filled(table: &dyn NumericTable, fills: &[(usize, Fill)]) -> Resul
 /// Copies the rows in which no value of the given columns is missing or NaN.
 pub(crate) fn dropped(table: &dyn NumericTable, columns: &[usize]) -> Result<Box<dyn NumericTable>> {
     let rows = table.row_count();
-    let mut is_kept = Vec::new();
-    is_kept.try_reserve_exact(rows).map_err(|_| Error::new(ErrorKind::OutOfMemory))?;
-    is_kept.resize(rows, true);
+    let mut is_kept = numeric_table::internal::filled(rows, true)?;
     for &column in columns {
         for (is_kept, flag) in is_kept.iter_mut().zip(na_of(table, column)?) {
             *is_kept &= flag == 0;

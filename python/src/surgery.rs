@@ -2,8 +2,8 @@
 
 use numeric_table::table::Rejected;
 use numeric_table::{
-    ConversionPolicy, CsrNumericTable, DataDictionary, Feature, MissingValues, NumericTable, SoaNumericTable,
-    TableCombination, TableConversion, TableDescription, TableSelection,
+    ConversionPolicy, CsrNumericTable, DataDictionary, Feature, NumericTable, TableCombination, TableConversion,
+    TableDescription, TableSelection,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyMapping;
@@ -177,28 +177,6 @@ impl Table {
     }
 }
 
-/// Like [`beside`], where values are missing.
-fn beside_nullable(
-    table: &dyn NumericTable,
-    name: String,
-    column: SoaNumericTable,
-) -> numeric_table::Result<Box<dyn NumericTable>> {
-    let replaced = table.dictionary().index_of(&name);
-    let mut columns = table.to_columns()?.into_nullable_columns().map_err(Rejected::into_error)?;
-    for (feature, array, validity) in column.into_nullable_columns().map_err(Rejected::into_error)? {
-        let new = (feature.named(name.as_str()), array, validity);
-        match replaced.and_then(|replaced| columns.get_mut(replaced)) {
-            Some(old) => *old = new,
-            None => columns.push(new),
-        }
-    }
-    let mut wider = SoaNumericTable::new();
-    for (feature, array, validity) in columns {
-        wider.push_nullable(feature, array, validity).map_err(Rejected::into_error)?;
-    }
-    Ok(Box::new(wider))
-}
-
 /// Returns a table with an additional column, the only one of another table.
 fn beside(
     table: &dyn NumericTable,
@@ -206,13 +184,10 @@ fn beside(
     column: &dyn NumericTable,
 ) -> numeric_table::Result<Box<dyn NumericTable>> {
     let Some(whole) = sparse::of(table) else {
-        let mut columns = column.to_columns()?;
-        if table.has_missing()? || columns.has_missing()? {
-            return beside_nullable(table, name, columns);
-        }
-        let (feature, array) = columns.remove_column(0)?;
-        let wider = table.with_feature(feature.named(name), array).map_err(Rejected::into_error)?;
-        return owned(&wider, table);
+        let columns = column.to_columns()?;
+        let (feature, (array, validity)) = (columns.dictionary().feature(0)?.clone(), columns.nullable_column(0)?);
+        let wider = table.with_nullable(feature.named(name), array.clone(), validity.cloned());
+        return owned(&wider.map_err(Rejected::into_error)?, table);
     };
     let element = whole.values().element_type();
     let feature = Feature { element_type: element, ..column.dictionary().feature(0)?.clone().named(name.as_str()) };

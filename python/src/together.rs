@@ -76,12 +76,7 @@ fn have_equal_gaps(one: &dyn NumericTable, two: &dyn NumericTable) -> numeric_ta
         return Ok(true);
     }
     for column in 0..one.column_count() {
-        let is_equal = match (one.column_validity(column)?, two.column_validity(column)?) {
-            (None, None) => true,
-            (Some(one), Some(two)) => one.len() == two.len() && one.words().eq(two.words()),
-            _ => false,
-        };
-        if !is_equal {
+        if one.column_validity(column)? != two.column_validity(column)? {
             return Ok(false);
         }
     }

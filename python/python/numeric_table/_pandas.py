@@ -11,7 +11,6 @@ from ._columns import Column, of_dates, of_objects
 from ._native import CopyRequiredError, NotRepresentableError, Table, TableError, TableTypeError
 
 
-
 def columns_of(frame: Any, copy: bool | None) -> list[Column]:
     """Returns the columns of a frame, a series, an index or an array: values in arrays of numbers, which share memory
     where possible."""
