@@ -1,7 +1,7 @@
 //! `#[methods]` and `#[function]`: PyO3's `#[pymethods]` and `#[pyfunction]`, except that a panic becomes an exception.
 //!
 //! PyO3 converts a panic to a `PanicException`, which `except Exception` does not catch. Here the body of each function
-//! that Python calls runs in `crate::boundary::guarded`, which converts it to a `RuntimeError`, and the function
+//! that Python calls runs in `crate::base::boundary::guarded`, which converts it to a `RuntimeError`, and the function
 //! returns a
 //! `PyResult` regardless of its declared return type. `__traverse__`, which the garbage collector calls and which may
 //! not raise, is unchanged.
@@ -43,10 +43,10 @@ fn guard(signature: &mut Signature, body: &mut Block) {
     let is_result =
         matches!(&returned, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "PyResult"));
     let run = if is_result {
-        quote!(crate::boundary::guarded(move || -> #returned #body))
+        quote!(crate::base::boundary::guarded(move || -> #returned #body))
     } else {
         signature.output = parse_quote!(-> ::pyo3::PyResult<#returned>);
-        quote!(crate::boundary::guarded(move || ::core::result::Result::Ok((move || -> #returned #body)())))
+        quote!(crate::base::boundary::guarded(move || ::core::result::Result::Ok((move || -> #returned #body)())))
     };
     *body = parse_quote!({ #run });
 }

@@ -1,0 +1,133 @@
+//! The caller's options for the text of a CSV file.
+
+use numeric_table::csv::{CsvColumnKind, CsvColumns, CsvHeader, CsvMissing, CsvOptions, CsvTrailing};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyMapping, PyString};
+
+use crate::base::element;
+use crate::base::error::TableError;
+use crate::base::lists;
+use crate::base::numbers;
+
+/// The caller's options. Nothing is derived from the content.
+pub(crate) struct Said<'a, 'py> {
+    pub(crate) delimiter: Option<char>,
+    pub(crate) decimal: Option<char>,
+    pub(crate) thousands: Option<char>,
+    pub(crate) comment: Option<char>,
+    pub(crate) header: Option<bool>,
+    pub(crate) trailing_delimiter: Option<bool>,
+    pub(crate) columns: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) categorical: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) missing: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) missing_texts: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) quoted_missing: Option<bool>,
+    pub(crate) dtypes: Option<&'a Bound<'py, PyMapping>>,
+    pub(crate) max_columns: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) max_categories: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) max_record_bytes: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) max_buffered_bytes: Option<&'a Bound<'py, PyAny>>,
+}
+
+impl Said<'_, '_> {
+    pub(crate) fn options(&self) -> PyResult<CsvOptions> {
+        let mut options = CsvOptions::new();
+        if let Some(delimiter) = self.delimiter {
+            options = options.delimiter(ascii("a delimiter", delimiter)?);
+        }
+        if let Some(decimal) = self.decimal {
+            options = options.decimal(decimal);
+        }
+        if let Some(thousands) = self.thousands {
+            options = options.thousands(thousands);
+        }
+        if let Some(is_there) = self.trailing_delimiter {
+            options = options.trailing_delimiter(if is_there { CsvTrailing::Yes } else { CsvTrailing::No });
+        }
+        if let Some(comment) = self.comment {
+            options = options.comment(ascii("what begins a comment", comment)?);
+        }
+        if let Some(header) = self.header {
+            options = options.header(if header { CsvHeader::Yes } else { CsvHeader::No });
+        }
+        if let Some(columns) = self.columns {
+            options = options.columns(chosen(columns)?);
+        }
+        if let Some(categorical) = self.categorical {
+            options = options.kind(chosen(categorical)?, CsvColumnKind::Categorical);
+        }
+        if let Some(texts) = self.missing_texts {
+            options = options.missing_texts(lists::items::<String>(texts)?);
+        }
+        if let Some(is_missing) = self.quoted_missing {
+            options = options.quoted_missing(is_missing);
+        }
+        if let Some(missing) = self.missing {
+            options = options.missing(treatment(missing)?);
+        }
+        for item in self.dtypes.map(|types| types.items()).transpose()?.iter().flatten() {
+            let (column, dtype): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
+            options = options.column_type(one(&column)?, element::of_object(&dtype)?);
+        }
+        if let Some(limit) = self.max_columns {
+            options = options.max_columns(numbers::count(limit)?);
+        }
+        if let Some(limit) = self.max_categories {
+            options = options.max_categories(numbers::count(limit)?);
+        }
+        if let Some(limit) = self.max_record_bytes {
+            options = options.max_record_bytes(numbers::count(limit)?);
+        }
+        if let Some(limit) = self.max_buffered_bytes {
+            options = options.max_buffered_bytes(numbers::count(limit)? as u64);
+        }
+        Ok(options)
+    }
+}
+
+fn ascii(what: &str, character: char) -> PyResult<u8> {
+    if character.is_ascii() {
+        return Ok(character as u8);
+    }
+    Err(TableError::new_err(format!("{what} is one ASCII character, not {character:?}")))
+}
+
+/// Parses a column: its name, or its index.
+fn one(column: &Bound<'_, PyAny>) -> PyResult<CsvColumns> {
+    match column.cast::<PyString>() {
+        Ok(name) => Ok(name.to_string().into()),
+        Err(_) => numbers::place(column).map(CsvColumns::from),
+    }
+}
+
+/// Parses a column, or a list of columns, by names or by indices.
+fn chosen(columns: &Bound<'_, PyAny>) -> PyResult<CsvColumns> {
+    if columns.is_instance_of::<PyString>() || !columns.hasattr("__len__")? {
+        return one(columns);
+    }
+    let columns = lists::items::<Bound<'_, PyAny>>(columns)?;
+    if columns.iter().all(|column| column.is_instance_of::<PyString>()) {
+        return Ok(columns.iter().map(|name| name.extract()).collect::<PyResult<Vec<String>>>()?.into());
+    }
+    Ok(columns.iter().map(numbers::place).collect::<PyResult<Vec<usize>>>()?.into())
+}
+
+/// Parses the treatment of missing values.
+fn treatment(missing: &Bound<'_, PyAny>) -> PyResult<CsvMissing> {
+    if let Ok(word) = missing.cast::<PyString>() {
+        return match &*word.to_string() {
+            "keep" => Ok(CsvMissing::Keep),
+            "error" => Ok(CsvMissing::Error),
+            "nan" => Ok(CsvMissing::Nan),
+            "skip" => Ok(CsvMissing::SkipRow),
+            word => Err(TableError::new_err(format!(
+                "missing= must be 'keep', 'error', 'nan', 'skip' or a number, not {word:?}"
+            ))),
+        };
+    }
+    if missing.is_instance_of::<PyBool>() {
+        return Err(PyTypeError::new_err("missing= must be 'keep', 'error', 'nan', 'skip' or a number, not a boolean"));
+    }
+    missing.extract().map(CsvMissing::Value)
+}

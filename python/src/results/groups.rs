@@ -1,0 +1,147 @@
+//! Statistics of the rows of each category.
+
+use numeric_table::statistics::{ColumnStatistics, MissingCategories};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+
+use crate::base::boundary::methods;
+use crate::base::error::{OrRaise, TableError};
+use crate::base::numbers;
+use crate::results::columns::{Key, of_each};
+use crate::results::{Partial, matrix, object, state, vector};
+use crate::table::describe::described;
+
+/// Statistics of the rows of each category, like pandas' ``groupby``.
+///
+/// ``GroupStatistics(columns, by, categories)`` takes the columns of the rows (their number, their names, or a table
+/// that has them). The column ``by``, an index, or a name if ``columns`` has names, holds the category of each row, an
+/// integer from 0 to ``categories - 1``. Results have a row for each category and the columns of the table; in the
+/// column ``by`` they have the categories. ``missing`` states how to treat rows whose category is NaN: ``"refuse"``
+/// raises an error with the row, ``"skip"`` skips them, and ``"group"`` makes them the last group.
+///
+/// >>> import numeric_table as nt
+/// >>> groups = nt.GroupStatistics(2, 1, 2)
+/// >>> groups.update([[20, 1], [40, 0], [60, 1]])
+/// >>> groups.means, groups.row_counts
+/// (array([[40.,  0.],
+///        [40.,  1.]]), array([1, 2], dtype=uint64))
+/// >>> groups.group(1).maximum
+/// array([60.,  1.])
+/// >>> groups.column(0)["maximum"]
+/// array([40., 60.])
+/// >>> print(groups)
+///    rows     0
+/// 0     1  40.0
+/// 1     2  40.0
+#[pyclass(frozen, extends = Partial, module = "numeric_table", name = "GroupStatistics")]
+pub(crate) struct GroupStatistics;
+
+type Groups = numeric_table::statistics::GroupStatistics;
+
+impl GroupStatistics {
+    fn each<'py>(
+        slf: &Bound<'py, Self>,
+        value: impl Fn(&ColumnStatistics) -> f64 + Sync,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        matrix::<f64>(slf.py(), &state::<Groups>(slf)?.to_table(value).or_raise()?)
+    }
+}
+
+#[methods]
+impl GroupStatistics {
+    #[new]
+    #[pyo3(signature = (columns, by, categories, missing = "refuse"))]
+    fn new(
+        columns: &Bound<'_, PyAny>,
+        by: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = numbers::count)] categories: usize,
+        missing: &str,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let missing = match missing {
+            "refuse" => MissingCategories::Refuse,
+            "skip" => MissingCategories::Skip,
+            "group" => MissingCategories::Group,
+            _ => {
+                return Err(TableError::new_err(format!(
+                    "missing must be \"refuse\", \"skip\" or \"group\", not {missing:?}"
+                )));
+            }
+        };
+        let (_, dictionary) = described(columns, None)?;
+        let by = match by.cast::<PyString>() {
+            Ok(name) => dictionary.try_index_of(&name.to_string()).or_raise()?,
+            Err(_) => numbers::place(by)?,
+        };
+        let groups = Groups::new(dictionary.len(), by, categories).and_then(|groups| groups.missing(missing));
+        Ok(Partial::new(groups.or_raise()?).of_class(Self))
+    }
+
+    /// The number of skipped rows without a category.
+    #[getter]
+    fn skipped_rows(slf: &Bound<'_, Self>) -> PyResult<u64> {
+        Ok(state::<Groups>(slf)?.skipped_rows())
+    }
+
+    /// Returns the statistics of one column, given its index or name: arrays with a value for each category.
+    fn column<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let own = state::<Groups>(slf)?;
+        let key = Key::of(key)?;
+        let found = (0..own.category_count()).map(|category| own.column(category, &key).copied());
+        of_each(slf.py(), &found.collect::<Result<Vec<_>, _>>().or_raise()?)
+    }
+
+    /// A table of means: a line for each category, with its label if the table had labels.
+    fn __str__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        Ok(state::<Groups>(slf)?.to_string())
+    }
+
+    /// The number of categories.
+    #[getter]
+    fn category_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(state::<Groups>(slf)?.category_count())
+    }
+
+    /// The number of rows of each category.
+    #[getter]
+    fn row_counts<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let own = state::<Groups>(slf)?;
+        let counts = (0..own.category_count()).map(|category| own.row_count_of(category));
+        vector(slf.py(), counts.collect::<Result<Vec<_>, _>>().or_raise()?)
+    }
+
+    /// Returns the statistics of the rows of one category.
+    fn group(slf: &Bound<'_, Self>, #[pyo3(from_py_with = numbers::place)] category: usize) -> PyResult<Py<PyAny>> {
+        let group = state::<Groups>(slf)?.group(category).or_raise()?;
+        object(slf.py(), std::sync::Arc::new(group))
+    }
+
+    /// The sums.
+    #[getter]
+    fn sums<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::each(slf, ColumnStatistics::sum)
+    }
+
+    /// The means; NaN for groups without values.
+    #[getter]
+    fn means<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::each(slf, ColumnStatistics::mean)
+    }
+
+    /// The variances, with n - 1 in the denominator.
+    #[getter]
+    fn variances<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::each(slf, ColumnStatistics::variance)
+    }
+
+    /// The smallest values; NaN for groups without values.
+    #[getter]
+    fn minima<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::each(slf, ColumnStatistics::minimum)
+    }
+
+    /// The largest values; NaN for groups without values.
+    #[getter]
+    fn maxima<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::each(slf, ColumnStatistics::maximum)
+    }
+}

@@ -1,0 +1,524 @@
+//! `Table`: a table of any kind, shared by all Python threads.
+
+#[forbid(unsafe_code)]
+pub(crate) mod blocks;
+#[forbid(unsafe_code)]
+pub(crate) mod choose;
+#[forbid(unsafe_code)]
+pub(crate) mod describe;
+#[forbid(unsafe_code)]
+pub(crate) mod gaps;
+#[forbid(unsafe_code)]
+pub(crate) mod html;
+#[forbid(unsafe_code)]
+pub(crate) mod missing;
+#[forbid(unsafe_code)]
+pub(crate) mod reading;
+#[forbid(unsafe_code)]
+pub(crate) mod sparse;
+#[forbid(unsafe_code)]
+pub(crate) mod surgery;
+#[forbid(unsafe_code)]
+pub(crate) mod together;
+
+use std::sync::RwLock;
+
+use numeric_table::{
+    ConversionPolicy, DataLayout, ElementType, Error, ErrorKind, HomogenNumericTable, NumericTable, Shape,
+    SoaNumericTable, TableDescription, TableOutput, interop::CopyReason,
+};
+use pyo3::exceptions::PyBufferError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyTuple};
+
+use crate::base::boundary::methods;
+use crate::base::element::{self, with_type};
+use crate::base::error::{OrRaise, TableError, exception};
+use crate::base::lists;
+use crate::base::numbers;
+use crate::doors::arrow;
+use crate::doors::dlpack;
+use crate::doors::scipy;
+use crate::doors::source;
+use crate::table::blocks::{BlockWriter, RowBlocks};
+use crate::table::describe::{names, renamed};
+use crate::table::reading::{check_shape, converted, layout_of, listed, order_of, policy_of, stated};
+
+/// A table of numbers: rows are observations, columns are features, in one shared block of memory or in one array per
+/// column.
+///
+/// ``Table(data, *, dtype=None, names=None, copy=None, policy="saturate")`` accepts an array, a masked array, a buffer,
+/// rows of numbers, a dictionary of columns, a SciPy sparse array, a pandas frame, or an object that exports Arrow
+/// columns or DLPack tensors. Masked values, ``None`` among numbers, nulls and NA are missing values. In rows of
+/// numbers, an integer beside floats that float64 cannot represent is an error, unless ``dtype`` is a floating-point
+/// type.
+///
+/// ``copy=None`` shares immutable memory, and copies any other. ``copy=False`` always shares, or raises
+/// :class:`CopyRequiredError`: the caller promises that no code writes the memory as long as the table, or an array of
+/// its values, exists. For a sparse array, it shares the values, and always copies writable indices. ``copy=True``
+/// always copies.
+///
+/// >>> import numpy as np, numeric_table as nt
+/// >>> table = nt.Table(np.array([[1, 2], [3, 4], [5, 6]], dtype="int16"), names=["a", "b"])
+/// >>> table.shape, table.dtype, table.names
+/// ((3, 2), dtype('int16'), ['a', 'b'])
+/// >>> np.asarray(table, dtype="float32")[2]
+/// array([5., 6.], dtype=float32)
+/// >>> table["b"]
+/// array([2, 4, 6], dtype=int16)
+#[pyclass(frozen, module = "numeric_table", name = "Table", weakref)]
+pub(crate) struct Table(pub(crate) RwLock<Box<dyn NumericTable>>);
+
+#[methods]
+impl Table {
+    #[new]
+    #[pyo3(signature = (data, *, dtype = None, names = None, copy = None, policy = "saturate"))]
+    fn from_python(
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = lists::items_or_none)] names: Option<Vec<Option<String>>>,
+        copy: Option<bool>,
+        policy: &str,
+    ) -> PyResult<Self> {
+        let (policy, stated) = (policy_of(policy)?, stated(dtype)?);
+        let rounds = policy != ConversionPolicy::Exact && stated.is_some_and(ElementType::is_float);
+        let mut table = match data.cast::<Self>() {
+            Ok(table) if copy != Some(true) => table.get().snapshot(py)?,
+            Ok(table) => table.get().duplicate(py)?,
+            Err(_) => source::table_of(data, copy, rounds)?,
+        };
+        if let Some(element) = stated
+            && table.uniform_type() != Some(element)
+        {
+            if copy == Some(false) {
+                return Err(exception(Error::new(ErrorKind::CopyRequired { reason: CopyReason::ElementType })));
+            }
+            let whole = &*table;
+            table = py.detach(|| converted(whole, element, policy)).or_raise()?;
+        }
+        if let Some(names) = names {
+            let named = renamed(table.dictionary(), &names).or_raise()?;
+            table.set_dictionary(named).or_raise()?;
+        }
+        Ok(Self::new(table))
+    }
+
+    /// Creates a table of zeros. ``order`` is ``"C"``, row by row, or ``"F"``, column by column.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> nt.Table.zeros(3, 2, dtype="uint8").nbytes
+    /// 6
+    #[staticmethod]
+    #[pyo3(signature = (rows, columns, *, dtype = None, order = "C"))]
+    fn zeros(
+        #[pyo3(from_py_with = numbers::count)] rows: usize,
+        #[pyo3(from_py_with = numbers::count)] columns: usize,
+        dtype: Option<&Bound<'_, PyAny>>,
+        order: &str,
+    ) -> PyResult<Self> {
+        let element = dtype.map_or(Ok(ElementType::F64), element::of_object)?;
+        let layout = layout_of(order)?;
+        let shape = Shape { rows, columns };
+        check_shape(shape)?;
+        with_type!(element, T => {
+            Ok(Self::new(Box::new(HomogenNumericTable::full_with_layout(shape, T::default(), layout).or_raise()?)))
+        })
+    }
+
+    /// The numbers of rows and columns.
+    #[getter]
+    fn shape(&self, py: Python<'_>) -> (usize, usize) {
+        let table = self.read(py);
+        (table.row_count(), table.column_count())
+    }
+
+    /// The number of dimensions, which is 2.
+    #[getter]
+    fn ndim(&self) -> usize {
+        2
+    }
+
+    /// The number of values.
+    #[getter]
+    fn size(&self, py: Python<'_>) -> usize {
+        let Shape { rows, columns } = self.read(py).shape();
+        rows.saturating_mul(columns)
+    }
+
+    /// The number of bytes of all values; for a sparse table, of the stored values and their indices.
+    #[getter]
+    fn nbytes(&self, py: Python<'_>) -> usize {
+        self.bytes(py)
+    }
+
+    /// The type of the values, a NumPy ``dtype``. For columns of several types, one that can represent them all.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        element::dtype(py, self.common_type(py)?)
+    }
+
+    /// The type of each column.
+    #[getter]
+    fn dtypes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let types = listed(self.read(py).dictionary().iter().map(|feature| feature.element_type), "columns")?;
+        types.into_iter().map(|element| element::dtype(py, element)).collect()
+    }
+
+    /// ``"C"`` if the values are stored row by row, ``"F"`` if they are stored column by column.
+    #[getter]
+    fn order(&self, py: Python<'_>) -> &'static str {
+        order_of(self.read(py).data_layout())
+    }
+
+    /// The names of the columns, ``None`` for a column without a name.
+    #[getter]
+    fn names(&self, py: Python<'_>) -> PyResult<Vec<Option<String>>> {
+        names(self.read(py).dictionary())
+    }
+
+    #[setter]
+    fn set_names(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = lists::items)] names: Vec<Option<String>>,
+    ) -> PyResult<()> {
+        let mut table = self.write(py);
+        let named = renamed(table.dictionary(), &names).or_raise()?;
+        table.set_dictionary(named).or_raise()
+    }
+
+    /// The kind of table: ``"homogeneous"``, ``"structure-of-arrays"``, ``"csr"`` and so on.
+    #[getter]
+    fn kind(&self, py: Python<'_>) -> String {
+        self.read(py).kind().to_string()
+    }
+
+    fn __len__(&self, py: Python<'_>) -> usize {
+        self.len(py)
+    }
+
+    /// Returns rows as a read-only NumPy array of any type. It shares the table's memory if that has the right type and
+    /// order; otherwise it is a copy.
+    ///
+    /// ``policy`` states how to treat values that the type cannot represent: ``"saturate"`` takes the nearest value (0
+    /// for NaN in an integer type), ``"checked"`` and ``"exact"`` raise :class:`NotRepresentableError`, the latter also
+    /// where precision is lost. The default is ``"saturate"``, or ``"exact"`` for columns of several types without a
+    /// stated
+    /// ``dtype``.
+    ///
+    /// >>> import numpy as np, numeric_table as nt
+    /// >>> table = nt.Table([[1.5, 300.0], [2.5, -1.0]])
+    /// >>> table.rows(0, 2, dtype="uint8")
+    /// array([[  1, 255],
+    ///        [  2,   0]], dtype=uint8)
+    #[pyo3(signature = (start = 0, stop = None, dtype = None, *, policy = None))]
+    fn rows<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = numbers::row)] start: usize,
+        #[pyo3(from_py_with = numbers::end)] stop: Option<usize>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        policy: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let wanted = self.wanted(py, dtype, policy)?;
+        let table = self.read(py);
+        let stop = stop.unwrap_or(table.row_count());
+        let share = wanted.rows(py, &**table, start..stop)?;
+        drop(table);
+        share.into_numpy(py)
+    }
+
+    /// Returns a column, given its name or index, as a NumPy array.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> nt.Table([[1, 2], [3, 4]]).column(1, dtype="float32")
+    /// array([2., 4.], dtype=float32)
+    #[pyo3(signature = (key, dtype = None, *, policy = "saturate"))]
+    fn column<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        policy: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.column_array(py, key, dtype, policy_of(policy)?)
+    }
+
+    /// Returns an iterator over the rows in blocks of ``n``, each a NumPy array; the last may be shorter.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> [block.sum() for block in nt.Table([[1, 2], [3, 4], [5, 6]]).row_blocks(2, dtype="float64")]
+    /// [np.float64(10.0), np.float64(11.0)]
+    #[pyo3(signature = (n, dtype = None, *, policy = None))]
+    fn row_blocks(
+        slf: Bound<'_, Self>,
+        #[pyo3(from_py_with = numbers::count)] n: usize,
+        dtype: Option<&Bound<'_, PyAny>>,
+        policy: Option<&str>,
+    ) -> PyResult<RowBlocks> {
+        let wanted = slf.get().wanted(slf.py(), dtype, policy)?;
+        RowBlocks::new(slf.unbind(), n, wanted)
+    }
+
+    /// Calls ``f(block)`` with blocks of ``n`` rows, on all threads, and returns the results in the order of the
+    /// blocks. Blocks are converted while other threads run Python. NumPy operations in ``f`` run in parallel.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> nt.Table([[1, 2], [3, 4], [5, 6]]).par_map_blocks(lambda block: int(block.sum()), 2)
+    /// [10, 11]
+    #[pyo3(signature = (f, n, dtype = None, *, policy = None))]
+    fn par_map_blocks(
+        slf: Bound<'_, Self>,
+        f: Bound<'_, PyAny>,
+        #[pyo3(from_py_with = numbers::count)] n: usize,
+        dtype: Option<&Bound<'_, PyAny>>,
+        policy: Option<&str>,
+    ) -> PyResult<Vec<Py<PyAny>>> {
+        let wanted = slf.get().wanted(slf.py(), dtype, policy)?;
+        crate::table::blocks::par_map(&slf, f.unbind(), n, wanted)
+    }
+
+    /// Returns a context manager with a writable array of rows. The end of the ``with`` block writes the array to the
+    /// table; an exception discards it. Values out of range for the table's type raise :class:`NotRepresentableError`,
+    /// and nothing is written. Fractions are truncated in integer columns. Unchanged values keep their full precision.
+    /// For columns of several types without a stated ``dtype``, a value that the type of the block cannot represent
+    /// raises this error at the beginning of the block.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> table = nt.Table([[1, 2], [3, 4]])
+    /// >>> with table.write_rows(0, 2, dtype="float32") as block:
+    /// ...     block *= 10
+    /// >>> table.rows().tolist()
+    /// [[10, 20], [30, 40]]
+    #[pyo3(signature = (start = 0, stop = None, dtype = None))]
+    fn write_rows(
+        slf: Bound<'_, Self>,
+        #[pyo3(from_py_with = numbers::row)] start: usize,
+        #[pyo3(from_py_with = numbers::end)] stop: Option<usize>,
+        dtype: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<BlockWriter> {
+        let py = slf.py();
+        let wanted = slf.get().wanted(py, dtype, None)?;
+        let stop = stop.unwrap_or(slf.get().len(py));
+        Ok(BlockWriter::new(slf.unbind(), start..stop, wanted))
+    }
+
+    /// Reports the losses of a conversion to a type, value by value, as a ``dict`` of counts.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> nt.Table([[1.5, 300.0]]).conversion_report("uint8")["above_range"]
+    /// 1
+    fn conversion_report<'py>(&self, py: Python<'py>, dtype: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let element = element::of_object(dtype)?;
+        let table = self.snapshot(py)?;
+        let report = py.detach(|| together::report(&*table, element)).or_raise()?;
+        let found = PyDict::new(py);
+        found.set_item("values", report.values)?;
+        found.set_item("lost", report.lost())?;
+        found.set_item("nan_to_int", report.nan_to_int)?;
+        found.set_item("below_range", report.below_range)?;
+        found.set_item("above_range", report.above_range)?;
+        found.set_item("overflow_to_infinity", report.overflow_to_infinity)?;
+        found.set_item("inexact", report.inexact)?;
+        found.set_item("first", report.first)?;
+        Ok(found)
+    }
+
+    /// Returns a table of this type: the same table if it has that type, otherwise a copy. A table with one array per
+    /// column (``kind``) becomes a single block, which :func:`map` and :func:`open` require of files. A sparse table
+    /// stays sparse. Missing values stay missing, and such a table has one array per column.
+    #[pyo3(signature = (dtype, *, policy = "saturate"))]
+    fn astype(slf: Bound<'_, Self>, dtype: &Bound<'_, PyAny>, policy: &str) -> PyResult<Py<Self>> {
+        let (py, element, policy) = (slf.py(), element::of_object(dtype)?, policy_of(policy)?);
+        let table = slf.get().read(py);
+        if table.uniform_type() == Some(element) && table.downcast_ref::<SoaNumericTable>().is_none() {
+            drop(table);
+            return Ok(slf.unbind());
+        }
+        let whole = &**table;
+        let converted = py.detach(|| converted(whole, element, policy)).or_raise()?;
+        drop(table);
+        Py::new(py, Self::new(converted))
+    }
+
+    /// ``table[3]`` is a row, ``table[2:5]`` a table of rows that shares the memory, ``table["a"]`` a column,
+    /// ``table[["a", "b"]]`` a table of columns, ``table[mask]`` and ``table[numbers]`` tables of those rows,
+    /// ``table[3, "a"]`` a value, and ``table[rows, columns]`` the given columns of the given rows.
+    fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        choose::item(py, self, key)
+    }
+
+    /// Returns a read-only NumPy array, which shares the table's memory if possible. ``copy=True`` returns a writable
+    /// array, ``copy=False`` raises :class:`ValueError` if a copy is required. For a sparse table, all values are
+    /// copied, including the zeros; :meth:`to_scipy` shares the stored values.
+    #[pyo3(signature = (dtype = None, *, copy = None))]
+    fn __array__<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let wanted = self.wanted(py, dtype, None)?;
+        if copy == Some(false) && !self.is_shared(py, wanted.element)? {
+            return Err(exception(Error::new(ErrorKind::CopyRequired { reason: self.reason(py) })));
+        }
+        let array = self.all_by(py, wanted)?.into_numpy(py)?;
+        if copy == Some(true) { array.call_method0("copy") } else { Ok(array) }
+    }
+
+    /// Exports the columns to libraries that accept Arrow's PyCapsules: ``pyarrow.record_batch(table)``.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        let _ = requested_schema; // only a request: the consumer casts
+        arrow::array(py, self)
+    }
+
+    /// Exports the columns to libraries that accept Arrow streams: ``polars.DataFrame(table)``,
+    /// ``pyarrow.table(table)``. Contiguously stored columns are not copied. Names and category labels are kept.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        arrow::stream(py, self)
+    }
+
+    /// The type and the index of the device, which is the CPU.
+    fn __dlpack_device__(&self) -> (i32, i32) {
+        dlpack::DEVICE
+    }
+
+    /// Exports the values, read-only, to array libraries that accept DLPack 1.0: ``np.from_dlpack(table)``.
+    #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
+    fn __dlpack__<'py>(
+        &self,
+        py: Python<'py>,
+        stream: Option<&Bound<'py, PyAny>>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<(i32, i32)>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if stream.is_some() {
+            return Err(PyBufferError::new_err("the CPU has no streams"));
+        }
+        dlpack::check(max_version, dl_device)?;
+        let wanted = self.wanted(py, None, None)?;
+        let is_shared = self.is_shared(py, wanted.element)?;
+        if copy == Some(false) && !is_shared {
+            let reason = self.reason(py);
+            return Err(PyBufferError::new_err(Error::new(ErrorKind::CopyRequired { reason }).to_string()));
+        }
+        if copy == Some(true) && is_shared {
+            let copied = Self::new(self.duplicate(py)?);
+            return dlpack::capsule(py, copied.all(py, wanted.element)?, true);
+        }
+        dlpack::capsule(py, self.all_by(py, wanted)?, copy == Some(true))
+    }
+
+    /// Returns a NumPy array, like ``np.asarray(table, dtype)``.
+    #[pyo3(signature = (dtype = None, *, copy = None))]
+    fn to_numpy<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.__array__(py, dtype, copy)
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        let Ok(other) = other.cast::<Self>() else { return Ok(py.NotImplemented()) };
+        if std::ptr::eq(self, other.get()) {
+            return Ok(true.into_pyobject(py)?.to_owned().into_any().unbind());
+        }
+        let (one, two) = (self.snapshot(py)?, other.get().snapshot(py)?);
+        let (one, two) = (&*one, &*two);
+        let is_equal = one.shape() == two.shape()
+            && together::are_described_alike(one.dictionary(), two.dictionary())
+            && py.detach(|| together::are_equal(one, two)).or_raise()?;
+        Ok(is_equal.into_pyobject(py)?.to_owned().into_any().unbind())
+    }
+
+    fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
+        self.snapshot(py).map(Self::new)
+    }
+
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.__copy__(py) // a write to either copies first
+    }
+
+    /// Pickles the table with its dictionary. From protocol 5 on, values are out of band if the pickler supports it.
+    fn __reduce_ex__<'py>(slf: Bound<'py, Self>, protocol: i32) -> PyResult<Bound<'py, PyTuple>> {
+        let (py, this) = (slf.py(), slf.get());
+        let sparse = sparse::of(&**this.read(py)).cloned();
+        if protocol >= 5
+            && let Some(sparse) = sparse
+        {
+            let Shape { rows, columns } = sparse.shape();
+            let (buffers, description) = scipy::pickled(py, &sparse)?;
+            let arguments = (buffers, rows, columns, "C", description);
+            return (py.get_type::<Self>().getattr("_rebuild")?, arguments).into_pyobject(py);
+        }
+        let element = this.read(py).uniform_type();
+        if protocol >= 5
+            && let Some(element) = element
+            && this.is_shared(py, element)?
+        {
+            let order = this.order(py)?;
+            let Shape { rows, columns } = this.read(py).shape();
+            let description = this.sliced(py, 0..0)?;
+            let description = description.read(py).to_bytes().or_raise()?;
+            let share = Bound::new(py, this.all(py, element)?)?;
+            let buffer = py.import("pickle")?.call_method1("PickleBuffer", (share,))?;
+            let arguments = (buffer, rows, columns, order, PyBytes::new(py, &description));
+            return (py.get_type::<Self>().getattr("_rebuild")?, arguments).into_pyobject(py);
+        }
+        let table = this.read(py);
+        let whole = &**table;
+        let bytes = py.detach(|| whole.to_bytes()).or_raise()?;
+        drop(table);
+        (py.get_type::<Self>().getattr("_from_bytes")?, (PyBytes::new(py, &bytes),)).into_pyobject(py)
+    }
+
+    /// Creates a table from the values and the description of another one.
+    #[staticmethod]
+    fn _rebuild(
+        values: &Bound<'_, PyAny>,
+        rows: usize,
+        columns: usize,
+        order: &str,
+        description: &[u8],
+    ) -> PyResult<Self> {
+        let described = numeric_table::files::from_bytes(description).or_raise()?;
+        if let Some(described) = sparse::of(&*described) {
+            return scipy::unpickled(values, rows, described).map(Self::new);
+        }
+        let element = described.uniform_type().ok_or_else(|| TableError::new_err("columns of several types"))?;
+        check_shape(Shape { rows, columns })?;
+        let layout = if order == "F" { DataLayout::ColumnMajor } else { DataLayout::RowMajor };
+        let mut table = source::of_bytes(values, element, Shape { rows, columns }, layout)?;
+        table.set_dictionary(described.dictionary().clone()).or_raise()?;
+        Ok(Self::new(table))
+    }
+
+    #[staticmethod]
+    fn _from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        py.detach(|| numeric_table::files::from_bytes(bytes)).or_raise().map(Self::new)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let table = self.read(py);
+        format!("{}", table.display())
+    }
+
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        crate::table::html::table(&**self.read(py)).or_raise()
+    }
+}

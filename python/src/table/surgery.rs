@@ -1,0 +1,210 @@
+//! Tables made from others: with some of their rows or columns, further columns, other names, another order.
+
+use numeric_table::table::Rejected;
+use numeric_table::{
+    ConversionPolicy, CsrNumericTable, DataDictionary, Feature, NumericTable, TableCombination, TableConversion,
+    TableDescription, TableSelection,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyMapping;
+
+use crate::base::boundary::methods;
+use crate::base::element::with_type;
+use crate::base::error::{OrRaise, TableError};
+use crate::base::numbers;
+use crate::doors::source;
+use crate::table::Table;
+use crate::table::choose;
+use crate::table::describe::set_name;
+use crate::table::reading::{listed, owned};
+use crate::table::sparse;
+use crate::table::together;
+
+type Pair = (Table, Table);
+
+#[methods]
+impl Table {
+    /// Returns the first ``n`` rows.
+    #[pyo3(signature = (n = 5))]
+    fn head(&self, py: Python<'_>, #[pyo3(from_py_with = numbers::count)] n: usize) -> PyResult<Self> {
+        self.sliced(py, 0..n.min(self.len(py)))
+    }
+
+    /// Returns the last ``n`` rows.
+    #[pyo3(signature = (n = 5))]
+    fn tail(&self, py: Python<'_>, #[pyo3(from_py_with = numbers::count)] n: usize) -> PyResult<Self> {
+        let count = self.len(py);
+        self.sliced(py, count - n.min(count)..count)
+    }
+
+    /// Returns the rows in ascending order of a column. Rows with equal values keep their order.
+    fn sort_by(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let column = self.column_index(py, key)?;
+        let table = self.read(py);
+        let table = &**table;
+        py.detach(|| table.sort_by(column)).or_raise().map(Self::new)
+    }
+
+    /// Returns some columns, given their names or indices, in this order. Contiguously stored columns are not copied.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> nt.Table([[1, 2, 3]], names=["a", "b", "c"]).select_columns(["c", "a"]).rows().tolist()
+    /// [[3, 1]]
+    fn select_columns(&self, py: Python<'_>, columns: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.selected(py, &choose::columns(py, self, columns)?)
+    }
+
+    /// Returns all columns except some, given their names or indices. Contiguously stored columns are not copied.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> nt.Table([[1, 2, 3]], names=["a", "b", "c"]).drop_columns(["b"]).names
+    /// ['a', 'c']
+    fn drop_columns(&self, py: Python<'_>, columns: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let mut dropped = choose::columns(py, self, columns)?;
+        dropped.sort_unstable();
+        let mut rest = listed(0..self.column_count(py), "columns")?;
+        rest.retain(|column| dropped.binary_search(column).is_err());
+        self.selected(py, &rest)
+    }
+
+    /// Returns the table with a column appended, or with the column of this name replaced. ``values`` is an array, a
+    /// table of one column, a pandas series or a sequence, of any type. If the types of the columns differ, the result
+    /// has one array per column. In a sparse table, the column becomes sparse and takes the table's type, if this
+    /// represents its values exactly.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> table = nt.Table([[1.5, 2.0], [3.0, 4.0]], names=["width", "height"])
+    /// >>> wider = table.with_column("area", table["width"] * table["height"])
+    /// >>> wider.names, wider["area"].tolist()
+    /// (['width', 'height', 'area'], [3.0, 12.0])
+    fn with_column(&self, py: Python<'_>, name: String, values: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let column = match values.cast::<Self>() {
+            Ok(table) => table.get().snapshot(py)?,
+            Err(_) => source::table(values, None)?,
+        };
+        let found = column.column_count();
+        if found != 1 {
+            return Err(TableError::new_err(format!("a column has one value for each row, but this has {found}")));
+        }
+        let (table, column) = (self.snapshot(py)?, &*column);
+        let table = &*table;
+        py.detach(|| beside(table, name, column)).or_raise().map(Self::new)
+    }
+
+    /// Returns the table with some columns renamed: ``{"a": "b"}``. A key may be an index, and a name ``None``. The
+    /// memory is shared.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> nt.Table([[1, 2]], names=["a", "b"]).rename({"a": "b", "b": "a"}).names
+    /// ['b', 'a']
+    fn rename(&self, py: Python<'_>, names: &Bound<'_, PyMapping>) -> PyResult<Self> {
+        let mut renamed = Vec::new();
+        for item in &names.items()? {
+            let (key, name): (Bound<'_, PyAny>, Option<String>) = item.extract()?;
+            renamed.push((self.column_index(py, &key)?, name));
+        }
+        renamed.sort_unstable_by_key(|&(column, _)| column);
+        if let Some(pair) = renamed.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            return Err(TableError::new_err(format!("column {} gets two names", pair[0].0)));
+        }
+        let mut table = self.snapshot(py)?;
+        let mut dictionary = table.dictionary().clone();
+        for (column, name) in renamed {
+            set_name(&mut dictionary, column, name).or_raise()?;
+        }
+        table.set_dictionary(dictionary).or_raise()?;
+        Ok(Self::new(table))
+    }
+
+    /// Returns ``n`` random rows without repetition, in their order. A seed selects the same rows on every machine.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> nt.Table([[1], [2], [3], [4]]).sample_rows(2, seed=7).shape
+    /// (2, 1)
+    fn sample_rows(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = numbers::count)] n: usize,
+        #[pyo3(from_py_with = numbers::seed)] seed: u64,
+    ) -> PyResult<Self> {
+        let table = self.read(py);
+        let table = &**table;
+        py.detach(|| table.sample_rows(n, seed)).or_raise().map(Self::new)
+    }
+
+    /// Returns all rows in a random order, determined by the seed.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> sorted(nt.Table([[1], [2], [3]]).shuffle_rows(7).column(0).tolist())
+    /// [1, 2, 3]
+    fn shuffle_rows(&self, py: Python<'_>, #[pyo3(from_py_with = numbers::seed)] seed: u64) -> PyResult<Self> {
+        let table = self.read(py);
+        let table = &**table;
+        py.detach(|| table.shuffle_rows(seed)).or_raise().map(Self::new)
+    }
+
+    /// Returns a random fraction of the rows, determined by the seed, and the other rows, for training and testing.
+    /// With
+    /// ``by``, a column, the fraction applies separately to the rows of each value.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> training, test = nt.Table([[1], [2], [3], [4]]).split_rows(0.75, seed=7)
+    /// >>> len(training), len(test)
+    /// (3, 1)
+    #[pyo3(signature = (fraction, seed, *, by = None))]
+    fn split_rows(
+        &self,
+        py: Python<'_>,
+        fraction: f64,
+        #[pyo3(from_py_with = numbers::seed)] seed: u64,
+        by: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Pair> {
+        let by = by.map(|by| self.column_index(py, by)).transpose()?;
+        let table = self.read(py);
+        let table = &**table;
+        let split = py.detach(|| match by {
+            Some(column) => table.split_rows_by(column, fraction, seed),
+            None => table.split_rows(fraction, seed),
+        });
+        let (one, other) = split.or_raise()?;
+        Ok((Self::new(one), Self::new(other)))
+    }
+}
+
+impl Table {
+    pub(crate) fn selected(&self, py: Python<'_>, columns: &[usize]) -> PyResult<Self> {
+        let table = self.read(py);
+        let table = &**table;
+        py.detach(|| together::select(table, columns)).or_raise().map(Self::new)
+    }
+}
+
+/// Returns a table with an additional column, the only one of another table.
+fn beside(
+    table: &dyn NumericTable,
+    name: String,
+    column: &dyn NumericTable,
+) -> numeric_table::Result<Box<dyn NumericTable>> {
+    let Some(whole) = sparse::of(table) else {
+        let columns = column.to_columns()?;
+        let (feature, (array, validity)) = (columns.dictionary().feature(0)?.clone(), columns.nullable_column(0)?);
+        let wider = table.with_nullable(feature.named(name), array.clone(), validity.cloned());
+        return owned(&wider.map_err(Rejected::into_error)?, table);
+    };
+    let element = whole.values().element_type();
+    let feature = Feature { element_type: element, ..column.dictionary().feature(0)?.clone().named(name.as_str()) };
+    let mut new = with_type!(element, T => {
+        CsrNumericTable::from_dense::<T>(&column.convert_with::<T>(ConversionPolicy::Exact)?)?
+    });
+    new.set_dictionary(DataDictionary::uniform(feature, 1))?;
+    let all: [&dyn NumericTable; 2] = [whole, &new];
+    let wider = match sparse::stack(&all, false)? {
+        Some(wider) => wider,
+        None => return all[0].hstack(&[all[1]])?.to_table(), // never: both are sparse, of one type
+    };
+    let Some(replaced) = whole.dictionary().index_of(&name) else { return Ok(Box::new(wider)) };
+    let last = whole.shape().columns;
+    let mut order = sparse::room(last)?;
+    order.extend((0..last).map(|column| if column == replaced { last } else { column }));
+    Ok(Box::new(sparse::select_columns(&wider, &order)?))
+}
