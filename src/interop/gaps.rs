@@ -12,7 +12,11 @@ use crate::table::missing::first_missing;
 /// [`ErrorKind::Unsupported`] with the first missing value of the first column that has one; those of a table that
 /// cannot be read.
 pub(super) fn refuse_missing(table: &(dyn NumericTable + '_), target: &'static str, to_nan: bool) -> Result<()> {
-    let (dictionary, rows) = (table.dictionary(), 0..table.shape().rows);
+    let dictionary = table.dictionary();
+    if !dictionary.has_nullable() {
+        return Ok(());
+    }
+    let rows = 0..table.shape().rows;
     let is_float = |column| dictionary.feature(column).is_ok_and(|feature| feature.element_type.is_float());
     let columns = dictionary.nullable_columns().filter(|&column| !(to_nan && is_float(column)));
     let Some((row, column)) = first_missing(table, columns, &rows)? else { return Ok(()) };
