@@ -36,7 +36,7 @@ NAMES = {"daal": "DAAL", "numpy": "NumPy", "saturate": "`Saturate`", "loop": "pl
 NAMES |= {package: package for package in PACKAGES[4:]}
 ORDER = ["daal", "numpy", "scikit-learn", "polars", "pyarrow", "pandas"]  # the order of the peers in a row
 ORDER += ["ndarray", "arrow", "half", "bincode", "saturate", "loop", "load_typed", "memcpy"]
-ORDER += ["plain write", "plain read"]
+ORDER += ["plain write", "plain read", "no gaps"]
 CRATES = {"ndarray": "ndarray", "arrow-cast": "arrow", "half": "half", "bincode": "bincode"}  # in Cargo.lock; as peers
 
 

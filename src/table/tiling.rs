@@ -20,7 +20,7 @@ use crate::convert::{ConversionPolicy, WriteRule};
 use crate::window::{AnyRows, AnySlice, AnySliceMut, AnyWindow, AnyWindowMut};
 
 /// The size in bytes of a band of parts side by side: half of a small first-level cache.
-pub(super) const BAND_BYTES: usize = 16 << 10;
+const BAND_BYTES: usize = 16 << 10;
 
 /// The smallest number of rows of such a band, so that each part of it is worth a call.
 const MIN_ROWS: usize = 32;

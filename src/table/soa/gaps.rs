@@ -19,6 +19,10 @@ use crate::convert::{ConversionPolicy, WriteRule};
 use crate::table::{NumericTable, PieceMut, Region, TableDescription, Target, tiling};
 use crate::window::{AnyRows, AnySlice, AnyWindow};
 
+/// The size in bytes of a band of rows: half of a second-level cache. Smaller bands, of the first-level cache, take longer:
+/// each is a call with its own plan.
+const BAND_BYTES: usize = 512 << 10;
+
 /// The smallest number of rows of a band: those of a word of a bitmap.
 const MIN_ROWS: usize = 64;
 
@@ -198,10 +202,10 @@ impl SoaNumericTable {
         parallel::map(bands, read).into_iter().collect()
     }
 
-    /// Reads floating-point values in bands that stay in the first-level cache until their gaps are NaN.
+    /// Reads floating-point values in bands that stay in the second-level cache until their gaps are NaN.
     fn read_band_with_gaps(&self, region: &Region, mut values: AnyRows<'_>) -> Result<()> {
         let width = values.columns();
-        let height = (tiling::BAND_BYTES / (width * values.element_type().size_in_bytes()).max(1)).max(MIN_ROWS);
+        let height = (BAND_BYTES / (width * values.element_type().size_in_bytes()).max(1)).max(MIN_ROWS);
         for start in region.rows.clone().step_by(height) {
             let rows = start..region.rows.end.min(start.saturating_add(height));
             let mut here = values.cut(rows.start - region.rows.start..rows.end - region.rows.start, 0..width);
