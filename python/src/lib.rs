@@ -1,10 +1,19 @@
 //! The Python package `numeric_table`: the library's tables, with NumPy arrays as input and output.
 //!
-//! `base` has errors, element types, arguments, shared memory and progress. `table` is the class `Table`: its shape,
-//! choice of rows and columns, blocks, missing values, text. `doors` exchange memory with other libraries: arrays, DLPack,
-//! Arrow, frames, SciPy, rows of numbers. `files` loads, saves and streams. `results` are the mergeable results, of tables,
-//! files and `shards`. `device` has tables on a CUDA device. At the `boundary` to Python, panics become exceptions. Passes
-//! over values let other Python threads run.
+//! Where to find things, in the order of the layers; each folder uses only those before it, which `.ci/layers` checks:
+//!
+//! * `base`: errors, element types, arguments, progress, the exit of the interpreter. `memory` makes arrays and tables of
+//!   Python buffers, `share` lends values to Python. At the `boundary` to Python, panics become exceptions.
+//! * `table`: the class `Table`. `mod` has its properties, `reading` its locks, and how regions are read; `choose`,
+//!   `surgery`, `together`, `missing` and `blocks` have its methods by subject. It knows no other library.
+//! * `doors`: one file for each kind of object that becomes a table, or that a table becomes: `arrays`, `masked`,
+//!   `frames`, `mappings`, `scipy`, `arrow`, `dlpack`, `sequences`. `construct` is `Table(...)`, `pickle` its pickles.
+//! * `files`: `load`, `save` and `map`; `reader`, `writer` and `csv` work block by block.
+//! * `results`: `Partial`, and the results that are merged.
+//! * `shards`: tables in many files, and results over them.
+//! * `device`: `DeviceTable`, a table on a CUDA device.
+//!
+//! Passes over values let other Python threads run.
 
 mod base;
 mod device;

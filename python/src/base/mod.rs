@@ -9,6 +9,7 @@ pub(crate) mod error;
 pub(crate) mod exit;
 #[forbid(unsafe_code)]
 pub(crate) mod lists;
+pub(crate) mod memory;
 #[forbid(unsafe_code)]
 pub(crate) mod numbers;
 pub(crate) mod numpy_array;

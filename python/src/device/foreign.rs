@@ -2,21 +2,17 @@
 
 use numeric_table_execution::cuda::{Cuda, CudaArrayInterface, DlTensor};
 use numeric_table_execution::{HandleError, MemoryMismatch};
-use pyo3::exceptions::{PyAttributeError, PyBufferError, PyTypeError};
+use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::base::error::{CopyRequiredError, OrRaiseOfDevice, TableTypeError};
 use crate::base::exit;
 use crate::device;
-use crate::device::table::{DeviceTable, Outcome, PLAIN};
+use crate::device::table::{DeviceTable, Outcome};
 use crate::device::tensors::Foreign;
 use crate::device::values::{AnyValues, Stream, adopted, finish, of_interface};
-
-/// DLPack's numbers of kinds of memory.
-const CPU: i32 = 1;
-const PINNED: i32 = 3;
-const MANAGED: i32 = 13;
+use crate::doors::devices::{CPU, MANAGED, PINNED, PLAIN, attribute, place, wrong};
 
 /// Creates a table of the memory of an array, or a copy of it on its device.
 pub(crate) fn table(array: &Bound<'_, PyAny>, copies: bool) -> PyResult<DeviceTable> {
@@ -67,31 +63,6 @@ fn made(values: AnyValues, copies: bool, is_read_only: bool, device_type: i32) -
     })
 }
 
-/// Returns an attribute, if the object has it. User code that runs here may be on a daemon thread, which stops when the
-/// interpreter exits.
-fn attribute<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-    match exit::attribute(object, name) {
-        Err(error) if error.is_instance_of::<PyAttributeError>(object.py()) => Ok(None),
-        result => result.map(Some),
-    }
-}
-
-/// Returns the type and the number of the device of an array that exports DLPack tensors.
-fn place(array: &Bound<'_, PyAny>) -> PyResult<Option<(i32, i32)>> {
-    if attribute(array, "__dlpack__")?.is_none() {
-        return Ok(None);
-    }
-    let Some(device) = attribute(array, "__dlpack_device__")? else { return Ok(None) };
-    let found = exit::call(&device, ())?.extract();
-    let (device_type, number): (i64, i64) = found.map_err(|error| wrong("the result of __dlpack_device__", &error))?;
-    Ok(Some((i32::try_from(device_type).unwrap_or(0), i32::try_from(number).unwrap_or(-1))))
-}
-
-/// Returns the error for what a protocol does not allow.
-fn wrong(what: &str, error: &PyErr) -> PyErr {
-    TableTypeError::new_err(format!("{what} is wrong: {error}"))
-}
-
 /// Returns a field of the CUDA array interface; a field that is missing is `None`.
 fn field<'py, V>(interface: &Bound<'py, PyDict>, name: &str) -> PyResult<V>
 where
@@ -104,24 +75,6 @@ where
         Err(error) => error.into(),
     };
     Err(wrong(&format!("the field {name:?} of __cuda_array_interface__"), &error))
-}
-
-/// Returns an error that says how to read an array, if it is in the memory of a device.
-pub(crate) fn refuse_devices(array: &Bound<'_, PyAny>) -> PyResult<()> {
-    let is_there = match place(array)? {
-        Some((device_type, _)) => matches!(device_type, PLAIN | MANAGED),
-        None => attribute(array, "__cuda_array_interface__")?.is_some(),
-    };
-    if !is_there {
-        return Ok(());
-    }
-    if array.is_instance_of::<DeviceTable>() {
-        return Err(TableTypeError::new_err("the values are in the memory of a CUDA device: to_table() copies them"));
-    }
-    Err(TableTypeError::new_err(
-        "the values are in the memory of a CUDA device: DeviceTable.from_dlpack(x) is a table of them there, \
-         and its to_table() copies them",
-    ))
 }
 
 /// Asks an array for the capsule of a tensor, ordered before the work of the device on adopted memory.

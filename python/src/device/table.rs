@@ -21,6 +21,7 @@ use crate::base::error::{OrRaise, OrRaiseOfDevice, TableError};
 use crate::device;
 use crate::device::tensors::Owner;
 use crate::device::values::{AnyValues, DeviceValues, Stream, adopted, finish};
+use crate::doors::devices::PLAIN;
 use crate::table::Table;
 use crate::table::choose::Columns;
 use crate::table::describe::renamed;
@@ -59,9 +60,6 @@ pub(crate) struct State {
     is_read_only: bool,
     device_type: i32,
 }
-
-/// DLPack's number of plain memory of a CUDA device.
-pub(crate) const PLAIN: i32 = 2;
 
 impl State {
     fn values(&self) -> Outcome<&dyn DeviceValues> {

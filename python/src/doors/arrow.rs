@@ -14,11 +14,39 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 
+use crate::base::boundary::methods;
 use crate::base::element::with_type;
 use crate::base::error::{OrRaise, TableError, TableTypeError, foreign};
 use crate::doors::capsules::{self, Arrays};
+use crate::doors::{Answer, Input};
 use crate::table::Table;
 use crate::table::describe::set_name;
+
+#[methods]
+impl Table {
+    /// Exports the columns to libraries that accept Arrow's PyCapsules: ``pyarrow.record_batch(table)``.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        let _ = requested_schema; // only a request: the consumer casts
+        array(py, self)
+    }
+
+    /// Exports the columns to libraries that accept Arrow streams: ``polars.DataFrame(table)``,
+    /// ``pyarrow.table(table)``. Contiguously stored columns are not copied. Names and category labels are kept.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        stream(py, self)
+    }
+}
 
 type Capsules<'py> = (Bound<'py, PyCapsule>, Bound<'py, PyCapsule>);
 
@@ -29,7 +57,7 @@ fn batch(py: Python<'_>, table: &Table) -> PyResult<RecordBatch> {
 }
 
 /// Returns capsules of a schema and of a struct with the columns.
-pub(crate) fn array<'py>(py: Python<'py>, table: &Table) -> PyResult<Capsules<'py>> {
+fn array<'py>(py: Python<'py>, table: &Table) -> PyResult<Capsules<'py>> {
     let data = StructArray::from(batch(py, table)?).into_data();
     let (array, schema) = to_ffi(&data).map_err(|error| TableError::new_err(error.to_string()))?;
     let schema = PyCapsule::new_with_value(py, schema, c"arrow_schema")?;
@@ -37,7 +65,7 @@ pub(crate) fn array<'py>(py: Python<'py>, table: &Table) -> PyResult<Capsules<'p
 }
 
 /// Returns a capsule of a stream with one batch.
-pub(crate) fn stream<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyCapsule>> {
+fn stream<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyCapsule>> {
     let batch = batch(py, table)?;
     let schema = batch.schema();
     let reader = RecordBatchIterator::new([Ok(batch)], schema);
@@ -46,20 +74,20 @@ pub(crate) fn stream<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py,
 }
 
 /// Returns a table of an object that exports Arrow data. Structs become a column for each field; lists of one length, a
-/// row for each; other values, one column with their name. `None` if the object exports no Arrow data. Any other
+/// row for each; other values, one column with their name. Declines an object that exports no Arrow data. Any other
 /// failure is an error, and the object is not read in another way.
 ///
 /// Shares memory with `copy=False` only. Arrow forbids writing exported memory, but pyarrow exports memory of NumPy
 /// arrays, which their owner may write.
-pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Box<dyn NumericTable>>> {
-    let data = checked_by_pyarrow(data)?;
-    let Some(Arrays { field, mut arrays }) = capsules::arrays(&data, check)? else { return Ok(None) };
+pub(crate) fn from(input: &Input<'_, '_>) -> PyResult<Answer> {
+    let data = checked_by_pyarrow(input.data)?;
+    let Some(Arrays { field, mut arrays }) = capsules::arrays(&data, check)? else { return Ok(Answer::Declined) };
     if arrays.is_empty() {
         arrays.push(ArrayData::new_empty(field.data_type()));
     }
-    let policy = if copy == Some(false) { CopyPolicy::Never } else { CopyPolicy::Always };
+    let policy = if input.copy == Some(false) { CopyPolicy::Never } else { CopyPolicy::Always };
     let options = ArrowOptions::new().copy(policy);
-    data.py().detach(|| made(&field, arrays, options)).or_raise().map(Some)
+    data.py().detach(|| made(&field, arrays, options)).or_raise().map(Answer::Table)
 }
 
 fn made(field: &Field, arrays: Vec<ArrayData>, options: ArrowOptions) -> numeric_table::Result<Box<dyn NumericTable>> {

@@ -1,22 +1,71 @@
-//! DLPack: values exported to any array library, without NumPy. Version 1.0, which can mark them as read-only.
+//! DLPack: values exported to any array library, without NumPy. Version 1.0, which can mark them as read-only. NumPy
+//! reads the tensors of others.
 //!
 //! Tables are in CPU memory. `tensors` exchanges those on CUDA devices.
 
 use std::ffi::{CStr, c_void};
 
-use numeric_table::ElementType;
+use numeric_table::{ElementType, Error, ErrorKind};
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
+use crate::base::boundary::methods;
 use crate::base::share::Share;
+use crate::doors::{self, Answer, Input, arrays};
+use crate::table::Table;
 
 pub(crate) const VERSION: (u32, u32) = (1, 0);
 /// The name of a capsule that no consumer has taken.
 pub(crate) const NAME: &CStr = c"dltensor_versioned";
 pub(crate) const IS_READ_ONLY: u64 = 1;
 pub(crate) const IS_COPIED: u64 = 2;
+/// The device of all tables.
 const CPU: (i32, i32) = (1, 0);
+
+/// Objects with nothing but DLPack; all others convert themselves to an array.
+pub(crate) fn from(input: &Input<'_, '_>) -> PyResult<Answer> {
+    if !input.data.hasattr("__dlpack__")? || input.data.hasattr("__array__")? {
+        return Ok(Answer::Declined);
+    }
+    let array = doors::array_by(input, "from_dlpack")?;
+    arrays::of_array(&array, input.copy).map(Answer::Table)
+}
+
+#[methods]
+impl Table {
+    /// The type and the index of the device, which is the CPU.
+    fn __dlpack_device__(&self) -> (i32, i32) {
+        CPU
+    }
+
+    /// Exports the values, read-only, to array libraries that accept DLPack 1.0: ``np.from_dlpack(table)``.
+    #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
+    fn __dlpack__<'py>(
+        &self,
+        py: Python<'py>,
+        stream: Option<&Bound<'py, PyAny>>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<(i32, i32)>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if stream.is_some() {
+            return Err(PyBufferError::new_err("the CPU has no streams"));
+        }
+        check(max_version, dl_device)?;
+        let wanted = self.wanted(py, None, None)?;
+        let is_shared = self.is_shared(py, wanted.element)?;
+        if copy == Some(false) && !is_shared {
+            let reason = self.reason(py);
+            return Err(PyBufferError::new_err(Error::new(ErrorKind::CopyRequired { reason }).to_string()));
+        }
+        if copy == Some(true) && is_shared {
+            let copied = Self::new(self.duplicate(py)?);
+            return capsule(py, copied.all(py, wanted.element)?, true);
+        }
+        capsule(py, self.all_by(py, wanted)?, copy == Some(true))
+    }
+}
 
 /// `DLDataType`.
 #[repr(C)]
@@ -112,7 +161,7 @@ unsafe extern "C" fn destroy(capsule: *mut ffi::PyObject) {
 }
 
 /// Checks the requests of a consumer.
-pub(crate) fn check(max_version: Option<(u32, u32)>, device: Option<(i32, i32)>) -> PyResult<()> {
+fn check(max_version: Option<(u32, u32)>, device: Option<(i32, i32)>) -> PyResult<()> {
     if device.is_some_and(|device| device != CPU) {
         return Err(PyBufferError::new_err("tables are in CPU memory: request device (1, 0)"));
     }
@@ -124,11 +173,8 @@ pub(crate) fn check(max_version: Option<(u32, u32)>, device: Option<(i32, i32)>)
     Ok(())
 }
 
-/// The device of all tables: the CPU.
-pub(crate) const DEVICE: (i32, i32) = CPU;
-
 /// Makes a capsule of values.
-pub(crate) fn capsule(py: Python<'_>, share: Share, is_copied: bool) -> PyResult<Bound<'_, PyAny>> {
+fn capsule(py: Python<'_>, share: Share, is_copied: bool) -> PyResult<Bound<'_, PyAny>> {
     let element = share.element();
     let size = element.size_in_bytes();
     let (shape, strides) = share.geometry();

@@ -1,26 +1,14 @@
 //! Conversion from and to pandas frames. The module `_pandas` has the code that knows pandas' columns.
 
-use numeric_table::{
-    Error, ErrorKind, Feature, FeatureType, HomogenNumericTable, MissingValues, NumericTable, Shape, SoaNumericTable,
-    TableDescription,
-    array::Validity,
-    dictionary::{Categories, TimeUnit},
-    table::Rejected,
-};
+use numeric_table::{Feature, FeatureType};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::base::boundary::methods;
-use crate::base::error::{OrRaise, TableError, TableTypeError};
-use crate::base::lists;
-use crate::doors::source;
+use crate::doors::columns::{name_of, of_columns};
+use crate::doors::{Answer, Input};
 use crate::table::Table;
 use crate::table::reading::listed;
-
-/// A name, the values, a mask of the missing ones, category labels, whether these are ordered, and NumPy's name of a
-/// unit of time. The values are an array, or a table of one column, which has all of this but the name.
-type Column<'py> =
-    (Option<String>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<Vec<String>>, bool, Option<String>);
 
 #[methods]
 impl Table {
@@ -76,20 +64,6 @@ fn features(py: Python<'_>, table: &Table) -> PyResult<Vec<Described>> {
     listed(dictionary.iter().map(described), "columns")
 }
 
-/// The units of time that NumPy has, with its names.
-const UNITS: [(TimeUnit, &str); 5] = [
-    (TimeUnit::Days, "D"),
-    (TimeUnit::Seconds, "s"),
-    (TimeUnit::Milliseconds, "ms"),
-    (TimeUnit::Microseconds, "us"),
-    (TimeUnit::Nanoseconds, "ns"),
-];
-
-/// Returns NumPy's name of a unit. Values in other units are numbers.
-fn name_of(unit: TimeUnit) -> Option<&'static str> {
-    UNITS.iter().find(|(other, _)| *other == unit).map(|&(_, name)| name)
-}
-
 /// Returns whether an object is a pandas frame, series, index or array, without importing pandas.
 fn is_frame(data: &Bound<'_, PyAny>) -> PyResult<bool> {
     let modules = data.py().import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
@@ -110,76 +84,16 @@ fn is_frame(data: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(false)
 }
 
-/// Returns a table of the columns of a pandas frame, series, index or array; `None` for any other object. `copy` is
-/// that of [`source::table`], for each column.
-pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Box<dyn NumericTable>>> {
+/// Returns a table of the columns of a pandas frame, series, index or array; declines any other object. `copy` is that
+/// of [`doors::table`], for each column.
+pub(crate) fn from(input: &Input<'_, '_>) -> PyResult<Answer> {
+    let (data, copy) = (input.data, input.copy);
     if !is_frame(data)? {
-        return Ok(None);
+        return Ok(Answer::Declined);
     }
     let py = data.py();
     let rows = data.len()?;
     let columns =
         py.import("numeric_table._pandas")?.call_method1("columns_of", (data, copy))?.cast_into::<PyList>()?;
-    of_columns(py, &columns, rows, copy).map(Some)
-}
-
-/// Returns a table of columns that Python code has prepared. `copy` is that of [`source::table`], for each column.
-fn of_columns(
-    py: Python<'_>,
-    columns: &Bound<'_, PyList>,
-    rows: usize,
-    copy: Option<bool>,
-) -> PyResult<Box<dyn NumericTable>> {
-    let mut table = SoaNumericTable::new();
-    for column in columns {
-        let (name, values, mask, words, is_ordered, unit): Column<'_> = column.extract()?;
-        if let Ok(one) = values.cast::<Table>() {
-            let one = one.get().snapshot(py)?;
-            let (values, validity) = one.column_with_validity(0, ..).or_raise()?;
-            let feature = Feature { name, ..one.dictionary().feature(0).or_raise()?.clone() };
-            table.push_nullable(feature, values, validity).map_err(Rejected::into_error).or_raise()?;
-            continue;
-        }
-        let values = source::array(&values, copy)?;
-        let mut feature = Feature { name, ..Feature::new(values.element_type()) };
-        if let Some(words) = words {
-            feature = feature.categorical(Categories::from_labels(words).or_raise()?);
-            feature = if is_ordered { feature.ordinal() } else { feature };
-        }
-        if let Some(unit) = unit {
-            let found = UNITS.iter().find(|(_, name)| *name == unit).map(|&(unit, _)| FeatureType::Time(unit));
-            let wrong = || TableTypeError::new_err(format!("tables do not support times in the unit {unit:?}"));
-            feature.feature_type = found.ok_or_else(wrong)?;
-        }
-        let validity = mask.map(|mask| validity_of(&mask)).transpose()?;
-        table.push_nullable(feature, values, validity).map_err(Rejected::into_error).or_raise()?;
-    }
-    if columns.is_empty() {
-        let empty = HomogenNumericTable::<f64>::zeros(Shape { rows, columns: 0 });
-        return Ok(Box::new(empty.or_raise()?));
-    }
-    let found = table.row_count();
-    if found != rows {
-        return Err(Error::new(ErrorKind::LengthMismatch { expected: rows, actual: found })).or_raise();
-    }
-    Ok(Box::new(table))
-}
-
-/// Returns the bitmap of a mask, a vector of booleans that are true where a value is missing.
-fn validity_of(mask: &Bound<'_, PyAny>) -> PyResult<Validity> {
-    let dimensions: usize = mask.getattr("ndim")?.extract()?;
-    if dimensions != 1 {
-        return Err(TableError::new_err(format!("a mask of one dimension is required, but this has {dimensions}")));
-    }
-    let is_missing = lists::truths(mask)?;
-    Validity::from_fn(is_missing.len(), |row| is_missing.get(row) == Some(&false)).or_raise()
-}
-
-/// Returns a table of a masked array with masked values, of an array of dates, of objects with `None` among them, or of
-/// a dictionary of columns; `None` for anything else. The module `_columns` prepares them.
-pub(crate) fn of_parts(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Box<dyn NumericTable>>> {
-    let py = data.py();
-    let found = py.import("numeric_table._columns")?.call_method1("columns_of", (data, copy))?;
-    let Some((columns, rows)) = found.extract::<Option<(Bound<'_, PyList>, usize)>>()? else { return Ok(None) };
-    of_columns(py, &columns, rows, copy).map(Some)
+    of_columns(py, &columns, rows, copy).map(Answer::Table)
 }

@@ -4,38 +4,24 @@
 use numeric_table::table::{CsrParts, Rejected};
 use numeric_table::{
     AnyArray, Array, ConversionPolicy, CsrNumericTable, Element, ElementType, Error, ErrorKind, NumericTable, Shape,
-    TableConversion, TableOutput, error::SparseFault, sparse::Indices,
+    TableConversion, error::SparseFault, sparse::Indices,
 };
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::PyDict;
 
 use crate::base::boundary::methods;
 use crate::base::element::{self, with_type};
 use crate::base::error::{CopyRequiredError, OrRaise, TableError, TableTypeError, exception};
 use crate::base::lists;
 use crate::base::share::Share;
-use crate::doors::source;
+use crate::doors::{self, Answer, Input};
 use crate::table::Table;
 use crate::table::reading::{Wanted, check_shape};
 use crate::table::sparse;
 
 #[methods]
 impl Table {
-    /// Whether only some values are stored, and all others are zero.
-    #[getter]
-    fn is_sparse(&self, py: Python<'_>) -> bool {
-        sparse::of(&**self.read(py)).is_some()
-    }
-
-    /// The number of stored values, including stored zeros; for a dense table, the number of all values.
-    #[getter]
-    fn nnz(&self, py: Python<'_>) -> usize {
-        let table = self.read(py);
-        let Shape { rows, columns } = table.shape();
-        sparse::of(&**table).map_or(rows.saturating_mul(columns), CsrNumericTable::nnz)
-    }
-
     /// Returns a read-only ``scipy.sparse.csr_array``. A sparse table shares its memory if its type is the requested
     /// one. For a dense table, the nonzero values are copied. SciPy has no arrays of ``float16`` and ``bfloat16``:
     /// request another type.
@@ -120,7 +106,7 @@ fn lent(py: Python<'_>, array: AnyArray) -> PyResult<Bound<'_, PyAny>> {
     share(array)?.into_numpy(py)
 }
 
-fn share(array: AnyArray) -> PyResult<Share> {
+pub(crate) fn share(array: AnyArray) -> PyResult<Share> {
     with_type!(array.element_type(), T => Ok(Share::vector(typed::<T>(array)?)))
 }
 
@@ -129,15 +115,16 @@ fn typed<T: Element>(array: AnyArray) -> PyResult<Array<T>> {
 }
 
 /// Creates a table from a SciPy sparse array or matrix, or from an object that converts to sparse rows (`tocsr`);
-/// `None` for any other object. Unsorted or repeated cells are sorted and added up in new memory, as SciPy does.
+/// declines any other object. Unsorted or repeated cells are sorted and added up in new memory, as SciPy does.
 ///
-/// `copy` is that of [`source::table`], for the values. Offsets and indices must not change after their check, or rows
+/// `copy` is that of [`doors::table`], for the values. Offsets and indices must not change after their check, or rows
 /// could not be read any more. A promise not to write them is not enough: even with `copy=False`, they are shared only
 /// if no other code can write them.
-pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Box<dyn NumericTable>>> {
+pub(crate) fn from(input: &Input<'_, '_>) -> PyResult<Answer> {
+    let (data, copy) = (input.data, input.copy);
     let py = data.py();
     if !data.hasattr("tocsr")? {
-        return Ok(None);
+        return Ok(Answer::Declined);
     }
     let is_in_rows = match data.getattr_opt("format")? {
         Some(format) => format.eq("csr")?,
@@ -156,7 +143,7 @@ pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Opt
     };
     let shape = Shape { rows: rows_count, columns };
     check_shape(shape)?;
-    let part = |name: &str, copy: Option<bool>| source::array(&rows.getattr(name)?, copy);
+    let part = |name: &str, copy: Option<bool>| doors::vector(&rows.getattr(name)?, copy);
     let of_places = copy.filter(|&copies| copies);
     let parts = CsrParts {
         offsets: part("indptr", of_places)?,
@@ -173,7 +160,7 @@ pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Opt
         made.map_err(Rejected::into_error)
     });
     match made {
-        Ok(table) => Ok(Some(Box::new(table))),
+        Ok(table) => Ok(Answer::Table(Box::new(table))),
         Err(error) if copy == Some(false) && is_unsorted(&error) => {
             Err(CopyRequiredError::new_err(format!("a copy is required: {error}")))
         }
@@ -207,38 +194,6 @@ fn cut(array: AnyArray, end: usize) -> PyResult<AnyArray> {
         return Ok(array);
     }
     with_type!(array.element_type(), T => Ok(typed::<T>(array)?.slice(..end).or_raise()?.into()))
-}
-
-/// Returns the parts of a pickle of protocol 5: buffers of the three arrays, and a description without rows.
-pub(crate) fn pickled<'py>(
-    py: Python<'py>,
-    table: &CsrNumericTable,
-) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyBytes>)> {
-    let description = table.slice_rows(..0).or_raise()?;
-    let whole: &dyn NumericTable = &description;
-    let description = PyBytes::new(py, &whole.to_bytes().or_raise()?);
-    let buffer_type = py.import("pickle")?.getattr("PickleBuffer")?;
-    let CsrParts { offsets, indices, values } = table.clone().into_parts();
-    let buffer = |array: AnyArray| buffer_type.call1((Bound::new(py, share(array)?)?,));
-    Ok((PyTuple::new(py, [buffer(offsets)?, buffer(indices)?, buffer(values)?])?, description))
-}
-
-/// Creates a table from the result of [`pickled`].
-pub(crate) fn unpickled(
-    buffers: &Bound<'_, PyAny>,
-    rows: usize,
-    described: &CsrNumericTable,
-) -> PyResult<Box<dyn NumericTable>> {
-    let (offsets, indices, values): (Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyAny>) = buffers.extract()?;
-    let parts = CsrParts {
-        offsets: source::array_of_bytes(&offsets, described.offsets().element_type())?,
-        indices: source::array_of_bytes(&indices, described.indices().element_type())?,
-        values: source::array_of_bytes(&values, described.values().element_type())?,
-    };
-    let shape = Shape { rows, columns: described.shape().columns };
-    let dictionary = described.dictionary().clone();
-    let made = buffers.py().detach(|| sparse::described(shape, parts, dictionary));
-    Ok(Box::new(made.or_raise()?))
 }
 
 /// Returns whether the indices of a sparse array are not in the order that a table requires.

@@ -1,15 +1,26 @@
-//! Integers in sequences. NumPy converts integers among floats to floats; integers that would lose precision are
-//! refused.
+//! Sequences of rows, and all else that NumPy converts to an array.
+//!
+//! NumPy converts integers among floats to floats; integers that would lose precision are refused.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use crate::base::error::{NotRepresentableError, OrRaise};
-use crate::doors::source::{self, is_buffer};
+use crate::base::memory;
+use crate::doors::{self, Answer, Input, arrays};
 use crate::table::together;
 
+/// All that NumPy converts to an array: the last door, which declines nothing.
+pub(crate) fn from(input: &Input<'_, '_>) -> PyResult<Answer> {
+    let array = doors::array_by(input, "asarray")?;
+    if !input.rounds {
+        check(input.data, &array)?;
+    }
+    arrays::of_array(&array, input.copy).map(Answer::Table)
+}
+
 /// Refuses a sequence with integers that `array`, which NumPy has created from it, does not represent exactly.
-pub(crate) fn check(data: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<()> {
+fn check(data: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<()> {
     let is_double = array.getattr("dtype")?.getattr("char")?.eq("d")?;
     let depth: usize = array.getattr("ndim")?.extract()?;
     if !is_double || has_array(data)? {
@@ -24,7 +35,7 @@ fn has_array(data: &Bound<'_, PyAny>) -> PyResult<bool> {
     if data.is_instance_of::<PyList>() || data.is_instance_of::<PyTuple>() {
         return Ok(false);
     }
-    Ok(is_buffer(data)
+    Ok(memory::is_buffer(data)
         || data.hasattr("__array__")?
         || data.hasattr("__array_interface__")?
         || data.hasattr("__array_struct__")?)
@@ -95,7 +106,7 @@ impl<'py> Walk<'py> {
             return Ok(()); // float64 has all others
         }
         let values = array.call_method1("reshape", ((-1, 1),))?;
-        let table = source::table(&values, None)?;
+        let table = memory::of_array(&values, None)?;
         let report = together::report(&*table, numeric_table::ElementType::F64).or_raise()?;
         let Some((row, _)) = report.first else { return Ok(()) };
         let within = numpy.call_method1("unravel_index", (row, array.getattr("shape")?))?;

@@ -28,10 +28,11 @@ use crate::base::boundary::{function, methods};
 use crate::base::element::{self, with_type};
 use crate::base::error::OrRaise;
 use crate::base::progress::{Listener, interval, look, watch};
-use crate::doors::source;
+use crate::doors;
+use crate::files::columns::{advise, described, policy_of_file};
 use crate::files::reader::{Reader, from_row};
 use crate::table::Table;
-use crate::table::describe::{self, described};
+use crate::table::describe;
 use crate::table::reading::{policy_of, stated};
 
 /// The number of bytes of a file that are copied between two checks for signals.
@@ -358,7 +359,7 @@ impl Writer {
     #[pyo3(signature = (rows, *, policy = None))]
     fn append(&self, py: Python<'_>, rows: &Bound<'_, PyAny>, policy: Option<&str>) -> PyResult<()> {
         let asked = policy.map(policy_of).transpose()?;
-        let policy = asked.unwrap_or(describe::policy_of_file(self.is_stated));
+        let policy = asked.unwrap_or(policy_of_file(self.is_stated));
         let count = if let Ok(reader) = rows.cast::<Reader>() {
             let reader = reader.get();
             if asked == Some(ConversionPolicy::Saturate) && reader.element() != self.element {
@@ -375,7 +376,7 @@ impl Writer {
                 Ok(table) => table.get().snapshot(py)?,
                 Err(_) => {
                     let rounds = self.element.is_float() && policy != ConversionPolicy::Exact;
-                    source::table_of(rows, None, rounds)?
+                    doors::table_of(rows, None, rounds)?
                 }
             };
             let table = &*table;
@@ -385,7 +386,7 @@ impl Writer {
             })
         };
         let is_silent = asked.is_none() && !self.is_stated;
-        let count = count.map_err(|error| if is_silent { describe::advise(error) } else { error })?;
+        let count = count.map_err(|error| if is_silent { advise(error) } else { error })?;
         let Some(listener) = &self.listener else { return Ok(()) };
         let row = (self.dictionary.len() as u64).saturating_mul(self.element.size_in_bytes() as u64);
         let told = listener.tell(py, row.saturating_mul(count as u64), None);

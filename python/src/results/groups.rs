@@ -7,9 +7,9 @@ use pyo3::types::{PyDict, PyString};
 use crate::base::boundary::methods;
 use crate::base::error::{OrRaise, TableError};
 use crate::base::numbers;
+use crate::files::columns::described;
 use crate::results::columns::{Key, of_each};
 use crate::results::{Partial, matrix, object, state, vector};
-use crate::table::describe::described;
 
 /// Statistics of the rows of each category, like pandas' ``groupby``.
 ///

@@ -1,8 +1,7 @@
 //! `Partial`: a result of any kind that is computed from some rows at a time and merged.
 //!
 //! A state is shared and replaced, so that readers hold no lock. `columns`, `products`, `counts`, `groups`, `learning`
-//! and
-//! `bayes` contain the properties of each kind, `reduce` the results over tables in many files.
+//! and `bayes` contain the properties of each kind. `shards` has the results over tables in many files.
 
 #[forbid(unsafe_code)]
 pub(crate) mod bayes;
@@ -31,10 +30,27 @@ use crate::base::boundary::methods;
 use crate::base::error::{OrRaise, TableTypeError};
 use crate::base::progress::{hear, watch};
 use crate::base::share::Share;
-use crate::doors::source;
-use crate::shards::reduce::Part;
+use crate::doors;
 use crate::table::Table;
 use crate::table::reading::read;
+
+/// Some files of a table.
+pub(crate) enum Part {
+    All,
+    One(usize),
+    Some(Range<usize>),
+}
+
+impl Part {
+    /// Computes a result over the rows of the files.
+    pub(crate) fn reduce<P: numeric_table::Partial>(self, shards: &Shards, prototype: &P) -> Result<P> {
+        match self {
+            Self::All => shards.reduce(prototype),
+            Self::One(shard) => shards.reduce_shard(shard, prototype),
+            Self::Some(range) => shards.reduce_shards(range, prototype),
+        }
+    }
+}
 
 /// A partial result of the library, of a kind that is known at run time.
 pub(crate) trait AnyPartial: Any + Send + Sync {
@@ -254,7 +270,7 @@ pub(crate) fn on_table<R: Send>(
         let table = table.table();
         return watch(py, None, None, || work(table));
     }
-    let table = source::table(data, None)?;
+    let table = doors::table(data, None)?;
     let whole = &*table;
     watch(py, None, None, || work(whole))
 }

@@ -17,30 +17,12 @@ use serde::ser::{Error as _, Serialize, Serializer};
 use crate::base::error::{TableTypeError, exception};
 use crate::base::exit;
 use crate::base::progress::{interruptible, watch};
-use crate::results::{Partial, object};
+use crate::results::{Part, Partial, object};
 use crate::table::Table;
 use crate::table::reading::snapshot_of;
 
 /// The limit on the nesting of results that the code of other results computes.
 const DEPTH_LIMIT: usize = 32;
-
-/// Some files of a table.
-pub(crate) enum Part {
-    All,
-    One(usize),
-    Some(Range<usize>),
-}
-
-impl Part {
-    /// Computes a result over the rows of the files.
-    pub(crate) fn reduce<P: numeric_table::Partial>(self, shards: &Shards, prototype: &P) -> Result<P> {
-        match self {
-            Self::All => shards.reduce(prototype),
-            Self::One(shard) => shards.reduce_shard(shard, prototype),
-            Self::Some(range) => shards.reduce_shards(range, prototype),
-        }
-    }
-}
 
 /// Computes a result over files, with the parameters of a partial result, which does not change.
 pub(crate) fn reduce(shards: &Shards, partial: &Bound<'_, PyAny>, part: Part) -> PyResult<Py<PyAny>> {

@@ -17,6 +17,7 @@ use crate::base::boundary::methods;
 use crate::base::element::with_type;
 use crate::base::error::OrRaise;
 use crate::base::numbers;
+use crate::files::columns::{advise, described, policy_of_file};
 use crate::results::on_table;
 use crate::shards::Shards;
 use crate::table::describe;
@@ -65,7 +66,7 @@ impl<T: Element> AnyWriter for Typed<T> {
             return Err(Error::new(ErrorKind::LengthMismatch { expected, actual: found }));
         }
         let mut shard = self.writer.shard(number)?;
-        match describe::policy_of_file(self.is_stated) {
+        match policy_of_file(self.is_stated) {
             ConversionPolicy::Exact if describe::may_lose(table.dictionary(), T::TYPE) => {
                 shard.append_table(&table.convert_with::<T>(ConversionPolicy::Exact)?)?
             }
@@ -321,7 +322,7 @@ impl ShardsWriter {
         durable: bool,
     ) -> PyResult<Self> {
         let stated = stated(dtype)?;
-        let (is_stated, (element, dictionary)) = (stated.is_some(), describe::described(columns, stated)?);
+        let (is_stated, (element, dictionary)) = (stated.is_some(), described(columns, stated)?);
         let (columns, options) = (dictionary.len(), SaveOptions::new().durable(durable));
         let writer: Arc<dyn AnyWriter> = with_type!(element, T => {
             let create = || numeric_table::shards::ShardsWriter::<T>::create_with(&folder, columns, dictionary, options);
@@ -360,7 +361,7 @@ impl ShardsWriter {
         durable: bool,
     ) -> PyResult<Self> {
         let stated = stated(dtype)?;
-        let (is_stated, (element, dictionary)) = (stated.is_some(), describe::described(columns, stated)?);
+        let (is_stated, (element, dictionary)) = (stated.is_some(), described(columns, stated)?);
         let (columns, options) = (dictionary.len(), SaveOptions::new().durable(durable));
         let writer: Arc<dyn AnyWriter> = with_type!(element, T => {
             let resume = || numeric_table::shards::ShardsWriter::<T>::resume_with(&folder, columns, dictionary, options);
@@ -414,7 +415,7 @@ impl ShardsWriter {
             }
             is_open
         });
-        written.map_err(|error| if is_stated { error } else { describe::advise(error) })?;
+        written.map_err(|error| if is_stated { error } else { advise(error) })?;
         if is_open { Ok(number) } else { Err(closed()).or_raise() }
     }
 

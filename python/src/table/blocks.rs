@@ -16,7 +16,7 @@ use crate::base::boundary::{guarded, methods};
 use crate::base::element::{self, with_type};
 use crate::base::error::{OrRaise, TableError};
 use crate::base::exit;
-use crate::doors::source;
+use crate::base::memory;
 use crate::table::Table;
 use crate::table::reading::Wanted;
 
@@ -198,10 +198,10 @@ impl BlockWriter {
         }
         let numpy = py.import("numpy")?;
         let array = numpy.call_method1("ascontiguousarray", (array, element::dtype(py, self.wanted.element)?))?;
-        let edited = source::table(&array, Some(true))?;
+        let edited = memory::of_array(&array, Some(true))?;
         let (rows, edited) = (self.rows.clone(), &*edited);
         // The old values may belong to Python: releasing them runs user code, which needs the lock.
-        let written = source::later(|| {
+        let written = memory::later(|| {
             let mut table = self.table.get().write(py);
             let table = &mut **table;
             with_type!(self.wanted.element, T => py.detach(|| {

@@ -169,41 +169,6 @@ impl Table {
         }
     }
 
-    /// Returns a column as a ``numpy.ma.MaskedArray`` in its own type, with the missing values masked. Without a
-    /// column, returns all of them, in one type that represents their values. The values of one column are shared and
-    /// read-only; those under the mask are unspecified. The mask is a copy. NaN is not masked.
-    ///
-    /// >>> import numeric_table as nt
-    /// >>> nt.Table([[2**53 + 1], [None]]).to_masked(0)
-    /// masked_array(data=[9007199254740993, --],
-    ///              mask=[False,  True],
-    ///        fill_value=999999)
-    #[pyo3(signature = (column = None, dtype = None, *, policy = None))]
-    fn to_masked<'py>(
-        &self,
-        py: Python<'py>,
-        column: Option<&Bound<'py, PyAny>>,
-        dtype: Option<&Bound<'py, PyAny>>,
-        policy: Option<&str>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let (values, mask) = match (column, dtype) {
-            (Some(column), None) => self.values_and_mask(py, self.column_index(py, column)?)?,
-            (Some(column), _) => {
-                let column = self.column_index(py, column)?;
-                let one = self.selected(py, &[column])?;
-                let (values, mask) = one.whole_and_mask(py, one.wanted(py, dtype, policy)?)?;
-                let flat = |array: Bound<'py, PyAny>| array.call_method1("reshape", (-1,));
-                (flat(values)?, mask.map(flat).transpose()?)
-            }
-            (None, _) => self.whole_and_mask(py, self.wanted(py, dtype, policy)?)?,
-        };
-        let masked = py.import("numpy")?.getattr("ma")?;
-        let options = PyDict::new(py);
-        options.set_item("mask", mask.map_or_else(|| masked.getattr("nomask"), Ok)?)?;
-        options.set_item("copy", false)?;
-        masked.call_method("MaskedArray", (values,), Some(&options))
-    }
-
     /// Returns the values of a column in its own type, and the mask of the missing ones, if there are any.
     fn _values_and_mask<'py>(
         &self,
@@ -241,7 +206,7 @@ impl Table {
         flags.into_numpy(py, column.is_some())
     }
 
-    fn values_and_mask<'py>(&self, py: Python<'py>, column: usize) -> PyResult<Masked<'py>> {
+    pub(crate) fn values_and_mask<'py>(&self, py: Python<'py>, column: usize) -> PyResult<Masked<'py>> {
         let (values, marks) = {
             let table = self.steady(py)?;
             let table = table.table();
@@ -257,7 +222,7 @@ impl Table {
     }
 
     /// Returns all values in one type, with 0 where one is missing, and the mask.
-    fn whole_and_mask<'py>(&self, py: Python<'py>, wanted: Wanted) -> PyResult<Masked<'py>> {
+    pub(crate) fn whole_and_mask<'py>(&self, py: Python<'py>, wanted: Wanted) -> PyResult<Masked<'py>> {
         let (share, marks) = {
             let table = self.steady(py)?;
             let table = table.table();

@@ -24,25 +24,20 @@ pub(crate) mod together;
 use std::sync::RwLock;
 
 use numeric_table::{
-    ConversionPolicy, DataLayout, ElementType, Error, ErrorKind, HomogenNumericTable, NumericTable, Shape,
-    SoaNumericTable, TableDescription, TableOutput, interop::CopyReason,
+    CsrNumericTable, ElementType, HomogenNumericTable, NumericTable, Shape, SoaNumericTable, TableDescription,
+    TableOutput,
 };
-use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyDict, PyTuple};
+use pyo3::types::PyDict;
 
 use crate::base::boundary::methods;
 use crate::base::element::{self, with_type};
-use crate::base::error::{OrRaise, TableError, exception};
+use crate::base::error::OrRaise;
 use crate::base::lists;
 use crate::base::numbers;
-use crate::doors::arrow;
-use crate::doors::dlpack;
-use crate::doors::scipy;
-use crate::doors::source;
 use crate::table::blocks::{BlockWriter, RowBlocks};
 use crate::table::describe::{names, renamed};
-use crate::table::reading::{check_shape, converted, layout_of, listed, order_of, policy_of, stated};
+use crate::table::reading::{check_shape, converted, layout_of, listed, order_of, policy_of};
 
 /// A table of numbers: rows are observations, columns are features, in one shared block of memory or in one array per
 /// column.
@@ -71,39 +66,6 @@ pub(crate) struct Table(pub(crate) RwLock<Box<dyn NumericTable>>);
 
 #[methods]
 impl Table {
-    #[new]
-    #[pyo3(signature = (data, *, dtype = None, names = None, copy = None, policy = "saturate"))]
-    fn from_python(
-        py: Python<'_>,
-        data: &Bound<'_, PyAny>,
-        dtype: Option<&Bound<'_, PyAny>>,
-        #[pyo3(from_py_with = lists::items_or_none)] names: Option<Vec<Option<String>>>,
-        copy: Option<bool>,
-        policy: &str,
-    ) -> PyResult<Self> {
-        let (policy, stated) = (policy_of(policy)?, stated(dtype)?);
-        let rounds = policy != ConversionPolicy::Exact && stated.is_some_and(ElementType::is_float);
-        let mut table = match data.cast::<Self>() {
-            Ok(table) if copy != Some(true) => table.get().snapshot(py)?,
-            Ok(table) => table.get().duplicate(py)?,
-            Err(_) => source::table_of(data, copy, rounds)?,
-        };
-        if let Some(element) = stated
-            && table.uniform_type() != Some(element)
-        {
-            if copy == Some(false) {
-                return Err(exception(Error::new(ErrorKind::CopyRequired { reason: CopyReason::ElementType })));
-            }
-            let whole = &*table;
-            table = py.detach(|| converted(whole, element, policy)).or_raise()?;
-        }
-        if let Some(names) = names {
-            let named = renamed(table.dictionary(), &names).or_raise()?;
-            table.set_dictionary(named).or_raise()?;
-        }
-        Ok(Self::new(table))
-    }
-
     /// Creates a table of zeros. ``order`` is ``"C"``, row by row, or ``"F"``, column by column.
     ///
     /// >>> import numeric_table as nt
@@ -192,6 +154,20 @@ impl Table {
     #[getter]
     fn kind(&self, py: Python<'_>) -> String {
         self.read(py).kind().to_string()
+    }
+
+    /// Whether only some values are stored, and all others are zero.
+    #[getter]
+    fn is_sparse(&self, py: Python<'_>) -> bool {
+        sparse::of(&**self.read(py)).is_some()
+    }
+
+    /// The number of stored values, including stored zeros; for a dense table, the number of all values.
+    #[getter]
+    fn nnz(&self, py: Python<'_>) -> usize {
+        let table = self.read(py);
+        let Shape { rows, columns } = table.shape();
+        sparse::of(&**table).map_or(rows.saturating_mul(columns), CsrNumericTable::nnz)
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {
@@ -349,90 +325,6 @@ impl Table {
         choose::item(py, self, key)
     }
 
-    /// Returns a read-only NumPy array, which shares the table's memory if possible. ``copy=True`` returns a writable
-    /// array, ``copy=False`` raises :class:`ValueError` if a copy is required. For a sparse table, all values are
-    /// copied, including the zeros; :meth:`to_scipy` shares the stored values.
-    #[pyo3(signature = (dtype = None, *, copy = None))]
-    fn __array__<'py>(
-        &self,
-        py: Python<'py>,
-        dtype: Option<&Bound<'py, PyAny>>,
-        copy: Option<bool>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let wanted = self.wanted(py, dtype, None)?;
-        if copy == Some(false) && !self.is_shared(py, wanted.element)? {
-            return Err(exception(Error::new(ErrorKind::CopyRequired { reason: self.reason(py) })));
-        }
-        let array = self.all_by(py, wanted)?.into_numpy(py)?;
-        if copy == Some(true) { array.call_method0("copy") } else { Ok(array) }
-    }
-
-    /// Exports the columns to libraries that accept Arrow's PyCapsules: ``pyarrow.record_batch(table)``.
-    #[pyo3(signature = (requested_schema = None))]
-    fn __arrow_c_array__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        let _ = requested_schema; // only a request: the consumer casts
-        arrow::array(py, self)
-    }
-
-    /// Exports the columns to libraries that accept Arrow streams: ``polars.DataFrame(table)``,
-    /// ``pyarrow.table(table)``. Contiguously stored columns are not copied. Names and category labels are kept.
-    #[pyo3(signature = (requested_schema = None))]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
-        let _ = requested_schema;
-        arrow::stream(py, self)
-    }
-
-    /// The type and the index of the device, which is the CPU.
-    fn __dlpack_device__(&self) -> (i32, i32) {
-        dlpack::DEVICE
-    }
-
-    /// Exports the values, read-only, to array libraries that accept DLPack 1.0: ``np.from_dlpack(table)``.
-    #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
-    fn __dlpack__<'py>(
-        &self,
-        py: Python<'py>,
-        stream: Option<&Bound<'py, PyAny>>,
-        max_version: Option<(u32, u32)>,
-        dl_device: Option<(i32, i32)>,
-        copy: Option<bool>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        if stream.is_some() {
-            return Err(PyBufferError::new_err("the CPU has no streams"));
-        }
-        dlpack::check(max_version, dl_device)?;
-        let wanted = self.wanted(py, None, None)?;
-        let is_shared = self.is_shared(py, wanted.element)?;
-        if copy == Some(false) && !is_shared {
-            let reason = self.reason(py);
-            return Err(PyBufferError::new_err(Error::new(ErrorKind::CopyRequired { reason }).to_string()));
-        }
-        if copy == Some(true) && is_shared {
-            let copied = Self::new(self.duplicate(py)?);
-            return dlpack::capsule(py, copied.all(py, wanted.element)?, true);
-        }
-        dlpack::capsule(py, self.all_by(py, wanted)?, copy == Some(true))
-    }
-
-    /// Returns a NumPy array, like ``np.asarray(table, dtype)``.
-    #[pyo3(signature = (dtype = None, *, copy = None))]
-    fn to_numpy<'py>(
-        &self,
-        py: Python<'py>,
-        dtype: Option<&Bound<'py, PyAny>>,
-        copy: Option<bool>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.__array__(py, dtype, copy)
-    }
-
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let Ok(other) = other.cast::<Self>() else { return Ok(py.NotImplemented()) };
         if std::ptr::eq(self, other.get()) {
@@ -452,65 +344,6 @@ impl Table {
 
     fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<Self> {
         self.__copy__(py) // a write to either copies first
-    }
-
-    /// Pickles the table with its dictionary. From protocol 5 on, values are out of band if the pickler supports it.
-    fn __reduce_ex__<'py>(slf: Bound<'py, Self>, protocol: i32) -> PyResult<Bound<'py, PyTuple>> {
-        let (py, this) = (slf.py(), slf.get());
-        let sparse = sparse::of(&**this.read(py)).cloned();
-        if protocol >= 5
-            && let Some(sparse) = sparse
-        {
-            let Shape { rows, columns } = sparse.shape();
-            let (buffers, description) = scipy::pickled(py, &sparse)?;
-            let arguments = (buffers, rows, columns, "C", description);
-            return (py.get_type::<Self>().getattr("_rebuild")?, arguments).into_pyobject(py);
-        }
-        let element = this.read(py).uniform_type();
-        if protocol >= 5
-            && let Some(element) = element
-            && this.is_shared(py, element)?
-        {
-            let order = this.order(py)?;
-            let Shape { rows, columns } = this.read(py).shape();
-            let description = this.sliced(py, 0..0)?;
-            let description = description.read(py).to_bytes().or_raise()?;
-            let share = Bound::new(py, this.all(py, element)?)?;
-            let buffer = py.import("pickle")?.call_method1("PickleBuffer", (share,))?;
-            let arguments = (buffer, rows, columns, order, PyBytes::new(py, &description));
-            return (py.get_type::<Self>().getattr("_rebuild")?, arguments).into_pyobject(py);
-        }
-        let table = this.read(py);
-        let whole = &**table;
-        let bytes = py.detach(|| whole.to_bytes()).or_raise()?;
-        drop(table);
-        (py.get_type::<Self>().getattr("_from_bytes")?, (PyBytes::new(py, &bytes),)).into_pyobject(py)
-    }
-
-    /// Creates a table from the values and the description of another one.
-    #[staticmethod]
-    fn _rebuild(
-        values: &Bound<'_, PyAny>,
-        rows: usize,
-        columns: usize,
-        order: &str,
-        description: &[u8],
-    ) -> PyResult<Self> {
-        let described = numeric_table::files::from_bytes(description).or_raise()?;
-        if let Some(described) = sparse::of(&*described) {
-            return scipy::unpickled(values, rows, described).map(Self::new);
-        }
-        let element = described.uniform_type().ok_or_else(|| TableError::new_err("columns of several types"))?;
-        check_shape(Shape { rows, columns })?;
-        let layout = if order == "F" { DataLayout::ColumnMajor } else { DataLayout::RowMajor };
-        let mut table = source::of_bytes(values, element, Shape { rows, columns }, layout)?;
-        table.set_dictionary(described.dictionary().clone()).or_raise()?;
-        Ok(Self::new(table))
-    }
-
-    #[staticmethod]
-    fn _from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        py.detach(|| numeric_table::files::from_bytes(bytes)).or_raise().map(Self::new)
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {

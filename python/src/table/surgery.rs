@@ -3,7 +3,7 @@
 use numeric_table::table::Rejected;
 use numeric_table::{
     ConversionPolicy, CsrNumericTable, DataDictionary, Feature, NumericTable, TableCombination, TableConversion,
-    TableDescription, TableSelection,
+    TableSelection,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyMapping;
@@ -12,7 +12,6 @@ use crate::base::boundary::methods;
 use crate::base::element::with_type;
 use crate::base::error::{OrRaise, TableError};
 use crate::base::numbers;
-use crate::doors::source;
 use crate::table::Table;
 use crate::table::choose;
 use crate::table::describe::set_name;
@@ -65,30 +64,6 @@ impl Table {
         let mut rest = listed(0..self.column_count(py), "columns")?;
         rest.retain(|column| dropped.binary_search(column).is_err());
         self.selected(py, &rest)
-    }
-
-    /// Returns the table with a column appended, or with the column of this name replaced. ``values`` is an array, a
-    /// table of one column, a pandas series or a sequence, of any type. If the types of the columns differ, the result
-    /// has one array per column. In a sparse table, the column becomes sparse and takes the table's type, if this
-    /// represents its values exactly.
-    ///
-    /// >>> import numeric_table as nt
-    /// >>> table = nt.Table([[1.5, 2.0], [3.0, 4.0]], names=["width", "height"])
-    /// >>> wider = table.with_column("area", table["width"] * table["height"])
-    /// >>> wider.names, wider["area"].tolist()
-    /// (['width', 'height', 'area'], [3.0, 12.0])
-    fn with_column(&self, py: Python<'_>, name: String, values: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let column = match values.cast::<Self>() {
-            Ok(table) => table.get().snapshot(py)?,
-            Err(_) => source::table(values, None)?,
-        };
-        let found = column.column_count();
-        if found != 1 {
-            return Err(TableError::new_err(format!("a column has one value for each row, but this has {found}")));
-        }
-        let (table, column) = (self.snapshot(py)?, &*column);
-        let table = &*table;
-        py.detach(|| beside(table, name, column)).or_raise().map(Self::new)
     }
 
     /// Returns the table with some columns renamed: ``{"a": "b"}``. A key may be an index, and a name ``None``. The
@@ -180,7 +155,7 @@ impl Table {
 }
 
 /// Returns a table with an additional column, the only one of another table.
-fn beside(
+pub(crate) fn beside(
     table: &dyn NumericTable,
     name: String,
     column: &dyn NumericTable,

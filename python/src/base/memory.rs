@@ -1,5 +1,6 @@
-//! Tables from Python objects: NumPy arrays, buffers, sequences. `frames`, `scipy` and `arrow` convert the objects of
-//! other libraries.
+//! Tables and arrays of the memory of Python buffers: NumPy arrays of numbers, `bytes`, views, values of other tables.
+//!
+//! They share the memory or copy it. `share` is the other direction: values of tables as buffers.
 
 use std::cell::RefCell;
 
@@ -8,127 +9,36 @@ use numeric_table::{
     internal::record, interop::CopyReason, trace::CopyKind,
 };
 use pyo3::buffer::PyUntypedBuffer;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::base::element::{self, with_type};
-use crate::base::error::{CopyRequiredError, OrRaise, TableError, TableTypeError, exception};
+use crate::base::error::{OrRaise, TableError, TableTypeError, exception};
 use crate::base::share::Share;
-use crate::device::foreign;
-use crate::doors::arrow;
-use crate::doors::frames;
-use crate::doors::scipy;
-use crate::doors::sequences;
 
-/// Creates a table from an array, a buffer or a sequence of rows.
+/// Creates a table of a NumPy array of numbers, which is of no subclass.
 ///
 /// `copy`: `Some(true)` copies, `None` shares memory that is immutable, `Some(false)` shares any memory with a suitable
 /// order, and the caller promises not to write it.
-pub(crate) fn table(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Box<dyn NumericTable>> {
-    table_of(data, copy, false)
+pub(crate) fn of_array(array: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Box<dyn NumericTable>> {
+    let element = element::of_object(&array.getattr("dtype")?)?;
+    if element == ElementType::Bf16 {
+        return of_typed_buffer(&array.call_method1("view", ("uint16",))?, copy, Some(element));
+    }
+    of_buffer(array, copy)
 }
 
-/// Like [`table`]. `rounds` states that the caller wants integers beside floats as rounded floats.
-pub(crate) fn table_of(data: &Bound<'_, PyAny>, copy: Option<bool>, rounds: bool) -> PyResult<Box<dyn NumericTable>> {
-    let py = data.py();
-    let numpy = py.import("numpy")?;
-    let array_type = numpy.getattr("ndarray")?;
-    let is_array = data.is_instance(&array_type)?;
-    if is_array && !data.get_type().is(&array_type) {
-        // A subclass: its attributes are its own. NumPy converts it to an array with NumPy's attributes.
-        let masked = numpy.getattr("ma")?.getattr("MaskedArray")?;
-        if data.is_instance(&masked)?
-            && let Some(table) = frames::of_parts(data, copy)?
-        {
-            return Ok(table);
-        }
-        let plain = numpy.call_method1("asarray", (data,))?;
-        if !plain.get_type().is(&array_type) {
-            return Err(TableTypeError::new_err("NumPy cannot convert this object to an array"));
-        }
-        return table(&plain, copy);
-    }
-    if !is_array && let Some(table) = frames::table(data, copy)? {
-        return Ok(table);
-    }
-    if data.is_exact_instance_of::<PyDict>()
-        && let Some(table) = frames::of_parts(data, copy)?
-    {
-        return Ok(table);
-    }
-    if !is_array && let Some(table) = scipy::table(data, copy)? {
-        return Ok(table);
-    }
-    if !is_array && let Some(table) = arrow::table(data, copy)? {
-        return Ok(table);
-    }
-    if !is_array && !is_buffer(data) {
-        foreign::refuse_devices(data)?;
-        // Only for objects with nothing but DLPack; all others convert themselves to an array.
-        let is_dlpack = data.hasattr("__dlpack__")? && !data.hasattr("__array__")?;
-        let options = PyDict::new(py);
-        if copy == Some(false) {
-            options.set_item("copy", false)?;
-        }
-        let array = numpy.call_method(if is_dlpack { "from_dlpack" } else { "asarray" }, (data,), Some(&options));
-        let array = array.map_err(|error| match copy == Some(false) && error.is_instance_of::<PyValueError>(py) {
-            true => CopyRequiredError::new_err(format!("a copy is required: {}", error.value(py))),
-            false => error,
-        })?;
-        if !array.is_instance(&array_type)? {
-            return Err(TableTypeError::new_err("NumPy cannot convert this object to an array"));
-        }
-        if let Some(table) = of_objects(&array, copy)? {
-            return Ok(table);
-        }
-        if !rounds {
-            sequences::check(data, &array)?;
-        }
-        return table(&array, copy);
-    }
-    if is_array {
-        if let Some(table) = of_objects(data, copy)? {
-            return Ok(table);
-        }
-        let element = element::of_object(&data.getattr("dtype")?)?;
-        if element == ElementType::Bf16 {
-            return of_buffer(&data.call_method1("view", ("uint16",))?, copy, Some(element));
-        }
-    }
+/// Returns whether an object exports its memory as a buffer.
+pub(crate) fn is_buffer(data: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: the object is alive, and the interpreter is attached.
+    unsafe { pyo3::ffi::PyObject_CheckBuffer(data.as_ptr()) == 1 }
+}
+
+/// Creates a table of a buffer. `copy` is that of [`of_array`].
+pub(crate) fn of_buffer(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Box<dyn NumericTable>> {
     refuse_single_values(data)?;
-    of_buffer(data, copy, None)
-}
-
-/// Returns a table of an array of objects with `None` among them, or of dates; `None` for any other array.
-fn of_objects(array: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Box<dyn NumericTable>>> {
-    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
-    if matches!(&*kind, "O" | "M") { frames::of_parts(array, copy) } else { Ok(None) }
-}
-
-/// Creates an array of a vector of values, by the rules of [`table`].
-pub(crate) fn array(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<AnyArray> {
-    let dimensions: usize = data.getattr("ndim")?.extract()?;
-    if dimensions != 1 {
-        return Err(TableError::new_err(format!("an array of one dimension is required, but this has {dimensions}")));
-    }
-    let dtype = data.getattr("dtype")?;
-    if dtype.getattr("hasobject")?.is_truthy()? || dtype.getattr("kind")?.eq("M")? {
-        element::of_object(&dtype)?; // refuses it: with missing values it would be more than an array
-    }
-    values_of(&*table(data, copy)?)
-}
-
-/// Shares the values of a homogeneous table.
-fn values_of(table: &dyn NumericTable) -> PyResult<AnyArray> {
-    let element = table.uniform_type().unwrap_or(ElementType::F64);
-    with_type!(element, T => match table.downcast_ref::<HomogenNumericTable<T>>() {
-        Some(table) => {
-            let count = table.shape().element_count().or_raise()?;
-            Ok(table.array().or_raise()?.slice(..count).or_raise()?.into())
-        }
-        None => Err(TableTypeError::new_err("an array of one type is required")),
-    })
+    of_typed_buffer(data, copy, None)
 }
 
 /// Refuses a value without dimensions, whose buffer has no shape.
@@ -141,13 +51,8 @@ fn refuse_single_values(data: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(())
 }
 
-pub(crate) fn is_buffer(data: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: the object is alive, and the interpreter is attached.
-    unsafe { pyo3::ffi::PyObject_CheckBuffer(data.as_ptr()) == 1 }
-}
-
 /// `element` is the type of the values, if the buffer cannot state it.
-fn of_buffer(
+fn of_typed_buffer(
     data: &Bound<'_, PyAny>,
     copy: Option<bool>,
     element: Option<ElementType>,
@@ -186,7 +91,7 @@ fn of_buffer(
         options.set_item("order", "C")?;
         let packed = py.import("numpy")?.call_method("array", (data,), Some(&options))?;
         record(CopyKind::Exchanged, shape.element_count().or_raise()? * element.size_in_bytes());
-        return of_buffer(&packed, Some(false), Some(element).filter(|&element| element == ElementType::Bf16));
+        return of_typed_buffer(&packed, Some(false), Some(element).filter(|&element| element == ElementType::Bf16));
     };
     let shares = match copy {
         Some(copies) => !copies,
@@ -221,6 +126,18 @@ pub(crate) fn of_bytes(
 pub(crate) fn array_of_bytes(values: &Bound<'_, PyAny>, element: ElementType) -> PyResult<AnyArray> {
     let rows = PyUntypedBuffer::get(values)?.len_bytes() / element.size_in_bytes();
     values_of(&*of_bytes(values, element, Shape { rows, columns: 1 }, DataLayout::RowMajor)?)
+}
+
+/// Shares the values of a homogeneous table.
+pub(crate) fn values_of(table: &dyn NumericTable) -> PyResult<AnyArray> {
+    let element = table.uniform_type().unwrap_or(ElementType::F64);
+    with_type!(element, T => match table.downcast_ref::<HomogenNumericTable<T>>() {
+        Some(table) => {
+            let count = table.shape().element_count().or_raise()?;
+            Ok(table.array().or_raise()?.slice(..count).or_raise()?.into())
+        }
+        None => Err(TableTypeError::new_err("an array of one type is required")),
+    })
 }
 
 /// Creates a table from the values of a buffer. Their number must be that of the shape, and they must be aligned, and

@@ -1,0 +1,73 @@
+//! `Table(...)`, and the columns that a table gets: objects of any kind that come in through the doors.
+
+use numeric_table::{ConversionPolicy, ElementType, Error, ErrorKind, TableDescription, interop::CopyReason};
+use pyo3::prelude::*;
+
+use crate::base::boundary::methods;
+use crate::base::error::{OrRaise, TableError, exception};
+use crate::base::lists;
+use crate::doors;
+use crate::table::Table;
+use crate::table::describe::renamed;
+use crate::table::reading::{converted, policy_of, stated};
+use crate::table::surgery::beside;
+
+#[methods]
+impl Table {
+    #[new]
+    #[pyo3(signature = (data, *, dtype = None, names = None, copy = None, policy = "saturate"))]
+    fn from_python(
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = lists::items_or_none)] names: Option<Vec<Option<String>>>,
+        copy: Option<bool>,
+        policy: &str,
+    ) -> PyResult<Self> {
+        let (policy, stated) = (policy_of(policy)?, stated(dtype)?);
+        let rounds = policy != ConversionPolicy::Exact && stated.is_some_and(ElementType::is_float);
+        let mut table = match data.cast::<Self>() {
+            Ok(table) if copy != Some(true) => table.get().snapshot(py)?,
+            Ok(table) => table.get().duplicate(py)?,
+            Err(_) => doors::table_of(data, copy, rounds)?,
+        };
+        if let Some(element) = stated
+            && table.uniform_type() != Some(element)
+        {
+            if copy == Some(false) {
+                return Err(exception(Error::new(ErrorKind::CopyRequired { reason: CopyReason::ElementType })));
+            }
+            let whole = &*table;
+            table = py.detach(|| converted(whole, element, policy)).or_raise()?;
+        }
+        if let Some(names) = names {
+            let named = renamed(table.dictionary(), &names).or_raise()?;
+            table.set_dictionary(named).or_raise()?;
+        }
+        Ok(Self::new(table))
+    }
+
+    /// Returns the table with a column appended, or with the column of this name replaced. ``values`` is an array, a
+    /// table of one column, a pandas series or a sequence, of any type. If the types of the columns differ, the result
+    /// has one array per column. In a sparse table, the column becomes sparse and takes the table's type, if this
+    /// represents its values exactly.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> table = nt.Table([[1.5, 2.0], [3.0, 4.0]], names=["width", "height"])
+    /// >>> wider = table.with_column("area", table["width"] * table["height"])
+    /// >>> wider.names, wider["area"].tolist()
+    /// (['width', 'height', 'area'], [3.0, 12.0])
+    fn with_column(&self, py: Python<'_>, name: String, values: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let column = match values.cast::<Self>() {
+            Ok(table) => table.get().snapshot(py)?,
+            Err(_) => doors::table(values, None)?,
+        };
+        let found = column.column_count();
+        if found != 1 {
+            return Err(TableError::new_err(format!("a column has one value for each row, but this has {found}")));
+        }
+        let (table, column) = (self.snapshot(py)?, &*column);
+        let table = &*table;
+        py.detach(|| beside(table, name, column)).or_raise().map(Self::new)
+    }
+}
