@@ -245,6 +245,40 @@ fn numbers_that_mean_a_missing_value_are_missing() {
     let table = typed("1,2\n-999,3\n4,-999.0\n5,nan\n", options).unwrap();
     assert_column(&table, 0, &[1_i64, 4]);
     assert_column(&table, 1, &[2.0, -999.0]);
+    // Numbers are compared by value, in any spelling and in any type.
+    let text = "n,x,w\n1,-999.000,-999.0\n-999,2.5,red\n3,-9.99E2,-999\n\"-999\",\"-999.0\",blue\n5,-998.5,red\n";
+    let options = CsvOptions::new().missing_numbers([-999.0, f64::NAN]);
+    let table = typed(text, options.clone()).unwrap();
+    let missing = |table: &SoaNumericTable, column: usize| -> Vec<usize> {
+        (0..table.shape().rows).filter(|&row| table.is_missing(row, column).unwrap()).collect()
+    };
+    assert_eq!(types(&table), [I64, F64, U8]);
+    assert_eq!([0, 1, 2].map(|column| missing(&table, column)), [vec![1, 3], vec![0, 2, 3], vec![0, 2]]);
+    let stated = options.clone().kind("w", CsvColumnKind::Categorical);
+    assert!(missing(&typed(text, stated).unwrap(), 2).is_empty()); // "-999.0" and "-999" are two words
+    let numbers = || options.clone().columns(["n", "x"]);
+    assert_eq!(typed(text, numbers().missing(CsvMissing::SkipRow)).unwrap().shape().rows, 1);
+    let filled = CsvSource::from_bytes_with(text.as_bytes(), numbers().missing(CsvMissing::Value(0.5))).unwrap();
+    let filled = filled.load::<f32>().unwrap();
+    assert_eq!(filled.as_slice().unwrap(), [1.0, 0.5, 0.5, 2.5, 3.0, 0.5, 0.5, 0.5, 5.0, -998.5]);
+    let german = options.delimiter(b';').decimal(',').missing(CsvMissing::Nan);
+    assert!(typed("1,5;2\n-999,0;3\n", german).unwrap().value::<f64>(1, 0).unwrap().is_nan());
+}
+
+#[test]
+fn texts_of_pandas_are_missing_beside_numbers_of_any_kind() {
+    let options = CsvOptions::new().missing_texts(CsvOptions::PANDAS_MISSING_TEXTS);
+    for marker in CsvOptions::PANDAS_MISSING_TEXTS {
+        let text = format!("n,x,w\n1,0.5,red\n{marker},{marker},{marker}\n3,NAN,blue\n");
+        let table = typed(&text, options.clone()).unwrap();
+        assert_eq!(types(&table), [I64, F64, U8], "{marker}");
+        let counts = [0, 1, 2].map(|column| table.missing_count(column).unwrap());
+        assert_eq!(counts, [1, 1, 1], "{marker}"); // and NAN is a number
+    }
+    // In quotes, such a text is a word among words, and missing among numbers, even if it looks like a number.
+    let table = typed("w,n\n\"nan\",\"nan\"\nred,0.5\n\"-NaN\",\"NaN\"\n", options).unwrap();
+    assert_eq!(types(&table), [U8, F64]);
+    assert_eq!([0, 1].map(|column| table.missing_count(column).unwrap()), [0, 2]);
 }
 
 #[test]

@@ -137,7 +137,8 @@ impl Findings {
             let start = if index == 0 { at } else { ends[index - 1] + 1 };
             let (is_open, wants_words) = (column.is_open(), column.wants_words() && !self.is_past_end);
             let field = syntax.field_between(bytes, start, end, scratch);
-            if column.may_skip() && roles.is_undecided(index, &field) {
+            let is_undecided = roles.is_undecided(index, &field);
+            if column.may_skip() && is_undecided {
                 finding.has_skipping_gap = true;
             }
             if (!is_open && !wants_words) || roles.is_missing(index, &field) {
@@ -149,7 +150,7 @@ impl Findings {
             }
             if is_open {
                 let bare = syntax.bare_start(bytes, start).filter(|_| ends.len() == 1).map(|bare| &bytes[bare..end]);
-                finding.signs.add(&field, place, bare, &roles.numerals);
+                finding.signs.add(&field, place, bare, (!is_undecided).then_some(&roles.numerals));
             }
             if column.is_sampled && finding.stray.is_none() && roles.numerals.is_meant(field.number_text()) {
                 finding.stray = Some((place, excerpt(field.text)));

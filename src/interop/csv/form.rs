@@ -139,9 +139,9 @@ impl Form {
         }
         let is_only = shape.columns == 1;
         let given = &options.missing[..];
-        // A string that a reader takes for a missing value is a word if it is in quotes.
+        // A string that a reader takes for a missing value, pandas included, is a word if it is in quotes.
         let quote = |word: &str| {
-            let is_missing = CsvOptions::MISSING_TEXTS.contains(&word) || given == word;
+            let is_missing = CsvOptions::PANDAS_MISSING_TEXTS.contains(&word) || given == word;
             if is_missing { in_quotes(word) } else { quoted(word, delimiter, false) }
         };
         let is_time = |feature: &Feature| matches!(feature.feature_type, FeatureType::Time(_));

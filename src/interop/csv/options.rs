@@ -54,6 +54,7 @@ pub struct CsvOptions {
     pub(super) kinds: Vec<(CsvColumns, CsvColumnKind)>,
     pub(super) categories: Vec<(CsvColumns, Arc<[String]>)>,
     pub(super) missing_texts: Vec<String>,
+    pub(super) missing_numbers: Vec<f64>,
     pub(super) quoted_missing: bool,
     pub(super) missing: Vec<(CsvColumns, CsvMissing)>,
     pub(super) policy: ConversionPolicy,
@@ -68,6 +69,22 @@ pub struct CsvOptions {
 impl CsvOptions {
     /// The strings that mean a missing value by default.
     pub(super) const MISSING_TEXTS: [&str; 2] = ["", "NA"];
+
+    /// The strings that mean a missing value by default in pandas' `read_csv`, for
+    /// [`missing_texts`](Self::missing_texts). Written words that equal one of them are in quotes.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{csv::{CsvOptions, CsvSource}, prelude::*};
+    /// let options = CsvOptions::new().missing_texts(CsvOptions::PANDAS_MISSING_TEXTS);
+    /// let table = CsvSource::from_bytes_with(&b"a,b\n1,n/a\nNaN,red\n"[..], options)?.load_typed()?;
+    /// assert_eq!((table.missing_count("a")?, table.missing_count("b")?), (1, 1));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub const PANDAS_MISSING_TEXTS: [&str; 19] = [
+        "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
+        "NULL", "NaN", "None", "n/a", "nan", "null",
+    ];
 
     /// Creates the default options:
     ///
@@ -104,6 +121,7 @@ impl CsvOptions {
             kinds: Vec::new(),
             categories: Vec::new(),
             missing_texts: Self::MISSING_TEXTS.map(str::to_owned).into(),
+            missing_numbers: Vec::new(),
             quoted_missing: false,
             missing: Vec::new(),
             policy: ConversionPolicy::Exact,
@@ -269,6 +287,21 @@ impl CsvOptions {
     /// ```
     pub fn missing_texts<S: Into<String>>(self, texts: impl IntoIterator<Item = S>) -> Self {
         Self { missing_texts: texts.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Sets numbers that mean a missing value, however they are written: `-999.0` also in `-999` and `-9.99e2`. By
+    /// default, there are none. In columns that are set to be categorical, such a field is a word.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::csv::{CsvMissing, CsvOptions, CsvSource};
+    /// let options = CsvOptions::new().missing_numbers([-999.0]).missing(CsvMissing::SkipRow);
+    /// let source = CsvSource::from_bytes_with(&b"1,2\n-999,4\n5,-999.00\n"[..], options)?;
+    /// assert_eq!(source.load::<f64>()?.as_slice()?, [1.0, 2.0]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn missing_numbers(self, numbers: impl IntoIterator<Item = f64>) -> Self {
+        Self { missing_numbers: numbers.into_iter().collect(), ..self }
     }
 
     /// Sets whether, in columns of words, a string that means a missing value does so even in quotes, as in files that

@@ -10,7 +10,7 @@ use crate::base::error::Result;
 use crate::convert::ConversionPolicy;
 use crate::dictionary::TimeUnit;
 use crate::interop::text::moment::Moment;
-use crate::interop::text::number::is_number;
+use crate::interop::text::number::value;
 
 /// How the fields of a column are processed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,9 @@ impl<'r> ColumnPlan<'r> {
     /// missing values.
     pub(super) fn examine(roles: &'r Roles, policy: ConversionPolicy) -> Result<Self> {
         let (actions, _) = roles.actions();
-        let has_numbers = roles.missing_texts.iter().any(|text| is_number(text.as_bytes()));
+        // The fast path finds neither NaN nor infinity.
+        let is_finite = |text: &String| value::<f64>(text.as_bytes(), policy).is_ok_and(f64::is_finite);
+        let has_numbers = !roles.missing_numbers.is_empty() || roles.missing_texts.iter().any(is_finite);
         let has_times = roles.missing_texts.iter().any(|text| Moment::read(text.as_bytes()).is_ok());
         let mut columns = Vec::new();
         for (action, role) in actions.into_iter().zip(&roles.columns) {

@@ -113,6 +113,8 @@ pub(super) struct Roles {
     /// The columns of the table, in table order.
     pub(super) kept: Vec<usize>,
     pub(super) missing_texts: Arc<[String]>,
+    /// Numbers that mean a missing value, except in columns that are set to be ones of words.
+    pub(super) missing_numbers: Arc<[f64]>,
     /// Whether those strings mean a missing value in columns of words even in quotes.
     quoted_missing: bool,
     pub(super) numerals: Numerals,
@@ -181,7 +183,8 @@ impl Roles {
         });
         let (missing_texts, numerals) = (options.missing_texts.clone().into(), options.numerals());
         let quoted_missing = options.quoted_missing;
-        Ok(Self { columns: columns.collect(), kept, missing_texts, quoted_missing, numerals })
+        let missing_numbers = options.missing_numbers.clone().into();
+        Ok(Self { columns: columns.collect(), kept, missing_texts, missing_numbers, quoted_missing, numerals })
     }
 
     /// Returns whether everything that depends on the fields of the file is known.
@@ -207,7 +210,7 @@ impl Roles {
     pub(super) fn is_missing(&self, column: usize, field: &Field<'_>) -> bool {
         let column = &self.columns[column];
         let may_be_word = || field.is_quoted && !self.quoted_missing && (column.holds_words() || column.is_open());
-        self.is_missing_text(field.text) && !may_be_word()
+        self.means_missing(column, field) && !may_be_word()
     }
 
     /// Returns whether fields that are not known yet decide if a field is a word or means a missing value. Those are
@@ -215,12 +218,27 @@ impl Roles {
     /// is open, the kinds that the first rows have shown make no difference, so the result does not depend on the
     /// number of those rows.
     pub(super) fn is_undecided(&self, column: usize, field: &Field<'_>) -> bool {
-        if !field.is_quoted || self.quoted_missing || !self.is_missing_text(field.text) {
+        let column = &self.columns[column];
+        if !field.is_quoted || self.quoted_missing || !self.means_missing(column, field) {
             return false;
         }
-        let column = &self.columns[column];
         let may_skip = column.is_kept && !column.is_stated && column.missing == CsvMissing::SkipRow;
         column.is_open() || (may_skip && !column.holds_words() && self.columns.iter().any(ColumnRole::is_open))
+    }
+
+    /// Returns whether a field means a missing value, unless it is a word in quotes.
+    fn means_missing(&self, column: &ColumnRole, field: &Field<'_>) -> bool {
+        self.is_missing_text(field.text) || self.is_missing_number(column, field)
+    }
+
+    /// Returns whether a field is a number that means a missing value.
+    fn is_missing_number(&self, column: &ColumnRole, field: &Field<'_>) -> bool {
+        let is_word = || column.is_stated && column.is_words();
+        let read = |plain: &[u8]| value::<f64>(plain, ConversionPolicy::Saturate).ok();
+        let number = || self.numerals.read(field.number_text(), read).flatten();
+        !self.missing_numbers.is_empty()
+            && !is_word()
+            && number().is_some_and(|number| self.missing_numbers.contains(&number))
     }
 
     /// Returns whether a string means a missing value, unless it is a word in quotes.
@@ -405,7 +423,10 @@ impl<'r, T: Element> RowPlan<'r, T> {
         }
         let numbers =
             roles.missing_texts.iter().filter_map(|text| value::<T>(text.as_bytes(), ConversionPolicy::Exact).ok());
-        Ok(Self { roles, columns, width, missing_numbers: numbers.collect(), may_skip: roles.may_skip() })
+        let numbers = numbers.chain(roles.missing_numbers.iter().map(|&number| cast::<f64, T>(number)));
+        let is_fast = |number: &T| !cast::<T, f64>(*number).is_nan(); // the fast path finds no NaN
+        let missing_numbers = numbers.filter(is_fast).collect();
+        Ok(Self { roles, columns, width, missing_numbers, may_skip: roles.may_skip() })
     }
 }
 

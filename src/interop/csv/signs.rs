@@ -30,12 +30,13 @@ impl Default for Signs {
 }
 
 impl Signs {
-    /// Adds a field. `bare` is its unquoted part, if it is the only field of its record.
-    pub(super) fn add(&mut self, field: &Field<'_>, place: u64, bare: Option<&[u8]>, numerals: &Numerals) {
+    /// Adds a field. `bare` is its unquoted part, if it is the only field of its record. `numerals` is `None` if it is
+    /// not a number, however it looks: in quotes, `nan` may mean a missing value or be a word.
+    pub(super) fn add(&mut self, field: &Field<'_>, place: u64, bare: Option<&[u8]>, numerals: Option<&Numerals>) {
         if self.number.is_some() {
             return; // the kind is decided
         }
-        if numerals.is_meant(field.number_text()) {
+        if numerals.is_some_and(|numerals| numerals.is_meant(field.number_text())) {
             self.number = Some((place, excerpt(field.text)));
             return;
         }
