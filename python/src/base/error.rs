@@ -162,7 +162,7 @@ const CALLS: [(&str, &str); 22] = [
     ("CsvOptions::max_buffered_bytes", "max_buffered_bytes="),
     ("CsvOptions::missing", "missing="),
     ("CsvOptions::missing_in", "missing="),
-    ("CsvOptions::missing_texts", "missing_texts="),
+    ("CsvOptions::missing_texts", "na_values="),
     ("CsvOptions::thousands", "thousands="),
     ("CsvOptions::trailing_delimiter", "trailing_delimiter="),
     ("HomogenNumericTable::load_npy", "load_npy"),

@@ -46,14 +46,17 @@ fn source(py: Python<'_>, path: &PathBuf, said: &Said<'_, '_>) -> PyResult<CsvSo
 /// Reads a CSV file and converts it to one type, or with ``dtype=None`` infers a type for each column, with categories
 /// for columns of words.
 ///
+/// ``comment`` begins a comment, at the beginning of a line or after a field; the rest of the line is ignored.
 /// ``header`` states whether the first line has names; ``None`` detects it. ``columns`` are the columns to read, by
 /// name or index; ``categorical`` names columns to read as categories even if their values look like numbers.
 /// ``trailing_delimiter`` states whether lines end in a delimiter that no field follows; ``None`` detects it.
 /// ``thousands`` is the separator of digits in groups of three. ``dtypes`` maps some columns to types.
-/// ``missing_texts`` (by default ``["", "NA"]``) mean missing values. ``missing`` states how to treat these: ``"keep"``,
-/// the default, keeps them in columns of their own type, and is an error for tables of one type; ``"error"``, ``"nan"``, a number, or
-/// ``"skip"`` to omit the row. In a categorical column, a quoted string is a category, unless
-/// ``quoted_missing=True`` makes it missing there too, for files with quotes around every field.
+/// The texts that mean a missing value are those of pandas: the empty text, ``NA``, ``N/A``, ``NaN``, ``null``, ``None``
+/// and so on. ``na_values`` are further ones, as a text, a number or a list; a number in any spelling.
+/// ``keep_default_na=False`` leaves only these. ``missing`` states how to treat missing values: ``"keep"``, the default,
+/// keeps them in columns of their own type; ``"error"``, ``"nan"``, a number, or ``"skip"`` to omit the row. In a table
+/// of one type they are errors by default, and ``NaN`` is a value. In a categorical column, a quoted string is a
+/// category, unless ``quoted_missing=True`` makes it missing there too, for files with quotes around every field.
 /// ``max_columns`` (65,536), ``max_categories`` of a column (1,048,576), ``max_record_bytes`` (256 MiB) and
 /// ``max_buffered_bytes`` (1 GiB, for a source without a size) are limits, so that a small file cannot take much
 /// memory.
@@ -69,7 +72,7 @@ fn source(py: Python<'_>, path: &PathBuf, said: &Said<'_, '_>) -> PyResult<CsvSo
 /// the package tqdm. An exception that the function raises ends the work.
 #[function]
 #[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, thousands = None, comment = None, header = None,
-    trailing_delimiter = None, columns = None, categorical = None, missing = None, missing_texts = None,
+    trailing_delimiter = None, columns = None, categorical = None, missing = None, na_values = None, keep_default_na = true,
     quoted_missing = None, dtypes = None, max_columns = None, max_categories = None, max_record_bytes = None,
     max_buffered_bytes = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "they are named, in Python")]
@@ -86,7 +89,8 @@ pub(crate) fn read_csv(
     columns: Option<&Bound<'_, PyAny>>,
     categorical: Option<&Bound<'_, PyAny>>,
     missing: Option<&Bound<'_, PyAny>>,
-    missing_texts: Option<&Bound<'_, PyAny>>,
+    na_values: Option<&Bound<'_, PyAny>>,
+    keep_default_na: bool,
     quoted_missing: Option<bool>,
     dtypes: Option<&Bound<'_, PyMapping>>,
     max_columns: Option<&Bound<'_, PyAny>>,
@@ -107,7 +111,9 @@ pub(crate) fn read_csv(
         columns,
         categorical,
         missing,
-        missing_texts,
+        na_values,
+        keep_default_na,
+        has_one_type: element.is_some(),
         quoted_missing,
         dtypes,
         max_columns,
@@ -162,7 +168,7 @@ pub(crate) struct Csv {
 /// array([1.5, 2.5, 3.5])
 #[function]
 #[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, thousands = None, comment = None, header = None,
-    trailing_delimiter = None, columns = None, categorical = None, missing = None, missing_texts = None,
+    trailing_delimiter = None, columns = None, categorical = None, missing = None, na_values = None, keep_default_na = true,
     quoted_missing = None, dtypes = None, max_columns = None, max_categories = None, max_record_bytes = None,
     max_buffered_bytes = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "they are named, in Python")]
@@ -179,7 +185,8 @@ pub(crate) fn open_csv(
     columns: Option<&Bound<'_, PyAny>>,
     categorical: Option<&Bound<'_, PyAny>>,
     missing: Option<&Bound<'_, PyAny>>,
-    missing_texts: Option<&Bound<'_, PyAny>>,
+    na_values: Option<&Bound<'_, PyAny>>,
+    keep_default_na: bool,
     quoted_missing: Option<bool>,
     dtypes: Option<&Bound<'_, PyMapping>>,
     max_columns: Option<&Bound<'_, PyAny>>,
@@ -200,7 +207,9 @@ pub(crate) fn open_csv(
         columns,
         categorical,
         missing,
-        missing_texts,
+        na_values,
+        keep_default_na,
+        has_one_type: true,
         quoted_missing,
         dtypes,
         max_columns,

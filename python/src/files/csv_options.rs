@@ -3,10 +3,10 @@
 use numeric_table::csv::{CsvColumnKind, CsvColumns, CsvHeader, CsvMissing, CsvOptions, CsvTrailing};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyMapping, PyString};
+use pyo3::types::{PyBool, PyBytes, PyMapping, PyString};
 
 use crate::base::element;
-use crate::base::error::TableError;
+use crate::base::error::{TableError, TableTypeError};
 use crate::base::lists;
 use crate::base::numbers;
 
@@ -21,7 +21,10 @@ pub(crate) struct Said<'a, 'py> {
     pub(crate) columns: Option<&'a Bound<'py, PyAny>>,
     pub(crate) categorical: Option<&'a Bound<'py, PyAny>>,
     pub(crate) missing: Option<&'a Bound<'py, PyAny>>,
-    pub(crate) missing_texts: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) na_values: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) keep_default_na: bool,
+    /// Whether the table has one type: see [`Said::missing_markers`].
+    pub(crate) has_one_type: bool,
     pub(crate) quoted_missing: Option<bool>,
     pub(crate) dtypes: Option<&'a Bound<'py, PyMapping>>,
     pub(crate) max_columns: Option<&'a Bound<'py, PyAny>>,
@@ -46,7 +49,7 @@ impl Said<'_, '_> {
             options = options.trailing_delimiter(if is_there { CsvTrailing::Yes } else { CsvTrailing::No });
         }
         if let Some(comment) = self.comment {
-            options = options.comment(ascii("what begins a comment", comment)?);
+            options = options.inline_comment(ascii("what begins a comment", comment)?);
         }
         if let Some(header) = self.header {
             options = options.header(if header { CsvHeader::Yes } else { CsvHeader::No });
@@ -57,9 +60,8 @@ impl Said<'_, '_> {
         if let Some(categorical) = self.categorical {
             options = options.kind(chosen(categorical)?, CsvColumnKind::Categorical);
         }
-        if let Some(texts) = self.missing_texts {
-            options = options.missing_texts(lists::items::<String>(texts)?);
-        }
+        let (texts, numbers) = self.missing_markers()?;
+        options = options.missing_texts(texts).missing_numbers(numbers);
         if let Some(is_missing) = self.quoted_missing {
             options = options.quoted_missing(is_missing);
         }
@@ -83,6 +85,47 @@ impl Said<'_, '_> {
             options = options.max_buffered_bytes(numbers::count(limit)? as u64);
         }
         Ok(options)
+    }
+
+    /// Returns the texts and the numbers that mean a missing value. A table of one type refuses missing values, unless
+    /// the caller states how to treat them: there, the spellings of NaN are NaN by default, and not missing.
+    fn missing_markers(&self) -> PyResult<(Vec<String>, Vec<f64>)> {
+        let (mut texts, mut numbers) = (Vec::new(), Vec::new());
+        if self.keep_default_na {
+            let is_nan = |text: &str| text.trim_start_matches('-').eq_ignore_ascii_case("nan");
+            let are_values = self.has_one_type && self.missing.is_none();
+            let defaults = CsvOptions::PANDAS_MISSING_TEXTS.into_iter();
+            texts.extend(defaults.filter(|text| !are_values || !is_nan(text)).map(str::to_owned));
+        }
+        let Some(given) = self.na_values else { return Ok((texts, numbers)) };
+        if given.cast::<PyMapping>().is_ok() {
+            return Err(TableTypeError::new_err(
+                "na_values= are texts and numbers for all columns, not a dict: dtypes= and categorical= are for columns",
+            ));
+        }
+        let is_text = given.is_instance_of::<PyString>() || given.is_instance_of::<PyBytes>();
+        let is_one = is_text || !given.hasattr("__iter__")?;
+        let given = if is_one { vec![given.clone()] } else { lists::items::<Bound<'_, PyAny>>(given)? };
+        for marker in given {
+            let number = match marker.cast::<PyString>() {
+                Ok(text) => text.to_string().parse().ok(),
+                Err(_) if marker.is_instance_of::<PyBool>() => return Err(not_a_marker(&marker)),
+                Err(_) => Some(marker.extract::<f64>().map_err(|_| not_a_marker(&marker))?),
+            };
+            texts.push(marker.str()?.to_string());
+            numbers.extend(number.filter(|number| number.abs() < EXACT)); // not NaN
+        }
+        Ok((texts, numbers))
+    }
+}
+
+/// Below this, no integer in a file is rounded to another number.
+const EXACT: f64 = (1_u64 << 53) as f64;
+
+fn not_a_marker(marker: &Bound<'_, PyAny>) -> PyErr {
+    match marker.repr() {
+        Ok(marker) => TableTypeError::new_err(format!("na_values= are texts and numbers, not {marker}")),
+        Err(error) => error,
     }
 }
 
