@@ -24,7 +24,11 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Returns an HTML table: names, types, the first and last rows, the shape.
+/// A missing value, fainter than a word of this spelling.
+const MISSING: &str = "<span style=\"opacity: 0.6\">null</span>";
+
+/// Returns an HTML table: names, types, the first and last rows, the shape. It states no colors: those of the page,
+/// which may be light or dark, apply.
 pub(crate) fn table(table: &dyn NumericTable) -> Result<String> {
     let Shape { rows, columns } = table.shape();
     let (shown_rows, shown_columns) = (shown(rows, ROWS), shown(columns, COLUMNS));
@@ -34,7 +38,11 @@ pub(crate) fn table(table: &dyn NumericTable) -> Result<String> {
             Some(column) => {
                 let feature = table.dictionary().feature(*column)?;
                 let name = feature.name.as_deref().map_or_else(|| column.to_string(), escaped);
-                write!(html, "<th>{name}<br><small>{}</small></th>", element::name(feature.element_type))
+                let has_labels = feature.categories.as_ref().is_some_and(|categories| categories.has_labels());
+                let kind = if has_labels { "category, " } else { "" };
+                let element = element::name(feature.element_type);
+                let faint = "style=\"font-weight: normal; opacity: 0.7\"";
+                write!(html, "<th>{name}<br><small {faint}>{kind}{element}</small></th>")
             }
             None => write!(html, "<th>&hellip;</th>"),
         };
@@ -45,7 +53,7 @@ pub(crate) fn table(table: &dyn NumericTable) -> Result<String> {
         let _ = write!(html, "<tr><th>{label}</th>");
         for column in &shown_columns {
             let text = match (row, column) {
-                (Some(row), Some(column)) if table.is_missing(*row, *column)? => String::from("null"),
+                (Some(row), Some(column)) if table.is_missing(*row, *column)? => String::from(MISSING),
                 (Some(row), Some(column)) => with_type!(table.column_type(*column)?, T => {
                     let value = table.value::<T>(*row, *column)?;
                     let feature = table.dictionary().feature(*column)?;

@@ -13,6 +13,8 @@ pub(crate) mod html;
 #[forbid(unsafe_code)]
 pub(crate) mod missing;
 #[forbid(unsafe_code)]
+mod plots;
+#[forbid(unsafe_code)]
 pub(crate) mod reading;
 #[forbid(unsafe_code)]
 pub(crate) mod sparse;
