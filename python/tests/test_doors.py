@@ -123,7 +123,8 @@ def table_of(data, kind=None):
 
 def from_csv(file, kind):
     path, has_names, last = file  # what no text says
-    return nt.read_csv(path, missing="keep", header=has_names, categorical=last if "words" in kind else None)
+    said = {"na_values": ["", "NA"], "keep_default_na": False}  # NaN is not missing
+    return nt.read_csv(path, missing="keep", header=has_names, categorical=last if "words" in kind else None, **said)
 
 
 def to_csv(table, folder):

@@ -116,7 +116,7 @@ CSV = "id;size;colour;note\n1;1,5;red;7\n2;;blue;8\n3;-;red;9\n"
 def test_the_text_of_a_file_is_described(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(CSV)
-    said = {"delimiter": ";", "decimal": ",", "missing_texts": ["", "-"]}
+    said = {"delimiter": ";", "decimal": ",", "na_values": ["", "-"], "keep_default_na": False}
     with pytest.raises(nt.TableError, match="missing="):
         nt.read_csv(path, missing="error", **said)
     table = nt.read_csv(path, **said)
@@ -130,9 +130,59 @@ def test_the_text_of_a_file_is_described(tmp_path):
     assert nt.read_csv(path, "f8", missing=-1, columns=[0, 1], **said).rows().tolist() == [[1, 1.5], [2, -1], [3, -1]]
     with nt.open_csv(path, missing=0.5, columns=(1,), **said) as source:
         assert [block.rows().tolist() for block in source.row_blocks(2)] == [[[1.5], [0.5]], [[0.5]]]
-    path.write_text("1,2\n# nothing\n3,4\n")
+    path.write_text("1,2 # after a field\n# nothing\n3,4#\n")
     assert nt.read_csv(path, "f8", header=False, comment="#").rows().tolist() == [[1, 2], [3, 4]]
     assert nt.read_csv(path, "f8", header=True, comment="#").names == ["1", "2"]
+
+
+def test_what_is_missing_in_pandas_is_missing(tmp_path):
+    path = tmp_path / "t.csv"
+    markers = ["", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A"]
+    markers += ["NA", "NULL", "NaN", "None", "n/a", "nan", "null"]
+    for marker in markers:
+        path.write_text(f"n,x,w\n1,0.5,red\n{marker},{marker},{marker}\n3,NAN,blue\n")
+        table = nt.read_csv(path)
+        assert table.missing_count() == {"n": 1, "x": 1, "w": 1}, marker
+        assert [str(dtype) for dtype in table.dtypes[:2]] == ["int64", "float64"]
+    path.write_text("x,w\n0.5,red\nNaN,None\n,\n")
+    table = nt.read_csv(path, keep_default_na=False, na_values="")
+    assert table.missing_count() == {"x": 1, "w": 1} and table.categories == {"w": ["red", "None"]}
+    path.write_text("x,y\n0.5,nan\nNaN,2\n")  # a table of one type has NaN for NaN
+    np.testing.assert_array_equal(nt.read_csv(path, "f8").rows(), [[0.5, np.nan], [np.nan, 2]])
+    (block,) = nt.open_csv(path).row_blocks(9)
+    np.testing.assert_array_equal(block.rows(), [[0.5, np.nan], [np.nan, 2]])
+    assert nt.read_csv(path, "f8", missing=0).rows().tolist() == [[0.5, 0], [0, 2]]
+    with pytest.raises(nt.TableError, match='"nan" is missing'):
+        nt.read_csv(path, "f8", missing="error")
+    path.write_text("x,y\n0.5,null\n")
+    with pytest.raises(nt.TableError, match='"null" is missing'):
+        nt.read_csv(path, "f8")
+
+
+def test_words_that_are_written_come_back(tmp_path):
+    words = ["None", "null", "NA", "n/a", "", "red", "nan", "-1.#IND", "<NA>"]
+    path = tmp_path / "t.csv"
+    path.write_text("w\n" + "".join(f'"{word}"\n' for word in words))
+    table = nt.read_csv(path)
+    assert table.categories == {"w": words} and table.missing_count("w") == 0
+    nt.write_csv(table, tmp_path / "again.csv")
+    assert nt.read_csv(tmp_path / "again.csv") == table
+
+
+def test_further_markers_are_texts_and_numbers(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("n,x,w\n-999,-999.000,red\n1,-9.99e2,-\n3,2.5,NA\n")
+    for marker in (-999, -999.0, "-999", np.int64(-999), np.float32(-999)):
+        assert nt.read_csv(path, na_values=["-", marker]).missing_count() == {"n": 1, "x": 2, "w": 2}
+        assert nt.read_csv(path, na_values=("-", marker), keep_default_na=False).missing_count("w") == 1
+    assert nt.read_csv(path, na_values="red").missing_count() == {"n": 0, "x": 0, "w": 2}
+    assert nt.read_csv(path, na_values=float("nan")).missing_count() == {"n": 0, "x": 0, "w": 1}
+    path.write_text("n\n9007199254740992\n9007199254740993\n")  # as float64, they are the same number
+    assert nt.read_csv(path, na_values=2**53 + 1).missing("n").tolist() == [False, True]
+    with pytest.raises(nt.TableTypeError, match="not a dict"):
+        nt.read_csv(path, na_values={"n": "NA"})
+    with pytest.raises(nt.TableTypeError, match="texts and numbers, not True"):
+        nt.read_csv(path, na_values=[True])
 
 
 def test_texts_in_quotes_are_words_or_missing_as_is_said(tmp_path):
@@ -167,7 +217,13 @@ def test_descriptions_that_fit_nothing_are_refused(tmp_path):
         {"dtypes": "f4"},
         {"comment": "é"},
         {"decimal": "x"},
-        {"missing_texts": "NA"},
+        {"na_values": {"a": "NA"}},
+        {"na_values": True},
+        {"na_values": ["NA", None]},
+        {"na_values": b"NA"},
+        {"na_values": 2**2000},
+        {"keep_default_na": "yes"},
+        {"missing_texts": ["NA"]},
         {"header": "yes"},
         {"quoted_missing": "yes"},
     ):

@@ -3,6 +3,7 @@
 import email
 import importlib.metadata
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,10 @@ def check(metadata):
     assert sorted(metadata.get_all("License-File")) == [f"licenses/{name}" for name in LICENSES]
     page = metadata.get_payload() or metadata["Description"]
     assert page.splitlines()[0] == "# numeric_table for Python"
+    links = re.findall(r"\]\(([^)]*)\)|<(?:img|a)[^>]*=\"([^\"]*)\"", page)
+    assert all(link.startswith(("https://", "#")) for link in map("".join, links))  # an index resolves no others
+    assert "Typing :: Typed" in metadata.get_all("Classifier") and metadata["Keywords"]
+    assert not [name for name in metadata.get_all("Classifier") if name.startswith("License")]  # but an expression
 
 
 @pytest.mark.skipif(not (HERE.parent / "LICENSE-MIT").exists(), reason="not in the repository")
@@ -45,6 +50,11 @@ def test_a_source_distribution_and_what_is_built_of_it_have_the_page_and_the_lic
         files.extractall(tmp_path, filter="data")
     (folder,) = [path for path in tmp_path.iterdir() if path.is_dir()]
     check(email.message_from_string((folder / "PKG-INFO").read_text()))
+    tests = {path.relative_to(folder).parts[:2] for path in folder.rglob("*") if "tests" in path.relative_to(folder).parts}
+    assert ("python", "tests") in tests and ("tests", "common") in tests  # the second is a member of the workspace
+    foreign = {path for path in tests if path[0] in ("tests", "crates", "data")} - {("tests",), ("tests", "common")}
+    assert all(path[0] == "crates" for path in foreign) and not list(folder.glob("crates/*/tests"))
+    assert not (folder / "data").exists()
     command = [maturin, "pep517", "write-dist-info", "--metadata-directory", tmp_path / "wheel"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     (found,) = (tmp_path / "wheel").glob("*.dist-info")

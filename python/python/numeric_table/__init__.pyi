@@ -2,10 +2,63 @@ import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Literal, NoReturn, Protocol, Self, TypeAlias, TypeVar, overload
+from typing import Any, Literal, NoReturn, Protocol, Self, TypeAlias, TypeVar, final, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+__all__ = [
+    "CopyRequiredError",
+    "Covariance",
+    "CsvSource",
+    "DeviceError",
+    "DeviceTable",
+    "FormatError",
+    "GaussianNaiveBayes",
+    "GaussianNaiveBayesModel",
+    "GramMatrix",
+    "GroupStatistics",
+    "Histogram",
+    "KMeansStep",
+    "LinearRegression",
+    "NaiveBayes",
+    "NaiveBayesModel",
+    "MissingValueError",
+    "NotRepresentableError",
+    "Partial",
+    "QuantileSketch",
+    "RegressionModel",
+    "Shards",
+    "ShardsWriter",
+    "Statistics",
+    "Table",
+    "TableError",
+    "TableFileError",
+    "TableFileNotFoundError",
+    "TableFilePermissionError",
+    "TableIndexError",
+    "TableReader",
+    "TableTypeError",
+    "TableWriter",
+    "Trace",
+    "create",
+    "hstack",
+    "leftovers",
+    "load",
+    "load_npy",
+    "map",
+    "open",
+    "open_csv",
+    "read_csv",
+    "remove_leftovers",
+    "save",
+    "save_npy",
+    "statistics",
+    "trace",
+    "verify",
+    "vstack",
+    "write_csv",
+]
 
 _R = TypeVar("_R")
 _Array: TypeAlias = NDArray[Any]
@@ -39,6 +92,21 @@ class TableFileNotFoundError(TableFileError, FileNotFoundError): ...
 class TableFilePermissionError(TableFileError, PermissionError): ...
 class DeviceError(RuntimeError): ...
 
+class _Plot:
+    def hist(
+        self,
+        columns: _Column | slice | Sequence[_Column] | _Array | None = None,
+        *,
+        bins: int | str | Sequence[float] | _Array | None = None,
+        range: tuple[float, float] | None = None,
+        ax: Any = None,
+    ) -> NDArray[np.object_]: ...
+    def correlation(
+        self, columns: _Column | slice | Sequence[_Column] | _Array | None = None, *, ax: Any = None
+    ) -> Any: ...
+    def scatter(self, x: _Column, y: _Column, *, color: _Column | None = None, ax: Any = None) -> Any: ...
+
+@final
 class Table:
     def __new__(
         cls,
@@ -94,15 +162,25 @@ class Table:
     def conversion_report(self, dtype: DTypeLike) -> dict[str, Any]: ...
     def astype(self, dtype: DTypeLike, *, policy: _Policy = "saturate") -> Table: ...
     @overload
-    def __getitem__(self, key: int | str) -> _Array: ...
+    def __getitem__(self, key: int | str, /) -> _Array: ...
     @overload
-    def __getitem__(self, key: slice | list[str] | list[int] | list[bool] | _Array) -> Table: ...
+    def __getitem__(self, key: slice | list[str] | list[int] | list[bool] | _Array, /) -> Table: ...
     @overload
-    def __getitem__(self, key: tuple[int, _Column]) -> np.generic: ...
+    def __getitem__(self, key: tuple[int, _Column], /) -> np.generic: ...
     @overload
-    def __getitem__(self, key: tuple[slice, _Column]) -> _Array: ...
+    def __getitem__(self, key: tuple[slice, _Column], /) -> _Array: ...
     @overload
-    def __getitem__(self, key: tuple[Any, Any]) -> Any: ...
+    def __getitem__(self, key: tuple[Any, Any], /) -> Any: ...
+    @property
+    def plot(self) -> _Plot: ...
+    def hist(
+        self,
+        columns: _Column | slice | Sequence[_Column] | _Array | None = None,
+        *,
+        bins: int | str | Sequence[float] | _Array | None = None,
+        range: tuple[float, float] | None = None,
+        ax: Any = None,
+    ) -> NDArray[np.object_]: ...
     def head(self, n: int = 5) -> Table: ...
     def tail(self, n: int = 5) -> Table: ...
     def sort_by(self, key: _Column) -> Table: ...
@@ -123,9 +201,9 @@ class Table:
     def notna(self, column: _Column | None = None) -> NDArray[np.bool_]: ...
     def missing(self, column: _Column | None = None) -> NDArray[np.bool_]: ...
     @overload
-    def fillna(self, value: float | str | Mapping[Any, float | str]) -> Table: ...
+    def fillna(self, value: float | str | Mapping[Any, float | str], *, method: None = None) -> Table: ...
     @overload
-    def fillna(self, *, method: Literal["ffill", "bfill", "mean", "median"]) -> Table: ...
+    def fillna(self, value: None = None, *, method: Literal["ffill", "bfill", "mean", "median"]) -> Table: ...
     def dropna(self, columns: _Column | slice | Sequence[_Column] | _Array | None = None) -> Table: ...
     def set_missing(self, rows: int | slice | Sequence[int] | Sequence[bool] | _Array, column: _Column) -> None: ...
     def to_masked(
@@ -158,6 +236,7 @@ class Table:
     def __deepcopy__(self, memo: Any, /) -> Table: ...
     def _repr_html_(self) -> str: ...
 
+@final
 class DeviceTable:
     @staticmethod
     def from_dlpack(
@@ -208,6 +287,7 @@ class DeviceTable:
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]: ...
 
+@final
 class TableReader:
     @property
     def shape(self) -> tuple[int, int]: ...
@@ -237,14 +317,15 @@ class TableReader:
     ) -> Iterator[_Array]: ...
     def verify(self) -> bool: ...
     @overload
-    def __getitem__(self, key: int) -> _Array: ...
+    def __getitem__(self, key: int, /) -> _Array: ...
     @overload
-    def __getitem__(self, key: slice) -> Table: ...
+    def __getitem__(self, key: slice, /) -> Table: ...
     def __array__(self, dtype: DTypeLike | None = None, *, copy: bool | None = None) -> _Array: ...
     def close(self) -> None: ...
     def __enter__(self) -> TableReader: ...
     def __exit__(self, exception: object, value: object, traceback: object, /) -> None: ...
 
+@final
 class TableWriter:
     @property
     def row_count(self) -> int: ...
@@ -257,6 +338,7 @@ class TableWriter:
     def __enter__(self) -> TableWriter: ...
     def __exit__(self, exception: object, value: object, traceback: object, /) -> None: ...
 
+@final
 class CsvSource:
     @property
     def names(self) -> list[str | None]: ...
@@ -281,6 +363,7 @@ class Partial:
     def __copy__(self) -> Self: ...
     def __deepcopy__(self, memo: Any, /) -> Self: ...
 
+@final
 class Statistics(Partial):
     def __new__(cls, columns: int) -> Self: ...
     def column(self, key: int | str) -> dict[str, Any]: ...
@@ -307,6 +390,7 @@ class Statistics(Partial):
     @property
     def standard_deviation(self) -> _Numbers: ...
 
+@final
 class Covariance(Partial):
     def __new__(cls, columns: int) -> Self: ...
     @property
@@ -324,6 +408,7 @@ class Covariance(Partial):
     @property
     def correlation(self) -> _Numbers: ...
 
+@final
 class GramMatrix(Partial):
     def __new__(cls, columns: int) -> Self: ...
     @property
@@ -335,6 +420,7 @@ class GramMatrix(Partial):
     @property
     def matrix(self) -> _Numbers: ...
 
+@final
 class Histogram(Partial):
     def __new__(
         cls,
@@ -355,6 +441,7 @@ class Histogram(Partial):
     @property
     def missing_count(self) -> _Counts: ...
 
+@final
 class QuantileSketch(Partial):
     def __new__(cls, columns: int, capacity: int = 2048) -> Self: ...
     @property
@@ -374,6 +461,7 @@ class QuantileSketch(Partial):
     def quantile(self, q: float | Sequence[float] | _Array, column: int | str | None = None) -> Any: ...
     def rank(self, column: int | str, value: float) -> int: ...
 
+@final
 class GroupStatistics(Partial):
     def __new__(
         cls,
@@ -401,6 +489,7 @@ class GroupStatistics(Partial):
     def maxima(self) -> _Numbers: ...
     def group(self, category: int) -> Statistics: ...
 
+@final
 class KMeansStep(Partial):
     def __new__(cls, centroids: _Rows) -> Self: ...
     @property
@@ -422,6 +511,7 @@ class KMeansStep(Partial):
     def next_step(self) -> KMeansStep: ...
     def assign(self, table: _Rows) -> NDArray[np.int32]: ...
 
+@final
 class LinearRegression(Partial):
     def __new__(cls, features: int, targets: int = 1, extended_precision: bool = False) -> Self: ...
     @property
@@ -434,6 +524,7 @@ class LinearRegression(Partial):
     def covariance(self) -> Covariance: ...
     def solve(self, alpha: float = 0.0, intercept: bool = True) -> RegressionModel: ...
 
+@final
 class RegressionModel:
     @property
     def coefficients(self) -> _Numbers: ...
@@ -445,6 +536,7 @@ class RegressionModel:
     def residual_standard_deviations(self) -> _Numbers: ...
     def predict(self, table: _Rows) -> _Numbers: ...
 
+@final
 class NaiveBayes(Partial):
     def __new__(cls, columns: int, by: int, classes: int) -> Self: ...
     @property
@@ -457,6 +549,7 @@ class NaiveBayes(Partial):
     def counts(self) -> _Numbers: ...
     def model(self, alpha: float = 1.0) -> NaiveBayesModel: ...
 
+@final
 class NaiveBayesModel:
     @property
     def log_priors(self) -> _Numbers: ...
@@ -465,6 +558,7 @@ class NaiveBayesModel:
     def predict(self, table: _Rows) -> NDArray[np.int32]: ...
     def predict_log_probabilities(self, table: _Rows) -> _Numbers: ...
 
+@final
 class GaussianNaiveBayes(Partial):
     def __new__(cls, columns: int, by: int, classes: int) -> Self: ...
     @property
@@ -477,6 +571,7 @@ class GaussianNaiveBayes(Partial):
     def statistics(self) -> GroupStatistics: ...
     def model(self, var_smoothing: float = 1e-9, priors: Sequence[float] | None = None) -> GaussianNaiveBayesModel: ...
 
+@final
 class GaussianNaiveBayesModel:
     @property
     def log_priors(self) -> _Numbers: ...
@@ -487,6 +582,7 @@ class GaussianNaiveBayesModel:
     def predict(self, table: _Rows) -> NDArray[np.int32]: ...
     def predict_log_probabilities(self, table: _Rows) -> _Numbers: ...
 
+@final
 class Shards:
     def __new__(cls, paths: _Path | Iterable[_Path], *, verify: bool = False) -> Shards: ...
     @property
@@ -513,6 +609,7 @@ class Shards:
     def reduce_shards(self, start: int, stop: int, partial: _P) -> _P: ...
     def runs(self, partial: _Mergeable) -> list[tuple[int, int]]: ...
 
+@final
 class ShardsWriter:
     @staticmethod
     def create(
@@ -536,6 +633,7 @@ class ShardsWriter:
     def __enter__(self) -> Self: ...
     def __exit__(self, exception: Any, value: Any, traceback: Any, /) -> Literal[False]: ...
 
+@final
 class Trace:
     @property
     def nbytes(self) -> int: ...
@@ -578,7 +676,8 @@ def read_csv(
     columns: _Column | Sequence[str] | Sequence[int] | None = None,
     categorical: _Column | Sequence[str] | Sequence[int] | None = None,
     missing: Literal["keep", "error", "nan", "skip"] | float | None = None,
-    missing_texts: Sequence[str] | None = None,
+    na_values: str | float | Sequence[str | float] | None = None,
+    keep_default_na: bool = True,
     quoted_missing: bool | None = None,
     dtypes: Mapping[str, DTypeLike] | Mapping[int, DTypeLike] | None = None,
     max_columns: int | None = None,
@@ -600,7 +699,8 @@ def open_csv(
     columns: _Column | Sequence[str] | Sequence[int] | None = None,
     categorical: _Column | Sequence[str] | Sequence[int] | None = None,
     missing: Literal["keep", "error", "nan", "skip"] | float | None = None,
-    missing_texts: Sequence[str] | None = None,
+    na_values: str | float | Sequence[str | float] | None = None,
+    keep_default_na: bool = True,
     quoted_missing: bool | None = None,
     dtypes: Mapping[str, DTypeLike] | Mapping[int, DTypeLike] | None = None,
     max_columns: int | None = None,

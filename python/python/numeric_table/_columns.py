@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def columns_of(data: Any, copy: bool | None) -> tuple[list[Column], int] | None:
     return columns, rows
 
 
-def _refuse_dimensions(values: Any) -> None:
+def _refuse_dimensions(values: Any) -> NoReturn:
     raise TableError(f"a table has two dimensions, but this has {values.ndim}")
 
 
