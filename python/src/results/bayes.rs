@@ -8,7 +8,7 @@ use crate::base::boundary::methods;
 use crate::base::error::OrRaise;
 use crate::base::lists;
 use crate::base::numbers;
-use crate::results::{Partial, Pickled, labels, matrix, object, on_table, state, vector};
+use crate::results::{Partial, Pickled, labels, matrix, number, object, on_table, properties, state, vector};
 
 type Counts = numeric_table_learning::NaiveBayes;
 type Gaussian = numeric_table_learning::GaussianNaiveBayes;
@@ -38,30 +38,6 @@ impl NaiveBayes {
         Ok(Partial::new(Counts::new(columns, by, classes).or_raise()?).of_class(Self))
     }
 
-    /// The number of features: all columns except the class.
-    #[getter]
-    fn feature_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        Ok(state::<Counts>(slf)?.feature_count())
-    }
-
-    /// The number of classes.
-    #[getter]
-    fn class_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        Ok(state::<Counts>(slf)?.class_count())
-    }
-
-    /// The number of rows of each class.
-    #[getter]
-    fn class_rows<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        vector(slf.py(), state::<Counts>(slf)?.class_rows().iter().copied())
-    }
-
-    /// The sums of features: a row for each class.
-    #[getter]
-    fn counts<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        matrix::<f64>(slf.py(), &state::<Counts>(slf)?.counts().or_raise()?)
-    }
-
     /// Returns a model. ``alpha`` is added to each count: 1 is Laplace smoothing.
     #[pyo3(signature = (alpha = 1.0))]
     fn model(slf: &Bound<'_, Self>, alpha: f64) -> PyResult<NaiveBayesModel> {
@@ -69,6 +45,20 @@ impl NaiveBayes {
         let model = own.model(alpha).or_raise()?;
         Ok(NaiveBayesModel { own, alpha, model })
     }
+}
+
+properties! { NaiveBayes: |own: Counts, py|
+    /// The number of features: all columns except the class.
+    feature_count = number(py, own.feature_count());
+
+    /// The number of classes.
+    class_count = number(py, own.class_count());
+
+    /// The number of rows of each class.
+    class_rows = vector(py, own.class_rows().iter().copied());
+
+    /// The sums of features: a row for each class.
+    counts = matrix::<f64>(py, &own.counts().or_raise()?);
 }
 
 /// A multinomial naive Bayes model, returned by ``NaiveBayes.model()``.
@@ -135,24 +125,6 @@ impl GaussianNaiveBayes {
         Ok(Partial::new(Gaussian::new(columns, by, classes).or_raise()?).of_class(Self))
     }
 
-    /// The number of features: all columns except the class.
-    #[getter]
-    fn feature_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        Ok(state::<Gaussian>(slf)?.feature_count())
-    }
-
-    /// The number of classes.
-    #[getter]
-    fn class_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        Ok(state::<Gaussian>(slf)?.class_count())
-    }
-
-    /// The number of rows of each class.
-    #[getter]
-    fn class_rows<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        vector(slf.py(), state::<Gaussian>(slf)?.class_rows().iter().copied())
-    }
-
     /// The statistics of the rows of each class.
     #[getter]
     fn statistics(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
@@ -175,6 +147,17 @@ impl GaussianNaiveBayes {
         };
         Ok(GaussianNaiveBayesModel { model: model.or_raise()?, own, var_smoothing, priors })
     }
+}
+
+properties! { GaussianNaiveBayes: |own: Gaussian, py|
+    /// The number of features: all columns except the class.
+    feature_count = number(py, own.feature_count());
+
+    /// The number of classes.
+    class_count = number(py, own.class_count());
+
+    /// The number of rows of each class.
+    class_rows = vector(py, own.class_rows().iter().copied());
 }
 
 /// A Gaussian naive Bayes model, returned by ``GaussianNaiveBayes.model()``.

@@ -13,7 +13,7 @@ use crate::base::error::OrRaise;
 use crate::base::numbers;
 use crate::base::progress::hear;
 use crate::files::reader::Reader;
-use crate::results::{Partial, on_table, state, vector};
+use crate::results::{Partial, on_table, properties, state, vector};
 
 /// Statistics of each column, in NumPy arrays with one value per column.
 ///
@@ -93,85 +93,11 @@ pub(crate) fn of_file(py: Python<'_>, reader: &Reader) -> PyResult<Py<Statistics
     Py::new(py, Partial::new(reader.statistics(py)?).of_class(Statistics))
 }
 
-fn each<'py>(slf: &Bound<'py, Statistics>, value: fn(&ColumnStatistics) -> f64) -> PyResult<Bound<'py, PyAny>> {
-    vector(slf.py(), state::<BasicStatistics>(slf)?.per_column().iter().map(value))
-}
-
-fn count_each<'py>(slf: &Bound<'py, Statistics>, value: fn(&ColumnStatistics) -> u64) -> PyResult<Bound<'py, PyAny>> {
-    vector(slf.py(), state::<BasicStatistics>(slf)?.per_column().iter().map(value))
-}
-
 #[methods]
 impl Statistics {
     #[new]
     fn new(#[pyo3(from_py_with = numbers::count)] columns: usize) -> PyResult<PyClassInitializer<Self>> {
         Ok(Partial::new(BasicStatistics::new(columns).or_raise()?).of_class(Self))
-    }
-
-    /// The number of values that are neither missing nor NaN. All other statistics are computed from these values.
-    #[getter]
-    fn count<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        count_each(slf, ColumnStatistics::count)
-    }
-
-    /// The number of missing values. NaN is not one of them.
-    #[getter]
-    fn missing_count<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        count_each(slf, ColumnStatistics::missing_count)
-    }
-
-    /// The number of NaN values.
-    #[getter]
-    fn nan_count<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        count_each(slf, ColumnStatistics::nan_count)
-    }
-
-    /// The number of infinities.
-    #[getter]
-    fn infinity_count<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        count_each(slf, ColumnStatistics::infinity_count)
-    }
-
-    /// The smallest value; NaN for a column without values.
-    #[getter]
-    fn minimum<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        each(slf, ColumnStatistics::minimum)
-    }
-
-    /// The largest value; NaN for a column without values.
-    #[getter]
-    fn maximum<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        each(slf, ColumnStatistics::maximum)
-    }
-
-    /// The sum.
-    #[getter]
-    fn sum<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        each(slf, ColumnStatistics::sum)
-    }
-
-    /// The mean.
-    #[getter]
-    fn mean<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        each(slf, ColumnStatistics::mean)
-    }
-
-    /// The variance, with n - 1 in the denominator, like NumPy's ``var(ddof=1)``.
-    #[getter]
-    fn variance<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        each(slf, ColumnStatistics::variance)
-    }
-
-    /// The variance, with n in the denominator, like NumPy's ``var()``.
-    #[getter]
-    fn population_variance<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        each(slf, ColumnStatistics::population_variance)
-    }
-
-    /// The square root of the variance.
-    #[getter]
-    fn standard_deviation<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        each(slf, ColumnStatistics::standard_deviation)
     }
 
     /// Returns the statistics of one column, given its index or name, as a dictionary of numbers.
@@ -186,4 +112,39 @@ impl Statistics {
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         Ok(state::<BasicStatistics>(slf)?.to_string())
     }
+}
+
+properties! { Statistics: |own: BasicStatistics, py|
+    /// The number of values that are neither missing nor NaN. All other statistics are computed from these values.
+    count = vector(py, own.per_column().iter().map(ColumnStatistics::count));
+
+    /// The number of missing values. NaN is not one of them.
+    missing_count = vector(py, own.per_column().iter().map(ColumnStatistics::missing_count));
+
+    /// The number of NaN values.
+    nan_count = vector(py, own.per_column().iter().map(ColumnStatistics::nan_count));
+
+    /// The number of infinities.
+    infinity_count = vector(py, own.per_column().iter().map(ColumnStatistics::infinity_count));
+
+    /// The smallest value; NaN for a column without values.
+    minimum = vector(py, own.per_column().iter().map(ColumnStatistics::minimum));
+
+    /// The largest value; NaN for a column without values.
+    maximum = vector(py, own.per_column().iter().map(ColumnStatistics::maximum));
+
+    /// The sum.
+    sum = vector(py, own.per_column().iter().map(ColumnStatistics::sum));
+
+    /// The mean.
+    mean = vector(py, own.per_column().iter().map(ColumnStatistics::mean));
+
+    /// The variance, with n - 1 in the denominator, like NumPy's ``var(ddof=1)``.
+    variance = vector(py, own.per_column().iter().map(ColumnStatistics::variance));
+
+    /// The variance, with n in the denominator, like NumPy's ``var()``.
+    population_variance = vector(py, own.per_column().iter().map(ColumnStatistics::population_variance));
+
+    /// The square root of the variance.
+    standard_deviation = vector(py, own.per_column().iter().map(ColumnStatistics::standard_deviation));
 }

@@ -8,7 +8,7 @@ use crate::base::error::{OrRaise, TableError};
 use crate::base::lists;
 use crate::base::numbers;
 use crate::results::columns::Key;
-use crate::results::{Partial, state, vector};
+use crate::results::{Partial, number, properties, state, vector};
 
 /// Counts the values of each column in bins.
 ///
@@ -29,10 +29,6 @@ pub(crate) struct Histogram;
 impl Histogram {
     fn each<'py, R>(slf: &Bound<'py, Self>, value: impl Fn(&ColumnHistogram) -> PyResult<R>) -> PyResult<Vec<R>> {
         state::<numeric_table::statistics::Histogram>(slf)?.per_column().iter().map(value).collect()
-    }
-
-    fn count_each<'py>(slf: &Bound<'py, Self>, value: fn(&ColumnHistogram) -> u64) -> PyResult<Bound<'py, PyAny>> {
-        vector(slf.py(), state::<numeric_table::statistics::Histogram>(slf)?.per_column().iter().map(value))
     }
 }
 
@@ -85,30 +81,20 @@ impl Histogram {
     fn edges<'py>(slf: &Bound<'py, Self>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         Self::each(slf, |column| vector(slf.py(), column.bins().edges().iter().copied()))
     }
+}
 
+properties! { Histogram: |own: numeric_table::statistics::Histogram, py|
     /// The number of values of each column below all bins.
-    #[getter]
-    fn below<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Self::count_each(slf, ColumnHistogram::below)
-    }
+    below = vector(py, own.per_column().iter().map(ColumnHistogram::below));
 
     /// The number of values of each column above all bins.
-    #[getter]
-    fn above<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Self::count_each(slf, ColumnHistogram::above)
-    }
+    above = vector(py, own.per_column().iter().map(ColumnHistogram::above));
 
     /// The number of NaN values of each column.
-    #[getter]
-    fn nan_count<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Self::count_each(slf, ColumnHistogram::nan_count)
-    }
+    nan_count = vector(py, own.per_column().iter().map(ColumnHistogram::nan_count));
 
     /// The number of missing values of each column. NaN is not one of them.
-    #[getter]
-    fn missing_count<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Self::count_each(slf, ColumnHistogram::missing_count)
-    }
+    missing_count = vector(py, own.per_column().iter().map(ColumnHistogram::missing_count));
 }
 
 /// Approximates the quantiles of each column, in one pass and little memory. Exact for few values; otherwise the rank
@@ -127,13 +113,13 @@ type Sketch = numeric_table::statistics::QuantileSketch;
 
 impl QuantileSketch {
     fn each<'py, T: numeric_table::Element>(
-        slf: &Bound<'py, Self>,
+        py: Python<'py>,
+        own: &Sketch,
         value: impl Fn(&Sketch, usize) -> numeric_table::Result<T>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let own = state::<Sketch>(slf)?;
         let values: Vec<T> =
-            (0..own.column_count()).map(|column| value(&own, column)).collect::<Result<_, _>>().or_raise()?;
-        vector(slf.py(), values)
+            (0..own.column_count()).map(|column| value(own, column)).collect::<Result<_, _>>().or_raise()?;
+        vector(py, values)
     }
 }
 
@@ -146,12 +132,6 @@ impl QuantileSketch {
         #[pyo3(from_py_with = numbers::count)] capacity: usize,
     ) -> PyResult<PyClassInitializer<Self>> {
         Ok(Partial::new(Sketch::with_capacity(columns, capacity).or_raise()?).of_class(Self))
-    }
-
-    /// The number of columns.
-    #[getter]
-    fn column_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        Ok(state::<Sketch>(slf)?.column_count())
     }
 
     /// Returns a quantile of each column, for ``q`` from 0 to 1. For a list of ``q``, returns a row for each. NaN
@@ -173,7 +153,7 @@ impl QuantileSketch {
             };
         }
         if let Ok(q) = q.extract::<f64>() {
-            return Self::each(slf, |own, column| own.quantile(column, q));
+            return Self::each(py, &*state::<Sketch>(slf)?, |own, column| own.quantile(column, q));
         }
         let q = lists::items::<f64>(q)?;
         let own = state::<Sketch>(slf)?;
@@ -187,40 +167,27 @@ impl QuantileSketch {
     fn rank(slf: &Bound<'_, Self>, column: &Bound<'_, PyAny>, value: f64) -> PyResult<u64> {
         state::<Sketch>(slf)?.rank(&Key::of(column)?, value).or_raise()
     }
+}
+
+properties! { QuantileSketch: |own: Sketch, py|
+    /// The number of columns.
+    column_count = number(py, own.column_count());
 
     /// The maximal rank error of quantiles, for each column.
-    #[getter]
-    fn rank_error<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Self::each(slf, Sketch::rank_error)
-    }
+    rank_error = Self::each(py, &own, Sketch::rank_error);
 
     /// The exact smallest value of each column; NaN for a column without values.
-    #[getter]
-    fn minimum<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Self::each(slf, |own, column| Ok(own.extremes(column)?.map_or(f64::NAN, |(least, _)| least)))
-    }
+    minimum = Self::each(py, &own, |own, column| Ok(own.extremes(column)?.map_or(f64::NAN, |(least, _)| least)));
 
     /// The exact largest value of each column; NaN for a column without values.
-    #[getter]
-    fn maximum<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Self::each(slf, |own, column| Ok(own.extremes(column)?.map_or(f64::NAN, |(_, most)| most)))
-    }
+    maximum = Self::each(py, &own, |own, column| Ok(own.extremes(column)?.map_or(f64::NAN, |(_, most)| most)));
 
     /// The number of values of each column that are not NaN.
-    #[getter]
-    fn count<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Self::each(slf, Sketch::count)
-    }
+    count = Self::each(py, &own, Sketch::count);
 
     /// The number of NaN values of each column.
-    #[getter]
-    fn nan_count<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Self::each(slf, Sketch::nan_count)
-    }
+    nan_count = Self::each(py, &own, Sketch::nan_count);
 
     /// The number of missing values of each column. NaN is not one of them.
-    #[getter]
-    fn missing_count<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Self::each(slf, Sketch::missing_count)
-    }
+    missing_count = Self::each(py, &own, Sketch::missing_count);
 }

@@ -9,7 +9,7 @@ use crate::base::error::{OrRaise, TableError};
 use crate::base::numbers;
 use crate::files::columns::described;
 use crate::results::columns::{Key, of_each};
-use crate::results::{Partial, matrix, object, state, vector};
+use crate::results::{Partial, matrix, number, object, properties, state, vector};
 
 /// Statistics of the rows of each category, like pandas' ``groupby``.
 ///
@@ -40,10 +40,11 @@ type Groups = numeric_table::statistics::GroupStatistics;
 
 impl GroupStatistics {
     fn each<'py>(
-        slf: &Bound<'py, Self>,
+        py: Python<'py>,
+        own: &Groups,
         value: impl Fn(&ColumnStatistics) -> f64 + Sync,
     ) -> PyResult<Bound<'py, PyAny>> {
-        matrix::<f64>(slf.py(), &state::<Groups>(slf)?.to_table(value).or_raise()?)
+        matrix::<f64>(py, &own.to_table(value).or_raise()?)
     }
 }
 
@@ -76,12 +77,6 @@ impl GroupStatistics {
         Ok(Partial::new(groups.or_raise()?).of_class(Self))
     }
 
-    /// The number of skipped rows without a category.
-    #[getter]
-    fn skipped_rows(slf: &Bound<'_, Self>) -> PyResult<u64> {
-        Ok(state::<Groups>(slf)?.skipped_rows())
-    }
-
     /// Returns the statistics of one column, given its index or name: arrays with a value for each category.
     fn column<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let own = state::<Groups>(slf)?;
@@ -93,12 +88,6 @@ impl GroupStatistics {
     /// A table of means: a line for each category, with its label if the table had labels.
     fn __str__(slf: &Bound<'_, Self>) -> PyResult<String> {
         Ok(state::<Groups>(slf)?.to_string())
-    }
-
-    /// The number of categories.
-    #[getter]
-    fn category_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        Ok(state::<Groups>(slf)?.category_count())
     }
 
     /// The number of rows of each category.
@@ -114,34 +103,27 @@ impl GroupStatistics {
         let group = state::<Groups>(slf)?.group(category).or_raise()?;
         object(slf.py(), std::sync::Arc::new(group))
     }
+}
+
+properties! { GroupStatistics: |own: Groups, py|
+    /// The number of skipped rows without a category.
+    skipped_rows = number(py, own.skipped_rows());
+
+    /// The number of categories.
+    category_count = number(py, own.category_count());
 
     /// The sums.
-    #[getter]
-    fn sums<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Self::each(slf, ColumnStatistics::sum)
-    }
+    sums = Self::each(py, &own, ColumnStatistics::sum);
 
     /// The means; NaN for groups without values.
-    #[getter]
-    fn means<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Self::each(slf, ColumnStatistics::mean)
-    }
+    means = Self::each(py, &own, ColumnStatistics::mean);
 
     /// The variances, with n - 1 in the denominator.
-    #[getter]
-    fn variances<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Self::each(slf, ColumnStatistics::variance)
-    }
+    variances = Self::each(py, &own, ColumnStatistics::variance);
 
     /// The smallest values; NaN for groups without values.
-    #[getter]
-    fn minima<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Self::each(slf, ColumnStatistics::minimum)
-    }
+    minima = Self::each(py, &own, ColumnStatistics::minimum);
 
     /// The largest values; NaN for groups without values.
-    #[getter]
-    fn maxima<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Self::each(slf, ColumnStatistics::maximum)
-    }
+    maxima = Self::each(py, &own, ColumnStatistics::maximum);
 }

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use crate::base::boundary::methods;
 use crate::base::error::{OrRaise, TableError};
 use crate::base::numbers;
-use crate::results::{Partial, Pickled, labels, matrix, object, on_table, state, vector};
+use crate::results::{Partial, Pickled, labels, matrix, number, object, on_table, properties, state, vector};
 
 /// A step of k-means: assigns each row to its nearest centroid, and computes the centroids of the next step from the
 /// rows of each cluster.
@@ -39,55 +39,6 @@ impl KMeansStep {
         Ok(Partial::new(on_table(centroids, Step::new)?).of_class(Self))
     }
 
-    /// The number of clusters.
-    #[getter]
-    fn cluster_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        Ok(state::<Step>(slf)?.cluster_count())
-    }
-
-    /// The number of columns.
-    #[getter]
-    fn column_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        Ok(state::<Step>(slf)?.column_count())
-    }
-
-    /// The number of rows of each cluster.
-    #[getter]
-    fn counts<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        vector(slf.py(), state::<Step>(slf)?.counts().iter().copied())
-    }
-
-    /// The number of rows with a NaN or an infinity, which belong to no cluster.
-    #[getter]
-    fn non_finite_rows(slf: &Bound<'_, Self>) -> PyResult<u64> {
-        Ok(state::<Step>(slf)?.non_finite_rows())
-    }
-
-    /// The sums of the rows of each cluster.
-    #[getter]
-    fn sums<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        matrix::<f64>(slf.py(), &state::<Step>(slf)?.sums().or_raise()?)
-    }
-
-    /// The sum of the squared distances of rows from their nearest centroids.
-    #[getter]
-    fn inertia(slf: &Bound<'_, Self>) -> PyResult<f64> {
-        Ok(state::<Step>(slf)?.inertia())
-    }
-
-    /// The centroids of the next step: the mean of each cluster, or the old centroid of a cluster without rows.
-    #[getter]
-    fn centroids<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        matrix::<f64>(slf.py(), &state::<Step>(slf)?.centroids().or_raise()?)
-    }
-
-    /// The sum of the squared distances between the centroids of this step and the next: zero if another step would
-    /// change nothing.
-    #[getter]
-    fn shift(slf: &Bound<'_, Self>) -> PyResult<f64> {
-        Ok(state::<Step>(slf)?.shift())
-    }
-
     /// Returns the next step, without rows.
     fn next_step(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
         let centroids = state::<Step>(slf)?.centroids().or_raise()?;
@@ -100,6 +51,33 @@ impl KMeansStep {
         let own = state::<Step>(slf)?;
         labels(slf.py(), &on_table(table, |table| own.assign(table))?)
     }
+}
+
+properties! { KMeansStep: |own: Step, py|
+    /// The number of clusters.
+    cluster_count = number(py, own.cluster_count());
+
+    /// The number of columns.
+    column_count = number(py, own.column_count());
+
+    /// The number of rows of each cluster.
+    counts = vector(py, own.counts().iter().copied());
+
+    /// The number of rows with a NaN or an infinity, which belong to no cluster.
+    non_finite_rows = number(py, own.non_finite_rows());
+
+    /// The sums of the rows of each cluster.
+    sums = matrix::<f64>(py, &own.sums().or_raise()?);
+
+    /// The sum of the squared distances of rows from their nearest centroids.
+    inertia = number(py, own.inertia());
+
+    /// The centroids of the next step: the mean of each cluster, or the old centroid of a cluster without rows.
+    centroids = matrix::<f64>(py, &own.centroids().or_raise()?);
+
+    /// The sum of the squared distances between the centroids of this step and the next: zero if another step would
+    /// change nothing.
+    shift = number(py, own.shift());
 }
 
 /// The equations of a linear regression by least squares. The tables have the columns of the features, then those of
@@ -137,24 +115,6 @@ impl LinearRegression {
         Ok(Partial::new(equations.or_raise()?).of_class(Self))
     }
 
-    /// Whether the sums have twice the precision of float64.
-    #[getter]
-    fn extended_precision(slf: &Bound<'_, Self>) -> PyResult<bool> {
-        Ok(state::<Regression>(slf)?.has_extended_precision())
-    }
-
-    /// The number of features.
-    #[getter]
-    fn feature_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        Ok(state::<Regression>(slf)?.feature_count())
-    }
-
-    /// The number of targets.
-    #[getter]
-    fn target_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        Ok(state::<Regression>(slf)?.target_count())
-    }
-
     /// The covariances of features and targets.
     #[getter]
     fn covariance(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
@@ -175,6 +135,17 @@ impl LinearRegression {
         let model = slf.py().detach(|| own.solve_with(options)).or_raise()?;
         Ok(RegressionModel { own, alpha, intercept, model })
     }
+}
+
+properties! { LinearRegression: |own: Regression, py|
+    /// Whether the sums have twice the precision of float64.
+    extended_precision = number(py, own.has_extended_precision());
+
+    /// The number of features.
+    feature_count = number(py, own.feature_count());
+
+    /// The number of targets.
+    target_count = number(py, own.target_count());
 }
 
 /// A fitted linear regression, returned by ``LinearRegression.solve()``.

@@ -24,7 +24,7 @@ use numeric_table::table::spi::Region;
 use numeric_table::{ConversionPolicy, Element, Error, NumericTable, Result, Shape, shards::Shards};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
-use pyo3::{PyClass, PyTypeInfo};
+use pyo3::{IntoPyObjectExt, PyClass, PyTypeInfo};
 
 use crate::base::boundary::methods;
 use crate::base::error::{OrRaise, TableTypeError};
@@ -130,6 +130,22 @@ impl<P: Native> AnyPartial for P {
 fn unequal(mine: &str, other: &str) -> String {
     format!("a partial result {mine:?} does not merge with one of another kind, {other:?}")
 }
+
+/// Declares properties of a class of results, computed from `own`, the result of the library.
+macro_rules! properties {
+    ($class:ident: |$own:ident: $kind:ty, $py:ident| $($(#[doc = $text:literal])+ $name:ident = $value:expr;)+) => {
+        #[$crate::base::boundary::methods]
+        impl $class {
+            $($(#[doc = $text])+
+            #[getter]
+            fn $name<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+                let ($own, $py) = ($crate::results::state::<$kind>(slf)?, slf.py());
+                $value
+            })+
+        }
+    };
+}
+use properties;
 
 /// The properties of a kind that are known without a result.
 struct Kind {
@@ -273,6 +289,11 @@ pub(crate) fn on_table<R: Send>(
     let table = doors::table(data, None)?;
     let whole = &*table;
     watch(py, None, None, || work(whole))
+}
+
+/// Returns a number of Python.
+pub(crate) fn number<'py>(py: Python<'py>, number: impl IntoPyObjectExt<'py>) -> PyResult<Bound<'py, PyAny>> {
+    number.into_bound_py_any(py)
 }
 
 /// Returns numbers as a NumPy array.

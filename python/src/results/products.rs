@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use crate::base::boundary::methods;
 use crate::base::error::OrRaise;
 use crate::base::numbers;
-use crate::results::{Partial, matrix, state, vector};
+use crate::results::{Partial, matrix, number, properties, vector};
 
 /// Covariances and correlations of all pairs of columns.
 ///
@@ -24,51 +24,29 @@ impl Covariance {
     fn new(#[pyo3(from_py_with = numbers::count)] columns: usize) -> PyResult<PyClassInitializer<Self>> {
         Ok(Partial::new(numeric_table::statistics::Covariance::new(columns).or_raise()?).of_class(Self))
     }
+}
 
+properties! { Covariance: |own: numeric_table::statistics::Covariance, py|
     /// The number of columns.
-    #[getter]
-    fn column_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        Ok(state::<numeric_table::statistics::Covariance>(slf)?.column_count())
-    }
+    column_count = number(py, own.column_count());
 
     /// The number of rows with a missing value, which are left out.
-    #[getter]
-    fn missing_rows(slf: &Bound<'_, Self>) -> PyResult<u64> {
-        Ok(state::<numeric_table::statistics::Covariance>(slf)?.missing_rows())
-    }
+    missing_rows = number(py, own.missing_rows());
 
     /// The mean of each column.
-    #[getter]
-    fn means<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        vector(slf.py(), state::<numeric_table::statistics::Covariance>(slf)?.means())
-    }
+    means = vector(py, own.means());
 
     /// The sums of the products of deviations from the means.
-    #[getter]
-    fn cross_product<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        matrix::<f64>(slf.py(), &state::<numeric_table::statistics::Covariance>(slf)?.cross_product().or_raise()?)
-    }
+    cross_product = matrix::<f64>(py, &own.cross_product().or_raise()?);
 
     /// The covariances, with n - 1 in the denominator, like NumPy's ``cov``.
-    #[getter]
-    fn covariance<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        matrix::<f64>(slf.py(), &state::<numeric_table::statistics::Covariance>(slf)?.covariance().or_raise()?)
-    }
+    covariance = matrix::<f64>(py, &own.covariance().or_raise()?);
 
     /// The covariances, with n in the denominator, like NumPy's ``cov(ddof=0)``.
-    #[getter]
-    fn population_covariance<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        matrix::<f64>(
-            slf.py(),
-            &state::<numeric_table::statistics::Covariance>(slf)?.population_covariance().or_raise()?,
-        )
-    }
+    population_covariance = matrix::<f64>(py, &own.population_covariance().or_raise()?);
 
     /// The correlations, like NumPy's ``corrcoef``. NaN for a constant column.
-    #[getter]
-    fn correlation<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        matrix::<f64>(slf.py(), &state::<numeric_table::statistics::Covariance>(slf)?.correlation().or_raise()?)
-    }
+    correlation = matrix::<f64>(py, &own.correlation().or_raise()?);
 }
 
 /// The sums of the products of all pairs of columns: ``X.T @ X``.
@@ -88,28 +66,18 @@ impl GramMatrix {
     fn new(#[pyo3(from_py_with = numbers::count)] columns: usize) -> PyResult<PyClassInitializer<Self>> {
         Ok(Partial::new(numeric_table::statistics::GramMatrix::new(columns).or_raise()?).of_class(Self))
     }
+}
 
+properties! { GramMatrix: |own: numeric_table::statistics::GramMatrix, py|
     /// The number of columns.
-    #[getter]
-    fn column_count(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        Ok(state::<numeric_table::statistics::GramMatrix>(slf)?.column_count())
-    }
+    column_count = number(py, own.column_count());
 
     /// The number of rows with a missing value, which are left out.
-    #[getter]
-    fn missing_rows(slf: &Bound<'_, Self>) -> PyResult<u64> {
-        Ok(state::<numeric_table::statistics::GramMatrix>(slf)?.missing_rows())
-    }
+    missing_rows = number(py, own.missing_rows());
 
     /// The sum of each column.
-    #[getter]
-    fn sums<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        vector(slf.py(), state::<numeric_table::statistics::GramMatrix>(slf)?.sums().or_raise()?)
-    }
+    sums = vector(py, own.sums().or_raise()?);
 
     /// The sums of products.
-    #[getter]
-    fn matrix<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        matrix::<f64>(slf.py(), &state::<numeric_table::statistics::GramMatrix>(slf)?.matrix().or_raise()?)
-    }
+    matrix = matrix::<f64>(py, &own.matrix().or_raise()?);
 }
