@@ -44,6 +44,12 @@ impl Table {
         let features = features(py, table.get())?;
         py.import("numeric_table._pandas")?.call_method1("frame_of", (table, features, copy))
     }
+
+    /// Makes ``narwhals.from_native(table)`` a frame. Libraries that use narwhals, such as scikit-learn, take the names
+    /// of columns from it, and select columns by name.
+    fn __narwhals_dataframe__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("numeric_table._narwhals")?.call_method1("frame_of", (slf,))
+    }
 }
 
 type Described = (Option<String>, Option<Vec<String>>, bool, Option<&'static str>, bool);

@@ -44,6 +44,26 @@ impl RowBlocks {
     }
 }
 
+/// The approximate number of values that an iterator over rows converts at once.
+const ITERATED_VALUES: usize = 8 << 10;
+
+#[methods]
+impl Table {
+    /// Returns an iterator over the rows, each a read-only NumPy array, in the state of the table at this moment.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> [row.tolist() for row in nt.Table([[1, 2], [3, 4]])]
+    /// [[1, 2], [3, 4]]
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let table = Bound::new(py, Self::new(slf.get().snapshot(py)?))?;
+        let columns = table.get().read(py).column_count().max(1);
+        let wanted = table.get().wanted(py, None, None)?;
+        let blocks = RowBlocks::new(table.unbind(), (ITERATED_VALUES / columns).max(1), wanted)?;
+        py.import("itertools")?.getattr("chain")?.call_method1("from_iterable", (blocks,))
+    }
+}
+
 #[methods]
 impl RowBlocks {
     fn __iter__(slf: Py<Self>) -> Py<Self> {
