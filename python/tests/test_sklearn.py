@@ -1,6 +1,8 @@
 """scikit-learn takes tables as they are, and has an estimator of ours."""
 
+import doctest
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler  # noqa: E402
 from sklearn.svm import LinearSVR  # noqa: E402
 from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
+import numeric_table.sklearn as ours  # noqa: E402
 from numeric_table.sklearn import TableScaler  # noqa: E402
 
 random = np.random.default_rng(3)
@@ -57,6 +60,12 @@ def test_estimators_take_tables_and_leave_them_as_they_were(estimator):
     assert np.array_equal(np.asarray(table), ARRAY)
 
 
+def test_the_examples_run():
+    for name in {ours.__name__, *(getattr(ours, name).__module__ for name in ours.__all__)}:
+        found = doctest.testmod(sys.modules[name])
+        assert found.attempted and not found.failed, name
+
+
 def test_tables_are_split_and_searched():
     table = nt.Table(ARRAY, names=list("abcdef"))
     train, test, *_ = train_test_split(table, TARGET, random_state=0)
@@ -91,11 +100,13 @@ def test_our_scaler_is_the_standard_one_block_by_block():
     for first in range(0, 500, 130):
         parts.partial_fit(nt.Table(ARRAY[first : first + 130]))
     assert np.allclose(parts.var_, expected.var_, rtol=1e-12) and parts.n_samples_seen_ == 500
+    spread = ARRAY[::2, ::3]  # with gaps between values
+    assert np.allclose(TableScaler().fit(spread).mean_, spread.mean(axis=0))
     named = TableScaler().fit(nt.Table(ARRAY, names=list("abcdef")))
     assert named.get_feature_names_out().tolist() == list("abcdef")
     with pytest.raises(ValueError, match="features"):
         named.transform(nt.Table(ARRAY[:, :5]))
     with pytest.raises(ValueError, match="NaN"):
         named.transform(nt.Table(np.full((2, 6), np.nan)))
-    with pytest.raises(ValueError, match="columns"):
+    with pytest.raises(ValueError, match="(?s)feature names should match.*unseen at fit time:\n- g"):
         named.transform(nt.Table(ARRAY, names=list("abcdeg")))

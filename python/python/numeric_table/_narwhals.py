@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ._native import Table, TableIndexError, TableTypeError
+from . import Table, TableIndexError, TableTypeError
 
 
 def frame_of(table: Table) -> TableFrame:
@@ -157,13 +157,10 @@ class TableFrame:
 
 
 def _converted(table: Table) -> Any:
-    for module, convert in [
-        ("pandas", lambda _: table.to_pandas()),
-        ("polars", lambda polars: polars.DataFrame(table)),
-        ("pyarrow", lambda pyarrow: pyarrow.table(table)),
-    ]:
+    frame = TableFrame(table, None)
+    for convert in (frame.to_pandas, frame.to_polars, frame.to_arrow):
         try:
-            return convert(importlib.import_module(module))
+            return convert()
         except ModuleNotFoundError:
             continue
     raise TableTypeError("this operation of narwhals converts the table, which requires pandas, polars or pyarrow")
