@@ -1,8 +1,5 @@
 """Naive Bayes: Gaussian, for any numbers, and multinomial, for counts."""
 
-# scikit-learn and SciPy have no type hints.
-# mypy: disable-error-code="import-untyped, import-not-found"
-# mypy: disallow-subclassing-any=False
 from __future__ import annotations
 
 import copy

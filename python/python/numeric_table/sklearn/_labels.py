@@ -1,8 +1,5 @@
 """The classes of rows: from arrays of any labels, or from a column of a table."""
 
-# scikit-learn and SciPy have no type hints.
-# mypy: disable-error-code="import-untyped, import-not-found"
-# mypy: disallow-subclassing-any=False
 from __future__ import annotations
 
 from typing import Any

@@ -1,8 +1,5 @@
 """The rows that estimators read: from arrays and frames, tables, readers and many files, block by block."""
 
-# scikit-learn and SciPy have no type hints.
-# mypy: disable-error-code="import-untyped, import-not-found"
-# mypy: disallow-subclassing-any=False
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
