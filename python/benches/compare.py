@@ -6,6 +6,8 @@ are left out if they are not installed.
 
 import importlib
 import os
+import subprocess
+import sys
 import tempfile
 import timeit
 
@@ -127,6 +129,31 @@ def frames(table):
         line("to pandas", lambda: table.to_pandas(), number=20)
 
 
+def dictionaries():
+    """A dictionary of arrays, and a frame of it: 2^20 rows, 8 columns."""
+    arrays = np.random.default_rng(2).normal(0, 1, (8, 1 << 20))
+    data = {f"c{place}": array for place, array in enumerate(arrays)}
+    table = nt.Table(data)
+    frame = polars and polars.DataFrame(data)
+    line(
+        "Table of a dictionary of arrays",
+        lambda: nt.Table(data),
+        "1.2 x polars",
+        polars=polars and (lambda: polars.DataFrame(data)),
+        pandas=pandas and (lambda: pandas.DataFrame(data)),
+    )
+    if pandas:
+        line("to_pandas", lambda: table.to_pandas(), "1.2 x polars", polars=polars and (lambda: frame.to_pandas()))
+    words = nt.Table({"word": [f"word {number % 1000}" for number in range(1 << 20)]})
+    line("a column of words", lambda: words["word"], polars=polars and (lambda: polars.DataFrame(words)["word"].to_numpy()))
+
+
+def importing():
+    command = [sys.executable, "-c", "import numeric_table"]
+    numpy = [sys.executable, "-c", "import numpy"]
+    line("import", lambda: subprocess.run(command), "60 ms", NumPy=lambda: subprocess.run(numpy))
+
+
 def main():
     array = np.random.default_rng(1).normal(0, 1, (ROWS, COLUMNS)).astype("f4")
     table = nt.Table(array, copy=False)
@@ -135,6 +162,8 @@ def main():
     blocks(table, array)
     statistics(table, array)
     frames(table)
+    dictionaries()
+    importing()
     with tempfile.TemporaryDirectory() as folder:
         files(table, array, folder)
         texts(array, folder)

@@ -120,6 +120,8 @@ mod _native {
         let py = module.py();
         module.add("TableFileNotFoundError", super::base::error::not_found(py)?)?;
         module.add("TableFilePermissionError", super::base::error::not_permitted(py)?)?;
+        module.add("TableKeyError", super::base::error::no_column(py)?)?;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         super::base::error::say(py)?;
         super::base::exit::register(module)
     }

@@ -155,7 +155,7 @@ def test_hints_are_those_of_the_error(tmp_path):
     assert "is missing" in text and "missing= sets how missing values are treated" in text
     table = nt.Table(np.array([[1.0, np.nan]]))
     text = str(raised(lambda: table.astype("u1", policy="checked"), nt.NotRepresentableError))
-    assert text.endswith("is not representable as u8: policy='saturate' accepts it in calls that take a policy")
+    assert text.endswith("is not representable as uint8: policy='saturate' accepts it in calls that take a policy")
 
 
 def test_only_an_order_of_indices_asks_for_a_copy():

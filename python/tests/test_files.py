@@ -191,7 +191,7 @@ def test_texts_in_quotes_are_words_or_missing_as_is_said(tmp_path):
     for said in [{}, {"quoted_missing": None}, {"quoted_missing": False}]:
         assert nt.read_csv(path, missing="nan", **said).categories == {"colour": ["red", "", "NA"]}
     table = nt.read_csv(path, missing="nan", quoted_missing=True)
-    assert table.categories == {"colour": ["red"]} and np.isnan(table["colour"]).tolist() == [False, True, True]
+    assert table.categories == {"colour": ["red"]} and np.isnan(table.column("colour")).tolist() == [False, True, True]
     assert nt.read_csv(path, "f8", missing="skip", quoted_missing=True).rows().tolist() == [[0, 1]]
     with nt.open_csv(path, missing="skip", quoted_missing=True) as source:
         assert [block.rows().tolist() for block in source.row_blocks(9)] == [[[0, 1]]]

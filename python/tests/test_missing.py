@@ -131,12 +131,6 @@ SOURCES = {
     "rows": rows,
     "numpy": numpy_dates,
 }
-# Sources that refuse a kind, by an exception that names the column.
-REFUSED_SOURCES = {
-    ("numpy.ma", "bool"),
-    ("numpy.ma matrix", "bool"),
-    *((source, kind) for source in ("lists", "rows") for kind in ("bool", "category", "date")),
-}
 
 
 def by_number(kind):
@@ -202,11 +196,6 @@ def came_in(source, kind):
 @pytest.mark.parametrize("source", SOURCES)
 def test_a_column_comes_in_with_its_values_and_gaps(source, kind):
     data = came_in(source, kind)
-    if (source, kind) in REFUSED_SOURCES:
-        is_named = not source.startswith("numpy.ma m")
-        with pytest.raises((nt.TableError, nt.TableTypeError), match="column" if is_named else "bool"):
-            nt.Table(data)
-        return
     for table in [nt.Table(data), nt.Table(data, copy=True)]:
         assert scaled(kind, table) == plain(COLUMNS[kind] if kind == "category" else by_number(kind))
         expected = {"float64": "f"}.get(kind, "iu")
@@ -217,8 +206,6 @@ def test_a_column_comes_in_with_its_values_and_gaps(source, kind):
 @pytest.mark.parametrize("kind", COLUMNS)
 @pytest.mark.parametrize("source", SOURCES)
 def test_a_column_goes_out_with_its_values_and_gaps(source, kind, tmp_path):
-    if (source, kind) in REFUSED_SOURCES:
-        pytest.skip("it does not come in")
     table = nt.Table(came_in(source, kind), names=[NAME])
     before, expected = table.to_masked(0).tolist(), scaled(kind, table)
     for name, leave in TARGETS.items():
@@ -242,16 +229,21 @@ def test_arrays_show_nan_for_floats_and_refuse_integers(kind):
         np.testing.assert_array_equal(np.from_dlpack(table)[:, 0], [1.5, NAN, NAN, -0.25])
         return
     calls = [
-        lambda: table[NAME],
         lambda: np.asarray(table),
         lambda: table.rows(),
         lambda: table.to_numpy(),
         lambda: table.column(NAME, dtype="int64"),
-        lambda: table[first],
-        lambda: table[first, NAME],
         lambda: np.from_dlpack(table),
         lambda: list(table.row_blocks(10)),
     ]
+    if kind in ("category", "date"):  # labels and points in time, which can be missing
+        gap = None if kind == "category" else np.datetime64("NaT")
+        assert [str(value) for value in table[NAME]] == [
+            "NaT" if value is None and kind == "date" else str(value) for value in COLUMNS[kind]
+        ]
+        assert str(table[first, NAME]) == str(gap) and str(table[first][0]) == str(gap)
+    else:
+        calls += [lambda: table[NAME], lambda: table[first], lambda: table[first, NAME]]
     for call in calls:
         with pytest.raises(nt.MissingValueError, match=rf'row {first}, column 0 \("{NAME}"\).*fillna.*to_masked.*float64'):
             call()
@@ -363,7 +355,7 @@ def test_categories_are_filled_by_their_label():
     pa = imported("pyarrow")
     table = nt.Table(pa.table({"k": pa.array(["x", None, "y"])}))
     filled = table.fillna("y")
-    assert [filled.categories["k"][code] for code in filled["k"]] == ["x", "y", "y"]
+    assert [filled.categories["k"][code] for code in filled.codes("k")] == ["x", "y", "y"]
     with pytest.raises(nt.TableError, match='"z" is not a label'):
         table.fillna("z")
 
@@ -485,7 +477,7 @@ def test_masked_arrays_of_other_dimensions_and_types_are_refused():
     for data, error in [
         (np.ma.array(np.zeros((2, 2, 2)), mask=np.ones((2, 2, 2), dtype=bool)), nt.TableError),
         (np.ma.array([1j], mask=[True]), TypeError),
-        (np.ma.array(["x"], mask=[True]), TypeError),
+        (np.ma.array([b"x"], mask=[True]), TypeError),
         (np.ma.masked, nt.TableError),
         ({"a": [1, None], "b": [1]}, nt.TableError),
         ({1: [1, None]}, nt.TableTypeError),

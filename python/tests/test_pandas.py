@@ -79,7 +79,7 @@ def test_words_go_and_come():
         }
     )
     table = nt.Table(frame)
-    assert table["colour"].tolist() == [2, 1, 2] and table.dtypes[0] == np.uint8
+    assert table.codes("colour").tolist() == [2, 1, 2] and table.dtypes[0] == np.uint8
     assert table.categories == {"colour": ["green", "blue", "red"], "grade": ["low", "high"]}
     assert ">red<" in table._repr_html_()
     same(table.to_pandas(), frame)
@@ -121,7 +121,7 @@ def test_words_that_are_missing_are_nan_and_missing_again():
 
 def test_texts_become_words_and_repeated_ones_are_refused():
     table = nt.Table(pd.DataFrame({"text": ["x", "y", "x"], "n": pd.Categorical([10, 20, 10])}))
-    assert table["text"].tolist() == [0, 1, 0] and table.categories == {"text": ["x", "y"], "n": ["10", "20"]}
+    assert table.codes("text").tolist() == [0, 1, 0] and table.categories == {"text": ["x", "y"], "n": ["10", "20"]}
     assert nt.Table(pd.DataFrame({"t": pd.Series(["b", "a"], dtype=object)})).categories == {"t": ["b", "a"]}
     assert nt.Table(pd.DataFrame({"t": ["b", None]})).to_masked("t").tolist() == [0, None]
     with pytest.raises(nt.TableError, match="already has the index 0"):
@@ -361,15 +361,16 @@ def test_times_are_points_in_time(unit, copy, tmp_path):
     expected = np.array(counts, dtype=f"datetime64[{UNITS[unit]}]")
     stored = "s" if unit == "days" else UNITS[unit]
     assert frame["when"].dtype == f"datetime64[{stored}]" and frame["number"].tolist() == counts
-    assert np.array_equal(frame["when"].to_numpy(), expected) and table["when"].tolist() == counts
+    assert np.array_equal(frame["when"].to_numpy(), expected) and table.column("when").tolist() == counts
+    assert np.array_equal(table["when"], expected) and table["when"].dtype == expected.dtype
     missing = times([1.0, None, 3.0], unit).to_pandas(copy=copy)["when"]
     assert missing.isna().tolist() == [False, True, False]
     assert np.array_equal(missing.to_numpy()[::2], np.array([1, 3], dtype=f"datetime64[{UNITS[unit]}]"))
     if copy:
         frame.loc[0, "when"] = pd.Timestamp("2024-02-29")
-        assert table["when"][0] == 0
+        assert table.column("when")[0] == 0
     again = nt.Table(table.to_pandas(copy=copy))
-    assert again["when"].tolist() == [count * (86_400 if unit == "days" else 1) for count in counts]
+    assert again.column("when").tolist() == [count * (86_400 if unit == "days" else 1) for count in counts]
     same(again.to_pandas(), table.to_pandas())
 
 

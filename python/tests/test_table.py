@@ -97,14 +97,14 @@ def test_a_copy_that_is_refused_says_why():
     [
         (np.zeros((2, 2, 2)), ValueError),
         (np.float32(3), ValueError),
-        (np.array([[True, False]]), TypeError),
+        (np.zeros((2, 2), dtype="m8[s]"), TypeError),
         (np.zeros((2, 2), dtype=complex), TypeError),
-        (np.zeros((2, 2), dtype=">f8"), TypeError),
-        (np.array([["a", "b"]]), TypeError),
-        (np.array([[None, "a"]]), TypeError),
+        (np.zeros((2, 2), dtype=">c8"), TypeError),
+        (np.array([[b"a", b"b"]]), TypeError),
+        (np.array([[None, b"a"]]), TypeError),
         ([[1, 2], [3]], ValueError),
         (object(), TypeError),
-        (np.zeros(3, dtype=[("a", "f4"), ("b", "i4")]), TypeError),
+        (np.zeros(3, dtype=[("a", "f4"), ("b", [("c", "i4")])]), TypeError),
     ],
 )
 def test_what_is_no_table_is_refused(data, error):

@@ -30,7 +30,8 @@ use number::{DECIMALS_LIMIT, DisplayNumber, write_all};
 ///
 /// Rows in the middle and columns in the middle that do not fit are replaced by `...`. All numbers of a column have the
 /// same number of decimals: two with `{:.2}`, by default as many as necessary, up to six digits. `{:120}` sets the line
-/// width to 120 terminal columns. A missing value is `null`, as in polars and Arrow.
+/// width to 120 terminal columns. A missing value is `null`, as in polars and Arrow. A cell that a sparse table does not
+/// store, and which is therefore zero, is `.`.
 ///
 /// `{:#}` shows everything, within limits that always apply: lines of at most a million terminal columns, and about a
 /// million numbers, fewer if they have many decimals. For a table without memory, or one that is leased to a writable
@@ -243,7 +244,10 @@ impl DisplaySource for &(dyn NumericTable + '_) {
     fn write_heading(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (shape, element_type) =
             (NumericTable::shape(*self), self.uniform_type().map_or("mixed", ElementType::name));
-        write!(f, "{shape} {element_type}, {}", self.data_layout())?;
+        match self.downcast_ref::<CsrNumericTable>() {
+            Some(sparse) => write!(f, "{shape} {element_type}, sparse, {} values stored", sparse.nnz())?,
+            None => write!(f, "{shape} {element_type}, {}", self.data_layout())?,
+        }
         // Some kinds of tables have values without memory.
         let has_none = || {
             shape.columns == 0 || self.number(0, 0).is_err_and(|error| matches!(error.kind(), ErrorKind::NotAllocated))
@@ -259,7 +263,11 @@ impl DisplaySource for &(dyn NumericTable + '_) {
         if is_nullable && self.validity(column, row..row + 1)?.is_some_and(|validity| validity.has_missing()) {
             return Ok(DisplayNumber::Missing);
         }
-        match_element!(self.column_type(column)?, T => Ok(DisplayNumber::new(self.value::<T>(row, column)?)))
+        let number = match_element!(self.column_type(column)?, T => DisplayNumber::new(self.value::<T>(row, column)?));
+        match self.downcast_ref::<CsrNumericTable>() {
+            Some(sparse) if sparse.get(row, column)?.is_none() => Ok(DisplayNumber::NotStored),
+            _ => Ok(number),
+        }
     }
 }
 

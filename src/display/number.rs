@@ -16,6 +16,8 @@ pub(crate) enum DisplayNumber {
     /// A float; `true` if its shortest digits are those of an `f64`, `false` if they are those of an `f32`.
     Float(f64, bool),
     Missing,
+    /// A cell of a sparse table that is not stored, and so is zero.
+    NotStored,
 }
 
 impl DisplayNumber {
@@ -34,7 +36,7 @@ impl DisplayNumber {
             Self::Integer(value) => usize::try_from(value).ok(),
             // A cast of a float saturates. Comparing the result rejects NaN and numbers that are not integers.
             Self::Float(value, _) => Some(value as usize).filter(|&index| index as f64 == value),
-            Self::Missing => None,
+            Self::Missing | Self::NotStored => None,
         }
     }
 }
@@ -53,6 +55,7 @@ pub(crate) fn write_all(numbers: &[DisplayNumber], precision: Option<usize>, are
     let form = choose(numbers, precision.map(|decimals| decimals.min(DECIMALS_LIMIT)), are_categories);
     let write = |number: &DisplayNumber| match (*number, form) {
         (DisplayNumber::Missing, _) => "null".to_owned(),
+        (DisplayNumber::NotStored, _) => ".".to_owned(),
         (DisplayNumber::Integer(value), _) => value.to_string(),
         (DisplayNumber::Float(value, _), _) if !value.is_finite() => value.to_string(), // NaN, inf, -inf
         (DisplayNumber::Float(value, _), Form::Fixed(decimals)) => format!("{value:.decimals$}"),

@@ -319,6 +319,19 @@ fn tables_of_every_kind_print_themselves() {
         let text = table.to_string();
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0].starts_with("2 x 2 f32"), "{text}");
-        assert_eq!(lines[2..], ["0  2.5  0.0", "1  0.0  4.0"], "{text}");
+        match lines[0].contains("sparse") {
+            true => assert_eq!(lines[2..], ["0  2.5    .", "1    .  4.0"], "{text}"), // which stores no zeros
+            false => assert_eq!(lines[2..], ["0  2.5  0.0", "1  0.0  4.0"], "{text}"),
+        }
     }
+}
+
+#[test]
+fn a_sparse_table_shows_which_values_it_stores() {
+    let (offsets, indices) = (vec![0, 2, 2], vec![0, 2]);
+    let table = CsrNumericTable::try_new(shape(2, 4), offsets, indices, vec![1.5_f32, 0.0]).unwrap();
+    assert_text(
+        &table,
+        "\n2 x 4 f32, sparse, 2 values stored\n     0  1    2  3\n0  1.5  .  0.0  .\n1    .  .    .  .",
+    );
 }

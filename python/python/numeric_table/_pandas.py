@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ._columns import Column, of_dates, of_objects
+from ._columns import Column, codes_of, name_of, of_dates, of_objects, times_of
 from ._native import CopyRequiredError, NotRepresentableError, Table, TableError, TableTypeError
 
 
@@ -20,15 +20,8 @@ def columns_of(frame: Any, copy: bool | None) -> list[Column]:
         frame = pd.Series(frame, copy=False)
     if isinstance(frame, pd.Series):
         frame = frame.to_frame()
-    labels = [_name(label, place) for place, label in enumerate(frame.columns)]
+    labels = [name_of(label, place) for place, label in enumerate(frame.columns)]
     return [(label, *_values(label or place, frame.iloc[:, place], copy)) for place, label in enumerate(labels)]
-
-
-def _name(label: Any, place: int) -> str | None:
-    is_number = isinstance(label, (int, np.integer)) and not isinstance(label, bool)
-    if label is None or (is_number and label == place):
-        return None
-    return str(label)
 
 
 def _values(name: Any, series: Any, copy: bool | None) -> tuple[Any, Any, list[str] | None, bool, str | None]:
@@ -97,8 +90,6 @@ def _objects(name: Any, series: Any, kind: str) -> tuple[Any, Any]:
         is_na = np.fromiter((value is None or value is pd.NA or value is pd.NaT for value in values), bool, len(values))
     elif kind == "empty" and is_na.any():
         is_na = is_na & np.fromiter((not isinstance(value, float) for value in values), bool, len(values))
-    if kind == "boolean":
-        return np.where(is_na, False, values).astype("bool").view("u1"), is_na
     return of_objects(name, values, None, is_na)
 
 
@@ -184,36 +175,11 @@ def _masked(values: Any, mask: Any, copy: bool) -> Any:
 
 def _times(name: Any, values: Any, mask: Any, unit: str, copy: bool) -> Any:
     """Converts counts since 1970 to points in time; NaN is missing. Days become seconds: pandas has no unit of days."""
-    factor = 86400 if unit == "D" else 1
-    largest = (2**63 - 1) // factor  # not -2**63, which means missing
-    missing, is_whole = np.zeros(len(values), dtype=bool), True
-    if values.dtype.kind == "f":
-        values = values.astype("float64")  # narrower floats cannot represent the limits
-        missing, is_whole = np.isnan(values), (values == np.floor(values)) & (np.abs(values) != 2.0**63)
-    if mask is not None:
-        missing = missing | mask
-    is_count = is_whole & (values >= -largest) & (values <= largest)
-    wrong = ~(is_count | missing)
-    if wrong.any():
-        row = int(wrong.argmax())
-        text = f"pandas has no point in time {values[row]} {unit} from 1970"
-        raise TableError(f"column {name!r}, row {row}: {text}; table.column({name!r}) has the numbers")
-    counts = np.where(missing, 0, values) if missing.any() else values
-    counts = counts.astype("int64", copy=copy)
-    if factor != 1:
-        counts = counts * factor
-    if missing.any():
-        counts[missing] = np.iinfo("int64").min
-    return counts.view(f"datetime64[{'s' if unit == 'D' else unit}]")
+    found = times_of(name, values, mask, unit, to="s", whose="pandas")
+    return found.copy() if copy and np.may_share_memory(found, values) else found
 
 
 def _categorical(values: Any, mask: Any, words: list[str], is_ordered: bool) -> Any:
     """Returns the categories for codes; a code out of range is missing."""
-    is_word = (values >= 0) & (values < len(words))
-    if mask is not None:
-        is_word &= ~mask
-    if values.dtype.kind == "f":
-        is_word &= values == np.floor(values)
-    codes = np.full(len(values), -1, dtype="int64")
-    codes[is_word] = values[is_word].astype("int64")
+    codes, _ = codes_of(values, mask, len(words))
     return pd.Categorical.from_codes(codes, categories=words, ordered=is_ordered)

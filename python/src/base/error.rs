@@ -7,12 +7,13 @@ use std::path::Path;
 use numeric_table::{DataDictionary, Error, ErrorKind, error::Hint};
 use numeric_table_execution::HandleError;
 use pyo3::exceptions::{
-    PyBaseException, PyFileNotFoundError, PyIndexError, PyMemoryError, PyOSError, PyPermissionError, PyRuntimeError,
-    PyTypeError, PyValueError,
+    PyBaseException, PyException, PyFileNotFoundError, PyIndexError, PyKeyError, PyMemoryError, PyOSError,
+    PyPermissionError, PyRuntimeError, PyTypeError, PyValueError,
 };
 use pyo3::prelude::*;
 
 use crate::base::boundary::function;
+use crate::base::element;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 use pyo3::{PyErrArguments, PyTypeInfo, create_exception};
@@ -32,7 +33,8 @@ pub(crate) fn not_found(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let class = CLASS.get_or_try_init(py, || {
         let text = "A file that is not there: also a ``FileNotFoundError``.";
-        of_both(&py.get_type::<PyFileNotFoundError>(), "TableFileNotFoundError", text)
+        let classes = (py.get_type::<TableFileError>(), py.get_type::<PyFileNotFoundError>());
+        of_both(classes, "TableFileNotFoundError", text, PyDict::new(py))
     });
     class.map(|class| class.bind(py).clone())
 }
@@ -42,17 +44,36 @@ pub(crate) fn not_permitted(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let class = CLASS.get_or_try_init(py, || {
         let text = "A file that may not be read or written: also a ``PermissionError``.";
-        of_both(&py.get_type::<PyPermissionError>(), "TableFilePermissionError", text)
+        let classes = (py.get_type::<TableFileError>(), py.get_type::<PyPermissionError>());
+        of_both(classes, "TableFilePermissionError", text, PyDict::new(py))
     });
     class.map(|class| class.bind(py).clone())
 }
 
-fn of_both(class: &Bound<'_, PyType>, name: &str, text: &str) -> PyResult<Py<PyType>> {
-    let py = class.py();
-    let members = PyDict::new(py);
+/// Returns the class of errors for a name that no column has: a [`TableError`] and Python's `KeyError`, which prints
+/// its message as it is.
+pub(crate) fn no_column(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let class = CLASS.get_or_try_init(py, || {
+        let text = "A name that no column has: also a ``KeyError``.";
+        let members = PyDict::new(py);
+        members.set_item("__str__", py.get_type::<PyException>().getattr("__str__")?)?;
+        let classes = (py.get_type::<TableError>(), py.get_type::<PyKeyError>());
+        of_both(classes, "TableKeyError", text, members)
+    });
+    class.map(|class| class.bind(py).clone())
+}
+
+fn of_both<'py>(
+    classes: (Bound<'py, PyType>, Bound<'py, PyType>),
+    name: &str,
+    text: &str,
+    members: Bound<'py, PyDict>,
+) -> PyResult<Py<PyType>> {
+    let py = members.py();
     members.set_item("__module__", "numeric_table")?;
     members.set_item("__doc__", text)?;
-    let made = py.get_type::<PyType>().call1((name, (py.get_type::<TableFileError>(), class), members))?;
+    let made = py.get_type::<PyType>().call1((name, classes, members))?;
     Ok(made.cast_into::<PyType>()?.unbind())
 }
 
@@ -178,6 +199,40 @@ const CALLS: [(&str, &str); 22] = [
     ("load_npy_cast", "astype"),
 ];
 
+/// Returns a text in which element types have the names of NumPy: `uint8` for `u8`. Names and values between quotation
+/// marks stay as they are.
+pub(crate) fn in_terms_of_numpy(text: &str) -> String {
+    let mut found = String::with_capacity(text.len());
+    let (mut word, mut is_quoted, mut is_escaped) = (String::new(), false, false);
+    for character in text.chars().chain(['\n']) {
+        if !is_quoted && (character.is_alphanumeric() || character == '_') {
+            word.push(character);
+            continue;
+        }
+        match word.parse() {
+            Ok(found_type) => found.push_str(element::name(found_type)),
+            Err(_) => found.push_str(&word),
+        }
+        word.clear();
+        found.push(character);
+        if !is_escaped && character == '"' {
+            is_quoted = !is_quoted;
+        }
+        is_escaped = is_quoted && !is_escaped && character == '\\';
+    }
+    found.pop(); // the end that is added
+    found
+}
+
+/// Returns the message of an error without hints, in the terms of NumPy. The path of a file stays as it is.
+fn message(error: &Error) -> String {
+    let (message, kind) = (error.message().to_string(), error.kind().to_string());
+    match (error.kind(), message.strip_suffix(&kind)) {
+        (ErrorKind::Io { .. } | ErrorKind::RenameUnsupported { .. }, _) | (_, None) => message,
+        (_, Some(path)) => format!("{path}{}", in_terms_of_numpy(&kind)),
+    }
+}
+
 /// Returns the message of an error, with hints that name calls and keywords of Python.
 fn sentence(error: &Error) -> String {
     let here = |hint: &Hint| {
@@ -186,8 +241,8 @@ fn sentence(error: &Error) -> String {
     };
     let hints: Vec<String> = error.hints().iter().filter_map(here).collect();
     match hints.is_empty() {
-        true => error.message().to_string(),
-        false => format!("{}: {}", error.message(), hints.join(", ")),
+        true => message(error),
+        false => format!("{}: {}", message(error), hints.join(", ")),
     }
 }
 
@@ -214,10 +269,18 @@ pub(crate) fn with_advice(error: PyErr, advice: &dyn Display) -> PyErr {
     })
 }
 
+/// Returns the exception for a name that no column has.
+pub(crate) fn key_error(text: String) -> PyErr {
+    later(move |py| match no_column(py) {
+        Ok(class) => PyErr::from_type(class, text),
+        Err(error) => error,
+    })
+}
+
 /// Converts an error to an exception, which is made [`later`].
 pub(crate) fn exception(error: Error) -> PyErr {
     let text = sentence(&error);
-    let (path, message) = (error.path().map(Path::to_owned), error.message().to_string());
+    let (path, message) = (error.path().map(Path::to_owned), message(&error));
     match error.into_kind() {
         ErrorKind::RowsOutOfRange { .. } | ErrorKind::ColumnOutOfRange { .. } | ErrorKind::OutOfRange { .. } => {
             TableIndexError::new_err(text)
@@ -225,6 +288,7 @@ pub(crate) fn exception(error: Error) -> PyErr {
         ErrorKind::OutOfMemory => PyMemoryError::new_err(text),
         ErrorKind::ValueNotRepresentable { .. } => with_attribute::<NotRepresentableError>(text, MESSAGE, message),
         ErrorKind::MissingValue { .. } => MissingValueError::new_err(text),
+        ErrorKind::UnknownName { what: "column", .. } => key_error(text),
         ErrorKind::CopyRequired { .. } => CopyRequiredError::new_err(text),
         ErrorKind::ReadOnlyTable | ErrorKind::MixedElementTypes { .. } => TableTypeError::new_err(text),
         ErrorKind::Format { .. } | ErrorKind::ShardChanged { .. } => match path {
@@ -251,7 +315,7 @@ pub(crate) fn exception_in(error: Error, dictionary: &DataDictionary) -> PyErr {
 
 /// Converts an error of a device to an exception.
 fn of_device(error: HandleError) -> PyErr {
-    let text = error.to_string();
+    let text = in_terms_of_numpy(&error.to_string());
     match error {
         HandleError::Library(error) => exception(error),
         HandleError::DeviceAlloc { .. } | HandleError::HostAlloc { .. } => PyMemoryError::new_err(text),

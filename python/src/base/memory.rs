@@ -42,7 +42,7 @@ pub(crate) fn of_buffer(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult
 }
 
 /// Refuses a value without dimensions, whose buffer has no shape.
-fn refuse_single_values(data: &Bound<'_, PyAny>) -> PyResult<()> {
+pub(crate) fn refuse_single_values(data: &Bound<'_, PyAny>) -> PyResult<()> {
     if let Some(dimensions) = data.getattr_opt("ndim")?
         && dimensions.eq(0)?
     {

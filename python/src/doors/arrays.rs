@@ -1,12 +1,12 @@
 //! NumPy's arrays and other buffers, and tables as arrays.
 
-use numeric_table::{Error, ErrorKind, NumericTable};
+use numeric_table::{Error, ErrorKind, NumericTable, internal::record, trace::CopyKind};
 use pyo3::prelude::*;
 
 use crate::base::boundary::methods;
-use crate::base::error::{TableTypeError, exception};
+use crate::base::error::{TableError, TableTypeError, exception};
 use crate::base::memory;
-use crate::doors::columns::of_objects;
+use crate::doors::columns::of_parts;
 use crate::doors::{Answer, Input};
 use crate::table::Table;
 
@@ -34,12 +34,34 @@ pub(crate) fn from_buffer(input: &Input<'_, '_>) -> PyResult<Answer> {
     memory::of_buffer(input.data, input.copy).map(Answer::Table)
 }
 
-/// Creates a table of an array whose class is `numpy.ndarray`. Doors that obtain one continue here.
+/// Creates a table of an array whose class is `numpy.ndarray`: of numbers, or of objects, strings, dates, booleans,
+/// fields, or numbers in another byte order. Doors that obtain one continue here.
 pub(crate) fn of_array(array: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Box<dyn NumericTable>> {
-    match of_objects(array, copy)? {
-        Some(table) => Ok(table),
-        None => memory::of_array(array, copy),
+    let dtype = array.getattr("dtype")?;
+    let kind: String = dtype.getattr("kind")?.extract()?;
+    let dimensions: usize = array.getattr("ndim")?.extract()?;
+    if kind != "O" || dimensions != 0 {
+        memory::refuse_single_values(array)?; // a single object is of a type that tables do not have
     }
+    if dimensions > 2 {
+        return Err(TableError::new_err(format!("a table has two dimensions, but this has {dimensions}")));
+    }
+    let has_fields = kind == "V" && !dtype.getattr("names")?.is_none();
+    if has_fields || matches!(&*kind, "O" | "M" | "U" | "T") {
+        let found = of_parts(array, copy)?;
+        return found.ok_or_else(|| TableTypeError::new_err(format!("tables do not support the type {dtype}")));
+    }
+    let is_native: bool = dtype.getattr("isnative")?.extract()?;
+    if is_native && !matches!(&*kind, "b" | "c" | "m" | "S") {
+        return memory::of_array(array, copy);
+    }
+    let numbers = array.py().import("numeric_table._columns")?.call_method1("array_of", (array, copy))?;
+    if is_native {
+        return memory::of_array(&numbers, copy);
+    }
+    let bytes: usize = numbers.getattr("nbytes")?.extract()?;
+    record(CopyKind::Exchanged, bytes);
+    memory::of_array(&numbers, Some(false)) // a private copy, which no other code can write
 }
 
 #[methods]

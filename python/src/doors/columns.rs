@@ -1,12 +1,9 @@
-//! Columns that Python code has prepared: those of frames, masked arrays, dictionaries, arrays of objects or dates. The
+//! Columns that Python code has prepared: those of frames, masked arrays, dictionaries, arrays of objects, strings or dates. The
 //! module `_columns` has that code.
 
 use numeric_table::{
     Error, ErrorKind, Feature, FeatureType, HomogenNumericTable, MissingValues, NumericTable, Shape, SoaNumericTable,
-    TableDescription,
-    array::Validity,
-    dictionary::{Categories, TimeUnit},
-    table::Rejected,
+    TableDescription, array::Validity, dictionary::Categories, table::Rejected,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -15,25 +12,12 @@ use crate::base::error::{OrRaise, TableError, TableTypeError};
 use crate::base::lists;
 use crate::doors;
 use crate::table::Table;
+use crate::table::labels::UNITS;
 
 /// A name, the values, a mask of the missing ones, category labels, whether these are ordered, and NumPy's name of a
 /// unit of time. The values are an array, or a table of one column, which has all of this but the name.
 type Column<'py> =
     (Option<String>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<Vec<String>>, bool, Option<String>);
-
-/// The units of time that NumPy has, with its names.
-const UNITS: [(TimeUnit, &str); 5] = [
-    (TimeUnit::Days, "D"),
-    (TimeUnit::Seconds, "s"),
-    (TimeUnit::Milliseconds, "ms"),
-    (TimeUnit::Microseconds, "us"),
-    (TimeUnit::Nanoseconds, "ns"),
-];
-
-/// Returns NumPy's name of a unit. Values in other units are numbers.
-pub(crate) fn name_of(unit: TimeUnit) -> Option<&'static str> {
-    UNITS.iter().find(|(other, _)| *other == unit).map(|&(_, name)| name)
-}
 
 /// Returns a table of an object that the module `_columns` takes apart; `None` if it declines.
 pub(crate) fn of_parts(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Box<dyn NumericTable>>> {
@@ -41,12 +25,6 @@ pub(crate) fn of_parts(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<
     let found = py.import("numeric_table._columns")?.call_method1("columns_of", (data, copy))?;
     let Some((columns, rows)) = found.extract::<Option<(Bound<'_, PyList>, usize)>>()? else { return Ok(None) };
     of_columns(py, &columns, rows, copy).map(Some)
-}
-
-/// Returns a table of an array of objects with `None` among them, or of dates; `None` for any other array.
-pub(crate) fn of_objects(array: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<Option<Box<dyn NumericTable>>> {
-    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
-    if matches!(&*kind, "O" | "M") { of_parts(array, copy) } else { Ok(None) }
 }
 
 /// Returns a table of columns that Python code has prepared. `copy` is that of [`doors::table`], for each column.

@@ -1,36 +1,16 @@
 //! Conversion from and to pandas frames. The module `_pandas` has the code that knows pandas' columns.
 
-use numeric_table::{Feature, FeatureType};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::base::boundary::methods;
-use crate::doors::columns::{name_of, of_columns};
+use crate::doors::columns::of_columns;
 use crate::doors::{Answer, Input};
 use crate::table::Table;
-use crate::table::reading::listed;
+use crate::table::labels::features;
 
 #[methods]
 impl Table {
-    /// The category labels of each column of codes, as a dictionary. Its keys are the names of the columns, or their
-    /// indices if a name is missing or ambiguous.
-    ///
-    /// >>> import numeric_table as nt
-    /// >>> nt.Table([[1], [0]]).categories
-    /// {}
-    #[getter]
-    fn categories<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let found = PyDict::new(py);
-        for (column, (name, words, ..)) in features(py, self)?.into_iter().enumerate() {
-            let Some(words) = words else { continue };
-            match name {
-                Some(name) if !found.contains(&name)? => found.set_item(name, words)?,
-                _ => found.set_item(column, words)?,
-            }
-        }
-        Ok(found)
-    }
-
     /// Returns a pandas frame. Columns without a name are labeled with their index. Categories with labels become
     /// ``pandas.Categorical``, in which a code without a label, or NaN, is missing. A sparse table becomes a sparse
     /// frame, through SciPy. Dates and times become ``datetime64`` (days as seconds, the coarsest unit in pandas), in
@@ -50,24 +30,6 @@ impl Table {
     fn __narwhals_dataframe__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("numeric_table._narwhals")?.call_method1("frame_of", (slf,))
     }
-}
-
-type Described = (Option<String>, Option<Vec<String>>, bool, Option<&'static str>, bool);
-
-/// Returns the name and the labels of each column, whether the labels are ordered, NumPy's name of a time unit, and
-/// whether values may be missing.
-fn features(py: Python<'_>, table: &Table) -> PyResult<Vec<Described>> {
-    let dictionary = table.read(py).dictionary().clone();
-    let described = |feature: &Feature| {
-        let categories = feature.categories.as_ref().filter(|categories| categories.has_labels());
-        let words = categories.map(|categories| categories.labels().map(str::to_owned).collect());
-        let unit = match feature.feature_type {
-            FeatureType::Time(unit) => name_of(unit),
-            _ => None,
-        };
-        (feature.name.clone(), words, feature.feature_type == FeatureType::Ordinal, unit, feature.nullable)
-    };
-    listed(dictionary.iter().map(described), "columns")
 }
 
 /// Returns whether an object is a pandas frame, series, index or array, without importing pandas.

@@ -17,6 +17,8 @@ pub(crate) mod construct;
 pub(crate) mod devices;
 pub(crate) mod dlpack;
 #[forbid(unsafe_code)]
+pub(crate) mod exports;
+#[forbid(unsafe_code)]
 pub(crate) mod frames;
 #[forbid(unsafe_code)]
 pub(crate) mod mappings;
@@ -105,10 +107,7 @@ pub(crate) fn vector(data: &Bound<'_, PyAny>, copy: Option<bool>) -> PyResult<An
     if dimensions != 1 {
         return Err(TableError::new_err(format!("an array of one dimension is required, but this has {dimensions}")));
     }
-    let dtype = data.getattr("dtype")?;
-    if dtype.getattr("hasobject")?.is_truthy()? || dtype.getattr("kind")?.eq("M")? {
-        element::of_object(&dtype)?; // refuses it: with missing values it would be more than an array
-    }
+    element::of_object(&data.getattr("dtype")?)?; // others would be more than an array, or not this one
     let is_plain_array = data.get_type().is(&data.py().import("numpy")?.getattr("ndarray")?);
     memory::values_of(&*if is_plain_array { memory::of_array(data, copy)? } else { table(data, copy)? })
 }

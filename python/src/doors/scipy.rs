@@ -4,7 +4,7 @@
 use numeric_table::table::{CsrParts, Rejected};
 use numeric_table::{
     AnyArray, Array, ConversionPolicy, CsrNumericTable, Element, ElementType, Error, ErrorKind, NumericTable, Shape,
-    TableConversion, error::SparseFault, sparse::Indices,
+    TableConversion, error::SparseFault, interop::CopyReason, sparse::Indices,
 };
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -24,15 +24,17 @@ use crate::table::sparse;
 impl Table {
     /// Returns a read-only ``scipy.sparse.csr_array``. A sparse table shares its memory if its type is the requested
     /// one. For a dense table, the nonzero values are copied. SciPy has no arrays of ``float16`` and ``bfloat16``:
-    /// request another type.
+    /// request another type. ``copy=True`` returns a writable copy; ``copy=False`` raises :class:`CopyRequiredError` if
+    /// the values must be copied.
     ///
     /// ``policy`` is that of :meth:`rows`.
-    #[pyo3(signature = (dtype = None, *, policy = None))]
+    #[pyo3(signature = (dtype = None, *, policy = None, copy = None))]
     fn to_scipy<'py>(
         &self,
         py: Python<'py>,
         dtype: Option<&Bound<'py, PyAny>>,
         policy: Option<&str>,
+        copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let wanted = self.wanted(py, dtype, policy)?;
         let Wanted { element, policy, .. } = wanted;
@@ -45,6 +47,10 @@ impl Table {
         }
         let table = self.snapshot(py)?;
         let table = &*table;
+        if copy == Some(false) && sparse::of(table).is_none_or(|sparse| sparse.values().element_type() != element) {
+            let reason = if sparse::of(table).is_some() { CopyReason::ElementType } else { CopyReason::Layout };
+            return Err(exception(Error::new(ErrorKind::CopyRequired { reason })));
+        }
         let made = py.detach(|| with_numbers(sparse_of(table, element, policy)?)).or_raise();
         let (made, offsets, indices) = made.map_err(|error| wanted.advise(error))?;
         let shape = made.shape();
@@ -53,7 +59,7 @@ impl Table {
         let (values, indices, offsets) = (lent(py, values)?, lend(own_indices, indices)?, lend(own_offsets, offsets)?);
         let options = PyDict::new(py);
         options.set_item("shape", (shape.rows, shape.columns))?;
-        options.set_item("copy", false)?;
+        options.set_item("copy", copy == Some(true))?;
         let array =
             py.import("scipy.sparse")?.call_method("csr_array", ((values, indices, offsets),), Some(&options))?;
         array.setattr("has_canonical_format", true)?; // SciPy would look for it

@@ -3,7 +3,7 @@
 //! NumPy converts integers among floats to floats; integers that would lose precision are refused.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 
 use crate::base::error::{NotRepresentableError, OrRaise};
 use crate::base::memory;
@@ -12,7 +12,13 @@ use crate::table::together;
 
 /// All that NumPy converts to an array: the last door, which declines nothing.
 pub(crate) fn from(input: &Input<'_, '_>) -> PyResult<Answer> {
+    if let Some(others) = columns_or_list(input.data)? {
+        return doors::table_of(&others, input.copy, input.rounds).map(Answer::Table);
+    }
     let array = doors::array_by(input, "asarray")?;
+    if let Some(objects) = with_strings(input.data, &array)? {
+        return arrays::of_array(&objects, input.copy).map(Answer::Table);
+    }
     if !input.rounds {
         check(input.data, &array)?;
     }
@@ -28,6 +34,31 @@ fn check(data: &Bound<'_, PyAny>, array: &Bound<'_, PyAny>) -> PyResult<()> {
     }
     let integer = data.py().import("numpy")?.getattr("integer")?;
     Walk { integer, place: Vec::new() }.items(data, depth)
+}
+
+/// Returns a dictionary of columns for a list of dictionaries, or a list for an iterator; `None` for anything else.
+fn columns_or_list<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let first = match (data.cast::<PyList>(), data.cast::<PyTuple>()) {
+        (Ok(list), _) => list.get_item(0).ok(),
+        (_, Ok(tuple)) => tuple.get_item(0).ok(),
+        _ => None,
+    };
+    let has_records = first.is_some_and(|first| first.cast::<PyMapping>().is_ok());
+    if !has_records && (!data.hasattr("__next__")? || has_array(data)?) {
+        return Ok(None);
+    }
+    let found = data.py().import("numeric_table._columns")?.call_method1("rows_of", (data,))?;
+    Ok(Some(found).filter(|found| !found.is_none()))
+}
+
+/// Returns an array of the items of a sequence that has strings among them: NumPy would convert its numbers to strings.
+/// `None` if `array`, which NumPy has created from it, has no strings.
+fn with_strings<'py>(data: &Bound<'py, PyAny>, array: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    if kind != "U" || has_array(data)? {
+        return Ok(None);
+    }
+    data.py().import("numpy")?.call_method1("asarray", (data, "object")).map(Some)
 }
 
 /// Returns whether an object converts itself to an array, as NumPy's numbers do. NumPy does not read its items then.

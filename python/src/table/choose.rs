@@ -1,17 +1,15 @@
 //! The results of `table[key]`: rows, columns, values, tables with some of them.
 
-use numeric_table::table::spi::Region;
-use numeric_table::{ConversionPolicy, TableDescription, TableSelection};
+use numeric_table::{TableDescription, TableSelection};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::slice::PySliceIndices;
 use pyo3::types::{PyBool, PyList, PySlice, PyString, PyTuple};
 
-use crate::base::element::with_type;
 use crate::base::error::{OrRaise, TableIndexError};
 use crate::base::lists;
 use crate::table::Table;
-use crate::table::reading::{index, listed, places, read};
+use crate::table::reading::{index, listed, places};
 use crate::table::together::select;
 
 /// Returns the items that a key selects.
@@ -30,7 +28,7 @@ pub(crate) fn item<'py>(py: Python<'py>, whole: &Table, key: &Bound<'py, PyAny>)
         return Ok(some_rows(py, whole, key)?.into_any());
     }
     if key.is_instance_of::<PyString>() {
-        return whole.column_array(py, key, None, ConversionPolicy::Saturate);
+        return whole.shown_column(py, key);
     }
     if let Ok(slice) = key.cast::<PySlice>() {
         let found = slice_of(slice, count)?;
@@ -44,6 +42,9 @@ pub(crate) fn item<'py>(py: Python<'py>, whole: &Table, key: &Bound<'py, PyAny>)
     }
     if let Ok(place) = key.extract::<isize>() {
         let row = index(place, count, "row")?;
+        if let Some(values) = whole.shown_row(py, row, None)? {
+            return Ok(values);
+        }
         let share = whole.wanted(py, None, None)?.rows(py, &**whole.read(py), row..row + 1)?;
         return share.into_numpy(py)?.call_method1("reshape", (-1,));
     }
@@ -90,25 +91,24 @@ fn part<'py>(
         let column = whole.column_index(py, columns)?;
         if is_number(rows) {
             let row = index(rows.extract()?, whole.len(py), "row")?;
-            let table = whole.read(py);
-            let region = Region { rows: row..row + 1, columns: column..column + 1 };
-            let element = table.column_type(column).or_raise()?;
-            let value = with_type!(element, T => read::<T>(py, &**table, &region, ConversionPolicy::Saturate)?);
-            drop(table);
-            return value.into_numpy(py)?.get_item((0, 0));
+            return whole.shown_value(py, row, column);
         }
         let chosen = some_rows(py, whole, rows)?;
-        return chosen.get().column_array(py, column.into_pyobject(py)?.as_any(), None, ConversionPolicy::Saturate);
+        return chosen.get().shown_column(py, column.into_pyobject(py)?.as_any());
     }
     if is_number(rows) {
+        let columns_of_row = some_columns(py, whole, columns)?;
+        let row = index(rows.extract()?, whole.len(py), "row")?;
+        if let Some(values) = whole.shown_row(py, row, Some(&columns_of_row))? {
+            return Ok(values);
+        }
         if whole.read(py).uniform_type().is_some() {
-            return item(py, whole, rows)?.get_item(some_columns(py, whole, columns)?);
+            let share = whole.wanted(py, None, None)?.rows(py, &**whole.read(py), row..row + 1)?;
+            return share.into_numpy(py)?.call_method1("reshape", (-1,))?.get_item(columns_of_row);
         }
         // Of these columns only: the others may have no common type with them.
-        let row = index(rows.extract()?, whole.len(py), "row")?;
-        let columns = some_columns(py, whole, columns)?;
         let row = whole.sliced(py, row..row + 1)?;
-        let chosen = Table::new(select(&**row.read(py), &columns).or_raise()?);
+        let chosen = Table::new(select(&**row.read(py), &columns_of_row).or_raise()?);
         return item(py, &chosen, 0_usize.into_pyobject(py)?.as_any());
     }
     let chosen = some_rows(py, whole, rows)?;

@@ -27,8 +27,13 @@ fn escaped(text: &str) -> String {
 /// A missing value, fainter than a word of this spelling.
 const MISSING: &str = "<span style=\"opacity: 0.6\">null</span>";
 
-/// Returns an HTML table: names, types, the first and last rows, the shape. It states no colors: those of the page,
-/// which may be light or dark, apply.
+/// Returns whether a sparse table does not store a value, so that it is zero.
+fn is_zero(table: &dyn NumericTable, row: usize, column: usize) -> Result<bool> {
+    sparse::of(table).map_or(Ok(false), |sparse| Ok(sparse.get(row, column)?.is_none()))
+}
+
+/// Returns an HTML table: names, types, the first and last rows, the shape. A cell that a sparse table does not store is
+/// a dot. It states no colors: those of the page, which may be light or dark, apply.
 pub(crate) fn table(table: &dyn NumericTable) -> Result<String> {
     let Shape { rows, columns } = table.shape();
     let (shown_rows, shown_columns) = (shown(rows, ROWS), shown(columns, COLUMNS));
@@ -54,6 +59,7 @@ pub(crate) fn table(table: &dyn NumericTable) -> Result<String> {
         for column in &shown_columns {
             let text = match (row, column) {
                 (Some(row), Some(column)) if table.is_missing(*row, *column)? => String::from(MISSING),
+                (Some(row), Some(column)) if is_zero(table, *row, *column)? => String::from("."),
                 (Some(row), Some(column)) => with_type!(table.column_type(*column)?, T => {
                     let value = table.value::<T>(*row, *column)?;
                     let feature = table.dictionary().feature(*column)?;

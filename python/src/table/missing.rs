@@ -187,7 +187,7 @@ struct Flags {
 }
 
 /// Values, and the mask of the missing ones, if there are any.
-type Masked<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
+pub(crate) type Masked<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
 
 impl Table {
     fn flags<'py>(

@@ -3,6 +3,8 @@
 #[forbid(unsafe_code)]
 pub(crate) mod blocks;
 #[forbid(unsafe_code)]
+pub(crate) mod brackets;
+#[forbid(unsafe_code)]
 pub(crate) mod choose;
 #[forbid(unsafe_code)]
 pub(crate) mod describe;
@@ -10,6 +12,8 @@ pub(crate) mod describe;
 pub(crate) mod gaps;
 #[forbid(unsafe_code)]
 pub(crate) mod html;
+#[forbid(unsafe_code)]
+pub(crate) mod labels;
 #[forbid(unsafe_code)]
 pub(crate) mod missing;
 #[forbid(unsafe_code)]
@@ -34,7 +38,7 @@ use pyo3::types::PyDict;
 
 use crate::base::boundary::methods;
 use crate::base::element::{self, with_type};
-use crate::base::error::OrRaise;
+use crate::base::error::{OrRaise, in_terms_of_numpy};
 use crate::base::lists;
 use crate::base::numbers;
 use crate::table::blocks::{BlockWriter, RowBlocks};
@@ -176,53 +180,6 @@ impl Table {
         self.len(py)
     }
 
-    /// Returns rows as a read-only NumPy array of any type. It shares the table's memory if that has the right type and
-    /// order; otherwise it is a copy.
-    ///
-    /// ``policy`` states how to treat values that the type cannot represent: ``"saturate"`` takes the nearest value (0
-    /// for NaN in an integer type), ``"checked"`` and ``"exact"`` raise :class:`NotRepresentableError`, the latter also
-    /// where precision is lost. The default is ``"saturate"``, or ``"exact"`` for columns of several types without a
-    /// stated
-    /// ``dtype``.
-    ///
-    /// >>> import numpy as np, numeric_table as nt
-    /// >>> table = nt.Table([[1.5, 300.0], [2.5, -1.0]])
-    /// >>> table.rows(0, 2, dtype="uint8")
-    /// array([[  1, 255],
-    ///        [  2,   0]], dtype=uint8)
-    #[pyo3(signature = (start = 0, stop = None, dtype = None, *, policy = None))]
-    fn rows<'py>(
-        &self,
-        py: Python<'py>,
-        #[pyo3(from_py_with = numbers::row)] start: usize,
-        #[pyo3(from_py_with = numbers::end)] stop: Option<usize>,
-        dtype: Option<&Bound<'py, PyAny>>,
-        policy: Option<&str>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let wanted = self.wanted(py, dtype, policy)?;
-        let table = self.read(py);
-        let stop = stop.unwrap_or(table.row_count());
-        let share = wanted.rows(py, &**table, start..stop)?;
-        drop(table);
-        share.into_numpy(py)
-    }
-
-    /// Returns a column, given its name or index, as a NumPy array.
-    ///
-    /// >>> import numeric_table as nt
-    /// >>> nt.Table([[1, 2], [3, 4]]).column(1, dtype="float32")
-    /// array([2., 4.], dtype=float32)
-    #[pyo3(signature = (key, dtype = None, *, policy = "saturate"))]
-    fn column<'py>(
-        &self,
-        py: Python<'py>,
-        key: &Bound<'py, PyAny>,
-        dtype: Option<&Bound<'py, PyAny>>,
-        policy: &str,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.column_array(py, key, dtype, policy_of(policy)?)
-    }
-
     /// Returns an iterator over the rows in blocks of ``n``, each a NumPy array; the last may be shorter.
     ///
     /// >>> import numeric_table as nt
@@ -320,13 +277,6 @@ impl Table {
         Py::new(py, Self::new(converted))
     }
 
-    /// ``table[3]`` is a row, ``table[2:5]`` a table of rows that shares the memory, ``table["a"]`` a column,
-    /// ``table[["a", "b"]]`` a table of columns, ``table[mask]`` and ``table[numbers]`` tables of those rows,
-    /// ``table[3, "a"]`` a value, and ``table[rows, columns]`` the given columns of the given rows.
-    fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        choose::item(py, self, key)
-    }
-
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let Ok(other) = other.cast::<Self>() else { return Ok(py.NotImplemented()) };
         if std::ptr::eq(self, other.get()) {
@@ -349,8 +299,10 @@ impl Table {
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        let table = self.read(py);
-        format!("{}", table.display())
+        let text = self.read(py).display().to_string();
+        let (heading, values) = text.split_once('\n').unwrap_or((&text, ""));
+        let heading = in_terms_of_numpy(heading);
+        if text.contains('\n') { format!("{heading}\n{values}") } else { heading }
     }
 
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {

@@ -9,16 +9,16 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockE
 use numeric_table::internal::record_read;
 use numeric_table::table::spi::{Region, TableKind, Target, array_of};
 use numeric_table::{
-    Array, BlockAccess, ConversionPolicy, DataDictionary, DataLayout, Element, ElementType, HomogenNumericTable,
-    MissingValues, NumericTable, Shape, SoaNumericTable, TableConversion, TableDescription, TableSelection,
-    array::AnySliceMut, interop::CopyReason,
+    Array, BlockAccess, ConversionPolicy, DataDictionary, DataLayout, Element, ElementType, Error, ErrorKind,
+    HomogenNumericTable, MissingValues, NumericTable, Shape, SoaNumericTable, TableConversion, TableDescription,
+    TableSelection, array::AnySliceMut, interop::CopyReason,
 };
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::base::element::{self, with_type};
-use crate::base::error::{OrRaise, TableError, TableIndexError, exception_in, with_advice};
+use crate::base::error::{OrRaise, TableError, TableIndexError, exception, exception_in, with_advice};
 use crate::base::share::Share;
 use crate::table::Table;
 use crate::table::choose;
@@ -391,6 +391,29 @@ pub(crate) fn read<T: Element>(
     let values = if is_little { read() } else { py.detach(read) };
     let values = values.map_err(|error| exception_in(error, table.dictionary()))?;
     Ok(Share::table(values, shape, DataLayout::RowMajor))
+}
+
+/// Refuses a region of a table that is not stored in a type, row by row, so that it must be copied.
+pub(crate) fn require_shared(
+    table: &dyn NumericTable,
+    rows: Range<usize>,
+    columns: Range<usize>,
+    element: ElementType,
+) -> PyResult<()> {
+    let region = Region { rows, columns };
+    region.check(table.shape()).or_raise()?;
+    if array_of(table, &region, element).or_raise()?.is_some() {
+        return Ok(());
+    }
+    let is_stored = region.columns.clone().all(|column| table.column_type(column).is_ok_and(|of| of == element));
+    let reason = if is_stored { CopyReason::Layout } else { CopyReason::ElementType };
+    Err(exception(Error::new(ErrorKind::CopyRequired { reason })))
+}
+
+/// Returns a NumPy array of values: writable, in new memory, if a caller states `copy=True`; otherwise read-only.
+pub(crate) fn numpy_of(py: Python<'_>, share: Share, copy: Option<bool>) -> PyResult<Bound<'_, PyAny>> {
+    let array = share.into_numpy(py)?;
+    if copy == Some(true) { array.call_method0("copy") } else { Ok(array) }
 }
 
 /// Checks the numbers of rows and columns. They can exceed Python's limit only for a table without values.
