@@ -28,6 +28,8 @@ for library, version in found:
     print(library, version)
     if glibc := re.fullmatch(r"GLIBC_([0-9.]+)", version):
         newest = max(newest, tuple(map(int, glibc[1].split("."))))
+if not any(library == "libgcc_s.so.1" for library, _ in found):
+    sys.exit(f"{path} has an unwinder of its own: threads that Python ends at its exit would crash")
 print("glibc", ".".join(map(str, newest)), "or newer")
 if not (0,) < newest <= limit:
     sys.exit(f"{path} needs glibc {newest}, which is newer than {limit}")
