@@ -18,6 +18,7 @@ pub use crate::serde::{refused, remember};
 pub use crate::storage::checksum::RunSums;
 pub use crate::storage::replace::replace_file;
 pub use crate::table::csr::cells::StoredCells;
+pub use crate::table::distinct::{DistinctValues, distinct_values};
 pub use crate::table::missing::{columns_with_missing, complete_rows};
 pub use crate::table::record_read;
 pub use crate::table::tiling::lent_or_read;

@@ -9,10 +9,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::archive::{cut_off, decode, encode};
+use crate::base::element::match_element;
 use crate::base::error::{Error, Result};
 use crate::base::parallel::in_order;
 use crate::base::progress::{Hook, Meter, Progress};
 use crate::base::shape::Shape;
+use crate::format::TableReader;
 use crate::table::{NumericTable, TableSelection, row_bytes};
 
 /// A result that is computed from some rows at a time and merged: from blocks or files, on several threads, processes
@@ -190,6 +192,35 @@ pub trait Partial: Send + Sync + Serialize + DeserializeOwned {
         in_units(self, table, &Hook::new(hook))
     }
 
+    /// Computes the result of a table file without loading it, starting with [`new_like`](Self::new_like). The file may
+    /// be larger than memory: each thread reads about a megabyte at a time. The result has the same bits as that of
+    /// [`compute_over`](Self::compute_over) on the loaded table. Calls the reader's progress callback. Checksums of
+    /// values are compared only with [verification](TableReader::with_verification).
+    ///
+    /// # Errors
+    /// Those of [`update`](Self::update), [`merge`](Self::merge), and
+    /// [`TableReader::load_rows`](TableReader::load_rows).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{Partial, files::TableReader, prelude::*, statistics::Covariance};
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("table.ntb");
+    /// HomogenNumericTable::from_rows(&[[1.5_f32, 2.0], [3.5, 9.0], [5.5, 1.0]])?.save(&path)?;
+    /// let found = Covariance::new(2)?.compute_over_file(&TableReader::open(&path)?)?;
+    /// assert_eq!((found.row_count(), found.means()), (3, vec![3.5, 4.0]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn compute_over_file(&self, reader: &TableReader) -> Result<Self> {
+        let (shape, meter) = (reader.shape(), reader.whole_meter());
+        let row_bytes = shape.columns.saturating_mul(reader.element_type().size_in_bytes()) as u64;
+        let done = |rows: usize| meter.add((rows as u64).saturating_mul(row_bytes));
+        let rows_of = |rows: Range<usize>| -> Result<Box<dyn NumericTable>> {
+            match_element!(reader.element_type(), T => Ok(Box::new(reader.load_rows::<T>(rows)?)))
+        };
+        in_units_by(self, shape, |rows| of_unit(self, rows, shape.columns, rows_of, done))
+    }
+
     /// Serializes the result to bytes, with its name, its version and a checksum.
     ///
     /// # Errors
@@ -297,13 +328,17 @@ const BLOCK_ROWS: usize = 256;
 /// The errors of [`Partial::update`] and [`Partial::merge`].
 pub(crate) fn in_units<P: Partial>(empty: &P, table: &dyn NumericTable, hook: &Hook) -> Result<P> {
     let shape = table.shape();
-    let mut all = empty.new_like()?;
-    let bytes = shape.element_count()?.saturating_mul(size_of::<f64>());
     let row_bytes = row_bytes(table);
     let in_bytes = |rows: usize| (rows as u64).saturating_mul(row_bytes);
     let meter = Meter::start(hook, in_bytes(shape.rows));
     let done = |rows| meter.add(in_bytes(rows));
-    let unit = |rows| of_unit(empty, rows, shape.columns, |rows| table.select_rows(rows), done);
+    in_units_by(empty, shape, |rows| of_unit(empty, rows, shape.columns, |rows| table.select_rows(rows), done))
+}
+
+/// Computes the results of all units, several in parallel, and merges them in order.
+fn in_units_by<P: Partial>(empty: &P, shape: Shape, unit: impl Fn(Range<usize>) -> Result<P> + Sync) -> Result<P> {
+    let mut all = empty.new_like()?;
+    let bytes = shape.element_count()?.saturating_mul(size_of::<f64>());
     in_order(units(shape), bytes, at_once(&all), unit, |found| all.merge(&found))?;
     Ok(all)
 }

@@ -161,6 +161,21 @@ impl Covariance {
         self.sums.merge(&other.sums)
     }
 
+    /// Returns the description of the columns, if the tables had one: their names, labels and units.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, statistics::Covariance};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1, 0], [3, 1]])?;
+    /// table.set_names(["length", "width"])?;
+    /// let found = Covariance::compute(&table)?;
+    /// assert_eq!(found.dictionary().and_then(|columns| columns.index_of("width")), Some(1));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn dictionary(&self) -> Option<&DataDictionary> {
+        self.sums.dictionary.as_ref()
+    }
+
     /// Returns the number of rows, without those that have a missing value.
     ///
     /// # Examples

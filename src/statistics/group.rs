@@ -278,6 +278,21 @@ impl GroupStatistics {
         Ok(())
     }
 
+    /// Returns the description of the columns, if the tables had one: their names, labels and units.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, statistics::GroupStatistics};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1, 0], [3, 1]])?;
+    /// table.set_names(["length", "width"])?;
+    /// let found = GroupStatistics::compute(&table, 1, 2)?;
+    /// assert_eq!(found.dictionary().and_then(|columns| columns.index_of("width")), Some(1));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn dictionary(&self) -> Option<&DataDictionary> {
+        self.dictionary.as_ref()
+    }
+
     /// Returns the number of categories, including the group of missing categories.
     ///
     /// # Examples

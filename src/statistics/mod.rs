@@ -280,6 +280,21 @@ impl BasicStatistics {
         self
     }
 
+    /// Returns the description of the columns, if the tables had one: their names, labels and units.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, statistics::BasicStatistics};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1, 0], [3, 1]])?;
+    /// table.set_names(["length", "width"])?;
+    /// let found = BasicStatistics::compute(&table)?;
+    /// assert_eq!(found.dictionary().and_then(|columns| columns.index_of("width")), Some(1));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn dictionary(&self) -> Option<&DataDictionary> {
+        self.dictionary.as_ref()
+    }
+
     /// Returns the number of rows.
     ///
     /// # Examples

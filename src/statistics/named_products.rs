@@ -41,7 +41,7 @@ pub(super) struct NamedProducts {
     pub(super) products: Products,
     /// Number of rows that are left out because they have a missing value.
     pub(super) missing: u64,
-    dictionary: Option<DataDictionary>,
+    pub(super) dictionary: Option<DataDictionary>,
 }
 
 /// The serialized fields of both types of result. One of the types calls its `means` sums.

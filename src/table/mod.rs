@@ -8,6 +8,7 @@
 //! | include a borrowed table in another one | [`by_ref`], [`by_mut`] |
 //! | view the values of a homogeneous table | [`TableView`], [`TableViewMut`] |
 //! | name columns in calls | [`ColumnKey`], [`ColumnChoice`] |
+//! | sort by several columns | [`SortKey`] |
 //! | fill missing values | [`FillMissing`]; columns with their bitmaps: [`NullableColumn`] |
 //! | recover rejected arguments | [`Rejected`]; [`CsrParts`], [`CooParts`] |
 //! | describe packed matrices | [`Triangle`] |
@@ -18,10 +19,11 @@
 // the structure of arrays in `soa`, the array of structures in `aos`, sparse rows in `csr`, halves of square matrices
 // in `packed`, tables side by side and end to end in `merged` and `joined`, borrowed tables in `borrow`, parts of
 // tables in `part`, additional columns in `beside`, tables end to end with different categories in `stack`, reordered
-// rows in `take`, their loops in `gather`, the order of sorted rows in `order`, random rows in `sample`, borrowed views
-// in `view`, rectangles of a table in `region`, identity, layout and memory status in
-// `state`, in-place lending in `lend`, memory lent to writable blocks in `lease`, the contents of files for each kind
-// in `content`, and downcasts in `downcast`. Blocks are in `crate::block`. Semantics: DAAL `NumericTable`.
+// rows in `take`, their loops in `gather`, the order of sorted rows in `order`, the distinct values of a column in
+// `distinct`, random rows in `sample`, borrowed views in `view`, rectangles of a table in `region`, identity, layout
+// and memory status in `state`, in-place lending in `lend`, memory lent to writable blocks in `lease`, the contents of
+// files for each kind in `content`, and downcasts in `downcast`. Blocks are in `crate::block`. Semantics: DAAL
+// `NumericTable`.
 
 #[forbid(unsafe_code)]
 mod across;
@@ -38,6 +40,8 @@ pub(crate) mod calls;
 pub(crate) mod content;
 #[forbid(unsafe_code)]
 pub(crate) mod csr;
+#[forbid(unsafe_code)]
+pub(crate) mod distinct;
 mod downcast;
 #[forbid(unsafe_code)]
 mod gather;
@@ -74,6 +78,8 @@ mod sample;
 #[forbid(unsafe_code)]
 pub(crate) mod soa;
 #[forbid(unsafe_code)]
+mod sort_key;
+#[forbid(unsafe_code)]
 mod stack;
 #[forbid(unsafe_code)]
 pub(crate) mod state;
@@ -106,6 +112,7 @@ pub(crate) use region::{row_bytes, rows_of};
 pub(crate) use region_mut::RegionMut;
 pub use rejected::Rejected;
 pub use soa::NullableColumn;
+pub use sort_key::SortKey;
 pub(crate) use state::{TableId, TableKind};
 pub(crate) use target::Target;
 pub(crate) use tiling::{copy_of, lent_or_read, lent_slice};

@@ -1,22 +1,33 @@
-//! The rows of a table in ascending order of a column.
+//! The rows of a table in the order of one or several columns.
 //!
 //! Values become integers that ascend with them. Above the bits of the row number, each item has the leading bits of
 //! its integer, from the highest bit in which any two differ: `base/radix` sorts the items. Integers with more such
 //! bits than fit are compared again among the few items that are equal so far. Rows whose value is missing are moved
-//! behind all others, and not sorted: their values are never compared.
+//! behind all others, and not sorted: their values are never compared. Several columns are sorted one after another,
+//! from the last to the first, each sort stable.
 //! Semantics: NumPy `argsort(kind="stable")`, and -0.0 equals 0.0. Missing values: pandas `na_position="last"`.
 
 use super::take::column_of;
 use super::tiling::{copy_of, lent_slice};
 use super::{NumericTable, TableDescription, missing};
 use crate::array::{Array, Validity};
+use crate::base::count::same_count;
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, Result};
 use crate::base::number::Exact;
-use crate::base::room::filled;
+use crate::base::room::{filled, with_room};
 use crate::base::{parallel, radix};
 use crate::convert::ConversionPolicy;
+use crate::dictionary::Categories;
 use crate::window::AnySlice;
+
+/// The order of the values of a column. NaN comes after all numbers in any of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Order {
+    pub(super) is_descending: bool,
+    /// Whether categories are in the order of their labels, if they have labels.
+    pub(super) is_by_label: bool,
+}
 
 /// The rows of a table in ascending order of a column's values, missing ones last. Equal values, and missing ones, are
 /// in the order of their rows.
@@ -37,13 +48,76 @@ pub(super) enum Rows {
     Long(Vec<usize>),
 }
 
+impl Rows {
+    /// Returns the rows in the order of several columns: the first one decides, the next ones among equal rows. Equal
+    /// rows keep their order.
+    pub(super) fn by(table: &(dyn NumericTable + '_), columns: &[(usize, Order)]) -> Result<Self> {
+        let mut rows: Option<Self> = None;
+        for &(column, order) in columns.iter().rev() {
+            let (keys, validity) = keys_of(table, column, order)?;
+            rows = Some(match rows {
+                None => Sorted::of(keys, validity)?.into_rows()?,
+                Some(rows) => rows.sorted_by(&keys, validity.as_ref())?,
+            });
+        }
+        if let Some(rows) = rows {
+            return Ok(rows);
+        }
+        let count = table.shape().rows;
+        let mut all = with_room(count)?;
+        all.extend(0..count);
+        Ok(Self::Long(all))
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Short(rows) => rows.len(),
+            Self::Long(rows) => rows.len(),
+        }
+    }
+
+    fn at(&self, place: usize) -> usize {
+        match self {
+            Self::Short(rows) => rows[place] as usize,
+            Self::Long(rows) => rows[place],
+        }
+    }
+
+    /// Sorts these rows by the keys of all rows. Equal ones keep their order among these.
+    fn sorted_by(self, keys: &[u64], validity: Option<&Validity>) -> Result<Self> {
+        same_count(self.len(), keys.len())?; // a user's kind of table may change its answer
+        let mut moved = Array::zeros(keys.len())?;
+        parallel::for_each_chunk_mut(moved.mutable_data()?, &|offset, chunk: &mut [u64]| {
+            (offset..).zip(chunk).for_each(|(place, key)| *key = keys[self.at(place)]);
+        });
+        let is_present = |validity: &Validity, place| validity.is_present(self.at(place)).unwrap_or_default();
+        let validity = validity.map(|validity| Validity::from_fn(keys.len(), |place| is_present(validity, place)));
+        let mut places = Sorted::of(moved, validity.transpose()?)?.into_rows()?;
+        match &mut places {
+            Self::Short(places) => parallel::for_each_chunk_mut(places, &|_, chunk| {
+                chunk.iter_mut().for_each(|place| *place = self.at(*place as usize) as u32); // rows are as many
+            }),
+            Self::Long(places) => parallel::for_each_chunk_mut(places, &|_, chunk| {
+                chunk.iter_mut().for_each(|place| *place = self.at(*place));
+            }),
+        }
+        Ok(places)
+    }
+}
+
 /// The rows of equal values.
 pub(super) struct Class<'s> {
     items: &'s [u64],
     row_bits: u32,
+    is_missing: bool,
 }
 
 impl Class<'_> {
+    /// Returns whether these are the rows whose value is missing.
+    pub(super) fn is_missing(&self) -> bool {
+        self.is_missing
+    }
+
     pub(super) fn len(&self) -> usize {
         self.items.len()
     }
@@ -56,8 +130,13 @@ impl Class<'_> {
 
 impl Sorted {
     /// Sorts the rows. Needs 16 bytes for each row, or 24 if integers differ in many bits.
-    pub(super) fn by(table: &(dyn NumericTable + '_), column: usize) -> Result<Self> {
-        let (mut keys, validity) = keys_of(table, column)?;
+    pub(super) fn by(table: &(dyn NumericTable + '_), column: usize, order: Order) -> Result<Self> {
+        let (keys, validity) = keys_of(table, column, order)?;
+        Self::of(keys, validity)
+    }
+
+    /// Sorts the rows by the integer of each. Rows whose value is missing come last.
+    fn of(mut keys: Array<u64>, validity: Option<Validity>) -> Result<Self> {
         if let Some(validity) = &validity {
             hide_missing(keys.mutable_data()?, validity);
         }
@@ -116,8 +195,11 @@ impl Sorted {
             None => prefix(one, row_bits) == prefix(other, row_bits),
         };
         let (present, missing) = self.items.split_at(self.present);
-        let missing = Some(missing).filter(|missing| !missing.is_empty());
-        present.chunk_by(is_same).chain(missing).try_for_each(|items| work(Class { items, row_bits }))
+        present.chunk_by(is_same).try_for_each(|items| work(Class { items, row_bits, is_missing: false }))?;
+        match missing.is_empty() {
+            true => Ok(()),
+            false => work(Class { items: missing, row_bits, is_missing: true }),
+        }
     }
 }
 
@@ -211,11 +293,15 @@ fn move_missing_to_end(items: &mut [u64], spare: &mut [u64], validity: &Validity
 }
 
 /// Returns an integer for each value of a column, and which of them are present; `None` if all are.
-fn keys_of(table: &(dyn NumericTable + '_), column: usize) -> Result<(Array<u64>, Option<Validity>)> {
+fn keys_of(table: &(dyn NumericTable + '_), column: usize, order: Order) -> Result<(Array<u64>, Option<Validity>)> {
     let (shape, element) = (table.shape(), table.column_type(column)?);
+    let feature = table.dictionary().feature(column).ok().filter(|_| order.is_by_label);
+    let categories = feature.and_then(|feature| feature.categories.as_ref());
+    let ranks = categories.map(ranks_of).transpose()?.flatten();
+    let integers = |values| integers_of(values, ranks.as_deref(), order.is_descending);
     if table.dictionary().is_nullable(column) {
         let (array, validity) = missing::column_of(table, column, &(0..shape.rows), element)?;
-        return Ok((integers_of(array.as_slice())?, validity));
+        return Ok((integers(array.as_slice())?, validity));
     }
     let all = column_of(shape, column);
     let copy = match lent_slice(table, &all, element)? {
@@ -226,14 +312,53 @@ fn keys_of(table: &(dyn NumericTable + '_), column: usize) -> Result<(Array<u64>
         Some(copy) => copy.as_slice(),
         None => lent_slice(table, &all, element)?.ok_or_else(Error::not_contiguous)?,
     };
-    Ok((integers_of(values)?, None))
+    Ok((integers(values)?, None))
 }
 
-fn integers_of(values: AnySlice<'_>) -> Result<Array<u64>> {
+/// Returns the rank of each category among the sorted labels; `None` for categories without labels.
+fn ranks_of(categories: &Categories) -> Result<Option<Vec<u64>>> {
+    if !categories.has_labels() {
+        return Ok(None);
+    }
+    let mut labels = with_room(categories.len())?;
+    labels.extend(categories.labels().enumerate());
+    labels.sort_unstable_by_key(|&(_, label)| label); // no two are equal
+    let mut ranks = filled(labels.len(), 0)?;
+    (0..).zip(labels).for_each(|(rank, (category, _))| ranks[category] = rank);
+    Ok(Some(ranks))
+}
+
+fn integers_of(values: AnySlice<'_>, ranks: Option<&[u64]>, is_descending: bool) -> Result<Array<u64>> {
     match_element!(values.element_type(), T => {
         let values = values.as_slice::<T>();
-        Array::from_fn(values.len(), |row| key(values[row]))
+        match (ranks, is_descending) {
+            (None, false) => Array::from_fn(values.len(), |row| key(values[row])),
+            (None, true) => Array::from_fn(values.len(), |row| descending(key(values[row]), values[row])),
+            (Some(ranks), false) => Array::from_fn(values.len(), |row| ranked(values[row], ranks)),
+            (Some(ranks), true) => {
+                Array::from_fn(values.len(), |row| descending(ranked(values[row], ranks), values[row]))
+            }
+        }
     })
+}
+
+/// Returns the rank of a category; after all ranks a value that is not a category, and after it NaN.
+fn ranked<T: Element>(value: T, ranks: &[u64]) -> u64 {
+    let category = match value.exact() {
+        Exact::Integer(value) => usize::try_from(value).ok(),
+        Exact::Float(value) if value.is_nan() => return u64::MAX,
+        // A cast of a float saturates.
+        Exact::Float(value) => Some(value as usize).filter(|&category| category as f64 == value),
+    };
+    category.and_then(|category| ranks.get(category).copied()).unwrap_or(ranks.len() as u64)
+}
+
+/// Returns a number that sorts in the opposite order, except that NaN stays the last.
+fn descending<T: Element>(key: u64, value: T) -> u64 {
+    match value.exact() {
+        Exact::Float(value) if value.is_nan() => u64::MAX,
+        _ => !key, // of a float, never that of NaN
+    }
 }
 
 /// Returns a number that sorts like the values of one type: NaN after all others, and -0.0 like 0.0.

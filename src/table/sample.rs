@@ -4,7 +4,7 @@
 //! the same probability: Floyd's algorithm, in "Programming Pearls: A Sample of Brilliance".
 
 use super::NumericTable;
-use super::order::Sorted;
+use super::order::{Order, Sorted};
 use super::part::ColumnKey;
 use super::take::{filter_rows, take_rows};
 use crate::base::error::{Error, ErrorKind, Result};
@@ -52,7 +52,7 @@ pub(super) fn split_rows_by(
     seed: u64,
 ) -> Result<(Box<dyn NumericTable>, Box<dyn NumericTable>)> {
     part_of(0, fraction)?;
-    let sorted = Sorted::by(table, column.column_in(table.dictionary())?)?;
+    let sorted = Sorted::by(table, column.column_in(table.dictionary())?, Order::default())?;
     let (mut is_chosen, mut random) = (flags(sorted.len())?, Random::new(seed));
     sorted.try_for_each_class(|class| {
         let count = part_of(class.len(), fraction)?;

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::gather::{Chosen, Lane, Wanted};
-use super::order::{Rows, Sorted};
+use super::order::{Order, Rows};
 use super::part::ColumnKey;
 use super::tiling::{copy_of, lent_or_read, lent_slice};
 use super::{
@@ -62,7 +62,15 @@ pub(super) fn filter_by_column<U: Element>(
 
 /// Copies all rows in ascending order of a column.
 pub(super) fn sort_by(table: &(dyn NumericTable + '_), column: impl ColumnKey) -> Result<Box<dyn NumericTable>> {
-    match Sorted::by(table, column.column_in(table.dictionary())?)?.into_rows()? {
+    sort_by_columns(table, &[(column.column_in(table.dictionary())?, Order::default())])
+}
+
+/// Copies all rows in the order of several columns.
+pub(super) fn sort_by_columns(
+    table: &(dyn NumericTable + '_),
+    columns: &[(usize, Order)],
+) -> Result<Box<dyn NumericTable>> {
+    match Rows::by(table, columns)? {
         Rows::Short(rows) => choose(table, Wanted::Short(&rows)),
         Rows::Long(rows) => choose(table, Wanted::Listed(&rows)),
     }

@@ -6,6 +6,7 @@
 
 mod constructors;
 mod conversion;
+mod counting;
 mod covariance;
 mod custom;
 mod dictionary;

@@ -1,5 +1,6 @@
 //! Groups as tables and as text.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use super::GroupStatistics;
@@ -62,6 +63,29 @@ impl GroupStatistics {
             names = names.iter().enumerate().map(with_words).collect();
         }
         HomogenNumericTable::from_fn(shape, value)?.with_dictionary(names)
+    }
+
+    /// Returns the label of a category: that of the table if it has labels, otherwise the index, and `missing` for the
+    /// group of missing categories.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfRange`].
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{dictionary::Categories, prelude::*, statistics::GroupStatistics};
+    /// let city = Feature::new(ElementType::U8).named("city").categorical(Categories::from_labels(["Rome", "Paris"])?);
+    /// let table = Table::from_rows(&[[0_u8], [1]])?.with_dictionary([city].into_iter().collect())?;
+    /// assert_eq!(GroupStatistics::compute(&table, "city", None)?.label(1)?, "Paris");
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn label(&self, category: usize) -> Result<Cow<'_, str>> {
+        self.check(category)?;
+        Ok(match self.key().and_then(|key| key.label(category)) {
+            _ if category >= self.known_categories() => Cow::Borrowed("missing"),
+            Some(label) => Cow::Borrowed(label),
+            None => Cow::Owned(category.to_string()),
+        })
     }
 
     /// Returns the metadata of the category column.

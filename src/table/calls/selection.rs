@@ -9,7 +9,9 @@ use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 #[cfg(doc)]
 use crate::convert::ConversionPolicy;
-use crate::table::{ColumnChoice, ColumnKey, MergedNumericTable, NumericTable, part, sample, take};
+use crate::table::{
+    ColumnChoice, ColumnKey, MergedNumericTable, NumericTable, SoaNumericTable, SortKey, distinct, part, sample, take,
+};
 
 /// Selects rows or columns of a table of any kind as a new table.
 ///
@@ -214,6 +216,71 @@ pub trait TableSelection: AsTable {
     /// ```
     fn sort_by(&self, column: impl ColumnKey) -> Result<Box<dyn NumericTable>> {
         take::sort_by(self.as_table(), column)
+    }
+
+    /// Copies all rows in the order of several columns, each in ascending or descending order: the first one decides,
+    /// the next ones among equal rows. Rows with equal values keep their order. NaN and then missing values come last
+    /// in both orders. Without keys, copies the rows in their order. Cost: that of `sort_by` for each key.
+    ///
+    /// Source: pandas `sort_values(kind="stable")`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`]; those of `take_rows`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{prelude::*, table::SortKey};
+    /// let table = Table::from_rows(&[[1, 5], [2, 7], [1, 6]])?;
+    /// let sorted = table.sort_by_keys(&[SortKey::new(0).descending(true), SortKey::new(1)])?;
+    /// assert_eq!(sorted.rows::<i32>(..)?[..], [2, 7, 1, 5, 1, 6]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn sort_by_keys<C: ColumnKey>(&self, keys: &[SortKey<C>]) -> Result<Box<dyn NumericTable>> {
+        let table = self.as_table();
+        let keys = keys.iter().map(|key| key.in_columns_of(table.dictionary()));
+        take::sort_by_columns(table, &keys.collect::<Result<Vec<_>>>()?)
+    }
+
+    /// Returns the distinct values of a column and the number of rows with each, as a table of two columns: the values,
+    /// with their name, labels and unit, and `count` (`counts` if the column has that name). The most frequent value is
+    /// first; equally frequent ones are in ascending order, labels in that of `str`. NaN and missing values are left
+    /// out. Cost: that of `sort_by`.
+    ///
+    /// Source: pandas `value_counts`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`]; those of `take_rows`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// let table = Table::from_rows(&[[7.5], [1.5], [7.5], [f64::NAN]])?;
+    /// let counts = table.value_counts(0)?;
+    /// assert_eq!(counts.column::<f64>(0, ..)?[..], [7.5, 1.5]);
+    /// assert_eq!(counts.column_named::<i64>("count", ..)?[..], [2, 1]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn value_counts(&self, column: impl ColumnKey) -> Result<SoaNumericTable> {
+        distinct::value_counts(self.as_table(), column, false)
+    }
+
+    /// Like [`value_counts`](Self::value_counts), with NaN and the missing value among the values, if there are any.
+    ///
+    /// # Errors
+    /// Those of `value_counts`.
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{SoaNumericTable, prelude::*};
+    /// let mut table = SoaNumericTable::new();
+    /// table.push_optional("a", [Some(1), None, Some(3), None])?;
+    /// let counts = table.value_counts_with_missing("a")?;
+    /// assert_eq!(counts.column_named::<i64>("count", ..)?[..], [2, 1, 1]);
+    /// assert!(counts.is_missing(0, 0)?);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn value_counts_with_missing(&self, column: impl ColumnKey) -> Result<SoaNumericTable> {
+        distinct::value_counts(self.as_table(), column, true)
     }
 
     /// Copies `count` random rows without replacement, in the order of the table (use `shuffle_rows` for a random
