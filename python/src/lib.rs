@@ -23,45 +23,64 @@ mod results;
 mod shards;
 mod table;
 
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::base::boundary::function;
 
-/// Returns the statistics of each column of a table, or of the file of a :class:`TableReader`, which may be larger than
-/// memory, or of a :class:`DeviceTable`, on its device. Computes them on all threads in one pass.
+/// Returns the statistics of each column of a table, or of what ``Table(x)`` accepts. Computes them on all threads in
+/// one pass.
+///
+/// A :class:`TableReader`, a :class:`CsvSource`, :class:`Shards`, or the path of a table file is read block by block,
+/// and may be larger than memory. Those of a :class:`DeviceTable` are computed on its device.
+///
+/// >>> import numeric_table as nt
+/// >>> nt.statistics([[1.0, 10.0], [3.0, 30.0]]).mean
+/// array([ 2., 20.])
+/// >>> nt.statistics(nt.Table({"a": [1.0, 3.0]}))["a"]["maximum"]
+/// 3.0
 #[function]
-fn statistics(py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<Py<results::columns::Statistics>> {
-    if let Ok(reader) = table.cast::<files::reader::Reader>() {
-        return results::columns::of_file(py, reader.get());
+fn statistics(py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    match table.cast::<device::table::DeviceTable>() {
+        Ok(table) => Ok(table.get().statistics(py)?.into_any()),
+        Err(_) => results::rows::statistics(table),
     }
-    if let Ok(table) = table.cast::<device::table::DeviceTable>() {
-        return table.get().statistics(py);
-    }
-    if !table.is_instance_of::<table::Table>() {
-        return Err(PyTypeError::new_err("statistics requires a Table, a TableReader or a DeviceTable"));
-    }
-    results::columns::of(table)
 }
 
 /// Returns a new table with the rows of several tables that have the same columns, one after another. It is sparse if
-/// all of them are.
+/// all of them are. Accepts also what ``Table(x)`` accepts.
+///
+/// >>> import numpy as np, numeric_table as nt
+/// >>> nt.vstack([np.zeros((2, 3)), np.ones((1, 3))]).shape
+/// (3, 3)
 #[function]
 fn vstack<'py>(
     py: Python<'py>,
-    #[pyo3(from_py_with = base::lists::items)] tables: Vec<Bound<'py, table::Table>>,
+    #[pyo3(from_py_with = base::lists::items)] tables: Vec<Bound<'py, PyAny>>,
 ) -> PyResult<table::Table> {
-    table::together::stack(py, &tables, true)
+    table::together::stack(py, &tables_of(tables)?, true)
 }
 
 /// Returns a new table with the columns of several tables that have the same number of rows, side by side. It is sparse
-/// if all of them are, and have one type.
+/// if all of them are, and have one type. Accepts also what ``Table(x)`` accepts.
+///
+/// >>> import numpy as np, numeric_table as nt
+/// >>> nt.hstack([nt.Table({"a": [1, 2]}), {"b": [0.5, 1.5]}]).names
+/// ['a', 'b']
 #[function]
 fn hstack<'py>(
     py: Python<'py>,
-    #[pyo3(from_py_with = base::lists::items)] tables: Vec<Bound<'py, table::Table>>,
+    #[pyo3(from_py_with = base::lists::items)] tables: Vec<Bound<'py, PyAny>>,
 ) -> PyResult<table::Table> {
-    table::together::stack(py, &tables, false)
+    table::together::stack(py, &tables_of(tables)?, false)
+}
+
+/// Returns tables of what ``Table(x)`` accepts.
+fn tables_of<'py>(items: Vec<Bound<'py, PyAny>>) -> PyResult<Vec<Bound<'py, table::Table>>> {
+    let table_of = |item: &Bound<'py, PyAny>| match item.cast::<table::Table>() {
+        Ok(table) => Ok(table.clone()),
+        Err(_) => Ok(item.py().get_type::<table::Table>().call1((item,))?.cast_into()?),
+    };
+    items.iter().map(table_of).collect()
 }
 
 #[pymodule(gil_used = false)]
@@ -97,6 +116,8 @@ mod _native {
     use super::results::columns::Statistics;
     #[pymodule_export]
     use super::results::counts::{Histogram, QuantileSketch};
+    #[pymodule_export]
+    use super::results::group_column::GroupColumn;
     #[pymodule_export]
     use super::results::groups::GroupStatistics;
     #[pymodule_export]

@@ -12,12 +12,15 @@ array([3., 4.])
 >>> tables.to_array().sum(axis=0).compute(scheduler="sync")
 array([ 9., 12.])
 
-The workers open the files, by the same paths as on the client.
+The workers open the files, by the same paths as on the client. :func:`from_parquet` makes the same collections of
+Parquet files, which pyarrow reads.
 """
 
 from __future__ import annotations
 
 import copy
+import errno
+import glob
 import itertools
 import os
 from collections.abc import Callable, Hashable, Iterable
@@ -29,9 +32,9 @@ from dask.base import DaskMethodsMixin
 from dask.delayed import Delayed, delayed
 from dask.highlevelgraph import HighLevelGraph
 
-from . import Shards, Statistics, Table, vstack
+from . import Shards, Statistics, Table, TableError, TableFileNotFoundError, vstack
 
-__all__ = ["Mergeable", "TableCollection", "from_shards"]
+__all__ = ["Mergeable", "ParquetFiles", "TableCollection", "from_parquet", "from_shards"]
 
 #: The number of results that one task merges: few results are in memory, and tasks do not all wait for one.
 MERGED_AT_ONCE = 32
@@ -59,6 +62,96 @@ def from_shards(shards: Shards | str | os.PathLike[str] | list[str]) -> TableCol
     return TableCollection(shards if isinstance(shards, Shards) else Shards(shards))
 
 
+def from_parquet(path: str | os.PathLike[str] | list[str]) -> TableCollection:
+    """Returns Parquet files as a collection, with one task per file: those of a folder (also of the folders in it), of
+    a pattern such as ``"data/*.parquet"``, or of a list. Needs pyarrow.
+
+    All files have the same columns. Words become categories of each file by itself: ``compute`` joins files only if the
+    words are the same and appear in the same order.
+
+    >>> import os, tempfile, numeric_table as nt, numeric_table.dask, pyarrow as pa, pyarrow.parquet
+    >>> folder = tempfile.mkdtemp()
+    >>> for part, values in enumerate([[1.0, 2.0], [6.0]]):
+    ...     pa.parquet.write_table(pa.table({"a": values}), os.path.join(folder, f"part-{part}.parquet"))
+    >>> tables = nt.dask.from_parquet(folder)
+    >>> tables, float(tables.statistics().compute(scheduler="sync")["a"]["mean"])
+    (TableCollection(3 x 1 of float64, 2 files), 3.0)
+    """
+    return TableCollection(ParquetFiles(path))
+
+
+class ParquetFiles:
+    """The Parquet files of a collection, with the calls of :class:`numeric_table.Shards` that a collection needs."""
+
+    def __init__(self, path: str | os.PathLike[str] | list[str]) -> None:
+        import pyarrow.parquet
+
+        self.files = _parquet_files(path)
+        metadata = [pyarrow.parquet.read_metadata(file) for file in self.files]
+        self.row_counts = [found.num_rows for found in metadata]
+        first = pyarrow.parquet.read_schema(self.files[0])
+        for file in self.files[1:]:
+            schema = pyarrow.parquet.read_schema(file)
+            if not schema.equals(first, check_metadata=False):
+                raise TableError(f"{file}: its columns differ from those of {self.files[0]}")
+        self._no_rows = Table(first.remove_metadata().empty_table())
+
+    @property
+    def shard_count(self) -> int:
+        """The number of files."""
+        return len(self.files)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows in all files, and the number of columns."""
+        return sum(self.row_counts), self._no_rows.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the values, like :attr:`numeric_table.Table.dtype`."""
+        return self._no_rows.dtype
+
+    @property
+    def names(self) -> list[str | None]:
+        """The names of the columns."""
+        return self._no_rows.names
+
+    def load_shard(self, shard: int) -> Table:
+        """Loads the table of one file, given its index."""
+        import pyarrow.parquet
+
+        table = pyarrow.parquet.ParquetFile(self.files[shard]).read()
+        if len(table) != self.row_counts[shard]:
+            raise TableError(f"{self.files[shard]}: the number of rows has changed")
+        return Table(table)
+
+    def reduce_shard(self, shard: int, partial: _P) -> _P:
+        """Returns a new result over the rows of one file, given its index."""
+        found = partial.new_like()
+        found.update(self.load_shard(shard))
+        return found
+
+    def runs(self, partial: Mergeable) -> list[tuple[int, int]]:
+        """Returns the files whose results are merged first: each by itself."""
+        return [(shard, shard + 1) for shard in range(self.shard_count)]
+
+
+def _parquet_files(path: str | os.PathLike[str] | list[str]) -> list[str]:
+    if isinstance(path, list):
+        files = [os.fspath(file) for file in path]
+    elif os.path.isdir(path):
+        found = glob.glob(os.path.join(glob.escape(os.fspath(path)), "**", "*.parquet"), recursive=True)
+        # As other libraries do: files and folders whose names begin so belong to the program that writes the table.
+        files = sorted(file for file in found if not os.path.basename(file).startswith(("_", ".")))
+    elif os.path.exists(path):
+        files = [os.fspath(path)]
+    else:
+        files = sorted(glob.glob(os.fspath(path)))
+    if not files:
+        raise TableFileNotFoundError(errno.ENOENT, "there are no Parquet files", str(path))
+    return files
+
+
 class TableCollection(DaskMethodsMixin):
     """A table in many files: a Dask collection whose partitions are tables, one per file.
 
@@ -68,7 +161,7 @@ class TableCollection(DaskMethodsMixin):
     __dask_scheduler__ = staticmethod(dask.threaded.get)
     __dask_optimize__ = None
 
-    def __init__(self, shards: Shards, partitions: list[Delayed] | None = None) -> None:
+    def __init__(self, shards: Shards | ParquetFiles, partitions: list[Delayed] | None = None) -> None:
         self.shards = shards
         # One value in the graph, sent once to each worker, not to each task.
         self._opened = delayed(shards, pure=False)
@@ -205,12 +298,12 @@ class TableCollection(DaskMethodsMixin):
 # The tasks, which run on the workers.
 
 
-def _table(shards: Shards, shard: int) -> Table:
+def _table(shards: Shards | ParquetFiles, shard: int) -> Table:
     return shards.load_shard(shard)
 
 
 def _chunk(
-    shards: Shards,
+    shards: Shards | ParquetFiles,
     files: list[int],
     policy: _Policy | None,
     dtype: np.dtype[Any] | None,
@@ -219,13 +312,13 @@ def _chunk(
     return _table(shards, files[block_id[0]]).rows(dtype=dtype, policy=policy)
 
 
-def _frame(shard: int, first: int, shards: Shards) -> Any:
+def _frame(shard: int, first: int, shards: Shards | ParquetFiles) -> Any:
     frame = _table(shards, shard).to_pandas(copy=False)
     frame.index = range(first, first + len(frame))
     return frame
 
 
-def _reduced(shards: Shards, shard: int, prototype: _P) -> _P:
+def _reduced(shards: Shards | ParquetFiles, shard: int, prototype: _P) -> _P:
     return shards.reduce_shard(shard, prototype)
 
 
@@ -246,7 +339,7 @@ def _together(tables: Iterable[Table], collection: TableCollection) -> Table:
 
 
 def _persisted(
-    graph: Any, shards: Shards, keys: list[str], *, rename: dict[str, str] | None = None
+    graph: Any, shards: Shards | ParquetFiles, keys: list[str], *, rename: dict[str, str] | None = None
 ) -> TableCollection:
     renamed = [(rename or {}).get(key, key) for key in keys]
     return TableCollection(shards, [Delayed(key, graph) for key in renamed])

@@ -234,6 +234,22 @@ impl Csv {
         watch(py, None, None, || self.source.get()?.dictionary(self.element))
     }
 
+    /// Calls `work` with all rows in blocks of about `values` values, while other Python threads run.
+    pub(crate) fn for_each_block(
+        &self,
+        py: Python<'_>,
+        values: usize,
+        mut work: impl FnMut(&dyn NumericTable) -> Result<()> + Send,
+    ) -> PyResult<()> {
+        self.check_process()?;
+        let rows = (values / self.names.len().max(1)).max(1);
+        let listener = self.listener.as_ref().map(|listener| listener.again(py));
+        watch(py, listener, None, || {
+            let source = self.source.get()?;
+            with_type!(self.element, T => each_block::<T>(&source, rows, |table| work(&table).map(|()| true)))
+        })
+    }
+
     fn check_process(&self) -> PyResult<()> {
         if self.process == process::id() || !self.has_thread.load(Relaxed) {
             return Ok(());
@@ -322,15 +338,24 @@ fn send<T: Element>(source: &CsvSource, rows: usize, to: &SyncSender<Part>) {
 }
 
 fn send_rows<T: Element>(source: &CsvSource, rows: usize, to: &SyncSender<Part>) -> Result<()> {
+    // An error in sending: the receiver is gone.
+    each_block::<T>(source, rows, |table| Ok(to.send(Part::Rows(Box::new(table), heard())).is_ok()))
+}
+
+/// Calls `work` with the rows in blocks, until it returns `false`.
+fn each_block<T: Element>(
+    source: &CsvSource,
+    rows: usize,
+    mut work: impl FnMut(HomogenNumericTable<T>) -> Result<bool>,
+) -> Result<()> {
     let dictionary = source.dictionary(T::TYPE)?;
     let mut blocks = source.row_blocks::<T>(rows)?;
     while let Some(block) = blocks.next_block()? {
         let shape = Shape { rows: block.row_range().len(), columns: dictionary.len() };
         let values = Array::copy_of(&block)?;
         let table = HomogenNumericTable::from_array_with_layout(values, shape, DataLayout::RowMajor)?;
-        let part = Part::Rows(Box::new(table.with_dictionary(dictionary.clone())?), heard());
-        if to.send(part).is_err() {
-            break; // the receiver is gone
+        if !work(table.with_dictionary(dictionary.clone())?)? {
+            break;
         }
     }
     Ok(())

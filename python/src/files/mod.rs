@@ -1,6 +1,8 @@
 //! Loading and saving.
 
 #[forbid(unsafe_code)]
+pub(crate) mod brackets;
+#[forbid(unsafe_code)]
 pub(crate) mod columns;
 #[forbid(unsafe_code)]
 pub(crate) mod csv;

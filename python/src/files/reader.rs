@@ -8,12 +8,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use numeric_table::{
-    Array, ConversionPolicy, DataDictionary, DataLayout, Element, ElementType, Error, ErrorKind, HomogenNumericTable,
-    NumericTable, Result, Shape, TableConversion, files::TableReader, statistics::BasicStatistics,
+    ConversionPolicy, DataDictionary, DataLayout, Element, ElementType, Error, ErrorKind, HomogenNumericTable,
+    NumericTable, Result, Shape, TableConversion, files::TableReader,
 };
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PySlice};
 use pyo3::{PyTraverseError, PyVisit};
 
 use crate::base::boundary::{function, methods};
@@ -21,13 +19,12 @@ use crate::base::element::{self, with_type};
 use crate::base::error::{CopyRequiredError, OrRaise, TableError, exception};
 use crate::base::numbers;
 use crate::base::progress::{Listener, hear, watch};
+use crate::files::brackets::{self, Stored};
 use crate::table::Table;
 use crate::table::blocks;
+use crate::table::choose::Columns;
 use crate::table::describe;
-use crate::table::reading::{index, listed, order_of, policy_of};
-
-/// The number of bytes of the file that are read at a time to extract rows that are not consecutive.
-const WINDOW: usize = 4 << 20;
+use crate::table::reading::{listed, order_of, policy_of};
 
 /// An object that can be closed while others still use it. Threads that hold its lock are not attached to the
 /// interpreter, and do nothing else while they hold it.
@@ -153,9 +150,14 @@ impl Reader {
         watch(py, None, None, read)
     }
 
-    pub(crate) fn statistics(&self, py: Python<'_>) -> PyResult<BasicStatistics> {
+    /// Computes something from the file, while other Python threads run. Reports the progress of the reader's passes.
+    pub(crate) fn compute<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&TableReader) -> Result<R> + Send,
+    ) -> PyResult<R> {
         let listener = self.listener.as_ref().map(|listener| listener.again(py));
-        watch(py, listener, None, || BasicStatistics::compute_file(&*self.file.get()?))
+        watch(py, listener, None, || work(&*self.file.get()?))
     }
 }
 
@@ -163,28 +165,29 @@ fn boxed<T: Element>(table: HomogenNumericTable<T>) -> Box<dyn NumericTable> {
     Box::new(table)
 }
 
-/// Reads `count` rows, at a distance of `step` rows.
-fn every<T: Element>(file: &TableReader, start: isize, step: isize, count: usize) -> Result<HomogenNumericTable<T>> {
-    let columns = file.shape().columns;
-    let shape = Shape { rows: count, columns };
-    let at = |place: usize| (start + place as isize * step) as usize; // all of them are rows of the file
-    let mut values = Array::<T>::zeros(shape.element_count()?)?;
-    if !shape.is_empty() {
-        let target = values.mutable_data()?;
-        let at_once = (WINDOW / columns.saturating_mul(size_of::<T>()) / step.unsigned_abs()).max(1);
-        for first in (0..count).step_by(at_once) {
-            let last = count.min(first + at_once) - 1;
-            let lowest = at(first).min(at(last));
-            let block = file.load_rows::<T>(lowest..at(first).max(at(last)) + 1)?;
-            let block = block.as_slice()?;
-            for place in first..=last {
-                let row = &block[(at(place) - lowest) * columns..][..columns];
-                target[place * columns..][..columns].copy_from_slice(row);
-            }
-        }
+impl Columns for Reader {
+    fn count(&self, _py: Python<'_>) -> PyResult<usize> {
+        Ok(self.shape.columns)
     }
-    HomogenNumericTable::from_array_with_layout(values, shape, DataLayout::RowMajor)?
-        .with_dictionary(file.dictionary().clone())
+
+    fn named(&self, _py: Python<'_>, name: &str) -> PyResult<usize> {
+        self.dictionary.try_index_of(name).or_raise()
+    }
+}
+
+impl Stored for Reader {
+    fn row_count(&self) -> usize {
+        self.shape.rows
+    }
+
+    fn row_bytes(&self) -> usize {
+        self.shape.columns.saturating_mul(self.element.size_in_bytes())
+    }
+
+    fn load(&self, rows: Range<usize>) -> Result<Box<dyn NumericTable>> {
+        let file = self.file.get()?;
+        with_type!(self.element, T => file.load_rows::<T>(rows).map(boxed))
+    }
 }
 
 #[methods]
@@ -300,30 +303,37 @@ impl Reader {
         watch(py, listener, None, || self.file.get()?.verify())
     }
 
-    /// Reads from the file: ``reader[3]`` is a row, ``reader[2:5]`` a table of rows.
+    /// The labels of the columns: their names, and the index of a column without a name.
+    #[getter]
+    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        brackets::labels(py, self.names()?)
+    }
+
+    /// Reads the first ``n`` rows into a table.
+    #[pyo3(signature = (n = 5))]
+    fn head(&self, py: Python<'_>, #[pyo3(from_py_with = numbers::count)] n: usize) -> PyResult<Table> {
+        self.read(py, 0..n.min(self.shape.rows), self.element, ConversionPolicy::Saturate)
+    }
+
+    /// Reads the last ``n`` rows into a table.
+    #[pyo3(signature = (n = 5))]
+    fn tail(&self, py: Python<'_>, #[pyo3(from_py_with = numbers::count)] n: usize) -> PyResult<Table> {
+        let count = self.shape.rows;
+        self.read(py, count - n.min(count)..count, self.element, ConversionPolicy::Saturate)
+    }
+
+    /// Reads from the file what ``table[key]`` is for a table: ``reader[3]`` is a row, ``reader[2:5]`` and
+    /// ``reader[[7, 3]]`` are tables of rows, ``reader["a"]`` is a column, ``reader[["a", "b"]]`` a table of columns,
+    /// ``reader[:3, "a"]`` some values of a column. Memory is needed for the result, and a few MiB of the file.
+    ///
+    /// >>> import numeric_table as nt, tempfile, os
+    /// >>> path = os.path.join(tempfile.mkdtemp(), "table.ntb")
+    /// >>> nt.save(nt.Table([[1.5, 2.0], [3.5, 4.0], [5.5, 6.0]], names=["a", "b"]), path)
+    /// >>> with nt.open(path) as reader:
+    /// ...     reader["b"], reader[-1], reader[:2, "a"]
+    /// (array([2., 4., 6.]), array([5.5, 6. ]), array([1.5, 3.5]))
     fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let (count, policy) = (self.shape.rows, ConversionPolicy::Saturate);
-        if let Ok(slice) = key.cast::<PySlice>() {
-            let found = slice.indices(isize::try_from(count).unwrap_or(isize::MAX))?;
-            let (start, step, count) = (found.start, found.step, found.slicelength);
-            let table = if step == 1 {
-                let start = usize::try_from(start).unwrap_or(0);
-                self.read(py, start..start + count, self.element, policy)?
-            } else {
-                watch(py, None, None, || {
-                    let file = self.file.get()?;
-                    with_type!(self.element, T => every::<T>(&file, start, step, count).map(boxed).map(Table::new))
-                })?
-            };
-            return Ok(Bound::new(py, table)?.into_any());
-        }
-        let place = if key.is_instance_of::<PyBool>() { None } else { key.extract::<isize>().ok() };
-        let place = place.ok_or_else(|| {
-            PyTypeError::new_err("a file is indexed by a row (a number) or rows (a slice): load it for columns")
-        })?;
-        let row = index(place, count, "row")?;
-        let table = self.read(py, row..row + 1, self.element, policy)?;
-        table.all(py, self.element)?.into_numpy(py)?.call_method1("reshape", (-1,))
+        brackets::item(py, self, key)
     }
 
     /// Reads all rows into a NumPy array: ``np.asarray(reader)``.

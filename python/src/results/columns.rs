@@ -3,7 +3,7 @@
 use numeric_table::table::ColumnKey;
 use numeric_table::{
     DataDictionary,
-    statistics::{BasicStatistics, ColumnStatistics, StatisticsOptions},
+    statistics::{BasicStatistics, ColumnStatistics},
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -11,9 +11,8 @@ use pyo3::types::PyDict;
 use crate::base::boundary::methods;
 use crate::base::error::OrRaise;
 use crate::base::numbers;
-use crate::base::progress::hear;
-use crate::files::reader::Reader;
-use crate::results::{Partial, on_table, properties, state, vector};
+use crate::results::{Partial, properties, state, tables, vector};
+use crate::table::Table;
 
 /// Statistics of each column, in NumPy arrays with one value per column.
 ///
@@ -28,6 +27,16 @@ use crate::results::{Partial, on_table, properties, state, vector};
 /// array([ 2., 20.])
 /// >>> int(found.row_count)
 /// 2
+///
+/// ``found["a"]`` has the statistics of a column by its name, ``print(found)`` shows a line for each column:
+///
+/// >>> found = nt.statistics(nt.Table({"a": [1.0, 3.0], "b": [10, 30]}))
+/// >>> found["b"]["mean"], found.names
+/// (20.0, ['a', 'b'])
+/// >>> print(found)
+///    count  NaN  inf  minimum  maximum  mean  standard deviation
+/// a      2    0    0      1.0      3.0   2.0              1.4142
+/// b      2    0    0     10.0     30.0  20.0             14.1421
 #[pyclass(frozen, extends = Partial, module = "numeric_table", name = "Statistics")]
 pub(crate) struct Statistics;
 
@@ -56,14 +65,14 @@ impl ColumnKey for Key {
 }
 
 /// Counts and numbers of a column, with their names.
-type Named<N> = (&'static str, fn(&ColumnStatistics) -> N);
-const COUNTS: [Named<u64>; 4] = [
+pub(crate) type Named<N> = (&'static str, fn(&ColumnStatistics) -> N);
+pub(crate) const COUNTS: [Named<u64>; 4] = [
     ("count", ColumnStatistics::count),
     ("missing_count", ColumnStatistics::missing_count),
     ("nan_count", ColumnStatistics::nan_count),
     ("infinity_count", ColumnStatistics::infinity_count),
 ];
-const NUMBERS: [Named<f64>; 7] = [
+pub(crate) const NUMBERS: [Named<f64>; 7] = [
     ("minimum", ColumnStatistics::minimum),
     ("maximum", ColumnStatistics::maximum),
     ("sum", ColumnStatistics::sum),
@@ -81,23 +90,36 @@ pub(crate) fn of_each<'py>(py: Python<'py>, found: &[ColumnStatistics]) -> PyRes
     Ok(all)
 }
 
-/// Returns the statistics of a table.
-pub(crate) fn of(table: &Bound<'_, PyAny>) -> PyResult<Py<Statistics>> {
-    let options = StatisticsOptions::new().on_progress(hear);
-    let found = on_table(table, |table| BasicStatistics::compute_with(table, options))?;
-    Py::new(table.py(), Partial::new(found).of_class(Statistics))
-}
-
-/// Returns the statistics of the rows of a file.
-pub(crate) fn of_file(py: Python<'_>, reader: &Reader) -> PyResult<Py<Statistics>> {
-    Py::new(py, Partial::new(reader.statistics(py)?).of_class(Statistics))
-}
-
 #[methods]
 impl Statistics {
     #[new]
     fn new(#[pyo3(from_py_with = numbers::count)] columns: usize) -> PyResult<PyClassInitializer<Self>> {
         Ok(Partial::new(BasicStatistics::new(columns).or_raise()?).of_class(Self))
+    }
+
+    /// The names of the columns, ``None`` for a column without a name.
+    #[getter]
+    fn names(slf: &Bound<'_, Self>) -> PyResult<Vec<Option<String>>> {
+        let own = state::<BasicStatistics>(slf)?;
+        tables::names(own.dictionary(), own.per_column().len())
+    }
+
+    /// Returns the statistics as a table with a row for each column: ``column``, its name, or its index if it has none,
+    /// and the statistics under the names of their properties.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> table = nt.statistics(nt.Table({"a": [1.0, 3.0], "b": [10.0, 30.0]})).to_table()
+    /// >>> table.names[:2], table["mean"]
+    /// (['column', 'count'], array([ 2., 20.]))
+    fn to_table(slf: &Bound<'_, Self>) -> PyResult<Table> {
+        let own = state::<BasicStatistics>(slf)?;
+        let labels = tables::labels(own.dictionary(), own.per_column().len());
+        tables::of("column", &labels, own.per_column()).or_raise().map(Table::new)
+    }
+
+    /// Returns the statistics of one column, given its name or index: those of :meth:`column`.
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        Self::column(slf, key)
     }
 
     /// Returns the statistics of one column, given its index or name, as a dictionary of numbers.

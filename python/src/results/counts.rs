@@ -8,7 +8,7 @@ use crate::base::error::{OrRaise, TableError};
 use crate::base::lists;
 use crate::base::numbers;
 use crate::results::columns::Key;
-use crate::results::{Partial, number, properties, state, vector};
+use crate::results::{Partial, number, properties, state, tables, vector};
 
 /// Counts the values of each column in bins.
 ///
@@ -170,6 +170,9 @@ impl QuantileSketch {
 }
 
 properties! { QuantileSketch: |own: Sketch, py|
+    /// The names of the columns, ``None`` for a column without a name.
+    names = number(py, tables::names(own.dictionary(), own.column_count())?);
+
     /// The number of columns.
     column_count = number(py, own.column_count());
 

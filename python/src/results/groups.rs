@@ -1,15 +1,20 @@
 //! Statistics of the rows of each category.
 
-use numeric_table::statistics::{ColumnStatistics, MissingCategories};
+use numeric_table::statistics::ColumnStatistics;
+use numeric_table::table::ColumnKey;
+use numeric_table::{DataDictionary, ElementType, Feature};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::base::boundary::methods;
-use crate::base::error::{OrRaise, TableError};
+use crate::base::error::OrRaise;
 use crate::base::numbers;
 use crate::files::columns::described;
 use crate::results::columns::{Key, of_each};
-use crate::results::{Partial, matrix, number, object, properties, state, vector};
+use crate::results::group_column::{self, GroupColumn};
+use crate::results::groupby::missing_of;
+use crate::results::{Partial, matrix, number, object, properties, state, tables, vector};
+use crate::table::Table;
 
 /// Statistics of the rows of each category, like pandas' ``groupby``.
 ///
@@ -33,6 +38,12 @@ use crate::results::{Partial, matrix, number, object, properties, state, vector}
 ///    rows     0
 /// 0     1  40.0
 /// 1     2  40.0
+///
+/// ``table.groupby("city")`` returns those of a table. ``groups["price"]`` has the statistics of a column by its name:
+///
+/// >>> groups = nt.Table({"year": [2024, 2023, 2024], "price": [10.0, 30.0, 20.0]}).groupby("year")
+/// >>> groups.labels, groups["price"].mean
+/// (['2023', '2024'], array([30., 15.]))
 #[pyclass(frozen, extends = Partial, module = "numeric_table", name = "GroupStatistics")]
 pub(crate) struct GroupStatistics;
 
@@ -58,16 +69,7 @@ impl GroupStatistics {
         #[pyo3(from_py_with = numbers::count)] categories: usize,
         missing: &str,
     ) -> PyResult<PyClassInitializer<Self>> {
-        let missing = match missing {
-            "refuse" => MissingCategories::Refuse,
-            "skip" => MissingCategories::Skip,
-            "group" => MissingCategories::Group,
-            _ => {
-                return Err(TableError::new_err(format!(
-                    "missing must be \"refuse\", \"skip\" or \"group\", not {missing:?}"
-                )));
-            }
-        };
+        let missing = missing_of(missing)?;
         let (_, dictionary) = described(columns, None)?;
         let by = match by.cast::<PyString>() {
             Ok(name) => dictionary.try_index_of(&name.to_string()).or_raise()?,
@@ -90,6 +92,51 @@ impl GroupStatistics {
         Ok(state::<Groups>(slf)?.to_string())
     }
 
+    /// The number of rows whose category is missing, which are left out. Rows whose category is NaN are not counted
+    /// here.
+    #[getter]
+    fn missing_rows(slf: &Bound<'_, Self>) -> PyResult<u64> {
+        Ok(state::<Groups>(slf)?.missing_rows())
+    }
+
+    /// The names of the columns, ``None`` for a column without a name.
+    #[getter]
+    fn names(slf: &Bound<'_, Self>) -> PyResult<Vec<Option<String>>> {
+        let own = state::<Groups>(slf)?;
+        tables::names(own.dictionary(), own.column_count())
+    }
+
+    /// The labels of the categories: words, or their indices.
+    #[getter]
+    fn labels(slf: &Bound<'_, Self>) -> PyResult<Vec<String>> {
+        group_column::labels(&*state::<Groups>(slf)?)
+    }
+
+    /// Returns the statistics of one column, given its index or name: ``groups["price"].mean`` has one for each
+    /// category.
+    fn __getitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<GroupColumn> {
+        let own = state::<Groups>(slf)?;
+        let key = Key::of(key)?;
+        let column = match own.dictionary() {
+            Some(dictionary) => key.column_in(dictionary),
+            None => key.column_in(&DataDictionary::uniform(Feature::new(ElementType::F64), own.column_count())),
+        };
+        Ok(GroupColumn::new(own, column.or_raise()?))
+    }
+
+    /// Returns one statistic of all other columns as a table with a row for each category: its label, the number of its
+    /// ``rows`` and the columns. ``statistic`` is the name of a property of ``groups["price"]``.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> groups = nt.Table({"year": [2024, 2023, 2024], "price": [10.0, 30.0, 20.0]}).groupby("year")
+    /// >>> groups.to_table("maximum").names, groups.to_table("maximum")["price"]
+    /// (['year', 'rows', 'price'], array([30., 20.]))
+    #[pyo3(signature = (statistic = "mean"))]
+    fn to_table(slf: &Bound<'_, Self>, statistic: &str) -> PyResult<Table> {
+        let own = state::<Groups>(slf)?;
+        group_column::table(&own, statistic).map(Table::new)
+    }
+
     /// The number of rows of each category.
     #[getter]
     fn row_counts<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -98,9 +145,10 @@ impl GroupStatistics {
         vector(slf.py(), counts.collect::<Result<Vec<_>, _>>().or_raise()?)
     }
 
-    /// Returns the statistics of the rows of one category.
-    fn group(slf: &Bound<'_, Self>, #[pyo3(from_py_with = numbers::place)] category: usize) -> PyResult<Py<PyAny>> {
-        let group = state::<Groups>(slf)?.group(category).or_raise()?;
+    /// Returns the statistics of the rows of one category, given its index or its label.
+    fn group(slf: &Bound<'_, Self>, category: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        let own = state::<Groups>(slf)?;
+        let group = own.group(group_column::group_of(&own, category)?).or_raise()?;
         object(slf.py(), std::sync::Arc::new(group))
     }
 }

@@ -10,18 +10,30 @@ pub(crate) mod columns;
 #[forbid(unsafe_code)]
 pub(crate) mod counts;
 #[forbid(unsafe_code)]
+pub(crate) mod describe;
+#[forbid(unsafe_code)]
+pub(crate) mod group_column;
+#[forbid(unsafe_code)]
+pub(crate) mod groupby;
+#[forbid(unsafe_code)]
 pub(crate) mod groups;
 #[forbid(unsafe_code)]
 pub(crate) mod learning;
 #[forbid(unsafe_code)]
 pub(crate) mod products;
+#[forbid(unsafe_code)]
+pub(crate) mod rows;
+#[forbid(unsafe_code)]
+pub(crate) mod tables;
 
 use std::any::Any;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock, TryLockError};
 
 use numeric_table::table::spi::Region;
-use numeric_table::{ConversionPolicy, Element, Error, NumericTable, Result, Shape, shards::Shards};
+use numeric_table::{
+    ConversionPolicy, Element, Error, NumericTable, Result, Shape, files::TableReader, shards::Shards,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
 use pyo3::{IntoPyObjectExt, PyClass, PyTypeInfo};
@@ -60,6 +72,8 @@ pub(crate) trait AnyPartial: Any + Send + Sync {
     fn without_rows(&self) -> Result<Arc<dyn AnyPartial>>;
     /// Computes the same kind of result for a table.
     fn of_table(&self, table: &dyn NumericTable) -> Result<Arc<dyn AnyPartial>>;
+    /// Computes the same kind of result for a table file, block by block.
+    fn of_reader(&self, reader: &TableReader) -> Result<Arc<dyn AnyPartial>>;
     /// Computes the same kind of result for files.
     fn of_files(&self, shards: &Shards, part: Part) -> Result<Arc<dyn AnyPartial>>;
     fn runs_of(&self, shards: &Shards) -> Vec<Range<usize>>;
@@ -97,6 +111,10 @@ impl<P: Native> AnyPartial for P {
 
     fn of_table(&self, table: &dyn NumericTable) -> Result<Arc<dyn AnyPartial>> {
         Ok(Arc::new(self.compute_over_with_progress(table, hear)?))
+    }
+
+    fn of_reader(&self, reader: &TableReader) -> Result<Arc<dyn AnyPartial>> {
+        Ok(Arc::new(self.compute_over_file(reader)?))
     }
 
     fn of_files(&self, shards: &Shards, part: Part) -> Result<Arc<dyn AnyPartial>> {
@@ -329,6 +347,9 @@ impl Partial {
 
     /// Adds all rows of a table, or of data that can be converted to one, on all threads. An error adds nothing.
     ///
+    /// A :class:`TableReader`, a :class:`CsvSource`, :class:`Shards`, or a ``pathlib.Path`` of a table file is read block by
+    /// block, so that it may be larger than memory.
+    ///
     /// >>> import numeric_table as nt
     /// >>> found = nt.Statistics(2)
     /// >>> found.update(nt.Table([[1, 2], [3, 4]]))
@@ -337,7 +358,7 @@ impl Partial {
     /// array([3., 4.])
     fn update(&self, table: &Bound<'_, PyAny>) -> PyResult<()> {
         let own = self.state(table.py());
-        let found = on_table(table, |table| own.of_table(table))?;
+        let found = rows::compute(table, &own)?;
         drop(own); // so that it is not copied
         self.add(table.py(), &*found)
     }

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use crate::base::boundary::methods;
 use crate::base::error::OrRaise;
 use crate::base::numbers;
-use crate::results::{Partial, matrix, number, properties, vector};
+use crate::results::{Partial, matrix, number, properties, tables, vector};
 
 /// Covariances and correlations of all pairs of columns.
 ///
@@ -27,6 +27,9 @@ impl Covariance {
 }
 
 properties! { Covariance: |own: numeric_table::statistics::Covariance, py|
+    /// The names of the columns, ``None`` for a column without a name.
+    names = number(py, tables::names(own.dictionary(), own.column_count())?);
+
     /// The number of columns.
     column_count = number(py, own.column_count());
 
@@ -69,6 +72,9 @@ impl GramMatrix {
 }
 
 properties! { GramMatrix: |own: numeric_table::statistics::GramMatrix, py|
+    /// The names of the columns, ``None`` for a column without a name.
+    names = number(py, tables::names(own.dictionary(), own.column_count())?);
+
     /// The number of columns.
     column_count = number(py, own.column_count());
 

@@ -1,18 +1,22 @@
 //! `Shards`: a table in many table files.
 
 #[forbid(unsafe_code)]
+pub(crate) mod known;
+#[forbid(unsafe_code)]
 pub(crate) mod reduce;
+#[forbid(unsafe_code)]
+pub(crate) mod selection;
 #[forbid(unsafe_code)]
 pub(crate) mod writer;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use numeric_table::{
     Array, BlockAccess, ConversionPolicy, DataLayout, Element, ElementType, Error, ErrorKind, HomogenNumericTable,
-    NumericTable, Shape,
+    Shape,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -24,6 +28,7 @@ use crate::base::numbers;
 use crate::base::progress::{hear, look, watch};
 use crate::files::reader::from_row;
 use crate::results::{Part, Pickled};
+use crate::shards::known::{Known, LastFile, change, known_of, load_known};
 use crate::table::Table;
 use crate::table::blocks;
 use crate::table::describe;
@@ -68,27 +73,14 @@ type ShardsState = (Option<PathBuf>, Vec<Known>, bool);
 /// array([3., 4.])
 #[pyclass(frozen, module = "numeric_table", name = "Shards", weakref)]
 pub(crate) struct Shards {
-    shards: numeric_table::shards::Shards,
+    /// The files as of now: appending replaces them.
+    shards: RwLock<Arc<numeric_table::shards::Shards>>,
+    /// Held while files are appended.
+    appends: Mutex<()>,
     /// The folder or the manifest that lists the files.
     listed_by: Option<PathBuf>,
     /// Whether values are verified against their checksums before they are used.
     is_verified: bool,
-}
-
-/// The known properties of a file: its path, its rows, its bytes, its checksums.
-type Known = (PathBuf, usize, u64, [u32; 2]);
-
-/// Returns the difference between a file and its known properties, if any.
-fn change(known: &Known, found: &Known) -> Option<Error> {
-    let (_, rows, bytes, [header, values]) = *known;
-    let parts = [
-        ("size in bytes", bytes, found.2),
-        ("number of rows", rows as u64, found.1 as u64),
-        ("checksum of the header", header.into(), found.3[0].into()),
-        ("checksum of the values", values.into(), found.3[1].into()),
-    ];
-    let (part, expected, found) = parts.into_iter().find(|(_, expected, found)| expected != found)?;
-    Some(Error::new(ErrorKind::ShardChanged { part, expected, actual: found }).in_file(&known.0))
 }
 
 impl Shards {
@@ -99,41 +91,50 @@ impl Shards {
         });
         if is_pattern && !path.exists() {
             let shards = numeric_table::shards::Shards::from_glob(&path)?;
-            return Ok(Self { shards, listed_by: None, is_verified: false });
+            return Ok(Self::new_of(shards, None));
         }
-        Ok(Self { shards: numeric_table::shards::Shards::open(&path)?, listed_by: Some(path), is_verified: false })
+        let shards = numeric_table::shards::Shards::open(&path)?;
+        Ok(Self::new_of(shards, Some(path)))
     }
 
     /// Creates the table of a folder.
     pub(crate) fn of_folder(shards: numeric_table::shards::Shards, folder: PathBuf) -> PyResult<Self> {
-        Self { shards, listed_by: Some(folder), is_verified: false }.checked()
+        Self::new_of(shards, Some(folder)).checked()
+    }
+
+    fn new_of(shards: numeric_table::shards::Shards, listed_by: Option<PathBuf>) -> Self {
+        Self { shards: RwLock::new(Arc::new(shards)), appends: Mutex::default(), listed_by, is_verified: false }
+    }
+
+    /// Returns the files as of now. The lock is held for a moment only.
+    fn files_now(&self) -> Arc<numeric_table::shards::Shards> {
+        self.shards.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn verified(self, is_verified: bool) -> Self {
-        Self { shards: self.shards.with_verification(is_verified), is_verified, ..self }
+        let shards = (*self.files_now()).clone().with_verification(is_verified);
+        Self { is_verified, ..Self::new_of(shards, self.listed_by) }
     }
 
     fn checked(self) -> PyResult<Self> {
-        check_shape(self.shards.shape())?;
-        Ok(Self { shards: self.shards.on_progress(hear), ..self })
+        let shards = self.files_now();
+        check_shape(shards.shape())?;
+        let is_verified = self.is_verified;
+        Ok(Self { is_verified, ..Self::new_of((*shards).clone().on_progress(hear), self.listed_by) })
     }
 
-    fn known(&self) -> impl Iterator<Item = Known> {
-        self.shards.files().map(|file| {
-            // From anywhere else, the same file.
-            let path = std::path::absolute(file.path).unwrap_or_else(|_| file.path.to_owned());
-            (path, file.rows.len(), file.bytes, file.checksums)
-        })
+    fn known(&self) -> Vec<Known> {
+        known_of(&self.files_now())
     }
 
     fn common_type(&self, py: Python<'_>) -> PyResult<ElementType> {
-        common_type(py, self.shards.dictionary())
+        common_type(py, self.files_now().dictionary())
     }
 
     fn wanted(&self, py: Python<'_>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Wanted> {
-        let is_uniform = self.shards.dictionary().uniform_type().is_some();
+        let is_uniform = self.files_now().dictionary().uniform_type().is_some();
         let wanted = Wanted::new(stated(dtype)?, None, || self.common_type(py), is_uniform)?;
-        Ok(wanted.of_columns(self.shards.dictionary()))
+        Ok(wanted.of_columns(self.files_now().dictionary()))
     }
 
     fn array<'py>(
@@ -145,7 +146,7 @@ impl Shards {
     ) -> PyResult<Bound<'py, PyAny>> {
         let share = with_type!(wanted.element, T => {
             let load = || match wanted.policy {
-                ConversionPolicy::Saturate => self.shards.load_rows::<T>(rows),
+                ConversionPolicy::Saturate => self.files_now().load_rows::<T>(rows),
                 policy => self.load_by::<T>(rows, policy, last),
             };
             share_of(&watch(py, None, None, load).map_err(|error| wanted.advise(error))?)?
@@ -161,14 +162,15 @@ impl Shards {
         policy: ConversionPolicy,
         last: &LastFile,
     ) -> numeric_table::Result<HomogenNumericTable<T>> {
-        let Shape { rows: row_count, columns } = self.shards.shape();
+        let shards = self.files_now();
+        let Shape { rows: row_count, columns } = shards.shape();
         if rows.start > rows.end || rows.end > row_count {
             return Err(Error::new(ErrorKind::RowsOutOfRange { rows, row_count }));
         }
         let (shape, is_all) = (Shape { rows: rows.len(), columns }, rows == (0..row_count));
         let mut array = Array::<T>::zeros(shape.element_count_of(T::TYPE)?)?;
         let mut rest = array.mutable_data()?;
-        for (place, (known, file)) in self.known().zip(self.shards.files()).enumerate() {
+        for (place, (known, file)) in known_of(&shards).into_iter().zip(shards.files()).enumerate() {
             let (first, part) = (file.rows.start, file.rows.start.max(rows.start)..file.rows.end.min(rows.end));
             if part.is_empty() && !is_all {
                 continue;
@@ -182,37 +184,8 @@ impl Shards {
             }
             rest = others;
         }
-        let dictionary = self.shards.dictionary().with_element_type(T::TYPE)?;
+        let dictionary = shards.dictionary().with_element_type(T::TYPE)?;
         HomogenNumericTable::from_array_with_layout(array, shape, DataLayout::RowMajor)?.with_dictionary(dictionary)
-    }
-}
-
-/// The table of the most recently read file, with its index.
-#[derive(Default)]
-struct LastFile(Mutex<Option<(usize, Arc<dyn NumericTable>)>>);
-
-impl LastFile {
-    fn table(&self, place: usize, known: &Known) -> numeric_table::Result<Arc<dyn NumericTable>> {
-        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, table)) = &*kept()
-            && *of == place
-        {
-            return Ok(table.clone());
-        }
-        *kept() = None; // frees it before more is allocated
-        let table: Arc<dyn NumericTable> = Arc::from(load_known(known)?);
-        *kept() = Some((place, table.clone()));
-        Ok(table)
-    }
-}
-
-/// Loads a file and verifies all its checksums, if it has the known properties.
-fn load_known(known: &Known) -> numeric_table::Result<Box<dyn NumericTable>> {
-    let shards = numeric_table::shards::Shards::from_paths([&known.0])?;
-    let found = Shards { shards, listed_by: None, is_verified: false };
-    match found.known().find_map(|found| change(known, &found)) {
-        Some(error) => Err(error),
-        None => numeric_table::files::load(&known.0),
     }
 }
 
@@ -228,13 +201,13 @@ impl Shards {
         }
         let paths = paths.try_iter()?.map(|path| path?.extract()).collect::<PyResult<Vec<PathBuf>>>()?;
         let shards = py.detach(|| numeric_table::shards::Shards::from_paths(&paths)).or_raise()?;
-        Self { shards, listed_by: None, is_verified: false }.verified(verify).checked()
+        Self::new_of(shards, None).verified(verify).checked()
     }
 
     /// The number of rows in all files, and the number of columns.
     #[getter]
     fn shape(&self) -> (usize, usize) {
-        let Shape { rows, columns } = self.shards.shape();
+        let Shape { rows, columns } = self.files_now().shape();
         (rows, columns)
     }
 
@@ -247,29 +220,29 @@ impl Shards {
     /// The names of the columns, ``None`` for a column without a name.
     #[getter]
     fn names(&self) -> PyResult<Vec<Option<String>>> {
-        describe::names(self.shards.dictionary())
+        describe::names(self.files_now().dictionary())
     }
 
     /// The number of files.
     #[getter]
     fn shard_count(&self) -> usize {
-        self.shards.shard_count()
+        self.files_now().shard_count()
     }
 
     /// The files, in the order of their rows.
     #[getter]
     fn files(&self) -> Vec<PathBuf> {
-        self.shards.files().map(|file| file.path.to_owned()).collect()
+        self.files_now().files().map(|file| file.path.to_owned()).collect()
     }
 
     /// The number of rows of each file.
     #[getter]
     fn row_counts(&self) -> Vec<usize> {
-        self.shards.files().map(|file| file.rows.len()).collect()
+        self.files_now().files().map(|file| file.rows.len()).collect()
     }
 
     fn __len__(&self) -> usize {
-        self.shards.shape().rows
+        self.files_now().shape().rows
     }
 
     /// Returns rows as a read-only NumPy array of any type. The rows may span several files. Checksums of values are
@@ -286,7 +259,7 @@ impl Shards {
         dtype: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let wanted = self.wanted(py, dtype)?;
-        self.array(py, start..stop.unwrap_or(self.shards.shape().rows), wanted, &LastFile::default())
+        self.array(py, start..stop.unwrap_or(self.files_now().shape().rows), wanted, &LastFile::default())
     }
 
     /// Returns an iterator over the rows in blocks of ``n``, each a NumPy array. Blocks may span several files; the
@@ -309,8 +282,8 @@ impl Shards {
         let wanted = self.wanted(py, dtype)?;
         with_type!(wanted.element, T => {
             let load = || match wanted.policy {
-                ConversionPolicy::Saturate => self.shards.load_cast::<T>(),
-                policy => self.load_by::<T>(0..self.shards.shape().rows, policy, &LastFile::default()),
+                ConversionPolicy::Saturate => self.files_now().load_cast::<T>(),
+                policy => self.load_by::<T>(0..self.files_now().shape().rows, policy, &LastFile::default()),
             };
             let loaded = watch(py, None, None, load).map_err(|error| wanted.advise(error))?;
             Ok(Table::new(Box::new(loaded)))
@@ -325,11 +298,11 @@ impl Shards {
     /// >>> nt.Shards([path]).load_shard(0).names
     /// ['a', 'b']
     fn load_shard(&self, py: Python<'_>, #[pyo3(from_py_with = numbers::place)] shard: usize) -> PyResult<Table> {
-        let Some(known) = self.known().nth(shard) else {
+        let Some(known) = self.known().into_iter().nth(shard) else {
             return Err(exception(Error::new(ErrorKind::OutOfRange {
                 what: "shards",
                 range: shard..shard.saturating_add(1),
-                count: self.shards.shard_count(),
+                count: self.files_now().shard_count(),
             })));
         };
         py.detach(|| load_known(&known)).or_raise().map(Table::new)
@@ -342,14 +315,14 @@ impl Shards {
     /// replaces files, and is safe.
     fn map(&self, py: Python<'_>) -> PyResult<Table> {
         // SAFETY: the caller's promise, which the documentation spells out.
-        let mapped = py.detach(|| unsafe { self.shards.map() });
+        let mapped = py.detach(|| unsafe { self.files_now().map() });
         Ok(Table::new(Box::new(mapped.or_raise()?)))
     }
 
     /// Compares all files with their known properties, and verifies all checksums. An error names the first file that
     /// is damaged or replaced. Returns whether all files have checksums of their values.
     fn verify(&self, py: Python<'_>) -> PyResult<bool> {
-        watch(py, None, None, || self.shards.verify())
+        watch(py, None, None, || self.files_now().verify())
     }
 
     /// Returns a new result over all rows, with the parameters of ``partial``. Merges the results of the files in
@@ -376,7 +349,7 @@ impl Shards {
     /// >>> int(nt.Shards([path]).reduce(Largest()).value)
     /// 9
     fn reduce(&self, partial: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        reduce::reduce(&self.shards, partial, Part::All)
+        reduce::reduce(&self.files_now(), partial, Part::All)
     }
 
     /// Returns a new result over the rows of one file, given its index.
@@ -385,7 +358,7 @@ impl Shards {
         #[pyo3(from_py_with = numbers::place)] shard: usize,
         partial: &Bound<'_, PyAny>,
     ) -> PyResult<Py<PyAny>> {
-        reduce::reduce(&self.shards, partial, Part::One(shard))
+        reduce::reduce(&self.files_now(), partial, Part::One(shard))
     }
 
     /// Returns a new result over the rows of the files from ``start`` to before ``stop``. For a run, it is a part of
@@ -396,7 +369,7 @@ impl Shards {
         #[pyo3(from_py_with = numbers::place)] stop: usize,
         partial: &Bound<'_, PyAny>,
     ) -> PyResult<Py<PyAny>> {
-        reduce::reduce(&self.shards, partial, Part::Some(start..stop))
+        reduce::reduce(&self.files_now(), partial, Part::Some(start..stop))
     }
 
     /// Divides the files into runs, ``(start, stop)``. ``reduce`` merges the results within a run before it merges the
@@ -407,13 +380,13 @@ impl Shards {
     /// the number of files, and on whether ``partial.nbytes`` is above 65,536. Objects without ``nbytes`` count as
     /// small.
     fn runs(&self, partial: &Bound<'_, PyAny>) -> PyResult<Vec<(usize, usize)>> {
-        Ok(reduce::runs(&self.shards, partial)?.into_iter().map(|run| (run.start, run.end)).collect())
+        Ok(reduce::runs(&self.files_now(), partial)?.into_iter().map(|run| (run.start, run.end)).collect())
     }
 
     /// Pickles the known properties of the files, not their content. The files must be reachable where it is unpickled.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py, ShardsState>> {
         let listed_by = slf.get().listed_by.as_deref().map(|path| std::path::absolute(path).unwrap_or(path.to_owned()));
-        let arguments = (listed_by, slf.get().known().collect(), slf.get().is_verified);
+        let arguments = (listed_by, slf.get().known(), slf.get().is_verified);
         Ok((slf.get_type().getattr("_open")?, arguments))
     }
 
@@ -423,26 +396,27 @@ impl Shards {
     fn _open(py: Python<'_>, listed_by: Option<PathBuf>, files: Vec<Known>, verify: bool) -> PyResult<Self> {
         let opened = py.detach(|| {
             // A manifest lists all files. If it lists others by now, the files are opened one by one.
-            let is_known = |found: &Self| found.known().eq(files.iter().cloned());
+            let is_known = |found: &Self| found.known() == files;
             match listed_by.map(Self::of_path) {
                 Some(Ok(found)) if is_known(&found) => Ok(found),
                 _ => {
                     let paths = files.iter().map(|(path, ..)| path);
                     let shards = numeric_table::shards::Shards::from_paths(paths)?;
-                    Ok(Self { shards, listed_by: None, is_verified: false })
+                    Ok(Self::new_of(shards, None))
                 }
             }
         });
         let opened: Self = opened.or_raise()?;
-        if let Some(error) = opened.known().zip(&files).find_map(|(found, known)| change(known, &found)) {
+        if let Some(error) = opened.known().into_iter().zip(&files).find_map(|(found, known)| change(known, &found)) {
             return Err(exception(error));
         }
         opened.verified(verify).checked()
     }
 
     fn __repr__(&self) -> String {
-        let (shape, count) = (self.shards.shape(), self.shards.shard_count());
-        let first = self.shards.files().next().map(|file| Path::display(file.path).to_string()).unwrap_or_default();
+        let (shape, count) = (self.files_now().shape(), self.files_now().shard_count());
+        let first =
+            self.files_now().files().next().map(|file| Path::display(file.path).to_string()).unwrap_or_default();
         format!("<Shards of {shape}, in {count} file{}, {first}>", if count == 1 { "" } else { "s, the first" })
     }
 }
@@ -465,7 +439,7 @@ impl ShardBlocks {
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let shards = self.shards.get();
-        let all = shards.shards.shape().rows;
+        let all = shards.files_now().shape().rows;
         loop {
             let start = self.next.load(Relaxed);
             if start >= all {

@@ -53,7 +53,7 @@ impl Table {
     /// >>> table.rows(copy=True).flags.writeable
     /// True
     #[pyo3(signature = (start = 0, stop = None, dtype = None, *, policy = None, copy = None))]
-    fn rows<'py>(
+    pub(crate) fn rows<'py>(
         &self,
         py: Python<'py>,
         #[pyo3(from_py_with = numbers::row)] start: usize,

@@ -17,6 +17,8 @@ pub(crate) mod labels;
 #[forbid(unsafe_code)]
 pub(crate) mod missing;
 #[forbid(unsafe_code)]
+pub(crate) mod ordering;
+#[forbid(unsafe_code)]
 mod plots;
 #[forbid(unsafe_code)]
 pub(crate) mod reading;

@@ -3,7 +3,6 @@
 use numeric_table::table::Rejected;
 use numeric_table::{
     ConversionPolicy, CsrNumericTable, DataDictionary, Feature, NumericTable, TableCombination, TableConversion,
-    TableSelection,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyMapping;
@@ -19,8 +18,6 @@ use crate::table::reading::{listed, owned};
 use crate::table::sparse;
 use crate::table::together;
 
-type Pair = (Table, Table);
-
 #[methods]
 impl Table {
     /// Returns the first ``n`` rows.
@@ -34,14 +31,6 @@ impl Table {
     fn tail(&self, py: Python<'_>, #[pyo3(from_py_with = numbers::count)] n: usize) -> PyResult<Self> {
         let count = self.len(py);
         self.sliced(py, count - n.min(count)..count)
-    }
-
-    /// Returns the rows in ascending order of a column. Rows with equal values keep their order.
-    fn sort_by(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let column = self.column_index(py, key)?;
-        let table = self.read(py);
-        let table = &**table;
-        py.detach(|| table.sort_by(column)).or_raise().map(Self::new)
     }
 
     /// Returns some columns, given their names or indices, in this order. Contiguously stored columns are not copied.
@@ -89,60 +78,6 @@ impl Table {
         }
         table.set_dictionary(dictionary).or_raise()?;
         Ok(Self::new(table))
-    }
-
-    /// Returns ``n`` random rows without repetition, in their order. A seed selects the same rows on every machine.
-    ///
-    /// >>> import numeric_table as nt
-    /// >>> nt.Table([[1], [2], [3], [4]]).sample_rows(2, seed=7).shape
-    /// (2, 1)
-    fn sample_rows(
-        &self,
-        py: Python<'_>,
-        #[pyo3(from_py_with = numbers::count)] n: usize,
-        #[pyo3(from_py_with = numbers::seed)] seed: u64,
-    ) -> PyResult<Self> {
-        let table = self.read(py);
-        let table = &**table;
-        py.detach(|| table.sample_rows(n, seed)).or_raise().map(Self::new)
-    }
-
-    /// Returns all rows in a random order, determined by the seed.
-    ///
-    /// >>> import numeric_table as nt
-    /// >>> sorted(nt.Table([[1], [2], [3]]).shuffle_rows(7).column(0).tolist())
-    /// [1, 2, 3]
-    fn shuffle_rows(&self, py: Python<'_>, #[pyo3(from_py_with = numbers::seed)] seed: u64) -> PyResult<Self> {
-        let table = self.read(py);
-        let table = &**table;
-        py.detach(|| table.shuffle_rows(seed)).or_raise().map(Self::new)
-    }
-
-    /// Returns a random fraction of the rows, determined by the seed, and the other rows, for training and testing.
-    /// With
-    /// ``by``, a column, the fraction applies separately to the rows of each value.
-    ///
-    /// >>> import numeric_table as nt
-    /// >>> training, test = nt.Table([[1], [2], [3], [4]]).split_rows(0.75, seed=7)
-    /// >>> len(training), len(test)
-    /// (3, 1)
-    #[pyo3(signature = (fraction, seed, *, by = None))]
-    fn split_rows(
-        &self,
-        py: Python<'_>,
-        fraction: f64,
-        #[pyo3(from_py_with = numbers::seed)] seed: u64,
-        by: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Pair> {
-        let by = by.map(|by| self.column_index(py, by)).transpose()?;
-        let table = self.read(py);
-        let table = &**table;
-        let split = py.detach(|| match by {
-            Some(column) => table.split_rows_by(column, fraction, seed),
-            None => table.split_rows(fraction, seed),
-        });
-        let (one, other) = split.or_raise()?;
-        Ok((Self::new(one), Self::new(other)))
     }
 }
 

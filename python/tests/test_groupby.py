@@ -1,0 +1,123 @@
+"""Statistics by the values of a column, beside pandas; and results that are addressed by name."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import numeric_table as nt
+
+pd = pytest.importorskip("pandas")
+
+
+def test_groups_are_those_of_pandas():
+    rng = np.random.default_rng(3)
+    count = 5000
+    frame = pd.DataFrame({
+        "x": rng.normal(size=count),
+        "city": rng.choice(["Rome", "Paris", "Köln"], size=count),
+        "year": rng.integers(2019, 2024, size=count),
+        "big": rng.choice([2**53, 2**53 + 1, -5], size=count),
+        "share": rng.choice([0.1, 0.25, np.nan], size=count).astype("float32"),
+        "day": rng.choice(np.array(["2024-01-01", "2024-01-02"], dtype="datetime64[s]"), size=count),
+    })
+    table = nt.Table(frame)
+    for by, labels in [
+        ("city", None),
+        ("year", ["2019", "2020", "2021", "2022", "2023"]),
+        ("big", ["-5", str(2**53), str(2**53 + 1)]),
+        ("share", ["0.1", "0.25"]),
+        ("day", ["2024-01-01T00:00:00", "2024-01-02T00:00:00"]),
+    ]:
+        groups, expected = table.groupby(by), frame.groupby(by)["x"]
+        if labels is None:
+            expected = expected.agg(["mean", "max", "count", "std"])
+            assert groups.labels == expected.index.tolist()
+        else:
+            expected = expected.agg(["mean", "max", "count", "std"])
+            assert groups.labels == labels
+        np.testing.assert_allclose(groups["x"].mean, expected["mean"], rtol=1e-12)
+        np.testing.assert_allclose(groups["x"].standard_deviation, expected["std"], rtol=1e-12)
+        assert groups["x"].maximum.tolist() == expected["max"].tolist()
+        assert groups["x"].count.tolist() == expected["count"].tolist() == groups.row_counts.tolist()
+        assert groups.names == table.names
+        assert groups.column("x")["mean"].tolist() == groups["x"].mean.tolist() == groups[0].mean.tolist()
+    assert len(table.groupby("x").labels) == count  # each value by itself
+
+
+def test_rows_without_a_value_are_left_out_or_a_group():
+    table = nt.Table({"key": [7, None, 5, 7], "x": [1.0, 2.0, 3.0, 5.0]})
+    groups = table.groupby("key")
+    assert (groups.labels, groups["x"].mean.tolist(), groups.missing_rows) == (["5", "7"], [3.0, 3.0], 1)
+    groups = table.groupby("key", missing="group")
+    assert (groups.labels, groups["x"].sum.tolist()) == (["5", "7", "missing"], [3.0, 6.0, 2.0])
+    with pytest.raises(nt.TableError, match="1"):
+        table.groupby("key", missing="refuse")
+    with pytest.raises(nt.TableError, match="missing must be"):
+        table.groupby("key", missing="drop")
+    with pytest.raises(nt.TableError, match="none"):
+        table.groupby("none")
+    empty = nt.Table({"key": np.ma.masked_all(2, dtype="int32"), "x": [1.0, 2.0]}).groupby("key")
+    assert (empty.labels, empty["x"].mean.tolist()) == ([], [])
+    assert nt.Table.zeros(0, 2).groupby(0).labels == []
+    sizes = pd.Categorical(["m", "s", "m"], categories=["s", "m", "l"], ordered=True)
+    ordered = nt.Table(pd.DataFrame({"size": sizes, "x": [1.0, 2.0, 3.0]})).groupby("size")
+    assert ordered.labels == ["s", "m", "l"] and ordered.row_counts.tolist() == [1, 2, 0]
+    words = nt.Table(pd.DataFrame({"w": ["b", None, "a", "b"], "x": [1.0, 2.0, 4.0, 3.0]})).groupby("w")
+    assert words.group("b").row_count == 2 and words["x"]["b"]["mean"] == 2.0 and words.row_count == 3
+
+
+def test_names_and_labels_travel_with_the_result():
+    frame = pd.DataFrame({"city": ["Rome", "Paris", "Rome"], "price": [10.0, 30.0, 20.0]})
+    groups = nt.Table(frame).groupby("city")
+    assert groups.labels == ["Paris", "Rome"]
+    for again in [pickle.loads(pickle.dumps(groups)), nt.Partial.from_bytes(groups.to_bytes())]:
+        assert again.labels == groups.labels and again["price"].mean.tolist() == groups["price"].mean.tolist()
+        assert again.names == ["city", "price"] and str(again) == str(groups)
+    table = groups.to_table()
+    assert table.names == ["city", "rows", "price"] and table["price"].tolist() == groups["price"].mean.tolist()
+    assert table.categories["city"] == groups.labels
+    assert groups.to_table("count")["price"].tolist() == groups.row_counts.tolist()
+    with pytest.raises(nt.TableError, match="choose one of"):
+        groups.to_table("median")
+    column = groups["price"]
+    assert len(column) == 2 and column.to_table().names[:2] == ["city", "count"] and "Rome" in repr(column)
+    for bad in ["Oslo", "price"]:
+        with pytest.raises((KeyError, nt.TableError)):
+            column[bad]
+    with pytest.raises(IndexError):
+        column[2]
+    with pytest.raises((KeyError, nt.TableError)):
+        groups["town"]
+
+
+def test_groups_of_a_stated_number_of_categories_work_as_before():
+    groups = nt.GroupStatistics(["x", "g"], by="g", categories=2)
+    assert groups.labels == ["0", "1"]
+    groups.update(nt.Table({"x": [1.0, 3.0], "g": [1, 1]}))
+    assert groups.names == ["x", "g"] and groups["x"].mean.tolist()[1] == 2.0
+    assert groups.group(1)["x"]["maximum"] == 3.0
+
+
+def test_statistics_are_addressed_by_name():
+    table = nt.Table({"a": [1.0, None, float("nan"), 3.0], "b": [10, 20, 30, 20]})
+    found = nt.statistics(table)
+    assert found["a"] == found.column("a") == found[0] and found["b"]["mean"] == 20.0
+    assert found.names == ["a", "b"]
+    again = pickle.loads(pickle.dumps(found))
+    assert again.names == ["a", "b"] and again["b"] == found["b"] and again.to_bytes() == found.to_bytes()
+    rows = found.to_table()
+    assert rows.names[0] == "column" and rows.categories["column"] == ["a", "b"]
+    for name in rows.names[1:]:
+        np.testing.assert_array_equal(rows[name], getattr(found, name))
+    for bad in ["c", "a "]:
+        with pytest.raises((KeyError, nt.TableError)):
+            found[bad]
+    with pytest.raises(IndexError):
+        found[2]
+    nameless = nt.Statistics(2)
+    assert nameless.names == [None, None] and len(nameless.to_table()) == 2
+    for result in [nt.Covariance(2), nt.GramMatrix(2), nt.QuantileSketch(2)]:
+        assert result.names == [None, None]
+        result.update(nt.Table([[1.0, 2.0], [3.0, 4.0]], names=["a", "b"]))
+        assert pickle.loads(pickle.dumps(result)).names == ["a", "b"]
