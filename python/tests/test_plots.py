@@ -80,7 +80,7 @@ def test_many_categories_are_left_out_unless_they_are_stated(pyplot):
     pd = pytest.importorskip("pandas")
     words = nt.Table(pd.DataFrame({"word": [f"w{place}" for place in range(31)], "number": range(31)}))
     assert [ax.get_title() for ax in words.hist()] == ["number"]
-    with pytest.raises(nt.TableError, match="31 categories, of which a plot shows at most 30"):
+    with pytest.raises(nt.TableError, match="31 categories, but a plot shows at most 30"):
         words.hist("word")
     with pytest.raises(nt.TableTypeError, match="'word' has words"):
         words.plot.scatter("word", "number")

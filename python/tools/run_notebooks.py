@@ -17,7 +17,7 @@ def main(arguments):
         folder, arguments = pathlib.Path(arguments[1]), arguments[2:]
     paths = [pathlib.Path(path) for path in arguments] or sorted((HERE.parent / "examples").glob("*.ipynb"))
     if not paths:
-        sys.exit("there are no notebooks")
+        sys.exit("no notebook was found")
     for path in paths:
         notebook = nbformat.read(path, as_version=4)
         nbformat.validate(notebook)

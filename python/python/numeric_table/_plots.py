@@ -76,7 +76,7 @@ def _draw_column(table: Table, place: int, bins: Any, range: Any, ax: Any) -> No
     present = values[~np.isnan(values)]
     if words is not None:
         if len(words) > LARGEST_BARS:
-            text = f"has {len(words)} categories, of which a plot shows at most {LARGEST_BARS}"
+            text = f"has {len(words)} categories, but a plot shows at most {LARGEST_BARS}"
             raise TableError(f"column {_label(table, place)!r} {text}")
         codes = present[(present >= 0) & (present < len(words)) & (present == np.floor(present))]
         ax.bar(words, np.bincount(codes.astype("i8"), minlength=len(words)))
