@@ -130,7 +130,7 @@ pub(crate) type ColumnGaps = Vec<(usize, Validity)>;
 /// Returns the columns of a table that have missing values. The shape and the dictionary are those of the table.
 ///
 /// # Errors
-/// Those of [`bitmap_of`]; [`ErrorKind::OutOfMemory`].
+/// Those of `bitmap_of`; [`ErrorKind::OutOfMemory`].
 pub fn columns_with_missing(
     table: &(dyn NumericTable + '_),
     shape: Shape,
