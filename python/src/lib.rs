@@ -76,11 +76,7 @@ fn hstack<'py>(
 
 /// Returns tables of what ``Table(x)`` accepts.
 fn tables_of<'py>(items: Vec<Bound<'py, PyAny>>) -> PyResult<Vec<Bound<'py, table::Table>>> {
-    let table_of = |item: &Bound<'py, PyAny>| match item.cast::<table::Table>() {
-        Ok(table) => Ok(table.clone()),
-        Err(_) => Ok(item.py().get_type::<table::Table>().call1((item,))?.cast_into()?),
-    };
-    items.iter().map(table_of).collect()
+    items.iter().map(doors::construct::table_of).collect()
 }
 
 #[pymodule(gil_used = false)]

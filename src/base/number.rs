@@ -26,6 +26,17 @@ pub enum Exact {
     Float(f64),
 }
 
+impl Exact {
+    /// Returns the number as an index, if it is one: an integer that is not negative.
+    pub fn index(self) -> Option<usize> {
+        match self {
+            Self::Integer(value) => usize::try_from(value).ok(),
+            // A cast of a float saturates. Comparing the result rejects NaN and numbers that are not integers.
+            Self::Float(value) => Some(value as usize).filter(|&index| index as f64 == value),
+        }
+    }
+}
+
 /// The loss of converting one value under `Saturate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {

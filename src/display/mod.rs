@@ -263,11 +263,12 @@ impl DisplaySource for &(dyn NumericTable + '_) {
         if is_nullable && self.validity(column, row..row + 1)?.is_some_and(|validity| validity.has_missing()) {
             return Ok(DisplayNumber::Missing);
         }
-        let number = match_element!(self.column_type(column)?, T => DisplayNumber::new(self.value::<T>(row, column)?));
-        match self.downcast_ref::<CsrNumericTable>() {
-            Some(sparse) if sparse.get(row, column)?.is_none() => Ok(DisplayNumber::NotStored),
-            _ => Ok(number),
+        if let Some(sparse) = self.downcast_ref::<CsrNumericTable>()
+            && sparse.get(row, column)?.is_none()
+        {
+            return Ok(DisplayNumber::NotStored);
         }
+        match_element!(self.column_type(column)?, T => Ok(DisplayNumber::new(self.value::<T>(row, column)?)))
     }
 }
 

@@ -33,9 +33,8 @@ impl DisplayNumber {
     /// Returns the number as an index if it is one.
     pub(super) fn index(self) -> Option<usize> {
         match self {
-            Self::Integer(value) => usize::try_from(value).ok(),
-            // A cast of a float saturates. Comparing the result rejects NaN and numbers that are not integers.
-            Self::Float(value, _) => Some(value as usize).filter(|&index| index as f64 == value),
+            Self::Integer(value) => Exact::Integer(value).index(),
+            Self::Float(value, _) => Exact::Float(value).index(),
             Self::Missing | Self::NotStored => None,
         }
     }

@@ -344,13 +344,10 @@ fn integers_of(values: AnySlice<'_>, ranks: Option<&[u64]>, is_descending: bool)
 
 /// Returns the rank of a category; after all ranks a value that is not a category, and after it NaN.
 fn ranked<T: Element>(value: T, ranks: &[u64]) -> u64 {
-    let category = match value.exact() {
-        Exact::Integer(value) => usize::try_from(value).ok(),
-        Exact::Float(value) if value.is_nan() => return u64::MAX,
-        // A cast of a float saturates.
-        Exact::Float(value) => Some(value as usize).filter(|&category| category as f64 == value),
-    };
-    category.and_then(|category| ranks.get(category).copied()).unwrap_or(ranks.len() as u64)
+    match value.exact() {
+        Exact::Float(value) if value.is_nan() => u64::MAX,
+        value => value.index().and_then(|category| ranks.get(category).copied()).unwrap_or(ranks.len() as u64),
+    }
 }
 
 /// Returns a number that sorts in the opposite order, except that NaN stays the last.

@@ -14,6 +14,7 @@ use crate::base::element::{Element, ElementType, match_element};
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
+use crate::base::number::Exact;
 use crate::base::trace::{self, CopyKind};
 use crate::convert::{ConversionPolicy, cast};
 use crate::dictionary::{Categories, Feature};
@@ -125,8 +126,7 @@ fn recode<T: Element>(values: &[f64], validity: Option<&Validity>, indices: &[us
     }
     let is_missing = |row| validity.is_some_and(|validity| validity.is_missing(row) == Some(true));
     for (row, (target, &value)) in array.mutable_data()?.iter_mut().zip(values).enumerate() {
-        let old = Some(value as usize).filter(|&index| index as f64 == value);
-        *target = match old.and_then(|index| indices.get(index)) {
+        *target = match Exact::Float(value).index().and_then(|index| indices.get(index)) {
             Some(&new) => cast::<f64, T>(new as f64),
             None if value.is_nan() && is_missing(row) => continue,
             None if value.is_nan() && T::TYPE.is_float() => cast::<f64, T>(value),

@@ -17,7 +17,6 @@ use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer
 use arrow_schema::DataType;
 #[cfg(doc)]
 use numeric_table::ErrorKind;
-use numeric_table::internal::Exact;
 use numeric_table::internal::{match_element, with_room};
 use numeric_table::{
     AnyArray, Array, Element, ElementType, Error, Result, array::Validity, dictionary::Categories, error::Hint,
@@ -208,11 +207,7 @@ fn for_each_word(
 
 /// Returns a value as an index, if it is an integer below `count`.
 fn index_in<T: Element>(value: T, count: usize) -> Option<usize> {
-    let index = match value.exact() {
-        Exact::Integer(index) => usize::try_from(index).ok()?,
-        Exact::Float(value) => Some(value as usize).filter(|&index| index as f64 == value)?, // NaN is none
-    };
-    (index < count).then_some(index)
+    value.exact().index().filter(|&index| index < count)
 }
 
 /// Returns which of `count` rows are valid, or `None` if all are.

@@ -7,7 +7,6 @@ Everything else converts the table to the first of pandas, polars and pyarrow th
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import numpy as np
@@ -134,11 +133,11 @@ class TableFrame:
 
     def to_polars(self) -> Any:
         """Returns a frame of polars."""
-        return importlib.import_module("polars").DataFrame(self._native_frame)
+        return self._native_frame.to_polars()
 
     def to_arrow(self) -> Any:
         """Returns a table of pyarrow."""
-        return importlib.import_module("pyarrow").table(self._native_frame)
+        return self._native_frame.to_arrow()
 
     def _other(self) -> Any:
         """Returns the same frame of another library."""
@@ -157,11 +156,10 @@ class TableFrame:
 
 
 def _converted(table: Table) -> Any:
-    frame = TableFrame(table, None)
-    for convert in (frame.to_pandas, frame.to_polars, frame.to_arrow):
+    for convert in (table.to_pandas, table.to_polars, table.to_arrow):
         try:
             return convert()
-        except ModuleNotFoundError:
+        except ImportError:
             continue
     raise TableTypeError("this operation of narwhals converts the table, which requires pandas, polars or pyarrow")
 

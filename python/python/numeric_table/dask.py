@@ -89,9 +89,8 @@ class ParquetFiles:
         self.files = _parquet_files(path)
         metadata = [pyarrow.parquet.read_metadata(file) for file in self.files]
         self.row_counts = [found.num_rows for found in metadata]
-        first = pyarrow.parquet.read_schema(self.files[0])
-        for file in self.files[1:]:
-            schema = pyarrow.parquet.read_schema(file)
+        first, *others = [found.schema.to_arrow_schema() for found in metadata]
+        for file, schema in zip(self.files[1:], others):
             if not schema.equals(first, check_metadata=False):
                 raise TableError(f"{file}: its columns differ from those of {self.files[0]}")
         self._no_rows = Table(first.remove_metadata().empty_table())

@@ -46,3 +46,8 @@ pub(crate) fn count(value: &Bound<'_, PyAny>) -> PyResult<usize> {
 pub(crate) fn seed(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     natural(value, |value| TableError::new_err(format!("a seed is from 0 to 2^64 - 1, not {value}")))
 }
+
+/// Returns a random number that the system draws.
+pub(crate) fn drawn(py: Python<'_>) -> PyResult<u64> {
+    Ok(u64::from_ne_bytes(py.import("os")?.call_method1("urandom", (8,))?.extract()?))
+}

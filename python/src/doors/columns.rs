@@ -1,5 +1,5 @@
-//! Columns that Python code has prepared: those of frames, masked arrays, dictionaries, arrays of objects, strings or dates. The
-//! module `_columns` has that code.
+//! Columns that Python code has prepared: those of frames, masked arrays, dictionaries, arrays of objects, strings or
+//! dates. The module `_columns` has that code.
 
 use numeric_table::{
     Error, ErrorKind, Feature, FeatureType, HomogenNumericTable, MissingValues, NumericTable, Shape, SoaNumericTable,

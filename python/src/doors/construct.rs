@@ -12,6 +12,14 @@ use crate::table::describe::renamed;
 use crate::table::reading::{converted, policy_of, stated};
 use crate::table::surgery::beside;
 
+/// Returns a table as it is, and a new one for anything else that `Table(x)` accepts.
+pub(crate) fn table_of<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Table>> {
+    match data.cast::<Table>() {
+        Ok(table) => Ok(table.clone()),
+        Err(_) => Bound::new(data.py(), Table::new(doors::table(data, None)?)),
+    }
+}
+
 #[methods]
 impl Table {
     #[new]

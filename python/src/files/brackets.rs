@@ -13,7 +13,7 @@ use crate::base::lists;
 use crate::base::progress::{look, watch};
 use crate::table::Table;
 use crate::table::choose::{self, Columns};
-use crate::table::reading::{index, listed, owned, places};
+use crate::table::reading::{index, owned};
 
 /// The number of bytes of a file that are read at a time.
 const WINDOW: usize = 4 << 20;
@@ -42,14 +42,12 @@ impl Rows {
             return Ok(Self::Range(0..count));
         }
         if let Ok(slice) = key.cast::<PySlice>() {
-            let found = slice.indices(isize::try_from(count).unwrap_or(isize::MAX))?;
+            let found = choose::slice_of(slice, count)?;
             if found.step == 1 {
                 let start = usize::try_from(found.start).unwrap_or(0);
                 return Ok(Self::Range(start..start + found.slicelength));
             }
-            // All of them are rows of the file.
-            let row = |place: usize| (found.start + place as isize * found.step) as usize;
-            return Ok(Self::Listed(places((0..found.slicelength).map(row))?));
+            return Ok(Self::Listed(choose::slice_places(&found, "rows")?));
         }
         if key.is_instance_of::<PyBool>() {
             return Err(PyTypeError::new_err("a boolean does not select a row: pass one for each row"));
@@ -57,18 +55,10 @@ impl Rows {
         if let Ok(place) = key.extract::<isize>() {
             return Ok(Self::One(index(place, count, "row")?));
         }
-        let array = py.import("numpy")?.call_method1("asarray", (key,))?;
-        if array.getattr("ndim")?.extract::<usize>()? != 1 {
-            return Err(TableIndexError::new_err("a selection of rows has one dimension"));
-        }
-        let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
+        let (array, kind) = choose::vector_of(py, key, "rows")?;
         match &*kind {
             "b" => {
-                let flags = lists::truths(&array)?;
-                if flags.len() != count {
-                    let found = flags.len();
-                    return Err(TableIndexError::new_err(format!("{found} booleans do not match {count} rows")));
-                }
+                let flags = choose::flags_of(&array, count, "rows")?;
                 Ok(Self::Listed((0..count).filter(|&row| flags[row]).collect()))
             }
             "i" | "u" => Ok(Self::Listed(lists::places(&array, |place| index(place, count, "row"))?)),
@@ -98,10 +88,8 @@ pub(crate) fn item<'py>(py: Python<'py>, stored: &impl Stored, key: &Bound<'py, 
     let table = Bound::new(py, Table::new(part))?.into_any();
     // A row, a column or a value of these: as that of a table.
     let is_row = matches!(rows, Rows::One(_));
-    let is_column = match &column_key {
-        Some(key) => key.is_instance_of::<PyString>() || key.extract::<isize>().is_ok(),
-        None => false,
-    };
+    let is_one = |key: &Bound<'_, PyAny>| key.is_instance_of::<PyString>() || choose::is_number(key);
+    let is_column = column_key.as_ref().is_some_and(is_one);
     match (is_row, is_column) {
         (true, true) => table.get_item((0, 0)),
         (true, false) => table.get_item(0),
@@ -181,13 +169,4 @@ pub(crate) fn joined(mut parts: Vec<Box<dyn NumericTable>>) -> Result<Box<dyn Nu
     }
     let parts: Vec<&dyn NumericTable> = parts.iter().map(|part| &**part).collect();
     parts[0].vstack(&parts[1..])?.to_table()
-}
-
-/// Returns the labels of columns: their names, and the index of a column without a name.
-pub(crate) fn labels<'py>(py: Python<'py>, names: Vec<Option<String>>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let label = |(column, name): (usize, Option<String>)| match name {
-        Some(name) => Ok(name.into_pyobject(py)?.into_any()),
-        None => Ok(column.into_pyobject(py)?.into_any()),
-    };
-    listed(names.into_iter(), "columns")?.into_iter().enumerate().map(label).collect()
 }

@@ -24,6 +24,7 @@ use crate::table::Table;
 use crate::table::blocks;
 use crate::table::choose::Columns;
 use crate::table::describe;
+use crate::table::describe::labels;
 use crate::table::reading::{listed, order_of, policy_of};
 
 /// An object that can be closed while others still use it. Threads that hold its lock are not attached to the
@@ -306,7 +307,7 @@ impl Reader {
     /// The labels of the columns: their names, and the index of a column without a name.
     #[getter]
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        brackets::labels(py, self.names()?)
+        labels(py, self.names()?)
     }
 
     /// Reads the first ``n`` rows into a table.

@@ -90,6 +90,14 @@ pub(crate) fn of_each<'py>(py: Python<'py>, found: &[ColumnStatistics]) -> PyRes
     Ok(all)
 }
 
+/// Returns a dictionary of numbers.
+pub(crate) fn of_one<'py>(py: Python<'py>, found: &ColumnStatistics) -> PyResult<Bound<'py, PyDict>> {
+    let all = PyDict::new(py);
+    COUNTS.into_iter().try_for_each(|(name, count)| all.set_item(name, count(found)))?;
+    NUMBERS.into_iter().try_for_each(|(name, number)| all.set_item(name, number(found)))?;
+    Ok(all)
+}
+
 #[methods]
 impl Statistics {
     #[new]
@@ -124,11 +132,7 @@ impl Statistics {
 
     /// Returns the statistics of one column, given its index or name, as a dictionary of numbers.
     fn column<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
-        let found = *state::<BasicStatistics>(slf)?.column(&Key::of(key)?).or_raise()?;
-        let all = PyDict::new(slf.py());
-        COUNTS.into_iter().try_for_each(|(name, count)| all.set_item(name, count(&found)))?;
-        NUMBERS.into_iter().try_for_each(|(name, number)| all.set_item(name, number(&found)))?;
-        Ok(all)
+        of_one(slf.py(), state::<BasicStatistics>(slf)?.column(&Key::of(key)?).or_raise()?)
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {

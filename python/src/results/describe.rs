@@ -10,6 +10,7 @@ use numeric_table::{
 use pyo3::prelude::*;
 
 use crate::base::boundary::methods;
+use crate::base::error::OrRaise;
 use crate::base::progress::{hear, watch};
 use crate::files::reader::Reader;
 use crate::results::columns::Named;
@@ -118,7 +119,6 @@ impl Reader {
         let found = self.compute(py, BasicStatistics::compute_file)?;
         let empty = QuantileSketch::new(found.per_column().len());
         let sketch = self.compute(py, |reader| empty?.compute_over_file(reader))?;
-        let summary = summary(self.dictionary(), found.per_column(), sketched(&sketch));
-        crate::base::error::OrRaise::or_raise(summary).map(Table::new)
+        summary(self.dictionary(), found.per_column(), sketched(&sketch)).or_raise().map(Table::new)
     }
 }

@@ -12,7 +12,7 @@ use pyo3::types::PyDict;
 use crate::base::boundary::methods;
 use crate::base::error::{OrRaise, TableError};
 use crate::base::numbers;
-use crate::results::columns::{COUNTS, NUMBERS};
+use crate::results::columns::{COUNTS, NUMBERS, of_one};
 use crate::results::{tables, vector};
 use crate::table::Table;
 use crate::table::reading::listed;
@@ -67,11 +67,15 @@ pub(crate) fn table(groups: &GroupStatistics, statistic: &str) -> PyResult<Box<d
     let by = groups.category_column();
     let count = COUNTS.into_iter().find(|(name, _)| *name == statistic);
     let number = NUMBERS.into_iter().find(|(name, _)| *name == statistic);
-    if count.is_none() && number.is_none() {
+    let values_of: &dyn Fn(&[ColumnStatistics]) -> AnyArray = if let Some((_, count)) = count {
+        &move |own| AnyArray::from(own.iter().map(|own| count(own) as i64).collect::<Vec<_>>())
+    } else if let Some((_, number)) = number {
+        &move |own| AnyArray::from(own.iter().map(number).collect::<Vec<_>>())
+    } else {
         let names = COUNTS.map(|(name, _)| name).into_iter().chain(NUMBERS.map(|(name, _)| name));
         let names = names.collect::<Vec<_>>().join(", ");
         return Err(TableError::new_err(format!("there is no statistic {statistic:?}: choose one of {names}")));
-    }
+    };
     let push = |table: &mut SoaNumericTable, name: &str, column: AnyArray| {
         table.push_column(name, column).map_err(Rejected::into_error).or_raise()
     };
@@ -82,12 +86,7 @@ pub(crate) fn table(groups: &GroupStatistics, statistic: &str) -> PyResult<Box<d
     for (column, name) in names.iter().enumerate().filter(|&(column, _)| column != by) {
         let own = (0..groups.category_count()).map(|group| groups.column(group, column).copied());
         let own = own.collect::<Result<Vec<_>, _>>().or_raise()?;
-        let values = match (count, number) {
-            (Some((_, count)), _) => AnyArray::from(own.iter().map(|own| count(own) as i64).collect::<Vec<i64>>()),
-            (_, Some((_, number))) => AnyArray::from(own.iter().map(number).collect::<Vec<f64>>()),
-            (None, None) => continue, // refused above
-        };
-        push(&mut table, name, values)?;
+        push(&mut table, name, values_of(&own))?;
     }
     Ok(Box::new(table))
 }
@@ -188,11 +187,7 @@ impl GroupColumn {
         if group.is_instance_of::<pyo3::types::PySlice>() {
             return Err(PyTypeError::new_err("a group is given by its label or its index"));
         }
-        let found = *self.groups.column(group_of(&self.groups, group)?, self.column).or_raise()?;
-        let all = PyDict::new(py);
-        COUNTS.into_iter().try_for_each(|(name, count)| all.set_item(name, count(&found)))?;
-        NUMBERS.into_iter().try_for_each(|(name, number)| all.set_item(name, number(&found)))?;
-        Ok(all)
+        of_one(py, self.groups.column(group_of(&self.groups, group)?, self.column).or_raise()?)
     }
 
     fn __repr__(&self) -> PyResult<String> {

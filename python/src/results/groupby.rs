@@ -1,7 +1,7 @@
 //! `table.groupby("city")`: the rows of a table by the values of a column, which may be any.
 
 use numeric_table::array::Validity;
-use numeric_table::dictionary::{Categories, TimeUnit};
+use numeric_table::dictionary::Categories;
 use numeric_table::internal::{DistinctValues, distinct_values};
 use numeric_table::statistics::{GroupStatistics as Groups, MissingCategories};
 use numeric_table::table::Rejected;
@@ -17,6 +17,7 @@ use crate::base::progress::{hear, watch};
 use crate::results::Partial;
 use crate::results::groups::GroupStatistics;
 use crate::table::Table;
+use crate::table::labels::name_of;
 
 /// Parses the treatment of rows whose category is missing.
 pub(crate) fn missing_of(name: &str) -> PyResult<MissingCategories> {
@@ -59,17 +60,10 @@ fn labels_of(codes: &dyn NumericTable, categories: &Categories) -> Result<Vec<St
 }
 
 /// Returns the values of a column as NumPy prints them.
-fn texts<'py>(py: Python<'py>, values: &Table, unit: Option<TimeUnit>) -> PyResult<Vec<String>> {
+fn texts<'py>(py: Python<'py>, values: &Table, unit: Option<&str>) -> PyResult<Vec<String>> {
     let mut array = values.rows(py, 0, None, None, None, None)?.call_method1("reshape", (-1,))?;
     if let Some(unit) = unit {
-        let name = match unit {
-            TimeUnit::Days => "datetime64[D]",
-            TimeUnit::Seconds => "datetime64[s]",
-            TimeUnit::Milliseconds => "datetime64[ms]",
-            TimeUnit::Microseconds => "datetime64[us]",
-            _ => "datetime64[ns]",
-        };
-        array = array.call_method1("astype", ("int64",))?.call_method1("view", (name,))?;
+        array = array.call_method1("astype", ("int64",))?.call_method1("view", (format!("datetime64[{unit}]"),))?;
     }
     array.call_method1("astype", ("str",))?.call_method0("tolist")?.extract()
 }
@@ -102,7 +96,7 @@ impl Table {
             Some(categories) => watch(py, None, None, || grouped(table, by, categories, missing))?,
             None => {
                 let unit = match feature.feature_type {
-                    FeatureType::Time(unit) => Some(unit),
+                    FeatureType::Time(unit) => name_of(unit),
                     _ => None,
                 };
                 let (values, distinct) = watch(py, None, None, || {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 
 use numeric_table::files::SaveOptions;
 use numeric_table::statistics::{BasicStatistics, QuantileSketch};
@@ -17,17 +17,21 @@ use crate::base::element::with_type;
 use crate::base::error::{OrRaise, TableError};
 use crate::base::numbers;
 use crate::base::progress::{look, watch};
+use crate::doors::construct;
 use crate::files::brackets::{self, Stored};
 use crate::results::describe;
 use crate::shards::Shards;
-use crate::shards::known::{LastFile, known_of};
+use crate::shards::known::{Known, LastFile, known_of};
 use crate::table::Table;
 use crate::table::choose::Columns;
+use crate::table::describe::labels;
 use crate::table::reading::owned;
 
 /// The rows of all files as of now.
 struct Files {
     shards: Arc<numeric_table::shards::Shards>,
+    /// The properties of the files, once files are loaded as a whole.
+    known: OnceLock<Vec<Known>>,
     last: LastFile,
 }
 
@@ -57,7 +61,8 @@ impl Stored for Files {
         }
         // Columns of several types, or with missing values: files that are loaded as a whole.
         let mut parts: Vec<Box<dyn NumericTable>> = Vec::new();
-        for (place, (known, file)) in known_of(&self.shards).iter().zip(self.shards.files()).enumerate() {
+        let known = self.known.get_or_init(|| known_of(&self.shards));
+        for (place, (known, file)) in known.iter().zip(self.shards.files()).enumerate() {
             let (first, part) = (file.rows.start, file.rows.start.max(rows.start)..file.rows.end.min(rows.end));
             let is_asked_for = !part.is_empty() || (rows.is_empty() && parts.is_empty());
             if !is_asked_for {
@@ -95,7 +100,7 @@ fn fitting(table: &dyn NumericTable, dictionary: &DataDictionary) -> Result<Opti
 
 impl Shards {
     fn stored(&self) -> Files {
-        Files { shards: self.files_now(), last: LastFile::default() }
+        Files { shards: self.files_now(), known: OnceLock::new(), last: LastFile::default() }
     }
 
     fn some_rows(&self, py: Python<'_>, rows: Range<usize>) -> PyResult<Table> {
@@ -153,7 +158,7 @@ impl Shards {
     /// The labels of the columns: their names, and the index of a column without a name.
     #[getter]
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        brackets::labels(py, self.names()?)
+        labels(py, self.names()?)
     }
 
     /// Reads the first ``n`` rows into a table.
@@ -198,12 +203,9 @@ impl Shards {
     #[pyo3(signature = (table, *, durable = true))]
     fn append(&self, py: Python<'_>, table: &Bound<'_, PyAny>, durable: bool) -> PyResult<()> {
         let folder = self.folder()?;
-        let table = match table.cast::<Table>() {
-            Ok(table) => table.clone(),
-            Err(_) => py.get_type::<Table>().call1((table,))?.cast_into()?,
-        };
+        let table = construct::table_of(table)?;
         let table = table.get().steady(py)?;
-        let name = u32::from_ne_bytes(py.import("os")?.call_method1("urandom", (4,))?.extract()?);
+        let name = numbers::drawn(py)? as u32; // some of its bits
         let (table, options) = (table.table(), SaveOptions::new().durable(durable));
         // The work calls no code of the user's, and so cannot begin another one that waits for it.
         py.detach(|| self.append_table(&folder, name, table, &options)).or_raise()

@@ -12,7 +12,7 @@ use crate::base::lists;
 use crate::base::numbers;
 use crate::table::Table;
 use crate::table::choose;
-use crate::table::describe::{names, renamed};
+use crate::table::describe::{labels, names, renamed};
 use crate::table::reading::{listed, numpy_of, policy_of, require_shared, stated};
 
 #[methods]
@@ -111,13 +111,7 @@ impl Table {
     #[getter]
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let names = names(self.read(py).dictionary())?;
-        let label = |(column, name): (usize, Option<String>)| {
-            Ok::<_, PyErr>(match name {
-                Some(name) => name.into_pyobject(py)?.into_any(),
-                None => column.into_pyobject(py)?.into_any(),
-            })
-        };
-        names.into_iter().enumerate().map(label).collect()
+        labels(py, names)
     }
 
     #[setter]

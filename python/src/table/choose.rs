@@ -72,7 +72,7 @@ pub(crate) fn item<'py>(py: Python<'py>, whole: &Table, key: &Bound<'py, PyAny>)
     Ok(Bound::new(py, table)?.into_any())
 }
 
-fn is_number(key: &Bound<'_, PyAny>) -> bool {
+pub(crate) fn is_number(key: &Bound<'_, PyAny>) -> bool {
     !key.is_instance_of::<PyBool>()
         && !key.is_instance_of::<PySlice>()
         && !key.is_instance_of::<PyList>()
@@ -220,17 +220,21 @@ fn some_columns(py: Python<'_>, whole: &impl Columns, columns: &Bound<'_, PyAny>
 }
 
 /// Returns what a slice selects of a number of rows or columns.
-fn slice_of(slice: &Bound<'_, PySlice>, count: usize) -> PyResult<PySliceIndices> {
+pub(crate) fn slice_of(slice: &Bound<'_, PySlice>, count: usize) -> PyResult<PySliceIndices> {
     slice.indices(isize::try_from(count).unwrap_or(isize::MAX))
 }
 
 /// Returns the positions that a slice selects.
-fn slice_places(found: &PySliceIndices, of: &str) -> PyResult<Vec<usize>> {
+pub(crate) fn slice_places(found: &PySliceIndices, of: &str) -> PyResult<Vec<usize>> {
     listed((0..found.slicelength).map(|i| (found.start + i as isize * found.step) as usize), of)
 }
 
 /// Returns a key of several rows or columns as a NumPy vector, and the kind of its items.
-fn vector_of<'py>(py: Python<'py>, key: &Bound<'py, PyAny>, of: &str) -> PyResult<(Bound<'py, PyAny>, String)> {
+pub(crate) fn vector_of<'py>(
+    py: Python<'py>,
+    key: &Bound<'py, PyAny>,
+    of: &str,
+) -> PyResult<(Bound<'py, PyAny>, String)> {
     let array = py.import("numpy")?.call_method1("asarray", (key,))?;
     let kind = array.getattr("dtype")?.getattr("kind")?.extract()?;
     if array.getattr("ndim")?.extract::<usize>()? != 1 {
@@ -240,7 +244,7 @@ fn vector_of<'py>(py: Python<'py>, key: &Bound<'py, PyAny>, of: &str) -> PyResul
 }
 
 /// Returns the values of a NumPy vector of booleans, with one for each row or column.
-fn flags_of(array: &Bound<'_, PyAny>, count: usize, of: &str) -> PyResult<Vec<bool>> {
+pub(crate) fn flags_of(array: &Bound<'_, PyAny>, count: usize, of: &str) -> PyResult<Vec<bool>> {
     let flags = lists::truths(array)?;
     match flags.len() == count {
         true => Ok(flags),

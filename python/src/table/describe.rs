@@ -12,6 +12,19 @@ pub(crate) fn names(dictionary: &DataDictionary) -> PyResult<Vec<Option<String>>
     listed(dictionary.names().map(|name| name.map(str::to_owned)), "columns")
 }
 
+/// Returns the label of a column: its name, or its index if it has none.
+pub(crate) fn label<'py>(py: Python<'py>, column: usize, name: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match name {
+        Some(name) => name.into_pyobject(py)?.into_any(),
+        None => column.into_pyobject(py)?.into_any(),
+    })
+}
+
+/// Returns the labels of columns that have these names.
+pub(crate) fn labels(py: Python<'_>, names: Vec<Option<String>>) -> PyResult<Vec<Bound<'_, PyAny>>> {
+    names.iter().enumerate().map(|(column, name)| label(py, column, name.as_deref())).collect()
+}
+
 /// Names a column, or removes its name.
 pub(crate) fn set_name(
     dictionary: &mut DataDictionary,

@@ -5,7 +5,7 @@
 
 use numeric_table::table::spi::Region;
 use numeric_table::{
-    BlockAccess, ConversionPolicy, Feature, FeatureType, MissingValues, TableDescription, dictionary::TimeUnit,
+    BlockAccess, ConversionPolicy, Element, Feature, FeatureType, MissingValues, TableDescription, dictionary::TimeUnit,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -14,6 +14,7 @@ use crate::base::boundary::methods;
 use crate::base::element::with_type;
 use crate::base::error::{OrRaise, TableTypeError, exception_in};
 use crate::table::Table;
+use crate::table::describe::label;
 use crate::table::reading::{listed, read};
 
 #[methods]
@@ -96,10 +97,7 @@ impl Table {
         let labels = labels.map(|categories| categories.labels().collect::<Vec<_>>());
         let unit = if let Shown::Times(unit) = Shown::of(&feature) { Some(unit) } else { None };
         let (values, mask) = whole.values_and_mask(py, column)?;
-        let name = match &feature.name {
-            Some(name) => name.into_pyobject(py)?.into_any(),
-            None => column.into_pyobject(py)?.into_any(),
-        };
+        let name = label(py, column, feature.name.as_deref())?;
         py.import("numeric_table._columns")?.call_method1("values_of", (name, values, mask, labels, unit))
     }
 
@@ -118,7 +116,7 @@ impl Table {
                 true => None,
                 false => with_type!(feature.element_type, T => {
                     let value = table.value::<T>(row, column).map_err(|error| exception_in(error, table.dictionary()))?;
-                    value.to_string().parse().ok().and_then(|code| feature.label(code)).map(str::to_owned)
+                    index_of(value).and_then(|code| feature.label(code)).map(str::to_owned)
                 }),
             };
             drop(table);
@@ -174,6 +172,10 @@ impl Table {
     }
 }
 
+fn index_of<T: Element>(value: T) -> Option<usize> {
+    value.exact().index()
+}
+
 type Described = (Option<String>, Option<Vec<String>>, bool, Option<&'static str>, bool);
 
 /// Returns the name and the labels of each column, whether the labels are ordered, NumPy's name of a time unit, and
@@ -202,6 +204,6 @@ pub(crate) const UNITS: [(TimeUnit, &str); 5] = [
 ];
 
 /// Returns NumPy's name of a unit. Values in other units are numbers.
-fn name_of(unit: TimeUnit) -> Option<&'static str> {
+pub(crate) fn name_of(unit: TimeUnit) -> Option<&'static str> {
     UNITS.iter().find(|(other, _)| *other == unit).map(|&(_, name)| name)
 }

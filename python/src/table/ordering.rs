@@ -17,7 +17,7 @@ type Pair = (Table, Table);
 fn seed_of(py: Python<'_>, seed: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
     match seed.filter(|seed| !seed.is_none()) {
         Some(seed) => numbers::seed(seed),
-        None => Ok(u64::from_ne_bytes(py.import("os")?.call_method1("urandom", (8,))?.extract()?)),
+        None => numbers::drawn(py),
     }
 }
 

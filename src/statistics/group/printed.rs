@@ -117,11 +117,7 @@ impl fmt::Display for GroupStatistics {
         let limit = |few: usize| if f.alternate() { usize::MAX } else { few };
         let (first, last) = cut_rows(self.rows.len(), limit(40));
         let shown: Vec<usize> = first.clone().chain(last).collect();
-        let label = |&group: &usize| match self.key().and_then(|key| key.label(group)) {
-            _ if group >= self.known_categories() => "missing".to_owned(),
-            Some(word) => label_of(word),
-            None => group.to_string(),
-        };
+        let label = |&group: &usize| self.label(group).map(|label| label_of(&label)).unwrap_or_default();
         let mut grid = Grid::new(shown.iter().map(label), (shown.len() < self.rows.len()).then_some(first.len()));
         grid.add_counts("rows", shown.iter().map(|&group| self.rows[group]));
         let (first, last) = cut_rows(self.column_count, limit(12));

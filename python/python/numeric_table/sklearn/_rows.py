@@ -213,14 +213,8 @@ class Rows:
             return found
         if len(self.features) < self.table.shape[1]:
             return self.reduce_blocks(partial, lambda features, _: features)
-        if isinstance(self.table, Shards):
-            return self.table.reduce(partial)
         found = partial.new_like()
-        if isinstance(self.table, Table):
-            found.update(self.table)
-            return found
-        for start in range(0, self.shape[0], self.block_rows):
-            found.update(self.table.load_rows(start, min(start + self.block_rows, self.shape[0])))
+        found.update(self.table)
         return found
 
     def reduce_blocks(self, partial: _P, joined: Callable[[Any, Any], Any]) -> _P:
