@@ -42,13 +42,12 @@ def shown(seconds):
 
 
 def line(what, ours, aim="", number=1, **others):
-    """Prints a job: ours, and what the others do, who are `None` where they are not installed."""
-    own = best(ours, number)
-    text = f"{what:<34}{shown(own)}  "
-    for name, call in others.items():
-        if call is not None:
-            theirs = best(call, number)
-            text += f"  {name} {shown(theirs)} ({theirs / own:.2f} x)"
+    """Prints a job: ours, and what the others do, who are `None` where they are not installed. All take turns."""
+    calls = [ours, *(call for call in others.values() if call is not None)]
+    times = [min(rounds) for rounds in zip(*([best(call, number, 1) for call in calls] for _ in range(5)))]
+    text = f"{what:<34}{shown(times[0])}  "
+    for name, theirs in zip((name for name, call in others.items() if call is not None), times[1:]):
+        text += f"  {name} {shown(theirs)} ({theirs / times[0]:.2f} x)"
     print(f"{text}   {'aim ' + aim if aim else ''}", flush=True)
 
 
@@ -126,7 +125,8 @@ def frames(table):
         frame = polars.DataFrame(columns)
         line("from polars, shared", lambda: nt.Table(frame, copy=False), number=200)
     if pandas:
-        line("to pandas", lambda: table.to_pandas(), number=20)
+        array = np.asarray(table)
+        line("to pandas, row by row", table.to_pandas, pandas=lambda: pandas.DataFrame(array, copy=True))
 
 
 def dictionaries():
@@ -135,15 +135,40 @@ def dictionaries():
     data = {f"c{place}": array for place, array in enumerate(arrays)}
     table = nt.Table(data)
     frame = polars and polars.DataFrame(data)
+    # polars shares the arrays, so that writing them would change its frame; pandas copies them.
     line(
-        "Table of a dictionary of arrays",
-        lambda: nt.Table(data),
+        "Table of a dictionary, shared",
+        lambda: nt.Table(data, copy=False),
         "1.2 x polars",
+        number=20,
         polars=polars and (lambda: polars.DataFrame(data)),
-        pandas=pandas and (lambda: pandas.DataFrame(data)),
     )
+    line("Table of a dictionary", lambda: nt.Table(data), pandas=pandas and (lambda: pandas.DataFrame(data)))
     if pandas:
         line("to_pandas", lambda: table.to_pandas(), "1.2 x polars", polars=polars and (lambda: frame.to_pandas()))
+    of_pandas = pandas and pandas.DataFrame(data)
+    line(
+        "describe",
+        table.describe,
+        "4 x pandas, polars",
+        pandas=pandas and of_pandas.describe,
+        polars=polars and frame.describe,
+    )
+    key = np.random.default_rng(3).integers(0, 100, 1 << 20)
+    groups, grouped = nt.Table(data | {"key": key}), polars and polars.DataFrame(data | {"key": key})
+    pandas_groups = pandas and pandas.DataFrame(data | {"key": key})
+    line(
+        "groupby: mean of 8 columns",
+        lambda: groups.groupby("key").table("mean"),
+        pandas=pandas and (lambda: pandas_groups.groupby("key").mean()),
+        polars=polars and (lambda: grouped.group_by("key").mean()),
+    )
+    line(
+        "value_counts",
+        lambda: groups.value_counts("key"),
+        pandas=pandas and (lambda: pandas_groups["key"].value_counts()),
+        polars=polars and (lambda: grouped["key"].value_counts(sort=True)),
+    )
     words = nt.Table({"word": [f"word {number % 1000}" for number in range(1 << 20)]})
     line("a column of words", lambda: words["word"], polars=polars and (lambda: polars.DataFrame(words)["word"].to_numpy()))
 

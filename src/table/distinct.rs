@@ -1,6 +1,7 @@
 //! The distinct values of a column: how often each occurs, and which of them a row has.
 
-use super::order::{Order, Sorted};
+use super::few_values;
+use super::order::{self, Order, Sorted};
 use super::part::ColumnKey;
 use super::take::take_rows;
 use super::tiling::lent_or_read;
@@ -8,18 +9,34 @@ use super::{NumericTable, Region, Rejected, SoaNumericTable, TableConversion, Ta
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
+use crate::base::parallel;
 use crate::base::room::{filled, with_room};
 
 /// The rows of a value.
-struct Value {
+#[derive(Clone, Copy)]
+pub(super) struct Value {
     /// The first of them.
-    row: usize,
-    count: usize,
-    is_missing: bool,
+    pub(super) row: usize,
+    pub(super) count: usize,
+    pub(super) is_missing: bool,
 }
 
-/// Returns the distinct values, in ascending order, and after them the missing one.
-fn values_of(sorted: &Sorted) -> Result<Vec<Value>> {
+/// Returns the distinct values of a column, in ascending order, and after them the missing one; and the place of each
+/// row's value among them, if asked for.
+fn values_of(table: &(dyn NumericTable + '_), column: usize, codes: Option<&mut Vec<i32>>) -> Result<Vec<Value>> {
+    const BY_LABEL: Order = Order { is_descending: false, is_by_label: true };
+    let (keys, validity) = order::keys_of(table, column, BY_LABEL)?;
+    let codes = match codes {
+        None => &mut [][..],
+        Some(codes) => {
+            *codes = filled(keys.len(), 0)?;
+            codes
+        }
+    };
+    if let Some(values) = few_values::distinct(&keys, validity.as_ref(), codes)? {
+        return Ok(values);
+    }
+    let sorted = Sorted::of(keys, validity)?;
     let mut values: Vec<Value> = Vec::new();
     sorted.try_for_each_class(|class| {
         let bytes = values.len().saturating_add(1).saturating_mul(size_of::<Value>());
@@ -27,6 +44,15 @@ fn values_of(sorted: &Sorted) -> Result<Vec<Value>> {
         values.push(Value { row: class.row(0), count: class.len(), is_missing: class.is_missing() });
         Ok(())
     })?;
+    if !codes.is_empty() {
+        i32::try_from(values.len()).map_err(|_| Error::limit("distinct values", values.len(), i32::MAX as usize))?;
+        let mut code = 0;
+        sorted.try_for_each_class(|class| {
+            (0..class.len()).for_each(|place| codes[class.row(place)] = code);
+            code += 1;
+            Ok(())
+        })?;
+    }
     Ok(values)
 }
 
@@ -52,8 +78,6 @@ fn keep_numbers(table: &(dyn NumericTable + '_), column: usize, values: &mut Vec
     Ok(())
 }
 
-const BY_LABEL: Order = Order { is_descending: false, is_by_label: true };
-
 /// Returns the distinct values of a column and the number of rows with each, the most frequent first.
 pub(super) fn value_counts(
     table: &(dyn NumericTable + '_),
@@ -61,7 +85,7 @@ pub(super) fn value_counts(
     includes_missing: bool,
 ) -> Result<SoaNumericTable> {
     let column = column.column_in(table.dictionary())?;
-    let mut values = values_of(&Sorted::by(table, column, BY_LABEL)?)?;
+    let mut values = values_of(table, column, None)?;
     if !includes_missing {
         keep_numbers(table, column, &mut values)?;
     }
@@ -92,21 +116,16 @@ pub struct DistinctValues {
 /// [`ErrorKind::UnknownName`], [`ErrorKind::OutOfMemory`]; those of reading the table.
 pub fn distinct_values(table: &(dyn NumericTable + '_), column: impl ColumnKey) -> Result<DistinctValues> {
     let column = column.column_in(table.dictionary())?;
-    let sorted = Sorted::by(table, column, BY_LABEL)?;
-    let mut values = values_of(&sorted)?;
+    let mut codes = Vec::new();
+    let mut values = values_of(table, column, Some(&mut codes))?;
+    let all = values.len();
     keep_numbers(table, column, &mut values)?;
-    if i32::try_from(values.len()).is_err() {
-        return Err(Error::limit("distinct values", values.len(), i32::MAX as usize));
+    if values.len() < all {
+        let kept = values.len() as i32; // `codes` are the places
+        parallel::for_each_chunk_mut(&mut codes, &|_, chunk| {
+            chunk.iter_mut().filter(|code| **code >= kept).for_each(|code| *code = -1);
+        });
     }
-    let mut codes = filled(sorted.len(), -1)?;
-    let mut code = 0;
-    sorted.try_for_each_class(|class| {
-        if (code as usize) < values.len() {
-            (0..class.len()).for_each(|place| codes[class.row(place)] = code);
-            code += 1;
-        }
-        Ok(())
-    })?;
     let mut first_rows = with_room(values.len())?;
     first_rows.extend(values.iter().map(|value| value.row));
     Ok(DistinctValues { codes, first_rows })

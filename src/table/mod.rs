@@ -44,6 +44,7 @@ pub(crate) mod csr;
 pub(crate) mod distinct;
 mod downcast;
 #[forbid(unsafe_code)]
+mod few_values;
 mod gather;
 #[forbid(unsafe_code)]
 pub(crate) mod homogen;

@@ -136,7 +136,7 @@ impl Sorted {
     }
 
     /// Sorts the rows by the integer of each. Rows whose value is missing come last.
-    fn of(mut keys: Array<u64>, validity: Option<Validity>) -> Result<Self> {
+    pub(super) fn of(mut keys: Array<u64>, validity: Option<Validity>) -> Result<Self> {
         if let Some(validity) = &validity {
             hide_missing(keys.mutable_data()?, validity);
         }
@@ -168,7 +168,7 @@ impl Sorted {
     }
 
     /// Returns the row numbers, in order.
-    pub(super) fn into_rows(self) -> Result<Rows> {
+    fn into_rows(self) -> Result<Rows> {
         let Self { items, row_bits, keys, .. } = self;
         drop(keys);
         let row = |place: usize| row_of(items[place], row_bits);
@@ -293,7 +293,11 @@ fn move_missing_to_end(items: &mut [u64], spare: &mut [u64], validity: &Validity
 }
 
 /// Returns an integer for each value of a column, and which of them are present; `None` if all are.
-fn keys_of(table: &(dyn NumericTable + '_), column: usize, order: Order) -> Result<(Array<u64>, Option<Validity>)> {
+pub(super) fn keys_of(
+    table: &(dyn NumericTable + '_),
+    column: usize,
+    order: Order,
+) -> Result<(Array<u64>, Option<Validity>)> {
     let (shape, element) = (table.shape(), table.column_type(column)?);
     let feature = table.dictionary().feature(column).ok().filter(|_| order.is_by_label);
     let categories = feature.and_then(|feature| feature.categories.as_ref());

@@ -30,7 +30,7 @@ fn found(table: &dyn NumericTable, column: usize) -> Vec<(i64, i64)> {
 fn values_are_counted_and_numbered() {
     let mut random = Random::new(31);
     for count in [0_usize, 1, 2, 100, 5000, 200_000] {
-        for distinct in [1, 3, 1000] {
+        for distinct in [1, 3, 1000, 8192, 100_000] {
             let near = (1 << 53) + 1; // beyond 2^53, where floats would merge them
             let values: Vec<i64> = (0..count).map(|_| near + random.below(distinct) as i64).collect();
             let table = SoaNumericTable::from_columns([("a", AnyArray::from(values.clone()))]).unwrap();
@@ -43,6 +43,41 @@ fn values_are_counted_and_numbered() {
                 let first = numbered.first_rows[code as usize];
                 assert!(first <= row && values[first] == values[row]);
             }
+        }
+    }
+}
+
+/// Integers of which a multiplicative hash by the golden ratio has the same leading bits, whatever their sign.
+#[test]
+fn values_whose_hashes_collide_are_counted() {
+    const INVERSE: u64 = 0xF1DE_83E1_9937_733D; // of 0x9E37_79B9_7F4A_7C15, modulo 2^64
+    assert_eq!(INVERSE.wrapping_mul(0x9E37_79B9_7F4A_7C15), 1);
+    let values: Vec<i64> = (0..50_000_u64).map(|row| (INVERSE.wrapping_mul(row % 5000) ^ 1 << 63) as i64).collect();
+    let table = SoaNumericTable::from_columns([("a", AnyArray::from(values.clone()))]).unwrap();
+    assert!(with_any_threads(|| found(&table, 0)) == expected(&values));
+}
+
+/// Gaps in a table that is counted in pieces, and whose values differ from piece to piece.
+#[test]
+fn missing_values_of_long_columns_are_counted() {
+    let rows = 1_500_000;
+    for distinct in [5, 20_000] {
+        let value = |row: usize| (row % 3 > 0).then_some((row / 100_000 + row % distinct) as i32);
+        let mut table = SoaNumericTable::new();
+        table.push_optional("a", (0..rows).map(value)).unwrap();
+        let counts = with_any_threads(|| {
+            let counts = table.value_counts_with_missing("a").unwrap();
+            assert!(counts.is_missing(0, 0).unwrap());
+            assert_eq!(counts.value::<i64>(0, 1).unwrap(), rows as i64 / 3);
+            found(&table, 0)
+        });
+        let present: Vec<i64> = (0..rows).filter_map(value).map(i64::from).collect();
+        assert!(counts == expected(&present));
+        let numbered = distinct_values(&table, "a").unwrap();
+        for (row, &code) in numbered.codes.iter().enumerate() {
+            let first = usize::try_from(code).ok().map(|code| numbered.first_rows[code]);
+            assert_eq!(first.and_then(value), value(row));
+            assert!(first.is_none_or(|first| first <= row));
         }
     }
 }
