@@ -6,6 +6,8 @@
 mod ahead;
 pub(crate) mod cache;
 #[forbid(unsafe_code)]
+pub(crate) mod calendar;
+#[forbid(unsafe_code)]
 pub(crate) mod copy;
 #[forbid(unsafe_code)]
 pub(crate) mod count;

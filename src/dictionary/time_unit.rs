@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 #[cfg(doc)]
 use super::FeatureType;
+use crate::base::calendar::{DAY, show_date};
 
 /// The unit of dates and times in a column of [`FeatureType::Time`], which are counted from the beginning of 1970 in
 /// UTC.
@@ -55,6 +56,29 @@ impl TimeUnit {
             Self::Microseconds => "microseconds",
             Self::Nanoseconds => "nanoseconds",
         }
+    }
+
+    /// Returns the number of units in a second; `None` for days.
+    pub(crate) fn per_second(self) -> Option<u32> {
+        match self {
+            Self::Days => None,
+            Self::Seconds => Some(1),
+            Self::Milliseconds => Some(1_000),
+            Self::Microseconds => Some(1_000_000),
+            Self::Nanoseconds => Some(1_000_000_000),
+        }
+    }
+
+    /// Formats a number of units since 1970 in the form in which CSV files have it: `2024-02-29`, `2024-02-29T12:34:56.789Z`.
+    pub(crate) fn show(self, count: i64) -> String {
+        let Some(per_second) = self.per_second() else { return show_date(count) };
+        let (seconds, units) = (count.div_euclid(per_second.into()), count.rem_euclid(per_second.into()));
+        let (date, time) = (show_date(seconds.div_euclid(DAY)), seconds.rem_euclid(DAY));
+        let decimals = match per_second.ilog10() as usize {
+            0 => String::new(),
+            digits => format!(".{units:0digits$}"),
+        };
+        format!("{date}T{:02}:{:02}:{:02}{decimals}Z", time / 3600, time / 60 % 60, time % 60)
     }
 }
 

@@ -1,9 +1,11 @@
 //! Tables as human-readable text: an overview of their content for a terminal.
 //!
-//! `grid`: aligned columns of text. `number`: the numbers of one column. This file: which rows and columns are shown.
+//! `grid`: aligned columns of text. `number`: the numbers of one column. `time`: dates and
+//! times. This file: which rows and columns are shown.
 
 mod grid;
 mod number;
+mod time;
 
 pub(crate) use grid::{Grid, cut_rows, label_of, name_of};
 
@@ -30,7 +32,8 @@ use number::{DECIMALS_LIMIT, DisplayNumber, write_all};
 ///
 /// Rows in the middle and columns in the middle that do not fit are replaced by `...`. All numbers of a column have the
 /// same number of decimals: two with `{:.2}`, by default as many as necessary, up to six digits. `{:120}` sets the line
-/// width to 120 terminal columns. A missing value is `null`, as in polars and Arrow. A cell that a sparse table does not
+/// width to 120 terminal columns. Categories are shown by their labels, dates and times as `2024-02-29 12:34:56`, in UTC.
+/// A missing value is `null`, as in polars and Arrow. A cell that a sparse table does not
 /// store, and which is therefore zero, is `.`.
 ///
 /// `{:#}` shows everything, within limits that always apply: lines of at most a million terminal columns, and about a
@@ -138,7 +141,10 @@ impl<'t> TableDisplay<'t> {
         let numbers: Result<Vec<DisplayNumber>> = rows.iter().map(|&row| self.source.number(row, column)).collect();
         let cells = match numbers {
             Ok(numbers) => {
-                let mut cells = write_all(&numbers, precision, kind != FeatureType::Continuous);
+                let mut cells = match kind {
+                    FeatureType::Time(unit) => time::write_all(&numbers, unit),
+                    _ => write_all(&numbers, precision, kind != FeatureType::Continuous),
+                };
                 for (cell, number) in cells.iter_mut().zip(&numbers) {
                     if let Some(word) = feature.zip(number.index()).and_then(|(feature, index)| feature.label(index)) {
                         *cell = label(word, NAME_LIMIT);

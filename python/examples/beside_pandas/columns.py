@@ -2,7 +2,10 @@ import numpy as np
 
 import numeric_table as nt
 
-table = nt.Table({"kind": ["b", "a", "b", "c"], "size": [3, None, 1, 4], "big": [2**53 + 1, 2, 3, 4], "on": [True, False, True, True]})
+table = nt.Table({
+    "kind": ["b", "a", "b", "c"], "size": [3, None, 1, 4],
+    "big": [2**53 + 1, 2, 3, 4], "on": [True, False, True, True]
+})
 print(table.missing_count("size"), "kind" in table, "color" in table)
 try:
     table["color"]

@@ -1,7 +1,10 @@
 import numpy as np
 import pandas as pd
 
-table = pd.DataFrame({"kind": ["b", "a", "b", "c"], "size": pd.array([3, None, 1, 4], "Int64"), "big": [2**53 + 1, 2, 3, 4], "on": [True, False, True, True]})
+table = pd.DataFrame({
+    "kind": ["b", "a", "b", "c"], "size": pd.array([3, None, 1, 4], "Int64"),
+    "big": [2**53 + 1, 2, 3, 4], "on": [True, False, True, True]
+})
 print(table["size"].isna().sum(), "kind" in table, "color" in table)
 try:
     table["color"]

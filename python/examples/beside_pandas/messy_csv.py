@@ -1,6 +1,7 @@
 import numeric_table as nt
 
-rows = [f"{2**53 + i},{['Oslo', 'Rome', 'n/a', 'Köln'][i % 4]},2024-03-{i % 28 + 1:02},{['', 'NaN', i / 8][i % 3]}" for i in range(200)]
+cities, prices = ["Oslo", "Rome", "n/a", "Köln"], ["", "NaN", 12.5, 30, 41]
+rows = [f"{2**53 + i},{cities[i % 4]},2024-03-{i % 28 + 1:02},{prices[i % 5]}" for i in range(200)]
 with open("messy.csv", "w") as file:
     print("id,city,day,price", *rows, sep="\n", file=file)
 

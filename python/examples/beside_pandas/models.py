@@ -12,9 +12,11 @@ from numeric_table.sklearn import TableKMeans, TableScaler
 data = pathlib.Path(__file__).resolve().parents[3] / "data"
 iris = nt.read_csv(data / "iris.csv")
 train, test = iris[::2], iris[1::2]
-columns = make_column_transformer((TableScaler(), ["sepal_length_cm", "petal_length_cm"]), (MinMaxScaler(), ["petal_width_cm"]))
+lengths = ["sepal_length_cm", "petal_length_cm"]
+columns = make_column_transformer((TableScaler(), lengths), (MinMaxScaler(), ["petal_width_cm"]))
 model = make_pipeline(columns, GaussianNB()).fit(train, train["species"])
 print(model.score(test, test["species"]), model.predict(test.tail(2)).tolist())
 scaled = TableScaler().set_output(transform="pandas").fit_transform(iris.drop("species"))
 print(type(scaled).__name__, list(scaled.columns)[:2], scaled.iloc[0].round(9).tolist())
-print(sorted(Counter(TableKMeans(3, init=scaled.iloc[[0, 50, 100]].to_numpy(), n_init=1).fit(scaled).labels_.tolist()).values()))
+clusters = TableKMeans(3, init=scaled.iloc[[0, 50, 100]].to_numpy(), n_init=1).fit(scaled)
+print(sorted(Counter(clusters.labels_.tolist()).values()))

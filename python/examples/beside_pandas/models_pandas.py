@@ -11,9 +11,11 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 data = pathlib.Path(__file__).resolve().parents[3] / "data"
 iris = pd.read_csv(data / "iris.csv")
 train, test = iris[::2], iris[1::2]
-columns = make_column_transformer((StandardScaler(), ["sepal_length_cm", "petal_length_cm"]), (MinMaxScaler(), ["petal_width_cm"]))
+lengths = ["sepal_length_cm", "petal_length_cm"]
+columns = make_column_transformer((StandardScaler(), lengths), (MinMaxScaler(), ["petal_width_cm"]))
 model = make_pipeline(columns, GaussianNB()).fit(train, train["species"])
 print(model.score(test, test["species"]), model.predict(test.tail(2)).tolist())
 scaled = StandardScaler().set_output(transform="pandas").fit_transform(iris.drop(columns="species"))
 print(type(scaled).__name__, list(scaled.columns)[:2], scaled.iloc[0].round(9).tolist())
-print(sorted(Counter(KMeans(3, init=scaled.iloc[[0, 50, 100]].to_numpy(), n_init=1).fit(scaled).labels_.tolist()).values()))
+clusters = KMeans(3, init=scaled.iloc[[0, 50, 100]].to_numpy(), n_init=1).fit(scaled)
+print(sorted(Counter(clusters.labels_.tolist()).values()))

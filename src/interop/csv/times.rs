@@ -1,27 +1,17 @@
 //! Dates and times as numbers of units since 1970.
 
 use super::failure::Reason;
+use crate::base::calendar::DAY;
 use crate::base::element::ElementType;
 use crate::base::error::Hint;
 use crate::dictionary::TimeUnit;
 use crate::interop::text::digits::pair;
-use crate::interop::text::moment::{DAY, Moment, MomentRefusal, push_date, show_date};
+use crate::interop::text::moment::{Moment, MomentRefusal, push_date};
 
 impl TimeUnit {
     /// Returns the type of the numbers.
     pub(super) fn element_type(self) -> ElementType {
         if self == Self::Days { ElementType::I32 } else { ElementType::I64 }
-    }
-
-    /// Returns the number of units in a second; `None` for days.
-    fn per_second(self) -> Option<u32> {
-        match self {
-            Self::Days => None,
-            Self::Seconds => Some(1),
-            Self::Milliseconds => Some(1_000),
-            Self::Microseconds => Some(1_000_000),
-            Self::Nanoseconds => Some(1_000_000_000),
-        }
     }
 
     /// Converts the text of a date, or of a date and a time, to the number of units since 1970. The type of the unit
@@ -81,18 +71,6 @@ impl TimeUnit {
         }
         text.push(b'Z');
         true
-    }
-
-    /// Formats a number of units since 1970 in the form in which it is read.
-    pub(super) fn show(self, count: i64) -> String {
-        let Some(per_second) = self.per_second() else { return show_date(count) };
-        let (seconds, units) = (count.div_euclid(per_second.into()), count.rem_euclid(per_second.into()));
-        let (date, time) = (show_date(seconds.div_euclid(DAY)), seconds.rem_euclid(DAY));
-        let decimals = match per_second.ilog10() as usize {
-            0 => String::new(),
-            digits => format!(".{units:0digits$}"),
-        };
-        format!("{date}T{:02}:{:02}:{:02}{decimals}Z", time / 3600, time / 60 % 60, time % 60)
     }
 
     #[cold]

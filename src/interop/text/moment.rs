@@ -3,10 +3,13 @@
 //! The extended formats of calendar dates and times of day: `2024-02-29`, and `2024-02-29T12:34:56.789+01:00` with `T`,
 //! `t` or a space before the time. Seconds, decimals and the offset are optional. The calendar is Gregorian, even for
 //! dates before its introduction. Years have four digits, or a sign and six. Sources: ISO 8601-1:2019, RFC 3339, and
-//! ECMAScript for the six digits. As in Unix time, leap seconds do not exist. Days are counted as in "chrono-Compatible
-//! Low-Level Date Algorithms" by H. Hinnant.
+//! ECMAScript for the six digits. As in Unix time, leap seconds do not exist. `base/calendar` has the
+//! other direction.
 
 use super::digits::pair;
+#[cfg(doc)]
+use crate::base::calendar::show_date;
+use crate::base::calendar::{DAY, date_of};
 
 /// A point in time: `seconds` since the beginning of 1970, and `nanoseconds` after that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,9 +31,6 @@ pub(in crate::interop) enum MomentRefusal {
     LeapSecond,
     Offset,
 }
-
-/// Seconds of a day.
-pub(in crate::interop) const DAY: i64 = 86_400;
 
 impl Moment {
     /// Reads a string that is exactly a date or a date and a time. Without an offset it is in UTC.
@@ -184,28 +184,6 @@ fn days_before(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
-/// Returns the year, the month and the day of the date the given number of days after 1970-01-01. All but the year fits
-/// 32 bits, which take less time to divide.
-#[inline(always)]
-fn date_of(days: i64) -> (i64, u32, u32) {
-    let days = days.saturating_add(719_468);
-    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097) as u32);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    (i64::from(year_of_era) + era * 400 + i64::from(month <= 2), month, day)
-}
-
-/// Formats the date the given number of days after 1970-01-01, in the form in which it is read.
-pub(in crate::interop) fn show_date(days: i64) -> String {
-    match date_of(days) {
-        (year @ 0..=9999, month, day) => format!("{year:04}-{month:02}-{day:02}"),
-        (year, month, day) => format!("{year:+07}-{month:02}-{day:02}"),
-    }
-}
-
 /// Appends a date as [`show_date`] formats it, if its year has four digits. Returns whether it has.
 #[inline]
 pub(in crate::interop) fn push_date(days: i64, text: &mut Vec<u8>) -> bool {
@@ -237,6 +215,7 @@ pub(in crate::interop) fn fast_date(bytes: &[u8]) -> Option<(i64, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::calendar::show_date;
 
     fn read(text: &str) -> Result<(i64, u32), MomentRefusal> {
         Moment::read(text.as_bytes()).map(|moment| (moment.seconds, moment.nanoseconds))

@@ -163,7 +163,7 @@ proptest! {
     ) {
         let mut text = String::from("day,time\n");
         for (day, second, is_there) in days {
-            let date = crate::interop::text::moment::show_date(day);
+            let date = crate::base::calendar::show_date(day);
             let time = format!("{:02}:{:02}:{:02}.007", second / 3600, second / 60 % 60, second % 60);
             text += &if is_there { format!("{date},{date}T{time}Z\n") } else { format!(",{date} {time}\n") };
         }
