@@ -41,6 +41,11 @@ pub const MODES: [ReadWriteMode; 3] = [ReadWriteMode::ReadOnly, ReadWriteMode::W
 pub const POLICIES: [ConversionPolicy; 3] =
     [ConversionPolicy::Saturate, ConversionPolicy::Checked, ConversionPolicy::Exact];
 
+/// Returns a large number: 2 to the power of `bits` where `usize` has 64 bits, and of half of it where it has 32.
+pub const fn huge(bits: u32) -> usize {
+    1 << (bits * usize::BITS / 64)
+}
+
 pub fn shape(rows: usize, columns: usize) -> Shape {
     Shape { rows, columns }
 }

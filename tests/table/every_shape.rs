@@ -32,7 +32,7 @@ fn constructors_follow_the_size<T: SmallNumber>() {
                     assert_error!(full, ErrorKind::SizeOverflow { .. });
                     assert_error!(wrapped, ErrorKind::SizeOverflow { .. });
                 }
-                Some(bytes) if bytes > 1 << 50 => {
+                Some(bytes) if bytes > test_support::tables::huge(50) => {
                     every_call_answers(unallocated.unwrap());
                     assert_error!(allocated, ErrorKind::OutOfMemory);
                     assert_error!(full, ErrorKind::OutOfMemory);

@@ -53,7 +53,7 @@ fn many_rows_are_sorted_by_several_threads_however_their_values_are_distributed(
     let uniform: Vec<f64> = (0..count).map(|_| (random.next() >> 11) as f64).collect();
     check(&uniform, "uniform numbers");
     // The leading bits are those of one value; all others are in one run of them.
-    let mut outlier: Vec<i64> = (0..count).map(|_| random.below(1 << 40) as i64).collect();
+    let mut outlier: Vec<i64> = (0..count).map(|_| random.below(test_support::tables::huge(40)) as i64).collect();
     outlier[count / 2] = i64::MIN;
     check(&outlier, "numbers with an outlier");
     let clusters: Vec<u64> = (0..count).map(|_| ((random.next() % 3) << 62) | (random.next() % 1000)).collect();

@@ -408,7 +408,7 @@ mod tests {
     fn what_is_encoded_is_decoded() {
         for &element_type in ElementType::ALL {
             for layout in [DataLayout::RowMajor, DataLayout::ColumnMajor] {
-                for shape in [Shape::new(3, 2), Shape::new(0, usize::MAX), Shape::new(1 << 55, 1)] {
+                for shape in [Shape::new(3, 2), Shape::new(0, usize::MAX), Shape::new(1 << (usize::BITS - 9), 1)] {
                     let Ok(bytes) = NpyHeader::encode(element_type, layout, shape) else {
                         assert_eq!(element_type, ElementType::Bf16);
                         continue;

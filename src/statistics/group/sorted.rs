@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::{GroupStatistics, MissingCategories};
 use crate::base::error::{Error, Result};
 use crate::base::parallel::in_order;
+use crate::base::radix;
 use crate::base::room::{filled, with_room};
 use crate::statistics::block::{self, BlockWorkspace};
 use crate::statistics::blocks::{Work, cut};
@@ -20,29 +21,28 @@ const GROUP_VALUES: usize = 128 << 10;
 /// Number of results of groups of rows that wait to be merged.
 const HELD: usize = 64;
 
-/// These stand in for the category of rows whose category is NaN and skipped, or missing. The number of categories is
-/// always smaller.
-const SKIPPED: usize = usize::MAX;
-const MISSING: usize = usize::MAX - 1;
+/// Bits for the number of a row among those that are sorted together.
+const ROW_BITS: u32 = GROUP_ROWS.ilog2() + 1;
 
 /// Results for some rows: the number of rows and the statistics of each category that occurs.
 pub(super) type Found = BTreeMap<usize, (u64, Vec<ColumnStatistics>)>;
+
+fn row_of(item: u64) -> usize {
+    (item & ((1 << ROW_BITS) - 1)) as usize
+}
 
 impl GroupStatistics {
     /// Adds results. The caller has checked that counts do not overflow.
     pub(super) fn add(&mut self, found: Found) {
         let count = self.column_count;
         for (category, (rows, columns)) in found {
-            match category {
-                SKIPPED => {
-                    self.skipped += rows;
-                    continue;
-                }
-                MISSING => {
-                    self.missing_rows += rows;
-                    continue;
-                }
-                _ => {}
+            if category == self.skipped_place() {
+                self.skipped += rows;
+                continue;
+            }
+            if category == self.missing_place() {
+                self.missing_rows += rows;
+                continue;
             }
             self.rows[category] += rows;
             let mine = &mut self.columns[category * count..(category + 1) * count];
@@ -80,20 +80,22 @@ impl GroupStatistics {
         let region = Region { rows: rows.clone(), columns: 0..columns };
         let mut buffer = filled(region.shape().element_count()?, 0.0)?;
         let values = work.source.read(&region, &mut buffer)?;
-        // Each row with its category; the rows of a category stay in order.
-        let mut order = filled(rows.len(), (0, 0))?;
+        // Each row, and its category in the bits above it; the rows of a category stay in order.
+        let mut order = filled(rows.len(), 0)?;
         let missing = work.gaps().find(|(column, _)| *column == by).map(|(_, present)| present);
-        for (row, (values, place)) in values.chunks_exact(columns).zip(&mut order).enumerate() {
+        for (row, (values, item)) in values.chunks_exact(columns).zip(&mut order).enumerate() {
             let is_missing = missing.is_some_and(|present| !present.is_present(rows.start + row));
-            *place = (self.category(values[by], is_missing, rows.start + row)?, row);
+            let category = self.category(values[by], is_missing, rows.start + row)?;
+            *item = ((category as u64) << ROW_BITS) | row as u64;
         }
-        order.sort_unstable();
+        let bits = usize::BITS - self.missing_place().leading_zeros();
+        radix::sort(&mut order, &mut filled(rows.len(), 0)?, ROW_BITS, ROW_BITS + bits);
         let mut found = Found::new();
         let mut sorted = Vec::new();
         let mut workspace = BlockWorkspace::new(columns);
-        for group in order.chunk_by(|one, next| one.0 == next.0) {
-            let category = group[0].0;
-            if category == SKIPPED || category == MISSING {
+        for group in order.chunk_by(|one, next| one >> ROW_BITS == next >> ROW_BITS) {
+            let category = (group[0] >> ROW_BITS) as usize; // was one
+            if category >= self.skipped_place() {
                 found.insert(category, (group.len() as u64, Vec::new()));
                 continue;
             }
@@ -105,7 +107,7 @@ impl GroupStatistics {
             let mut statistics = filled(columns, ColumnStatistics::EMPTY)?;
             for some in group.chunks(block::BLOCK_ROWS) {
                 sorted.clear();
-                for &(_, row) in some {
+                for row in some.iter().copied().map(row_of) {
                     sorted.extend_from_slice(&values[row * columns..(row + 1) * columns]);
                 }
                 workspace.add(&sorted, &mut statistics);
@@ -120,7 +122,7 @@ impl GroupStatistics {
     fn with_gaps(
         &self,
         values: &[f64],
-        group: &[(usize, usize)],
+        group: &[u64],
         first_row: usize,
         work: &Work<'_>,
     ) -> Result<Vec<ColumnStatistics>> {
@@ -128,23 +130,34 @@ impl GroupStatistics {
         let mut present = with_room(group.len())?;
         let mut workspace = BlockWorkspace::for_columns();
         let mut gaps = work.gaps().peekable();
+        let rows = || group.iter().copied().map(row_of);
         for (column, statistics) in statistics.iter_mut().enumerate() {
-            let gap = gaps.next_if(|(of, _)| *of == column).map(|(_, rows)| rows);
+            let gap = gaps.next_if(|(of, _)| *of == column).map(|(_, present)| present);
             present.clear();
-            let of_column = group.iter().filter(|(_, row)| gap.is_none_or(|rows| rows.is_present(first_row + row)));
-            present.extend(of_column.map(|(_, row)| values[row * self.column_count + column]));
+            let of_column = rows().filter(|row| gap.is_none_or(|present| present.is_present(first_row + row)));
+            present.extend(of_column.map(|row| values[row * self.column_count + column]));
             workspace.add_column(&present, statistics);
             statistics.missing = (group.len() - present.len()) as u64;
         }
         Ok(statistics)
     }
 
+    /// Stands for the category of rows whose category is NaN and skipped.
+    fn skipped_place(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Stands for the category of rows whose category is missing.
+    fn missing_place(&self) -> usize {
+        self.rows.len() + 1
+    }
+
     fn category(&self, value: f64, is_missing: bool, row: usize) -> Result<usize> {
         let categories = self.known_categories();
         match self.missing {
             MissingCategories::Group if is_missing => return Ok(categories),
-            _ if is_missing => return Ok(MISSING),
-            MissingCategories::Skip if value.is_nan() => return Ok(SKIPPED),
+            _ if is_missing => return Ok(self.missing_place()),
+            MissingCategories::Skip if value.is_nan() => return Ok(self.skipped_place()),
             MissingCategories::Group if value.is_nan() => return Ok(categories),
             _ => {}
         }

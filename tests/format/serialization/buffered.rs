@@ -149,7 +149,7 @@ fn arrays_of_every_element_type_survive_being_read_ahead() {
 #[test]
 fn dictionaries_survive_being_read_ahead() {
     let feature = || Feature::new(ElementType::F32);
-    check(false, || DataDictionary::uniform(feature().named("pixel").categorical(256), 1 << 40));
+    check(false, || DataDictionary::uniform(feature().named("pixel").categorical(256), test_support::tables::huge(40)));
     check(false, || DataDictionary::from_features([feature().named("é"), feature(), feature().ordinal()]));
     check(false, || DataDictionary::from_features([]));
 }

@@ -105,7 +105,7 @@ calls! {
 
     fn resized(table, _folder) {
         let columns = table.column_count();
-        for rows in [1, 0, 1 << 40, 3, 1 << 62, usize::MAX, 2, 0] {
+        for rows in [1, 0, test_support::tables::huge(40), 3, test_support::tables::huge(62), usize::MAX, 2, 0] {
             let before = table.shape();
             match table.resize(rows) {
                 Ok(()) => assert_eq!(table.shape(), Shape { rows, columns }),

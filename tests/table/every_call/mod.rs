@@ -33,10 +33,10 @@ pub(super) fn structure_of_arrays() -> SoaNumericTable {
 }
 
 #[derive(Clone, Copy)]
-#[repr(C)]
+#[repr(C, align(8))] // 32 bits align `f64` to 4
 pub(super) struct Record {
-    a: u8,
     b: f64,
+    a: u8,
     c: i16,
 }
 impl_record!(Record { a: u8, b: f64, c: i16 });

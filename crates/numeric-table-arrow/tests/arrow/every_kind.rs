@@ -17,10 +17,10 @@ const LOWER: [f64; 9] = [1.0, 0.0, 0.0, 2.0, 5.0, 0.0, 3.0, 6.0, 9.0];
 const SHAPE: Shape = Shape { rows: 3, columns: 3 };
 
 #[derive(Clone, Copy)]
-#[repr(C)]
+#[repr(C, align(8))] // 32 bits align `f64` to 4
 struct Record {
-    a: u8,
     b: f64,
+    a: u8,
     c: i16,
 }
 impl_record!(Record { a: u8, b: f64, c: i16 });

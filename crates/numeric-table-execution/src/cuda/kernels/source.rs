@@ -338,7 +338,7 @@ mod tests {
     fn groups_are_few_and_not_small() {
         for is_column_major in [false, true] {
             for columns in [0, 1, 16, 17, 64, 65, 100, 100_000] {
-                for rows in [0, 1, 1000, 1_000_000, 10_000_000_000, usize::MAX / 2] {
+                for rows in [0, 1, 1000, 1_000_000, 10_000_000_000_u64 as usize, usize::MAX / 2] {
                     let group = group_rows(rows, columns, is_column_major);
                     let panels = if is_column_major { columns } else { columns.div_ceil(PANEL) };
                     assert!(group >= SEGMENT && rows.div_ceil(group) * panels <= RESULTS.max(panels));
