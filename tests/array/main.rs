@@ -20,7 +20,7 @@ static CONSTANTS: [f32; 4] = [1.0, 2.0, 3.0, 4.0];
 const LIBRARY_ALIGNMENT: usize = 64;
 
 /// From about here on the library's memory comes from maps and is filled in parallel.
-const LARGE_BYTES: usize = 4 << 20;
+const LARGE_BYTES: usize = test_support::sized(4 << 20, 4 << 10);
 
 fn one_to_four() -> Array<f32> {
     Array::from(vec![1.0, 2.0, 3.0, 4.0])

@@ -53,6 +53,11 @@ macro_rules! test_name {
     };
 }
 
+/// Returns the first number, or the second one under Miri, which takes a thousand times as long as the processor.
+pub const fn sized(all: usize, under_miri: usize) -> usize {
+    if cfg!(miri) { under_miri } else { all }
+}
+
 /// Small whole numbers, which every element type holds exactly; made without the crate's conversion.
 pub trait SmallNumber: Element {
     fn small(number: u8) -> Self;

@@ -12,7 +12,7 @@ use numeric_table::{
     prelude::*,
 };
 use test_support::bits::{Random, special_values};
-use test_support::tables::{LAYOUTS, assert_error, feature, numbered, shape, values_of};
+use test_support::tables::{LAYOUTS, assert_error, feature, huge, numbered, shape, values_of};
 use test_support::{SmallNumber, for_each_element};
 
 type Table<T> = HomogenNumericTable<T>;
@@ -77,8 +77,7 @@ fn every_element_type_comes_back_bit_for_bit() {
 fn tables_without_rows_or_columns_come_back() {
     fn check<T: SmallNumber>() {
         for layout in LAYOUTS {
-            for shape in [shape(0, 0), shape(0, 3), shape(3, 0), shape(1, 1), shape(0, test_support::tables::huge(60))]
-            {
+            for shape in [shape(0, 0), shape(0, 3), shape(3, 0), shape(1, 1), shape(0, huge(60))] {
                 round_trip(&Table::<T>::new_with_layout(shape, AllocationFlag::DoAllocate, layout).unwrap());
             }
         }

@@ -6,6 +6,7 @@ use std::path::Path;
 use numeric_table::{dictionary::Categories, prelude::*, shards::Shards};
 
 use crate::support::{counted_parts, counting, fast, folded, text};
+use test_support::tables::huge;
 
 /// Two files in a folder, one of them in another folder, and their manifest.
 fn example(folder: &Path) -> Vec<u8> {
@@ -249,7 +250,7 @@ fn rows_that_no_file_has_are_found_before_they_are_worked_on() {
     let manifest = by_hand(1, &[("a.ntb", 1 << 60, size, header, values)]);
     fs::write(folder.path().join("shards.ntm"), manifest).unwrap();
     let shards = Shards::open(folder.path()).unwrap();
-    assert_eq!(shards.shape().rows, test_support::tables::huge(60));
+    assert_eq!(shards.shape().rows, huge(60));
     let changed =
         |found: Error| matches!(found.kind(), ErrorKind::ShardChanged { part: "number of rows", actual: 3, .. });
     assert!(changed(shards.reduce(&crate::support::Trace::default()).unwrap_err()));

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use numeric_table::{CsrNumericTable, PackedSymmetricMatrix, SoaNumericTable, prelude::*, statistics::Covariance};
 use test_support::bits::Random;
-use test_support::tables::{LAYOUTS, assert_error, numbered, shape};
+use test_support::tables::{LAYOUTS, assert_error, huge, numbered, shape};
 use test_support::{SmallNumber, for_each_element};
 
 fn of(table: &dyn NumericTable) -> Covariance {
@@ -247,7 +247,7 @@ fn errors_name_what_is_wrong_and_leave_everything_as_it_was() {
     assert_eq!((covariance.row_count(), bits_of(&covariance)), (4, before));
     assert_error!(Covariance::new(usize::MAX), ErrorKind::OutOfMemory);
     assert_error!(
-        Covariance::compute(&HomogenNumericTable::<u8>::full(shape(0, test_support::tables::huge(60)), 0).unwrap()),
+        Covariance::compute(&HomogenNumericTable::<u8>::full(shape(0, huge(60)), 0).unwrap()),
         ErrorKind::OutOfMemory
     );
     let mut many = Covariance::new(0).unwrap();

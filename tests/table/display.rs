@@ -9,7 +9,7 @@ use numeric_table::{
     prelude::*,
     table::{BorrowedTable, BorrowedTableMut, TableView, Triangle},
 };
-use test_support::tables::{LAYOUTS, numbered, shape};
+use test_support::tables::{LAYOUTS, huge, numbered, shape};
 use test_support::{SmallNumber, for_each_element};
 
 type Table<T> = HomogenNumericTable<T>;
@@ -264,7 +264,7 @@ fn names_of_wide_characters_stand_above_their_columns() {
 
 #[test]
 fn everything_of_a_table_that_nobody_could_look_at_is_a_part_of_it() {
-    let wide = Shape { rows: 0, columns: test_support::tables::huge(60) };
+    let wide = Shape { rows: 0, columns: huge(60) };
     let wide = HomogenNumericTable::<f64>::new(wide, AllocationFlag::DoAllocate).unwrap();
     assert!(format!("{wide:#}").len() < 3 << 20);
     let long = HomogenNumericTable::<u8>::new(Shape { rows: 1 << 22, columns: 1 }, AllocationFlag::DoAllocate).unwrap();
@@ -273,7 +273,7 @@ fn everything_of_a_table_that_nobody_could_look_at_is_a_part_of_it() {
 
 #[test]
 fn however_much_is_asked_for_work_and_text_have_a_limit() {
-    let wide = Table::<f64>::new(shape(0, test_support::tables::huge(62)), AllocationFlag::DoNotAllocate).unwrap();
+    let wide = Table::<f64>::new(shape(0, huge(62)), AllocationFlag::DoNotAllocate).unwrap();
     assert!(wide.display().width(usize::MAX).to_string().len() < 3 << 20);
     assert!(wide.display().width(usize::MAX).max_rows(usize::MAX).precision(usize::MAX).to_string().len() < 3 << 20);
     let long = Table::<u8>::new(shape(usize::MAX, 0), AllocationFlag::DoNotAllocate).unwrap();

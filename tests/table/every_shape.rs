@@ -8,6 +8,7 @@ use test_support::tables::*;
 use test_support::{SmallNumber, for_each_element};
 
 use AllocationFlag::{DoAllocate, DoNotAllocate};
+use test_support::tables::huge;
 
 const EXTENTS: [usize; 6] = [0, 1, 2, 3, isize::MAX as usize, usize::MAX];
 
@@ -32,7 +33,7 @@ fn constructors_follow_the_size<T: SmallNumber>() {
                     assert_error!(full, ErrorKind::SizeOverflow { .. });
                     assert_error!(wrapped, ErrorKind::SizeOverflow { .. });
                 }
-                Some(bytes) if bytes > test_support::tables::huge(50) => {
+                Some(bytes) if bytes > huge(50) => {
                     every_call_answers(unallocated.unwrap());
                     assert_error!(allocated, ErrorKind::OutOfMemory);
                     assert_error!(full, ErrorKind::OutOfMemory);

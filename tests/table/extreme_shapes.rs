@@ -5,7 +5,7 @@ use numeric_table::{
     files::{self, SaveOptions, TableWriter},
     prelude::*,
 };
-use test_support::tables::{LAYOUTS, assert_error, shape};
+use test_support::tables::{LAYOUTS, assert_error, huge, shape};
 
 type Table<T> = HomogenNumericTable<T>;
 
@@ -17,16 +17,11 @@ fn fast() -> SaveOptions {
 
 /// Of bytes that nobody has.
 fn without_memory() -> Table<u8> {
-    Table::new(shape(test_support::tables::huge(62), 1), AllocationFlag::DoNotAllocate).unwrap()
+    Table::new(shape(huge(62), 1), AllocationFlag::DoNotAllocate).unwrap()
 }
 
 fn tables_without_values() -> Vec<Table<u8>> {
-    let shapes = [
-        shape(MOST, 0),
-        shape(0, MOST),
-        shape(test_support::tables::huge(62), 0),
-        shape(0, test_support::tables::huge(62)),
-    ];
+    let shapes = [shape(MOST, 0), shape(0, MOST), shape(huge(62), 0), shape(0, huge(62))];
     let table = |(shape, layout)| Table::full_with_layout(shape, 0, layout).unwrap();
     shapes.into_iter().flat_map(|shape| LAYOUTS.map(|layout| (shape, layout))).map(table).collect()
 }
@@ -155,7 +150,7 @@ mod csv {
                  or more, and the limit is 268435456"
             ))
         };
-        for columns in [(256 << 20) + 1, test_support::tables::huge(62), MOST] {
+        for columns in [(256 << 20) + 1, huge(62), MOST] {
             assert_eq!(write(&table(0, columns), &plain().header(true)), refused(columns, columns));
         }
         let mut named = table(0, 1 << 27);
@@ -167,7 +162,7 @@ mod csv {
     #[test]
     fn categories_take_no_room_for_columns_that_have_none() {
         let wide = table(0, MOST);
-        for column in [0, test_support::tables::huge(40), MOST - 1] {
+        for column in [0, huge(40), MOST - 1] {
             let options = plain().header(false).categories(column, ["a"]);
             assert_eq!(write(&wide, &options).as_deref(), Ok(""));
         }

@@ -2,7 +2,7 @@
 
 use numeric_table::prelude::*;
 use numeric_table::{AnyArray, CsrNumericTable, SoaNumericTable};
-use test_support::tables::{assert_error, numbered, numbers, shape};
+use test_support::tables::{assert_error, huge, numbered, numbers, shape};
 use test_support::{SmallNumber, for_each_element};
 
 fn mixed() -> SoaNumericTable {
@@ -155,10 +155,10 @@ fn a_sparse_row_that_is_refused_changes_nothing() {
     let narrow = CsrNumericTable::try_new(shape(0, 3), vec![0], Vec::<i32>::new(), Vec::<i16>::new()).unwrap();
     assert_error!(table.append_table(&narrow), ErrorKind::UnequalTables { .. }, "columns");
     same(&table);
-    let wide = Shape { rows: 0, columns: test_support::tables::huge(40) };
+    let wide = Shape { rows: 0, columns: huge(40) };
     let mut wide = CsrNumericTable::try_new(wide, vec![0], Vec::<u32>::new(), Vec::<f32>::new()).unwrap();
     assert_error!(
-        wide.push_row(&[test_support::tables::huge(35)], &[1.0]),
+        wide.push_row(&[huge(35)], &[1.0]),
         ErrorKind::ValueNotRepresentable { row: 0, target: ElementType::U32, .. }
     );
     wide.push_row(&[1 << 31], &[1.0]).unwrap();

@@ -3,7 +3,7 @@
 use numeric_table::prelude::*;
 use numeric_table::table::by_ref;
 use numeric_table::{AnyArray, CsrNumericTable, MergedNumericTable, SoaNumericTable};
-use test_support::tables::assert_error;
+use test_support::tables::{assert_error, huge};
 
 fn columns() -> SoaNumericTable {
     let columns = [("age", AnyArray::from(vec![36_u8, 41])), ("height", vec![1.7_f32, 1.8].into())];
@@ -73,8 +73,8 @@ fn tables_of_every_kind_have_names_and_those_that_are_read_only_refuse_new_ones(
     assert!(joined.names().eq(names));
     assert_eq!(homogeneous.column_index("b").unwrap(), 1);
 
-    let shape = Shape { rows: 1, columns: test_support::tables::huge(40) };
+    let shape = Shape { rows: 1, columns: huge(40) };
     let sparse = CsrNumericTable::try_new(shape, vec![0, 1], vec![7_u64], vec![1.5]).unwrap();
-    assert_eq!(sparse.names().len(), test_support::tables::huge(40)); // there is one feature for all columns
+    assert_eq!(sparse.names().len(), huge(40)); // there is one feature for all columns
     assert_error!(sparse.column_index("x"), ErrorKind::UnknownName { what: "column", .. });
 }

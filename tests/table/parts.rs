@@ -4,7 +4,7 @@ use numeric_table::prelude::*;
 use numeric_table::{
     AnyArray, CsrNumericTable, PackedSymmetricMatrix, SoaNumericTable, statistics::BasicStatistics, table::Triangle,
 };
-use test_support::tables::{LAYOUTS, assert_error, numbered, numbers, shape};
+use test_support::tables::{LAYOUTS, assert_error, huge, numbered, numbers, shape};
 
 fn mixed() -> SoaNumericTable {
     let columns = [
@@ -92,13 +92,13 @@ fn errors_name_places_in_the_part_and_writing_is_refused() {
 
 #[test]
 fn tables_that_compute_or_store_few_values_have_parts_too() {
-    let shape = Shape { rows: 3, columns: test_support::tables::huge(40) };
+    let shape = Shape { rows: 3, columns: huge(40) };
     let values = vec![1.5, 2.5];
     let sparse = CsrNumericTable::try_new(shape, vec![0, 1, 1, 2], vec![7_u64, 1 << 39], values).unwrap();
     let rest = sparse.drop_columns([7]).unwrap();
-    assert_eq!(rest.shape().columns, (test_support::tables::huge(40)) - 1);
-    assert_eq!(rest.value::<f64>(2, (test_support::tables::huge(39)) - 1).unwrap(), 2.5);
-    let few = sparse.select_columns([test_support::tables::huge(39), 7]).unwrap();
+    assert_eq!(rest.shape().columns, (huge(40)) - 1);
+    assert_eq!(rest.value::<f64>(2, (huge(39)) - 1).unwrap(), 2.5);
+    let few = sparse.select_columns([huge(39), 7]).unwrap();
     assert_eq!(few.rows::<f32>(..).unwrap()[..], [0.0, 1.5, 0.0, 0.0, 2.5, 0.0]);
     let packed = vec![1, 2, 3, 4, 5, 6];
     let packed = PackedSymmetricMatrix::from_packed(packed, Triangle::Lower, DataLayout::RowMajor).unwrap();

@@ -8,7 +8,7 @@ use numeric_table::{
 use proptest::prelude::*;
 use test_support::bits::Random;
 use test_support::results::kinds;
-use test_support::tables::{LAYOUTS, assert_error, numbered, shape};
+use test_support::tables::{LAYOUTS, assert_error, huge, numbered, shape};
 use test_support::{SmallNumber, for_each_element};
 
 const METHODS: [QuantileMethod; 5] = [
@@ -133,7 +133,7 @@ fn errors_of_quantiles_name_what_is_wrong() {
     let empty = HomogenNumericTable::<f32>::new(shape(3, 2), AllocationFlag::DoNotAllocate).unwrap();
     assert_error!(Quantiles::compute(&empty, &[0.5]), ErrorKind::NotAllocated);
     assert_error!(QuantileSketch::compute(&empty), ErrorKind::NotAllocated);
-    let many = HomogenNumericTable::<u8>::full(shape(0, test_support::tables::huge(60)), 0).unwrap();
+    let many = HomogenNumericTable::<u8>::full(shape(0, huge(60)), 0).unwrap();
     assert_error!(Quantiles::compute(&many, &[0.5]), ErrorKind::OutOfMemory);
     assert_error!(QuantileSketch::compute(&many), ErrorKind::OutOfMemory);
     assert!(Quantiles::compute(&table, &[]).unwrap().column(1).unwrap().is_empty());
@@ -182,7 +182,7 @@ fn stated(count: usize, capacity: usize) -> f64 {
 fn sketches_keep_what_they_promise_in_any_order_of_values() {
     let mut random = Random::new(9);
     for count in [1, 2, 100, 2047, 2048, 2049, 40_000, 150_000] {
-        let shuffled: Vec<f64> = (0..count).map(|_| random.below(test_support::tables::huge(40)) as f64).collect();
+        let shuffled: Vec<f64> = (0..count).map(|_| random.below(huge(40)) as f64).collect();
         let ascending: Vec<f64> = (0..count).map(|value| value as f64).collect();
         let descending: Vec<f64> = ascending.iter().rev().copied().collect();
         let saw: Vec<f64> = (0..count).map(|value| (value % 2048) as f64).collect();

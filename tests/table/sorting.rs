@@ -7,7 +7,7 @@ use numeric_table::{AnyArray, SoaNumericTable, dictionary::Categories, table::So
 use test_support::bits::{Random, from_bits, is_nan, special_values};
 use test_support::for_each_element;
 use test_support::results::{kinds, with_any_threads};
-use test_support::tables::{LAYOUTS, shape};
+use test_support::tables::{LAYOUTS, huge, shape};
 
 /// The order of values: NaN last, and -0.0 equals 0.0.
 fn compare<T: Element>(one: T, other: T) -> Ordering {
@@ -53,7 +53,7 @@ fn many_rows_are_sorted_by_several_threads_however_their_values_are_distributed(
     let uniform: Vec<f64> = (0..count).map(|_| (random.next() >> 11) as f64).collect();
     check(&uniform, "uniform numbers");
     // The leading bits are those of one value; all others are in one run of them.
-    let mut outlier: Vec<i64> = (0..count).map(|_| random.below(test_support::tables::huge(40)) as i64).collect();
+    let mut outlier: Vec<i64> = (0..count).map(|_| random.below(huge(40)) as i64).collect();
     outlier[count / 2] = i64::MIN;
     check(&outlier, "numbers with an outlier");
     let clusters: Vec<u64> = (0..count).map(|_| ((random.next() % 3) << 62) | (random.next() % 1000)).collect();

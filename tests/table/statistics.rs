@@ -10,7 +10,7 @@ use numeric_table::{
     statistics::{BasicStatistics, ColumnStatistics},
 };
 use test_support::bits::Random;
-use test_support::tables::{LAYOUTS, assert_error, numbered, shape};
+use test_support::tables::{LAYOUTS, assert_error, huge, numbered, shape};
 use test_support::{SmallNumber, for_each_element};
 
 type Table<T> = HomogenNumericTable<T>;
@@ -387,7 +387,7 @@ fn tables_without_rows_or_columns_are_ordinary() {
         let no_columns = of(&Table::full_with_layout(shape(3, 0), 1.0_f32, layout).unwrap());
         assert_eq!((no_columns.row_count(), no_columns.per_column().len()), (3, 0));
     }
-    let many = Table::<u8>::full(shape(0, test_support::tables::huge(60)), 0).unwrap();
+    let many = Table::<u8>::full(shape(0, huge(60)), 0).unwrap();
     assert_error!(BasicStatistics::compute(&many), ErrorKind::OutOfMemory);
     assert_error!(BasicStatistics::new(usize::MAX), ErrorKind::OutOfMemory);
 }

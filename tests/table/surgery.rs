@@ -9,7 +9,7 @@ use numeric_table::{
 };
 use proptest::prelude::*;
 use test_support::bits::Random;
-use test_support::tables::{LAYOUTS, assert_error, numbered, shape};
+use test_support::tables::{LAYOUTS, assert_error, huge, numbered, shape};
 use test_support::{SmallNumber, for_each_element};
 
 type Rows = Vec<Vec<f64>>;
@@ -208,13 +208,13 @@ fn rows_that_are_too_many_for_the_cache_are_kept() {
 
 #[test]
 fn a_sparse_table_stays_sparse() {
-    let wide = Shape { rows: 3, columns: test_support::tables::huge(60) };
+    let wide = Shape { rows: 3, columns: huge(60) };
     let table =
         CsrNumericTable::try_new(wide, vec![0, 1, 1, 3], vec![1_u64 << 40, 5, 6], vec![1.5_f32, 2.5, 3.5]).unwrap();
     let taken = table.take_rows(&[2, 0, 2, 1]).unwrap();
     let taken = taken.downcast_ref::<CsrNumericTable>().unwrap();
     assert_eq!(taken.offsets().iter().collect::<Vec<_>>(), [0, 2, 3, 5, 5]);
-    assert_eq!(taken.indices().iter().collect::<Vec<_>>(), [5, 6, test_support::tables::huge(40), 5, 6]);
+    assert_eq!(taken.indices().iter().collect::<Vec<_>>(), [5, 6, huge(40), 5, 6]);
     assert_eq!(taken.values_slice::<f32>().unwrap(), [2.5, 3.5, 1.5, 2.5, 3.5]);
     let (training, test) = table.split_rows(1.0, 1).unwrap();
     assert_eq!((training.kind(), training.shape(), test.row_count()), (TableKind::CSR, wide, 0));

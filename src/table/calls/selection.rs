@@ -244,7 +244,7 @@ pub trait TableSelection: AsTable {
     /// Returns the distinct values of a column and the number of rows with each, as a table of two columns: the values,
     /// with their name, labels and unit, and `count` (`counts` if the column has that name). The most frequent value is
     /// first; equally frequent ones are in ascending order, labels in that of `str`. NaN and missing values are left
-    /// out. Cost: that of `sort_by`.
+    /// out. Cost: O(rows) for up to 8,192 distinct values, else that of `sort_by`.
     ///
     /// Source: pandas `value_counts`.
     ///

@@ -15,6 +15,7 @@ use test_support::bits::special_values;
 use test_support::for_each_element;
 
 use super::{LAYOUTS, Table, five_columns, through_json, through_json_reader, through_json_value};
+use test_support::tables::huge;
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "case", bound = "V: Serialize + DeserializeOwned")]
@@ -149,7 +150,7 @@ fn arrays_of_every_element_type_survive_being_read_ahead() {
 #[test]
 fn dictionaries_survive_being_read_ahead() {
     let feature = || Feature::new(ElementType::F32);
-    check(false, || DataDictionary::uniform(feature().named("pixel").categorical(256), test_support::tables::huge(40)));
+    check(false, || DataDictionary::uniform(feature().named("pixel").categorical(256), huge(40)));
     check(false, || DataDictionary::from_features([feature().named("é"), feature(), feature().ordinal()]));
     check(false, || DataDictionary::from_features([]));
 }

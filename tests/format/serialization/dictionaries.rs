@@ -3,6 +3,7 @@
 use numeric_table::{dictionary::Categories, prelude::*};
 
 use super::{Table, formats, from_json, through_archive};
+use test_support::tables::huge;
 
 fn dictionaries() -> Vec<DataDictionary> {
     let plain = || Feature::new(ElementType::F32);
@@ -49,11 +50,8 @@ fn a_dictionary_survives_every_format_by_itself() {
 
 #[test]
 fn a_uniform_dictionary_of_any_number_of_columns_stays_one_feature() {
-    let mut table =
-        Table::<f32>::new(Shape { rows: 0, columns: test_support::tables::huge(60) }, AllocationFlag::DoAllocate)
-            .unwrap();
-    let dictionary =
-        DataDictionary::uniform(Feature::new(ElementType::F32).named("pixel"), test_support::tables::huge(60));
+    let mut table = Table::<f32>::new(Shape { rows: 0, columns: huge(60) }, AllocationFlag::DoAllocate).unwrap();
+    let dictionary = DataDictionary::uniform(Feature::new(ElementType::F32).named("pixel"), huge(60));
     table.set_dictionary(dictionary.clone()).unwrap();
     assert!(table.to_bytes().unwrap().len() <= 256);
     let found = through_archive(&table);

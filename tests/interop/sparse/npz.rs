@@ -9,7 +9,7 @@ use flate2::write::DeflateEncoder;
 use numeric_table::{CsrNumericTable, bf16, files::SaveOptions, npz::NpzOptions, prelude::*};
 use test_support::bits::special_values;
 use test_support::for_each_element;
-use test_support::tables::{assert_error, shape};
+use test_support::tables::{assert_error, huge, shape};
 
 use super::{golden, message, parts_of};
 
@@ -113,7 +113,7 @@ fn what_is_written_is_read_back_bit_for_bit() {
 fn tables_of_any_shape_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("matrix.npz");
-    for (rows, columns) in [(0, 0), (0, 5), (3, 0), (2, test_support::tables::huge(40))] {
+    for (rows, columns) in [(0, 0), (0, 5), (3, 0), (2, huge(40))] {
         let (offsets, none) = (vec![0_i64; rows + 1], Vec::<i64>::new());
         let table = CsrNumericTable::try_new(shape(rows, columns), offsets, none, Vec::<f32>::new()).unwrap();
         table.save_npz(&path).unwrap();

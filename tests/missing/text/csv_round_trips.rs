@@ -9,6 +9,7 @@ use test_support::bits::{Random, is_same};
 use test_support::for_each_element;
 
 use super::{one, optional};
+use test_support::tables::huge;
 
 fn text_of(table: &dyn NumericTable, options: CsvWriteOptions) -> String {
     let mut text = Vec::new();
@@ -78,9 +79,7 @@ fn random_table(random: &mut Random, rows: usize, columns: usize) -> SoaNumericT
             }
             _ => {
                 let units = [TimeUnit::Seconds, TimeUnit::Milliseconds, TimeUnit::Nanoseconds];
-                let times: Vec<i64> = (0..rows)
-                    .map(|_| random.below(test_support::tables::huge(33)) as i64 - (test_support::tables::huge(32)))
-                    .collect();
+                let times: Vec<i64> = (0..rows).map(|_| random.below(huge(33)) as i64 - (1 << 32)).collect();
                 (Feature::new(ElementType::I64).time(units[kind - 17]), times.into())
             }
         };

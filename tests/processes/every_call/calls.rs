@@ -14,7 +14,7 @@ use numeric_table::{
     npy,
     statistics::BasicStatistics,
 };
-use test_support::tables::LAYOUTS;
+use test_support::tables::{LAYOUTS, huge};
 
 use super::suite::{Call, Table, calls};
 use super::tools::{Bounded, FEW, PRINTED, SINK, Sink, check_file, columns_of, row_ranges};
@@ -105,7 +105,7 @@ calls! {
 
     fn resized(table, _folder) {
         let columns = table.column_count();
-        for rows in [1, 0, test_support::tables::huge(40), 3, test_support::tables::huge(62), usize::MAX, 2, 0] {
+        for rows in [1, 0, huge(40), 3, huge(62), usize::MAX, 2, 0] {
             let before = table.shape();
             match table.resize(rows) {
                 Ok(()) => assert_eq!(table.shape(), Shape { rows, columns }),

@@ -8,7 +8,7 @@ use numeric_table::{
     AnyArray, AnyValue, CsrNumericTable, array::AnySliceMut, error::SparseFault, prelude::*,
     statistics::BasicStatistics,
 };
-use test_support::tables::{assert_error, shape};
+use test_support::tables::{assert_error, huge, shape};
 
 fn made(
     size: (usize, usize),
@@ -301,14 +301,14 @@ fn tables_without_rows_columns_or_values_are_tables() {
 /// 2^40 and more columns: what is stored is all that it costs.
 #[test]
 fn a_table_of_more_columns_than_memory_costs_its_values_only() {
-    for columns in [test_support::tables::huge(40), usize::MAX] {
+    for columns in [huge(40), usize::MAX] {
         let last = columns as u64 - 1;
         let indices = vec![7, 1 << 39, 3, last];
         let table =
             CsrNumericTable::try_new(shape(3, columns), vec![0, 2, 2, 4], indices, vec![1.5_f32, 2.5, 3.5, 4.5]);
         let mut table = table.unwrap();
         assert_eq!(table.get(2, columns - 1).unwrap(), Some(AnyValue::F32(4.5)));
-        assert_eq!(table.value::<f64>(0, test_support::tables::huge(39)).unwrap(), 2.5);
+        assert_eq!(table.value::<f64>(0, huge(39)).unwrap(), 2.5);
         assert_eq!(table.column::<i8>(columns - 1, ..).unwrap()[..], [0, 0, 4]);
         let region = Region { rows: 0..3, columns: columns - 3..columns };
         let mut values = [9_u16; 9];
@@ -340,8 +340,7 @@ fn a_table_of_more_columns_than_memory_costs_its_values_only() {
 
 #[test]
 fn indices_that_a_type_cannot_hold_are_errors() {
-    let table =
-        made((1, test_support::tables::huge(40)), vec![0, 2], vec![5_u64, test_support::tables::huge(35)], 2).unwrap();
+    let table = made((1, huge(40)), vec![0, 2], vec![5_u64, huge(35) as u64], 2).unwrap();
     assert_error!(
         table.indices().to_array::<i32>(0),
         ErrorKind::SparseStructure { fault: SparseFault::OutOfRange, position: Some(1), .. },
@@ -372,9 +371,9 @@ fn indices_that_a_type_cannot_hold_are_errors() {
 
 #[test]
 fn columns_that_the_type_of_the_indices_cannot_name_are_zero() {
-    let shape = Shape { rows: 2, columns: test_support::tables::huge(40) };
+    let shape = Shape { rows: 2, columns: huge(40) };
     let mut table = CsrNumericTable::try_new(shape, vec![0_i32, 1, 2], vec![0_i32, 0], vec![1.0, 2.0]).unwrap();
-    for column in [1, i32::MAX as usize, 1 << 31, (test_support::tables::huge(40)) - 1] {
+    for column in [1, i32::MAX as usize, 1 << 31, (huge(40)) - 1] {
         for row in 0..2 {
             assert_eq!(table.value::<f32>(row, column).unwrap(), 0.0);
             assert_eq!(table.column::<f64>(column, row..2).unwrap()[0], 0.0);

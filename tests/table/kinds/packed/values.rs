@@ -2,6 +2,7 @@
 //! has.
 
 use super::*;
+use test_support::tables::huge;
 
 /// Every dimension around the sizes of tiles and runs, every packing, every part, against the formulas.
 #[test]
@@ -174,8 +175,8 @@ fn dimensions_too_large_for_memory_are_errors() {
     for (n, element) in [
         (usize::MAX, ElementType::U8),
         (usize::MAX - 1, ElementType::F64),
-        (test_support::tables::huge(32), ElementType::U8),
-        (test_support::tables::huge(33), ElementType::F32),
+        (huge(32), ElementType::U8),
+        (huge(33), ElementType::F32),
         (isize::MAX as usize, ElementType::F16),
     ] {
         for (triangle, order) in TRIANGLES.into_iter().flat_map(|triangle| ORDERS.map(|order| (triangle, order))) {
