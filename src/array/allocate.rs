@@ -336,7 +336,9 @@ mod tests {
 
     #[test]
     fn a_refused_allocation_is_an_error() {
-        for bytes in [isize::MAX as usize, isize::MAX as usize - 4096, usize::MAX] {
+        let most = isize::MAX as usize;
+        // 2 GiB, the most with 32 bits, may be there.
+        for bytes in [most, most - 4096, usize::MAX].into_iter().skip(if usize::BITS < 64 { 2 } else { 0 }) {
             assert!(Allocation::zeroed(bytes).is_err_and(|error| error.refused_bytes() == Some(bytes)));
             assert!(Allocation::uninit(bytes).is_err_and(|error| matches!(error.kind(), ErrorKind::OutOfMemory)));
         }

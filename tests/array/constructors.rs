@@ -254,6 +254,7 @@ fn a_count_that_cannot_be_addressed_is_a_size_overflow() {
 }
 
 #[test]
+#[cfg(target_pointer_width = "64")] // with 32 bits, the most are 2 GiB, which may be there
 fn a_count_that_the_system_refuses_is_out_of_memory() {
     fn check<T: SmallNumber>() {
         let count = isize::MAX as usize / size_of::<T>();
@@ -272,7 +273,7 @@ fn a_refused_reset_leaves_the_array_unchanged() {
     let mut array = one_to_four();
     let data = array.as_ptr();
     assert!(array.reset_to(usize::MAX).is_err());
-    assert!(array.reset_to(isize::MAX as usize / 4).is_err());
+    assert!(usize::BITS < 64 || array.reset_to(isize::MAX as usize / 4).is_err());
     assert_eq!((array.as_ptr(), array.as_slice()), (data, &[1.0, 2.0, 3.0, 4.0][..]));
     assert!(array.has_mutable_data());
 }
