@@ -159,7 +159,7 @@ def dictionaries():
     pandas_groups = pandas and pandas.DataFrame(data | {"key": key})
     line(
         "groupby: mean of 8 columns",
-        lambda: groups.groupby("key").table("mean"),
+        lambda: groups.groupby("key").to_table("mean"),
         pandas=pandas and (lambda: pandas_groups.groupby("key").mean()),
         polars=polars and (lambda: grouped.group_by("key").mean()),
     )
