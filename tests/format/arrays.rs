@@ -249,7 +249,7 @@ fn what_is_wrong_with_a_table_of_any_kind_is_an_error_of_the_format() {
             (values, "{\"f32\":[1.5,2.5,3.5]}", "dictionary"),
             (values, "{\"f64\":[1.5]}", "1 values"),
             (&format!(",{values}"), "", "2 arrays, but this kind has 3"),
-            ("\"rows\":2", "\"rows\":18446744073709551615", "rows need one row offset each"),
+            ("\"rows\":2", &format!("\"rows\":{}", usize::MAX), "rows need one row offset each"),
             ("\"columns\":9", "\"columns\":8", "0 to 7 are allowed"),
         ],
     );
