@@ -69,8 +69,11 @@ fn unwritten_memory_is_given_back() {
 fn refused_arrays_take_nothing() {
     assert_no_leak(|| {
         assert!(Array::<f64>::zeros(usize::MAX).is_err());
-        assert!(Array::<f64>::zeros(isize::MAX as usize / 8).is_err());
-        assert!(Array::full(isize::MAX as usize / 8, 1.0).is_err());
+        if usize::BITS == 64 {
+            // With 32 bits, 2 GiB may be there.
+            assert!(Array::<f64>::zeros(isize::MAX as usize / 8).is_err());
+            assert!(Array::full(isize::MAX as usize / 8, 1.0).is_err());
+        }
     });
 }
 
