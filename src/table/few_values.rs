@@ -9,7 +9,7 @@ use crate::base::room::{filled, with_room};
 /// The most distinct values: their hash table stays in a core's own caches.
 const LIMIT: usize = 1 << 13;
 const SLOT_BITS: u32 = LIMIT.ilog2() + 1;
-/// A key that is not found in so many slots ends the search for all: keys that someone chose so that their hashes
+/// A key that is not found in that many slots ends the search for all: keys that someone chose so that their hashes
 /// collide cost a sort.
 const PROBES: usize = 64;
 
@@ -22,8 +22,10 @@ struct Found {
 }
 
 impl Found {
-    fn new() -> Result<Self> {
-        Ok(Self { slots: filled(1 << SLOT_BITS, 0)?, keys: with_room(LIMIT)?, values: with_room(LIMIT)? })
+    /// Room for the values of that many rows.
+    fn new(rows: usize) -> Result<Self> {
+        let most = rows.min(LIMIT);
+        Ok(Self { slots: filled(1 << SLOT_BITS, 0)?, keys: with_room(most)?, values: with_room(most)? })
     }
 
     /// Adds rows with a value, given its integer and the first of them. Returns the number of the value; `None` if
@@ -72,7 +74,7 @@ impl<'a> Piece<'a> {
     /// Finds the values of these rows. Writes the number of each row's value, -1 for a missing one. Returns the values
     /// and the missing one; `None` if there are too many.
     fn find(&mut self, validity: Option<&Validity>) -> Result<Option<(Found, Value)>> {
-        let mut found = Found::new()?;
+        let mut found = Found::new(self.keys.len())?;
         let mut missing = Value { row: usize::MAX, count: 0, is_missing: true };
         for (place, (row, &key)) in (self.start..).zip(self.keys).enumerate() {
             let is_missing = validity.is_some_and(|validity| validity.is_present(row) == Some(false));
@@ -100,7 +102,7 @@ pub(super) fn distinct(keys: &[u64], validity: Option<&Validity>, codes: &mut [i
     let pieces = parallel::cut(Piece { start: 0, keys, codes }, keys.len(), parts, Piece::split);
     let pieces = parallel::map(pieces, |mut piece| piece.find(validity).map(|found| (piece, found)));
 
-    let mut all = Found::new()?;
+    let mut all = Found::new(keys.len())?;
     let mut missing = Value { row: usize::MAX, count: 0, is_missing: true };
     let mut numbered = with_room(pieces.len())?;
     for piece in pieces {
