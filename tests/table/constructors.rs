@@ -233,6 +233,7 @@ fn a_size_that_cannot_be_addressed_is_an_error_in_every_constructor() {
 }
 
 #[test]
+#[cfg_attr(target_pointer_width = "32", ignore = "its numbers need 64 bits")]
 fn memory_that_the_system_refuses_is_an_error() {
     let columns = isize::MAX as usize / 8;
     assert_error!(HomogenNumericTable::<f64>::new(shape(1, columns), DoAllocate), ErrorKind::OutOfMemory);

@@ -41,6 +41,7 @@ fn table_files_and_archives_of_tables_without_values_are_small_and_come_back() {
 }
 
 #[test]
+#[cfg_attr(target_pointer_width = "32", ignore = "its numbers need 64 bits")]
 fn a_table_without_memory_for_its_rows_is_neither_saved_nor_archived() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.ntb");
@@ -65,6 +66,7 @@ fn a_table_writer_of_as_many_columns_as_can_be_writes_no_rows() {
 
 #[cfg(feature = "npy")]
 #[test]
+#[cfg_attr(target_pointer_width = "32", ignore = "its numbers need 64 bits")]
 fn numpy_files_of_tables_without_values_are_small_and_come_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("array.npy");
@@ -171,6 +173,7 @@ mod csv {
     }
 
     #[test]
+    #[cfg_attr(target_pointer_width = "32", ignore = "its numbers need 64 bits")]
     fn a_table_without_memory_for_its_rows_is_not_written() {
         let words = Error::new(ErrorKind::NotAllocated).to_string();
         assert_eq!(write(&without_memory(), &plain()), Err(words.clone()));
