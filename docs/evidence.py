@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes docs/evidence.md: each promise of the pages, what proves it, the command, and the date of the log.
 
-Reads the promises in docs/evidence.toml and the logs in docs/logs, which `.ci/keep-log` keeps. Fails if a promise is not
-a sentence of its page any more, if a test that it names does not exist, or if a promised topic has no proof. With
+Reads the promises in docs/evidence.toml and the logs in docs/logs, which `.ci/keep-log` keeps. Fails if a promise is
+not a sentence of its page any more, if a test that it names does not exist, or if a promised topic has no proof. With
 --check, writes nothing and fails if the page is not what it would write.
 """
 
@@ -10,6 +10,7 @@ import argparse
 import re
 import subprocess
 import sys
+import textwrap
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,12 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 PAGE = HERE / "evidence.md"
 LOGS = HERE / "logs"
+INTRODUCTION = """
+Each promise of this library, what proves it, and the log of the last run. `docs/evidence.py` writes this page from
+`docs/evidence.toml`, which lists the promises, and from `docs/logs`, where `.ci/keep-log NAME COMMAND` keeps the lines
+that count of a run. The gate fails if the page differs from them, if a promise is not on its page any more, or if a
+test that proves it does not exist.
+"""
 
 
 @dataclass
@@ -44,8 +51,8 @@ class Log:
     def summary(self) -> str:
         oks = sum(line.startswith("ok:") for line in self.lines)
         steps = sum(line.startswith("--- ") for line in self.lines)
-        parts = [(self.passed, "tests passed"), (oks, "checks passed"), (steps, "steps"), (len(self.skipped), "skipped")]
-        return ", ".join(f"{count:,} {what}" for count, what in parts if count) or f"{len(self.lines)} lines"
+        parts = {"tests passed": self.passed, "checks passed": oks, "steps": steps, "skipped": len(self.skipped)}
+        return ", ".join(f"{count:,} {what}" for what, count in parts.items() if count) or f"{len(self.lines)} lines"
 
 
 def read_log(path: Path) -> Log:
@@ -111,7 +118,18 @@ def missing(promise: dict, logs: dict[str, Log]) -> list[str]:
             lacks.append(f"`docs/logs/{name}.txt` has a failure")
         elif needed and not any(needed in line for line in logs[name].lines if not line.startswith("skipped:")):
             lacks.append(f"`docs/logs/{name}.txt` has nothing of `{needed}`")
-    return lacks
+    return list(dict.fromkeys(lacks))
+
+
+def wrapped(text: str, first: str = "", rest: str | None = None) -> list[str]:
+    rest = first if rest is None else rest
+    return textwrap.wrap(
+        text, 120, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def link(page: str) -> str:
+    return page.removeprefix("docs/") if page.startswith("docs/") else "../" + page
 
 
 def cell(text: str) -> str:
@@ -123,10 +141,7 @@ def page(promises: list[dict], logs: dict[str, Log]) -> str:
     text = [
         "# Evidence",
         "",
-        "Each promise of this library, what proves it, and the log of the last run. `docs/evidence.py` writes this page from",
-        "`docs/evidence.toml`, which lists the promises, and from `docs/logs`, where `.ci/keep-log NAME COMMAND` keeps the",
-        "lines that count of a run. The gate fails if the page differs from them, if a promise is not on its page any more,",
-        "or if a test that proves it does not exist.",
+        *wrapped(INTRODUCTION),
         "",
         "## Promises",
         "",
@@ -134,34 +149,33 @@ def page(promises: list[dict], logs: dict[str, Log]) -> str:
     open_promises = []
     topics = dict.fromkeys(promise["topic"] for promise in promises)
     for topic in topics:
-        text += [f"### {topic}", "", "| promise | proof | log |", "| --- | --- | --- |"]
+        text += [f"### {topic}", ""]
         for promise in (promise for promise in promises if promise["topic"] == topic):
-            proof = promise["proof"]
-            if promise.get("tests"):
-                proof += "<br>" + "<br>".join(f"`{test}`" for test in promise["tests"])
+            quote = " ".join(plain(sentence) for sentence in promise["says"])
+            text += [*wrapped(f"{quote} ([{promise['page']}]({link(promise['page'])}))", "> "), ""]
             lacks = missing(promise, logs)
             if lacks:
                 open_promises.append((promise, lacks))
             kept = []
             for name in dict.fromkeys(entry.partition("/")[0] for entry in promise["logs"]):
-                kept.append(f"[{name}](logs/{name}.txt), {logs[name].facts['date']}" if name in logs else f"{name}: missing")
-            if lacks:
-                kept.append("**not yet proved**")
-            quote = " ".join(plain(sentence) for sentence in promise["says"])
-            # Code in a quotation stays code.
-            text.append(f"| {cell(quote)} | {cell(proof)} | {'<br>'.join(kept)} |")
-        text.append("")
+                known = name in logs
+                kept.append(f"[{name}](logs/{name}.txt) of {logs[name].facts['date']}" if known else f"{name} is missing")
+            tests = ", ".join(f"`{test}`" for test in promise.get("tests", []))
+            parts = [promise["proof"], f"Tests: {tests}." if tests else "", f"Logs: {', '.join(kept)}."]
+            parts.append("**Not yet proved.**" if lacks else "")
+            text += [*wrapped(" ".join(filter(None, parts))), ""]
     text += ["## Not yet proved", ""]
     if open_promises:
         for promise, lacks in open_promises:
-            text.append(f"* {plain(promise['says'][0])} {'; '.join(lacks)}.")
+            text += wrapped(f"* {plain(promise['says'][0])} {'; '.join(lacks)}.", "", "  ")
     else:
         text.append("Every promise has its log.")
-    text += ["", "## Logs", "", "| log | command | date | commit | machine | result |", "| --- | --- | --- | --- | --- | --- |"]
+    text += ["", "## Logs", "", "| log | command | date | commit | machine | result |"]
+    text.append("| --- | --- | --- | --- | --- | --- |")
     for name, log in sorted(logs.items()):
-        machine = log.facts.get("machine", "")
-        text.append(f"| [{name}](logs/{name}.txt) | `{cell(log.command)}` | {log.facts['date']} | `{log.facts['commit']}` "
-                    f"| {cell(machine)} | {log.summary()} |")
+        facts = [log.facts["date"], log.facts["commit"], log.facts.get("machine", "")]
+        cells = [f"[{name}](logs/{name}.txt)", f"`{log.command}`", *facts, log.summary()]
+        text.append(f"| {' | '.join(map(cell, cells))} |")
     text += ["", "## What could not be run", ""]
     skipped = [(name, line) for name, log in sorted(logs.items()) for line in dict.fromkeys(log.skipped)]
     text += [f"* {name}: {line}." for name, line in skipped] or ["The logs name nothing."]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks the links of the pages, and makes the sources of the documentation site from them.
 
-Without arguments, checks that every relative link in the pages of the repository leads to a file, and to a heading if it
-names one. With `--sources FOLDER`, also writes the pages in the form that mdBook takes: the same paths as in the
+Without arguments, checks that every relative link in the pages of the repository leads to a file, and to a heading if
+it names one. With `--sources FOLDER`, also writes the pages in the form that mdBook takes: the same paths as in the
 repository, so that the same links work, beside the pictures and files that they show. With `--built FOLDER`, checks
 every link of the pages that mdBook has written. Prints each broken link and fails if there is one. `.ci/site` calls it.
 """
@@ -136,7 +136,8 @@ def chapters(texts: dict[str, str]) -> list[tuple[int, str, str]]:
             found.append((0, entry[0] if isinstance(entry, tuple) else title(texts[page]), page))
             if page in FOLDERS:
                 linked = mentioned(page, texts[page])
-                below = [other for other in texts if other.startswith(FOLDERS[page] + "/") and other not in taken | RUSTDOC]
+                folder = FOLDERS[page] + "/"
+                below = [other for other in texts if other.startswith(folder) and other not in taken | RUSTDOC]
                 below.sort(key=lambda other: (linked.index(other) if other in linked else len(linked), other))
                 taken.update(below)
                 found += [(1, title(texts[other]), other) for other in below]
@@ -156,14 +157,15 @@ def title(text: str) -> str:
 
 def without_link(text: str, page: str, goes: set[str]) -> str:
     """Replaces links to what the site does not have, folders and pages of Rust, by their text."""
-    references = {name for name, target in REFERENCE.findall(text) if resolve(page, target)[0] in goes and not outside(target)}
+
+    def is_gone(target: str) -> bool:
+        return not outside(target) and resolve(page, target)[0] in goes
 
     def inline(match: re.Match) -> str:
-        target = match.group(2)
-        return match.group(1) if not outside(target) and resolve(page, target)[0] in goes else match.group(0)
+        return match.group(1) if is_gone(match.group(2)) else match.group(0)
 
     text = re.sub(r"(?<!!)\[([^\]]+)\]\(([^()\s]+)\)", inline, text)
-    for name in references:
+    for name in {name for name, target in REFERENCE.findall(text) if is_gone(target)}:
         text = re.sub(r"\[([^\]]+)\]\[" + re.escape(name) + r"\]", r"\1", text)
     return text
 
