@@ -159,7 +159,7 @@ def page(promises: list[dict], logs: dict[str, Log]) -> str:
             kept = []
             for name in dict.fromkeys(entry.partition("/")[0] for entry in promise["logs"]):
                 known = name in logs
-                kept.append(f"[{name}](logs/{name}.txt) of {logs[name].facts['date']}" if known else f"{name} is missing")
+                kept.append(f"[{name}](logs/{name}.txt), {logs[name].facts['date']}" if known else f"{name} is missing")
             tests = ", ".join(f"`{test}`" for test in promise.get("tests", []))
             parts = [promise["proof"], f"Tests: {tests}." if tests else "", f"Logs: {', '.join(kept)}."]
             parts.append("**Not yet proved.**" if lacks else "")
