@@ -136,7 +136,7 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def page(promises: list[dict], logs: dict[str, Log]) -> str:
+def page(promises: list[dict], logs: dict[str, Log], commands: dict[str, str]) -> str:
     """Returns the text of the page."""
     text = [
         "# Evidence",
@@ -176,6 +176,10 @@ def page(promises: list[dict], logs: dict[str, Log]) -> str:
         facts = [log.facts["date"], log.facts["commit"], log.facts.get("machine", "")]
         cells = [f"[{name}](logs/{name}.txt)", f"`{log.command}`", *facts, log.summary()]
         text.append(f"| {' | '.join(map(cell, cells))} |")
+    named = {entry.partition("/")[0] for promise in promises for entry in promise["logs"]}
+    for name in sorted(named - logs.keys()):
+        command = f"`{commands[name]}`" if name in commands else ""
+        text.append(f"| {name} | {command} | | | | missing |")
     text += ["", "## What could not be run", ""]
     skipped = [(name, line) for name, log in sorted(logs.items()) for line in dict.fromkeys(log.skipped)]
     text += [f"* {name}: {line}." for name, line in skipped] or ["The logs name nothing."]
@@ -186,14 +190,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="compare the page instead of writing it")
     options = parser.parse_args()
-    promises = tomllib.loads((HERE / "evidence.toml").read_text())["promise"]
+    listed = tomllib.loads((HERE / "evidence.toml").read_text())
+    promises, commands = listed["promise"], listed["commands"]
     pages = {name: plain((ROOT / name).read_text()) for name in {promise["page"] for promise in promises}}
     found = complaints(promises, pages)
     if found:
         print("\n".join(found))
         return 1
     logs = {path.stem: read_log(path) for path in sorted(LOGS.glob("*.txt"))} if LOGS.is_dir() else {}
-    text = page(promises, logs)
+    text = page(promises, logs, commands)
     if options.check:
         if not PAGE.is_file() or PAGE.read_text() != text:
             print("docs/evidence.md is not what docs/evidence.py writes from docs/evidence.toml and docs/logs: run it")
