@@ -52,7 +52,7 @@ class Log:
         oks = sum(line.startswith("ok:") for line in self.lines)
         steps = sum(line.startswith("--- ") for line in self.lines)
         parts = {"tests passed": self.passed, "checks passed": oks, "steps": steps, "skipped": len(self.skipped)}
-        return ", ".join(f"{count:,} {what}" for what, count in parts.items() if count) or f"{len(self.lines)} lines"
+        return ", ".join(f"{what}: {count:,}" for what, count in parts.items() if count) or f"{len(self.lines)} lines"
 
 
 def read_log(path: Path) -> Log:
