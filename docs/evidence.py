@@ -174,7 +174,8 @@ def page(promises: list[dict], logs: dict[str, Log], commands: dict[str, str]) -
     text.append("| --- | --- | --- | --- | --- | --- |")
     for name, log in sorted(logs.items()):
         facts = [log.facts["date"], log.facts["commit"], log.facts.get("machine", "")]
-        cells = [f"[{name}](logs/{name}.txt)", f"`{log.command}`", *facts, log.summary()]
+        result = "; ".join(filter(None, [log.summary(), log.facts.get("note", "")]))
+        cells = [f"[{name}](logs/{name}.txt)", f"`{log.command}`", *facts, result]
         text.append(f"| {' | '.join(map(cell, cells))} |")
     named = {entry.partition("/")[0] for promise in promises for entry in promise["logs"]}
     for name in sorted(named - logs.keys()):
