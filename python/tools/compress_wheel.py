@@ -24,7 +24,7 @@ class Compressor:
         return stream[2:-4]  # without the header and the checksum of zlib
 
 
-zipfile._get_compressor = lambda *_: Compressor()  # there is no public way to choose another one
+zipfile._get_compressor = lambda *_: Compressor()  # zipfile has no option for this
 path = sys.argv[1]
 with zipfile.ZipFile(path) as old, zipfile.ZipFile(path + ".tmp", "w", zipfile.ZIP_DEFLATED) as new:
     for entry in old.infolist():
