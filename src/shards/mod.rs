@@ -34,6 +34,7 @@ mod writer;
 pub use read::ShardBlocks;
 pub use writer::{ShardWriter, ShardsWriter};
 
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -153,8 +154,10 @@ impl Shards {
     /// ```
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        if !path.is_dir() {
-            return Self::read_manifest(path);
+        match path.metadata() {
+            Ok(found) if found.is_dir() => {}
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Error::io(path, error)),
+            _ => return Self::read_manifest(path), // where nothing is, this is the error
         }
         let manifest = path.join(Self::MANIFEST);
         match manifest::is_there(&manifest)? {

@@ -146,6 +146,8 @@ impl Folder {
                 let folder = folder_of(&linked).to_owned();
                 (linked, folder)
             }
+            // The manifest may be a link to another folder: it is not replaced beside the link.
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(in_file(error)),
             _ => (plain, manifest.parent().unwrap_or(Path::new("")).to_owned()),
         };
         let real = folder_of(&manifest).to_owned();

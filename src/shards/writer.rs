@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as Slot;
-use std::fs;
 use std::io;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -21,7 +20,7 @@ use crate::base::error::{Error, Hint, Result};
 use crate::dictionary::{DataDictionary, Feature};
 use crate::format::{TableWriter, Written};
 use crate::storage::options::SaveOptions;
-use crate::storage::replace::Permit;
+use crate::storage::replace::{Permit, create_folder};
 
 /// The largest number of a file. Names have six digits, so that they sort by number.
 pub(super) const LAST: usize = 999_999;
@@ -149,7 +148,7 @@ impl<T: Element> ShardsWriter<T> {
         let folder = folder.as_ref().to_owned();
         let dictionary = dictionary.into().unwrap_or_else(|| DataDictionary::uniform(Feature::new(T::TYPE), columns));
         dictionary.check(columns, T::TYPE)?;
-        fs::create_dir_all(&folder).map_err(|source| Error::io(&folder, source))?;
+        create_folder(&folder, options.is_durable()).map_err(|source| Error::io(&folder, source))?;
         check_no_manifest(&folder.join(Shards::MANIFEST))?;
         let state = Arc::default();
         Ok(Self { folder, columns, dictionary, options, state, element: PhantomData })

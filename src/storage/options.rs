@@ -175,7 +175,7 @@ impl SaveOptions {
         self.chunk_size
     }
 
-    pub(super) fn is_durable(&self) -> bool {
+    pub(crate) fn is_durable(&self) -> bool {
         self.is_durable
     }
 

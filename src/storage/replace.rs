@@ -223,13 +223,7 @@ impl Replacement {
         }
         self.file.take().iter().for_each(unlock);
         self.way = Way::Done;
-        match directory.map(|directory| directory.sync_all()) {
-            // Some file systems cannot synchronize a directory.
-            Some(Err(source)) if !matches!(source.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
-                Err(self.error(source))
-            }
-            _ => Ok(()),
-        }
+        directory.map_or(Ok(()), |directory| synchronise_directory(&directory)).map_err(|source| self.error(source))
     }
 
     /// Flushes the bytes to disk. Returns the open directory, on systems where directories can be opened.
@@ -443,6 +437,35 @@ fn directory_of(path: &Path) -> &Path {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     }
+}
+
+/// Flushes the names in an open directory to disk.
+fn synchronise_directory(directory: &File) -> io::Result<()> {
+    match directory.sync_all() {
+        // Some file systems cannot synchronize a directory.
+        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
+        synchronised => synchronised,
+    }
+}
+
+/// Creates a folder and those that contain it, if they do not exist. With `is_durable`, their names are on disk when
+/// this returns.
+pub(crate) fn create_folder(folder: &Path, is_durable: bool) -> io::Result<()> {
+    let is_new =
+        |folder: &&Path| fs::symlink_metadata(folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    let new: Vec<&Path> =
+        folder.ancestors().filter(|folder| !folder.as_os_str().is_empty()).take_while(is_new).collect();
+    match fs::create_dir_all(folder) {
+        // If it is there, but its state could not be read, that is the reason.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && fs::metadata(folder)?.is_dir() => {}
+        created => created?,
+    }
+    if is_durable && cfg!(unix) {
+        for folder in new {
+            synchronise_directory(&File::open(directory_of(folder))?)?;
+        }
+    }
+    Ok(())
 }
 
 /// Creates a file that must not exist yet. Only the owner can read a private file.

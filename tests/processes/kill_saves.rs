@@ -241,7 +241,7 @@ fn kill_saves_in(
         landed.count_found(found);
         old = found;
     }
-    println!("{test}: {kill} kills: {landed:?}");
+    println!("{kill} kills in {test}: {landed:?}");
     assert!(landed.old_with_temporary > 0, "no kill landed in the middle of a save");
 }
 
@@ -317,6 +317,6 @@ fn a_writer_that_is_killed_before_it_finishes_changes_nothing() {
         assert_eq!(found, old, "kill {kill}: {begun} streams begun, {ended} dropped");
         landed.count_found(found);
     }
-    println!("{test}: {kill} kills: {landed:?}");
+    println!("{kill} kills in {test}: {landed:?}");
     assert!(landed.old_with_temporary > 0, "no kill landed in the middle of a stream");
 }
