@@ -156,3 +156,11 @@ def test_all_that_python_calls_is_guarded():
     source = pathlib.Path(__file__).parents[1] / "src"
     found = [(file.name, line) for file in source.glob("*.rs") for line in re.findall(r"#\[py(?:methods|function).*", file.read_text())]
     assert source.exists() and found == []
+
+
+def test_strings_that_are_not_unicode_are_refused():
+    broken = np.array([0xC5B1D955, 0x41, 0x42, 0], dtype="u4").view("U2")  # NumPy makes a str of it
+    for given in (broken, {"a": broken}, {broken[0]: np.zeros(2)}, {"a": list(broken)}, {"a": broken.astype(object)}):
+        with pytest.raises(nt.TableError, match="not Unicode"):
+            nt.Table(given)
+    assert nt.Table(np.array(["é", "\U0010ffff"])).shape == (2, 1)

@@ -60,7 +60,7 @@ def _of_dict(data: Mapping[Any, Any], copy: bool | None) -> tuple[list[Column], 
     for key, values in data.items():
         if not isinstance(key, str):
             raise TableTypeError(f"the name of a column is a string, not {key!r}")
-        name = str(key)
+        name = _unicode(str(key))
         if _is_single(values):
             single.append(len(columns))
             columns.append((name, values, None, None, False, None))
@@ -104,7 +104,7 @@ def name_of(label: Any, place: int) -> str | None:
     is_number = isinstance(label, (int, np.integer)) and not isinstance(label, (bool, np.bool_))
     if label is None or (is_number and label == place):
         return None
-    return str(label)
+    return _unicode(str(label))
 
 
 def rows_of(rows: Any) -> Any:
@@ -236,7 +236,16 @@ def _codes(values: Any, missing: Any) -> tuple[Any, list[str]]:
         dtype="u4",
         count=len(values),
     )
-    return codes, list(found)
+    return codes, [_unicode(word) for word in found]
+
+
+def _unicode(text: str) -> str:
+    """Returns a string. NumPy makes a ``str`` of any 32 bits, and what is not Unicode has no UTF-8."""
+    if not text.isascii():
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+        if codes.max() > 0x10FFFF:
+            raise TableError("a string of the array has a character beyond U+10FFFF, which is not Unicode")
+    return text
 
 
 def of_objects(name: Any, values: Any, mask: Any, is_missing: Any = None) -> tuple[Any, Any]:
