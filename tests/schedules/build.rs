@@ -21,7 +21,8 @@ fn main() {
         let name = file.trim_start_matches("crates/numeric-table-execution/").replace('/', "_");
         fs::write(Path::new(&env::var("OUT_DIR").unwrap()).join(name), text).unwrap();
     };
-    let pool = [("rayon::", "crate::pool::")];
+    // Few looks, so that the caller sleeps.
+    let pool = [("rayon::", "crate::pool::"), ("LOOKS_BEFORE_SLEEP: usize = 64", "LOOKS_BEFORE_SLEEP: usize = 1")];
     take("src/base/crew.rs", "#[cfg(test)]", &pool);
     take("src/base/ahead.rs", "#[cfg(test)]", &[]);
     let arrays = [

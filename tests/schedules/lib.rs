@@ -228,29 +228,26 @@ pub(crate) mod handle {
         #[derive(Default)]
         pub(crate) struct Handle {
             ahead: Ahead,
-            /// As the lock of the device's copy: the number of the copy.
+            /// As the lock of the device's copy: the number of the copy, 0 if it was complete when it was made.
             copy: crate::sync::Mutex<Option<u64>>,
         }
 
         impl Handle {
-            fn upload(&self, device: &crate::device::Device) {
+            /// `ArrayHandle::prefetch`.
+            pub(crate) fn prefetch(&self, device: &crate::device::Device) {
+                let _starting = self.ahead.begin();
                 let mut copy = self.copy.lock().unwrap();
                 if copy.is_none() {
                     *copy = Some(device.queue().copies.fetch_add(1, crate::sync::atomic::Ordering::SeqCst) + 1);
                 }
-            }
-
-            /// `ArrayHandle::prefetch`.
-            pub(crate) fn prefetch(&self, device: &crate::device::Device) {
-                let _starting = self.ahead.begin();
-                self.upload(device);
+                drop(copy);
                 self.ahead.started(device.queue().record(Engine::Copy));
             }
 
-            /// What a kernel does first: it finds the copy, or makes it, and waits for it. Returns the copy's number.
+            /// What a kernel does first: it finds the copy, or makes it and waits, and then waits for copies that were
+            /// started ahead. Returns the number of the copy.
             pub(crate) fn use_on(&self, device: &crate::device::Device) -> u64 {
-                self.upload(device);
-                let copy = self.copy.lock().unwrap().unwrap();
+                let copy = *self.copy.lock().unwrap().get_or_insert(0);
                 self.ahead.join(device);
                 copy
             }

@@ -45,7 +45,9 @@ fn results_are_put_in_order_and_at_most_the_window_is_in_flight() {
     check("in_order", || {
         let taken = AtomicUsize::new(0);
         let mut put = 0;
-        let pieces = (0..6).inspect(|_| drop(taken.fetch_add(1, SeqCst)));
+        let pieces = (0..6).inspect(|_| {
+            taken.fetch_add(1, SeqCst);
+        });
         let work = |piece: usize| {
             thread::yield_now();
             Ok(piece * 2)
