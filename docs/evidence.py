@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 PAGE = HERE / "evidence.md"
 LOGS = HERE / "logs"
-INTRODUCTION = """
+INTRODUCTION = """\
 Each promise of this library, what proves it, and the log of the last run. `docs/evidence.py` writes this page from
 `docs/evidence.toml`, which lists the promises, and from `docs/logs`, where `.ci/keep-log NAME COMMAND` keeps the lines
 that count of a run. The gate fails if the page differs from them, if a promise is not on its page any more, or if a
