@@ -8,6 +8,7 @@ mod file_statistics;
 mod gaps;
 mod golden_files;
 mod golden_kinds;
+mod golden_partials;
 #[cfg(all(unix, feature = "rayon"))]
 mod in_memory;
 mod in_place;
