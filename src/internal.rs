@@ -5,7 +5,7 @@
 pub use crate::array::unique::UniqueArray;
 pub use crate::base::count::{rows_after, same_count};
 pub use crate::base::element::match_element;
-pub use crate::base::number::{Exact, Loss};
+pub use crate::base::number::{Exact, Loss, PLAIN_NAN, plain_nan};
 pub use crate::base::progress::{Hook, Meter};
 pub use crate::base::range::resolve;
 pub use crate::base::room::{filled, with_room};

@@ -67,6 +67,14 @@ pub trait Number: Copy {
     fn is_same(self, other: Self) -> bool;
 }
 
+/// The NaN of results: of operations on numbers, each processor makes another one.
+pub const PLAIN_NAN: f64 = f64::from_bits(0x7FF8_0000_0000_0000);
+
+/// Returns the number, with [`PLAIN_NAN`] for any NaN.
+pub fn plain_nan(number: f64) -> f64 {
+    if number.is_nan() { PLAIN_NAN } else { number }
+}
+
 /// Converts one value as [`ConversionPolicy::Saturate`](crate::convert::ConversionPolicy::Saturate) does.
 #[inline]
 pub(crate) fn convert<S: Element, D: Element>(value: S) -> D {

@@ -7,6 +7,7 @@
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
+use crate::base::number::plain_nan;
 use crate::serde::numbers::Number;
 
 /// `(high + low) * 2^(600 * scale)`, where `low` is less than a unit in the last place of `high`. If `high` is not
@@ -53,9 +54,9 @@ impl Double {
         (high.is_finite() && low.is_finite()).then_some(Self { high, low, scale: 0 })
     }
 
-    /// Returns the nearest `f64`.
+    /// Returns the nearest `f64`, with one NaN.
     pub(super) fn value(self) -> f64 {
-        scaled(self.high + self.low, self.scale)
+        plain_nan(scaled(self.high + self.low, self.scale))
     }
 
     pub(super) fn is_negative(self) -> bool {
@@ -176,7 +177,7 @@ impl Double {
 /// Three numbers: `high`, `low` and `scale`.
 impl Serialize for Double {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        (Number(self.high), Number(self.low), self.scale).serialize(serializer)
+        (Number(plain_nan(self.high)), Number(plain_nan(self.low)), self.scale).serialize(serializer)
     }
 }
 

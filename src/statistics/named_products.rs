@@ -19,6 +19,7 @@ use crate::base::element::Element;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
+use crate::base::number::plain_nan;
 use crate::base::parallel::{self, in_order};
 use crate::base::room::with_room;
 use crate::dictionary::DataDictionary;
@@ -165,7 +166,8 @@ impl NamedProducts {
     pub(super) fn matrix(&self, value: impl Fn(f64, usize, usize) -> f64) -> Result<PackedSymmetricMatrix> {
         let (products, columns) = (&self.products, self.products.columns);
         let mut values = with_room(columns * (columns + 1) / 2)?; // in range, as are the sums
-        values.extend(lower_half(columns).map(|(row, column)| value(products.get(row, column), row, column)));
+        values
+            .extend(lower_half(columns).map(|(row, column)| plain_nan(value(products.get(row, column), row, column))));
         let matrix = PackedSymmetricMatrix::from_packed(values, Triangle::Lower, DataLayout::RowMajor);
         let mut matrix = matrix?;
         matrix.set_dictionary(names_of(self.dictionary.as_ref(), columns))?;

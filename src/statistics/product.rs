@@ -16,6 +16,7 @@ use super::double::Double;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
+use crate::base::number::plain_nan;
 use crate::base::parallel;
 use crate::base::room::{filled, with_room};
 use crate::convert::level::{Level, LongLoop};
@@ -279,7 +280,7 @@ impl Products {
     /// Returns the sum of the products of two columns. On the diagonal, it is not negative.
     pub(super) fn get(&self, row: usize, column: usize) -> f64 {
         let sum = self.tiles[place_of(row.max(column), row.min(column))];
-        if row == column && sum < 0.0 { 0.0 } else { sum }
+        if row == column && sum < 0.0 { 0.0 } else { plain_nan(sum) }
     }
 
     /// Returns the sums of the lower half, row by row. The products of `n` columns are computed from these
@@ -289,7 +290,7 @@ impl Products {
     /// [`ErrorKind::OutOfMemory`].
     pub(super) fn packed(&self) -> Result<Vec<f64>> {
         let mut sums = with_room(self.columns * (self.columns + 1) / 2)?; // in range, as are the sums
-        sums.extend(lower_half(self.columns).map(|(row, column)| self.tiles[place_of(row, column)]));
+        sums.extend(lower_half(self.columns).map(|(row, column)| plain_nan(self.tiles[place_of(row, column)])));
         Ok(sums)
     }
 

@@ -1,6 +1,7 @@
 //! The rule for standardizing values, on slices in the program's memory. All devices give the same bits.
 
 use numeric_table::convert::{ConversionPolicy, convert_slice};
+use numeric_table::internal::{PLAIN_NAN, plain_nan};
 use numeric_table::statistics::{BasicStatistics, ColumnStatistics};
 use numeric_table::{DataLayout, Element, ElementType, Error, ErrorKind, Shape};
 
@@ -13,9 +14,6 @@ use crate::{DeviceAdapter, HandleError, View, ViewMut};
 /// Number of values that are converted at once, on the stack.
 const BLOCK: usize = 256;
 
-/// The NaN of results: of operations on numbers, each processor makes another one.
-const NAN: f64 = f64::from_bits(0x7FF8_0000_0000_0000);
-
 /// Returns the mean and the population standard deviation of a column.
 pub(crate) fn mean_and_deviation(column: &ColumnStatistics) -> [f64; 2] {
     [column.mean(), column.population_standard_deviation()].map(plain_nan)
@@ -25,7 +23,7 @@ pub(crate) fn mean_and_deviation(column: &ColumnStatistics) -> [f64; 2] {
 pub(super) fn mean_and_deviation_of_words(plain: &[u64], scaled: &[u64]) -> [f64; 2] {
     let rows = plain.iter().take(4).fold(0_u64, |sum, &count| sum.wrapping_add(count));
     let found = BasicStatistics::from_words(plain, scaled, rows);
-    found.and_then(|found| found.per_column().first().map(mean_and_deviation)).unwrap_or([NAN; 2])
+    found.and_then(|found| found.per_column().first().map(mean_and_deviation)).unwrap_or([PLAIN_NAN; 2])
 }
 
 /// Standardizes contiguous values of a table, from the one at place `first` on. There are two numbers for each column
@@ -81,10 +79,6 @@ fn standardized(number: f64, [mean, deviation]: [f64; 2]) -> f64 {
         true => 2.0 * ((0.5 * number - 0.5 * mean) / divisor),
         false => difference / divisor,
     })
-}
-
-fn plain_nan(number: f64) -> f64 {
-    if number.is_nan() { NAN } else { number }
 }
 
 /// Checks that values of a type can be standardized.
