@@ -21,6 +21,17 @@ def mixed():
     return nt.Table({"city": CITIES, "size": [1, 2, 3, 4], "day": DAYS, "share": [0.5, None, 2.5, float("nan")]})
 
 
+def test_bytes_that_were_booleans_select_no_rows():
+    table = nt.Table({"a": [1, 2, 3, 4], "ok": [False, True, True, False]})
+    for select in [lambda flags: table[flags], lambda flags: table[flags, "a"]]:
+        with pytest.raises(IndexError, match="== 1"):
+            select(table["ok"])
+    with pytest.raises(IndexError, match="== 1"):
+        table.set_missing(table["ok"], "a")
+    assert table[table["ok"] == 1]["a"].tolist() == [2, 3] and table[table["ok"].astype(int)]["a"].tolist() == [1, 2, 2, 1]
+    assert table[table["ok"][:2]]["a"].tolist() == [1, 2] and nt.Table([[5]])[np.zeros(1, "u1")].rows().tolist() == [[5]]
+
+
 def test_a_column_of_words_gives_words():
     table = mixed()
     words = table["city"]

@@ -89,6 +89,8 @@ def test_names_and_labels_travel_with_the_result():
         column[2]
     with pytest.raises((KeyError, nt.TableError)):
         groups["town"]
+    with pytest.raises(nt.TableError, match="labels are its values"):
+        groups["city"]
 
 
 def test_groups_of_a_stated_number_of_categories_work_as_before():

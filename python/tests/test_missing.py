@@ -351,6 +351,18 @@ def test_gaps_and_nan_are_filled():
     assert block.fillna(0).names == ["x", "y"] and np.isnan(block[0, 1])
 
 
+def test_numbers_fill_no_words_and_no_dates():
+    days = np.array(["2024-01-02", "NaT", "2024-01-04"], dtype="datetime64[D]")
+    table = nt.Table({"k": ["x", None, "y"], "d": days, "a": [1, None, 3]})
+    for filled in [table.fillna(0), table.fillna(method="mean"), table.fillna(method="median")]:
+        assert filled.missing_count() == {"k": 1, "d": 1, "a": 0}
+    assert table.fillna({"k": 1})["k"].tolist() == ["x", "y", "y"]
+    for wrong in [2, -1, 77, 0.5]:
+        with pytest.raises(ValueError):
+            table.fillna({"k": wrong})
+    assert table.fillna(method="ffill").missing_count() == {"k": 0, "d": 0, "a": 0}
+
+
 def test_categories_are_filled_by_their_label():
     pa = imported("pyarrow")
     table = nt.Table(pa.table({"k": pa.array(["x", None, "y"])}))

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::base::boundary::methods;
-use crate::base::error::OrRaise;
+use crate::base::error::{OrRaise, TableError};
 use crate::base::numbers;
 use crate::files::columns::described;
 use crate::results::columns::{Key, of_each};
@@ -113,7 +113,7 @@ impl GroupStatistics {
     }
 
     /// Returns the statistics of one column, given its index or name: ``groups["price"].mean`` has one for each
-    /// category.
+    /// category. The column that has the groups is refused: ``labels`` are its values.
     fn __getitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<GroupColumn> {
         let own = state::<Groups>(slf)?;
         let key = Key::of(key)?;
@@ -121,7 +121,13 @@ impl GroupStatistics {
             Some(dictionary) => key.column_in(dictionary),
             None => key.column_in(&DataDictionary::uniform(Feature::new(ElementType::F64), own.column_count())),
         };
-        Ok(GroupColumn::new(own, column.or_raise()?))
+        let column = column.or_raise()?;
+        if column == own.category_column() {
+            let name = group_column::key(&own);
+            let text = format!("the column {name:?} has the groups: labels are its values, and row_counts their rows");
+            return Err(TableError::new_err(text));
+        }
+        Ok(GroupColumn::new(own, column))
     }
 
     /// Returns one statistic of all other columns as a table with a row for each category: its label, the number of its

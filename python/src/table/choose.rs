@@ -57,7 +57,7 @@ pub(crate) fn item<'py>(py: Python<'py>, whole: &Table, key: &Bound<'py, PyAny>)
             Table::new(py.detach(|| table.filter_rows(&is_kept)).or_raise()?)
         }
         "i" | "u" => {
-            let rows = lists::places(&array, |place| index(place, count, "row"))?;
+            let rows = row_places(&array, count)?;
             whole.taken(py, &rows)?
         }
         "U" | "T" | "O" if &*kind != "O" || are_words(key)? => {
@@ -139,7 +139,7 @@ pub(crate) fn row_flags(py: Python<'_>, whole: &Table, key: &Bound<'_, PyAny>) -
         let (array, kind) = vector_of(py, key, "rows")?;
         match &*kind {
             "b" => return flags_of(&array, count, "rows"),
-            "i" | "u" => lists::places(&array, |place| index(place, count, "row"))?,
+            "i" | "u" => row_places(&array, count)?,
             _ if array.getattr("size")?.extract::<usize>()? == 0 => Vec::new(),
             _ => return Err(PyTypeError::new_err("rows are selected by numbers or booleans")),
         }
@@ -241,6 +241,24 @@ pub(crate) fn vector_of<'py>(
         return Err(TableIndexError::new_err(format!("a selection of {of} has one dimension")));
     }
     Ok((array, kind))
+}
+
+/// Returns the indices of rows in a NumPy vector of integers. Refuses what was a column of booleans, which tables store
+/// as bytes.
+fn row_places(array: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<usize>> {
+    let size: usize = array.getattr("size")?.extract()?;
+    let is_of_bytes = array.getattr("itemsize")?.extract::<usize>()? == 1;
+    if is_of_bytes
+        && size == count
+        && count > 1
+        && array.call_method0("max")?.le(1)?
+        && array.call_method0("min")?.ge(0)?
+    {
+        let text =
+            "bytes of 0 or 1, one for each row, may be flags or indices: == 1 makes flags of them, astype(int) indices";
+        return Err(TableIndexError::new_err(text));
+    }
+    lists::places(array, |place| index(place, count, "row"))
 }
 
 /// Returns the values of a NumPy vector of booleans, with one for each row or column.

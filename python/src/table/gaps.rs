@@ -28,6 +28,11 @@ pub(crate) enum Fill {
 }
 
 impl Fill {
+    /// Returns whether it is computed or a number, which mean nothing in a column of words or dates.
+    pub(crate) fn is_number(&self) -> bool {
+        matches!(self, Self::By(FillMissing::Value(_) | FillMissing::Mean | FillMissing::Median))
+    }
+
     /// Parses a number or a label.
     pub(crate) fn of(value: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(label) = value.cast::<PyString>() {
@@ -63,11 +68,24 @@ impl Fill {
                     Error::new(ErrorKind::Unsupported { target: "fillna", row, column, name, reason })
                 })
             }
-            // A fraction would be truncated.
-            &Self::By(FillMissing::Value(value)) if !feature.element_type.is_float() => {
-                let exact =
-                    with_type!(feature.element_type, T => value.convert::<T>(ConversionPolicy::Exact).map(drop));
-                exact.map_err(|error| error.moved(row, column))?;
+            &Self::By(FillMissing::Value(value)) => {
+                let labels = feature.categories.as_ref().filter(|categories| categories.has_labels());
+                let index = value.convert::<u64>(ConversionPolicy::Exact).ok();
+                if let Some(labels) = labels
+                    && index.is_none_or(|index| index >= labels.len() as u64)
+                {
+                    let (name, count) = (feature.name.clone(), labels.len());
+                    let reason =
+                        format!("{value} is not one of the {count} labels of the column, nor the index of one");
+                    let (row, column) = (Some(row), Some(column));
+                    return Err(Error::new(ErrorKind::Unsupported { target: "fillna", row, column, name, reason }));
+                }
+                if !feature.element_type.is_float() {
+                    // A fraction would be truncated.
+                    let exact =
+                        with_type!(feature.element_type, T => value.convert::<T>(ConversionPolicy::Exact).map(drop));
+                    exact.map_err(|error| error.moved(row, column))?;
+                }
                 Ok(FillMissing::Value(value))
             }
             &Self::By(fill) => Ok(fill),

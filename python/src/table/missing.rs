@@ -5,8 +5,10 @@
 
 use std::ops::Range;
 
+use numeric_table::dictionary::Categories;
 use numeric_table::{
-    MissingValues, NumericTable, Result, Shape, SoaNumericTable, TableConversion, TableDescription, table::FillMissing,
+    Feature, FeatureType, MissingValues, NumericTable, Result, Shape, SoaNumericTable, TableConversion,
+    TableDescription, table::FillMissing,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -93,12 +95,12 @@ impl Table {
         self.flags(py, column, Flags { counts_nan: false, is_inverse: false })
     }
 
-    /// Returns the table with other values in place of missing ones and of NaN: a number for all columns, a dictionary
-    /// with a number for each of some columns, or a ``method``: ``"ffill"`` takes the last value before, ``"bfill"``
-    /// the next one after, ``"mean"`` and ``"median"`` those of the column, rounded in columns of integers. In a column
-    /// of categories, a value may be a label. Each column keeps its type: a value that it cannot represent raises
-    /// :class:`NotRepresentableError`. Other columns share their memory. ``fillna(float("nan"))`` makes missing
-    /// floating-point values NaN.
+    /// Returns the table with other values in place of missing ones and of NaN: a number for all columns of numbers, a
+    /// dictionary with a value for each of some columns, or a ``method``: ``"ffill"`` takes the last value before,
+    /// ``"bfill"`` the next one after, ``"mean"`` and ``"median"`` those of each column of numbers, rounded for
+    /// integers. In a column of words, a value is one of its labels, or the index of one. Each column keeps its type: a
+    /// value that it cannot represent raises :class:`NotRepresentableError`. Other columns share their memory.
+    /// ``fillna(float("nan"))`` makes missing floating-point values NaN.
     ///
     /// >>> import numeric_table as nt
     /// >>> table = nt.Table([[1, 2.5], [None, None], [4, 7.5]], names=["a", "b"])
@@ -246,7 +248,11 @@ impl Table {
         method: Option<&str>,
     ) -> PyResult<Vec<(usize, Fill)>> {
         let all = |fill: Fill| {
-            let columns = listed(0..self.column_count(py), "columns")?;
+            let mut columns = listed(0..self.column_count(py), "columns")?;
+            if fill.is_number() {
+                let table = self.read(py);
+                columns.retain(|&column| table.dictionary().feature(column).is_ok_and(has_numbers));
+            }
             Ok::<_, PyErr>(columns.into_iter().map(|column| (column, fill.clone())).collect())
         };
         let value = match (value, method) {
@@ -280,6 +286,12 @@ impl Table {
         }
         Ok(fills)
     }
+}
+
+/// Returns whether a column shows numbers, and not words or dates.
+fn has_numbers(feature: &Feature) -> bool {
+    let has_words = feature.categories.as_ref().is_some_and(Categories::has_labels);
+    !has_words && !matches!(feature.feature_type, FeatureType::Time(_))
 }
 
 /// Only missing values.
