@@ -93,6 +93,13 @@ def test_names_and_labels_travel_with_the_result():
         groups["city"]
 
 
+def test_a_word_may_be_that_of_the_missing_group():
+    groups = nt.Table({"w": ["missing", None], "v": [1.0, 2.0]}).groupby("w", missing="group")
+    assert groups.labels == ["missing", "missing"] and groups["v"][1]["mean"] == 2.0
+    with pytest.raises(nt.TableError, match="pass the index"):
+        groups["v"]["missing"]
+
+
 def test_groups_of_a_stated_number_of_categories_work_as_before():
     groups = nt.GroupStatistics(["x", "g"], by="g", categories=2)
     assert groups.labels == ["0", "1"]

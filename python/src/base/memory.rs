@@ -122,6 +122,14 @@ pub(crate) fn of_bytes(
     with_type!(element, T => homogeneous::<T>(values.py(), buffer, shape, layout, shares))
 }
 
+/// Copies bytes into an object of Python. Memory that is refused is a `MemoryError`, where `PyBytes::new` panics.
+pub(crate) fn python_bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, bytes.len(), |target| {
+        target.copy_from_slice(bytes);
+        Ok(())
+    })
+}
+
 /// Creates an array from bytes, as [`of_bytes`] does.
 pub(crate) fn array_of_bytes(values: &Bound<'_, PyAny>, element: ElementType) -> PyResult<AnyArray> {
     let rows = PyUntypedBuffer::get(values)?.len_bytes() / element.size_in_bytes();

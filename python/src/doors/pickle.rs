@@ -38,14 +38,14 @@ impl Table {
             let description = description.read(py).to_bytes().or_raise()?;
             let share = Bound::new(py, this.all(py, element)?)?;
             let buffer = py.import("pickle")?.call_method1("PickleBuffer", (share,))?;
-            let arguments = (buffer, rows, columns, order, PyBytes::new(py, &description));
+            let arguments = (buffer, rows, columns, order, memory::python_bytes(py, &description)?);
             return (py.get_type::<Self>().getattr("_rebuild")?, arguments).into_pyobject(py);
         }
         let table = this.read(py);
         let whole = &**table;
         let bytes = py.detach(|| whole.to_bytes()).or_raise()?;
         drop(table);
-        (py.get_type::<Self>().getattr("_from_bytes")?, (PyBytes::new(py, &bytes),)).into_pyobject(py)
+        (py.get_type::<Self>().getattr("_from_bytes")?, (memory::python_bytes(py, &bytes)?,)).into_pyobject(py)
     }
 
     /// Creates a table from the values and the description of another one.
@@ -79,7 +79,7 @@ impl Table {
 fn pickled<'py>(py: Python<'py>, table: &CsrNumericTable) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyBytes>)> {
     let description = table.slice_rows(..0).or_raise()?;
     let whole: &dyn NumericTable = &description;
-    let description = PyBytes::new(py, &whole.to_bytes().or_raise()?);
+    let description = memory::python_bytes(py, &whole.to_bytes().or_raise()?)?;
     let buffer_type = py.import("pickle")?.getattr("PickleBuffer")?;
     let CsrParts { offsets, indices, values } = table.clone().into_parts();
     let buffer = |array: AnyArray| buffer_type.call1((Bound::new(py, share(array)?)?,));

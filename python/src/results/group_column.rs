@@ -94,8 +94,16 @@ pub(crate) fn table(groups: &GroupStatistics, statistic: &str) -> PyResult<Box<d
 /// Returns the index of a group that is given by its label or its index.
 pub(crate) fn group_of(groups: &GroupStatistics, group: &Bound<'_, PyAny>) -> PyResult<usize> {
     let Ok(label) = group.extract::<String>() else { return numbers::place(group) };
-    let found = labels(groups)?.iter().position(|known| *known == label);
-    found.ok_or_else(|| TableError::new_err(format!("there is no group {label:?}")))
+    let labels = labels(groups)?;
+    let mut found = labels.iter().enumerate().filter(|(_, known)| **known == label).map(|(group, _)| group);
+    match (found.next(), found.next()) {
+        (Some(group), None) => Ok(group),
+        (Some(one), Some(other)) => {
+            let text = format!("groups {one} and {other}, the missing one, have the label {label:?}: pass the index");
+            Err(TableError::new_err(text))
+        }
+        _ => Err(TableError::new_err(format!("there is no group {label:?}"))),
+    }
 }
 
 #[methods]

@@ -40,6 +40,7 @@ use pyo3::{IntoPyObjectExt, PyClass, PyTypeInfo};
 
 use crate::base::boundary::methods;
 use crate::base::error::{OrRaise, TableTypeError};
+use crate::base::memory;
 use crate::base::progress::{hear, watch};
 use crate::base::share::Share;
 use crate::doors;
@@ -384,7 +385,7 @@ impl Partial {
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let own = self.state(py);
         let bytes = py.detach(|| own.written()).or_raise()?;
-        Ok(PyBytes::new(py, &bytes))
+        memory::python_bytes(py, &bytes)
     }
 
     /// Restores a result from bytes, which are checked and may come from an untrusted source. ``Partial.from_bytes``
