@@ -102,6 +102,14 @@ def test_a_row_of_numbers_is_an_array_and_any_other_row_a_tuple():
     assert alone[1] == ("a",) and alone[0, :] == ("b",)
 
 
+def test_a_loop_has_the_rows_that_brackets_have():
+    days = np.array(["2024-01-02", "NaT"], dtype="datetime64[D]")
+    table = nt.Table({"k": ["x", None], "d": days, "a": [1, 2]})
+    rows = list(table)
+    assert rows[0] == table[0] == ("x", days[0], 1) and rows[1][0] is None and np.isnat(rows[1][1]) and len(rows) == 2
+    assert list(table[:0]) == [] and [row.tolist() for row in nt.Table([[1, 2]])] == [[1, 2]]
+
+
 def test_words_and_dates_need_no_pandas():
     program = (
         "import sys\nsys.modules['pandas'] = sys.modules['pyarrow'] = sys.modules['polars'] = None\n"

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread::{Builder, available_parallelism};
 
-use numeric_table::{BlockAccess, BlockUpdate, Error, ErrorKind, TableDescription};
+use numeric_table::{BlockAccess, BlockUpdate, Error, ErrorKind, Shape, TableDescription};
 use pyo3::exceptions::{PyRecursionError, PyRuntimeError};
 use pyo3::prelude::*;
 
@@ -49,7 +49,7 @@ const ITERATED_VALUES: usize = 8 << 10;
 
 #[methods]
 impl Table {
-    /// Returns an iterator over the rows, each a read-only NumPy array, in the state of the table at this moment.
+    /// Returns an iterator over the rows, each as ``table[row]`` returns it, in the state of the table at this moment.
     ///
     /// >>> import numeric_table as nt
     /// >>> [row.tolist() for row in nt.Table([[1, 2], [3, 4]])]
@@ -57,9 +57,14 @@ impl Table {
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let table = Bound::new(py, Self::new(slf.get().snapshot(py)?))?;
-        let columns = table.get().read(py).column_count().max(1);
+        let Shape { rows, columns } = table.get().read(py).shape();
+        if rows > 0 && table.get().shown_row(py, 0, None)?.is_some() {
+            let builtins = py.import("builtins")?;
+            let every = builtins.getattr("range")?.call1((rows,))?;
+            return builtins.getattr("map")?.call1((table.getattr("__getitem__")?, every));
+        }
         let wanted = table.get().wanted(py, None, None)?;
-        let blocks = RowBlocks::new(table.unbind(), (ITERATED_VALUES / columns).max(1), wanted)?;
+        let blocks = RowBlocks::new(table.unbind(), (ITERATED_VALUES / columns.max(1)).max(1), wanted)?;
         py.import("itertools")?.getattr("chain")?.call_method1("from_iterable", (blocks,))
     }
 }
