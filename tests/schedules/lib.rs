@@ -1,12 +1,12 @@
 //! What several threads share, under schedules that shuttle chooses: the crew of a parallel call, results in order, the
 //! slot of a lease, and copies to a device that are started ahead.
 //!
-//! The modules below are the library's own text (`build.rs`), with the locks, atomics and threads of shuttle. Around
-//! them are the few types that they need: a pool that starts a thread for each task, an error, a device whose queue
-//! only counts. shuttle runs every thread on one processor and chooses who goes on at each lock and atomic, so that all
+//! `build.rs` copies the source of the library's modules into this crate, and replaces the locks, atomics and threads of
+//! the standard library by those of shuttle. This file has stand-ins for what the modules use: a pool that starts a
+//! thread for each task, an error type, and a device that only counts what it is told. shuttle runs every thread on one processor and chooses who goes on at each lock and atomic, so that all
 //! orders are sequentially consistent: weaker orders of memory are for Miri and ThreadSanitizer.
 //!
-//! `NUMERIC_TABLE_SCHEDULES` sets the number of random schedules for each test; the gate's is 300.
+//! `NUMERIC_TABLE_SCHEDULES` sets the number of random schedules for each test, 300 by default.
 
 #![allow(dead_code, unused_imports, clippy::all)]
 

@@ -10,7 +10,8 @@ use super::jobs::{Done, Found, JOBS, Job, Promise};
 use super::shim::{Call, Fault, Orders, Plan, Seen, watch};
 use super::{alone, effort, listing};
 
-/// The ways in which a call fails: as an unreliable disk fails, and as is usual for this call; and what is no failure.
+/// Returns the faults to try for a call: errors of a failing disk, errors that the call's manual page lists, and short or
+/// interrupted calls, which are not errors.
 fn faults(call: Call) -> Vec<Fault> {
     use libc::{EACCES, EDQUOT, EINTR, EINVAL, EIO, EMFILE, ENODEV, ENOLCK, ENOMEM, ENOSPC, EOPNOTSUPP, EPERM, EXDEV};
     let errors: &[i32] = match call {

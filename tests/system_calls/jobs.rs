@@ -44,7 +44,7 @@ pub(crate) enum Found {
     Nothing,
     Old,
     New,
-    /// Values that nobody has written.
+    /// Neither the old nor the new values.
     Other,
 }
 

@@ -25,7 +25,7 @@ macro_rules! system {
     };
 }
 
-/// Calls the C library's own function of this name.
+/// Calls the function of this name in the C library, which the one in this file hides.
 macro_rules! next {
     ($name:literal as $signature:ty, $($argument:expr),*) => {{
         // SAFETY: the name ends with a zero; the library has a function of this name and signature, which gets the
