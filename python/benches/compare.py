@@ -29,9 +29,9 @@ pandas, polars, pyarrow = map(optional, ("pandas", "polars", "pyarrow"))
 csv = optional("pyarrow.csv")
 
 
-def best(call, number=1, rounds=5):
-    call()
-    return min(timeit.repeat(call, number=number, repeat=rounds)) / number
+def seconds(call, number):
+    call()  # what a first call makes, and the last rival removed from the cache
+    return timeit.timeit(call, number=number) / number
 
 
 def shown(seconds):
@@ -44,7 +44,7 @@ def shown(seconds):
 def line(what, ours, aim="", number=1, **others):
     """Prints a job: ours, and what the others do, who are `None` where they are not installed. All take turns."""
     calls = [ours, *(call for call in others.values() if call is not None)]
-    times = [min(rounds) for rounds in zip(*([best(call, number, 1) for call in calls] for _ in range(5)))]
+    times = [min(rounds) for rounds in zip(*([seconds(call, number) for call in calls] for _ in range(5)))]
     text = f"{what:<34}{shown(times[0])}  "
     for name, theirs in zip((name for name, call in others.items() if call is not None), times[1:]):
         text += f"  {name} {shown(theirs)} ({theirs / times[0]:.2f} x)"

@@ -8,6 +8,8 @@ import threading
 import numpy as np
 import pytest
 
+from dlpack_structures import DELETER, Managed, Tensor, new_capsule
+
 import numeric_table as nt
 
 NEW, OLD = b"dltensor_versioned", b"dltensor"
@@ -35,28 +37,6 @@ def driver():
     raise OSError("no driver")
 
 
-class Tensor(ctypes.Structure):
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        ("device_type", ctypes.c_int32),
-        ("device_id", ctypes.c_int32),
-        ("dimensions", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-    ]
-
-
-DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-
-
-class Managed(ctypes.Structure):
-    _fields_ = [("tensor", Tensor), ("context", ctypes.c_void_p), ("deleter", DELETER)]
-
-
 class Versioned(ctypes.Structure):
     _fields_ = [
         ("major", ctypes.c_uint32),
@@ -69,8 +49,6 @@ class Versioned(ctypes.Structure):
 
 
 _api = ctypes.pythonapi
-_new = _api.PyCapsule_New
-_new.restype, _new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 _is_valid = _api.PyCapsule_IsValid
 _is_valid.restype, _is_valid.argtypes = ctypes.c_int, [ctypes.py_object, ctypes.c_char_p]
 _pointer = _api.PyCapsule_GetPointer
@@ -217,7 +195,7 @@ class Array:
             managed = Managed(tensor, None, deleter)
         pointer = ctypes.addressof(managed)
         Array.kept[pointer] = (managed, deleter, context)
-        capsule = _new(pointer, NEW if versioned else OLD, None)
+        capsule = new_capsule(pointer, NEW if versioned else OLD, None)
         self.renamed.append(capsule)
         return capsule
 

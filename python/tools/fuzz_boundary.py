@@ -10,6 +10,7 @@ exactly once, or a lost interpreter ends the run. Hypothesis is not needed; pyar
 import array
 import ctypes
 import gc
+import pathlib
 import pickle
 import random
 import sys
@@ -18,6 +19,9 @@ import time
 import numpy as np
 
 import numeric_table as nt
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests"))
+from dlpack_structures import DELETER, Managed, Tensor, new_capsule  # noqa: E402
 
 try:
     import pyarrow
@@ -97,31 +101,6 @@ def buffers(chance):
     same(nt.Table(given), np.asarray(given))
 
 
-class DLTensor(ctypes.Structure):
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        ("device_type", ctypes.c_int32),
-        ("device_id", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-    ]
-
-
-class DLManagedTensor(ctypes.Structure):
-    pass
-
-
-DELETER = ctypes.CFUNCTYPE(None, ctypes.POINTER(DLManagedTensor))
-DLManagedTensor._fields_ = [("tensor", DLTensor), ("context", ctypes.c_void_p), ("deleter", DELETER)]
-new_capsule = ctypes.pythonapi.PyCapsule_New
-new_capsule.restype, new_capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-
-
 class Producer:
     """Hands out a capsule that this script has made, with a field or two that are unusual."""
 
@@ -142,10 +121,10 @@ class Producer:
             self.shape[chance.randrange(2)] = -1
         self.kept = DELETER(self.delete)
         strides = self.strides if chance.random() < 0.7 else None
-        tensor = DLTensor(
+        tensor = Tensor(
             self.memory.ctypes.data, *self.device, ndim, code, bits, chance.choice((1, 1, 1, 2, 0)), self.shape, strides, offset
         )
-        self.managed = DLManagedTensor(tensor, None, self.kept)
+        self.managed = Managed(tensor, None, self.kept)
         self.name = chance.choice((b"dltensor", b"dltensor", b"dltensor", b"used_dltensor", b"other"))
 
     def delete(self, _):

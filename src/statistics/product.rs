@@ -280,7 +280,7 @@ impl Products {
     /// Returns the sum of the products of two columns. On the diagonal, it is not negative.
     pub(super) fn get(&self, row: usize, column: usize) -> f64 {
         let sum = self.tiles[place_of(row.max(column), row.min(column))];
-        if row == column && sum < 0.0 { 0.0 } else { plain_nan(sum) }
+        if row == column && sum < 0.0 { 0.0 } else { sum }
     }
 
     /// Returns the sums of the lower half, row by row. The products of `n` columns are computed from these

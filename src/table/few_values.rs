@@ -6,11 +6,11 @@ use crate::base::error::Result;
 use crate::base::parallel;
 use crate::base::room::{filled, with_room};
 
-/// The most distinct values: their hash table stays in a core's own caches.
+/// The largest number of distinct values. Their hash table fits the caches of one core.
 const LIMIT: usize = 1 << 13;
 const SLOT_BITS: u32 = LIMIT.ilog2() + 1;
-/// A key that is not found in that many slots ends the search for all: keys that someone chose so that their hashes
-/// collide cost a sort.
+/// The largest number of slots to look at for one key. A longer search gives up hashing: a file may be made of keys whose
+/// hashes collide, and then sorting is faster.
 const PROBES: usize = 64;
 
 /// Values, numbered as they were met.
@@ -19,13 +19,21 @@ struct Found {
     slots: Vec<u16>,
     keys: Vec<u64>,
     values: Vec<Value>,
+    missing: Value,
 }
 
 impl Found {
     /// Room for the values of that many rows.
     fn new(rows: usize) -> Result<Self> {
         let most = rows.min(LIMIT);
-        Ok(Self { slots: filled(1 << SLOT_BITS, 0)?, keys: with_room(most)?, values: with_room(most)? })
+        let missing = Value { row: usize::MAX, count: 0, is_missing: true };
+        Ok(Self { slots: filled(1 << SLOT_BITS, 0)?, keys: with_room(most)?, values: with_room(most)?, missing })
+    }
+
+    /// Adds rows without a value, given the first of them.
+    fn add_missing(&mut self, row: usize, count: usize) {
+        self.missing.row = self.missing.row.min(row);
+        self.missing.count += count;
     }
 
     /// Adds rows with a value, given its integer and the first of them. Returns the number of the value; `None` if
@@ -71,16 +79,14 @@ impl<'a> Piece<'a> {
         (Self { start: self.start, keys, codes }, later)
     }
 
-    /// Finds the values of these rows. Writes the number of each row's value, -1 for a missing one. Returns the values
-    /// and the missing one; `None` if there are too many.
-    fn find(&mut self, validity: Option<&Validity>) -> Result<Option<(Found, Value)>> {
+    /// Finds the values of these rows. Writes the number of each row's value, -1 for a missing one. Returns `None` if
+    /// there are too many values.
+    fn find(&mut self, validity: Option<&Validity>) -> Result<Option<Found>> {
         let mut found = Found::new(self.keys.len())?;
-        let mut missing = Value { row: usize::MAX, count: 0, is_missing: true };
         for (place, (row, &key)) in (self.start..).zip(self.keys).enumerate() {
             let is_missing = validity.is_some_and(|validity| validity.is_present(row) == Some(false));
             let code = if is_missing {
-                missing.row = missing.row.min(row);
-                missing.count += 1;
+                found.add_missing(row, 1);
                 -1
             } else {
                 let Some(number) = found.add(key, row, 1) else { return Ok(None) };
@@ -90,7 +96,7 @@ impl<'a> Piece<'a> {
                 *target = code;
             }
         }
-        Ok(Some((found, missing)))
+        Ok(Some(found))
     }
 }
 
@@ -103,12 +109,10 @@ pub(super) fn distinct(keys: &[u64], validity: Option<&Validity>, codes: &mut [i
     let pieces = parallel::map(pieces, |mut piece| piece.find(validity).map(|found| (piece, found)));
 
     let mut all = Found::new(keys.len())?;
-    let mut missing = Value { row: usize::MAX, count: 0, is_missing: true };
     let mut numbered = with_room(pieces.len())?;
     for piece in pieces {
-        let (piece, Some((found, own_missing))) = piece? else { return Ok(None) };
-        missing.row = missing.row.min(own_missing.row);
-        missing.count += own_missing.count;
+        let (piece, Some(found)) = piece? else { return Ok(None) };
+        all.add_missing(found.missing.row, found.missing.count);
         let mut numbers = with_room(found.keys.len())?;
         for (key, value) in found.keys.into_iter().zip(found.values) {
             let Some(number) = all.add(key, value.row, value.count) else { return Ok(None) };
@@ -117,7 +121,7 @@ pub(super) fn distinct(keys: &[u64], validity: Option<&Validity>, codes: &mut [i
         numbered.push((piece, numbers));
     }
 
-    let Found { keys, values, .. } = all;
+    let Found { keys, values, missing, .. } = all;
     let mut order: Vec<usize> = with_room(keys.len())?;
     order.extend(0..keys.len());
     order.sort_unstable_by_key(|&number| keys[number]);

@@ -47,7 +47,7 @@ fn values_are_counted_and_numbered() {
     }
 }
 
-/// Integers of which a multiplicative hash by the golden ratio has the same leading bits, whatever their sign.
+/// The library hashes an integer by multiplying it with a constant. These integers all have the same hash.
 #[test]
 fn values_whose_hashes_collide_are_counted() {
     const INVERSE: u64 = 0xF1DE_83E1_9937_733D; // of 0x9E37_79B9_7F4A_7C15, modulo 2^64

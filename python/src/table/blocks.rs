@@ -18,6 +18,7 @@ use crate::base::error::{OrRaise, TableError};
 use crate::base::exit;
 use crate::base::memory;
 use crate::table::Table;
+use crate::table::labels::shows_numbers;
 use crate::table::reading::Wanted;
 
 /// Blocks of rows of a table, one after another.
@@ -57,8 +58,11 @@ impl Table {
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let table = Bound::new(py, Self::new(slf.get().snapshot(py)?))?;
-        let Shape { rows, columns } = table.get().read(py).shape();
-        if rows > 0 && table.get().shown_row(py, 0, None)?.is_some() {
+        let (Shape { rows, columns }, shows_numbers) = {
+            let table = table.get().read(py);
+            (table.shape(), table.dictionary().iter().all(shows_numbers))
+        };
+        if !shows_numbers {
             let builtins = py.import("builtins")?;
             let every = builtins.getattr("range")?.call1((rows,))?;
             return builtins.getattr("map")?.call1((table.getattr("__getitem__")?, every));

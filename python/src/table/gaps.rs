@@ -2,8 +2,8 @@
 
 use numeric_table::table::spi::Region;
 use numeric_table::{
-    AnyArray, AnyValue, ConversionPolicy, DataDictionary, ElementType, Error, ErrorKind, MissingValues, NumericTable,
-    Result, SoaNumericTable, TableConversion, TableDescription, TableSelection,
+    AnyArray, AnyValue, ConversionPolicy, DataDictionary, ElementType, Error, ErrorKind, Feature, MissingValues,
+    NumericTable, Result, SoaNumericTable, TableConversion, TableDescription, TableSelection,
     array::Validity,
     table::{FillMissing, Rejected},
 };
@@ -62,11 +62,8 @@ impl Fill {
             Self::Label(label) => {
                 let categories = feature.categories.as_ref();
                 let code = categories.and_then(|categories| categories.labels().position(|other| other == label));
-                code.map(|code| FillMissing::value(code as u64)).ok_or_else(|| {
-                    let (name, reason) = (feature.name.clone(), format!("{label:?} is not a label of the column"));
-                    let (row, column) = (Some(row), Some(column));
-                    Error::new(ErrorKind::Unsupported { target: "fillna", row, column, name, reason })
-                })
+                let reason = || format!("{label:?} is not a label of the column");
+                code.map(|code| FillMissing::value(code as u64)).ok_or_else(|| refused(feature, row, column, reason()))
             }
             &Self::By(FillMissing::Value(value)) => {
                 let labels = feature.categories.as_ref().filter(|categories| categories.has_labels());
@@ -74,11 +71,10 @@ impl Fill {
                 if let Some(labels) = labels
                     && index.is_none_or(|index| index >= labels.len() as u64)
                 {
-                    let (name, count) = (feature.name.clone(), labels.len());
+                    let count = labels.len();
                     let reason =
                         format!("{value} is not one of the {count} labels of the column, nor the index of one");
-                    let (row, column) = (Some(row), Some(column));
-                    return Err(Error::new(ErrorKind::Unsupported { target: "fillna", row, column, name, reason }));
+                    return Err(refused(feature, row, column, reason));
                 }
                 if !feature.element_type.is_float() {
                     // A fraction would be truncated.
@@ -91,6 +87,12 @@ impl Fill {
             &Self::By(fill) => Ok(fill),
         }
     }
+}
+
+/// Returns the error of a column whose first gap, in a row, cannot be filled.
+fn refused(feature: &Feature, row: usize, column: usize, reason: String) -> Error {
+    let (row, column, name) = (Some(row), Some(column), feature.name.clone());
+    Error::new(ErrorKind::Unsupported { target: "fillna", row, column, name, reason })
 }
 
 /// Sets the flags of a column's rows, which are 0, to 1 where a value is missing, or NaN if that counts.
@@ -134,9 +136,8 @@ pub(crate) fn filled(table: &dyn NumericTable, fills: &[(usize, Fill)]) -> Resul
         let flags = na_of(table, *column)?;
         let Some(first) = flags.iter().position(|&flag| flag != 0) else { continue };
         if sparse::of(table).is_some() {
-            let (row, column, name) = (Some(first), Some(*column), table.dictionary().feature(*column)?.name.clone());
             let reason = "a sparse table with NaN; fill the values of to_scipy()".to_owned();
-            return Err(Error::new(ErrorKind::Unsupported { target: "fillna", row, column, name, reason }));
+            return Err(refused(table.dictionary().feature(*column)?, first, *column, reason));
         }
         let fill = fill.for_column(table.dictionary(), *column, first)?;
         let (values, before) = table.column_with_validity(*column, ..)?;

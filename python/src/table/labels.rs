@@ -82,6 +82,11 @@ impl Shown {
     }
 }
 
+/// Returns whether a column shows its stored numbers, and not labels or points in time.
+pub(crate) fn shows_numbers(feature: &Feature) -> bool {
+    matches!(Shown::of(feature), Shown::Numbers)
+}
+
 impl Table {
     /// Returns a column as `table[key]` shows it: labels, points in time, or the stored numbers.
     pub(crate) fn shown_column<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -140,9 +145,8 @@ impl Table {
         let columns = {
             let table = self.read(py);
             let dictionary = table.dictionary();
-            let is_other = |column: usize| -> numeric_table::Result<bool> {
-                Ok(!matches!(Shown::of(dictionary.feature(column)?), Shown::Numbers))
-            };
+            let is_other =
+                |column: usize| -> numeric_table::Result<bool> { Ok(!shows_numbers(dictionary.feature(column)?)) };
             let mut has_others = false;
             for column in columns.map_or(0..dictionary.len(), |columns| 0..columns.len()) {
                 has_others |= is_other(columns.map_or(column, |columns| columns[column])).or_raise()?;

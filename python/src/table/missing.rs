@@ -5,10 +5,8 @@
 
 use std::ops::Range;
 
-use numeric_table::dictionary::Categories;
 use numeric_table::{
-    Feature, FeatureType, MissingValues, NumericTable, Result, Shape, SoaNumericTable, TableConversion,
-    TableDescription, table::FillMissing,
+    MissingValues, NumericTable, Result, Shape, SoaNumericTable, TableConversion, TableDescription, table::FillMissing,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -21,6 +19,7 @@ use crate::base::share::Share;
 use crate::table::Table;
 use crate::table::choose;
 use crate::table::gaps::{self, Fill};
+use crate::table::labels::shows_numbers;
 use crate::table::reading::{Wanted, listed};
 use crate::table::sparse;
 
@@ -251,7 +250,7 @@ impl Table {
             let mut columns = listed(0..self.column_count(py), "columns")?;
             if fill.is_number() {
                 let table = self.read(py);
-                columns.retain(|&column| table.dictionary().feature(column).is_ok_and(has_numbers));
+                columns.retain(|&column| table.dictionary().feature(column).is_ok_and(shows_numbers));
             }
             Ok::<_, PyErr>(columns.into_iter().map(|column| (column, fill.clone())).collect())
         };
@@ -286,12 +285,6 @@ impl Table {
         }
         Ok(fills)
     }
-}
-
-/// Returns whether a column shows numbers, and not words or dates.
-fn has_numbers(feature: &Feature) -> bool {
-    let has_words = feature.categories.as_ref().is_some_and(Categories::has_labels);
-    !has_words && !matches!(feature.feature_type, FeatureType::Time(_))
 }
 
 /// Only missing values.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use numeric_table::prelude::*;
 use tempfile::TempDir;
-use test_support::tables::LAYOUTS;
+use test_support::tables::{LAYOUTS, huge};
 use test_support::test_name;
 
 use super::calls::CALLS;
@@ -27,7 +27,7 @@ const MEMORY_KIB: usize = 768 << 10;
 const TIME: Duration = Duration::from_secs(240);
 
 /// The numbers of rows and of columns that are combined.
-const SIDES: [usize; 6] = [0, 1, 3, (1_u64 << 40) as usize, 1 << (usize::BITS - 2), usize::MAX];
+const SIDES: [usize; 6] = [0, 1, 3, huge(40), huge(62), usize::MAX];
 
 /// One public call, or a few that belong together.
 pub(crate) struct Call {

@@ -7,14 +7,14 @@ use std::process::Command;
 use numeric_table::prelude::*;
 use numeric_table::{SoaNumericTable, dictionary::Categories};
 use numeric_table_arrow::prelude::*;
-use test_support::tables::LAYOUTS;
+use test_support::tables::{LAYOUTS, huge};
 
 /// Set in the process that a test runs in.
 const CHILD: &str = "NUMERIC_TABLE_ARROW_TEST";
 /// Bytes that are left in the full address space for small calls; at most twice as many are.
 const LEFT: usize = 8 << 20;
 /// The numbers of rows and of columns that are combined.
-const SIDES: [usize; 6] = [0, 1, 3, (1_u64 << 40) as usize, 1 << (usize::BITS - 2), usize::MAX];
+const SIDES: [usize; 6] = [0, 1, 3, huge(40), huge(62), usize::MAX];
 
 /// Runs a test in a process with an address space of this number of KiB.
 fn alone(name: &str, limit: &str, test: impl FnOnce()) {
