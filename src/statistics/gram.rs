@@ -6,7 +6,7 @@ use serde::ser::{Serialize, Serializer};
 use super::double::Double;
 use super::named_products::{Fields, NamedProducts};
 use super::options::StatisticsOptions;
-use super::product::Center;
+use super::strips::Center;
 use crate::base::element::Element;
 use crate::base::error::Result;
 use crate::base::room::with_room;

@@ -34,6 +34,7 @@ mod quantiles;
 mod sketch;
 mod sparse;
 mod stream;
+mod strips;
 
 pub use bins::HistogramBins;
 pub use column::ColumnStatistics;

@@ -13,7 +13,8 @@ use serde::de;
 use super::blocks::{Work, cut, dictionary_of, fits, names_of, with_rows};
 use super::double::Double;
 use super::options::StatisticsOptions;
-use super::product::{BLOCK_ROWS, Block, Center, Products, cost, lower_half};
+use super::product::{Products, cost, lower_half};
+use super::strips::{BLOCK_ROWS, Block, Center};
 use crate::base::count::{rows_after, same_count};
 use crate::base::element::Element;
 #[cfg(doc)]

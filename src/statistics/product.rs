@@ -11,8 +11,8 @@
 
 use std::ops::Range;
 
-use super::blocks::ValueSource;
 use super::double::Double;
+use super::strips::{Block, Center, Lanes, Line, STRIP};
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
@@ -20,142 +20,14 @@ use crate::base::number::plain_nan;
 use crate::base::parallel;
 use crate::base::room::{filled, with_room};
 use crate::convert::level::{Level, LongLoop};
-use crate::table::Region;
 
-/// Number of rows of a block. Two strips of a block fit into the first-level cache.
-pub(super) const BLOCK_ROWS: usize = 256;
-/// Number of columns of a strip: a cache line.
-const STRIP: usize = 8;
 /// Number of sums of a tile.
 const TILE: usize = STRIP * STRIP;
 /// Number of strips of a block that are multiplied with every other strip before the next ones: 256 KiB, which stay in
 /// the second-level cache.
 const NEAR_STRIPS: usize = 16;
-
-type Lanes = [f64; STRIP];
-
-/// The values subtracted from columns before they are multiplied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Center {
-    /// The means of the columns: in a block, those of its rows; in results, those of all rows.
-    Means,
-    /// Nothing.
-    Zero,
-}
-
-/// Some rows, centered and divided into strips.
-pub(super) struct Block {
-    center: Center,
-    rows: usize,
-    /// The values, strip by strip and row by row. Columns past the last are zeros.
-    strips: Vec<Lanes>,
-    /// For each strip, the values subtracted from its columns, about their means. If nothing was subtracted, their
-    /// sums.
-    shifts: Vec<Lanes>,
-    /// For each strip, the sums of its centered values: zero except for rounding.
-    rests: Vec<Lanes>,
-}
-
-impl Block {
-    /// Creates a block with room for `rows` rows.
-    ///
-    /// # Errors
-    /// [`ErrorKind::OutOfMemory`].
-    pub(super) fn new(columns: usize, rows: usize, center: Center) -> Result<Self> {
-        let count = columns.div_ceil(STRIP);
-        let zeros = |count| filled(count, [0.0; STRIP]);
-        let (strips, shifts, rests) = (zeros(count.saturating_mul(rows))?, zeros(count)?, zeros(count)?);
-        Ok(Self { center, rows: 0, strips, shifts, rests })
-    }
-
-    /// Reads rows. `buffer` is used if their values have to be converted.
-    pub(super) fn read(
-        &mut self,
-        rows: Range<usize>,
-        columns: usize,
-        source: &dyn ValueSource,
-        buffer: &mut Vec<f64>,
-    ) -> Result<()> {
-        let region = Region { rows, columns: 0..columns };
-        let count = region.shape().element_count()?;
-        if buffer.len() < count {
-            *buffer = filled(count, 0.0)?;
-        }
-        let values = source.read(&region, &mut buffer[..count])?;
-        self.rows = region.rows.len();
-        Level::chosen().run_long(Fill { block: self, values, columns });
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn fill(&mut self, values: &[f64], columns: usize) {
-        let rows = self.rows;
-        for (r, row) in values.chunks_exact(columns).enumerate() {
-            let (whole, rest) = row.as_chunks::<STRIP>();
-            let mut at = r;
-            for values in whole {
-                self.strips[at] = *values;
-                at += rows;
-            }
-            if !rest.is_empty() {
-                let mut last = [0.0; STRIP];
-                last[..rest.len()].copy_from_slice(rest);
-                self.strips[at] = last;
-            }
-        }
-        let part = 1.0 / rows as f64;
-        let places = self.strips.chunks_exact_mut(rows).zip(&mut self.shifts).zip(&mut self.rests);
-        for ((strip, shift), rest) in places {
-            if self.center == Center::Zero {
-                *shift = sum_by_lanes(strip, |_, value| value);
-                continue;
-            }
-            // Relative to the first row, so that equal values have no deviations; on a part of each value, so that sums
-            // stay in the range of `f64`.
-            let first = strip[0];
-            let means = sum_by_lanes(strip, |lane, value| value * part - first[lane] * part);
-            *shift = std::array::from_fn(|lane| first[lane] + means[lane]);
-            if shift.iter().any(|shift| !shift.is_finite()) {
-                far_means(strip, part, shift);
-            }
-            let shift = *shift;
-            strip.iter_mut().for_each(|values| (0..STRIP).for_each(|lane| values[lane] -= shift[lane]));
-            *rest = sum_by_lanes(strip, |_, value| value);
-        }
-    }
-
-    fn strip(&self, strip: usize) -> &[Lanes] {
-        &self.strips[strip * self.rows..(strip + 1) * self.rows]
-    }
-}
-
-/// Recomputes from halves the means that left the range of `f64` because the difference between a value and the first
-/// value exceeds it. The means of columns with a non-finite value stay infinite or NaN.
-#[cold]
-#[inline(never)]
-fn far_means(strip: &[Lanes], part: f64, means: &mut Lanes) {
-    let (first, half) = (strip[0], part / 2.0);
-    for (lane, mean) in means.iter_mut().enumerate().filter(|(_, mean)| !mean.is_finite()) {
-        let above: f64 = strip.iter().map(|values| values[lane] * half - first[lane] * half).sum();
-        *mean = 2.0 * (first[lane] / 2.0 + above);
-    }
-}
-
-/// Sums the rows of a strip in four chains, always the same.
-#[inline(always)]
-fn sum_by_lanes(strip: &[Lanes], of: impl Fn(usize, f64) -> f64) -> Lanes {
-    let mut sums = [[0.0; STRIP]; 4];
-    let (whole, rest) = strip.as_chunks::<4>();
-    for rows in whole {
-        for (sum, values) in sums.iter_mut().zip(rows) {
-            (0..STRIP).for_each(|lane| sum[lane] += of(lane, values[lane]));
-        }
-    }
-    for (sum, values) in sums.iter_mut().zip(rest) {
-        (0..STRIP).for_each(|lane| sum[lane] += of(lane, values[lane]));
-    }
-    std::array::from_fn(|lane| (sums[0][lane] + sums[1][lane]) + (sums[2][lane] + sums[3][lane]))
-}
+/// Number of rows of two strips that stay in the first-level cache, even beside other data.
+const NEAR_ROWS: usize = 64;
 
 /// The change that merging a block makes to the sums.
 struct Step {
@@ -379,20 +251,6 @@ fn merge_means(
     before * share
 }
 
-/// Fills a block with rows.
-struct Fill<'a> {
-    block: &'a mut Block,
-    values: &'a [f64],
-    columns: usize,
-}
-
-impl LongLoop for Fill<'_> {
-    #[inline(always)]
-    fn run(self) {
-        self.block.fill(self.values, self.columns);
-    }
-}
-
 /// Adds the products of strip `i` of a block with the strips from `j` on, each to its tile.
 fn add_tiles(tiles: &mut [[f64; TILE]], block: &Block, step: &Step, i: usize, j: usize) {
     let level = Level::chosen();
@@ -423,29 +281,43 @@ impl<const ROWS: usize> LongLoop for AddTiles<'_, ROWS> {
 
 #[inline(always)]
 fn add_tile<const ROWS: usize>(tile: &mut [f64; TILE], block: &Block, step: &Step, i: usize, j: usize) {
-    let (left, right) = (block.strip(i), block.strip(j));
+    let products = multiply::<ROWS>(block.strip(i), block.strip(j));
     let (rows, _) = tile.as_chunks_mut::<STRIP>();
-    for (first, sums) in rows.chunks_exact_mut(ROWS).enumerate().map(|(part, sums)| (part * ROWS, sums)) {
-        let products = multiply::<ROWS>(left, first, right);
-        for (a, (sums, products)) in sums.iter_mut().zip(&products).enumerate() {
-            let (rest, delta) = (block.rests[i][first + a], step.deltas[i][first + a]);
-            for lane in 0..STRIP {
-                let centred = products[lane] - rest * step.rests[j][lane];
-                sums[lane] += centred + delta * step.deltas[j][lane] * step.weight;
-            }
+    for (row, (sums, products)) in rows.iter_mut().zip(&products).enumerate() {
+        let (rest, delta) = (block.rests[i][row], step.deltas[i][row]);
+        for lane in 0..STRIP {
+            let centred = products[lane] - rest * step.rests[j][lane];
+            sums[lane] += centred + delta * step.deltas[j][lane] * step.weight;
         }
     }
 }
 
-/// Returns the products of `ROWS` columns of a strip, starting with `first`, with the columns of another strip, summed
-/// over the rows. The sums of four columns fit into the registers of every CPU level.
+/// Returns the products of the columns of two strips, summed over the rows. Each time, `ROWS` columns of the left strip
+/// are multiplied over some rows, which stay in the first-level cache for the other columns.
 #[inline(always)]
-fn multiply<const ROWS: usize>(left: &[Lanes], first: usize, right: &[Lanes]) -> [Lanes; ROWS] {
-    let mut sums = [[0.0; STRIP]; ROWS];
+fn multiply<const ROWS: usize>(left: &[Line], right: &[Line]) -> [Lanes; STRIP] {
+    let mut products = [[0.0; STRIP]; STRIP];
+    for (left, right) in left.chunks(NEAR_ROWS).zip(right.chunks(NEAR_ROWS)) {
+        for (part, products) in products.as_chunks_mut::<ROWS>().0.iter_mut().enumerate() {
+            *products = add_products(*products, left, part * ROWS, right);
+        }
+    }
+    products
+}
+
+/// Adds the products of `ROWS` columns of a strip, starting with `first`, with the columns of another strip. The sums of
+/// four columns fit into the registers of every CPU level.
+#[inline(always)]
+fn add_products<const ROWS: usize>(
+    mut sums: [Lanes; ROWS],
+    left: &[Line],
+    first: usize,
+    right: &[Line],
+) -> [Lanes; ROWS] {
     for (left, right) in left.iter().zip(right) {
         for (a, sums) in sums.iter_mut().enumerate() {
-            let factor = left[first + a];
-            for (sum, &right) in sums.iter_mut().zip(right) {
+            let factor = left.0[first + a];
+            for (sum, &right) in sums.iter_mut().zip(&right.0) {
                 *sum = factor.mul_add(right, *sum);
             }
         }
@@ -480,19 +352,23 @@ mod tests {
     #[test]
     fn products_are_the_same_bits_at_every_level() {
         let value = |i: usize| ((i * 7919 % 1013) as f64 - 500.0) / 7.0;
-        let left: Vec<Lanes> = (0..256).map(|row| std::array::from_fn(|lane| value(row * 8 + lane))).collect();
-        let right: Vec<Lanes> = (0..256).map(|row| std::array::from_fn(|lane| value(row * 11 + 3 * lane))).collect();
+        let lines = |value: &dyn Fn(usize, usize) -> f64| {
+            (0..256).map(|row| Line(std::array::from_fn(|lane| value(row, lane)))).collect::<Vec<_>>()
+        };
+        let left = lines(&|row, lane| value(row * 8 + lane));
+        let right = lines(&|row, lane| value(row * 11 + 3 * lane));
         for first in [0, 4] {
             let mut chains = [[0.0_f64; STRIP]; 4];
             for row in 0..256 {
                 for (a, chain) in chains.iter_mut().enumerate() {
-                    (0..8).for_each(|b| chain[b] = left[row][first + a].mul_add(right[row][b], chain[b]));
+                    (0..8).for_each(|b| chain[b] = left[row].0[first + a].mul_add(right[row].0[b], chain[b]));
                 }
             }
             for level in Level::available() {
-                assert_eq!(level.run(|| multiply::<4>(&left, first, &right)), chains, "{level:?}");
-                let both = level.run(|| multiply::<8>(&left, 0, &right));
-                assert_eq!(both[first..first + 4], chains, "{level:?}");
+                for products in [multiply::<4>, multiply::<8>] {
+                    let found = level.run(|| products(&left, &right));
+                    assert_eq!(found[first..first + 4], chains, "{level:?}");
+                }
             }
         }
     }
