@@ -25,7 +25,7 @@ pub(crate) fn sort(items: &mut [u64], spare: &mut [u64], low: u32, high: u32) {
     if items.len() <= FEW {
         return items.sort_unstable(); // stable, because the lower bits ascend
     }
-    let useful = usize::BITS - items.len().leading_zeros() + MORE_BITS;
+    let useful = usize::BITS - (items.len() - 1).leading_zeros() + MORE_BITS;
     let passes = useful.min(high - low).div_ceil(DIGIT);
     let middle = high - (passes * DIGIT).min(high - low);
     let tasks = parallel::task_count(size_of_val(items).saturating_mul(2));
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn any_keys_are_sorted_as_by_the_standard_library() {
         let mut random = Random::new(7);
-        for count in [0, 1, 2, 191, 192, 193, 1000, 5000, 300_001] {
+        for count in [0, 1, 2, 191, 192, 193, 1000, 4096, 5000, 300_001] {
             let low = 20;
             let widths = if count > 5000 { &[1, 9, 23, 44][..] } else { &[1, 7, 8, 9, 16, 23, 32, 44] };
             for &bits in widths {
