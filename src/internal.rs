@@ -15,6 +15,7 @@ pub use crate::format::rows::{ColumnTypes, HasRows, RowSource};
 pub use crate::format::{Arriving, FileParts, Front, StoredValues};
 pub use crate::serde::numbers::Numbers;
 pub use crate::serde::{refused, remember};
+pub use crate::statistics::group::values::with_values;
 pub use crate::storage::checksum::RunSums;
 pub use crate::storage::replace::replace_file;
 pub use crate::table::csr::cells::StoredCells;

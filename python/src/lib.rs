@@ -49,9 +49,14 @@ fn statistics(py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
 /// Returns a new table with the rows of several tables that have the same columns, one after another. It is sparse if
 /// all of them are. Accepts also what ``Table(x)`` accepts.
 ///
+/// Columns with names are stacked by name, in the order of the first table; columns without names by their order. The
+/// labels of categories are joined: those of the first table keep their codes, and new ones follow.
+///
 /// >>> import numpy as np, numeric_table as nt
 /// >>> nt.vstack([np.zeros((2, 3)), np.ones((1, 3))]).shape
 /// (3, 3)
+/// >>> nt.vstack([{"city": ["Rome"], "size": [3]}, {"size": [1], "city": ["Oslo"]}])["city"]
+/// array(['Rome', 'Oslo'], dtype=object)
 #[function]
 fn vstack<'py>(
     py: Python<'py>,

@@ -1,6 +1,7 @@
 """What users of NumPy, pandas and polars type first: brackets, names, copies, and calls that name other libraries."""
 
 import copy
+import datetime
 import importlib.metadata
 import os
 import pickle
@@ -93,8 +94,7 @@ def test_a_row_of_numbers_is_an_array_and_any_other_row_a_tuple():
     assert np.isnan(table[-1][3]) and table[2, ["size", "city"]] == (3, "Oslo") and table[2, :2] == ("Oslo", 3)
     assert isinstance(table[2, ["size", "share"]], np.ndarray) and table[2, ["size", "share"]].tolist() == [3, 2.5]
     assert nt.Table({"c": ["x"], "n": [2**53 + 1]})[0] == ("x", 2**53 + 1)
-    with pytest.raises(nt.MissingValueError):
-        nt.Table({"n": [1, None]})[1]
+    assert np.isnan(nt.Table({"n": [1, None]})[1]).tolist() == [True]
     with pytest.raises(nt.TableIndexError, match="no row 4"):
         table[4]
     assert [row[1] for row in table] == [1, 2, 3, 4]
@@ -338,3 +338,92 @@ def test_the_version_has_one_home():
         assert importlib.metadata.version("numeric-table") == nt.__version__
     except importlib.metadata.PackageNotFoundError:
         pytest.skip("it is not installed")
+
+
+def test_missing_integers_are_nan_in_brackets():
+    table = nt.Table({"a": np.ma.array([1, 2, 5], mask=[0, 1, 0], dtype="i4"), "n": [4, None, 6], "x": [0.5, 1.5, 2.5]})
+    assert table["n"].dtype == np.float64 and np.array_equal(table["n"], [4, np.nan, 6], equal_nan=True)
+    assert np.isnan(table[1, "n"]) and table[0, "n"] == 4 and table[0, "n"].dtype == np.int64
+    assert np.array_equal(table[1], [np.nan, np.nan, 1.5], equal_nan=True)
+    whole = table[["a", "n"]]
+    assert np.isnan(whole[1]).all() and whole[0].tolist() == [1, 4] and whole[0].dtype == np.int64
+    assert np.isnan(whole[1, ["n"]]).all() and whole[1, :].dtype == np.float64
+    for row, found in enumerate(whole):
+        np.testing.assert_array_equal(found, whole[row])
+    assert table[table["n"] > 3]["x"].tolist() == [0.5, 2.5] == table[~(table["n"] < 3)][::2]["x"].tolist()
+    assert table[1:, "n"][1] == 6 and table[[0, 2], "n"].dtype == np.int64
+    words = nt.Table({"k": ["x", None], "n": [1, None]})
+    assert words[1] == (None, None) and np.isnan(words[1, "n"])
+    big = nt.Table({"n": [2**53 + 1, None], "m": [1, 2]})
+    for call in [lambda: big["n"], lambda: big.column("n"), lambda: big[["n"]].rows()]:
+        with pytest.raises(nt.MissingValueError, match="to_masked"):
+            call()
+    assert big[0, "n"] == 2**53 + 1 and np.isnan(big[1, "n"]) and big[0].tolist() == [2**53 + 1, 1]
+
+
+def test_dates_compare_with_texts_and_dates():
+    table = nt.Table({"d": np.array(["2024-01-01", "NaT", "2024-03-01"], "M8[D]"), "k": [0, 1, 2]})
+    times = nt.Table({"d": np.array(["2024-01-01T12:30", "NaT"], "M8[us]")})["d"]
+    day = "2024-01-01"
+    for same in [day, datetime.date(2024, 1, 1), datetime.datetime(2024, 1, 1), np.datetime64(day), "2024-01-01T00:00"]:
+        assert (table["d"] == same).tolist() == [True, False, False] == (same == table["d"]).tolist()
+        assert (table["d"] != same).tolist() == [False, True, True]
+        assert (table["d"] > same).tolist() == [False, False, True] == (same < table["d"]).tolist()
+        assert (table["d"] <= same).tolist() == [True, False, False] and type(table["d"] <= same) is np.ndarray
+        assert (times > same).tolist() == [True, False]
+    assert (table["d"] >= [day, day, None]).tolist() == [True, False, False]
+    assert (times == "2024-01-01T12:30:00").tolist() == [True, False]
+    assert table[table["d"] > "2024-02"]["k"].tolist() == [2] and (table["d"] == None).tolist() == [False] * 3  # noqa: E711
+    assert (table["d"] - np.datetime64(day)).tolist()[2] == datetime.timedelta(60) and table["d"].max() is not None
+    for wrong, error in [("yesterday", ValueError), (5, TypeError), ("2024-01-01T00:00Z", ValueError), (1.5, TypeError)]:
+        for compare in [lambda: table["d"] == wrong, lambda: table["d"] < wrong]:
+            with pytest.raises(error, match="date|zone"):
+                compare()
+    zone = datetime.datetime(2024, 1, 1, tzinfo=datetime.timezone.utc)
+    with pytest.raises(nt.TableTypeError, match="time zone"):
+        table["d"] > zone
+    again = pickle.loads(pickle.dumps(table["d"]))
+    assert type(again) is np.ndarray and np.array_equal(again, table["d"], equal_nan=True)
+    assert repr(times).startswith("array(['2024") and nt.Table({"d": table["d"]})["d"][0] == table["d"][0]
+
+
+def test_missing_words_are_in_no_order():
+    words = nt.Table({"k": ["b", None, "a"]})["k"]
+    assert (words > "a").tolist() == [True, False, False] and ("b" >= words).tolist() == [True, False, True]
+    assert (words < words[::-1]).tolist() == [False, False, True] and (words == "b").tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("key", [2**63, -(2**70), 1.0, 0.5, None, object()])
+def test_a_key_that_selects_nothing_is_refused_in_a_sentence(key):
+    table = mixed()
+    error = IndexError if isinstance(key, int) else TypeError
+    for call in [lambda: table[key], lambda: table[0, key], lambda: table[:, key], lambda: table[key, "size"]]:
+        with pytest.raises(error, match="there is no index|are selected by an index"):
+            call()
+    for call in [lambda: table.column(key), lambda: table.codes(key)]:
+        with pytest.raises(error, match="there is no index|a column is its name or its index"):
+            call()
+
+
+NAMES = ["values", "loc", "iloc", "mean", "sort_values", "merge", "to_csv", "unique", "T", "index", "to_dict", "isnull"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_of_pandas_are_answered_by_what_to_write(name):
+    table = mixed()
+    assert not hasattr(table, name) and getattr(table, name, 5) == 5 and name not in dir(table)
+    with pytest.raises(AttributeError, match=rf"a table has no \.{name}: .") as error:
+        getattr(table, name)
+    assert error.value.name == name and error.value.obj is table
+
+
+def test_a_table_has_no_assignment():
+    table = mixed()
+    before = table.copy()
+    with pytest.raises(TypeError, match=r"table\['z'\] = .*with_column"):
+        table["z"] = 1
+    with pytest.raises(TypeError, match="drop"):
+        del table["size"]
+    assert table == before
+    with pytest.raises(AttributeError, match="^'numeric_table.Table' object has no attribute 'no_such'$"):
+        table.no_such

@@ -238,3 +238,48 @@ def test_a_frame_with_missing_values_comes_back(tmp_path):
     frame.to_csv(tmp_path / "t.csv", index=False)
     table = nt.read_csv(tmp_path / "t.csv", missing="nan")
     pd.testing.assert_frame_equal(table.to_pandas(), frame)
+
+
+def test_read_csv_has_the_options_of_pandas(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n1,x\n,\n3,y\n")
+    for header in [0, "infer", True, np.int64(0)]:
+        assert nt.read_csv(path, header=header).names == ["a", "b"]
+    path.write_text("a;b\nx;y\n")
+    for header in [None, False]:
+        found = nt.read_csv(path, header=header, sep=";")
+        assert found.names == [None, None] and found[0] == ("a", "b")
+    with nt.open_csv(path, header=None, sep=";", usecols=[1]) as source:
+        assert [block.shape for block in source.row_blocks(9)] == [(2, 1)]
+    for header in [1, -1, [0, 1], "first", 0.5]:
+        with pytest.raises(TypeError, match='header= must be "auto", None, 0'):
+            nt.read_csv(path, header=header)
+    path.write_text("a,b,c\n1,2,x\n3,4,y\n")
+    found = nt.read_csv(path, usecols=["c", "a"], dtype={"a": "f4"})
+    assert found.names == ["c", "a"] and str(found.dtypes[1]) == "float32"
+    with pytest.raises(TypeError, match="sep= are one option"):
+        nt.read_csv(path, sep=",", delimiter=",")
+    for option, text in [("nrows", "row_blocks"), ("names", "table.columns"), ("parse_dates", "datetime64"), ("index_col", "rows")]:
+        for call in [nt.read_csv, nt.open_csv]:
+            with pytest.raises(TypeError, match=rf"{call.__name__}\(\) has no {option}=: .*{text}"):
+                call(path, **{option: 1})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        nt.read_csv(path, colour=1)
+
+
+def test_a_number_fills_no_words_and_no_dates_of_a_csv_file(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("k,d,n,x\nx,2024-01-02,1,0.5\n,,,\ny,2024-01-04,3,2.5\n")
+    found = nt.read_csv(path, missing=0, dtypes={"d": "datetime64[D]"})
+    assert found["k"].tolist() == ["x", None, "y"] and found["d"].astype(str).tolist() == ["2024-01-02", "NaT", "2024-01-04"]
+    assert found["n"].tolist() == [1, 0, 3] and found["n"].dtype == np.int64 and found["x"].tolist() == [0.5, 0, 2.5]
+    assert nt.read_csv(path, missing=0, columns=["n", "k"])["k"].tolist() == ["x", None, "y"]
+    assert nt.read_csv(path, "f8", missing=-1, columns=["n", "x"]).rows().tolist() == [[1, 0.5], [-1, -1], [3, 2.5]]
+    with pytest.raises(nt.TableError, match="line 3, column 0"):
+        nt.read_csv(path, "f8", missing=0, columns=["k", "n"])
+    for unit in ["s", "ms", "us", "ns"]:
+        assert nt.read_csv(path, dtypes={"d": f"M8[{unit}]"})["d"][0] == np.datetime64("2024-01-02")
+    with pytest.raises(TypeError, match="dates and times are"):
+        nt.read_csv(path, dtypes={"d": "datetime64[h]"})
+    with pytest.raises(nt.TableError, match="line"):
+        nt.read_csv(path, dtypes={"k": "datetime64[D]"})

@@ -81,3 +81,18 @@ def test_a_stream_of_one_column_is_a_column():
     assert nt.Table(pl.Series([1.0, 2.0])).rows().tolist() == [[1.0], [2.0]]
     assert nt.Table(pa.array([1, 2, 3])).shape == (3, 1)
     assert nt.Table(pa.chunked_array([[1.5], [2.5]])).rows().tolist() == [[1.5], [2.5]]
+
+
+def test_seconds_that_polars_does_not_have_are_refused():
+    polars = pytest.importorskip("polars")
+    limit = (2**63 - 1) // 1000
+    for count in [limit, -limit]:
+        table = nt.Table({"t": np.array([0, count], "M8[s]")})
+        assert table.to_polars()["t"].to_physical().to_list() == [0, count * 1000]
+    for count in [limit + 1, -limit - 1, 2**60]:
+        table = nt.Table({"a": [1, 2], "t": np.array([0, count], "M8[s]")})
+        with pytest.raises(nt.TableError, match=rf"column 't', row 1: polars has no point in time {count} s .* {limit} s"):
+            table.to_polars()
+        table.set_missing([1], "t")
+        assert table.to_polars()["t"].null_count() == 1 and table.to_arrow().num_rows == 2
+    assert isinstance(nt.Table({"t": np.array([2**62], "M8[ms]")}).to_polars(), polars.DataFrame)

@@ -130,3 +130,45 @@ def test_statistics_are_addressed_by_name():
         assert result.names == [None, None]
         result.update(nt.Table([[1.0, 2.0], [3.0, 4.0]], names=["a", "b"]))
         assert pickle.loads(pickle.dumps(result)).names == ["a", "b"]
+
+
+def test_groups_are_counted_iterated_and_have_the_values_of_their_column():
+    table = nt.Table({"x": [1.0, 3.0, 5.0, 7.0], "year": [2024, 2023, 2024, None], "k": ["b", "a", "b", "c"]})
+    groups = table.groupby("year", missing="group")
+    assert len(groups) == 3 and [label for label, _ in groups] == groups.labels == ["2023", "2024", "missing"]
+    assert [group["x"]["mean"] for _, group in groups] == groups["x"].mean.tolist() == [3.0, 3.0, 7.0]
+    assert "x" in groups and "y" not in groups and 0 not in groups
+    assert groups.means[:2, 1].tolist() == [2023, 2024] and np.isnan(groups.means[2, 1])
+    assert groups.minima[:2, 1].tolist() == groups.maxima[:2, 1].tolist() == [2023, 2024]
+    assert groups.group("2024")["year"]["maximum"] == 2024 and groups.group(2)["year"]["missing_count"] == 1
+    again = pickle.loads(pickle.dumps(groups))
+    assert again.means[:2, 1].tolist() == [2023, 2024] and again.group("2024")["year"]["mean"] == 2024
+    words = table.groupby("k")
+    assert words.labels == ["a", "b", "c"] and words.means[:, 2].tolist() == [1, 0, 2]  # its codes, as elsewhere
+    assert list(nt.Table.zeros(0, 2).groupby(0)) == []
+
+
+def test_dates_with_fractions_do_not_group_and_dates_of_groups_are_dates():
+    days = np.array(["2024-01-01", "2024-01-01", "2024-01-04"], "M8[D]")
+    table = nt.Table({"d": days, "e": days[::-1], "x": [1.0, 2.0, 3.0]})
+    for statistic, first in [("min", "2024-01-01"), ("max", "2024-01-04"), ("mean", "2024-01-02")]:
+        found = table.groupby("d").to_table(statistic)
+        assert found["e"].astype(str).tolist() == [first, "2024-01-01"] and found["d"].tolist() == ["2024-01-01", "2024-01-04"]
+    for alias, name in [("min", "minimum"), ("max", "maximum"), ("std", "standard_deviation"), ("var", "variance")]:
+        assert table.groupby("d").to_table(alias) == table.groupby("d").to_table(name)
+    half = table.astype("f8")
+    with half.write_rows() as block:
+        block[0, 0] += 0.5
+    with pytest.raises(nt.TableError, match="column 'd', row .: NumPy has no point in time 19723.5 D"):
+        half.groupby("d")
+    assert half[1:].groupby("d").labels == ["2024-01-01", "2024-01-04"]
+    gaps = nt.Table({"k": ["a", "b"], "d": np.array(["2024-01-01", "NaT"], "M8[s]")}).groupby("k").to_table()
+    assert gaps["d"].astype(str).tolist() == ["2024-01-01T00:00:00", "NaT"]
+
+
+def test_one_column_groups_and_counts():
+    table = nt.Table({"a": [1, 1, 2], "b": [1, 2, 2]})
+    assert table.groupby(["a"]).labels == ["1", "2"] and table.value_counts(["a"]) == table.value_counts("a")
+    for call in [table.groupby, table.value_counts]:
+        with pytest.raises(TypeError, match=r"takes one column, not 2: to_pandas\(\)"):
+            call(["a", "b"])

@@ -178,3 +178,23 @@ def test_strides_and_shapes():
 def test_a_type_that_tables_do_not_have_comes_with_advice(dtype, advice):
     with pytest.raises(nt.TableTypeError, match=f"tables do not support the type .*{advice}"):
         nt.Table(np.zeros((2, 1), dtype))
+
+
+def test_words_are_parsed_if_a_type_is_asked_for():
+    for data in [["1.5", "-2e3"], np.array([["1.5"], ["-2e3"]]), (word for word in ["1.5", "-2e3"]), [["1.5"], ["-2e3"]]]:
+        assert nt.Table(data, dtype="float64").rows().tolist() == [[1.5], [-2000.0]]
+    table = nt.Table({"a": ["12", "7", None], "b": [1, 2, 3], "c": ["x", "y", "z"]})
+    assert nt.Table(table, dtype="f8").column("c").tolist() == [0, 1, 2]  # a table has codes, which are converted
+    found = nt.Table({"a": ["9007199254740993", None, "7"], "b": [1, 2, 3]}, dtype="int64")
+    assert found.to_masked("a").tolist() == [2**53 + 1, None, 7] and not found.categories and found.names == ["a", "b"]
+    assert nt.Table(["18446744073709551615"], dtype="u8")[0].tolist() == [2**64 - 1]
+    assert np.isnan(nt.Table(["nan", "inf"], dtype="f4")[0, 0])
+    for wrong in ["x", "", "1_000", "1,5"]:
+        with pytest.raises(nt.TableError, match=rf"column 0, row 2: '{wrong}' is not a number"):
+            nt.Table(["1", "2", wrong], dtype="float64")
+    with pytest.raises(nt.TableError, match="column 'k', row 1: 'two' is not a number"):
+        nt.Table({"k": ["1", "two"]}, dtype="i4")
+    with pytest.raises(nt.NotRepresentableError, match="300 at row 0"):
+        nt.Table(["300"], dtype="u1", policy="checked")
+    with pytest.raises(TypeError, match="one type for all columns"):
+        nt.Table({"a": [1]}, dtype={"a": "f4"})

@@ -242,8 +242,13 @@ def test_arrays_show_nan_for_floats_and_refuse_integers(kind):
             "NaT" if value is None and kind == "date" else str(value) for value in COLUMNS[kind]
         ]
         assert str(table[first, NAME]) == str(gap) and str(table[first][0]) == str(gap)
-    else:
-        calls += [lambda: table[NAME], lambda: table[first], lambda: table[first, NAME]]
+    else:  # brackets show NaN, and refuse integers beside it that it would round
+        assert np.isnan(table[first]).all() and np.isnan(table[first, NAME])
+        if kind == "int64":
+            calls.append(lambda: table[NAME])
+        else:
+            shown = [NAN if value is None else value for value in COLUMNS[kind]]
+            np.testing.assert_array_equal(table[NAME], np.array(shown, dtype="f8"), strict=True)
     for call in calls:
         with pytest.raises(nt.MissingValueError, match=rf'row {first}, column 0 \("{NAME}"\).*fillna.*to_masked.*float64'):
             call()

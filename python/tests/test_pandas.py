@@ -195,7 +195,8 @@ def test_missing_values_are_missing():
         table = nt.Table(pd.DataFrame({"x": values}))
         assert table.to_masked("x").tolist() == [1, None]
         with pytest.raises(nt.MissingValueError, match=r'row 1, column 0 \("x"\)'):
-            table["x"]
+            table.column("x")
+        assert table["x"].dtype == np.float64 and table["x"][0] == 1 and np.isnan(table["x"][1])
     columns = {"x": pd.array([2**62 + 1, 2], dtype="Int64"), "y": pd.array([1, 2], dtype="UInt8")}
     whole = nt.Table(pd.DataFrame(columns))
     assert whole["x"].tolist() == [2**62 + 1, 2] and whole.dtypes[1] == np.uint8

@@ -77,8 +77,9 @@ def test_rows_are_those_of_the_beginning_and_cannot_be_written():
         first[0] = 5
     with pytest.raises(StopIteration):
         next(rows)
+    np.testing.assert_array_equal(list(nt.Table({"a": [1, None]})), [[1], [np.nan]])
     with pytest.raises(nt.MissingValueError):
-        list(nt.Table({"a": [1, None]}))
+        list(nt.Table({"a": [1, None]}).row_blocks(1))
     assert [row.tolist() for row in nt.Table(np.eye(2)[::-1])] == [[0, 1], [1, 0]]
     import scipy.sparse
 

@@ -127,3 +127,28 @@ def test_stacks_take_what_a_table_is_made_of():
         nt.vstack([])
     with pytest.raises((TypeError, ValueError)):
         nt.vstack([named, "words"])
+
+
+def test_ascending_is_the_opposite_of_descending():
+    table = nt.Table({"a": [1, 2, 2], "b": [1, 2, 3]})
+    assert table.sort_by("a", ascending=False) == table.sort_by("a", descending=True)
+    assert table.sort_by(["a", "b"], ascending=[False, True]) == table.sort_by(["a", "b"], descending=[True, False])
+    assert table.sort_by("a", ascending=True) == table.sort_by("a")
+    with pytest.raises(TypeError, match="one option"):
+        table.sort_by("a", ascending=True, descending=True)
+
+
+def test_tables_are_stacked_by_name_and_labels_are_joined():
+    one, other = {"k": ["x", "y"], "n": [1, 2]}, {"n": [3, 4], "k": ["z", "x"]}
+    found = nt.vstack([one, other, one])
+    assert found.names == ["k", "n"] and found["n"].tolist() == [1, 2, 3, 4, 1, 2]
+    assert found["k"].tolist() == ["x", "y", "z", "x", "x", "y"] and found.categories == {"k": ["x", "y", "z"]}
+    gaps = nt.vstack([{"k": ["x", None]}, {"k": [None, "y"]}])
+    assert gaps["k"].tolist() == ["x", None, None, "y"]
+    twice = nt.vstack([nt.Table([[1, 2, 3]], names=["a", "b", "a"]), nt.Table([[4, 5, 6]], names=["a", "a", "b"])])
+    assert twice.rows().tolist() == [[1, 2, 3], [4, 6, 5]]
+    assert nt.vstack([nt.Table([[1, 2]], names=["a", "b"]), [[3, 4]]]).rows().tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(nt.TableError, match='table 1 has no column "n".*rename'):
+        nt.vstack([one, {"k": ["x"], "m": [1]}])
+    with pytest.raises(nt.TableError, match="table 1"):
+        nt.vstack([one, {"k": ["x"]}])

@@ -62,7 +62,7 @@ def test_a_column_is_added_or_replaced(make):
         expected = ARRAY.copy()
         expected[:, 1] = new
         assert replaced.names == list("abc") and values(replaced) == expected.tolist() and values(table) == ARRAY.tolist()
-    for wrong in [[1, 2], np.zeros((4, 2)), 5, np.zeros((4, 1, 1)), []]:
+    for wrong in [[1, 2], np.zeros((4, 2)), [5], np.zeros((4, 1, 1)), []]:
         with pytest.raises(ValueError):
             table.with_column("d", wrong)
     with pytest.raises(TypeError):
@@ -168,3 +168,22 @@ def test_empty_tables_are_cut_too(shape):
     assert table.shuffle_rows(1) == table and table.sample_rows(0, 1).shape == (0, shape[1])
     assert table.split_rows(0.5, 1)[1].shape[1] == shape[1] and table.select_columns([]).shape == (shape[0], 0)
     assert table.with_column("x", np.zeros(shape[0])).shape == (shape[0], shape[1] + 1) and table.rename({}) == table
+
+
+def test_one_value_is_a_column():
+    table = nt.Table({"a": [1, 2, 3]})
+    day = np.datetime64("2024-01-02")
+    for value in [0, 2.5, True, "word", np.float32(1.5), day]:
+        found = table.with_column("z", value)
+        assert found["z"].tolist() == [value, value, value] or (found["z"] == value).all()
+        assert found.names == ["a", "z"] and len(found) == 3
+    assert table.with_column("a", 7)["a"].tolist() == [7, 7, 7] and len(table[:0].with_column("z", "w")) == 0
+
+
+def test_a_rename_does_not_hide_a_column():
+    table = nt.Table([[1, 2, 3]], names=["a", "b", "c"])
+    for names in [{"a": "b"}, {"a": "z", "b": "z"}, {0: "c"}]:
+        with pytest.raises(nt.TableError, match="would both have the name"):
+            table.rename(names)
+    assert table.rename({"a": "b", "b": "a"}).names == ["b", "a", "c"] and table.rename({"a": "a"}) == table
+    assert table.rename({"a": None, "b": None}).names == [None, None, "c"]

@@ -7,6 +7,7 @@ mod missing;
 mod printed;
 mod serialized;
 mod sorted;
+pub(crate) mod values;
 
 pub use missing::MissingCategories;
 

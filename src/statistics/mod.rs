@@ -21,7 +21,7 @@ mod counts;
 mod covariance;
 mod double;
 mod gram;
-mod group;
+pub(crate) mod group;
 mod histogram;
 mod levels;
 mod moments;

@@ -4,6 +4,7 @@ Imported only where needed."""
 from __future__ import annotations
 
 import datetime
+import math
 import sys
 from collections.abc import Mapping
 from typing import Any, NoReturn
@@ -11,6 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ._native import CopyRequiredError, NotRepresentableError, Table, TableError, TableTypeError
+from ._shown import Shown
 
 # The label, the values or a table of one column, the mask of missing values, category labels, whether they are ordered,
 # and the unit of dates.
@@ -97,6 +99,80 @@ def _of_one(where: str, values: Any, copy: bool | None) -> Any:
 def _is_single(value: Any) -> bool:
     """Returns whether a value of a dictionary is one for all rows."""
     return isinstance(value, (str, int, float, np.generic, datetime.date)) and not isinstance(value, np.void)
+
+
+def one_for_all(value: Any, rows: int) -> Any:
+    """Returns a table of one column with a value in all rows, or None if this is not one value."""
+    if not _is_single(value):
+        return None
+    return _of_one("the column", [value], None)[np.zeros(rows, dtype="intp")]
+
+
+def parsed(table: Any) -> list[Column]:
+    """Returns the columns of a table, and those of words as the numbers that these spell."""
+    columns: list[Column] = []
+    for place, name in enumerate(table.names):
+        one = table.select_columns([place])
+        words = next(iter(one.categories.values()), None)
+        if words is None:
+            columns.append((name, one, None, None, False, None))
+            continue
+        codes, mask = one._values_and_mask(0)
+        present = codes if mask is None else codes[~mask]
+        numbers: list[int | float] = [0] * max(len(words), 1)
+        for code in np.unique(present).tolist():
+            number = _number(words[code])
+            if number is None:
+                row = int(np.flatnonzero((codes == code) & (True if mask is None else ~mask))[0])
+                text = "is not a number, which dtype= asks for; without it, the column has words"
+                raise TableError(f"column {name or place!r}, row {row}: {words[code]!r} {text}")
+            numbers[code] = number
+        codes = codes if mask is None else np.where(mask, 0, codes)
+        columns.append((name, _array_of_numbers(numbers)[codes], mask, None, False, None))
+    return columns
+
+
+def _number(text: str) -> int | float | None:
+    """Returns the number that a text spells, an integer if it has no point and no exponent."""
+    if "_" in text:  # only Python has numbers with these
+        return None
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return None
+
+
+def _array_of_numbers(numbers: list[int | float]) -> Any:
+    if all(isinstance(number, int) for number in numbers):
+        for dtype, least, most in (("i8", -(2**63), 2**63), ("u8", 0, 2**64)):
+            if least <= min(numbers) and max(numbers) < most:
+                return np.array(numbers, dtype=dtype)
+    return np.array([_float(number) for number in numbers], dtype="f8")
+
+
+def _float(number: int | float) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def check_seconds(table: Any, features: Any) -> None:
+    """Refuses points in time in seconds that polars, which stores milliseconds, does not have."""
+    limit = (2**63 - 1) // 1000
+    for place, (name, _, _, unit, _) in enumerate(features):
+        if unit != "s" or table.dtypes[place].kind != "i":
+            continue
+        values, mask = table._values_and_mask(place)
+        wrong = (values < -limit) | (values > limit)
+        if mask is not None:
+            wrong &= ~mask
+        if wrong.any():
+            row = int(wrong.argmax())
+            text = f"polars has no point in time {values[row]} s from 1970: its limits are -{limit} s and {limit} s"
+            raise TableError(f"column {place if name is None else name!r}, row {row}: {text}")
 
 
 def name_of(label: Any, place: int) -> str | None:
@@ -339,7 +415,7 @@ def values_of(name: Any, values: Any, mask: Any, words: list[str] | None, unit: 
     or of ``datetime64``. Nothing can write to it."""
     found = strings_of(values, mask, words) if words is not None else times_of(name, values, mask, unit or "s")
     found.flags.writeable = False
-    return found
+    return found.view(Shown)
 
 
 def codes_of(values: Any, mask: Any, count: int) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ use numeric_table::ElementType;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyString;
+use pyo3::types::{PyDict, PyString};
 
 use crate::base::error::TableTypeError;
 
@@ -171,6 +171,12 @@ pub(crate) fn of_object(dtype: &Bound<'_, PyAny>) -> PyResult<ElementType> {
     let mut known = known(dtype.py())?.iter();
     if let Some(known) = known.find(|known| dtype.is(&known.dtype) || dtype.is(&known.scalar)) {
         return Ok(known.element);
+    }
+    if dtype.is_instance_of::<PyDict>() {
+        return Err(TableTypeError::new_err(
+            "dtype is one type for all columns, not a dict: Table({\"a\": np.asarray(values, \"float32\")}) has a type for \
+             each column, and read_csv(path, dtypes={\"a\": \"float32\"})",
+        ));
     }
     let described = dtype.py().import("numpy")?.call_method1("dtype", (dtype,))?;
     let text: String = described.getattr("name")?.extract()?;

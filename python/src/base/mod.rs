@@ -5,6 +5,8 @@
 pub(crate) mod boundary;
 pub(crate) mod element;
 #[forbid(unsafe_code)]
+pub(crate) mod elsewhere;
+#[forbid(unsafe_code)]
 pub(crate) mod error;
 pub(crate) mod exit;
 #[forbid(unsafe_code)]

@@ -1,12 +1,16 @@
 //! `Table(...)`, and the columns that a table gets: objects of any kind that come in through the doors.
 
-use numeric_table::{ConversionPolicy, ElementType, Error, ErrorKind, TableDescription, interop::CopyReason};
+use numeric_table::{
+    ConversionPolicy, ElementType, Error, ErrorKind, Feature, NumericTable, TableDescription, interop::CopyReason,
+};
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 use crate::base::boundary::methods;
 use crate::base::error::{OrRaise, TableError, exception};
 use crate::base::lists;
 use crate::doors;
+use crate::doors::columns::of_columns;
 use crate::table::Table;
 use crate::table::describe::renamed;
 use crate::table::reading::{converted, policy_of, stated};
@@ -18,6 +22,25 @@ pub(crate) fn table_of<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Tab
         Ok(table) => Ok(table.clone()),
         Err(_) => Bound::new(data.py(), Table::new(doors::table(data, None)?)),
     }
+}
+
+/// Returns a column with one value for all rows; `None` if this is not one value.
+fn one_for_all(value: &Bound<'_, PyAny>, rows: usize) -> PyResult<Option<Box<dyn NumericTable>>> {
+    let py = value.py();
+    let found = py.import("numeric_table._columns")?.call_method1("one_for_all", (value, rows))?;
+    found.cast::<Table>().ok().map(|table| table.get().snapshot(py)).transpose()
+}
+
+/// Returns a table in which words are the numbers that they spell, for a caller who has stated a type.
+fn parsed(table: Box<dyn NumericTable>, py: Python<'_>) -> PyResult<Box<dyn NumericTable>> {
+    let has_labels = |feature: &Feature| feature.categories.as_ref().is_some_and(|words| words.has_labels());
+    if !table.dictionary().iter().any(has_labels) {
+        return Ok(table);
+    }
+    let rows = table.row_count();
+    let table = Bound::new(py, Table::new(table))?;
+    let columns = py.import("numeric_table._columns")?.call_method1("parsed", (table,))?;
+    of_columns(py, columns.cast::<PyList>()?, rows, None)
 }
 
 #[methods]
@@ -37,6 +60,7 @@ impl Table {
         let mut table = match data.cast::<Self>() {
             Ok(table) if copy != Some(true) => table.get().snapshot(py)?,
             Ok(table) => table.get().duplicate(py)?,
+            Err(_) if stated.is_some() => parsed(doors::table_of(data, copy, rounds)?, py)?,
             Err(_) => doors::table_of(data, copy, rounds)?,
         };
         if let Some(element) = stated
@@ -56,7 +80,7 @@ impl Table {
     }
 
     /// Returns the table with a column appended, or with the column of this name replaced. ``values`` is an array, a
-    /// table of one column, a pandas series or a sequence, of any type. If the types of the columns differ, the result
+    /// table of one column, a pandas series, a sequence, or one value for all rows, of any type. If the types of the columns differ, the result
     /// has one array per column. In a sparse table, the column becomes sparse and takes the table's type, if this
     /// represents its values exactly.
     ///
@@ -68,7 +92,10 @@ impl Table {
     fn with_column(&self, py: Python<'_>, name: String, values: &Bound<'_, PyAny>) -> PyResult<Self> {
         let column = match values.cast::<Self>() {
             Ok(table) => table.get().snapshot(py)?,
-            Err(_) => doors::table(values, None)?,
+            Err(_) => match one_for_all(values, self.len(py))? {
+                Some(column) => column,
+                None => doors::table(values, None)?,
+            },
         };
         let found = column.column_count();
         if found != 1 {

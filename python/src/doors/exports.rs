@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 
 use crate::base::boundary::methods;
 use crate::table::Table;
+use crate::table::labels::features;
 
 #[methods]
 impl Table {
@@ -19,13 +20,18 @@ impl Table {
     }
 
     /// Returns a ``polars.DataFrame``, as ``polars.DataFrame(table)`` does. Columns that are stored contiguously share
-    /// their memory; category labels become categories.
+    /// their memory; category labels become categories. polars stores seconds as milliseconds: a point in time beyond its
+    /// range is an error.
     ///
     /// >>> import numeric_table as nt
     /// >>> nt.Table({"a": [1, 2], "b": ["x", "y"]}).to_polars().height  # doctest: +SKIP
     /// 2
     fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        module(slf.py(), "polars", "to_polars")?.call_method1("DataFrame", (slf,))
+        let py = slf.py();
+        let polars = module(py, "polars", "to_polars")?;
+        let table = Bound::new(py, Self::new(slf.get().snapshot(py)?))?; // one state, which is checked
+        py.import("numeric_table._columns")?.call_method1("check_seconds", (&table, features(py, table.get())?))?;
+        polars.call_method1("DataFrame", (table,))
     }
 
     /// Returns the module ``numpy``: libraries of the array API, such as scikit-learn with ``array_api_dispatch=True``,
@@ -45,10 +51,8 @@ impl Table {
     #[getter]
     fn __dataframe__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let unnamed = slf.get().read(py).dictionary().names().position(|name| name.is_none());
-        if let Some(column) = unnamed {
-            let text = format!("__dataframe__ requires names, and column {column} has none: set table.columns");
-            return Err(PyAttributeError::new_err(text));
+        if slf.get().read(py).dictionary().names().any(|name| name.is_none()) {
+            return Err(PyAttributeError::new_err(())); // __getattr__ has the sentence
         }
         let protocol = py.import("numeric_table._interchange")?.getattr("Protocol")?;
         protocol.call1((slf,))

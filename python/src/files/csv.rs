@@ -21,15 +21,16 @@ use numeric_table::{
 };
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::PyMapping;
+use pyo3::types::PyDict;
 use pyo3::{PyTraverseError, PyVisit};
 
 use crate::base::boundary::{function, methods};
 use crate::base::element::{self, with_type};
-use crate::base::error::{OrRaise, TableFileError};
+use crate::base::elsewhere::refuse_options;
+use crate::base::error::{OrRaise, TableError, TableFileError};
 use crate::base::numbers;
 use crate::base::progress::{Listener, hear, heard, watch};
-use crate::files::csv_options::Said;
+use crate::files::csv_options::{Header, Said, by_column, one_of};
 use crate::files::reader::Closable;
 use crate::table::Table;
 use crate::table::blocks;
@@ -39,23 +40,39 @@ use crate::table::reading::listed;
 const LOOK: Duration = Duration::from_millis(50);
 
 fn source(py: Python<'_>, path: &PathBuf, said: &Said<'_, '_>) -> PyResult<CsvSource> {
-    let options = said.options()?;
-    Ok(py.detach(|| CsvSource::open_with(path, options)).or_raise()?.on_progress(hear))
+    let open = |options| py.detach(|| CsvSource::open_with(path, options)).or_raise();
+    let source = open(said.options()?)?.on_progress(hear);
+    if !said.fills()? {
+        return Ok(source);
+    }
+    // A number replaces missing numbers, and neither words nor dates: the file is read once more for their columns.
+    let found = watch(py, None, None, || source.dictionary(ElementType::F64))?;
+    match said.without_fills(&found)? {
+        None => Ok(source),
+        Some(options) if path.is_file() => Ok(open(options)?.on_progress(hear)),
+        Some(_) => Err(TableError::new_err(
+            "missing= is a number, which cannot replace words and dates: pass missing=\"keep\", and fillna(0) replaces \
+             missing numbers",
+        )),
+    }
 }
 
 /// Reads a CSV file and converts it to one type, or with ``dtype=None`` infers a type for each column, with categories
 /// for columns of words.
 ///
 /// ``comment`` begins a comment, at the beginning of a line or after a field; the rest of the line is ignored.
-/// ``header`` states whether the first line has names; ``None`` detects it. ``columns`` are the columns to read, by
+/// ``header`` states whether the first line has names: ``None`` or ``False`` if it has not, as in pandas; ``0``,
+/// ``"infer"`` or ``True`` if it has; ``"auto"``, the default, detects it. ``columns`` are the columns to read, by
 /// name or index; ``categorical`` names columns to read as categories even if their values look like numbers.
 /// ``trailing_delimiter`` states whether lines end in a delimiter that no field follows; ``None`` detects it.
-/// ``thousands`` is the separator of digits in groups of three. ``dtypes`` maps some columns to types.
+/// ``thousands`` is the separator of digits in groups of three. ``dtypes`` maps some columns to types: ``"float32"``,
+/// or ``"datetime64[D]"`` for dates and times in ISO 8601. ``sep`` and ``usecols`` are other names of ``delimiter`` and
+/// ``columns``.
 /// The texts that mean a missing value are those of pandas: the empty text, ``NA``, ``N/A``, ``NaN``, ``null``, ``None``
 /// and so on. ``na_values`` are further ones, as a text, a number or a list; a number in any spelling.
 /// ``keep_default_na=False`` leaves only these. ``missing`` states how to treat missing values: ``"keep"``, the default,
-/// keeps them in columns of their own type; ``"error"``, ``"nan"``, a number, or ``"skip"`` to omit the row. In a table
-/// of one type they are errors by default, and ``NaN`` is a value. In a categorical column, a quoted string is a
+/// keeps them in columns of their own type; ``"error"``, ``"nan"``, ``"skip"`` to omit the row, or a number, which
+/// replaces missing numbers, but not missing words and dates. In a table of one type they are errors by default, and ``NaN`` is a value. In a categorical column, a quoted string is a
 /// category, unless ``quoted_missing=True`` makes it missing there too, for files with quotes around every field.
 /// ``max_columns`` (65,536), ``max_categories`` of a column (1,048,576), ``max_record_bytes`` (256 MiB) and
 /// ``max_buffered_bytes`` (1 GiB, for a source without a size) are limits, so that a small file cannot take much
@@ -71,10 +88,10 @@ fn source(py: Python<'_>, path: &PathBuf, said: &Said<'_, '_>) -> PyResult<CsvSo
 /// ``progress`` is a function of ``(done, total)`` in bytes, called during the work, or ``True`` for a progress bar of
 /// the package tqdm. An exception that the function raises ends the work.
 #[function]
-#[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, thousands = None, comment = None, header = None,
+#[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, thousands = None, comment = None, header = Header::AUTOMATIC,
     trailing_delimiter = None, columns = None, categorical = None, missing = None, na_values = None, keep_default_na = true,
     quoted_missing = None, dtypes = None, max_columns = None, max_categories = None, max_record_bytes = None,
-    max_buffered_bytes = None, progress = None))]
+    max_buffered_bytes = None, progress = None, sep = None, usecols = None, **others))]
 #[expect(clippy::too_many_arguments, reason = "they are named, in Python")]
 pub(crate) fn read_csv(
     py: Python<'_>,
@@ -84,7 +101,7 @@ pub(crate) fn read_csv(
     decimal: Option<char>,
     thousands: Option<char>,
     comment: Option<char>,
-    header: Option<bool>,
+    header: Header,
     trailing_delimiter: Option<bool>,
     columns: Option<&Bound<'_, PyAny>>,
     categorical: Option<&Bound<'_, PyAny>>,
@@ -92,13 +109,20 @@ pub(crate) fn read_csv(
     na_values: Option<&Bound<'_, PyAny>>,
     keep_default_na: bool,
     quoted_missing: Option<bool>,
-    dtypes: Option<&Bound<'_, PyMapping>>,
+    dtypes: Option<&Bound<'_, PyAny>>,
     max_columns: Option<&Bound<'_, PyAny>>,
     max_categories: Option<&Bound<'_, PyAny>>,
     max_record_bytes: Option<&Bound<'_, PyAny>>,
     max_buffered_bytes: Option<&Bound<'_, PyAny>>,
     progress: Option<&Bound<'_, PyAny>>,
+    sep: Option<char>,
+    usecols: Option<&Bound<'_, PyAny>>,
+    others: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Table> {
+    refuse_options("read_csv", others)?;
+    let delimiter = one_of("delimiter", delimiter, "sep", sep)?;
+    let columns = one_of("columns", columns, "usecols", usecols)?;
+    let (dtype, dtypes) = by_column(dtype, dtypes)?;
     let listener = Listener::of(progress, &path)?;
     let element = dtype.map(element::of_object).transpose()?;
     let said = Said {
@@ -167,10 +191,10 @@ pub(crate) struct Csv {
 /// >>> nt.load(path)["length"]
 /// array([1.5, 2.5, 3.5])
 #[function]
-#[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, thousands = None, comment = None, header = None,
+#[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, thousands = None, comment = None, header = Header::AUTOMATIC,
     trailing_delimiter = None, columns = None, categorical = None, missing = None, na_values = None, keep_default_na = true,
     quoted_missing = None, dtypes = None, max_columns = None, max_categories = None, max_record_bytes = None,
-    max_buffered_bytes = None, progress = None))]
+    max_buffered_bytes = None, progress = None, sep = None, usecols = None, **others))]
 #[expect(clippy::too_many_arguments, reason = "they are named, in Python")]
 pub(crate) fn open_csv(
     py: Python<'_>,
@@ -180,7 +204,7 @@ pub(crate) fn open_csv(
     decimal: Option<char>,
     thousands: Option<char>,
     comment: Option<char>,
-    header: Option<bool>,
+    header: Header,
     trailing_delimiter: Option<bool>,
     columns: Option<&Bound<'_, PyAny>>,
     categorical: Option<&Bound<'_, PyAny>>,
@@ -188,13 +212,20 @@ pub(crate) fn open_csv(
     na_values: Option<&Bound<'_, PyAny>>,
     keep_default_na: bool,
     quoted_missing: Option<bool>,
-    dtypes: Option<&Bound<'_, PyMapping>>,
+    dtypes: Option<&Bound<'_, PyAny>>,
     max_columns: Option<&Bound<'_, PyAny>>,
     max_categories: Option<&Bound<'_, PyAny>>,
     max_record_bytes: Option<&Bound<'_, PyAny>>,
     max_buffered_bytes: Option<&Bound<'_, PyAny>>,
     progress: Option<&Bound<'_, PyAny>>,
+    sep: Option<char>,
+    usecols: Option<&Bound<'_, PyAny>>,
+    others: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Csv> {
+    refuse_options("open_csv", others)?;
+    let delimiter = one_of("delimiter", delimiter, "sep", sep)?;
+    let columns = one_of("columns", columns, "usecols", usecols)?;
+    let (dtype, dtypes) = by_column(dtype, dtypes)?;
     let listener = Listener::of(progress, &path)?;
     let element = dtype.map_or(Ok(ElementType::F64), element::of_object)?;
     let said = Said {

@@ -1,6 +1,8 @@
 //! The caller's options for the text of a CSV file.
 
 use numeric_table::csv::{CsvColumnKind, CsvColumns, CsvHeader, CsvMissing, CsvOptions, CsvTrailing};
+use numeric_table::dictionary::TimeUnit;
+use numeric_table::{DataDictionary, FeatureType};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyMapping, PyString};
@@ -9,14 +11,88 @@ use crate::base::element;
 use crate::base::error::{TableError, TableTypeError};
 use crate::base::lists;
 use crate::base::numbers;
+use crate::table::labels::UNITS;
+
+/// Returns the value of an option that has two names.
+pub(crate) fn one_of<V>(name: &str, value: Option<V>, other_name: &str, other: Option<V>) -> PyResult<Option<V>> {
+    match (value, other) {
+        (Some(_), Some(_)) => Err(PyTypeError::new_err(format!("{name}= and {other_name}= are one option: pass one"))),
+        (value, other) => Ok(value.or(other)),
+    }
+}
+
+/// Returns the type of all columns, and those of some. As in pandas, `dtype` may have types of columns.
+pub(crate) fn by_column<'a, 'py>(
+    dtype: Option<&'a Bound<'py, PyAny>>,
+    dtypes: Option<&'a Bound<'py, PyAny>>,
+) -> PyResult<(Option<&'a Bound<'py, PyAny>>, Option<&'a Bound<'py, PyMapping>>)> {
+    let mapping = |types: &'a Bound<'py, PyAny>| types.cast::<PyMapping>();
+    if let Some(types) = dtype
+        && let Ok(types) = mapping(types)
+    {
+        return one_of("dtypes", dtypes.map(mapping).transpose()?, "dtype", Some(types)).map(|types| (None, types));
+    }
+    Ok((dtype, dtypes.map(mapping).transpose()?))
+}
+
+/// Whether the first line has names: as the option `header` of pandas says it, and `"auto"`.
+#[derive(Clone, Copy)]
+pub(crate) struct Header(CsvHeader);
+
+impl Header {
+    /// The file is looked at.
+    pub(crate) const AUTOMATIC: Self = Self(CsvHeader::Automatic);
+}
+
+impl<'py> FromPyObject<'_, 'py> for Header {
+    type Error = PyErr;
+
+    fn extract(header: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if header.is_none() {
+            return Ok(Self(CsvHeader::No));
+        }
+        if let Ok(is_there) = header.cast::<PyBool>() {
+            return Ok(Self(if is_there.is_true() { CsvHeader::Yes } else { CsvHeader::No }));
+        }
+        if let Ok(word) = header.cast::<PyString>() {
+            match &*word.to_string_lossy() {
+                "infer" => return Ok(Self(CsvHeader::Yes)),
+                "auto" => return Ok(Self::AUTOMATIC),
+                _ => {}
+            }
+        } else if header.hasattr("__index__")? && header.eq(0)? {
+            return Ok(Self(CsvHeader::Yes));
+        }
+        Err(TableTypeError::new_err(format!(
+            "header= must be \"auto\", None, 0, \"infer\", True or False, not {}: only the first line can have names; \
+             None and False state that it has values",
+            header.repr()?
+        )))
+    }
+}
+
+/// Returns the unit of time that a type of NumPy names: `"datetime64[D]"`; `None` for another type.
+fn unit_of(dtype: &Bound<'_, PyAny>) -> PyResult<Option<TimeUnit>> {
+    let numpy = dtype.py().import("numpy")?;
+    let Ok(dtype) = numpy.call_method1("dtype", (dtype,)) else { return Ok(None) }; // bfloat16 is not NumPy's
+    if dtype.getattr("kind")?.ne("M")? {
+        return Ok(None);
+    }
+    let (name, step): (String, i64) = numpy.call_method1("datetime_data", (&dtype,))?.extract()?;
+    let found = UNITS.iter().find(|(_, unit)| *unit == name && step == 1);
+    found.map(|&(unit, _)| Some(unit)).ok_or_else(|| {
+        TableTypeError::new_err(format!("dtypes= has {dtype}: dates and times are \"datetime64[D]\", s, ms, us and ns"))
+    })
+}
 
 /// The caller's options. Nothing is derived from the content.
+#[derive(Clone, Copy)]
 pub(crate) struct Said<'a, 'py> {
     pub(crate) delimiter: Option<char>,
     pub(crate) decimal: Option<char>,
     pub(crate) thousands: Option<char>,
     pub(crate) comment: Option<char>,
-    pub(crate) header: Option<bool>,
+    pub(crate) header: Header,
     pub(crate) trailing_delimiter: Option<bool>,
     pub(crate) columns: Option<&'a Bound<'py, PyAny>>,
     pub(crate) categorical: Option<&'a Bound<'py, PyAny>>,
@@ -51,9 +127,7 @@ impl Said<'_, '_> {
         if let Some(comment) = self.comment {
             options = options.inline_comment(ascii("what begins a comment", comment)?);
         }
-        if let Some(header) = self.header {
-            options = options.header(if header { CsvHeader::Yes } else { CsvHeader::No });
-        }
+        options = options.header(self.header.0);
         if let Some(columns) = self.columns {
             options = options.columns(chosen(columns)?);
         }
@@ -70,7 +144,10 @@ impl Said<'_, '_> {
         }
         for item in self.dtypes.map(|types| types.items()).transpose()?.iter().flatten() {
             let (column, dtype): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
-            options = options.column_type(one(&column)?, element::of_object(&dtype)?);
+            options = match unit_of(&dtype)? {
+                Some(unit) => options.kind(one(&column)?, CsvColumnKind::Time(unit)),
+                None => options.column_type(one(&column)?, element::of_object(&dtype)?),
+            };
         }
         if let Some(limit) = self.max_columns {
             options = options.max_columns(numbers::count(limit)?);
@@ -83,6 +160,36 @@ impl Said<'_, '_> {
         }
         if let Some(limit) = self.max_buffered_bytes {
             options = options.max_buffered_bytes(numbers::count(limit)? as u64);
+        }
+        Ok(options)
+    }
+
+    /// Returns whether a number replaces missing values.
+    pub(crate) fn fills(&self) -> PyResult<bool> {
+        let treatment = self.missing.map(treatment).transpose()?;
+        Ok(matches!(treatment, Some(CsvMissing::Value(_))))
+    }
+
+    /// Returns options under which missing words and dates stay missing, which a number does not replace; `None` if the
+    /// file has none of these columns.
+    pub(crate) fn without_fills(&self, found: &DataDictionary) -> PyResult<Option<CsvOptions>> {
+        let mut options = None;
+        for (column, feature) in found.iter().enumerate() {
+            let is_word = feature.categories.as_ref().is_some_and(|categories| categories.has_labels());
+            if !is_word && !matches!(feature.feature_type, FeatureType::Time(_)) {
+                continue;
+            }
+            let key = match (&feature.name, self.columns) {
+                (_, None) => column.into(),
+                (Some(name), Some(_)) => CsvColumns::from(name.as_str()),
+                (None, Some(_)) => {
+                    let text = "a number for missing values cannot replace words and dates, and a chosen column of these \
+                                has no name: pass missing=\"keep\", and fillna(0) replaces missing numbers";
+                    return Err(TableError::new_err(text));
+                }
+            };
+            let before = options.map_or_else(|| self.options(), Ok)?;
+            options = Some(before.missing_in(key, CsvMissing::Keep));
         }
         Ok(options)
     }

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use numeric_table::array::Validity;
+use numeric_table::dictionary::TimeUnit;
 use numeric_table::statistics::{ColumnStatistics, GroupStatistics};
 use numeric_table::table::Rejected;
-use numeric_table::{AnyArray, NumericTable, SoaNumericTable, TableOutput};
+use numeric_table::{AnyArray, ElementType, Feature, FeatureType, NumericTable, SoaNumericTable, TableOutput};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -65,6 +67,14 @@ pub(crate) fn key(groups: &GroupStatistics) -> String {
 /// Returns one statistic of all columns, except the one that groups, as a table.
 pub(crate) fn table(groups: &GroupStatistics, statistic: &str) -> PyResult<Box<dyn NumericTable>> {
     let by = groups.category_column();
+    let statistic = match statistic {
+        "min" => "minimum",
+        "max" => "maximum",
+        "std" => "standard_deviation",
+        "var" => "variance",
+        other => other,
+    };
+    let is_point = matches!(statistic, "minimum" | "maximum" | "mean");
     let count = COUNTS.into_iter().find(|(name, _)| *name == statistic);
     let number = NUMBERS.into_iter().find(|(name, _)| *name == statistic);
     let values_of: &dyn Fn(&[ColumnStatistics]) -> AnyArray = if let Some((_, count)) = count {
@@ -86,9 +96,35 @@ pub(crate) fn table(groups: &GroupStatistics, statistic: &str) -> PyResult<Box<d
     for (column, name) in names.iter().enumerate().filter(|&(column, _)| column != by) {
         let own = (0..groups.category_count()).map(|group| groups.column(group, column).copied());
         let own = own.collect::<Result<Vec<_>, _>>().or_raise()?;
-        push(&mut table, name, values_of(&own))?;
+        match (unit_of(groups, column).filter(|_| is_point), number) {
+            (Some(unit), Some((_, number))) => push_times(&mut table, name, unit, own.iter().map(number)).or_raise()?,
+            _ => push(&mut table, name, values_of(&own))?,
+        }
     }
     Ok(Box::new(table))
+}
+
+/// Returns the unit of a column of dates and times.
+fn unit_of(groups: &GroupStatistics, column: usize) -> Option<TimeUnit> {
+    match groups.dictionary()?.feature(column).ok()?.feature_type {
+        FeatureType::Time(unit) => Some(unit),
+        _ => None,
+    }
+}
+
+/// Adds a column of points in time, rounded to their unit. Those of groups without values are missing.
+fn push_times(
+    table: &mut SoaNumericTable,
+    name: &str,
+    unit: TimeUnit,
+    values: impl Iterator<Item = f64>,
+) -> numeric_table::Result<()> {
+    let values: Vec<f64> = values.collect();
+    let counts: Vec<i64> = values.iter().map(|value| value.round_ties_even() as i64).collect(); // 0 for NaN
+    let validity = Validity::from_fn(counts.len(), |row| values.get(row).is_some_and(|value| !value.is_nan()))?;
+    let mut feature = Feature::new(ElementType::I64).named(name);
+    feature.feature_type = FeatureType::Time(unit);
+    table.push_nullable(feature, counts, Some(validity)).map_err(Rejected::into_error)
 }
 
 /// Returns the index of a group that is given by its label or its index.

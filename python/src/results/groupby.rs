@@ -2,7 +2,7 @@
 
 use numeric_table::array::Validity;
 use numeric_table::dictionary::Categories;
-use numeric_table::internal::{DistinctValues, distinct_values};
+use numeric_table::internal::{DistinctValues, distinct_values, with_values};
 use numeric_table::statistics::{GroupStatistics as Groups, MissingCategories};
 use numeric_table::table::Rejected;
 use numeric_table::{
@@ -17,6 +17,7 @@ use crate::base::progress::{hear, watch};
 use crate::results::Partial;
 use crate::results::groups::GroupStatistics;
 use crate::table::Table;
+use crate::table::choose;
 use crate::table::labels::name_of;
 
 /// Parses the treatment of rows whose category is missing.
@@ -49,7 +50,10 @@ fn grouped_by_values(
     let feature = feature.categorical(Categories::from_labels(labels)?);
     codes.push_nullable(feature, Array::from(values.codes), Some(validity)).map_err(Rejected::into_error)?;
     let (before, after) = (table.select_columns(..by)?, table.select_columns(by + 1..)?);
-    grouped(&before.hstack(&[&codes, &after])?, by, labels.len(), missing)
+    let groups = grouped(&before.hstack(&[&codes, &after])?, by, labels.len(), missing)?;
+    // In the column that groups, the values, and not their codes.
+    let own = table.select_columns(by..by + 1)?;
+    with_values(groups, &grouped(&own.hstack(&[&codes])?, 1, labels.len(), missing)?)
 }
 
 /// Returns the labels of codes.
@@ -59,11 +63,13 @@ fn labels_of(codes: &dyn NumericTable, categories: &Categories) -> Result<Vec<St
     Ok(codes.iter().map(|code| label(code).map_or_else(|| code.to_string(), str::to_owned)).collect())
 }
 
-/// Returns the values of a column as NumPy prints them.
+/// Returns the values of a column as NumPy prints them. Refuses a fraction of a unit of time, which NumPy does not have.
 fn texts<'py>(py: Python<'py>, values: &Table, unit: Option<&str>) -> PyResult<Vec<String>> {
     let mut array = values.rows(py, 0, None, None, None, None)?.call_method1("reshape", (-1,))?;
     if let Some(unit) = unit {
-        array = array.call_method1("astype", ("int64",))?.call_method1("view", (format!("datetime64[{unit}]"),))?;
+        let name = values.read(py).dictionary().names().next().flatten().map(str::to_owned);
+        let module = py.import("numeric_table._columns")?;
+        array = module.call_method1("times_of", (name, array, py.None(), unit))?;
     }
     array.call_method1("astype", ("str",))?.call_method0("tolist")?.extract()
 }
@@ -86,7 +92,7 @@ impl Table {
     /// 2024     2   15.0
     #[pyo3(signature = (by, *, missing = "skip"))]
     fn groupby(&self, py: Python<'_>, by: &Bound<'_, PyAny>, missing: &str) -> PyResult<Py<GroupStatistics>> {
-        let (by, missing) = (self.column_index(py, by)?, missing_of(missing)?);
+        let (by, missing) = (choose::only_column(py, self, by, "groupby")?, missing_of(missing)?);
         let table = self.steady(py)?;
         let table = table.table();
         let feature = table.dictionary().feature(by).or_raise()?;

@@ -2,9 +2,9 @@
 
 use numeric_table::statistics::ColumnStatistics;
 use numeric_table::table::ColumnKey;
-use numeric_table::{DataDictionary, ElementType, Feature};
+use numeric_table::{BlockAccess, DataDictionary, ElementType, Feature};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyIterator, PyList, PyString};
 
 use crate::base::boundary::methods;
 use crate::base::error::{OrRaise, TableError};
@@ -20,8 +20,8 @@ use crate::table::Table;
 ///
 /// ``GroupStatistics(columns, by, categories)`` takes the columns of the rows (their number, their names, or a table
 /// that has them). The column ``by``, an index, or a name if ``columns`` has names, holds the category of each row, an
-/// integer from 0 to ``categories - 1``. Results have a row for each category and the columns of the table; in the
-/// column ``by`` they have the categories. ``missing`` states how to treat rows whose category is NaN: ``"refuse"``
+/// integer from 0 to ``categories - 1``. Results have a row for each category and the columns of the table, with the
+/// column ``by``, whose stored numbers (codes of words) are equal in a group. ``missing`` states how to treat rows whose category is NaN: ``"refuse"``
 /// raises an error with the row, ``"skip"`` skips them, and ``"group"`` makes them the last group.
 ///
 /// >>> import numeric_table as nt
@@ -55,7 +55,16 @@ impl GroupStatistics {
         own: &Groups,
         value: impl Fn(&ColumnStatistics) -> f64 + Sync,
     ) -> PyResult<Bound<'py, PyAny>> {
-        matrix::<f64>(py, &own.to_table(value).or_raise()?)
+        let mut table = own.to_table(value).or_raise()?;
+        // The value of each group, which a category may stand for.
+        let by = own.category_column();
+        for category in 0..own.category_count() {
+            let of_group = own.column(category, by).or_raise()?;
+            if of_group.count() > 0 {
+                table.set_value(category, by, of_group.minimum()).or_raise()?;
+            }
+        }
+        matrix::<f64>(py, &table)
     }
 }
 
@@ -130,8 +139,39 @@ impl GroupStatistics {
         Ok(GroupColumn::new(own, column))
     }
 
+    /// The number of groups.
+    fn __len__(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(state::<Groups>(slf)?.category_count())
+    }
+
+    /// Returns an iterator over the groups, in pairs of a label and the :class:`Statistics` of its rows.
+    ///
+    /// >>> import numeric_table as nt
+    /// >>> groups = nt.Table({"year": [2024, 2023, 2024], "price": [10.0, 30.0, 20.0]}).groupby("year")
+    /// >>> [(label, group["price"]["mean"]) for label, group in groups]
+    /// [('2023', 30.0), ('2024', 15.0)]
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyIterator>> {
+        let own = state::<Groups>(slf)?;
+        let labels = group_column::labels(&own)?;
+        let group = |(place, label): (usize, String)| {
+            let group = object(slf.py(), std::sync::Arc::new(own.group(place).or_raise()?))?;
+            Ok((label, group))
+        };
+        let groups = labels.into_iter().enumerate().map(group).collect::<PyResult<Vec<_>>>()?;
+        PyList::new(slf.py(), groups)?.try_iter()
+    }
+
+    /// Whether a column has this name.
+    fn __contains__(slf: &Bound<'_, Self>, name: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let own = state::<Groups>(slf)?;
+        let Ok(name) = name.cast::<PyString>() else { return Ok(false) };
+        Ok(own.dictionary().is_some_and(|dictionary| dictionary.index_of(&name.to_string_lossy()).is_some()))
+    }
+
     /// Returns one statistic of all other columns as a table with a row for each category: its label, the number of its
-    /// ``rows`` and the columns. ``statistic`` is the name of a property of ``groups["price"]``.
+    /// ``rows`` and the columns. ``statistic`` is the name of a property of ``groups["price"]``, or ``"min"``, ``"max"``,
+    /// ``"std"`` or ``"var"`` as in pandas. The minimum and the maximum of dates are dates, and their mean is one,
+    /// rounded to the unit of the column. Other statistics of dates, and those of words, are of the stored numbers.
     ///
     /// >>> import numeric_table as nt
     /// >>> groups = nt.Table({"year": [2024, 2023, 2024], "price": [10.0, 30.0, 20.0]}).groupby("year")

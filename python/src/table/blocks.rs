@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread::{Builder, available_parallelism};
 
+use numeric_table::table::spi::Region;
 use numeric_table::{BlockAccess, BlockUpdate, Error, ErrorKind, Shape, TableDescription};
 use pyo3::exceptions::{PyRecursionError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -18,7 +19,7 @@ use crate::base::error::{OrRaise, TableError};
 use crate::base::exit;
 use crate::base::memory;
 use crate::table::Table;
-use crate::table::labels::shows_numbers;
+use crate::table::labels::{lacks_integers, shows_numbers};
 use crate::table::reading::Wanted;
 
 /// Blocks of rows of a table, one after another.
@@ -60,7 +61,9 @@ impl Table {
         let table = Bound::new(py, Self::new(slf.get().snapshot(py)?))?;
         let (Shape { rows, columns }, shows_numbers) = {
             let table = table.get().read(py);
-            (table.shape(), table.dictionary().iter().all(shows_numbers))
+            let Shape { rows, columns } = table.shape();
+            let lacks_integers = lacks_integers(&**table, &Region { rows: 0..rows, columns: 0..columns })?;
+            (table.shape(), !lacks_integers && table.dictionary().iter().all(shows_numbers))
         };
         if !shows_numbers {
             let builtins = py.import("builtins")?;

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString, PyTuple};
 
 use crate::base::boundary::methods;
+use crate::base::elsewhere::no_attribute;
 use crate::base::error::{OrRaise, TableTypeError};
 use crate::base::lists;
 use crate::base::numbers;
@@ -24,7 +25,10 @@ impl Table {
     /// Columns of categories with labels are arrays of these ``str``, with ``None`` where a value is missing; columns
     /// of dates and times are arrays of ``datetime64``, with NaT. A row is an array if all of its columns are numbers,
     /// otherwise a tuple: of Python numbers, ``str`` and ``datetime64``, with ``None`` where a value is missing.
-    /// :meth:`column`, :meth:`rows` and arrays of the table have the stored numbers.
+    /// A missing number is NaN in an array. Missing integers make it an array of float64, if that represents the others
+    /// exactly; otherwise they are an error. So comparisons with a missing value are false, except for ``!=``. A column
+    /// of dates compares with ``datetime.date``, ``datetime64`` and texts in ISO 8601. :meth:`column`, :meth:`rows` and
+    /// arrays of the table have the stored numbers.
     ///
     /// >>> import numeric_table as nt
     /// >>> table = nt.Table({"city": ["Rome", "Oslo", None], "size": [3, 1, 2]})
@@ -202,12 +206,30 @@ impl Table {
         this.selected(py, &rest)
     }
 
-    /// A table has no transpose: its columns have types and names, and its rows do not. Raises :class:`AttributeError`.
-    #[getter(T)]
-    fn transposed(&self) -> PyResult<()> {
-        Err(PyAttributeError::new_err(
-            "a table has no .T: its columns have types and names, which rows do not have; to_numpy().T is the \
-             transposed array, and to_scipy().T that of a sparse table",
-        ))
+    /// Raises :class:`AttributeError`. For a name from pandas or NumPy, the message says what to write instead.
+    fn __getattr__(slf: &Bound<'_, Self>, name: &str) -> PyResult<()> {
+        if name == "__dataframe__" {
+            // Its getter has refused.
+            let unnamed = slf.get().read(slf.py()).dictionary().names().position(|name| name.is_none());
+            let column = unnamed.unwrap_or_default();
+            let text = format!("__dataframe__ requires names, and column {column} has none: set table.columns");
+            return Err(PyAttributeError::new_err(text));
+        }
+        Err(no_attribute(slf.as_any(), name)?)
+    }
+
+    fn __setitem__(&self, key: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let key = key.repr()?;
+        Err(TableTypeError::new_err(format!(
+            "a table has no assignment table[{key}] = ...: table = table.with_column(\"a\", values) replaces or adds a \
+             column, and with table.write_rows(start, stop) as block: writes values"
+        )))
+    }
+
+    fn __delitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
+        let key = key.repr()?;
+        Err(TableTypeError::new_err(format!(
+            "a table has no del table[{key}]: table = table.drop(\"a\") drops a column"
+        )))
     }
 }

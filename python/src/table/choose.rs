@@ -1,14 +1,16 @@
 //! The results of `table[key]`: rows, columns, values, tables with some of them.
 
+use numeric_table::table::spi::Region;
 use numeric_table::{TableDescription, TableSelection};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::slice::PySliceIndices;
-use pyo3::types::{PyBool, PyList, PySlice, PyString, PyTuple};
+use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PySlice, PyString, PyTuple};
 
-use crate::base::error::{OrRaise, TableIndexError};
+use crate::base::error::{OrRaise, TableIndexError, TableTypeError};
 use crate::base::lists;
 use crate::table::Table;
+use crate::table::labels::lacks_integers;
 use crate::table::reading::{index, listed, places};
 use crate::table::together::select;
 
@@ -45,8 +47,7 @@ pub(crate) fn item<'py>(py: Python<'py>, whole: &Table, key: &Bound<'py, PyAny>)
         if let Some(values) = whole.shown_row(py, row, None)? {
             return Ok(values);
         }
-        let share = whole.wanted(py, None, None)?.rows(py, &**whole.read(py), row..row + 1)?;
-        return share.into_numpy(py)?.call_method1("reshape", (-1,));
+        return whole.number_row(py, row);
     }
     let (array, kind) = vector_of(py, key, "rows or columns")?;
     let table = match &*kind {
@@ -103,8 +104,10 @@ fn part<'py>(
             return Ok(values);
         }
         if whole.read(py).uniform_type().is_some() {
-            let share = whole.wanted(py, None, None)?.rows(py, &**whole.read(py), row..row + 1)?;
-            return share.into_numpy(py)?.call_method1("reshape", (-1,))?.get_item(columns_of_row);
+            let region = Region { rows: row..row + 1, columns: 0..whole.column_count(py) };
+            if !lacks_integers(&**whole.read(py), &region)? {
+                return whole.number_row(py, row)?.get_item(columns_of_row);
+            }
         }
         // Of these columns only: the others may have no common type with them.
         let row = whole.sliced(py, row..row + 1)?;
@@ -183,7 +186,14 @@ pub(crate) fn column(py: Python<'_>, whole: &impl Columns, key: &Bound<'_, PyAny
     match key.cast::<PyString>() {
         Ok(name) => whole.named(py, &name.to_string()),
         // With no lock held: the index may be a user's object.
-        Err(_) => index(key.extract()?, whole.count(py)?, "column"),
+        Err(_) => match key.extract() {
+            Ok(place) => index(place, whole.count(py)?, "column"),
+            Err(_) if key.is_instance_of::<PyInt>() => Err(not_a_key(key, "columns")?),
+            Err(error) if error.is_instance_of::<PyTypeError>(py) && !key.hasattr("__index__")? => {
+                Err(PyTypeError::new_err(format!("a column is its name or its index, not {}", key.repr()?)))
+            }
+            Err(error) => Err(error),
+        },
     }
 }
 
@@ -237,10 +247,41 @@ pub(crate) fn vector_of<'py>(
 ) -> PyResult<(Bound<'py, PyAny>, String)> {
     let array = py.import("numpy")?.call_method1("asarray", (key,))?;
     let kind = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    if array.getattr("ndim")?.extract::<usize>()? == 0 {
+        return Err(not_a_key(key, of)?);
+    }
     if array.getattr("ndim")?.extract::<usize>()? != 1 {
         return Err(TableIndexError::new_err(format!("a selection of {of} has one dimension")));
     }
     Ok((array, kind))
+}
+
+/// Returns the error for a key that selects nothing.
+fn not_a_key(key: &Bound<'_, PyAny>, of: &str) -> PyResult<PyErr> {
+    if key.is_instance_of::<PyInt>() {
+        return Ok(TableIndexError::new_err(format!("there is no index {} of {of}", key.repr()?)));
+    }
+    let integers = key.is_instance_of::<PyFloat>() && key.call_method0("is_integer")?.is_truthy()?;
+    let advice = if integers { ": int(...) makes an index of it" } else { "" };
+    Ok(PyTypeError::new_err(format!(
+        "{of} are selected by an index, a slice, a name, or a list or an array of these or of booleans, not by {}{advice}",
+        key.repr()?
+    )))
+}
+
+/// Returns the index of the column for a call that takes one. A list of one column is that column.
+pub(crate) fn only_column(py: Python<'_>, whole: &Table, key: &Bound<'_, PyAny>, call: &str) -> PyResult<usize> {
+    if !key.is_instance_of::<PyList>() && !key.is_instance_of::<PyTuple>() {
+        return column(py, whole, key);
+    }
+    match columns(py, whole, key)?[..] {
+        [column] => Ok(column),
+        ref several => Err(TableTypeError::new_err(format!(
+            "{call} takes one column, not {}: to_pandas().{call}({}) takes several",
+            several.len(),
+            key.repr()?
+        ))),
+    }
 }
 
 /// Returns the indices of rows in a NumPy vector of integers. Refuses what was a column of booleans, which tables store

@@ -2,9 +2,10 @@
 
 use numeric_table::table::spi::Region;
 use numeric_table::{
-    AnyArray, AnyValue, ConversionPolicy, DataDictionary, ElementType, Error, ErrorKind, Feature, MissingValues,
-    NumericTable, Result, SoaNumericTable, TableConversion, TableDescription, TableSelection,
+    AnyArray, AnyValue, ConversionPolicy, DataDictionary, ElementType, Error, ErrorKind, Feature, FeatureType,
+    MissingValues, NumericTable, Result, SoaNumericTable, TableConversion, TableDescription, TableSelection,
     array::Validity,
+    dictionary::Categories,
     table::{FillMissing, Rejected},
 };
 use pyo3::exceptions::PyTypeError;
@@ -25,6 +26,8 @@ const VALUES: usize = 1 << 14;
 pub(crate) enum Fill {
     By(FillMissing),
     Label(String),
+    /// A label, which the column gets if it does not have it.
+    NewLabel(String),
 }
 
 impl Fill {
@@ -59,10 +62,16 @@ impl Fill {
     fn for_column(&self, dictionary: &DataDictionary, column: usize, row: usize) -> Result<FillMissing> {
         let feature = dictionary.feature(column)?;
         match self {
-            Self::Label(label) => {
+            Self::Label(label) | Self::NewLabel(label) => {
                 let categories = feature.categories.as_ref();
                 let code = categories.and_then(|categories| categories.labels().position(|other| other == label));
-                let reason = || format!("{label:?} is not a label of the column");
+                let reason = || match categories.is_some_and(Categories::has_labels) {
+                    true if feature.feature_type == FeatureType::Ordinal => {
+                        format!("{label:?} is not a label of the column, whose labels are in an order")
+                    }
+                    true => format!("{label:?} is not a label of the column: fillna({{name: {label:?}}}) adds it"),
+                    false => format!("{label:?} is not a label of the column"),
+                };
                 code.map(|code| FillMissing::value(code as u64)).ok_or_else(|| refused(feature, row, column, reason()))
             }
             &Self::By(FillMissing::Value(value)) => {
@@ -87,6 +96,22 @@ impl Fill {
             &Self::By(fill) => Ok(fill),
         }
     }
+}
+
+/// Returns a column of categories with one more label; `None` if it has the label, or cannot get one.
+fn with_label(feature: &Feature, label: &str) -> Result<Option<Feature>> {
+    let Some(categories) = feature.categories.as_ref().filter(|categories| categories.has_labels()) else {
+        return Ok(None);
+    };
+    if feature.feature_type == FeatureType::Ordinal || categories.index_of(label).is_some() {
+        return Ok(None);
+    }
+    let code = AnyValue::from(categories.len() as u64);
+    let holds = |element: ElementType| with_type!(element, T => code.convert::<T>(ConversionPolicy::Exact).is_ok());
+    let wider = [feature.element_type, ElementType::U16, ElementType::U32, ElementType::U64];
+    let element_type = wider.into_iter().find(|&element| holds(element)).unwrap_or(feature.element_type);
+    let categories = Some(Categories::from_labels(categories.labels().chain([label]))?);
+    Ok(Some(Feature { element_type, categories, ..feature.clone() }))
 }
 
 /// Returns the error of a column whose first gap, in a row, cannot be filled.
@@ -139,12 +164,24 @@ pub(crate) fn filled(table: &dyn NumericTable, fills: &[(usize, Fill)]) -> Resul
             let reason = "a sparse table with NaN; fill the values of to_scipy()".to_owned();
             return Err(refused(table.dictionary().feature(*column)?, first, *column, reason));
         }
-        let fill = fill.for_column(table.dictionary(), *column, first)?;
-        let (values, before) = table.column_with_validity(*column, ..)?;
+        let (mut values, before) = table.column_with_validity(*column, ..)?;
+        let mut feature = table.dictionary().feature(*column)?.clone();
+        let mut is_new = false;
+        if let Fill::NewLabel(label) = fill
+            && let Some(wider) = with_label(&feature, label)?
+        {
+            is_new = true;
+            if wider.element_type != feature.element_type {
+                let (one, element) = (table.select_columns(*column..*column + 1)?, wider.element_type);
+                values = converted(&one, element, ConversionPolicy::Exact)?.nullable_column(0)?.0.clone();
+            }
+            feature = wider;
+        }
+        let fill = fill.for_column(&DataDictionary::uniform(feature.clone(), 1), 0, first);
+        let fill = fill.map_err(|error| error.moved(0, *column))?;
         let present = Validity::from_fn(rows, |row| flags.get(row) == Some(&0))?;
         let mut one = SoaNumericTable::new();
-        let feature = table.dictionary().feature(*column)?.clone();
-        one.push_nullable(feature, values, Some(present)).map_err(Rejected::into_error)?;
+        one.push_nullable(feature.clone(), values, Some(present)).map_err(Rejected::into_error)?;
         one.fill_missing(0, fill).map_err(|error| error.moved(0, *column))?;
         let (values, left) = one.nullable_column(0)?;
         let left = match (left, before) {
@@ -159,6 +196,11 @@ pub(crate) fn filled(table: &dyn NumericTable, fills: &[(usize, Fill)]) -> Resul
             none => none.insert(table.to_columns()?),
         };
         columns.set_nullable_column(*column, values.clone(), left).map_err(Rejected::into_error)?;
+        if is_new {
+            let mut dictionary = columns.dictionary().clone();
+            dictionary.set_feature(*column, feature)?;
+            columns.set_dictionary(dictionary)?;
+        }
     }
     match new {
         None => snapshot_of(table),

@@ -5,7 +5,8 @@
 
 use numeric_table::table::spi::Region;
 use numeric_table::{
-    BlockAccess, ConversionPolicy, Element, Feature, FeatureType, MissingValues, TableDescription, dictionary::TimeUnit,
+    BlockAccess, ConversionPolicy, Element, ElementType, Feature, FeatureType, MissingValues, NumericTable,
+    TableDescription, dictionary::TimeUnit,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -13,6 +14,7 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::base::boundary::methods;
 use crate::base::element::with_type;
 use crate::base::error::{OrRaise, TableTypeError, exception_in};
+use crate::base::share::Share;
 use crate::table::Table;
 use crate::table::describe::label;
 use crate::table::reading::{listed, read};
@@ -93,8 +95,11 @@ impl Table {
         let column = self.column_index(py, key)?;
         let shown = |table: &Self| Ok::<_, PyErr>(Shown::of(table.read(py).dictionary().feature(column).or_raise()?));
         if matches!(shown(self)?, Shown::Numbers) {
-            let column = column.into_pyobject(py)?;
-            return self.column_array(py, column.as_any(), None, ConversionPolicy::Saturate);
+            let table = self.read(py);
+            let region = Region { rows: 0..table.row_count(), columns: column..column + 1 };
+            let share = shown_numbers(py, &**table, &region, table.column_type(column).or_raise()?)?;
+            drop(table);
+            return share.into_numpy(py)?.call_method1("reshape", (-1,));
         }
         let whole = Self::new(self.snapshot(py)?); // one state, while other threads write the table
         let feature = whole.read(py).dictionary().feature(column).or_raise()?.clone();
@@ -129,9 +134,22 @@ impl Table {
         }
         let region = Region { rows: row..row + 1, columns: column..column + 1 };
         let element = table.column_type(column).or_raise()?;
-        let value = with_type!(element, T => read::<T>(py, &**table, &region, ConversionPolicy::Saturate)?);
+        let value = shown_numbers(py, &**table, &region, element)?;
         drop(table);
         value.into_numpy(py)?.get_item((0, 0))
+    }
+
+    /// Returns a row of numbers as `table[row]` shows it.
+    pub(crate) fn number_row<'py>(&self, py: Python<'py>, row: usize) -> PyResult<Bound<'py, PyAny>> {
+        let wanted = self.wanted(py, None, None)?;
+        let table = self.read(py);
+        let region = Region { rows: row..row + 1, columns: 0..table.column_count() };
+        let share = match !wanted.element.is_float() && lacks_integers(&**table, &region)? {
+            true => shown_numbers(py, &**table, &region, wanted.element)?,
+            false => wanted.rows(py, &**table, row..row + 1)?,
+        };
+        drop(table);
+        share.into_numpy(py)?.call_method1("reshape", (-1,))
     }
 
     /// Returns a row of Python values, if some of its columns show labels or times; `None` if all are numbers.
@@ -174,6 +192,33 @@ impl Table {
         let values = columns.into_iter().map(value).collect::<PyResult<Vec<_>>>()?;
         Ok(Some(PyTuple::new(py, values)?.into_any()))
     }
+}
+
+/// Returns whether integers of a region are missing.
+pub(crate) fn lacks_integers(table: &dyn NumericTable, region: &Region) -> PyResult<bool> {
+    for column in region.columns.clone() {
+        if table.dictionary().feature(column).is_ok_and(|feature| feature.nullable)
+            && !table.column_type(column).or_raise()?.is_float()
+            && let Some(validity) = table.column_validity(column).or_raise()?
+            && validity.first_missing(region.rows.clone()).is_some()
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Reads numbers in a type, in which brackets show them. If integers are missing, all are float64, and these are NaN:
+/// float64 must represent the others exactly.
+fn shown_numbers(py: Python<'_>, table: &dyn NumericTable, region: &Region, element: ElementType) -> PyResult<Share> {
+    if !element.is_float()
+        && lacks_integers(table, region)?
+        && let Ok(found) = read::<f64>(py, table, region, ConversionPolicy::Exact)
+    {
+        return Ok(found);
+    }
+    // An error names the missing value, and what keeps all digits.
+    with_type!(element, T => read::<T>(py, table, region, ConversionPolicy::Saturate))
 }
 
 fn index_of<T: Element>(value: T) -> Option<usize> {

@@ -6,11 +6,12 @@
 use std::ops::Range;
 
 use numeric_table::{
-    MissingValues, NumericTable, Result, Shape, SoaNumericTable, TableConversion, TableDescription, table::FillMissing,
+    Feature, FeatureType, MissingValues, NumericTable, Result, Shape, SoaNumericTable, TableConversion,
+    TableDescription, table::FillMissing,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyDict, PyMapping};
+use pyo3::types::{PyByteArray, PyDict, PyMapping, PyString};
 
 use crate::base::boundary::methods;
 use crate::base::element::with_type;
@@ -19,7 +20,7 @@ use crate::base::share::Share;
 use crate::table::Table;
 use crate::table::choose;
 use crate::table::gaps::{self, Fill};
-use crate::table::labels::shows_numbers;
+use crate::table::labels::{name_of, shows_numbers};
 use crate::table::reading::{Wanted, listed};
 use crate::table::sparse;
 
@@ -97,8 +98,9 @@ impl Table {
     /// Returns the table with other values in place of missing ones and of NaN: a number for all columns of numbers, a
     /// dictionary with a value for each of some columns, or a ``method``: ``"ffill"`` takes the last value before,
     /// ``"bfill"`` the next one after, ``"mean"`` and ``"median"`` those of each column of numbers, rounded for
-    /// integers. In a column of words, a value is one of its labels, or the index of one. Each column keeps its type: a
-    /// value that it cannot represent raises :class:`NotRepresentableError`. Other columns share their memory.
+    /// integers. In a column of words, a value is one of its labels, or the index of one; in a dictionary also a new
+    /// label. In a column of dates, it is a ``datetime.date``, a ``datetime64``, or in a dictionary a text in ISO 8601.
+    /// Each column keeps its type: a value that it cannot represent raises :class:`NotRepresentableError`. Other columns share their memory.
     /// ``fillna(float("nan"))`` makes missing floating-point values NaN.
     ///
     /// >>> import numeric_table as nt
@@ -273,11 +275,24 @@ impl Table {
             }
             (Some(value), None) => value,
         };
-        let Ok(values) = value.cast::<PyMapping>() else { return all(Fill::of(value)?) };
+        let features = |columns: &dyn Fn(&Feature) -> bool| {
+            let table = self.read(py);
+            let found = table.dictionary().iter().cloned().enumerate().filter(|(_, feature)| columns(feature));
+            found.collect::<Vec<_>>()
+        };
+        let Ok(values) = value.cast::<PyMapping>() else {
+            if !is_point(value)? {
+                return all(Fill::of(value)?);
+            }
+            let dates = features(&|feature| unit_of(feature).is_some());
+            return dates.iter().map(|(column, feature)| Ok((*column, fill_of(feature, value)?))).collect();
+        };
         let mut fills = Vec::new();
         for item in &values.items()? {
             let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
-            fills.push((self.column_index(py, &key)?, Fill::of(&value)?));
+            let column = self.column_index(py, &key)?;
+            let feature = self.read(py).dictionary().feature(column).or_raise()?.clone();
+            fills.push((column, fill_of(&feature, &value)?));
         }
         fills.sort_by_key(|&(column, _)| column);
         if let Some(pair) = fills.windows(2).find(|pair| pair[0].0 == pair[1].0) {
@@ -285,6 +300,38 @@ impl Table {
         }
         Ok(fills)
     }
+}
+
+/// Returns NumPy's name of the unit of a column of dates and times.
+fn unit_of(feature: &Feature) -> Option<&'static str> {
+    match feature.feature_type {
+        FeatureType::Time(unit) => name_of(unit),
+        _ => None,
+    }
+}
+
+/// Returns whether a value is a point in time.
+fn is_point(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(value.py().import("numeric_table._shown")?.call_method1("is_point", (value,))?.is_truthy()?)
+}
+
+/// Parses the replacement for one column. A column of words gets a new label if it has to, and dates are points in time.
+fn fill_of(feature: &Feature, value: &Bound<'_, PyAny>) -> PyResult<Fill> {
+    let is_text = value.is_instance_of::<PyString>();
+    let name = feature.name.as_deref();
+    if let Some(unit) = unit_of(feature).filter(|_| is_text || is_point(value).unwrap_or(true)) {
+        let module = value.py().import("numeric_table._shown")?;
+        let count: i64 = module.call_method1("count_of", (name, value, unit))?.extract()?;
+        return Ok(Fill::By(FillMissing::Value(count.into())));
+    }
+    if is_point(value)? {
+        let text = format!("column {} has no dates, which {} could fill", name.unwrap_or_default(), value.repr()?);
+        return Err(TableTypeError::new_err(text));
+    }
+    Ok(match Fill::of(value)? {
+        Fill::Label(label) => Fill::NewLabel(label),
+        fill => fill,
+    })
 }
 
 /// Only missing values.

@@ -54,7 +54,7 @@ use crate::table::reading::{check_shape, converted, layout_of, listed, order_of,
 /// rows of numbers, a dictionary of columns, a SciPy sparse array, a pandas frame, or an object that exports Arrow
 /// columns or DLPack tensors. Masked values, ``None`` among numbers, nulls and NA are missing values. In rows of
 /// numbers, an integer beside floats that float64 cannot represent is an error, unless ``dtype`` is a floating-point
-/// type.
+/// type. With ``dtype``, words are parsed as numbers; a word that is not a number is an error with its row.
 ///
 /// ``copy=None`` shares immutable memory, and copies any other. ``copy=False`` always shares, or raises
 /// :class:`CopyRequiredError`: the caller promises that no code writes the memory as long as the table, or an array of

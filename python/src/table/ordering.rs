@@ -2,6 +2,7 @@
 
 use numeric_table::table::SortKey;
 use numeric_table::{FeatureType, TableSelection};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -36,8 +37,8 @@ fn directions(descending: &Bound<'_, PyAny>, keys: usize) -> PyResult<Vec<bool>>
 #[methods]
 impl Table {
     /// Returns the rows in the order of a column, or of several: the first one decides, the next ones among equal rows.
-    /// ``descending`` is ``True`` or ``False``, or a list with one for each column. Rows with equal values keep their
-    /// order.
+    /// ``descending`` is ``True`` or ``False``, or a list with one for each column; ``ascending`` is its opposite, as in
+    /// pandas. Rows with equal values keep their order.
     ///
     /// NaN and then missing values come last, also in descending order, as in pandas. Words are in alphabetical order,
     /// like strings in Python. Ordered categories are in their own order, and so are categories without words.
@@ -48,15 +49,25 @@ impl Table {
     /// [10, 20, 30]
     /// >>> table.sort_by(["year", "price"], descending=[False, True])["price"].tolist()
     /// [30, 20, 10]
-    #[pyo3(signature = (by, *, descending = None))]
-    fn sort_by(&self, py: Python<'_>, by: &Bound<'_, PyAny>, descending: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+    #[pyo3(signature = (by, *, descending = None, ascending = None))]
+    fn sort_by(
+        &self,
+        py: Python<'_>,
+        by: &Bound<'_, PyAny>,
+        descending: Option<&Bound<'_, PyAny>>,
+        ascending: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
         let columns = choose::columns(py, self, by)?;
         if columns.is_empty() {
             return Err(TableError::new_err("there is no column to sort by"));
         }
-        let directions = match descending {
-            Some(descending) => directions(descending, columns.len())?,
-            None => vec![false; columns.len()],
+        let directions = match (descending, ascending) {
+            (Some(_), Some(_)) => {
+                return Err(PyTypeError::new_err("descending= and ascending= are one option: pass one"));
+            }
+            (Some(descending), None) => directions(descending, columns.len())?,
+            (None, Some(ascending)) => directions(ascending, columns.len())?.into_iter().map(|is_up| !is_up).collect(),
+            (None, None) => vec![false; columns.len()],
         };
         let table = self.read(py);
         let dictionary = table.dictionary();
@@ -81,7 +92,7 @@ impl Table {
     /// ([2024, 2023], [2, 1])
     #[pyo3(signature = (column, *, dropna = true))]
     fn value_counts(&self, py: Python<'_>, column: &Bound<'_, PyAny>, dropna: bool) -> PyResult<Self> {
-        let column = self.column_index(py, column)?;
+        let column = choose::only_column(py, self, column, "value_counts")?;
         let table = self.read(py);
         let table = &**table;
         let counted = py.detach(|| match dropna {

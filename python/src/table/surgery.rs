@@ -55,8 +55,8 @@ impl Table {
         self.selected(py, &rest)
     }
 
-    /// Returns the table with some columns renamed: ``{"a": "b"}``. A key may be an index, and a name ``None``. The
-    /// memory is shared.
+    /// Returns the table with some columns renamed: ``{"a": "b"}``. A key may be an index, and a name ``None``. A name
+    /// that another column has is refused. The memory is shared.
     ///
     /// >>> import numeric_table as nt
     /// >>> nt.Table([[1, 2]], names=["a", "b"]).rename({"a": "b", "b": "a"}).names
@@ -73,8 +73,17 @@ impl Table {
         }
         let mut table = self.snapshot(py)?;
         let mut dictionary = table.dictionary().clone();
+        for (column, name) in &renamed {
+            set_name(&mut dictionary, *column, name.clone()).or_raise()?;
+        }
         for (column, name) in renamed {
-            set_name(&mut dictionary, column, name).or_raise()?;
+            let Some(name) = name else { continue };
+            let other = dictionary.names().enumerate().find(|&(other, of)| other != column && of == Some(&*name));
+            if let Some((other, _)) = other {
+                let text =
+                    format!("columns {column} and {other} would both have the name {name:?}: drop or rename one");
+                return Err(TableError::new_err(text));
+            }
         }
         table.set_dictionary(dictionary).or_raise()?;
         Ok(Self::new(table))

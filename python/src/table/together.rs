@@ -1,5 +1,7 @@
 //! Several tables: stacked, and compared.
 
+use std::collections::{HashMap, VecDeque};
+
 use numeric_table::table::spi::{Region, Target};
 use numeric_table::{
     ConversionPolicy, ConversionReport, DataDictionary, Element, ElementType, Feature, MissingValues, NumericTable,
@@ -16,17 +18,49 @@ use crate::table::sparse;
 
 /// Stacks tables vertically or horizontally.
 pub(crate) fn stack(py: Python<'_>, tables: &[Bound<'_, Table>], is_vertical: bool) -> PyResult<Table> {
-    let tables = tables.iter().map(|table| table.get().snapshot(py)).collect::<PyResult<Vec<_>>>()?;
+    let mut tables = tables.iter().map(|table| table.get().snapshot(py)).collect::<PyResult<Vec<_>>>()?;
+    if is_vertical && let Some((first, others)) = tables.split_first_mut() {
+        for (place, other) in others.iter_mut().enumerate() {
+            let Some(columns) = by_name(first.dictionary(), other.dictionary(), place + 1)? else { continue };
+            let ordered = py.detach(|| select(&**other, &columns)).or_raise()?;
+            *other = ordered;
+        }
+    }
     let tables: Vec<&dyn NumericTable> = tables.iter().map(|table| &**table).collect();
     let Some((first, others)) = tables.split_first() else {
         return Err(TableError::new_err("there are no tables"));
     };
     let stacked = py.detach(|| match (sparse::stack(&tables, is_vertical)?, is_vertical) {
         (Some(stacked), _) => Ok(Box::new(stacked) as Box<dyn NumericTable>),
-        (None, true) => first.vstack(others)?.to_table(),
+        (None, true) => first.vstack_unified(others)?.to_table(),
         (None, false) => first.hstack(others)?.to_table(),
     });
     stacked.or_raise().map(Table::new)
+}
+
+/// Returns the columns of a table in the order in which the first one has their names, or `None` if they are in that
+/// order. Only columns with names are reordered. Refuses two tables whose columns have names that differ.
+fn by_name(first: &DataDictionary, other: &DataDictionary, table: usize) -> PyResult<Option<Vec<usize>>> {
+    let have_names = |columns: &DataDictionary| columns.names().all(|name| name.is_some());
+    if first.len() != other.len() || !have_names(first) || !have_names(other) || first.names().eq(other.names()) {
+        return Ok(None);
+    }
+    let mut places = HashMap::<_, VecDeque<_>>::new(); // several columns may have one name
+    for (column, name) in other.names().enumerate() {
+        places.entry(name).or_default().push_back(column);
+    }
+    let mut columns = Vec::new();
+    for name in first.names() {
+        let found = places.get_mut(&name).and_then(VecDeque::pop_front);
+        columns.push(found.ok_or_else(|| {
+            let name = name.unwrap_or_default();
+            TableError::new_err(format!(
+                "table {table} has no column {name:?}, which table 0 has: table.rename({{\"old\": {name:?}}}) gives a \
+                 column another name"
+            ))
+        })?);
+    }
+    Ok(Some(columns))
 }
 
 /// Returns some columns of a table, given their indices. A sparse table stays sparse; a structure of arrays is not

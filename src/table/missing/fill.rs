@@ -187,12 +187,14 @@ fn mean_of(array: &AnyArray, validity: &Validity) -> Option<AnyValue> {
     match_element!(array.element_type(), T => {
         let values = array.as_slice().as_slice::<T>();
         let (mut integers, mut sum, mut correction, mut count) = (0_i128, 0.0_f64, 0.0_f64, 0_u64);
+        let mut has_infinity = false;
         for (run, _) in validity.runs().filter(|(_, is_present)| *is_present) {
             for value in values.get(run).unwrap_or_default() {
                 match value.exact() {
                     Exact::Integer(integer) => integers += integer, // 2^64 values of 64 bits fit
                     Exact::Float(value) if value.is_nan() => continue,
                     Exact::Float(value) => {
+                        has_infinity |= value.is_infinite();
                         // Neumaier's compensated sum.
                         let new = sum + value;
                         let (large, small) = if sum.abs() >= value.abs() { (sum, value) } else { (value, sum) };
@@ -207,13 +209,36 @@ fn mean_of(array: &AnyArray, validity: &Validity) -> Option<AnyValue> {
             return None;
         }
         if T::TYPE.is_float() {
-            return Some(AnyValue::from((sum + correction) / count as f64));
+            let mean = (sum + correction) / count as f64;
+            let is_overflow = !mean.is_finite() && !has_infinity;
+            return Some(AnyValue::from(if is_overflow { mean_of_large(values, validity, count) } else { mean }));
         }
         // Rounded half away from zero.
         let (count, twice) = (i128::from(count), 2 * integers);
         let rounded = (twice.abs() + count) / (2 * count) * twice.signum();
         Some(of_integer(rounded))
     })
+}
+
+/// Returns the mean of present finite values whose sum overflows.
+fn mean_of_large<T: Element>(values: &[T], validity: &Validity, count: u64) -> f64 {
+    // Exact, but for values that make no difference: there are fewer than 2^64 values.
+    const SCALE: f64 = 1.0 / (1_u128 << 64) as f64;
+    let (mut sum, mut correction) = (0.0_f64, 0.0_f64);
+    for (run, _) in validity.runs().filter(|(_, is_present)| *is_present) {
+        for value in values.get(run).unwrap_or_default() {
+            if let Exact::Float(value) = value.exact()
+                && !value.is_nan()
+            {
+                let value = value * SCALE;
+                let new = sum + value;
+                let (large, small) = if sum.abs() >= value.abs() { (sum, value) } else { (value, sum) };
+                correction += (large - new) + small;
+                sum = new;
+            }
+        }
+    }
+    ((sum + correction) / count as f64 / SCALE).clamp(f64::MIN, f64::MAX)
 }
 
 /// Returns an integer between two values of an integer type. The types are at most 64 bits wide.
