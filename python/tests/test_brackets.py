@@ -375,6 +375,17 @@ def test_dates_compare_with_texts_and_dates():
     assert (times == "2024-01-01T12:30:00").tolist() == [True, False]
     assert table[table["d"] > "2024-02"]["k"].tolist() == [2] and (table["d"] == None).tolist() == [False] * 3  # noqa: E711
     assert (table["d"] - np.datetime64(day)).tolist()[2] == datetime.timedelta(60) and table["d"].max() is not None
+    # NumPy would convert these to nanoseconds, and wrap.
+    fine = nt.Table({"d": np.array(["2024-01-01", "2200-01-01", "NaT"], "M8[ns]")})["d"]
+    for far, is_later in [(datetime.date(9999, 1, 1), True), ("0001-01-01", False), ("-290000-01", False)]:
+        assert (fine < far).tolist() == (far > fine).tolist() == (fine <= far).tolist() == [is_later, is_later, False]
+        assert (fine > far).tolist() == (far <= fine).tolist() == [not is_later, not is_later, False]
+        assert not (fine == far).any() and (fine != far).all()
+    with pytest.raises(nt.TableError, match="finer unit"):
+        fine[:1] < ["9999-01-01"]
+    half = "2024-01-01T00:00:00.5"
+    assert (table["d"] > half).tolist() == [False, False, True] and (table["d"] < half).tolist() == [True, False, False]
+    assert (table["d"] == half).tolist() == [False] * 3 and (half >= table["d"]).tolist() == [True, False, False]
     for wrong, error in [("yesterday", ValueError), (5, TypeError), ("2024-01-01T00:00Z", ValueError), (1.5, TypeError)]:
         for compare in [lambda: table["d"] == wrong, lambda: table["d"] < wrong]:
             with pytest.raises(error, match="date|zone"):

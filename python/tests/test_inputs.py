@@ -198,3 +198,5 @@ def test_words_are_parsed_if_a_type_is_asked_for():
         nt.Table(["300"], dtype="u1", policy="checked")
     with pytest.raises(TypeError, match="one type for all columns"):
         nt.Table({"a": [1]}, dtype={"a": "f4"})
+    pd = pytest.importorskip("pandas")
+    assert nt.Table(pd.Series(pd.Categorical(["2", None, "1"])), dtype="f4")[:, 0].tolist()[::2] == [2, 1]

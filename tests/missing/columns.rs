@@ -159,6 +159,11 @@ fn filling_is_exact_and_all_or_nothing() {
     let mut filled = table.clone();
     filled.fill_missing("share", FillMissing::Mean).unwrap();
     assert_eq!(filled.column_slice::<f32>(1).unwrap()[0], 0.5);
+    let mut large = SoaNumericTable::new(); // their sum overflows
+    large.push_optional("a", [Some(f64::MAX), None, Some(f64::MAX), Some(f64::NAN)]).unwrap();
+    large.push_optional("b", [Some(f64::INFINITY), None, Some(f64::MAX), Some(f64::MAX)]).unwrap();
+    large.fill_missing(.., FillMissing::Mean).unwrap();
+    assert_eq!((large.value::<f64>(1, 0).unwrap(), large.value::<f64>(1, 1).unwrap()), (f64::MAX, f64::INFINITY));
     filled.fill_missing("count", FillMissing::Median).unwrap();
     assert_eq!(filled.column_slice::<i64>(0).unwrap(), [BIG, 0, -7, 0, 0]);
     let mut filled = table.clone();

@@ -117,17 +117,16 @@ def parsed(table: Any) -> list[Column]:
         if words is None:
             columns.append((name, one, None, None, False, None))
             continue
-        codes, mask = one._values_and_mask(0)
-        present = codes if mask is None else codes[~mask]
-        numbers: list[int | float] = [0] * max(len(words), 1)
-        for code in np.unique(present).tolist():
+        codes, is_word = codes_of(*one._values_and_mask(0), len(words))
+        numbers: list[int | float] = [0] * (len(words) + 1)  # the last one is hidden, which -1 finds
+        for code in np.unique(codes[is_word]).tolist():
             number = _number(words[code])
             if number is None:
-                row = int(np.flatnonzero((codes == code) & (True if mask is None else ~mask))[0])
+                row = int(np.flatnonzero(codes == code)[0])
                 text = "is not a number, which dtype= asks for; without it, the column has words"
                 raise TableError(f"column {name or place!r}, row {row}: {words[code]!r} {text}")
             numbers[code] = number
-        codes = codes if mask is None else np.where(mask, 0, codes)
+        mask = None if is_word.all() else ~is_word
         columns.append((name, _array_of_numbers(numbers)[codes], mask, None, False, None))
     return columns
 

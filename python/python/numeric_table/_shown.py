@@ -44,11 +44,9 @@ def _plain(value: Any) -> Any:
 
 def _compared(ufunc: Any, one: Any, other: Any, options: Any) -> Any:
     kinds = [value.dtype.kind if isinstance(value, (np.ndarray, np.generic)) else None for value in (one, other)]
-    if kinds[0] == "M" and kinds[1] != "M":
-        other = points(other)
-    elif kinds[1] == "M" and kinds[0] != "M":
-        one = points(one)
-    elif "O" in kinds and ufunc in _ORDERS and not options:
+    if "M" in kinds:
+        return _compared_times(ufunc, *(points(value) for value in (one, other)), options)
+    if "O" in kinds and ufunc in _ORDERS and not options:
         one, other = np.broadcast_arrays(np.asarray(one, dtype=object), np.asarray(other, dtype=object))
         gap: Any = None
         present = np.not_equal(one, gap) & np.not_equal(other, gap)
@@ -59,8 +57,47 @@ def _compared(ufunc: Any, one: Any, other: Any, options: Any) -> Any:
     return ufunc(one, other, **options)
 
 
+def _compared_times(ufunc: Any, one: Any, other: Any, options: Any) -> Any:
+    """Compares points in time of any two units. NumPy converts them to the finer one, even if that does not hold them."""
+    if one.dtype == other.dtype:
+        return ufunc(one, other, **options)
+    is_left = isinstance(one, np.datetime64)
+    if options or is_left == isinstance(other, np.datetime64):
+        common = np.promote_types(one.dtype, other.dtype)
+        for values in (one, other):
+            if not np.array_equal(values.astype(common).astype(values.dtype), values, equal_nan=True):
+                text = "cannot be compared: not all of them exist in the finer unit"
+                raise TableError(f"times of {one.dtype} and {other.dtype} {text}")
+        return ufunc(one, other, **options)
+    values, single = (other, one) if is_left else (one, other)
+    unit = np.datetime_data(values.dtype)[0]
+    if unit not in _LENGTHS or np.datetime_data(values.dtype)[1] != 1 or np.isnat(single):
+        return ufunc(one, other)
+    count, rest = divmod(_length(single), _LENGTHS[unit])
+    if rest == 0 and -(2**63) < count < 2**63:
+        same = np.datetime64(count, unit)  # type: ignore[call-overload]
+        return ufunc(same, values) if is_left else ufunc(values, same)
+    # It lies between two points of the column, or beyond them.
+    is_time = ~np.isnat(values)
+    if ufunc in (np.equal, np.not_equal):
+        return np.full(values.shape, ufunc is np.not_equal)
+    is_before = values.view("i8") <= max(min(count, 2**63 - 1), -(2**63))
+    wants_before = (ufunc in (np.less, np.less_equal)) != is_left
+    return is_time & (is_before if wants_before else ~is_before)
+
+
+def _length(single: np.datetime64) -> int:
+    """Returns the attoseconds since 1970."""
+    if np.datetime_data(single.dtype)[0] in "YMW":
+        single = single.astype("datetime64[D]")
+    unit, steps = np.datetime_data(single.dtype)
+    return int(single.astype("int64")) * steps * _LENGTHS[unit]
+
+
 def points(value: Any) -> Any:
     """Returns points in time for one in another form, or for a list or an array of these."""
+    if isinstance(value, (np.ndarray, np.datetime64)) and value.dtype.kind == "M":
+        return value
     if isinstance(value, (list, tuple)):
         return np.array([point(item) for item in value], dtype="datetime64")
     if isinstance(value, np.ndarray):
@@ -108,10 +145,7 @@ def count_of(name: Any, value: Any, unit: str) -> int:
     where = "a column" if name is None else f"column {name!r}"
     if np.isnat(found):
         raise TableError(f"{where} cannot be filled by {value!r}, which is missing itself")
-    if np.datetime_data(found.dtype)[0] in "YMW":
-        found = found.astype("datetime64[D]")
-    stored, steps = np.datetime_data(found.dtype)
-    count, rest = divmod(int(found.astype("int64")) * steps * _LENGTHS[stored], _LENGTHS[unit])
+    count, rest = divmod(_length(found), _LENGTHS[unit])
     if rest != 0 or not -(2**63) < count < 2**63:
         raise TableError(f"{where} has times in the unit {unit!r}, which does not represent {value!r}")
     return count

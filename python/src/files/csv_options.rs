@@ -21,11 +21,14 @@ pub(crate) fn one_of<V>(name: &str, value: Option<V>, other_name: &str, other: O
     }
 }
 
+/// A type of all columns, and types of some.
+type Types<'a, 'py> = (Option<&'a Bound<'py, PyAny>>, Option<&'a Bound<'py, PyMapping>>);
+
 /// Returns the type of all columns, and those of some. As in pandas, `dtype` may have types of columns.
 pub(crate) fn by_column<'a, 'py>(
     dtype: Option<&'a Bound<'py, PyAny>>,
     dtypes: Option<&'a Bound<'py, PyAny>>,
-) -> PyResult<(Option<&'a Bound<'py, PyAny>>, Option<&'a Bound<'py, PyMapping>>)> {
+) -> PyResult<Types<'a, 'py>> {
     let mapping = |types: &'a Bound<'py, PyAny>| types.cast::<PyMapping>();
     if let Some(types) = dtype
         && let Ok(types) = mapping(types)

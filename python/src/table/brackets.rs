@@ -207,7 +207,8 @@ impl Table {
     }
 
     /// Raises :class:`AttributeError`. For a name from pandas or NumPy, the message says what to write instead.
-    fn __getattr__(slf: &Bound<'_, Self>, name: &str) -> PyResult<()> {
+    fn __getattr__(slf: &Bound<'_, Self>, name: &Bound<'_, PyString>) -> PyResult<()> {
+        let name = &*name.to_string_lossy();
         if name == "__dataframe__" {
             // Its getter has refused.
             let unnamed = slf.get().read(slf.py()).dictionary().names().position(|name| name.is_none());

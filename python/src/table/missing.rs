@@ -312,7 +312,7 @@ fn unit_of(feature: &Feature) -> Option<&'static str> {
 
 /// Returns whether a value is a point in time.
 fn is_point(value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    Ok(value.py().import("numeric_table._shown")?.call_method1("is_point", (value,))?.is_truthy()?)
+    value.py().import("numeric_table._shown")?.call_method1("is_point", (value,))?.is_truthy()
 }
 
 /// Parses the replacement for one column. A column of words gets a new label if it has to, and dates are points in time.
