@@ -117,7 +117,8 @@ def parsed(table: Any) -> list[Column]:
         if words is None:
             columns.append((name, one, None, None, False, None))
             continue
-        codes, is_word = codes_of(*one._values_and_mask(0), len(words))
+        stored, mask = one._values_and_mask(0)
+        codes, is_word = codes_of(stored, mask, len(words))
         numbers: list[int | float] = [0] * (len(words) + 1)  # the last one is hidden, which -1 finds
         for code in np.unique(codes[is_word]).tolist():
             number = _number(words[code])

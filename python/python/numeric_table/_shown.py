@@ -45,7 +45,7 @@ def _plain(value: Any) -> Any:
 def _compared(ufunc: Any, one: Any, other: Any, options: Any) -> Any:
     kinds = [value.dtype.kind if isinstance(value, (np.ndarray, np.generic)) else None for value in (one, other)]
     if "M" in kinds:
-        return _compared_times(ufunc, *(points(value) for value in (one, other)), options)
+        return _compared_times(ufunc, points(one), points(other), options)
     if "O" in kinds and ufunc in _ORDERS and not options:
         one, other = np.broadcast_arrays(np.asarray(one, dtype=object), np.asarray(other, dtype=object))
         gap: Any = None
