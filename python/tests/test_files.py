@@ -259,7 +259,8 @@ def test_read_csv_has_the_options_of_pandas(tmp_path):
     assert found.names == ["c", "a"] and str(found.dtypes[1]) == "float32"
     with pytest.raises(TypeError, match="sep= are one option"):
         nt.read_csv(path, sep=",", delimiter=",")
-    for option, text in [("nrows", "row_blocks"), ("names", "table.columns"), ("parse_dates", "datetime64"), ("index_col", "rows")]:
+    advice = {"nrows": "row_blocks", "names": "table.columns", "parse_dates": "datetime64", "index_col": "rows"}
+    for option, text in advice.items():
         for call in [nt.read_csv, nt.open_csv]:
             with pytest.raises(TypeError, match=rf"{call.__name__}\(\) has no {option}=: .*{text}"):
                 call(path, **{option: 1})
@@ -271,7 +272,8 @@ def test_a_number_fills_no_words_and_no_dates_of_a_csv_file(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("k,d,n,x\nx,2024-01-02,1,0.5\n,,,\ny,2024-01-04,3,2.5\n")
     found = nt.read_csv(path, missing=0, dtypes={"d": "datetime64[D]"})
-    assert found["k"].tolist() == ["x", None, "y"] and found["d"].astype(str).tolist() == ["2024-01-02", "NaT", "2024-01-04"]
+    assert found["k"].tolist() == ["x", None, "y"]
+    assert found["d"].astype(str).tolist() == ["2024-01-02", "NaT", "2024-01-04"]
     assert found["n"].tolist() == [1, 0, 3] and found["n"].dtype == np.int64 and found["x"].tolist() == [0.5, 0, 2.5]
     assert nt.read_csv(path, missing=0, columns=["n", "k"])["k"].tolist() == ["x", None, "y"]
     assert nt.read_csv(path, "f8", missing=-1, columns=["n", "x"]).rows().tolist() == [[1, 0.5], [-1, -1], [3, 2.5]]

@@ -14,9 +14,11 @@ def test_dates_fill_dates():
     day = datetime.date(2024, 2, 3)
     for value in [day, np.datetime64("2024-02-03"), datetime.datetime(2024, 2, 3), np.datetime64("2024-02-03T00")]:
         filled = table.fillna(value)
-        assert filled["d"].astype(str).tolist() == ["2024-01-01", "2024-02-03"] == filled["s"].astype("M8[D]").astype(str).tolist()
+        assert filled["d"].astype(str).tolist() == ["2024-01-01", "2024-02-03"]
+        assert (filled["s"] == filled["d"]).all()
         assert filled.missing_count() == {"d": 0, "s": 0, "k": 1, "n": 1}
-        assert table.fillna({"d": value}) == table.fillna({"d": "2024-02-03"}) and table.fillna({"s": value}).missing_count("s") == 0
+        assert table.fillna({"d": value}) == table.fillna({"d": "2024-02-03"})
+        assert table.fillna({"s": value}).missing_count("s") == 0
     assert table.fillna({"s": "2024-02-03T04:05:06.007"})["s"][1] == np.datetime64("2024-02-03T04:05:06.007")
     for fill, error, text in [
         ({"d": "2024-02-03T01:00"}, ValueError, "'D', which does not represent"),
@@ -57,7 +59,8 @@ def test_a_new_label_has_no_place_among_ordered_ones():
 
 def test_the_mean_of_large_numbers_does_not_overflow():
     most = np.finfo("f8").max
-    for values, mean in [([1e308, 1.5e308], 1.25e308), ([most] * 3, most), ([most, -most, 4.0], None), ([-most] * 2, -most)]:
+    means = [([1e308, 1.5e308], 1.25e308), ([most] * 3, most), ([most, -most, 4.0], None), ([-most] * 2, -most)]
+    for values, mean in means:
         found = nt.Table({"a": [*values, None]}).fillna(method="mean")["a"][-1]
         assert np.isfinite(found) and (mean is None or found == pytest.approx(mean, rel=1e-15))
     assert nt.Table({"a": [np.inf, 1e308, None]}).fillna(method="mean")["a"][-1] == np.inf

@@ -91,7 +91,8 @@ def test_seconds_that_polars_does_not_have_are_refused():
         assert table.to_polars()["t"].to_physical().to_list() == [0, count * 1000]
     for count in [limit + 1, -limit - 1, 2**60]:
         table = nt.Table({"a": [1, 2], "t": np.array([0, count], "M8[s]")})
-        with pytest.raises(nt.TableError, match=rf"column 't', row 1: polars has no point in time {count} s .* {limit} s"):
+        text = rf"column 't', row 1: polars has no point in time {count} s .* {limit} s"
+        with pytest.raises(nt.TableError, match=text):
             table.to_polars()
         table.set_missing([1], "t")
         assert table.to_polars()["t"].null_count() == 1 and table.to_arrow().num_rows == 2

@@ -181,7 +181,8 @@ def test_a_type_that_tables_do_not_have_comes_with_advice(dtype, advice):
 
 
 def test_words_are_parsed_if_a_type_is_asked_for():
-    for data in [["1.5", "-2e3"], np.array([["1.5"], ["-2e3"]]), (word for word in ["1.5", "-2e3"]), [["1.5"], ["-2e3"]]]:
+    words = ["1.5", "-2e3"]
+    for data in [words, np.array([["1.5"], ["-2e3"]]), iter(words), [["1.5"], ["-2e3"]]]:
         assert nt.Table(data, dtype="float64").rows().tolist() == [[1.5], [-2000.0]]
     table = nt.Table({"a": ["12", "7", None], "b": [1, 2, 3], "c": ["x", "y", "z"]})
     assert nt.Table(table, dtype="f8").column("c").tolist() == [0, 1, 2]  # a table has codes, which are converted

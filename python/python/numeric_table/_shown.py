@@ -58,7 +58,7 @@ def _compared(ufunc: Any, one: Any, other: Any, options: Any) -> Any:
 
 
 def _compared_times(ufunc: Any, one: Any, other: Any, options: Any) -> Any:
-    """Compares points in time of any two units. NumPy converts them to the finer one, even if that does not hold them."""
+    """Compares points in time of two units. NumPy converts them to the finer one, even if that does not hold them."""
     if one.dtype == other.dtype:
         return ufunc(one, other, **options)
     is_left = isinstance(one, np.datetime64)
@@ -139,8 +139,8 @@ def point(value: Any) -> np.datetime64:
 
 
 def count_of(name: Any, value: Any, unit: str) -> int:
-    """Returns the count since 1970 that a column of a unit has for a point in time. Refuses one that is missing, or that
-    the unit does not represent."""
+    """Returns the count since 1970 that a column of a unit has for a point in time. Refuses one that is missing, or
+    that the unit does not represent."""
     found = point(value)
     where = "a column" if name is None else f"column {name!r}"
     if np.isnat(found):

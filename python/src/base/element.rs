@@ -174,8 +174,8 @@ pub(crate) fn of_object(dtype: &Bound<'_, PyAny>) -> PyResult<ElementType> {
     }
     if dtype.is_instance_of::<PyDict>() {
         return Err(TableTypeError::new_err(
-            "dtype is one type for all columns, not a dict: Table({\"a\": np.asarray(values, \"float32\")}) has a type for \
-             each column, and read_csv(path, dtypes={\"a\": \"float32\"})",
+            "dtype is one type for all columns, not a dict: Table({\"a\": np.asarray(values, \"float32\")}) has a type \
+             for each column, and read_csv(path, dtypes={\"a\": \"float32\"})",
         ));
     }
     let described = dtype.py().import("numpy")?.call_method1("dtype", (dtype,))?;

@@ -80,9 +80,9 @@ impl Table {
     }
 
     /// Returns the table with a column appended, or with the column of this name replaced. ``values`` is an array, a
-    /// table of one column, a pandas series, a sequence, or one value for all rows, of any type. If the types of the columns differ, the result
-    /// has one array per column. In a sparse table, the column becomes sparse and takes the table's type, if this
-    /// represents its values exactly.
+    /// table of one column, a pandas series, a sequence, or one value for all rows, of any type. If the types of the
+    /// columns differ, the result has one array per column. In a sparse table, the column becomes sparse and takes the
+    /// table's type, if this represents its values exactly.
     ///
     /// >>> import numeric_table as nt
     /// >>> table = nt.Table([[1.5, 2.0], [3.0, 4.0]], names=["width", "height"])

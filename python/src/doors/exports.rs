@@ -20,8 +20,8 @@ impl Table {
     }
 
     /// Returns a ``polars.DataFrame``, as ``polars.DataFrame(table)`` does. Columns that are stored contiguously share
-    /// their memory; category labels become categories. polars stores seconds as milliseconds: a point in time beyond its
-    /// range is an error.
+    /// their memory; category labels become categories. polars stores seconds as milliseconds: a point in time beyond
+    /// its range is an error.
     ///
     /// >>> import numeric_table as nt
     /// >>> nt.Table({"a": [1, 2], "b": ["x", "y"]}).to_polars().height  # doctest: +SKIP

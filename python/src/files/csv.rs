@@ -62,21 +62,20 @@ fn source(py: Python<'_>, path: &PathBuf, said: &Said<'_, '_>) -> PyResult<CsvSo
 ///
 /// ``comment`` begins a comment, at the beginning of a line or after a field; the rest of the line is ignored.
 /// ``header`` states whether the first line has names: ``None`` or ``False`` if it has not, as in pandas; ``0``,
-/// ``"infer"`` or ``True`` if it has; ``"auto"``, the default, detects it. ``columns`` are the columns to read, by
-/// name or index; ``categorical`` names columns to read as categories even if their values look like numbers.
+/// ``"infer"`` or ``True`` if it has; ``"auto"``, the default, detects it. ``columns`` are the columns to read, by name
+/// or index; ``categorical`` names columns to read as categories even if their values look like numbers.
 /// ``trailing_delimiter`` states whether lines end in a delimiter that no field follows; ``None`` detects it.
 /// ``thousands`` is the separator of digits in groups of three. ``dtypes`` maps some columns to types: ``"float32"``,
 /// or ``"datetime64[D]"`` for dates and times in ISO 8601. ``sep`` and ``usecols`` are other names of ``delimiter`` and
-/// ``columns``.
-/// The texts that mean a missing value are those of pandas: the empty text, ``NA``, ``N/A``, ``NaN``, ``null``, ``None``
-/// and so on. ``na_values`` are further ones, as a text, a number or a list; a number in any spelling.
-/// ``keep_default_na=False`` leaves only these. ``missing`` states how to treat missing values: ``"keep"``, the default,
-/// keeps them in columns of their own type; ``"error"``, ``"nan"``, ``"skip"`` to omit the row, or a number, which
-/// replaces missing numbers, but not missing words and dates. In a table of one type they are errors by default, and ``NaN`` is a value. In a categorical column, a quoted string is a
-/// category, unless ``quoted_missing=True`` makes it missing there too, for files with quotes around every field.
-/// ``max_columns`` (65,536), ``max_categories`` of a column (1,048,576), ``max_record_bytes`` (256 MiB) and
-/// ``max_buffered_bytes`` (1 GiB, for a source without a size) are limits, so that a small file cannot take much
-/// memory.
+/// ``columns``. The texts that mean a missing value are those of pandas: the empty text, ``NA``, ``N/A``, ``NaN``,
+/// ``null``, ``None`` and so on. ``na_values`` are further ones, as a text, a number or a list; a number in any
+/// spelling. ``keep_default_na=False`` leaves only these. ``missing`` states how to treat missing values: ``"keep"``,
+/// the default, keeps them in columns of their own type; ``"error"``, ``"nan"``, ``"skip"`` to omit the row, or a
+/// number, which replaces missing numbers, but not missing words and dates. In a table of one type they are errors by
+/// default, and ``NaN`` is a value. In a categorical column, a quoted string is a category, unless
+/// ``quoted_missing=True`` makes it missing there too, for files with quotes around every field. ``max_columns``
+/// (65,536), ``max_categories`` of a column (1,048,576), ``max_record_bytes`` (256 MiB) and ``max_buffered_bytes`` (1
+/// GiB, for a source without a size) are limits, so that a small file cannot take much memory.
 ///
 /// >>> import numeric_table as nt, pathlib, tempfile
 /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "table.csv"
@@ -88,9 +87,9 @@ fn source(py: Python<'_>, path: &PathBuf, said: &Said<'_, '_>) -> PyResult<CsvSo
 /// ``progress`` is a function of ``(done, total)`` in bytes, called during the work, or ``True`` for a progress bar of
 /// the package tqdm. An exception that the function raises ends the work.
 #[function]
-#[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, thousands = None, comment = None, header = Header::AUTOMATIC,
-    trailing_delimiter = None, columns = None, categorical = None, missing = None, na_values = None, keep_default_na = true,
-    quoted_missing = None, dtypes = None, max_columns = None, max_categories = None, max_record_bytes = None,
+#[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, thousands = None, comment = None,
+    header = Header::AUTOMATIC, trailing_delimiter = None, columns = None, categorical = None, missing = None,
+    na_values = None, keep_default_na = true, quoted_missing = None, dtypes = None, max_columns = None, max_categories = None, max_record_bytes = None,
     max_buffered_bytes = None, progress = None, sep = None, usecols = None, **others))]
 #[expect(clippy::too_many_arguments, reason = "they are named, in Python")]
 pub(crate) fn read_csv(
@@ -191,9 +190,9 @@ pub(crate) struct Csv {
 /// >>> nt.load(path)["length"]
 /// array([1.5, 2.5, 3.5])
 #[function]
-#[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, thousands = None, comment = None, header = Header::AUTOMATIC,
-    trailing_delimiter = None, columns = None, categorical = None, missing = None, na_values = None, keep_default_na = true,
-    quoted_missing = None, dtypes = None, max_columns = None, max_categories = None, max_record_bytes = None,
+#[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, thousands = None, comment = None,
+    header = Header::AUTOMATIC, trailing_delimiter = None, columns = None, categorical = None, missing = None,
+    na_values = None, keep_default_na = true, quoted_missing = None, dtypes = None, max_columns = None, max_categories = None, max_record_bytes = None,
     max_buffered_bytes = None, progress = None, sep = None, usecols = None, **others))]
 #[expect(clippy::too_many_arguments, reason = "they are named, in Python")]
 pub(crate) fn open_csv(

@@ -186,8 +186,8 @@ impl Said<'_, '_> {
                 (_, None) => column.into(),
                 (Some(name), Some(_)) => CsvColumns::from(name.as_str()),
                 (None, Some(_)) => {
-                    let text = "a number for missing values cannot replace words and dates, and a chosen column of these \
-                                has no name: pass missing=\"keep\", and fillna(0) replaces missing numbers";
+                    let text = "a number for missing values cannot replace words and dates, and a chosen column of \
+                                these has no name: pass missing=\"keep\", and fillna(0) replaces missing numbers";
                     return Err(TableError::new_err(text));
                 }
             };

@@ -63,7 +63,8 @@ fn labels_of(codes: &dyn NumericTable, categories: &Categories) -> Result<Vec<St
     Ok(codes.iter().map(|code| label(code).map_or_else(|| code.to_string(), str::to_owned)).collect())
 }
 
-/// Returns the values of a column as NumPy prints them. Refuses a fraction of a unit of time, which NumPy does not have.
+/// Returns the values of a column as NumPy prints them. Refuses a fraction of a unit of time, which NumPy does not
+/// have.
 fn texts<'py>(py: Python<'py>, values: &Table, unit: Option<&str>) -> PyResult<Vec<String>> {
     let mut array = values.rows(py, 0, None, None, None, None)?.call_method1("reshape", (-1,))?;
     if let Some(unit) = unit {

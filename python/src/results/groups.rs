@@ -21,8 +21,9 @@ use crate::table::Table;
 /// ``GroupStatistics(columns, by, categories)`` takes the columns of the rows (their number, their names, or a table
 /// that has them). The column ``by``, an index, or a name if ``columns`` has names, holds the category of each row, an
 /// integer from 0 to ``categories - 1``. Results have a row for each category and the columns of the table, with the
-/// column ``by``, whose stored numbers (codes of words) are equal in a group. ``missing`` states how to treat rows whose category is NaN: ``"refuse"``
-/// raises an error with the row, ``"skip"`` skips them, and ``"group"`` makes them the last group.
+/// column ``by``, whose stored numbers (codes of words) are equal in a group. ``missing`` states how to treat rows
+/// whose category is NaN: ``"refuse"`` raises an error with the row, ``"skip"`` skips them, and ``"group"`` makes them
+/// the last group.
 ///
 /// >>> import numeric_table as nt
 /// >>> groups = nt.GroupStatistics(2, 1, 2)
@@ -169,9 +170,10 @@ impl GroupStatistics {
     }
 
     /// Returns one statistic of all other columns as a table with a row for each category: its label, the number of its
-    /// ``rows`` and the columns. ``statistic`` is the name of a property of ``groups["price"]``, or ``"min"``, ``"max"``,
-    /// ``"std"`` or ``"var"`` as in pandas. The minimum and the maximum of dates are dates, and their mean is one,
-    /// rounded to the unit of the column. Other statistics of dates, and those of words, are of the stored numbers.
+    /// ``rows`` and the columns. ``statistic`` is the name of a property of ``groups["price"]``, or ``"min"``,
+    /// ``"max"``, ``"std"`` or ``"var"`` as in pandas. The minimum and the maximum of dates are dates, and their mean
+    /// is one, rounded to the unit of the column. Other statistics of dates, and those of words, are of the stored
+    /// numbers.
     ///
     /// >>> import numeric_table as nt
     /// >>> groups = nt.Table({"year": [2024, 2023, 2024], "price": [10.0, 30.0, 20.0]}).groupby("year")

@@ -264,7 +264,8 @@ fn not_a_key(key: &Bound<'_, PyAny>, of: &str) -> PyResult<PyErr> {
     let integers = key.is_instance_of::<PyFloat>() && key.call_method0("is_integer")?.is_truthy()?;
     let advice = if integers { ": int(...) makes an index of it" } else { "" };
     Ok(PyTypeError::new_err(format!(
-        "{of} are selected by an index, a slice, a name, or a list or an array of these or of booleans, not by {}{advice}",
+        "{of} are selected by an index, a slice, a name, or a list or an array of these or of booleans, not by \
+         {}{advice}",
         key.repr()?
     )))
 }

@@ -100,8 +100,8 @@ impl Table {
     /// ``"bfill"`` the next one after, ``"mean"`` and ``"median"`` those of each column of numbers, rounded for
     /// integers. In a column of words, a value is one of its labels, or the index of one; in a dictionary also a new
     /// label. In a column of dates, it is a ``datetime.date``, a ``datetime64``, or in a dictionary a text in ISO 8601.
-    /// Each column keeps its type: a value that it cannot represent raises :class:`NotRepresentableError`. Other columns share their memory.
-    /// ``fillna(float("nan"))`` makes missing floating-point values NaN.
+    /// Each column keeps its type: a value that it cannot represent raises :class:`NotRepresentableError`. Other
+    /// columns share their memory. ``fillna(float("nan"))`` makes missing floating-point values NaN.
     ///
     /// >>> import numeric_table as nt
     /// >>> table = nt.Table([[1, 2.5], [None, None], [4, 7.5]], names=["a", "b"])
@@ -315,7 +315,8 @@ fn is_point(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     value.py().import("numeric_table._shown")?.call_method1("is_point", (value,))?.is_truthy()
 }
 
-/// Parses the replacement for one column. A column of words gets a new label if it has to, and dates are points in time.
+/// Parses the replacement for one column. A column of words gets a new label if it has to, and dates are points in
+/// time.
 fn fill_of(feature: &Feature, value: &Bound<'_, PyAny>) -> PyResult<Fill> {
     let is_text = value.is_instance_of::<PyString>();
     let name = feature.name.as_deref();

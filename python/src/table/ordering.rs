@@ -37,8 +37,8 @@ fn directions(descending: &Bound<'_, PyAny>, keys: usize) -> PyResult<Vec<bool>>
 #[methods]
 impl Table {
     /// Returns the rows in the order of a column, or of several: the first one decides, the next ones among equal rows.
-    /// ``descending`` is ``True`` or ``False``, or a list with one for each column; ``ascending`` is its opposite, as in
-    /// pandas. Rows with equal values keep their order.
+    /// ``descending`` is ``True`` or ``False``, or a list with one for each column; ``ascending`` is its opposite, as
+    /// in pandas. Rows with equal values keep their order.
     ///
     /// NaN and then missing values come last, also in descending order, as in pandas. Words are in alphabetical order,
     /// like strings in Python. Ordered categories are in their own order, and so are categories without words.
