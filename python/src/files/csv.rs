@@ -89,8 +89,9 @@ fn source(py: Python<'_>, path: &PathBuf, said: &Said<'_, '_>) -> PyResult<CsvSo
 #[function]
 #[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, thousands = None, comment = None,
     header = Header::AUTOMATIC, trailing_delimiter = None, columns = None, categorical = None, missing = None,
-    na_values = None, keep_default_na = true, quoted_missing = None, dtypes = None, max_columns = None, max_categories = None, max_record_bytes = None,
-    max_buffered_bytes = None, progress = None, sep = None, usecols = None, **others))]
+    na_values = None, keep_default_na = true, quoted_missing = None, dtypes = None, max_columns = None,
+    max_categories = None, max_record_bytes = None, max_buffered_bytes = None, progress = None, sep = None,
+    usecols = None, **others))]
 #[expect(clippy::too_many_arguments, reason = "they are named, in Python")]
 pub(crate) fn read_csv(
     py: Python<'_>,
@@ -192,8 +193,9 @@ pub(crate) struct Csv {
 #[function]
 #[pyo3(signature = (path, dtype = None, *, delimiter = None, decimal = None, thousands = None, comment = None,
     header = Header::AUTOMATIC, trailing_delimiter = None, columns = None, categorical = None, missing = None,
-    na_values = None, keep_default_na = true, quoted_missing = None, dtypes = None, max_columns = None, max_categories = None, max_record_bytes = None,
-    max_buffered_bytes = None, progress = None, sep = None, usecols = None, **others))]
+    na_values = None, keep_default_na = true, quoted_missing = None, dtypes = None, max_columns = None,
+    max_categories = None, max_record_bytes = None, max_buffered_bytes = None, progress = None, sep = None,
+    usecols = None, **others))]
 #[expect(clippy::too_many_arguments, reason = "they are named, in Python")]
 pub(crate) fn open_csv(
     py: Python<'_>,
